@@ -1,0 +1,118 @@
+#include "sagips/core/file.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::core {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int number() const { return number_; }
+  // A network file system may report a full disk only here.
+  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+[[noreturn]] void refuse_to_write(const std::string& path, const std::string& reason) {
+  throw StorageError(path, text("cannot be written (", reason,
+                                "). Choose a place with write permission and free space."));
+}
+
+[[noreturn]] void refuse_to_read(const std::string& path, const std::string& reason) {
+  throw DataError(path, text("cannot be read (", reason, "). Check the path and its permissions."));
+}
+
+// A link stays a link: what it points at is replaced. A device is refused: a rename would replace
+// /dev/null itself.
+std::string regular_target(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path;
+  if (S_ISDIR(status.st_mode)) refuse_to_write(path, "a folder of that name is there");
+  if (!S_ISREG(status.st_mode)) refuse_to_write(path, "it is not a regular file");
+  const std::unique_ptr<char, decltype(&::free)> resolved(::realpath(path.c_str(), nullptr),
+                                                          &::free);
+  return resolved ? std::string(resolved.get()) : path;
+}
+
+void write_all(int descriptor, const std::string& content, const std::string& path) {
+  std::size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t count = ::write(descriptor, content.data() + done, content.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) refuse_to_write(path, std::strerror(errno));
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+// Beside the target, because a rename is only atomic inside one file system. Opened without
+// mkstemp, whose files nobody else may read.
+std::pair<std::string, int> open_aside(const std::string& target, const std::string& path) {
+  const std::string folder = std::filesystem::path(target).parent_path().string();
+  for (int attempt = 0;; ++attempt) {
+    std::string aside =
+        text(folder.empty() ? "." : folder, "/.sagips-", ::getpid(), "-", attempt, ".tmp");
+    const int number = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (number >= 0) return {std::move(aside), number};
+    if (errno != EEXIST) refuse_to_write(path, std::strerror(errno));
+  }
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number() < 0) refuse_to_read(path, std::strerror(errno));
+  // The size is only a hint: it may change while we read, and pipes have none. One byte more lets
+  // the loop see the end without growing.
+  struct stat status {};
+  const bool known = ::fstat(file.number(), &status) == 0 && status.st_size > 0;
+  std::string content(known ? static_cast<std::size_t>(status.st_size) + 1 : 4096, '\0');
+  std::size_t size = 0;
+  for (;;) {
+    if (size == content.size()) content.resize(2 * size);
+    const ssize_t count = ::read(file.number(), content.data() + size, content.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) refuse_to_read(path, std::strerror(errno));
+    if (count == 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  content.resize(size);
+  return content;
+}
+
+void write_file(const std::string& path, const std::string& content) {
+  const std::string target = regular_target(path);
+  const auto [aside, number] = open_aside(target, path);
+  Descriptor file(number);
+  try {
+    write_all(file.number(), content, path);
+    if (::fsync(file.number()) != 0) refuse_to_write(path, std::strerror(errno));
+    if (!file.close()) refuse_to_write(path, std::strerror(errno));
+    if (::rename(aside.c_str(), target.c_str()) != 0) refuse_to_write(path, std::strerror(errno));
+  } catch (...) {
+    ::unlink(aside.c_str());
+    throw;
+  }
+}
+
+}  // namespace sagips::core

@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+
+namespace sagips::core {
+
+/// Whole file as text. throws: DataError when it cannot be opened
+std::string read_file(const std::string& path);
+
+/// Writes aside, syncs, renames: a reader sees the old file or the new one, never half. throws:
+/// StorageError
+void write_file(const std::string& path, const std::string& content);
+
+}  // namespace sagips::core

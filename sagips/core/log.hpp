@@ -1,0 +1,34 @@
+#pragma once
+#include <memory>
+#include <string>
+
+namespace sagips::core {
+
+/// Lines with time and level, to the terminal and, once a run folder exists, to its log file.
+/// Passed along, never global.
+class Log {
+ public:
+  struct Config {
+    bool terminal = true;  ///< print to standard error
+    bool colour = false;   ///< colour the level on the terminal
+  };
+  Log();  ///< terminal only, no colour
+  explicit Log(Config config);
+  ~Log();
+  Log(Log&&) noexcept;
+  Log& operator=(Log&&) noexcept;
+
+  void add_file(const std::string& path);  ///< throws StorageError
+  void info(const std::string& line);
+  void warning(const std::string& line);
+  void error(const std::string& line);
+  /// Silences the terminal (a live display owns it); files go on.
+  void set_terminal(bool on);
+  void flush();
+
+ private:
+  struct Sinks;
+  std::unique_ptr<Sinks> sinks_;
+};
+
+}  // namespace sagips::core

@@ -1,0 +1,135 @@
+#include "sagips/core/npy.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/npy_header.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::core {
+namespace {
+
+template <class Number>
+double number_at(const char* place, bool big_endian) {
+  char bytes[sizeof(Number)];
+  std::memcpy(bytes, place, sizeof bytes);
+  if (big_endian != (std::endian::native == std::endian::big))
+    std::reverse(bytes, bytes + sizeof bytes);
+  Number number;
+  std::memcpy(&number, bytes, sizeof number);
+  return static_cast<double>(number);
+}
+
+using Reader = double (*)(const char*, bool);
+
+Reader reader_for(char kind, std::size_t bytes) {
+  if (kind == 'f') return bytes == 4 ? number_at<float> : number_at<double>;
+  const bool is_signed = kind == 'i';
+  switch (bytes) {
+    case 1:
+      return is_signed ? number_at<std::int8_t> : number_at<std::uint8_t>;
+    case 2:
+      return is_signed ? number_at<std::int16_t> : number_at<std::uint16_t>;
+    case 4:
+      return is_signed ? number_at<std::int32_t> : number_at<std::uint32_t>;
+    default:
+      return is_signed ? number_at<std::int64_t> : number_at<std::uint64_t>;
+  }
+}
+
+// Column-major to row-major: the last index runs fastest in the result, the first in the input.
+std::vector<double> row_major(const std::vector<double>& values,
+                              const std::vector<std::size_t>& shape) {
+  std::vector<double> ordered(values.size());
+  std::vector<std::size_t> index(shape.size(), 0);
+  for (double& value : ordered) {
+    std::size_t place = 0;
+    for (std::size_t axis = shape.size(); axis-- > 0;) place = place * shape[axis] + index[axis];
+    value = values[place];
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      if (++index[axis] < shape[axis]) break;
+      index[axis] = 0;
+    }
+  }
+  return ordered;
+}
+
+void check_size(const NpyHeader& header, std::size_t file_bytes, const std::string& path) {
+  const std::size_t announced = header.count * header.item_bytes;
+  const std::size_t present = file_bytes - header.data_offset;
+  if (present < announced)
+    throw DataError(path, text("is truncated: its header announces ", announced,
+                               " bytes of numbers, ", present, " are there. Copy it again."));
+  if (present > announced)
+    throw DataError(path, text("goes on after its last number: its header announces ", announced,
+                               " bytes, ", present, " are there. Write it again with numpy.save."));
+}
+
+// The dictionary is padded so that the numbers begin at a multiple of 64 bytes.
+std::string version_1_header(const std::vector<std::size_t>& shape) {
+  std::string sizes;
+  for (const std::size_t size : shape) sizes += text(size, ", ");
+  if (shape.size() > 1) sizes.resize(sizes.size() - 2);
+  if (shape.size() == 1) sizes.pop_back();
+  std::string dictionary =
+      text("{'descr': '<f4', 'fortran_order': False, 'shape': (", sizes, "), }");
+  constexpr std::size_t preamble = 10, alignment = 64;
+  while ((preamble + dictionary.size() + 1) % alignment != 0) dictionary += ' ';
+  dictionary += '\n';
+  const std::size_t length = dictionary.size();
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(length & 0xff);
+  header += static_cast<char>(length >> 8);
+  return header + dictionary;
+}
+
+template <class Number>
+void write_as_single(const std::string& path, std::span<const Number> values,
+                     const std::vector<std::size_t>& shape) {
+  std::size_t count = 1;
+  for (const std::size_t size : shape) count *= size;
+  if (count != values.size())
+    throw Error(text("write_npy: a shape of ", count, " numbers was given ", values.size(), "."));
+  std::string content = version_1_header(shape);
+  content.reserve(content.size() + 4 * values.size());
+  for (const Number value : values) {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    for (int shift = 0; shift < 32; shift += 8) content += static_cast<char>(bits >> shift & 0xff);
+  }
+  write_file(path, content);
+}
+
+}  // namespace
+
+NpyArray read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
+
+NpyArray parse_npy(std::string_view bytes, const std::string& file) {
+  const NpyHeader header = parse_npy_header(bytes, file);
+  check_size(header, bytes.size(), file);
+  NpyArray array{header.shape, std::vector<double>(header.count)};
+  const Reader reader = reader_for(header.kind, header.item_bytes);
+  const char* place = bytes.data() + header.data_offset;
+  for (double& value : array.values) {
+    value = reader(place, header.big_endian);
+    place += header.item_bytes;
+  }
+  if (header.fortran_order && header.shape.size() > 1)
+    array.values = row_major(array.values, header.shape);
+  return array;
+}
+
+void write_npy(const std::string& path, std::span<const float> values,
+               const std::vector<std::size_t>& shape) {
+  write_as_single(path, values, shape);
+}
+
+void write_npy(const std::string& path, std::span<const double> values,
+               const std::vector<std::size_t>& shape) {
+  write_as_single(path, values, shape);
+}
+
+}  // namespace sagips::core
