@@ -1,0 +1,121 @@
+#include "sagips/record/metrics.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <system_error>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/event_json.hpp"
+
+namespace sagips::record {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using Clock = std::chrono::steady_clock;
+constexpr auto flush_period = std::chrono::seconds(1);
+
+}  // namespace
+
+struct MetricsWriter::Output {
+  std::string path;
+  double epoch_period_s = 0;
+  std::unique_ptr<std::FILE, CloseFile> file;  // empty after a failed write
+  Clock::time_point last_flush = Clock::now();
+  std::optional<double> last_epoch_time_s;
+  std::optional<EpochDone> held_back;  // the newest epoch, as long as it was thinned out
+
+  void fail() {
+    const std::string reason = std::system_category().message(errno);
+    file.reset();
+    throw core::StorageError(path, core::text("cannot write metrics (", reason,
+                                              "); none follow. Free space on this file system."));
+  }
+
+  void flush() {
+    last_flush = Clock::now();
+    if (std::fflush(file.get()) != 0) fail();
+  }
+
+  void write(const Event& event) {
+    if (!file) return;
+    const std::string line = event_to_json(event) + "\n";
+    if (std::fwrite(line.data(), 1, line.size(), file.get()) != line.size()) fail();
+    if (Clock::now() - last_flush >= flush_period) flush();
+  }
+
+  void write_epoch(const EpochDone& epoch) {
+    if (last_epoch_time_s && epoch.time_s - *last_epoch_time_s < epoch_period_s) {
+      held_back = epoch;
+      return;
+    }
+    last_epoch_time_s = epoch.time_s;
+    held_back.reset();
+    write(epoch);
+  }
+
+  void write_held_back() {
+    if (held_back) write(*held_back);
+    held_back.reset();
+  }
+};
+
+MetricsWriter::MetricsWriter(const std::string& path, double epoch_period_s)
+    : output_(std::make_unique<Output>()) {
+  output_->path = path;
+  output_->epoch_period_s = epoch_period_s;
+  output_->file.reset(std::fopen(path.c_str(), "we"));
+  if (!output_->file) output_->fail();
+}
+
+MetricsWriter::~MetricsWriter() {
+  if (!output_) return;
+  try {
+    output_->write_held_back();
+  } catch (const core::StorageError&) {
+    // The run is over and its results matter more than one line of metrics.
+  }
+}
+
+MetricsWriter::MetricsWriter(MetricsWriter&&) noexcept = default;
+
+void MetricsWriter::operator()(const Event& event) {
+  if (const auto* epoch = std::get_if<EpochDone>(&event)) {
+    output_->write_epoch(*epoch);
+    return;
+  }
+  const bool last = std::holds_alternative<RunFinished>(event);
+  if (last) output_->write_held_back();
+  output_->write(event);
+  if (last && output_->file) output_->flush();
+}
+
+std::vector<Event> read_metrics(const std::string& path) {
+  const std::string whole = core::read_file(path);
+  std::vector<Event> events;
+  std::size_t row = 0;
+  for (std::size_t begin = 0; begin < whole.size();) {
+    const std::size_t end = whole.find('\n', begin);
+    const std::string line = whole.substr(begin, end == std::string::npos ? end : end - begin);
+    ++row;
+    try {
+      events.push_back(event_from_json(line));
+    } catch (const std::exception& problem) {
+      if (end == std::string::npos) break;
+      throw core::DataError(path, row,
+                            core::text("this line is no event (", problem.what(),
+                                       "). Remove the line or use the file as it was written."));
+    }
+    if (end == std::string::npos) break;
+    begin = end + 1;
+  }
+  return events;
+}
+
+}  // namespace sagips::record

@@ -1,0 +1,36 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sagips/record/event.hpp"
+
+namespace sagips::record {
+
+/// One row of the final table.
+struct ParameterResult {
+  std::string name, unit;
+  bool fixed = false;
+  std::optional<double> truth;
+  double recovered = 0;
+  double spread = 0;                     ///< over noise vectors: not an error of the parameter
+  std::optional<double> residual_start;  ///< eq. (6) before the first epoch
+  std::optional<double> residual_end;
+  std::optional<double> floor;                 ///< Cramer-Rao, relative to the truth
+  std::optional<double> fit_value, fit_error;  ///< maximum-likelihood fit of the same data
+};
+
+struct Results {
+  std::string workload, version, git_hash, data_origin, finish_reason;
+  bool complete = true;
+  std::int64_t seed = 0, epochs = 0, events = 0;
+  double time_s = 0;
+  std::vector<ParameterResult> parameters;
+  std::vector<NamedNumber> numbers;  ///< e.g. "ks_mean_start", "ks_mean_end", "norm_1_residual"
+};
+
+void write_results_json(const std::string& path, const Results& results);
+Results read_results_json(const std::string& path);  ///< throws DataError
+void write_summary_csv(const std::string& path, const Results& results);
+
+}  // namespace sagips::record

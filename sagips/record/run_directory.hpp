@@ -1,0 +1,48 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "sagips/core/config.hpp"
+
+namespace sagips::record {
+
+struct RunConfig {
+  std::string folder = "runs";
+  std::string name;  ///< empty: the time, as 2026-01-31_17-05-09
+  std::int64_t seed = 1;
+  bool figures = true;
+
+  void fields(core::FieldList& list);
+};
+
+/// The folder of one run, `<folder>/<workload>/<name>`, made new and held by a lock (flock on
+/// `.lock`) as long as the object lives. A README.txt in it says which file is what.
+///
+/// A default name that is taken gets "-2", "-3", ...; a name from the config that is taken is
+/// refused. Two runs that start at once never share a folder, since mkdir is atomic.
+/// Move-only.
+///
+/// throws: ConfigError when a name cannot be one folder's name; StorageError when the folder cannot
+///         be made (no right, no space, already there, no locks). Nothing is left behind then,
+///         parent folders included
+class RunDirectory {
+ public:
+  RunDirectory(const RunConfig& config, const std::string& workload);
+  ~RunDirectory();
+  RunDirectory(RunDirectory&&) noexcept;
+  RunDirectory& operator=(RunDirectory&&) noexcept;
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// The path of a file in the folder; `run_files.hpp` has the usual names.
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  /// Makes a sub-folder if it is missing and returns its path. throws: StorageError
+  std::string folder(const std::string& name) const;
+
+ private:
+  std::string path_;
+  int lock_ = -1;
+};
+
+}  // namespace sagips::record

@@ -1,0 +1,38 @@
+#pragma once
+#include <array>
+
+namespace sagips::record {
+
+/// A file or sub-folder of a run folder and what stands in it.
+struct RunFile {
+  const char* name;
+  const char* content;
+};
+
+/// The names of everything that a run folder can hold, in the order of its README.txt.
+/// Whoever writes one of them takes the name from here, so that the README stays right.
+namespace run_files {
+inline constexpr RunFile config{"config.yaml", "every setting as used, defaults included"};
+inline constexpr RunFile log{"log.txt", "what the run said, with times"};
+inline constexpr RunFile metrics{"metrics.jsonl",
+                                 "one JSON object a line for each epoch, evaluation "
+                                 "and warning; thinned in time"};
+inline constexpr RunFile results{"results.json",
+                                 "version, data, seed, end of the run and the final "
+                                 "table, for programs"};
+inline constexpr RunFile summary{"summary.csv",
+                                 "the final table, for spreadsheets: one row a parameter"};
+inline constexpr RunFile parameters{"parameters.npy",
+                                    "the generator's samples, physical units "
+                                    "[noise vectors, parameters]"};
+inline constexpr RunFile generator{"generator.npy",
+                                   "the trained generator's weights, one flat array "
+                                   "(`sagips predict` reads it)"};
+inline constexpr RunFile figures{"figures", "pictures as SVG and PNG, their numbers as CSV"};
+inline constexpr RunFile lock{".lock", "held while the run is alive"};
+
+inline constexpr std::array all{config,     log,       metrics, results, summary,
+                                parameters, generator, figures, lock};
+}  // namespace run_files
+
+}  // namespace sagips::record
