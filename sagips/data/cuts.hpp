@@ -1,0 +1,36 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sagips/data/table.hpp"
+
+namespace sagips::data {
+
+enum class Comparison { below, at_most, above, at_least, equal, unequal };
+
+/// One condition on one column: "pt1 > 20", "20 < pt1", "70 < M <= 110", "110 > M > 70".
+class Cut {
+ public:
+  /// Where both sides of a single comparison are numbers, the left one is a column ("1 > 20": the
+  /// second column of an array). throws: ConfigError
+  explicit Cut(const std::string& condition);
+
+  const std::string& condition() const { return condition_; }
+  NeededColumn column() const;
+  bool passes(double value) const;
+
+ private:
+  struct Bound {
+    Comparison comparison;
+    double number;
+  };
+  std::string condition_;
+  std::string column_;
+  std::vector<Bound> bounds_;
+};
+
+/// The events that pass all cuts, in order. shape: indices into the table
+/// throws: DataError when the table is empty or a cut removes the last event, naming that cut
+std::vector<std::size_t> passing_events(const Table& table, const std::vector<Cut>& cuts);
+
+}  // namespace sagips::data

@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "sagips/core/config.hpp"
+#include "sagips/core/random.hpp"
+
+namespace sagips::data {
+
+/// Where measured events come from and what is kept of them.
+struct DatasetConfig {
+  std::string file;          ///< .npy, .csv, .hdf5 or .h5; empty: the workload makes toy data
+  std::string hdf5_dataset;  ///< path inside an HDF5 file
+  std::vector<std::string>
+      columns;  ///< CSV: names; .npy and HDF5: "0", "1", ... ; empty: the workload's own choice
+  std::vector<std::string> cuts;            ///< "70 < M < 110", "pt1 > 20", joined by and
+  std::string weight_column;                ///< name or number as in `columns`
+  std::map<std::string, double> reference;  ///< named reference numbers, e.g. norm_1
+  std::int64_t maximum_events = 0;          ///< 0: all
+  double fraction = 1.0;   ///< share of the events that is kept, drawn without replacement
+  bool bootstrap = false;  ///< draw as many events again, with replacement
+  double held_out = 0.1;   ///< share kept aside for distances between events, never trained on
+
+  void fields(core::FieldList& list);
+};
+
+/// Measured events.
+/// shape: values [events, observables] float32; weights [events] float32 when there are any
+struct Dataset {
+  torch::Tensor values;
+  std::optional<torch::Tensor> weights;
+  std::vector<std::string> observables;
+  std::map<std::string, double> reference;
+  std::string origin;  ///< file, or "toy data: ..."
+
+  std::int64_t size() const { return values.size(0); }
+  std::int64_t dimensions() const { return values.size(1); }
+};
+
+/// Reads and checks a file: every value finite, columns present, at least one event after the cuts.
+/// `default_columns` serves when the config names none. Does not sub-sample, bootstrap or hold out.
+/// throws: DataError (file, row), ConfigError (a cut that cannot be read)
+Dataset load_dataset(const DatasetConfig& config, const std::vector<std::string>& default_columns);
+
+/// Events drawn with replacement, by weight when there are weights. shape: [count, observables]
+torch::Tensor draw_events(const Dataset& dataset, std::int64_t count,
+                          const core::RandomStream& stream);
+
+/// As many events again, with replacement (Efron's bootstrap).
+Dataset bootstrap(const Dataset& dataset, const core::RandomStream& stream);
+
+/// round(fraction * size) events without replacement, order kept. throws: ConfigError when none is
+/// left
+Dataset subsample(const Dataset& dataset, double fraction, const core::RandomStream& stream);
+
+/// Splits at random into (training, held out). At least one event stays on each side when held_out
+/// > 0.
+std::pair<Dataset, Dataset> hold_out(const Dataset& dataset, double held_out,
+                                     const core::RandomStream& stream);
+
+}  // namespace sagips::data

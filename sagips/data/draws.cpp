@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/data/dataset.hpp"
+
+namespace sagips::data {
+namespace {
+
+using core::ConfigError;
+using core::text;
+
+// Every draw of this file is one dimension of sample 0: callers tell draws apart by purpose and
+// step of the stream.
+constexpr std::uint32_t sample = 0, dimension = 0;
+
+Dataset chosen_events(const Dataset& dataset, const torch::Tensor& rows_on_cpu) {
+  const torch::Tensor rows = rows_on_cpu.to(dataset.values.device());
+  Dataset chosen = dataset;
+  chosen.values = dataset.values.index_select(0, rows);
+  if (dataset.weights) chosen.weights = dataset.weights->index_select(0, rows);
+  return chosen;
+}
+
+void check_has_events(const Dataset& dataset) {
+  if (dataset.size() == 0) throw core::DataError(dataset.origin, "holds no events to draw from.");
+}
+
+torch::Tensor any_rows(std::int64_t size, std::int64_t count, const core::RandomStream& stream) {
+  torch::Tensor rows = torch::empty({count}, torch::kInt64);
+  stream.integers(sample, dimension, static_cast<std::uint64_t>(size),
+                  std::span(rows.data_ptr<std::int64_t>(), static_cast<std::size_t>(count)));
+  return rows;
+}
+
+// Inverse of the summed weights: row i owns the stretch of [0, total) that is as long as its
+// weight.
+torch::Tensor weighted_rows(const Dataset& dataset, std::int64_t count,
+                            const core::RandomStream& stream) {
+  const torch::Tensor weights = dataset.weights->to(torch::kCPU, torch::kFloat64).contiguous();
+  const double* first = weights.data_ptr<double>();
+  std::vector<double> summed(static_cast<std::size_t>(weights.size(0)));
+  std::partial_sum(first, first + weights.size(0), summed.begin());
+  if (!(summed.back() > 0.0))
+    throw core::DataError(dataset.origin, "all weights are zero, so no event can be drawn.");
+  std::vector<double> uniform(static_cast<std::size_t>(count));
+  stream.uniform(sample, dimension, std::span<double>(uniform));
+  // Rounding may reach the total itself; the last row with a weight owns that point.
+  const auto last = std::lower_bound(summed.begin(), summed.end(), summed.back());
+  torch::Tensor rows = torch::empty({count}, torch::kInt64);
+  std::int64_t* row = rows.data_ptr<std::int64_t>();
+  for (const double number : uniform) {
+    const auto owner = std::upper_bound(summed.begin(), last, number * summed.back());
+    *row++ = owner - summed.begin();
+  }
+  return rows;
+}
+
+// Random order without replacement: the rows sorted by a random number each.
+std::vector<std::int64_t> shuffled_rows(std::int64_t size, const core::RandomStream& stream) {
+  std::vector<double> keys(static_cast<std::size_t>(size));
+  stream.uniform(sample, dimension, std::span<double>(keys));
+  std::vector<std::int64_t> rows(keys.size());
+  std::iota(rows.begin(), rows.end(), std::int64_t{0});
+  std::sort(rows.begin(), rows.end(), [&](std::int64_t left, std::int64_t right) {
+    const auto key = [&](std::int64_t row) { return keys[static_cast<std::size_t>(row)]; };
+    return key(left) != key(right) ? key(left) < key(right) : left < right;
+  });
+  return rows;
+}
+
+Dataset in_file_order(const Dataset& dataset, std::span<std::int64_t> rows) {
+  std::sort(rows.begin(), rows.end());
+  torch::Tensor index = torch::empty({static_cast<std::int64_t>(rows.size())}, torch::kInt64);
+  std::copy(rows.begin(), rows.end(), index.data_ptr<std::int64_t>());
+  return chosen_events(dataset, index);
+}
+
+}  // namespace
+
+torch::Tensor draw_events(const Dataset& dataset, std::int64_t count,
+                          const core::RandomStream& stream) {
+  check_has_events(dataset);
+  const torch::Tensor rows = dataset.weights ? weighted_rows(dataset, count, stream)
+                                             : any_rows(dataset.size(), count, stream);
+  return dataset.values.index_select(0, rows.to(dataset.values.device()));
+}
+
+Dataset bootstrap(const Dataset& dataset, const core::RandomStream& stream) {
+  check_has_events(dataset);
+  return chosen_events(dataset, any_rows(dataset.size(), dataset.size(), stream));
+}
+
+Dataset subsample(const Dataset& dataset, double fraction, const core::RandomStream& stream) {
+  if (!(fraction > 0.0 && fraction <= 1.0))
+    throw ConfigError("", text("fraction = ", fraction, " is out of range (> 0, <= 1)"));
+  const auto kept = std::llround(fraction * static_cast<double>(dataset.size()));
+  if (kept == 0)
+    throw ConfigError("", text("fraction = ", fraction, " leaves none of ", dataset.size(),
+                               " events. Raise it."));
+  std::vector<std::int64_t> rows = shuffled_rows(dataset.size(), stream);
+  return in_file_order(dataset, std::span(rows).first(static_cast<std::size_t>(kept)));
+}
+
+std::pair<Dataset, Dataset> hold_out(const Dataset& dataset, double held_out,
+                                     const core::RandomStream& stream) {
+  if (!(held_out >= 0.0 && held_out <= 0.9))
+    throw ConfigError("", text("held_out = ", held_out, " is out of range (0 .. 0.9)"));
+  if (held_out > 0.0 && dataset.size() < 2)
+    throw ConfigError("", text("held_out = ", held_out, " cannot part ", dataset.size(),
+                               " event. Set it to 0 or give more events."));
+  auto aside = std::llround(held_out * static_cast<double>(dataset.size()));
+  if (held_out > 0.0) aside = std::clamp<long long>(aside, 1, dataset.size() - 1);
+  std::vector<std::int64_t> rows = shuffled_rows(dataset.size(), stream);
+  const auto [held, trained] = std::pair(std::span(rows).first(static_cast<std::size_t>(aside)),
+                                         std::span(rows).subspan(static_cast<std::size_t>(aside)));
+  return {in_file_order(dataset, trained), in_file_order(dataset, held)};
+}
+
+}  // namespace sagips::data

@@ -1,0 +1,190 @@
+#include "sagips/data/hdf5.hpp"
+
+#include <fcntl.h>
+#include <hdf5.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::data {
+namespace {
+
+using core::DataError;
+using core::text;
+
+/// HDF5 prints every error on standard error; ours are exceptions with one line.
+class QuietErrors {
+ public:
+  QuietErrors() {
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+  ~QuietErrors() { H5Eset_auto2(H5E_DEFAULT, function_, data_); }
+
+ private:
+  H5E_auto2_t function_ = nullptr;
+  void* data_ = nullptr;
+};
+
+/// An open HDF5 object; each kind has a closing function of its own.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&&) = delete;
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  hid_t id() const { return id_; }
+  explicit operator bool() const { return id_ >= 0; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+void check_can_open(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    throw DataError(path, text("cannot be read (", std::strerror(errno),
+                               "). Check the path and its permissions."));
+  ::close(descriptor);
+}
+
+Handle open_file(const std::string& path) {
+  check_can_open(path);
+  if (H5Fis_hdf5(path.c_str()) <= 0)
+    throw DataError(path, "is not an HDF5 file. Write it again, or name it after its format.");
+  Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (!file) throw DataError(path, "is a broken or truncated HDF5 file. Copy it again.");
+  return file;
+}
+
+struct Listing {
+  hid_t file;
+  std::vector<std::string> datasets;
+};
+
+herr_t note_dataset(hid_t, const char* name, const H5L_info_t*, void* listing_pointer) {
+  auto& listing = *static_cast<Listing*>(listing_pointer);
+  const Handle object(H5Oopen(listing.file, name, H5P_DEFAULT), H5Oclose);
+  if (object && H5Iget_type(object.id()) == H5I_DATASET) listing.datasets.emplace_back(name);
+  return 0;
+}
+
+std::vector<std::string> datasets_in(const Handle& file) {
+  Listing listing{file.id(), {}};
+  H5Lvisit(file.id(), H5_INDEX_NAME, H5_ITER_INC, note_dataset, &listing);
+  std::sort(listing.datasets.begin(), listing.datasets.end());
+  return listing.datasets;
+}
+
+[[noreturn]] void refuse_missing_dataset(const std::string& path, const Handle& file,
+                                         const std::string& dataset) {
+  const std::vector<std::string> there = datasets_in(file);
+  const std::string known =
+      there.empty() ? "it holds none" : "it holds: " + core::join(there, ", ");
+  throw DataError(path, dataset.empty()
+                            ? text("needs the name of a data set (", known,
+                                   "). Set 'hdf5_dataset' to one of them.")
+                            : text("has no data set '", dataset, "' (", known,
+                                   "). Set 'hdf5_dataset' or 'columns' to what is there."));
+}
+
+Handle open_dataset(const std::string& path, const Handle& file, const std::string& dataset) {
+  Handle object(dataset.empty() ? -1 : H5Oopen(file.id(), dataset.c_str(), H5P_DEFAULT), H5Oclose);
+  if (!object || H5Iget_type(object.id()) != H5I_DATASET)
+    refuse_missing_dataset(path, file, dataset);
+  return object;
+}
+
+void check_type(const std::string& path, const std::string& dataset, const Handle& object) {
+  const Handle type(H5Dget_type(object.id()), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(type.id());
+  if (kind == H5T_FLOAT || kind == H5T_INTEGER) return;
+  const char* found = kind == H5T_COMPOUND ? "structures"
+                      : kind == H5T_STRING ? "text"
+                      : kind == H5T_ENUM   ? "named values"
+                                           : "no plain numbers";
+  throw DataError(
+      path, text("data set '", dataset, "' holds ", found, ". Save it as whole or real numbers."));
+}
+
+std::vector<std::size_t> shape_of(const std::string& path, const std::string& dataset,
+                                  const Handle& object) {
+  const Handle space(H5Dget_space(object.id()), H5Sclose);
+  const int rank = H5Sget_simple_extent_ndims(space.id());
+  if (rank != 1 && rank != 2)
+    throw DataError(path, text("data set '", dataset, "' has ", rank,
+                               " dimensions. Save it as [events] or [events, observables]."));
+  hsize_t sizes[2] = {0, 0};
+  H5Sget_simple_extent_dims(space.id(), sizes, nullptr);
+  std::vector<std::size_t> shape(sizes, sizes + rank);
+  const bool holds_numbers = std::find(shape.begin(), shape.end(), 0u) == shape.end();
+  // Room is taken when the first number is written; before that any size can be announced.
+  if (holds_numbers && H5Dget_storage_size(object.id()) == 0)
+    throw DataError(path, text("data set '", dataset, "' was never filled. Write the file again."));
+  return shape;
+}
+
+core::NpyArray read_array(const std::string& path, const Handle& file, const std::string& dataset) {
+  const Handle object = open_dataset(path, file, dataset);
+  check_type(path, dataset, object);
+  core::NpyArray array{shape_of(path, dataset, object), {}};
+  const std::size_t count =
+      std::accumulate(array.shape.begin(), array.shape.end(), std::size_t{1}, std::multiplies<>());
+  array.values.resize(count);
+  if (count > 0 && H5Dread(object.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                           array.values.data()) < 0)
+    throw DataError(path, text("data set '", dataset,
+                               "' cannot be read (truncated, or packed with a filter that this "
+                               "HDF5 library lacks). Write it again without that filter."));
+  return array;
+}
+
+}  // namespace
+
+Table read_hdf5_array(const std::string& path, const std::string& dataset) {
+  const QuietErrors quiet;
+  const Handle file = open_file(path);
+  return table_of(read_array(path, file, dataset), path);
+}
+
+Table read_hdf5_columns(const std::string& path, const std::string& group,
+                        const std::vector<NeededColumn>& needed) {
+  const QuietErrors quiet;
+  const Handle file = open_file(path);
+  Table table{path, {}, {}, {}, false};
+  for (const NeededColumn& column : needed) {
+    if (std::find(table.names.begin(), table.names.end(), column.name) != table.names.end())
+      continue;
+    const std::string dataset = group.empty() ? column.name : text(group, "/", column.name);
+    core::NpyArray array = read_array(path, file, dataset);
+    if (array.shape.size() != 1)
+      throw DataError(path, text("data set '", dataset, "' has two dimensions, a column has one. ",
+                                 "Name it in 'hdf5_dataset' and its columns by number."));
+    if (table.names.empty()) {
+      table.rows.resize(array.values.size());
+      std::iota(table.rows.begin(), table.rows.end(), std::size_t{1});
+    }
+    if (array.values.size() != table.events())
+      throw DataError(path, text("data set '", dataset, "' has ", array.values.size(), " events, '",
+                                 table.names.front(), "' has ", table.events(),
+                                 ". Columns must be of one length."));
+    table.names.push_back(column.name);
+    table.columns.push_back(std::move(array.values));
+  }
+  return table;
+}
+
+}  // namespace sagips::data

@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/npy.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/data/csv.hpp"
+#include "sagips/data/cuts.hpp"
+#include "sagips/data/dataset.hpp"
+#include "sagips/data/hdf5.hpp"
+#include "sagips/data/table.hpp"
+
+namespace sagips::data {
+namespace {
+
+using core::ConfigError;
+using core::DataError;
+using core::text;
+using Names = std::vector<std::string>;
+
+NeededColumn observable(const std::string& name) { return {name, "columns"}; }
+NeededColumn weight(const DatasetConfig& config) { return {config.weight_column, "weight_column"}; }
+
+/// Columns of the table that become observables, and what the data set calls them.
+struct Observables {
+  Names columns;
+  Names labels;
+};
+
+std::vector<NeededColumn> needed_columns(const DatasetConfig& config, const Names& observables,
+                                         const std::vector<Cut>& cuts) {
+  std::vector<NeededColumn> needed;
+  for (const std::string& name : observables) needed.push_back(observable(name));
+  for (const Cut& cut : cuts) needed.push_back(cut.column());
+  if (!config.weight_column.empty()) needed.push_back(weight(config));
+  return needed;
+}
+
+bool is_column_number(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+Table read_hdf5(const DatasetConfig& config, const std::vector<Cut>& cuts) {
+  if (std::all_of(config.columns.begin(), config.columns.end(), is_column_number))
+    return read_hdf5_array(config.file, config.hdf5_dataset);
+  return read_hdf5_columns(config.file, config.hdf5_dataset,
+                           needed_columns(config, config.columns, cuts));
+}
+
+Table read_table(const DatasetConfig& config, const Names& default_columns,
+                 const std::vector<Cut>& cuts) {
+  std::string extension = std::filesystem::path(config.file).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (extension == ".csv") {
+    const Names& columns = config.columns.empty() ? default_columns : config.columns;
+    if (columns.empty())
+      throw ConfigError("", text("no column of '", config.file, "' is chosen. Set 'columns'."));
+    return read_csv(config.file, needed_columns(config, columns, cuts));
+  }
+  if (extension == ".npy") return table_of(core::read_npy(config.file), config.file);
+  if (extension == ".hdf5" || extension == ".h5") return read_hdf5(config, cuts);
+  throw DataError(config.file, text("has the unknown extension '", extension,
+                                    "'. Give a .npy, .csv, .hdf5 or .h5 file."));
+}
+
+// Numbered columns say nothing to a reader: the workload's own names label them when they fit.
+Observables observables_of(const DatasetConfig& config, const Names& default_columns,
+                           const Table& table) {
+  Names columns = config.columns;
+  if (columns.empty() && !table.numbered) columns = default_columns;
+  if (columns.empty())
+    std::copy_if(table.names.begin(), table.names.end(), std::back_inserter(columns),
+                 [&](const std::string& name) { return name != config.weight_column; });
+  const bool labels_fit = table.numbered && columns.size() == default_columns.size();
+  return {columns, labels_fit ? default_columns : columns};
+}
+
+float single_precision(double number, const Table& table, std::size_t event,
+                       const std::string& column) {
+  if (std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max()))
+    return static_cast<float>(number);
+  throw DataError(table.file, table.rows[event],
+                  text("column '", column, "' holds ", core::round_trip(number),
+                       ", too large for single precision. Save it in a larger unit."));
+}
+
+torch::Tensor values_of(const Table& table, const Names& columns,
+                        const std::vector<std::size_t>& events) {
+  const auto rows = static_cast<std::int64_t>(events.size());
+  const auto width = static_cast<std::int64_t>(columns.size());
+  torch::Tensor values = torch::empty({rows, width});
+  float* place = values.data_ptr<float>();
+  std::vector<const std::vector<double>*> sources;
+  for (const std::string& name : columns)
+    sources.push_back(&table.columns[find_column(table, observable(name))]);
+  for (const std::size_t event : events)
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      *place++ = single_precision((*sources[i])[event], table, event, columns[i]);
+  return values;
+}
+
+torch::Tensor weights_of(const Table& table, const NeededColumn& column,
+                         const std::vector<std::size_t>& events) {
+  const std::vector<double>& source = table.columns[find_column(table, column)];
+  torch::Tensor weights = torch::empty({static_cast<std::int64_t>(events.size())});
+  float* place = weights.data_ptr<float>();
+  bool any = false;
+  for (const std::size_t event : events) {
+    if (source[event] < 0.0)
+      throw DataError(
+          table.file, table.rows[event],
+          text("the weight in column '", column.name, "' is negative (",
+               core::round_trip(source[event]), "), so it is no probability. Remove that row."));
+    *place = single_precision(source[event], table, event, column.name);
+    any = any || *place++ > 0.0F;
+  }
+  if (!any)
+    throw DataError(table.file, text("all weights in column '", column.name,
+                                     "' are zero, so no event can be drawn. Choose another "
+                                     "'weight_column'."));
+  return weights;
+}
+
+void check_no_column_twice(const Names& columns) {
+  for (auto name = columns.begin(); name != columns.end(); ++name)
+    if (std::find(columns.begin(), name, *name) != name)
+      throw ConfigError("", text("'columns' names '", *name, "' twice. Remove one."));
+}
+
+}  // namespace
+
+Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) {
+  if (config.file.empty()) throw ConfigError("", "no data file is named. Set 'file'.");
+  check_no_column_twice(config.columns);
+  std::vector<Cut> cuts;
+  for (const std::string& condition : config.cuts) cuts.emplace_back(condition);
+  Table table = read_table(config, default_columns, cuts);
+  const Observables chosen = observables_of(config, default_columns, table);
+  if (chosen.columns.empty()) throw DataError(config.file, "holds no column of observables.");
+  // so that a workload's own cuts ("70 < M < 110") work on files without names
+  if (chosen.labels != chosen.columns)
+    for (std::size_t i = 0; i < chosen.labels.size(); ++i)
+      table.labels[chosen.labels[i]] = chosen.columns[i];
+  for (const NeededColumn& column : needed_columns(config, chosen.columns, cuts))
+    check_finite(table, column);
+  std::vector<std::size_t> events = passing_events(table, cuts);
+  const auto most = static_cast<std::size_t>(config.maximum_events);
+  if (most > 0 && events.size() > most) events.resize(most);
+  Dataset dataset{values_of(table, chosen.columns, events), std::nullopt, chosen.labels,
+                  config.reference, config.file};
+  if (!config.weight_column.empty()) dataset.weights = weights_of(table, weight(config), events);
+  return dataset;
+}
+
+}  // namespace sagips::data

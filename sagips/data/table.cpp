@@ -1,0 +1,57 @@
+#include "sagips/data/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::data {
+
+using core::DataError;
+using core::text;
+
+void refuse_missing_column(const std::string& file, const NeededColumn& needed,
+                           const std::vector<std::string>& names) {
+  throw DataError(file, text("has no column '", needed.name, "' (asked for by ", needed.asked_by,
+                             ")", core::suggestion(needed.name, names)));
+}
+
+std::size_t find_column(const Table& table, const NeededColumn& needed) {
+  const auto label = table.labels.find(needed.name);
+  const auto& name = label == table.labels.end() ? needed.name : label->second;
+  const auto found = std::find(table.names.begin(), table.names.end(), name);
+  if (found == table.names.end()) refuse_missing_column(table.file, needed, table.names);
+  return static_cast<std::size_t>(found - table.names.begin());
+}
+
+void check_finite(const Table& table, const NeededColumn& needed) {
+  const std::vector<double>& column = table.columns[find_column(table, needed)];
+  const auto wrong = std::find_if(column.begin(), column.end(),
+                                  [](double number) { return !std::isfinite(number); });
+  if (wrong == column.end()) return;
+  throw DataError(table.file, table.rows[static_cast<std::size_t>(wrong - column.begin())],
+                  text("column '", needed.name, "' holds ", core::round_trip(*wrong),
+                       ", which is no finite number. Correct or remove that row."));
+}
+
+Table table_of(const core::NpyArray& array, const std::string& file) {
+  const std::size_t rank = array.shape.size();
+  if (rank != 1 && rank != 2)
+    throw DataError(file, text("holds an array of ", rank,
+                               " dimensions. Save it as [events] or [events, observables]."));
+  const std::size_t events = array.shape[0];
+  const std::size_t width = rank == 2 ? array.shape[1] : 1;
+  Table table{file, {}, {}, std::vector<std::size_t>(events), true};
+  std::iota(table.rows.begin(), table.rows.end(), std::size_t{1});
+  for (std::size_t column = 0; column < width; ++column) {
+    table.names.push_back(std::to_string(column));
+    std::vector<double>& numbers = table.columns.emplace_back(events);
+    for (std::size_t event = 0; event < events; ++event)
+      numbers[event] = array.values[event * width + column];
+  }
+  return table;
+}
+
+}  // namespace sagips::data

@@ -1,0 +1,209 @@
+#include "sagips/data/hdf5.hpp"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "sagips/core/file.hpp"
+#include "tests/data/loading.hpp"
+
+namespace sagips::data {
+namespace {
+
+using namespace sagips::testing;
+
+/// Writes small HDF5 files through the C interface.
+class Hdf5File {
+ public:
+  explicit Hdf5File(const std::string& path)
+      : file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)) {}
+  Hdf5File(const Hdf5File&) = delete;
+  Hdf5File& operator=(const Hdf5File&) = delete;
+  ~Hdf5File() { H5Fclose(file_); }
+
+  void group(const std::string& name) {
+    H5Gclose(H5Gcreate2(file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  }
+  /// Null data leaves the data set unwritten.
+  void add(const std::string& name, hid_t type, const std::vector<hsize_t>& shape,
+           const void* data) {
+    const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
+    const hid_t set =
+        H5Dcreate2(file_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (data) H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
+    H5Dclose(set);
+    H5Sclose(space);
+  }
+  void add(const std::string& name, const std::vector<hsize_t>& shape,
+           const std::vector<double>& values) {
+    add(name, H5T_NATIVE_DOUBLE, shape, values.data());
+  }
+
+ private:
+  hid_t file_;
+};
+
+class Hdf5 : public ::testing::Test {
+ protected:
+  DatasetConfig config(const std::string& dataset, std::vector<std::string> columns = {}) const {
+    DatasetConfig config = config_of(path, std::move(columns));
+    config.hdf5_dataset = dataset;
+    return config;
+  }
+
+  TemporaryFolder folder;
+  std::string path = folder.file("a.hdf5");
+};
+
+TEST_F(Hdf5, ReadsArraysOfOneAndTwoDimensions) {
+  {
+    Hdf5File file(path);
+    file.group("run");
+    file.add("run/masses", {3}, {90, 91, 92});
+    file.add("events", {2, 2}, {1, 2, 3, 4});
+  }
+  EXPECT_EQ(numbers(load_dataset(config("run/masses"), {}).values),
+            (std::vector<float>{90, 91, 92}));
+  const Dataset two = load_dataset(config("/events"), {"x", "y"});
+  EXPECT_EQ(two.values.sizes(), (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(two.observables, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(numbers(load_dataset(config("events", {"1"}), {}).values), (std::vector<float>{2, 4}));
+}
+
+TEST_F(Hdf5, ReadsWholeNumbersAndOtherByteOrders) {
+  const std::vector<int> whole = {1, -2};
+  const unsigned char big_endian[8] = {0x3f, 0xc0, 0, 0, 0xc0, 0, 0, 0};  // 1.5 and -2
+  {
+    Hdf5File file(path);
+    file.add("whole", H5T_NATIVE_INT, {2}, whole.data());
+    file.add("big", H5T_IEEE_F32BE, {2}, big_endian);
+  }
+  EXPECT_EQ(numbers(load_dataset(config("whole"), {}).values), (std::vector<float>{1, -2}));
+  EXPECT_EQ(numbers(load_dataset(config("big"), {}).values), (std::vector<float>{1.5, -2}));
+}
+
+TEST_F(Hdf5, ReadsOneDataSetAColumn) {
+  {
+    Hdf5File file(path);
+    file.group("run");
+    file.add("run/M", {3}, {90, 91, 92});
+    file.add("run/pt", {3}, {10, 20, 30});
+    file.add("run/w", {3}, {1, 2, 3});
+  }
+  DatasetConfig columns = config("run", {"pt", "M"});
+  columns.cuts = {"M > 90"};
+  columns.weight_column = "w";
+  const Dataset dataset = load_dataset(columns, {});
+  EXPECT_EQ(numbers(dataset.values), (std::vector<float>{20, 91, 30, 92}));
+  EXPECT_EQ(numbers(*dataset.weights), (std::vector<float>{2, 3}));
+  EXPECT_EQ(dataset.observables, (std::vector<std::string>{"pt", "M"}));
+  EXPECT_EQ(numbers(load_dataset(config("", {"run/M"}), {}).values),
+            (std::vector<float>{90, 91, 92}));
+}
+
+TEST_F(Hdf5, ListsWhatIsThereWhenTheDataSetIsMissing) {
+  {
+    Hdf5File file(path);
+    file.group("run");
+    file.add("run/M", {1}, {90});
+    file.add("events", {1}, {1});
+  }
+  EXPECT_EQ(data_refusal(config("mass")),
+            " has no data set 'mass' (it holds: events, run/M). Set 'hdf5_dataset' or 'columns' to "
+            "what is there.");
+  EXPECT_EQ(data_refusal(config("run")),
+            " has no data set 'run' (it holds: events, run/M). Set 'hdf5_dataset' or 'columns' to "
+            "what is there.");
+  EXPECT_EQ(data_refusal(config("")),
+            " needs the name of a data set (it holds: events, run/M). Set 'hdf5_dataset' to one "
+            "of them.");
+  EXPECT_TRUE(data_refusal(config("run", {"pt"})).starts_with(" has no data set 'run/pt'"));
+}
+
+TEST_F(Hdf5, SaysWhenItHoldsNothing) {
+  { Hdf5File file(path); }
+  EXPECT_TRUE(data_refusal(config("a")).starts_with(" has no data set 'a' (it holds none)"));
+}
+
+TEST_F(Hdf5, RefusesWhatIsNoPlainNumber) {
+  {
+    Hdf5File file(path);
+    const hid_t word = H5Tcopy(H5T_C_S1);
+    H5Tset_size(word, 4);
+    file.add("text", word, {1}, "abc");
+    H5Tclose(word);
+    const hid_t pair = H5Tcreate(H5T_COMPOUND, 8);
+    H5Tinsert(pair, "x", 0, H5T_NATIVE_FLOAT);
+    H5Tinsert(pair, "y", 4, H5T_NATIVE_FLOAT);
+    const float point[2] = {1, 2};
+    file.add("pair", pair, {1}, point);
+    H5Tclose(pair);
+  }
+  EXPECT_EQ(data_refusal(config("text")),
+            " data set 'text' holds text. Save it as whole or real numbers.");
+  EXPECT_EQ(data_refusal(config("pair")),
+            " data set 'pair' holds structures. Save it as whole or real numbers.");
+}
+
+TEST_F(Hdf5, RefusesOtherRanksAndLengths) {
+  {
+    Hdf5File file(path);
+    file.add("cube", {1, 1, 1}, {1});
+    file.add("scalar", {}, {1});
+    file.add("two", {1, 2}, {1, 2});
+    file.add("short", {1}, {1});
+    file.add("long", {2}, {1, 2});
+    file.add("none", {0}, {});
+  }
+  EXPECT_EQ(data_refusal(config("cube")),
+            " data set 'cube' has 3 dimensions. Save it as [events] or [events, observables].");
+  EXPECT_TRUE(data_refusal(config("scalar")).starts_with(" data set 'scalar' has 0 dimensions"));
+  EXPECT_TRUE(data_refusal(config("", {"two"}))
+                  .starts_with(" data set 'two' has two dimensions, a column has one."));
+  EXPECT_EQ(data_refusal(config("", {"short", "long"})),
+            " data set 'long' has 2 events, 'short' has 1. Columns must be of one length.");
+  EXPECT_EQ(data_refusal(config("none")), " holds no events.");
+}
+
+TEST_F(Hdf5, RefusesADataSetThatWasNeverFilled) {
+  {
+    Hdf5File file(path);
+    file.add("huge", H5T_NATIVE_DOUBLE, {hsize_t{1} << 40}, nullptr);
+  }
+  EXPECT_EQ(data_refusal(config("huge")),
+            " data set 'huge' was never filled. Write the file again.");
+}
+
+TEST_F(Hdf5, PlacesNumbersThatAreNotFinite) {
+  {
+    Hdf5File file(path);
+    file.add("M", {3}, {1, 2, std::numeric_limits<double>::quiet_NaN()});
+  }
+  EXPECT_TRUE(data_refusal(config("M")).starts_with("3: column '0' holds nan"));
+  EXPECT_TRUE(data_refusal(config("", {"M"})).starts_with("3: column 'M' holds nan"));
+}
+
+TEST_F(Hdf5, RefusesForeignMissingAndTruncatedFiles) {
+  EXPECT_TRUE(data_refusal(config("M")).starts_with(" cannot be read (No such file"));
+  folder.make("a.hdf5", "a,b\n1,2\n");
+  EXPECT_TRUE(data_refusal(config("M")).starts_with(" is not an HDF5 file"));
+  {
+    Hdf5File file(path);
+    file.add("M", {1000}, std::vector<double>(1000, 1.0));
+  }
+  const std::string whole = core::read_file(path);
+  folder.make("a.hdf5", whole.substr(0, whole.size() / 2));
+  EXPECT_TRUE(data_refusal(config("M")).starts_with(" is a broken or truncated HDF5 file"));
+}
+
+TEST_F(Hdf5, KeepsStandardErrorQuiet) {
+  { Hdf5File file(path); }
+  ::testing::internal::CaptureStderr();
+  data_refusal(config("missing"));
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+}  // namespace
+}  // namespace sagips::data
