@@ -1,0 +1,283 @@
+#include "sagips/analysis/drawing/script.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "sagips/core/text.hpp"
+
+namespace sagips::analysis::drawing {
+namespace {
+
+using Style = Series::Style;
+using core::round_trip;
+using core::text;
+
+constexpr const char* ink = "#333333";   // texts
+constexpr const char* axes = "#8c8c8c";  // thin lines: axes and marks on them
+constexpr const char* grid = "#ececec";
+constexpr std::size_t many_points = 200;
+
+const char* hex(Colour colour) {
+  switch (colour) {
+    case Colour::blue:
+      return "0072B2";
+    case Colour::vermillion:
+      return "D55E00";
+    case Colour::green:
+      return "009E73";
+    case Colour::purple:
+      return "CC79A7";
+    case Colour::orange:
+      return "E69F00";
+    case Colour::sky:
+      return "56B4E9";
+    case Colour::grey:
+      return "7F7F7F";
+    case Colour::black:
+    case Colour::automatic:
+      break;
+  }
+  return "000000";
+}
+
+/// In single quotes gnuplot knows one special sign, the quote itself.
+std::string quoted(const std::string& content) {
+  std::string result = "'";
+  for (const char letter : content) {
+    if (letter == '\'')
+      result += "''";
+    else if (static_cast<unsigned char>(letter) >= ' ')
+      result += letter;
+  }
+  return result + "'";
+}
+
+/// Writes one figure's commands; knows the picture's size, which turns pixels into gnuplot's units.
+class Script {
+ public:
+  Script(const Figure& figure, Format format) : figure_(figure) {
+    // pngcairo counts font sizes in points of 4/3 pixels, svg in pixels.
+    const double size = format == Format::svg ? font_size : font_size * 0.75;
+    out_
+        << "set terminal " << (format == Format::svg ? "svg" : "pngcairo") << " size "
+        << figure.width << "," << figure.height << " font 'DejaVu Sans," << round_trip(size)
+        << "' noenhanced background '#ffffff'\n"
+        << "set encoding utf8\nset multiplot\nunset key\nset errorbars 0\nset pointintervalbox 0\n";
+  }
+
+  void figure_title();
+  void panel(const Panel& panel, const PanelLayout& layout);
+  void key_entry(const KeyEntry& entry);
+  std::string finish();
+
+ private:
+  std::string screen(Point point) const {
+    return text("screen ", round_trip(point.x / figure_.width), ",screen ",
+                round_trip(1 - point.y / figure_.height));
+  }
+  /// `how` says which point of the text stands there, and in which font.
+  void label(const std::string& content, Point point, const char* how) {
+    out_ << "set label " << quoted(content) << " at " << screen(point) << " " << how
+         << " textcolor rgb '" << ink << "' front\n";
+  }
+  void axes_of(const Panel& panel, const PanelLayout& layout);
+  void ticks(const char* name, const Ticks& ticks);
+  void tick_labels(const Panel& panel, const PanelLayout& layout);
+  void texts(const Panel& panel, const PanelLayout& layout);
+  void horizontal_lines(const Panel& panel, const PanelLayout& layout);
+  std::string data(const Panel& panel, const PanelLayout& layout, const Series& series);
+  void curves(const Panel& panel, const PanelLayout& layout);
+
+  const Figure& figure_;
+  std::ostringstream out_;
+  int data_blocks_ = 0;
+};
+
+void Script::figure_title() {
+  label(figure_.title, {figure_.width / 2.0, 20}, "center font 'DejaVu Sans:Bold'");
+}
+
+void Script::ticks(const char* name, const Ticks& ticks) {
+  std::vector<std::string> marks;
+  for (const Tick& tick : ticks.major) marks.push_back("'' " + round_trip(tick.value) + " 0");
+  for (const double value : ticks.minor) marks.push_back("'' " + round_trip(value) + " 1");
+  out_ << "set " << name << "tics out nomirror scale 0.6,0.3 (" << core::join(marks, ", ") << ")\n";
+}
+
+void Script::axes_of(const Panel& panel, const PanelLayout& layout) {
+  const Box& box = layout.box;
+  out_ << "set lmargin at screen " << round_trip(box.left / figure_.width) << "\n"
+       << "set rmargin at screen " << round_trip(box.right / figure_.width) << "\n"
+       << "set tmargin at screen " << round_trip(1 - box.top / figure_.height) << "\n"
+       << "set bmargin at screen " << round_trip(1 - box.bottom / figure_.height) << "\n"
+       << "unset logscale\n";
+  if (panel.x.logarithmic) out_ << "set logscale x\n";
+  if (panel.y.logarithmic) out_ << "set logscale y\n";
+  out_ << "set xrange [" << round_trip(layout.x.low) << ":" << round_trip(layout.x.high) << "]\n"
+       << "set yrange [" << round_trip(layout.y.low) << ":" << round_trip(layout.y.high) << "]\n"
+       << "set border 3 back linecolor rgb '" << axes << "' linewidth 1\n"
+       << "set grid xtics ytics nomxtics nomytics back linetype 1 linecolor rgb '" << grid
+       << "' linewidth 1\n";
+  ticks("x", layout.x_ticks);
+  ticks("y", layout.y_ticks);
+}
+
+void Script::horizontal_lines(const Panel& panel, const PanelLayout& layout) {
+  for (const double y : panel.horizontal_lines)
+    if (y >= layout.y.low && y <= layout.y.high)
+      out_ << "set arrow from graph 0,first " << round_trip(y) << " to graph 1,first "
+           << round_trip(y) << " nohead back linecolor rgb '" << axes << "' linewidth 1\n";
+}
+
+/// Writes the numbers as a block that the plot can name; empty when there is nothing to draw.
+std::string Script::data(const Panel& panel, const PanelLayout& layout, const Series& series) {
+  std::ostringstream rows;
+  bool is_empty = true;
+  const bool has_ends = !series.y_low.empty();
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    const double y = series.style == Style::band ? series.y_high[i] : series.y[i];
+    double low = has_ends ? series.y_low[i] : y;
+    const double high = has_ends ? series.y_high[i] : y;
+    // On a logarithmic axis an error bar or band may reach below every positive number.
+    if (panel.y.logarithmic && low <= 0) low = layout.y.low;
+    const bool drawn = is_drawable(series.x[i], panel.x) && is_drawable(y, panel.y) &&
+                       is_drawable(low, panel.y) && is_drawable(high, panel.y);
+    // An empty line interrupts a curve, and does nothing else.
+    if (drawn)
+      rows << round_trip(series.x[i]) << " " << round_trip(y) << " " << round_trip(low) << " "
+           << round_trip(high);
+    rows << "\n";
+    is_empty = is_empty && !drawn;
+  }
+  if (is_empty) return {};
+  std::string name = text("$data", ++data_blocks_);
+  out_ << name << " << END_OF_DATA\n" << rows.str() << "END_OF_DATA\n";
+  return name;
+}
+
+std::string paint(Colour colour) { return text("linecolor rgb '#", hex(colour), "'"); }
+
+std::string drawing_style(const Series& series, Colour colour) {
+  switch (series.style) {
+    case Style::band:
+      return text("using 1:3:4 with filledcurves fillstyle transparent solid 0.25 noborder ",
+                  paint(colour));
+    case Style::points:
+      if (series.x.size() > many_points)
+        return text("using 1:2 with points pointtype 7 pointsize 0.25 linecolor rgb '#90",
+                    hex(colour), "'");
+      return text("using 1:2 with points pointtype 7 pointsize 0.55 ", paint(colour));
+    case Style::steps:
+      return text("using 1:2 with steps linewidth 1.8 ", paint(colour));
+    case Style::dashed:
+      return text("using 1:2 with lines linewidth 1.5 dashtype (14,8) ", paint(colour));
+    case Style::line:
+      break;
+  }
+  return text("using 1:2 with lines linewidth 2 ", paint(colour));
+}
+
+void Script::curves(const Panel& panel, const PanelLayout& layout) {
+  const std::vector<Colour> colours = series_colours(panel);
+  std::vector<std::string> below, above;
+  for (std::size_t i = 0; i < panel.series.size(); ++i) {
+    const Series& series = panel.series[i];
+    const std::string curve = data(panel, layout, series);
+    if (curve.empty()) continue;
+    // Bands lie below all curves, in whatever order they were given; bars below their points.
+    if (series.style == Style::points && !series.y_low.empty())
+      below.push_back(text(curve, " using 1:3:(0):($4-$3) with vectors nohead linewidth 1.2 ",
+                           paint(colours[i])));
+    (series.style == Style::band ? below : above)
+        .push_back(curve + " " + drawing_style(series, colours[i]));
+  }
+  below.insert(below.end(), above.begin(), above.end());
+  if (below.empty()) {
+    const Box& box = layout.box;
+    label("no data", {(box.left + box.right) / 2, (box.top + box.bottom) / 2}, "center");
+    below.push_back("NaN");
+  }
+  out_ << "plot " << core::join(below, ", \\\n  ") << "\n"
+       << "unset label\nunset arrow\nunset object\n";
+}
+
+/// Written as texts, since terminals differ in where they put the labels of ticks.
+void Script::tick_labels(const Panel& panel, const PanelLayout& layout) {
+  const double below = layout.box.bottom + tick_label_gap + line_height / 2;
+  if (layout.has_x_labels)
+    for (const Tick& tick : layout.x_ticks.major)
+      label(tick.label, {place(layout, panel, tick.value, layout.y.low).x, below}, "center");
+  for (const Tick& tick : layout.y_ticks.major)
+    label(tick.label,
+          {layout.box.left - tick_label_gap, place(layout, panel, layout.x.low, tick.value).y},
+          "right");
+}
+
+void Script::texts(const Panel& panel, const PanelLayout& layout) {
+  const Box& box = layout.box;
+  const Point middle{(box.left + box.right) / 2, (box.top + box.bottom) / 2};
+  if (!panel.title.empty())
+    label(panel.title, {box.left, layout.title_y}, "left font 'DejaVu Sans:Bold'");
+  if (!panel.y.label.empty())
+    label(panel.y.label, {layout.y_label_x, middle.y}, "center rotate by 90");
+  if (layout.has_x_labels && !panel.x.label.empty())
+    label(panel.x.label, {middle.x, layout.x_label_y}, "center");
+}
+
+void Script::panel(const Panel& panel, const PanelLayout& layout) {
+  axes_of(panel, layout);
+  tick_labels(panel, layout);
+  texts(panel, layout);
+  horizontal_lines(panel, layout);
+  curves(panel, layout);
+}
+
+void Script::key_entry(const KeyEntry& entry) {
+  const Point from = entry.place, to{from.x + key_sample_width, from.y};
+  const Point middle{(from.x + to.x) / 2, from.y};
+  const std::string paint = text(" rgb '#", hex(entry.colour), "'");
+  label(entry.label, {to.x + key_sample_gap, from.y}, "left");
+  switch (entry.style) {
+    case Style::band:
+      out_ << "set object rectangle from " << screen({from.x, from.y - 6}) << " to "
+           << screen({to.x, to.y + 6}) << " front fillstyle transparent solid 0.25 noborder "
+           << "fillcolor" << paint << "\n";
+      return;
+    case Style::points:
+      out_ << "set label '' at " << screen(middle) << " point pointtype 7 pointsize 0.5 linecolor"
+           << paint << " front\n";
+      if (entry.has_error_bars)
+        out_ << "set arrow from " << screen({middle.x, middle.y - 7}) << " to "
+             << screen({middle.x, middle.y + 7}) << " nohead front linewidth 1.2 linecolor" << paint
+             << "\n";
+      return;
+    case Style::line:
+    case Style::steps:
+    case Style::dashed:
+      break;
+  }
+  out_ << "set arrow from " << screen(from) << " to " << screen(to) << " nohead front "
+       << (entry.style == Style::dashed ? "linewidth 1.5 dashtype (14,8)" : "linewidth 2")
+       << " linecolor" << paint << "\n";
+}
+
+std::string Script::finish() {
+  // Title and keys belong to no panel: a plot over the whole picture, with nothing else in it.
+  out_ << "unset border\nunset tics\nunset grid\nunset logscale\n"
+       << "set margins 0,0,0,0\nset xrange [0:1]\nset yrange [0:1]\nplot NaN\nunset multiplot\n";
+  return out_.str();
+}
+
+}  // namespace
+
+std::string gnuplot_script(const Figure& figure, const Composition& composition, Format format) {
+  Script script(figure, format);
+  for (std::size_t i = 0; i < figure.panels.size(); ++i)
+    if (!composition.layout.panels[i].is_empty)
+      script.panel(figure.panels[i], composition.layout.panels[i]);
+  if (!figure.title.empty()) script.figure_title();
+  for (const KeyEntry& entry : composition.keys) script.key_entry(entry);
+  return script.finish();
+}
+
+}  // namespace sagips::analysis::drawing

@@ -1,0 +1,105 @@
+#include "sagips/analysis/figure.hpp"
+
+#include <algorithm>
+
+#include "sagips/analysis/drawing/gnuplot.hpp"
+#include "sagips/analysis/drawing/key.hpp"
+#include "sagips/analysis/drawing/script.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/csv.hpp"
+
+namespace sagips::analysis {
+namespace {
+
+using drawing::Format;
+
+[[noreturn]] void refuse(const std::string& problem, const std::string& remedy) {
+  throw core::Error(core::text("figure: ", problem, ". ", remedy));
+}
+
+void check(const Series& series, std::size_t panel, std::size_t index) {
+  const std::string name = core::text("panel ", panel + 1, ", series ", index + 1,
+                                      series.label.empty() ? "" : " '" + series.label + "'");
+  const std::size_t count = series.x.size();
+  const bool is_band = series.style == Series::Style::band;
+  const auto fits = [&](const std::vector<double>& numbers, bool may_miss) {
+    return numbers.size() == count || (may_miss && numbers.empty());
+  };
+  const bool ends_come_in_pairs = series.y_low.size() == series.y_high.size();
+  if (!fits(series.y, is_band) || !fits(series.y_low, !is_band) || !ends_come_in_pairs)
+    refuse(core::text(name, " has ", count, " x, ", series.y.size(), " y, ", series.y_low.size(),
+                      " lower and ", series.y_high.size(), " upper ends"),
+           "Give each x its y (a band: both edges).");
+}
+
+void check(const Figure& figure) {
+  if (figure.columns < 1 || figure.width < 1 || figure.height < 1)
+    refuse("columns, width and height must be positive", "Set all three.");
+  bool has_panel = false;
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    const Panel& panel = figure.panels[i];
+    has_panel = has_panel || !panel.series.empty() || !panel.title.empty();
+    if (!(panel.relative_height > 0))
+      refuse(core::text("panel ", i + 1, " has no height"), "Set relative_height above 0.");
+    for (std::size_t j = 0; j < panel.series.size(); ++j) check(panel.series[j], i, j);
+  }
+  if (!has_panel) refuse("has no panel", "Add one with a title or a series.");
+}
+
+std::string numbers_shown(const Figure& figure) {
+  std::string content = "panel,title,series,x,y,y_low,y_high\n";
+  const auto cell = [](const std::vector<double>& numbers, std::size_t i) {
+    return numbers.empty() ? std::string{} : core::round_trip(numbers[i]);
+  };
+  for (std::size_t panel = 0; panel < figure.panels.size(); ++panel)
+    for (const Series& series : figure.panels[panel].series) {
+      const std::string start =
+          core::text(panel + 1, ",", record::csv_cell(figure.panels[panel].title), ",",
+                     record::csv_cell(series.label), ",");
+      for (std::size_t i = 0; i < series.x.size(); ++i)
+        content += core::text(start, core::round_trip(series.x[i]), ",", cell(series.y, i), ",",
+                              cell(series.y_low, i), ",", cell(series.y_high, i), "\n");
+    }
+  return content;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+/// gnuplot 5.4 writes the weight into the family's name; and viewers that lack the family should
+/// take another one without serifs.
+void correct_fonts(std::string& svg) {
+  const std::string families = "\"DejaVu Sans, Verdana, Helvetica, sans-serif\"";
+  replace_all(svg, "font-family=\"DejaVu Sans:Bold\"",
+              "font-family=" + families + " font-weight=\"bold\"");
+  replace_all(svg, "font-family=\"DejaVu Sans\"", "font-family=" + families);
+}
+
+}  // namespace
+
+bool write_figure(const Figure& figure, const std::string& stem, std::string& problem) {
+  check(figure);
+  core::write_file(stem + ".csv", numbers_shown(figure));
+  const drawing::Composition composition = drawing::compose(figure);
+  const auto draw = [&](Format format) {
+    return drawing::run_gnuplot(drawing::gnuplot_script(figure, composition, format));
+  };
+  auto svg = draw(Format::svg);
+  const auto png = draw(Format::png);
+  if (!svg || !png) {
+    problem =
+        "gnuplot is not on the PATH (it draws the figures). Install it, e.g. 'apt-get install "
+        "gnuplot-nox'.";
+    return false;
+  }
+  correct_fonts(*svg);
+  core::write_file(stem + ".svg", *svg);
+  core::write_file(stem + ".png", *png);
+  return true;
+}
+
+}  // namespace sagips::analysis

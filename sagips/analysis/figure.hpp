@@ -1,0 +1,68 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sagips::analysis {
+
+/// Colours that people with any colour vision tell apart.
+/// source: Okabe and Ito, "Color Universal Design" (2008); grey added for what stands back
+enum class Colour { automatic, black, blue, vermillion, green, purple, orange, sky, grey };
+
+/// One curve or set of points. A number that is not finite, or not positive on a logarithmic axis,
+/// leaves a gap.
+struct Series {
+  enum class Style {
+    line,
+    points,  ///< with error bars when there are y_low and y_high; tiny and pale when there are many
+    steps,   ///< y[i] holds from x[i] to x[i + 1]: give the last edge the last height again
+    band,    ///< semi-transparent between y_low and y_high; y is not used
+    dashed
+  };
+  std::string label{};  ///< empty: not in the key
+  Style style = Style::line;
+  std::vector<double> x{}, y{};
+  std::vector<double> y_low{}, y_high{};  ///< ends of the error bars (points), edges of the band
+  Colour colour = Colour::automatic;  ///< automatic: the next one that the panel does not use yet
+};
+
+struct Axis {
+  std::string label{};
+  bool logarithmic = false;
+  std::optional<double> lowest{}, highest{};  ///< empty: what the data need
+  bool tick_labels = true;
+};
+
+/// One pair of axes. A panel with neither title nor series leaves its place in the grid empty.
+struct Panel {
+  std::string title{};
+  Axis x{}, y{};
+  std::vector<Series> series{};
+  std::vector<double> horizontal_lines{};  ///< thin grey lines, e.g. at zero
+  double relative_height = 1;
+};
+
+/// Panels in a grid, filled row by row. Panels in one column of a `shared_x` figure stand close
+/// together (data over ratio) over one x axis, labelled at the lowest.
+/// Texts are plain UTF-8: no character has a special meaning.
+struct Figure {
+  std::string title{};
+  std::vector<Panel> panels{};
+  int columns = 1;
+  bool shared_x = false;
+  int width = 1000, height = 700;  ///< pixels
+};
+
+/// Writes `<stem>.svg` and `<stem>.png` through gnuplot, and `<stem>.csv` with the numbers shown
+/// (that one without gnuplot too).
+///
+/// The key stands in a corner that no curve crosses, or else above its panel; panels that explain
+/// the same things get one key above all of them.
+///
+/// Returns false and sets `problem` to one line (what is missing, how to get it) when gnuplot is
+/// not there.
+/// throws: Error when the figure is malformed (lengths that differ, empty range, no panel) or
+///         gnuplot refuses it; StorageError when files cannot be written
+bool write_figure(const Figure& figure, const std::string& stem, std::string& problem);
+
+}  // namespace sagips::analysis

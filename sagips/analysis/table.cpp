@@ -1,0 +1,166 @@
+#include "sagips/analysis/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "sagips/core/text.hpp"
+
+namespace sagips::analysis {
+namespace {
+
+using record::ParameterResult;
+using Rows = std::vector<std::vector<std::string>>;
+
+/// Places on a terminal: every byte of UTF-8 that does not continue a letter starts one.
+std::size_t display_width(const std::string& cell) {
+  return static_cast<std::size_t>(
+      std::count_if(cell.begin(), cell.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+std::string aligned_line(const std::vector<std::string>& cells,
+                         const std::vector<std::size_t>& widths) {
+  std::string line;
+  for (std::size_t column = 0; column < cells.size(); ++column) {
+    const std::string padding(widths[column] - display_width(cells[column]), ' ');
+    line += column == 0 ? cells[column] + padding : "  " + padding + cells[column];
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string value_text(double value) { return core::significant(value, 5); }
+
+/// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012".
+std::string with_error(double value, double error) {
+  if (!std::isfinite(error) || error <= 0)
+    return core::text(value_text(value), " ± ", core::significant(error, 2));
+  const int decimals = std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 9);
+  return core::text(core::fixed(value, decimals), " ± ", core::fixed(error, decimals));
+}
+
+/// Only of parameters that take part: a fixed one has neither residual nor floor.
+std::string percent(const ParameterResult& row, const std::optional<double>& share) {
+  return share && !row.fixed ? core::fixed(100 * *share, 1) + " %" : std::string{};
+}
+
+bool has_moved_away(const ParameterResult& row) {
+  return !row.fixed && row.residual_start && row.residual_end &&
+         std::abs(*row.residual_end) > std::abs(*row.residual_start);
+}
+
+bool is_above_floor(const ParameterResult& row) {
+  return !row.fixed && row.residual_end && row.floor && std::abs(*row.residual_end) > *row.floor;
+}
+
+std::string mark(const ParameterResult& row) {
+  if (row.fixed) return "fixed";
+  std::vector<std::string> all;
+  if (!std::isfinite(row.recovered)) all.push_back("not finite");
+  if (has_moved_away(row)) all.push_back("moved away");
+  if (is_above_floor(row)) all.push_back("above floor");
+  return core::join(all, ", ");
+}
+
+std::string name_cell(const ParameterResult& row) {
+  return row.unit.empty() ? row.name : core::text(row.name, " [", row.unit, "]");
+}
+std::string truth_cell(const ParameterResult& row) {
+  return row.truth ? value_text(*row.truth) : "";
+}
+std::string recovered_cell(const ParameterResult& row) { return value_text(row.recovered); }
+std::string spread_cell(const ParameterResult& row) {
+  return row.fixed ? "" : core::significant(row.spread, 2);
+}
+std::string start_cell(const ParameterResult& row) { return percent(row, row.residual_start); }
+std::string end_cell(const ParameterResult& row) { return percent(row, row.residual_end); }
+std::string floor_cell(const ParameterResult& row) { return percent(row, row.floor); }
+std::string fit_cell(const ParameterResult& row) {
+  return row.fit_value && row.fit_error ? with_error(*row.fit_value, *row.fit_error) : "";
+}
+
+struct Column {
+  std::string title;
+  std::string (*cell)(const ParameterResult&);
+};
+
+/// The columns that at least one row fills.
+std::vector<Column> filled_columns(const std::vector<ParameterResult>& rows) {
+  std::vector<Column> columns{
+      {"parameter", name_cell}, {"true", truth_cell},  {"recovered", recovered_cell},
+      {"spread", spread_cell},  {"start", start_cell}, {"end", end_cell},
+      {"floor", floor_cell},    {"fit", fit_cell},     {"", mark}};
+  std::erase_if(columns, [&](const Column& column) {
+    return std::all_of(rows.begin(), rows.end(),
+                       [&](const ParameterResult& row) { return column.cell(row).empty(); });
+  });
+  return columns;
+}
+
+/// Explains the columns and marks that the table really has.
+std::string legend(const std::vector<ParameterResult>& rows, const std::string& table) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  const auto explain_column = [&](auto cell, std::string title, std::string meaning) {
+    if (std::any_of(rows.begin(), rows.end(), [&](auto& row) { return !cell(row).empty(); }))
+      lines.emplace_back(std::move(title), std::move(meaning));
+  };
+  explain_column(spread_cell, "spread", "over noise vectors; no error of the parameter");
+  explain_column(end_cell, "start, end", "residual (true - recovered) / true, before and after");
+  explain_column(floor_cell, "floor", "smallest error these data allow (Cramér-Rao) / |true|");
+  explain_column(fit_cell, "fit", "maximum-likelihood fit of the same data");
+  const auto explain_mark = [&](std::string word, std::string meaning) {
+    if (table.find(word) != std::string::npos)
+      lines.emplace_back(std::move(word), std::move(meaning));
+  };
+  explain_mark("moved away", "the residual grew in size");
+  explain_mark("above floor", "the residual is larger than the floor");
+  explain_mark("not finite", "training broke down");
+  std::string whole;
+  for (auto& [word, meaning] : lines) {
+    word.resize(11, ' ');
+    whole += word + "  " + meaning + "\n";
+  }
+  return whole;
+}
+
+}  // namespace
+
+std::string plain_table(const std::vector<std::string>& header, const Rows& rows) {
+  std::vector<std::size_t> widths;
+  const auto widen = [&](const std::vector<std::string>& cells) {
+    widths.resize(std::max(widths.size(), cells.size()), 0);
+    for (std::size_t column = 0; column < cells.size(); ++column)
+      widths[column] = std::max(widths[column], display_width(cells[column]));
+  };
+  widen(header);
+  for (const auto& row : rows) widen(row);
+  std::string table = aligned_line(header, widths);
+  for (const auto& row : rows) table += aligned_line(row, widths);
+  return table;
+}
+
+std::string result_table(const record::Results& results) {
+  const std::vector<Column> columns = filled_columns(results.parameters);
+  std::size_t longest_mark = 0;
+  for (const ParameterResult& row : results.parameters)
+    longest_mark = std::max(longest_mark, mark(row).size());
+  std::vector<std::string> header;
+  header.reserve(columns.size());
+  for (const Column& column : columns) header.push_back(column.title);
+  Rows rows;
+  for (const ParameterResult& row : results.parameters) {
+    std::vector<std::string> cells;
+    cells.reserve(columns.size());
+    for (const Column& column : columns) cells.push_back(column.cell(row));
+    // Marks read better from the left: equal lengths leave nothing to align.
+    if (columns.back().cell == mark) cells.back().resize(longest_mark, ' ');
+    rows.push_back(std::move(cells));
+  }
+  const std::string table = plain_table(header, rows);
+  const std::string explanation = legend(results.parameters, table);
+  return explanation.empty() ? table : table + "\n" + explanation;
+}
+
+}  // namespace sagips::analysis

@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sagips/record/results.hpp"
+
+namespace sagips::analysis {
+
+/// Plain-text table with aligned columns; the first column is left-aligned, the others
+/// right-aligned. Cells are UTF-8; rows may be shorter than the header.
+std::string plain_table(const std::vector<std::string>& header,
+                        const std::vector<std::vector<std::string>>& rows);
+
+/// The table that ends a run: parameter, true, recovered, spread, residual at start and end, floor
+/// (and fit +- error where one exists).
+/// A mark column says "moved away" (|residual| grew) and "above floor" (|residual| > floor); a
+/// legend below explains marks and columns.
+/// Columns nobody can fill (no truth, no fit) are left out.
+std::string result_table(const record::Results& results);
+
+}  // namespace sagips::analysis
