@@ -1,0 +1,29 @@
+#include "sagips/nn/initialise.hpp"
+
+#include <cmath>
+#include <vector>
+
+namespace sagips::nn {
+
+void initialise_kaiming_normal(Replica& replica, double negative_slope,
+                               const core::RandomStream& stream) {
+  torch::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < replica.parameters().size(); ++i) {
+    const ParameterTensor& parameter = replica.parameters()[i];
+    torch::Tensor weights = replica.view(replica.weights(), i);
+    if (parameter.is_bias) {
+      weights.zero_();
+      continue;
+    }
+    std::vector<float> uniform(static_cast<std::size_t>(parameter.size()));
+    stream.uniform(static_cast<std::uint32_t>(i), 0, uniform);
+    // sigma^2 = 2 / ((1 + a^2) fan_in)
+    const double sigma = std::sqrt(
+        2.0 / ((1.0 + negative_slope * negative_slope) * static_cast<double>(parameter.fan_in)));
+    const torch::Tensor normal =
+        torch::special_ndtri(torch::from_blob(uniform.data(), parameter.shape)) * sigma;
+    weights.copy_(normal);
+  }
+}
+
+}  // namespace sagips::nn

@@ -1,0 +1,15 @@
+#pragma once
+#include "sagips/core/random.hpp"
+#include "sagips/nn/replica.hpp"
+
+namespace sagips::nn {
+
+/// Kaiming-normal weights, zero biases: weights N(0, 2 / ((1 + slope^2) fan_in)).
+///
+/// Each tensor draws from its own sample number of the stream, so a layer's numbers do not depend
+/// on the others. source: He et al., ICCV 2015, eq. (15); the SAGIPS paper names it for both
+/// networks
+void initialise_kaiming_normal(Replica& replica, double negative_slope,
+                               const core::RandomStream& stream);
+
+}  // namespace sagips::nn

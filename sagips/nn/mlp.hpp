@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "sagips/core/config.hpp"
+
+namespace sagips::nn {
+
+/// One trainable tensor of a network.
+struct ParameterTensor {
+  std::string name;  ///< "layer0.weight"
+  std::vector<std::int64_t> shape;
+  std::int64_t fan_in = 0;  ///< inputs of the layer it belongs to
+  bool is_bias = false;
+
+  std::int64_t size() const;
+};
+
+struct MlpConfig {
+  std::int64_t width = 128;     ///< neurons of each hidden layer
+  std::int64_t layers = 4;      ///< hidden layers
+  double negative_slope = 0.2;  ///< of LeakyReLU
+
+  void fields(core::FieldList& list);
+};
+
+/// Fully connected network with LeakyReLU between layers and no activation at its end.
+///
+/// It owns no weights: those are leaves of a Replica, so that several threads can use one network.
+/// source: SAGIPS paper, Sec. V (4 hidden layers of 128); slope and output of the authors' tool kit
+class Mlp {
+ public:
+  Mlp(std::int64_t inputs, std::int64_t outputs, const MlpConfig& config);
+
+  /// Weight and bias of each layer, in order.
+  const std::vector<ParameterTensor>& parameters() const { return parameters_; }
+  std::int64_t inputs() const { return inputs_; }
+  std::int64_t outputs() const { return outputs_; }
+
+  /// shape: input [rows, inputs] -> [rows, outputs], before any output activation ("logits")
+  torch::Tensor operator()(std::span<const torch::Tensor> parameters, torch::Tensor input) const;
+
+ private:
+  std::int64_t inputs_, outputs_;
+  double negative_slope_;
+  std::vector<ParameterTensor> parameters_;
+};
+
+}  // namespace sagips::nn

@@ -1,0 +1,76 @@
+#include "sagips/nn/replica.hpp"
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::nn {
+
+namespace {
+
+bool is_shared(const ParameterTensor& parameter, SharedPart shared) {
+  if (shared == SharedPart::all) return true;
+  return shared == SharedPart::weights_only && !parameter.is_bias;
+}
+
+}  // namespace
+
+Replica::Replica(std::vector<ParameterTensor> parameters, SharedPart shared, torch::Device device)
+    : parameters_(std::move(parameters)), offsets_(parameters_.size()) {
+  std::int64_t offset = 0;
+  for (const bool shared_pass : {true, false}) {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (is_shared(parameters_[i], shared) != shared_pass) continue;
+      offsets_[i] = offset;
+      offset += parameters_[i].size();
+    }
+    if (shared_pass) shared_size_ = offset;
+  }
+  weights_ = torch::zeros({offset}, torch::dtype(torch::kFloat32).device(device));
+  leaves_ = make_leaves();
+}
+
+torch::Tensor Replica::view(const torch::Tensor& flat, std::size_t i) const {
+  return flat.narrow(0, offsets_[i], parameters_[i].size()).view(parameters_[i].shape);
+}
+
+Leaves Replica::make_leaves() const {
+  Leaves leaves;
+  leaves.gradients = torch::zeros_like(weights_);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    torch::Tensor leaf = view(weights_, i).detach().requires_grad_();
+    leaf.mutable_grad() = view(leaves.gradients, i);
+    leaves.tensors.push_back(leaf);
+  }
+  return leaves;
+}
+
+void Replica::collect(Leaves& accumulator) {
+  leaves_.gradients.add_(accumulator.gradients);
+  accumulator.gradients.zero_();
+}
+
+void Replica::zero_gradients() { leaves_.gradients.zero_(); }
+
+std::span<float> Replica::shared_weights() {
+  return {weights_.data_ptr<float>(), static_cast<std::size_t>(shared_size_)};
+}
+
+std::span<float> Replica::shared_gradients() {
+  return {leaves_.gradients.data_ptr<float>(), static_cast<std::size_t>(shared_size_)};
+}
+
+void Replica::check_views(const Leaves& leaves) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const torch::Tensor& leaf = leaves.tensors[i];
+    const bool weight_is_view = leaf.data_ptr() == view(weights_, i).data_ptr();
+    const bool gradient_is_view =
+        leaf.grad().defined() && leaf.grad().data_ptr() == view(leaves.gradients, i).data_ptr();
+    if (!weight_is_view || !gradient_is_view)
+      throw core::StateError(core::text(
+          "'", parameters_[i].name, "' no longer lies in the replica's flat arrays (exchange and ",
+          "update would work on stale numbers). Do not reset, move or replace its ",
+          weight_is_view ? "gradient" : "data", "; penalties use torch::autograd::grad."));
+  }
+}
+
+}  // namespace sagips::nn

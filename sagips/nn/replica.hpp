@@ -1,0 +1,71 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "sagips/nn/mlp.hpp"
+#include "sagips/nn/state.hpp"
+
+namespace sagips::nn {
+
+/// What of a network the ranks of a run share; the shared part comes first in the flat arrays.
+enum class SharedPart { weights_only, all, none };
+
+/// Leaf tensors over a replica's weights with gradients of their own: what one thread
+/// differentiates. `tensors[i].grad()` is a view into the flat `gradients`.
+struct Leaves {
+  std::vector<torch::Tensor> tensors;  ///< in the network's order
+  torch::Tensor gradients;             ///< flat, in the replica's order
+};
+
+/// A network's weights and gradients, one flat float32 allocation each.
+///
+/// Exchange and optimizer work on the flat arrays, so nothing is ever packed. The views die
+/// silently in four ways: gradients reset to none, `backward` with `create_graph`, moving a tensor,
+/// `set_data`. So only the replica zeroes gradients, penalties use torch::autograd::grad, nothing
+/// moves after construction, and `check_views` (called after each step in debug builds) compares
+/// the pointers.
+class Replica {
+ public:
+  Replica(std::vector<ParameterTensor> parameters, SharedPart shared, torch::Device device);
+  Replica(Replica&&) = default;
+  Replica& operator=(Replica&&) = default;
+
+  torch::Tensor weights() const { return weights_; }  ///< flat [size], shared part first
+  torch::Tensor gradients() const { return leaves_.gradients; }
+  std::int64_t size() const { return weights_.numel(); }
+  std::int64_t shared_size() const { return shared_size_; }
+
+  /// The shared part, for an exchange between ranks. CPU only.
+  std::span<float> shared_weights();
+  std::span<float> shared_gradients();
+
+  Leaves& leaves() { return leaves_; }
+  const Leaves& leaves() const { return leaves_; }
+  /// Another accumulator over the same weights, for another thread.
+  Leaves make_leaves() const;
+  /// Adds an accumulator's gradients to the replica's own and zeroes it.
+  void collect(Leaves& accumulator);
+  void zero_gradients();
+
+  const std::vector<ParameterTensor>& parameters() const { return parameters_; }
+  /// View of parameter i in a flat array that is laid out like this replica's.
+  torch::Tensor view(const torch::Tensor& flat, std::size_t i) const;
+
+  /// throws: StateError when a leaf no longer looks into the flat arrays
+  void check_views(const Leaves& leaves) const;
+  void check_views() const { check_views(leaves_); }
+
+  void state(StateList& list) { list.field("weights", weights_); }
+
+ private:
+  std::vector<ParameterTensor> parameters_;
+  std::vector<std::int64_t> offsets_;
+  std::int64_t shared_size_ = 0;
+  torch::Tensor weights_;
+  Leaves leaves_;
+};
+
+}  // namespace sagips::nn
