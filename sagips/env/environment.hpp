@@ -1,0 +1,41 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sagips/core/random.hpp"
+#include "sagips/data/dataset.hpp"
+#include "sagips/env/density.hpp"
+#include "sagips/env/objective.hpp"
+#include "sagips/env/parameter.hpp"
+#include "sagips/env/pipeline.hpp"
+
+namespace sagips::env {
+
+/// One way of looking at the parameters: a pipeline, the events measured that way, and how they are
+/// compared.
+struct Channel {
+  std::string name;
+  Pipeline pipeline;
+  data::Dataset training;
+  data::Dataset held_out;  ///< for distances between events; never trained on
+  AdversarialObjective objective;
+  std::optional<TabulatedDensity> density;  ///< when the pipeline's likelihood is known
+
+  std::int64_t observables() const { return training.dimensions(); }
+};
+
+/// Maps proposed parameters to a score: one set of parameters, one or more channels.
+struct Environment {
+  ParameterSet parameters;
+  std::vector<Channel> channels;
+};
+
+/// Events of a pipeline at known parameters, through its inference form, with the reference numbers
+/// it gives. shape: physical [parameters]; the result holds exactly `events` events. throws:
+/// DataError when (almost) no event passes the pipeline's selection
+data::Dataset toy_data(const Pipeline& pipeline, const torch::Tensor& physical, std::int64_t events,
+                       const std::vector<std::string>& observables,
+                       const core::RandomStream& stream);
+
+}  // namespace sagips::env

@@ -1,0 +1,81 @@
+#include "sagips/env/objective.hpp"
+
+#include "sagips/core/error.hpp"
+#include "sagips/env/objectives/cross_entropy.hpp"
+#include "sagips/env/objectives/least_squares.hpp"
+
+namespace sagips::env {
+
+core::Registry<AdversarialLoss> adversarial_losses() {
+  core::Registry<AdversarialLoss> losses("objective.loss");
+  losses.add("least_squares", least_squares);
+  losses.add("cross_entropy", cross_entropy);
+  return losses;
+}
+
+void AdversarialObjective::Config::fields(core::FieldList& list) {
+  list.add_choice(
+      "loss", adversarial_losses().names(), [this] { return loss; },
+      [this](const std::string& chosen) { loss = chosen; },
+      "loss of the discriminator's output (SAGIPS paper's code: least_squares)");
+  list.add("label_real", label_real, "discriminator's label of measured events",
+           core::Range::between(0, 1));
+  list.add("label_synthetic", label_synthetic, "discriminator's label of synthetic events",
+           core::Range::between(0, 1));
+  list.add("label_generator", label_generator, "label the generator wants its events to get",
+           core::Range::between(0, 1));
+  list.choice("reference_terms", reference_terms,
+              {{"none", ReferenceTerms::none},
+               {"per_sample", ReferenceTerms::per_sample},
+               {"batch_mean", ReferenceTerms::batch_mean}},
+              "adds squared distances of the predicted reference numbers (norms) from the data's");
+  list.add("reference_weight", reference_weight, "factor of the reference terms",
+           core::Range::at_least(0));
+}
+
+AdversarialObjective::AdversarialObjective(Config config, std::map<std::string, double> reference)
+    : config_(std::move(config)),
+      loss_(adversarial_losses().get(config_.loss, "objective.loss")),
+      reference_(std::move(reference)) {}
+
+torch::Tensor AdversarialObjective::mean_over_events(const torch::Tensor& loss,
+                                                     const Events& events) const {
+  const torch::Tensor weights = events.effective_weights();
+  if (!weights.defined()) return loss.mean();
+  // a sample whose events are all gone contributes nothing instead of 0 / 0
+  return ((loss * weights).sum(1) / weights.sum(1).clamp_min(1e-12)).mean();
+}
+
+torch::Tensor AdversarialObjective::real(const torch::Tensor& logits) const {
+  return loss_(logits, config_.label_real).mean();
+}
+
+torch::Tensor AdversarialObjective::synthetic(const torch::Tensor& logits,
+                                              const Events& events) const {
+  return mean_over_events(loss_(logits, config_.label_synthetic), events);
+}
+
+torch::Tensor AdversarialObjective::generator(const torch::Tensor& logits,
+                                              const Events& events) const {
+  return mean_over_events(loss_(logits, config_.label_generator), events);
+}
+
+torch::Tensor AdversarialObjective::reference(const Events& events) const {
+  torch::Tensor sum;
+  if (config_.reference_terms == ReferenceTerms::none) return sum;
+  for (const auto& [name, number] : events.numbers) {
+    const auto known = reference_.find(name);
+    if (known == reference_.end()) continue;
+    const torch::Tensor term = config_.reference_terms == ReferenceTerms::per_sample
+                                   ? (number - known->second).square().mean()
+                                   : (number.mean() - known->second).square();
+    sum = sum.defined() ? sum + term : term;
+  }
+  return sum.defined() ? sum * config_.reference_weight : sum;
+}
+
+double AdversarialObjective::equilibrium(double label) const {
+  return loss_(torch::zeros({}, torch::kFloat64), label).item<double>();
+}
+
+}  // namespace sagips::env

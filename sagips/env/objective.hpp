@@ -1,0 +1,68 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+
+#include <torch/torch.h>
+
+#include "sagips/core/config.hpp"
+#include "sagips/core/registry.hpp"
+#include "sagips/env/events.hpp"
+
+namespace sagips::env {
+
+/// Loss of one event's discriminator output against a label. shape: logits [...] -> [...]
+using AdversarialLoss = std::function<torch::Tensor(const torch::Tensor& logits, double label)>;
+
+/// least_squares, cross_entropy.
+core::Registry<AdversarialLoss> adversarial_losses();
+
+/// How predicted reference numbers (the proxy's norms) enter the generator's loss.
+enum class ReferenceTerms {
+  none,
+  per_sample,  ///< mean over samples of (number - reference)^2, as in the authors' tool kit
+  batch_mean,  ///< (mean number - reference)^2: unbiased by the generator's spread, but not
+               ///< separable
+};
+
+/// Scores synthetic events against measured ones through a discriminator.
+///
+/// Each mean runs over the events of a parameter sample by weight, then over the samples, so that
+/// the score of a batch is the sum of its samples' scores.
+class AdversarialObjective {
+ public:
+  struct Config {
+    std::string loss = "least_squares";
+    double label_real = 1, label_synthetic = 0, label_generator = 1;
+    ReferenceTerms reference_terms = ReferenceTerms::per_sample;
+    double reference_weight = 1;
+
+    void fields(core::FieldList& list);
+  };
+  /// reference: numbers that come with the data set. throws: ConfigError for an unknown loss
+  AdversarialObjective(Config config, std::map<std::string, double> reference);
+
+  /// Discriminator's loss on measured events. shape: logits [rows] -> []
+  torch::Tensor real(const torch::Tensor& logits) const;
+  /// Discriminator's loss on synthetic events. shape: logits [samples, events] -> []
+  torch::Tensor synthetic(const torch::Tensor& logits, const Events& events) const;
+  /// Generator's adversarial loss. shape: logits [samples, events] -> []
+  torch::Tensor generator(const torch::Tensor& logits, const Events& events) const;
+  /// Reference terms of the generator's loss; undefined when there are none.
+  torch::Tensor reference(const Events& events) const;
+
+  bool separable() const { return config_.reference_terms != ReferenceTerms::batch_mean; }
+  /// Loss of a discriminator that cannot tell (logit 0) for a label: what printed losses are
+  /// divided by.
+  double equilibrium(double label) const;
+  const Config& config() const { return config_; }
+
+ private:
+  torch::Tensor mean_over_events(const torch::Tensor& loss, const Events& events) const;
+
+  Config config_;
+  AdversarialLoss loss_;
+  std::map<std::string, double> reference_;
+};
+
+}  // namespace sagips::env

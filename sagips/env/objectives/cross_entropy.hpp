@@ -1,0 +1,13 @@
+#pragma once
+#include <torch/torch.h>
+
+namespace sagips::env {
+
+/// -label ln s - (1 - label) ln(1 - s) with s = sigmoid(logit), evaluated on the logit so that it
+/// never overflows.
+///
+/// shape:  logits [...] -> [...]
+/// source: Goodfellow et al., NeurIPS 2014, eq. (1); generator label 1 is its non-saturating form
+torch::Tensor cross_entropy(const torch::Tensor& logits, double label);
+
+}  // namespace sagips::env

@@ -1,0 +1,12 @@
+#pragma once
+#include <torch/torch.h>
+
+namespace sagips::env {
+
+/// (sigmoid(logit) - label)^2: smooth gradients where cross entropy saturates.
+///
+/// shape:  logits [...] -> [...]
+/// source: Mao et al., ICCV 2017; the authors' tool kit applies it to a sigmoid output
+torch::Tensor least_squares(const torch::Tensor& logits, double label);
+
+}  // namespace sagips::env

@@ -1,0 +1,123 @@
+#include "sagips/env/parameter.hpp"
+
+#include <set>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::env {
+
+using core::ConfigError;
+using core::text;
+
+void Parameter::fields(core::FieldList& list) {
+  const std::string of = help.empty() ? std::string() : " (" + help + ")";
+  const std::string in = unit.empty() ? std::string() : " [" + unit + "]";
+  list.add("low", low, "lower end of the range of " + name + of + in);
+  list.add("high", high, "upper end of the range of " + name + in);
+  list.add("truth", truth, "true value of " + name + ", when known" + in);
+  list.add("toy", toy, "value of " + name + " that toy data are made with" + in);
+  list.add("fixed", fixed, "hold " + name + " at this value; null: free" + in);
+}
+
+namespace {
+
+void check(const Parameter& parameter) {
+  const std::string where = "parameters." + parameter.name;
+  if (!(parameter.low < parameter.high))
+    throw ConfigError(where, text("the range ", parameter.low, " .. ", parameter.high,
+                                  " is empty. Set low below high."));
+  const auto inside = [&](double value) { return value > parameter.low && value < parameter.high; };
+  if (parameter.truth && !inside(*parameter.truth))
+    throw ConfigError(where,
+                      text("truth = ", *parameter.truth, " is not inside ", parameter.low, " .. ",
+                           parameter.high, " (it could never be recovered). Widen the range."));
+  if (parameter.toy && !inside(*parameter.toy))
+    throw ConfigError(where, text("toy = ", *parameter.toy, " is not inside ", parameter.low,
+                                  " .. ", parameter.high, ". Widen the range."));
+  if (parameter.fixed && !inside(*parameter.fixed))
+    throw ConfigError(where, text("fixed = ", *parameter.fixed, " is not inside ", parameter.low,
+                                  " .. ", parameter.high, ". Widen the range."));
+}
+
+}  // namespace
+
+ParameterSet::ParameterSet(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    check(parameters_[i]);
+    if (!names.insert(parameters_[i].name).second)
+      throw ConfigError("parameters", text("'", parameters_[i].name, "' is there twice."));
+    if (!parameters_[i].fixed) free_.push_back(i);
+  }
+  if (free_.empty())
+    throw ConfigError("parameters",
+                      "none is free (nothing is left to find). Free at least one: "
+                      "parameters.NAME.fixed=null");
+}
+
+std::vector<std::string> ParameterSet::names() const {
+  std::vector<std::string> names;
+  for (const auto& parameter : parameters_) names.push_back(parameter.name);
+  return names;
+}
+
+torch::Tensor ParameterSet::physical_from_unit(const torch::Tensor& unit) const {
+  std::vector<torch::Tensor> columns;
+  std::int64_t next_free = 0;
+  for (const auto& parameter : parameters_) {
+    if (parameter.fixed)
+      columns.push_back(torch::full_like(unit.select(-1, 0), *parameter.fixed));
+    else
+      columns.push_back(unit.select(-1, next_free++) * (parameter.high - parameter.low) +
+                        parameter.low);
+  }
+  return torch::stack(columns, -1);
+}
+
+torch::Tensor ParameterSet::physical_from_logit(const torch::Tensor& logit) const {
+  return physical_from_unit(torch::sigmoid(logit));
+}
+
+torch::Tensor ParameterSet::unit_from_physical(const torch::Tensor& physical) const {
+  std::vector<torch::Tensor> columns;
+  for (const auto i : free_) {
+    const Parameter& parameter = parameters_[i];
+    columns.push_back((physical.select(-1, static_cast<std::int64_t>(i)) - parameter.low) /
+                      (parameter.high - parameter.low));
+  }
+  return torch::stack(columns, -1);
+}
+
+torch::Tensor ParameterSet::logit_from_physical(const torch::Tensor& physical) const {
+  return torch::logit(unit_from_physical(physical));
+}
+
+bool ParameterSet::truth_known() const {
+  for (const auto& parameter : parameters_)
+    if (!parameter.truth && !parameter.fixed) return false;
+  return true;
+}
+
+ParameterSet ParameterSet::at_toy_values() const {
+  std::vector<Parameter> parameters = parameters_;
+  for (Parameter& parameter : parameters)
+    if (parameter.toy) parameter.truth = parameter.toy;
+  ParameterSet set(std::move(parameters));
+  set.truth();
+  return set;
+}
+
+torch::Tensor ParameterSet::truth() const {
+  std::vector<double> values;
+  for (const auto& parameter : parameters_) {
+    if (!parameter.truth && !parameter.fixed)
+      throw ConfigError("parameters." + parameter.name,
+                        text("its true value is not known (toy data need one). Set parameters.",
+                             parameter.name, ".toy, or data.file for measured events."));
+    values.push_back(parameter.truth ? *parameter.truth : *parameter.fixed);
+  }
+  return torch::tensor(values, torch::kFloat64);
+}
+
+}  // namespace sagips::env

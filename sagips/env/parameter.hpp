@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "sagips/core/config.hpp"
+
+namespace sagips::env {
+
+/// One unknown of a physics model.
+struct Parameter {
+  std::string name;
+  std::string unit;             ///< empty: a pure number
+  double low = 0, high = 1;     ///< physical range; the parameter lies strictly inside
+  std::optional<double> truth;  ///< when known (closure test), physical
+  std::optional<double> fixed;  ///< held at this value, physical; absent: free
+  std::optional<double>
+      toy;  ///< value that toy data are made with; becomes the truth of a run on them
+  std::string help;
+
+  /// The fields a config may change: low, high, truth, fixed, toy.
+  void fields(core::FieldList& list);
+};
+
+/// The parameters of an environment, and the one place that converts between their three forms:
+/// physical units, unit interval g in (0, 1), and logit theta = ln(g / (1 - g)).
+///
+/// Physical tensors hold all parameters; unit and logit tensors hold the free ones. Last dimension
+/// = parameters.
+class ParameterSet {
+ public:
+  ParameterSet() = default;
+  /// throws: ConfigError for an empty range, a value outside its range, no free parameter, a name
+  /// twice
+  explicit ParameterSet(std::vector<Parameter> parameters);
+
+  const std::vector<Parameter>& all() const { return parameters_; }
+  const std::vector<std::size_t>& free() const { return free_; }
+  std::int64_t size() const { return static_cast<std::int64_t>(parameters_.size()); }
+  std::int64_t free_size() const { return static_cast<std::int64_t>(free_.size()); }
+  std::vector<std::string> names() const;
+
+  torch::Tensor physical_from_unit(const torch::Tensor& unit) const;  ///< [..., free] -> [..., all]
+  torch::Tensor physical_from_logit(
+      const torch::Tensor& logit) const;  ///< [..., free] -> [..., all]
+  torch::Tensor unit_from_physical(
+      const torch::Tensor& physical) const;  ///< [..., all] -> [..., free]
+  torch::Tensor logit_from_physical(const torch::Tensor& physical) const;
+
+  /// All truths [all] in float64; fixed parameters count as known. throws: ConfigError naming the
+  /// first unknown
+  torch::Tensor truth() const;
+  bool truth_known() const;
+  /// The parameters of toy data: `toy`, else `truth`, else `fixed`, as truths of a new set. throws:
+  /// ConfigError as above
+  ParameterSet at_toy_values() const;
+
+ private:
+  std::vector<Parameter> parameters_;
+  std::vector<std::size_t> free_;
+};
+
+}  // namespace sagips::env

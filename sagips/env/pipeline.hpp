@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "sagips/env/parameter.hpp"
+#include "sagips/env/stage.hpp"
+
+namespace sagips::env {
+
+/// What the dry run of a pipeline found.
+struct PipelineReport {
+  struct Row {
+    std::string stage;
+    std::vector<std::int64_t> shape;    ///< of the stage's output
+    std::int64_t noise_dimensions = 0;  ///< random numbers an event that this stage takes
+  };
+  std::vector<Row> rows;
+  std::int64_t noise_dimensions = 0;
+  std::vector<std::string> numbers;  ///< names of the per-sample numbers
+};
+
+/// A chain of stages from parameters to events: theory -> sampler -> detector -> selection.
+class Pipeline {
+ public:
+  Pipeline() = default;
+  Pipeline(std::initializer_list<Stage> stages) : stages_(stages) {}
+  explicit Pipeline(std::vector<Stage> stages) : stages_(std::move(stages)) {}
+
+  void append(Stage stage) { stages_.push_back(std::move(stage)); }
+  const std::vector<Stage>& stages() const { return stages_; }
+
+  /// Differentiable. shape: parameters [samples, parameters] in physical units -> values [samples,
+  /// events, observables]
+  Events operator()(torch::Tensor parameters, Noise& noise) const;
+  /// The stages' inference forms, without a graph.
+  Events infer(torch::Tensor parameters, Noise& noise) const;
+
+  /// Plays small batches through both forms: shapes fit, values are finite, the same noise gives
+  /// the same events, the gradient reaches every free parameter. throws: ShapeError naming the
+  /// guilty stage
+  PipelineReport check(const ParameterSet& parameters, std::int64_t observables) const;
+
+ private:
+  std::vector<Stage> stages_;
+};
+
+}  // namespace sagips::env

@@ -1,0 +1,107 @@
+#pragma once
+#include <concepts>
+#include <memory>
+#include <string>
+#include <typeinfo>
+#include <utility>
+
+#include <torch/torch.h>
+
+#include "sagips/env/events.hpp"
+#include "sagips/env/noise.hpp"
+
+namespace sagips::env {
+
+/// A stage that sees everything that flows.
+template <class T>
+concept EventStage = std::copy_constructible<T> &&
+    requires(const T stage, Events input, Noise& noise) {
+  { stage(std::move(input), noise) } -> std::same_as<Events>;
+};
+
+/// A stage that only maps a tensor; weights, mask and numbers pass it by.
+template <class T>
+concept TensorStage = std::copy_constructible<T> && !EventStage<T> &&
+                      requires(const T stage, torch::Tensor input, Noise& noise) {
+  { stage(std::move(input), noise) } -> std::convertible_to<torch::Tensor>;
+};
+
+/// The demangled name of a type, without its namespaces.
+std::string type_name(const std::type_info& type);
+
+/// Holds any copyable value with one differentiable call operator.
+///
+///   struct Shift {
+///     torch::Tensor operator()(torch::Tensor events, env::Noise& noise) const;
+///   };
+///
+/// Optional members: `std::string name() const` (default: the type's name), and `infer` with the
+/// same arguments as the call operator for a form that needs no gradient (default: the call
+/// operator).
+class Stage {
+ public:
+  template <class T>
+  requires(EventStage<T> || TensorStage<T>) Stage(T stage)
+      : held_(std::make_shared<const Held<T>>(std::move(stage))) {
+  }  // implicit: a user writes Pipeline{MyStage{}}
+
+  /// The differentiable form, for training.
+  Events operator()(Events input, Noise& noise) const {
+    return held_->train(std::move(input), noise);
+  }
+  /// The form for generated and measured events: it may drop events through the mask.
+  Events infer(Events input, Noise& noise) const { return held_->infer(std::move(input), noise); }
+  std::string name() const { return held_->name(); }
+
+ private:
+  struct Interface {
+    virtual ~Interface() = default;
+    virtual Events train(Events input, Noise& noise) const = 0;
+    virtual Events infer(Events input, Noise& noise) const = 0;
+    virtual std::string name() const = 0;
+  };
+
+  template <class T>
+  struct Held final : Interface {
+    explicit Held(T value) : stage(std::move(value)) {}
+
+    Events train(Events input, Noise& noise) const override {
+      if constexpr (EventStage<T>) {
+        return stage(std::move(input), noise);
+      } else {
+        input.values = stage(input.values, noise);
+        return input;
+      }
+    }
+    Events infer(Events input, Noise& noise) const override {
+      if constexpr (requires {
+                      { stage.infer(std::move(input), noise) } -> std::same_as<Events>;
+                    }) {
+        return stage.infer(std::move(input), noise);
+      } else if constexpr (requires {
+                             {
+                               stage.infer(input.values, noise)
+                               } -> std::convertible_to<torch::Tensor>;
+                           }) {
+        input.values = stage.infer(input.values, noise);
+        return input;
+      } else {
+        return train(std::move(input), noise);
+      }
+    }
+    std::string name() const override {
+      if constexpr (requires {
+                      { stage.name() } -> std::convertible_to<std::string>;
+                    })
+        return stage.name();
+      else
+        return type_name(typeid(T));
+    }
+
+    T stage;
+  };
+
+  std::shared_ptr<const Interface> held_;  // immutable, so sharing it is copying it
+};
+
+}  // namespace sagips::env

@@ -1,0 +1,205 @@
+// How synthetic events are scored: the objective and the distances.
+#include <gtest/gtest.h>
+
+#include "sagips/core/error.hpp"
+#include "sagips/env/distance.hpp"
+#include "sagips/env/objective.hpp"
+#include "tests/core/message_of.hpp"
+#include "tests/env/noise_of.hpp"
+
+namespace sagips::env {
+namespace {
+
+using namespace sagips::testing;
+
+AdversarialObjective objective_of(AdversarialObjective::Config config,
+                                  std::map<std::string, double> reference = {}) {
+  return AdversarialObjective(std::move(config), std::move(reference));
+}
+
+Events plain_events(std::int64_t samples, std::int64_t events) {
+  Events made;
+  made.values = torch::zeros({samples, events, 1});
+  return made;
+}
+
+// logits whose sigmoids are 0.5, 0.75, 0.2, 0.9
+torch::Tensor logits() {
+  return torch::logit(torch::tensor({{0.5, 0.75}, {0.2, 0.9}}, torch::kFloat64));
+}
+
+TEST(LeastSquares, EqualsAHandCalculation) {
+  const AdversarialObjective objective = objective_of({});
+  const Events events = plain_events(2, 2);
+  EXPECT_NEAR(objective.real(logits().flatten()).item<double>(),
+              (0.25 + 0.0625 + 0.64 + 0.01) / 4, 1e-12);
+  EXPECT_NEAR(objective.synthetic(logits(), events).item<double>(),
+              (0.25 + 0.5625 + 0.04 + 0.81) / 4, 1e-12);
+  EXPECT_NEAR(objective.generator(logits(), events).item<double>(),
+              (0.25 + 0.0625 + 0.64 + 0.01) / 4, 1e-12);
+}
+
+TEST(CrossEntropy, EqualsAHandCalculationForSoftLabels) {
+  AdversarialObjective::Config config;
+  config.loss = "cross_entropy";
+  config.label_real = 0.9;
+  config.label_synthetic = 0.1;
+  const AdversarialObjective objective = objective_of(config);
+  const auto mean = [](double label) {
+    double sum = 0;
+    for (const double s : {0.5, 0.75, 0.2, 0.9})
+      sum += -label * std::log(s) - (1 - label) * std::log(1 - s);
+    return sum / 4;
+  };
+  EXPECT_NEAR(objective.real(logits().flatten()).item<double>(), mean(0.9), 1e-12);
+  EXPECT_NEAR(objective.synthetic(logits(), plain_events(2, 2)).item<double>(), mean(0.1), 1e-12);
+  EXPECT_NEAR(objective.generator(logits(), plain_events(2, 2)).item<double>(), mean(1), 1e-12);
+}
+
+TEST(CrossEntropy, StaysFiniteForExtremeLogits) {
+  AdversarialObjective::Config config;
+  config.loss = "cross_entropy";
+  const AdversarialObjective objective = objective_of(config);
+  const torch::Tensor extreme = torch::tensor({-1000.0F, 1000.0F}).requires_grad_();
+  const torch::Tensor loss = objective.real(extreme);
+  EXPECT_FLOAT_EQ(loss.item<float>(), 500.0F);
+  EXPECT_TRUE(torch::equal(torch::autograd::grad({loss}, {extreme})[0],
+                           torch::tensor({-0.5F, 0.0F})));
+}
+
+TEST(Objective, TakesMeansOverEventsByWeightThenOverSamples) {
+  Events events = plain_events(2, 2);
+  events.weights = torch::tensor({{1.0, 3.0}, {2.0, 5.0}}, torch::kFloat64);
+  const AdversarialObjective objective = objective_of({});
+  EXPECT_NEAR(objective.synthetic(logits(), events).item<double>(),
+              ((0.25 + 3 * 0.5625) / 4 + (2 * 0.04 + 5 * 0.81) / 7) / 2, 1e-12);
+  events.mask = torch::tensor({{true, true}, {true, false}});
+  EXPECT_NEAR(objective.synthetic(logits(), events).item<double>(),
+              ((0.25 + 3 * 0.5625) / 4 + 0.04) / 2, 1e-6);
+}
+
+TEST(Objective, GivesNoNaNForASampleWithoutEvents) {
+  Events events = plain_events(2, 2);
+  events.mask = torch::tensor({{true, true}, {false, false}});
+  const torch::Tensor values = logits().requires_grad_();
+  const torch::Tensor loss = objective_of({}).generator(values, events);
+  EXPECT_NEAR(loss.item<double>(), (0.25 + 0.0625) / 4, 1e-12);
+  EXPECT_EQ(largest(torch::autograd::grad({loss}, {values})[0][1]), 0.0);
+}
+
+Events with_norms() {
+  Events events = plain_events(2, 1);
+  events.numbers["norm_1"] = doubles({1, 4});
+  events.numbers["norm_2"] = doubles({0, 1});
+  events.numbers["other"] = doubles({100, 100});
+  return events;
+}
+
+const std::map<std::string, double> known_norms = {{"norm_1", 2.0}, {"norm_2", 0.0}, {"absent", 9}};
+
+TEST(ReferenceTerms, EqualAHandCalculation) {
+  AdversarialObjective::Config config;
+  config.reference_weight = 3;
+  // ((1-2)^2 + (4-2)^2) / 2 + (0 + 1) / 2
+  EXPECT_NEAR(objective_of(config, known_norms).reference(with_norms()).item<double>(), 3 * 3.0,
+              1e-12);
+  config.reference_terms = ReferenceTerms::batch_mean;
+  // (2.5-2)^2 + (0.5-0)^2
+  EXPECT_NEAR(objective_of(config, known_norms).reference(with_norms()).item<double>(), 3 * 0.5,
+              1e-12);
+  config.reference_terms = ReferenceTerms::none;
+  EXPECT_FALSE(objective_of(config, known_norms).reference(with_norms()).defined());
+  EXPECT_FALSE(objective_of({}).reference(with_norms()).defined()) << "no number is known";
+}
+
+TEST(ReferenceTerms, AreSeparableUnlessTheyTakeTheBatchsMean) {
+  AdversarialObjective::Config config;
+  EXPECT_TRUE(objective_of(config).separable());
+  config.reference_terms = ReferenceTerms::batch_mean;
+  EXPECT_FALSE(objective_of(config).separable());
+}
+
+TEST(Objective, KnowsTheLossOfADiscriminatorThatCannotTell) {
+  AdversarialObjective::Config config;
+  EXPECT_DOUBLE_EQ(objective_of(config).equilibrium(1), 0.25);
+  EXPECT_DOUBLE_EQ(objective_of(config).equilibrium(0), 0.25);
+  config.loss = "cross_entropy";
+  EXPECT_DOUBLE_EQ(objective_of(config).equilibrium(1), std::log(2));
+}
+
+TEST(Objective, RefusesAnUnknownLoss) {
+  AdversarialObjective::Config config;
+  config.loss = "cross_entrpy";
+  EXPECT_NE(message_of<core::ConfigError>([&] { objective_of(config); })
+                .find("did you mean 'cross_entropy'?"),
+            std::string::npos);
+}
+
+double ks(std::vector<double> a, std::vector<double> b, std::vector<double> a_weights = {},
+          std::vector<double> b_weights = {}) {
+  const auto optional = [](std::vector<double> w) {
+    return w.empty() ? torch::Tensor() : doubles(std::move(w));
+  };
+  return kolmogorov_smirnov(doubles(std::move(a)), optional(std::move(a_weights)),
+                            doubles(std::move(b)), optional(std::move(b_weights)));
+}
+
+TEST(KolmogorovSmirnov, EqualsHandCalculations) {
+  EXPECT_NEAR(ks({1, 2, 3}, {1.5, 2.5}), 1.0 / 3, 1e-14);  // after 1: 1/3, 0
+  EXPECT_NEAR(ks({3, 1, 2}, {2.5, 1.5}), 1.0 / 3, 1e-14);
+  EXPECT_NEAR(ks({1, 2}, {3, 4, 5}), 1, 1e-14);
+  EXPECT_NEAR(ks({3, 4, 5}, {1, 2}), 1, 1e-14);
+  EXPECT_NEAR(ks({1, 2, 3}, {3, 2, 1}), 0, 1e-14);
+}
+
+TEST(KolmogorovSmirnov, ComparesOnlyBehindTies) {
+  EXPECT_NEAR(ks({1, 1, 1, 1}, {1}), 0, 1e-14);
+  EXPECT_NEAR(ks({1, 1, 2, 2}, {1, 2, 2, 2}), 0.25, 1e-14);
+  EXPECT_NEAR(ks({2, 2, 3}, {1, 2, 2, 2}), 1.0 / 3, 1e-14);  // after 2: 2/3, 1
+}
+
+TEST(KolmogorovSmirnov, CountsEventsByWeight) {
+  EXPECT_NEAR(ks({1, 2}, {1, 2}, {3, 1}), 0.25, 1e-14);
+  EXPECT_NEAR(ks({1, 2}, {1, 2}, {3, 1}, {6, 2}), 0, 1e-14);
+  EXPECT_NEAR(ks({1, 2, 2}, {1, 2}, {1, 0.5, 0.5}), 0, 1e-14);
+}
+
+TEST(KolmogorovSmirnov, TakesSingleAndDoublePrecisionTogether) {
+  EXPECT_NEAR(kolmogorov_smirnov(torch::tensor({1.0F, 2.0F}), {}, doubles({1, 2}), {}), 0, 1e-14);
+}
+
+double direct_energy_distance(const torch::Tensor& a, const torch::Tensor& b) {
+  const auto mean = [](const torch::Tensor& x, const torch::Tensor& y, double pairs) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < x.size(0); ++i)
+      for (std::int64_t j = 0; j < y.size(0); ++j) sum += (x[i] - y[j]).norm().item<double>();
+    return sum / pairs;
+  };
+  const auto n = static_cast<double>(a.size(0)), m = static_cast<double>(b.size(0));
+  return 2 * mean(a, b, n * m) - mean(a, a, n * (n - 1)) - mean(b, b, m * (m - 1));
+}
+
+TEST(EnergyDistance, EqualsADirectDoubleLoop) {
+  torch::manual_seed(3);
+  const torch::Tensor a = torch::randn({40, 3}, torch::kFloat64);
+  const torch::Tensor b = torch::randn({31, 3}, torch::kFloat64) + 0.5;
+  EXPECT_NEAR(energy_distance(a, b), direct_energy_distance(a, b), 1e-7);
+}
+
+// Over 200 pairs of samples from one distribution the unbiased estimate scatters around zero; its
+// mean lies within 5 of its own errors, false alarm 5.7e-7 (the estimates are skewed, their mean
+// of 200 is close to normal).
+TEST(EnergyDistance, IsZeroOnAverageForEqualDistributions) {
+  torch::manual_seed(4);
+  std::vector<double> found;
+  for (int i = 0; i < 200; ++i)
+    found.push_back(energy_distance(torch::randn({50, 2}), torch::randn({60, 2})));
+  const torch::Tensor all = doubles(found);
+  EXPECT_LT(std::abs(all.mean().item<double>()), 5 * all.std().item<double>() / std::sqrt(200.0));
+  // shifted by one deviation in one of two observables: far beyond that scatter
+  EXPECT_GT(energy_distance(torch::randn({50, 2}), torch::randn({60, 2}) + 1),
+            10 * all.std().item<double>());
+}
+
+}  // namespace
+}  // namespace sagips::env
