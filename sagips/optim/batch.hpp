@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "sagips/env/events.hpp"
+
+namespace sagips::optim {
+
+/// What one epoch works on, drawn once and shared by its update steps. One ChannelBatch a channel
+/// of the environment.
+struct ChannelBatch {
+  torch::Tensor real;  ///< [samples * events, observables], drawn with replacement
+  /// Synthetic events that a step left for later steps (generator_first), outside any graph; one a
+  /// sample range.
+  std::vector<env::Events> kept;
+};
+
+struct Batch {
+  std::uint32_t epoch = 0;   ///< counts from 1; names the random numbers of the epoch
+  std::int64_t samples = 0;  ///< parameter samples
+  std::int64_t events = 0;   ///< events of each
+  torch::Tensor noise;       ///< [samples, noise_dimensions], N(0, 1): the generator's input
+  torch::Tensor
+      mean_logits;  ///< of all proposals, when the spread is penalised. shape: [free parameters]
+  std::vector<ChannelBatch> channels;
+};
+
+/// A range of a batch's parameter samples: the piece of work between two polls.
+struct Tile {
+  std::int64_t index = 0;
+  std::int64_t first = 0;
+  std::int64_t samples = 0;
+};
+
+}  // namespace sagips::optim

@@ -1,0 +1,96 @@
+#include "sagips/optim/gan.hpp"
+
+#include "sagips/nn/initialise.hpp"
+
+namespace sagips::optim {
+
+Gan::Discriminator::Discriminator(const GanConfig& config, const env::Channel& channel,
+                                  std::uint64_t seed, torch::Device device)
+    : network(channel.observables(), 1, config.discriminator.network),
+      replica(network.parameters(), nn::SharedPart::all, device),
+      adam(replica, config.optimizer.discriminator) {
+  nn::initialise_kaiming_normal(replica, config.discriminator.network.negative_slope,
+                                core::RandomStream(seed, "discriminator weights " + channel.name));
+  const torch::Tensor& data = channel.training.values;
+  const bool raw = config.discriminator.input == DiscriminatorConfig::Input::raw;
+  centre = raw ? torch::zeros({data.size(1)}) : data.mean(0);
+  scale = raw ? torch::ones({data.size(1)}) : data.std(0, false).clamp_min(1e-12);
+  centre = centre.to(device);
+  scale = scale.to(device);
+}
+
+Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint64_t seed,
+         torch::Device device)
+    : config_(config),
+      environment_(environment),
+      seed_(seed),
+      device_(device),
+      generator_(config.generator, environment.parameters, seed, device),
+      generator_adam_(generator_.replica(), config.optimizer.generator) {
+  for (const env::Channel& channel : environment.channels)
+    discriminators_.push_back(std::make_unique<Discriminator>(config, channel, seed, device));
+  steps_.push_back(generator_step());
+  for (std::size_t k = 0; k < discriminators_.size(); ++k) steps_.push_back(discriminator_step(k));
+  make_noise_ = [this](const std::string& step, std::size_t channel, std::uint32_t epoch) {
+    return std::make_shared<env::PhiloxNoise>(
+        core::RandomStream(seed_, step + " events " + environment_.channels[channel].name, epoch));
+  };
+}
+
+Batch Gan::draw(std::uint32_t epoch) const {
+  Batch batch;
+  batch.epoch = epoch;
+  batch.samples = config_.batch.samples;
+  batch.events = config_.batch.events;
+  batch.noise =
+      generator_.noise(core::RandomStream(seed_, "generator noise", epoch), batch.samples);
+  for (const env::Channel& channel : environment_.channels)
+    batch.channels.push_back(
+        {data::draw_events(channel.training, batch.samples * batch.events,
+                           core::RandomStream(seed_, "measured events " + channel.name, epoch))
+             .to(device_),
+         {}});
+  return batch;
+}
+
+std::vector<Action> Gan::schedule() const {
+  using Kind = Action::Kind;
+  std::vector<Action> discriminators, schedule;
+  for (std::size_t step = 1; step < steps_.size(); ++step) {
+    discriminators.push_back({Kind::gradients, step});
+    discriminators.push_back({Kind::update, step});
+  }
+  if (config_.optimizer.order == UpdateOrder::discriminator_first) schedule = discriminators;
+  schedule.push_back({Kind::gradients, 0});
+  if (config_.optimizer.order == UpdateOrder::generator_first)
+    schedule.insert(schedule.end(), discriminators.begin(), discriminators.end());
+  schedule.push_back({Kind::update, 0});
+  return schedule;
+}
+
+env::Events Gan::synthesise(const std::string& step, std::size_t channel, const Batch& batch,
+                            const Tile& tile, const torch::Tensor& parameters) const {
+  env::Noise noise(make_noise_(step, channel, batch.epoch), tile.samples, batch.events, tile.first,
+                   torch::kFloat32, device_);
+  return environment_.channels[channel].pipeline(parameters, noise);
+}
+
+torch::Tensor Gan::judge(std::size_t channel, const nn::Leaves& leaves,
+                         const torch::Tensor& events) const {
+  const Discriminator& discriminator = *discriminators_[channel];
+  return discriminator
+      .network(leaves.tensors, (events - discriminator.centre) / discriminator.scale)
+      .squeeze(-1);
+}
+
+void Gan::state(nn::StateList& list) {
+  list.part("generator", generator_.replica());
+  list.part("generator_adam", generator_adam_);
+  for (std::size_t k = 0; k < discriminators_.size(); ++k) {
+    const std::string name = "discriminator_" + environment_.channels[k].name;
+    list.part(name, discriminators_[k]->replica);
+    list.part(name + "_adam", discriminators_[k]->adam);
+  }
+}
+
+}  // namespace sagips::optim

@@ -1,0 +1,110 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sagips/core/config.hpp"
+#include "sagips/env/environment.hpp"
+#include "sagips/nn/mlp.hpp"
+#include "sagips/nn/replica.hpp"
+#include "sagips/optim/adam.hpp"
+#include "sagips/optim/generator.hpp"
+#include "sagips/optim/optimizer.hpp"
+
+namespace sagips::optim {
+
+/// Which network learns first in an epoch.
+enum class UpdateOrder {
+  discriminator_first,  ///< discriminator step, then the generator's on fresh events (SAGIPS paper)
+  generator_first,  ///< generator's gradient, discriminator step on the same events, generator's
+                    ///< update
+};
+
+struct DiscriminatorConfig {
+  enum class Input { raw, standardised };
+  nn::MlpConfig network;
+  Input input = Input::standardised;
+  void fields(core::FieldList& list);
+};
+
+struct BatchConfig {
+  std::int64_t samples = 1024;
+  std::int64_t events = 100;
+  void fields(core::FieldList& list);
+};
+
+struct GanOptimizerConfig {
+  UpdateOrder order = UpdateOrder::discriminator_first;
+  AdamConfig generator{.learning_rate = 1e-5};
+  AdamConfig discriminator{.learning_rate = 1e-4};
+  void fields(core::FieldList& list);
+};
+
+/// Settings of the GAN; defaults are the paper's.
+struct GanConfig {
+  GeneratorConfig generator;
+  DiscriminatorConfig discriminator;
+  BatchConfig batch;
+  GanOptimizerConfig optimizer;
+  void fields(core::FieldList& list);
+};
+
+/// A generator network proposes parameters, a discriminator a channel tells the events they lead to
+/// from measured ones. source: SAGIPS paper, Sec. IV; facts of the authors' tool kit for what it
+/// leaves open
+class Gan final : public Optimizer {
+ public:
+  Gan(const GanConfig& config, const env::Environment& environment, std::uint64_t seed,
+      torch::Device device);
+  Gan(Gan&&) = delete;  // its steps point into it
+
+  Batch draw(std::uint32_t epoch) const override;
+  std::vector<UpdateStep>& steps() override { return steps_; }
+  std::vector<Action> schedule() const override;
+  torch::Tensor predict(std::int64_t rows) override { return generator_.predict(rows); }
+  void state(nn::StateList& list) override;
+
+  nn::Replica& generator() { return generator_.replica(); }
+  nn::Replica& discriminator(std::size_t channel) { return discriminators_[channel]->replica; }
+  /// Replaces the sources of the pipeline's noise, by step name; for comparisons with a recorded
+  /// run.
+  using NoiseMaker = std::function<std::shared_ptr<const env::NoiseSource>(
+      const std::string& step, std::size_t channel, std::uint32_t epoch)>;
+  void set_noise(NoiseMaker maker) { make_noise_ = std::move(maker); }
+
+ private:
+  struct Discriminator {
+    Discriminator(const GanConfig& config, const env::Channel& channel, std::uint64_t seed,
+                  torch::Device device);
+    nn::Mlp network;
+    nn::Replica replica;
+    Adam adam;
+    torch::Tensor centre, scale;  ///< of the observables: its input is (events - centre) / scale
+  };
+
+  UpdateStep generator_step();
+  UpdateStep discriminator_step(std::size_t channel);
+  env::Events synthesise(const std::string& step, std::size_t channel, const Batch& batch,
+                         const Tile& tile, const torch::Tensor& parameters) const;
+  torch::Tensor spread(Batch& batch, const torch::Tensor& logits) const;
+  torch::Tensor judge(std::size_t channel, const nn::Leaves& leaves,
+                      const torch::Tensor& events) const;
+  std::vector<double> generator_gradients(Batch& batch, const Tile& tile, nn::Leaves& leaves);
+  std::vector<double> discriminator_gradients(std::size_t channel, Batch& batch, const Tile& tile,
+                                              nn::Leaves& leaves);
+  bool keeps_events() const { return config_.optimizer.order == UpdateOrder::generator_first; }
+
+  GanConfig config_;
+  bool has_reference_ = false;  ///< a channel's objective compares reference numbers
+  const env::Environment& environment_;
+  std::uint64_t seed_;
+  torch::Device device_;
+  Generator generator_;
+  Adam generator_adam_;
+  std::vector<std::unique_ptr<Discriminator>> discriminators_;
+  std::vector<UpdateStep> steps_;
+  NoiseMaker make_noise_;
+};
+
+}  // namespace sagips::optim

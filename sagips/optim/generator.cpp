@@ -1,0 +1,59 @@
+#include "sagips/optim/generator.hpp"
+
+#include <memory>
+
+#include "sagips/env/noise.hpp"
+#include "sagips/nn/initialise.hpp"
+
+namespace sagips::optim {
+
+void GeneratorConfig::fields(core::FieldList& list) {
+  network.fields(list);
+  list.add("noise_dimensions", noise_dimensions,
+           "numbers of an input noise vector (authors' tool kit: 6)",
+           core::Range::between(1, 100000));
+  list.choice("shared", shared,
+              {{"weights_only", nn::SharedPart::weights_only},
+               {"all", nn::SharedPart::all},
+               {"none", nn::SharedPart::none}},
+              "what ranks exchange of this network (SAGIPS paper: weights, not biases)");
+  list.add(
+      "spread_penalty", spread_penalty,
+      "weight of the proposals' variance in the loss: draws the generator to a point where spread "
+      "and a smearing parameter look alike (after arXiv 1707.07113); 0: off (SAGIPS paper)",
+      core::Range::at_least(0));
+}
+
+Generator::Generator(const GeneratorConfig& config, const env::ParameterSet& parameters,
+                     std::uint64_t seed, torch::Device device)
+    : network_(config.noise_dimensions, parameters.free_size(), config.network),
+      replica_(network_.parameters(), config.shared, device),
+      parameters_(parameters),
+      noise_dimensions_(config.noise_dimensions),
+      seed_(seed),
+      device_(device) {
+  nn::initialise_kaiming_normal(replica_, config.network.negative_slope,
+                                core::RandomStream(seed, "generator weights"));
+}
+
+torch::Tensor Generator::noise(const core::RandomStream& stream, std::int64_t rows) const {
+  // a row's numbers are its "events": they do not depend on how many rows are asked for
+  env::Noise source(std::make_shared<env::PhiloxNoise>(stream), rows, noise_dimensions_);
+  return source.normal().to(device_);
+}
+
+torch::Tensor Generator::logits(const nn::Leaves& leaves, const torch::Tensor& noise) const {
+  return network_(leaves.tensors, noise);
+}
+
+torch::Tensor Generator::propose(const nn::Leaves& leaves, const torch::Tensor& noise) const {
+  return parameters_.physical_from_logit(logits(leaves, noise));
+}
+
+torch::Tensor Generator::predict(std::int64_t rows) {
+  torch::NoGradGuard no_grad;
+  const core::RandomStream stream(seed_, "prediction noise");
+  return propose(replica_.leaves(), noise(stream, rows)).cpu();
+}
+
+}  // namespace sagips::optim

@@ -1,0 +1,51 @@
+#pragma once
+#include <cstdint>
+
+#include <torch/torch.h>
+
+#include "sagips/core/config.hpp"
+#include "sagips/core/random.hpp"
+#include "sagips/env/parameter.hpp"
+#include "sagips/nn/mlp.hpp"
+#include "sagips/nn/replica.hpp"
+
+namespace sagips::optim {
+
+struct GeneratorConfig {
+  nn::MlpConfig network;
+  std::int64_t noise_dimensions = 6;
+  nn::SharedPart shared = nn::SharedPart::weights_only;
+  double spread_penalty =
+      0;  ///< factor of the proposals' variance (logit, mean over parameters) in the loss
+  void fields(core::FieldList& list);
+};
+
+/// The network that proposes parameters: noise -> logits of the free parameters -> physical units.
+class Generator {
+ public:
+  Generator(const GeneratorConfig& config, const env::ParameterSet& parameters, std::uint64_t seed,
+            torch::Device device);
+
+  /// Input noise, N(0, 1); row i is the same for any number of rows. shape: [rows,
+  /// noise_dimensions]
+  torch::Tensor noise(const core::RandomStream& stream, std::int64_t rows) const;
+  /// shape: noise [rows, noise_dimensions] -> [rows, free parameters], logit
+  torch::Tensor logits(const nn::Leaves& leaves, const torch::Tensor& noise) const;
+  /// shape: noise [rows, noise_dimensions] -> [rows, parameters], physical
+  torch::Tensor propose(const nn::Leaves& leaves, const torch::Tensor& noise) const;
+  /// `rows` proposals without a graph, always from the same noise vectors; on the CPU.
+  torch::Tensor predict(std::int64_t rows);
+
+  nn::Replica& replica() { return replica_; }
+  const nn::Leaves& leaves() const { return replica_.leaves(); }
+
+ private:
+  nn::Mlp network_;
+  nn::Replica replica_;
+  env::ParameterSet parameters_;
+  std::int64_t noise_dimensions_;
+  std::uint64_t seed_;
+  torch::Device device_;
+};
+
+}  // namespace sagips::optim

@@ -1,0 +1,161 @@
+#include "sagips/optim/likelihood.hpp"
+
+#include <memory>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::optim {
+
+namespace {
+
+using Term = std::function<torch::Tensor(const torch::Tensor&)>;
+
+const env::TabulatedDensity& density_of(const env::Channel& channel) {
+  if (!channel.density)
+    throw core::ConfigError(
+        "pipeline", core::text("channel '", channel.name,
+                               "' offers no density, so its likelihood is unknown (a detector or a "
+                               "filter is on, or the pipeline has none). Switch them off or use "
+                               "`sagips train`."));
+  return *channel.density;
+}
+
+Term constraint_term(const env::TabulatedDensity& density, const torch::Tensor& reference) {
+  return [&density, reference](const torch::Tensor& physical) {
+    return density.norms(physical) / reference - 1;
+  };
+}
+
+torch::Tensor differentiable(const torch::Tensor& theta) {
+  return theta.detach().to(torch::kFloat64).clone().requires_grad_();
+}
+
+torch::Tensor rows_of_gradients(const torch::Tensor& vector, const torch::Tensor& theta) {
+  std::vector<torch::Tensor> rows;
+  for (std::int64_t i = 0; i < vector.size(0); ++i) {
+    const auto row = torch::autograd::grad({vector[i]}, {theta}, {}, true, false, true)[0];
+    rows.push_back(row.defined() ? row : torch::zeros_like(theta));
+  }
+  return rows.empty() ? torch::zeros({0, theta.size(0)}, torch::kFloat64) : torch::stack(rows);
+}
+
+}  // namespace
+
+Likelihood::Likelihood(const env::Environment& environment, ReferenceUse reference)
+    : parameters_(&environment.parameters) {
+  for (const env::Channel& channel : environment.channels) {
+    const env::TabulatedDensity& density = density_of(channel);
+    const data::Dataset& data = channel.training;
+    const auto sample = std::make_shared<env::TabulatedDensity::Sample>(
+        density.sample(data.values, data.weights.value_or(torch::Tensor()), data.origin));
+    events_ += sample->events();
+    terms_.push_back([&density, sample](const torch::Tensor& physical) {
+      return density.negative_log_likelihood(physical, *sample);
+    });
+    if (reference == ReferenceUse::ignore) continue;
+    std::vector<double> known;
+    for (const std::string& name : density.norm_names()) {
+      const auto found = data.reference.find(name);
+      if (found != data.reference.end()) known.push_back(found->second);
+    }
+    if (known.empty()) continue;
+    if (known.size() != density.norm_names().size())
+      throw core::ConfigError(
+          "data.reference",
+          core::text("only ", known.size(), " of the numbers ",
+                     core::join(density.norm_names(), ", "), " are given. Give all or none."));
+    constraint_terms_.push_back(constraint_term(density, torch::tensor(known, torch::kFloat64)));
+    constraints_ += static_cast<std::int64_t>(known.size());
+  }
+}
+
+Likelihood Likelihood::expected(const env::Environment& environment, ReferenceUse reference,
+                                const torch::Tensor& truth, double events) {
+  Likelihood likelihood;
+  likelihood.parameters_ = &environment.parameters;
+  likelihood.events_ = events;
+  for (const env::Channel& channel : environment.channels) {
+    const env::TabulatedDensity& density = density_of(channel);
+    const torch::Tensor counts = (density.probabilities(truth) * events).detach();
+    likelihood.terms_.push_back([&density, counts](const torch::Tensor& physical) {
+      const torch::Tensor probabilities = density.probabilities(physical);
+      // as in TabulatedDensity: an empty cell has no slope of 0 / 0
+      const torch::Tensor occupied =
+          torch::where(counts != 0, probabilities, torch::ones_like(probabilities));
+      return -(counts * torch::log(occupied)).sum();
+    });
+    if (reference == ReferenceUse::ignore || density.norm_names().empty()) continue;
+    const torch::Tensor norms = density.norms(truth).detach();
+    likelihood.constraint_terms_.push_back(constraint_term(density, norms));
+    likelihood.constraints_ += norms.size(0);
+  }
+  return likelihood;
+}
+
+torch::Tensor Likelihood::value(const torch::Tensor& theta) const {
+  const torch::Tensor physical = parameters_->physical_from_logit(theta);
+  torch::Tensor sum = torch::zeros({}, torch::kFloat64);
+  for (const auto& term : terms_) sum = sum + term(physical);
+  return sum;
+}
+
+torch::Tensor Likelihood::constraint(const torch::Tensor& theta) const {
+  const torch::Tensor physical = parameters_->physical_from_logit(theta);
+  std::vector<torch::Tensor> parts;
+  for (const auto& term : constraint_terms_) parts.push_back(term(physical));
+  return parts.empty() ? torch::zeros({0}, torch::kFloat64) : torch::cat(parts);
+}
+
+Likelihood::Point Likelihood::at(const torch::Tensor& theta) const {
+  const torch::Tensor variable = differentiable(theta);
+  const torch::Tensor minimised = value(variable);
+  const torch::Tensor constraints = constraint(variable);
+  return {minimised.item<double>(), torch::autograd::grad({minimised}, {variable})[0],
+          constraints.detach(), rows_of_gradients(constraints, variable)};
+}
+
+torch::Tensor Likelihood::hessian(const torch::Tensor& theta,
+                                  const torch::Tensor& multipliers) const {
+  const torch::Tensor variable = differentiable(theta);
+  torch::Tensor lagrangian = value(variable);
+  if (multipliers.defined() && constraints_ > 0)
+    lagrangian = lagrangian + (multipliers * constraint(variable)).sum();
+  const auto gradient = torch::autograd::grad({lagrangian}, {variable}, {}, true, true)[0];
+  const torch::Tensor hessian = rows_of_gradients(gradient, variable);
+  return (hessian + hessian.t()) * 0.5;
+}
+
+torch::Tensor constrained_covariance(const torch::Tensor& hessian, const torch::Tensor& jacobian) {
+  torch::Tensor free_directions = torch::eye(hessian.size(0), torch::kFloat64);
+  if (jacobian.size(0) > 0) {
+    const auto [u, s, vh] = torch::linalg_svd(jacobian, /*full_matrices=*/true);
+    free_directions = vh.slice(0, jacobian.size(0)).t();
+  }
+  // as many constraints as parameters leave nothing uncertain
+  if (free_directions.size(1) == 0) return torch::zeros_like(hessian);
+  const torch::Tensor projected = free_directions.t().matmul(hessian).matmul(free_directions);
+  const auto [values, vectors] = torch::linalg_eigh(projected);
+  const double largest = values.abs().max().item<double>();
+  // directions softer than this are rounding noise of the Hessian's sums
+  if (!(values.min().item<double>() > 1e-12 * largest))
+    throw core::StateError(
+        "the curvature of -ln L is not positive in every direction (a parameter "
+        "is not identifiable from these data, or this is no minimum). Fix a "
+        "parameter or give reference numbers: data.reference.NAME=VALUE");
+  const torch::Tensor inverse = vectors.matmul(torch::diag(1 / values)).matmul(vectors.t());
+  return free_directions.matmul(inverse).matmul(free_directions.t());
+}
+
+torch::Tensor physical_covariance(const env::ParameterSet& parameters, const torch::Tensor& theta,
+                                  const torch::Tensor& covariance) {
+  const torch::Tensor variable = differentiable(theta);
+  const torch::Tensor physical = parameters.physical_from_logit(variable);
+  std::vector<torch::Tensor> free_values;
+  for (const auto i : parameters.free())
+    free_values.push_back(physical[static_cast<std::int64_t>(i)]);
+  const torch::Tensor slope = rows_of_gradients(torch::stack(free_values), variable);
+  return slope.matmul(covariance).matmul(slope.t());
+}
+
+}  // namespace sagips::optim

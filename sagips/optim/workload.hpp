@@ -1,0 +1,81 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sagips/core/config.hpp"
+#include "sagips/core/registry.hpp"
+#include "sagips/env/environment.hpp"
+
+namespace sagips::optim {
+
+/// One observable of a channel, for reading data and for figures.
+struct Observable {
+  std::string name;  ///< also the default column of a data file
+  std::string unit;
+};
+
+/// What a workload plans for one channel, before there are data.
+struct ChannelPlan {
+  std::string name = "events";
+  env::Pipeline pipeline;
+  std::optional<env::TabulatedDensity> density;
+  std::vector<Observable> observables;
+  std::vector<std::string>
+      cuts;  ///< serve when the config names none, e.g. the window of the density
+};
+
+/// A problem to solve: parameters and the pipelines they feed. A folder of its own holds config,
+/// pipeline and README.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  /// Its own part of the config: parameters and pipeline.
+  virtual void fields(core::FieldList& list) = 0;
+  virtual std::vector<env::Parameter> parameters() const = 0;
+  virtual std::vector<ChannelPlan> channels() const = 0;
+};
+
+/// A workload as the program knows it.
+struct WorkloadEntry {
+  std::string name;
+  std::string summary;  ///< one line
+  std::map<std::string, std::string>
+      settings;  ///< YAML by name; "default" serves when only the workload is named
+  std::function<std::unique_ptr<Workload>()> make;
+};
+
+/// Settings of the GAN that train a handful of parameters in about a minute on a laptop, as YAML.
+std::string laptop_settings();
+
+/// A workload from a list of parameters and one pipeline, for programs of users.
+struct SimpleWorkload {
+  std::string name;
+  std::string summary;
+  std::vector<env::Parameter> parameters;
+  env::Pipeline pipeline;
+  std::vector<Observable> observables;
+  std::string settings;  ///< YAML; empty: `laptop_settings`
+
+  operator WorkloadEntry() const;  // implicit: a user hands it over where entries are taken
+};
+
+/// What of the data serves as held-out events.
+enum class Split { all_training, held_out };
+
+struct DataSettings {
+  data::DatasetConfig data;
+  std::int64_t toy_events = 100000;  ///< made at the parameters' toy values when data.file is empty
+  env::AdversarialObjective::Config objective;
+};
+
+/// Loads or makes the data of each channel and puts the environment together. Runs the pipelines'
+/// dry run first. throws: what data::load_dataset and Pipeline::check throw
+env::Environment make_environment(const Workload& workload, const DataSettings& settings,
+                                  Split split, std::uint64_t seed);
+
+}  // namespace sagips::optim

@@ -1,0 +1,246 @@
+#include "sagips/optim/gan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <type_traits>
+
+#include "sagips/core/error.hpp"
+#include "tests/core/message_of.hpp"
+#include "tests/optim/small_environment.hpp"
+
+namespace sagips::optim {
+namespace {
+
+using namespace sagips::testing;
+
+// Its steps point into it.
+static_assert(!std::is_copy_constructible_v<Gan> && !std::is_move_constructible_v<Gan> &&
+              !std::is_move_assignable_v<Gan>);
+
+std::vector<double> gradients_of(Gan& gan, std::size_t step, Batch& batch) {
+  UpdateStep& chosen = gan.steps()[step];
+  chosen.replica->zero_gradients();
+  const Tile whole{.index = 0, .first = 0, .samples = batch.samples};
+  return chosen.gradients(batch, whole, chosen.replica->leaves());
+}
+
+std::string spelled(const Gan& gan, const std::vector<UpdateStep>& steps) {
+  std::string words;
+  for (const Action& action : gan.schedule())
+    words += (action.kind == Action::Kind::update ? "update " : "gradients ") +
+             steps[action.step].name + "; ";
+  return words;
+}
+
+TEST(Gan, TakesItsStepsInTheConfiguredOrder) {
+  const env::Environment environment = small_environment();
+  Gan paper(small_gan(), environment, 1, torch::kCPU);
+  EXPECT_EQ(spelled(paper, paper.steps()),
+            "gradients discriminator; update discriminator; gradients generator; update generator; ");
+  Gan other(small_gan(UpdateOrder::generator_first), environment, 1, torch::kCPU);
+  EXPECT_EQ(spelled(other, other.steps()),
+            "gradients generator; gradients discriminator; update discriminator; update generator; ");
+}
+
+TEST(Gan, HasADiscriminatorAChannel) {
+  const env::Environment environment = small_environment(2);
+  Gan gan(small_gan(UpdateOrder::generator_first), environment, 1, torch::kCPU);
+  EXPECT_EQ(spelled(gan, gan.steps()),
+            "gradients generator; gradients discriminator near; update discriminator near; "
+            "gradients discriminator far; update discriminator far; update generator; ");
+  EXPECT_FALSE(torch::equal(gan.discriminator(0).weights(), gan.discriminator(1).weights()));
+  EXPECT_EQ(gan.steps()[2].loss_names,
+            (std::vector<std::string>{"discriminator_real far", "discriminator_synthetic far"}));
+}
+
+TEST(Gan, DrawsBatchesThatDependOnSeedAndEpochAlone) {
+  const env::Environment environment = small_environment(2);
+  Gan gan(small_gan(), environment, 1, torch::kCPU), same(small_gan(), environment, 1, torch::kCPU);
+  Gan other(small_gan(), environment, 2, torch::kCPU);
+  same.draw(7);
+  const Batch batch = gan.draw(3), again = same.draw(3);
+  EXPECT_EQ(batch.noise.sizes(), (std::vector<std::int64_t>{16, 3}));
+  ASSERT_EQ(batch.channels.size(), 2U);
+  EXPECT_EQ(batch.channels[1].real.sizes(), (std::vector<std::int64_t>{160, 1}));
+  EXPECT_TRUE(torch::equal(batch.noise, again.noise));
+  EXPECT_TRUE(torch::equal(batch.channels[1].real, again.channels[1].real));
+  for (const Batch& different : {gan.draw(4), other.draw(3)}) {
+    EXPECT_FALSE(torch::equal(batch.noise, different.noise));
+    EXPECT_FALSE(torch::equal(batch.channels[0].real, different.channels[0].real));
+  }
+}
+
+TEST(Gan, GivesASampleTheSameNoiseInEveryBatchSize) {
+  const env::Environment environment = small_environment();
+  GanConfig larger = small_gan();
+  larger.batch.samples = 40;
+  const Batch few = Gan(small_gan(), environment, 1, torch::kCPU).draw(1);
+  const Batch many = Gan(larger, environment, 1, torch::kCPU).draw(1);
+  EXPECT_TRUE(torch::equal(few.noise, many.noise.narrow(0, 0, 16)));
+}
+
+TEST(Gan, PredictsTheSameProposalsInsideTheRanges) {
+  const env::Environment environment = small_environment();
+  Gan gan(small_gan(), environment, 1, torch::kCPU);
+  const torch::Tensor proposals = gan.predict(500);
+  EXPECT_EQ(proposals.sizes(), (std::vector<std::int64_t>{500, 2}));
+  EXPECT_FALSE(proposals.requires_grad());
+  EXPECT_TRUE(torch::equal(proposals.narrow(0, 0, 20), gan.predict(20)));
+  const torch::Tensor unit = environment.parameters.unit_from_physical(proposals);
+  EXPECT_GT(unit.min().item<float>(), 0.0F);
+  EXPECT_LT(unit.max().item<float>(), 1.0F);
+}
+
+void zero(nn::Replica& replica) {
+  torch::NoGradGuard no_grad;
+  replica.weights().zero_();
+}
+
+TEST(Gan, PrintsLossesOfOneWhenTheDiscriminatorCannotTell) {
+  for (const char* loss : {"least_squares", "cross_entropy"}) {
+    env::AdversarialObjective::Config objective;
+    objective.loss = loss;
+    const env::Environment environment = small_environment(2, objective);
+    Gan gan(small_gan(), environment, 1, torch::kCPU);
+    zero(gan.discriminator(0));
+    zero(gan.discriminator(1));
+    Batch batch = gan.draw(1);
+    for (std::size_t step = 0; step < 3; ++step) {
+      const std::vector<double> losses = gradients_of(gan, step, batch);
+      EXPECT_NEAR(losses[0], 1, 1e-6) << loss << " of " << gan.steps()[step].name;
+      if (step > 0) {
+        EXPECT_NEAR(losses[1], 1, 1e-6) << loss;
+      }
+    }
+  }
+}
+
+// The input is (x - mean) / deviation of the measured events, or x itself.
+TEST(Gan, ShowsTheDiscriminatorStandardisedOrRawEvents) {
+  const env::Environment environment = small_environment();
+  const torch::Tensor data = environment.channels[0].training.values;
+  for (const auto input :
+       {DiscriminatorConfig::Input::raw, DiscriminatorConfig::Input::standardised}) {
+    GanConfig config = small_gan();
+    config.discriminator.input = input;
+    Gan gan(config, environment, 1, torch::kCPU);
+    Batch batch = gan.draw(1);
+    torch::Tensor x = batch.channels[0].real;
+    if (input == DiscriminatorConfig::Input::standardised)
+      x = (x - data.mean(0)) / data.std(0, false);
+    const nn::Mlp network(1, 1, config.discriminator.network);
+    const torch::Tensor output = torch::sigmoid(network(gan.discriminator(0).leaves().tensors, x));
+    EXPECT_NEAR(gradients_of(gan, 1, batch)[0], (output - 1).square().mean().item<double>() / 0.25,
+                1e-6);
+  }
+}
+
+TEST(Gan, AddsTheReferenceTermsOfEveryChannel) {
+  const env::Environment environment = small_environment(2);
+  Gan gan(small_gan(), environment, 1, torch::kCPU);
+  EXPECT_EQ(gan.steps()[0].loss_names, (std::vector<std::string>{"generator", "reference"}));
+  Batch batch = gan.draw(1);
+  const std::vector<double> losses = gradients_of(gan, 0, batch);
+  // the generator network by hand; level = (mean + width) unit, its truth 2 unit
+  const nn::Mlp network(3, 2, small_gan().generator.network);
+  const torch::Tensor levels =
+      environment.parameters
+          .physical_from_logit(network(gan.generator().leaves().tensors, batch.noise))
+          .sum(1);
+  const double near = (levels - 2).square().mean().item<double>();
+  EXPECT_NEAR(losses[1], near * 1.01, 1e-5 * near);
+
+  env::AdversarialObjective::Config without;
+  without.reference_terms = env::ReferenceTerms::none;
+  const env::Environment plain = small_environment(1, without);
+  Gan free_of_terms(small_gan(), plain, 1, torch::kCPU);
+  EXPECT_EQ(free_of_terms.steps()[0].loss_names, std::vector<std::string>{"generator"});
+}
+
+TEST(Gan, LeavesTheOtherNetworksGradientsAlone) {
+  const env::Environment environment = small_environment();
+  for (const auto order : {UpdateOrder::discriminator_first, UpdateOrder::generator_first}) {
+    Gan gan(small_gan(order), environment, 1, torch::kCPU);
+    Batch batch = gan.draw(1);
+    gradients_of(gan, 0, batch);
+    EXPECT_EQ(gan.discriminator(0).gradients().abs().max().item<float>(), 0.0F);
+    const torch::Tensor generator = gan.generator().gradients().clone();
+    EXPECT_GT(generator.abs().max().item<float>(), 0.0F);
+    gradients_of(gan, 1, batch);
+    EXPECT_GT(gan.discriminator(0).gradients().abs().max().item<float>(), 0.0F);
+    EXPECT_TRUE(torch::equal(gan.generator().gradients(), generator));
+    gan.generator().check_views();
+    gan.discriminator(0).check_views();
+  }
+}
+
+/// The steps for which a Gan asks for event noise during an epoch's gradients.
+std::vector<std::string> noise_requests(UpdateOrder order) {
+  const env::Environment environment = small_environment();
+  Gan gan(small_gan(order), environment, 1, torch::kCPU);
+  std::vector<std::string> requests;
+  gan.set_noise([&](const std::string& step, std::size_t, std::uint32_t epoch) {
+    requests.push_back(step);
+    return std::make_shared<env::PhiloxNoise>(core::RandomStream(1, step, epoch));
+  });
+  Batch batch = gan.draw(1);
+  for (const Action& action : gan.schedule())
+    if (action.kind == Action::Kind::gradients) gradients_of(gan, action.step, batch);
+  return requests;
+}
+
+TEST(Gan, DrawsFreshEventsForEachStepOnlyInThePapersOrder) {
+  EXPECT_EQ(noise_requests(UpdateOrder::discriminator_first),
+            (std::vector<std::string>{"discriminator", "generator"}));
+  EXPECT_EQ(noise_requests(UpdateOrder::generator_first), std::vector<std::string>{"generator"});
+}
+
+TEST(Gan, ShowsTheDiscriminatorTheGeneratorsOwnEventsInTheOtherOrder) {
+  const env::Environment environment = small_environment();
+  GanConfig config = small_gan(UpdateOrder::generator_first);
+  config.discriminator.input = DiscriminatorConfig::Input::raw;
+  Gan gan(config, environment, 1, torch::kCPU);
+  Batch batch = gan.draw(1);
+  gradients_of(gan, 0, batch);
+  ASSERT_EQ(batch.channels[0].kept.size(), 1U);
+  const env::Events& kept = batch.channels[0].kept[0];
+  EXPECT_FALSE(kept.values.requires_grad());
+
+  env::Noise noise(std::make_shared<env::PhiloxNoise>(core::RandomStream(1, "generator events near", 1)),
+                   16, 10);
+  const nn::Mlp generator(3, 2, config.generator.network);
+  const env::Events expected = environment.channels[0].pipeline(
+      environment.parameters.physical_from_logit(
+          generator(gan.generator().leaves().tensors, batch.noise)),
+      noise);
+  EXPECT_TRUE(torch::allclose(kept.values, expected.values));
+  const nn::Mlp network(1, 1, config.discriminator.network);
+  const torch::Tensor output =
+      torch::sigmoid(network(gan.discriminator(0).leaves().tensors, kept.values));
+  EXPECT_NEAR(gradients_of(gan, 1, batch)[1], output.square().mean().item<double>() / 0.25, 1e-6);
+}
+
+TEST(Gan, TakesTheStateOfAnother) {
+  const env::Environment environment = small_environment(2);
+  Gan gan(small_gan(), environment, 1, torch::kCPU), other(small_gan(), environment, 2, torch::kCPU);
+  EXPECT_FALSE(torch::equal(gan.generator().weights(), other.generator().weights()));
+  const nn::State state = nn::give_state(gan);
+  nn::take_state(other, state);
+  EXPECT_TRUE(torch::equal(gan.generator().weights(), other.generator().weights()));
+  EXPECT_TRUE(torch::equal(gan.discriminator(1).weights(), other.discriminator(1).weights()));
+  EXPECT_EQ(state.count("discriminator_far_adam.square"), 1U);
+}
+
+TEST(Gan, RefusesTheStateOfAnotherNetwork) {
+  const env::Environment environment = small_environment();
+  GanConfig wider = small_gan();
+  wider.discriminator.network.width = 9;
+  Gan gan(small_gan(), environment, 1, torch::kCPU), other(wider, environment, 1, torch::kCPU);
+  const nn::State state = nn::give_state(gan);
+  EXPECT_NE(message_of<core::StateError>([&] { nn::take_state(other, state); })
+                .find("'discriminator_near.weights'"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sagips::optim

@@ -1,0 +1,131 @@
+#include "sagips/optim/workload.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sagips/core/error.hpp"
+#include "tests/core/message_of.hpp"
+#include "tests/core/temporary_folder.hpp"
+#include "tests/optim/small_environment.hpp"
+
+namespace sagips::optim {
+namespace {
+
+using namespace sagips::testing;
+
+/// What a user's program hands over.
+SimpleWorkload simple() {
+  return {"gauss",
+          "a normal distribution",
+          {small_parameter("mean", -2, 4, 1.5), small_parameter("width", 0.1, 2, 0.5)},
+          env::Pipeline{GaussEvents{}},
+          {{"x", "cm"}},
+          "workload: gauss\n"};
+}
+
+WorkloadEntry entry() { return simple(); }
+
+DataSettings toys(std::int64_t events) {
+  DataSettings settings;
+  settings.toy_events = events;
+  return settings;
+}
+
+TEST(SimpleWorkload, BecomesAnEntryOfItsOwn) {
+  const WorkloadEntry made = entry();
+  EXPECT_EQ(made.name, "gauss");
+  EXPECT_EQ(made.settings.at("default"), "workload: gauss\n");
+  const auto workload = made.make(), other = made.make();
+  core::FieldList list;
+  workload->fields(list);
+  core::ConfigDocument document;
+  document.override_with("parameters.mean.high=9");
+  core::read_fields(document, list);
+  EXPECT_EQ(workload->parameters()[0].high, 9.0);
+  EXPECT_EQ(other->parameters()[0].high, 4.0) << "each job has a copy of its own";
+}
+
+TEST(Environment, HoldsToyDataAtTheTruthWithTheirNumbers) {
+  const auto environment =
+      make_environment(*entry().make(), toys(1'000), Split::all_training, 1);
+  ASSERT_EQ(environment.channels.size(), 1U);
+  const env::Channel& channel = environment.channels[0];
+  EXPECT_EQ(channel.training.size(), 1'000);
+  EXPECT_EQ(channel.training.observables, std::vector<std::string>{"x"});
+  EXPECT_NEAR(channel.training.reference.at("level"), 2, 1e-6);
+  EXPECT_FALSE(channel.held_out.values.defined());
+}
+
+TEST(Environment, SplitsHeldOutEventsOffTheTrainingOnes) {
+  DataSettings settings = toys(1'000);
+  settings.data.held_out = 0.2;
+  settings.data.bootstrap = true;
+  const auto environment = make_environment(*entry().make(), settings, Split::held_out, 1);
+  const env::Channel& channel = environment.channels[0];
+  EXPECT_EQ(channel.training.size(), 800);
+  EXPECT_EQ(channel.held_out.size(), 200);
+  // drawn again after the split: no held-out event is among the training ones
+  EXPECT_FALSE(torch::isin(channel.held_out.values, channel.training.values).any().item<bool>());
+}
+
+TEST(Environment, DependsOnItsSeedAlone) {
+  const auto values = [](std::uint64_t seed) {
+    return make_environment(*entry().make(), toys(100), Split::all_training, seed)
+        .channels[0]
+        .training.values;
+  };
+  EXPECT_TRUE(torch::equal(values(1), values(1)));
+  EXPECT_FALSE(torch::equal(values(1), values(2)));
+}
+
+TEST(Environment, TakesTheToyValueForTheTruthOfToyData) {
+  SimpleWorkload workload = simple();
+  workload.parameters[0].toy = 2.5;
+  const auto environment = make_environment(*WorkloadEntry(workload).make(), toys(4'000),
+                                            Split::all_training, 1);
+  EXPECT_EQ(environment.parameters.all()[0].truth, 2.5);
+  // ten deviations of the mean
+  EXPECT_NEAR(environment.channels[0].training.values.mean().item<double>(), 2.5,
+              10 * 0.5 / std::sqrt(4'000.0));
+}
+
+DataSettings from_file(const TemporaryFolder& folder, const std::string& csv) {
+  DataSettings settings;
+  settings.data.file = folder.make("data.csv", csv);
+  return settings;
+}
+
+TEST(Environment, ReadsMeasuredEvents) {
+  const TemporaryFolder folder;
+  DataSettings settings = from_file(folder, "x,y\n1,7\n2,8\n3,9\n");
+  settings.data.cuts = {"x > 1.5"};
+  settings.data.reference = {{"level", 3.0}};
+  const auto environment = make_environment(*entry().make(), settings, Split::all_training, 1);
+  const env::Channel& channel = environment.channels[0];
+  EXPECT_TRUE(torch::equal(channel.training.values, torch::tensor({{2.0F}, {3.0F}})));
+  EXPECT_EQ(channel.training.reference.at("level"), 3.0);
+}
+
+TEST(Environment, RefusesDataWithOtherColumnsThanThePipelineMakes) {
+  const TemporaryFolder folder;
+  DataSettings settings = from_file(folder, "x,y\n1,7\n2,8\n");
+  settings.data.columns = {"x", "y"};
+  EXPECT_EQ(message_of<core::ConfigError>([&] {
+              make_environment(*entry().make(), settings, Split::all_training, 1);
+            }),
+            "data.columns: the data have 2 columns, the pipeline 'events' makes 1. Name as many in "
+            "data.columns.");
+}
+
+TEST(Environment, RunsThePipelinesDryRunFirst) {
+  SimpleWorkload workload = simple();
+  workload.observables = {{"x", ""}, {"y", ""}};
+  EXPECT_NE(message_of<core::ShapeError>([&] {
+              make_environment(*WorkloadEntry(workload).make(), toys(10), Split::all_training, 1);
+            }).find("GaussEvents"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sagips::optim
