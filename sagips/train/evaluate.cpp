@@ -1,0 +1,109 @@
+#include "sagips/train/evaluate.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "sagips/env/distance.hpp"
+
+namespace sagips::train {
+
+void EvaluationConfig::fields(core::FieldList& list) {
+  list.add("samples", samples, "noise vectors whose predictions are averaged",
+           core::Range::between(2, 1e7));
+  list.add("events", events, "synthetic events of each, for distances to held-out events",
+           core::Range::between(1, 1e7));
+  list.add("energy_events", energy_events,
+           "events on each side of the energy distance (quadratic cost)",
+           core::Range::between(2, 20000));
+}
+
+namespace {
+
+std::vector<record::ParameterState> parameter_states(const env::ParameterSet& parameters,
+                                                     const torch::Tensor& proposals) {
+  const torch::Tensor precise = proposals.to(torch::kFloat64);
+  std::vector<record::ParameterState> states;
+  for (std::int64_t i = 0; i < parameters.size(); ++i) {
+    const env::Parameter& parameter = parameters.all()[static_cast<std::size_t>(i)];
+    record::ParameterState state;
+    state.name = parameter.name;
+    state.unit = parameter.unit;
+    state.truth = parameter.truth;
+    state.fixed = parameter.fixed.has_value();
+    state.value = precise.select(1, i).mean().item<double>();
+    state.spread = precise.select(1, i).std(false).item<double>();
+    if (parameter.truth && *parameter.truth != 0 && !state.fixed)  // eq. (6)
+      state.residual = (*parameter.truth - state.value) / *parameter.truth;
+    states.push_back(state);
+  }
+  return states;
+}
+
+// Evenly from all of them: a file may be sorted, and synthetic events are, by noise vector.
+torch::Tensor evenly(const torch::Tensor& values, std::int64_t rows) {
+  const torch::Tensor order = torch::arange(rows, torch::kInt64) * values.size(0);
+  return values.index_select(0, torch::floor_divide(order, rows));
+}
+
+}  // namespace
+
+env::Events Evaluator::synthesise(std::size_t channel, const torch::Tensor& proposals) const {
+  const env::Channel& seen = environment_.channels[channel];
+  env::Noise noise(std::make_shared<env::PhiloxNoise>(
+                       core::RandomStream(seed_, "evaluation events " + seen.name)),
+                   proposals.size(0), config_.events);
+  return seen.pipeline.infer(proposals, noise);
+}
+
+std::pair<torch::Tensor, torch::Tensor> Evaluator::events(std::size_t channel,
+                                                          const torch::Tensor& proposals) const {
+  return synthesise(channel, proposals).rows();
+}
+
+void Evaluator::compare(std::size_t channel, const torch::Tensor& proposals,
+                        record::Evaluated& evaluated) const {
+  const env::Channel& seen = environment_.channels[channel];
+  const std::string suffix = environment_.channels.size() > 1 ? " " + seen.name : std::string();
+  const env::Events synthetic = synthesise(channel, proposals);
+  for (const auto& [name, number] : synthetic.numbers) {
+    const auto reference = seen.training.reference.find(name);
+    if (reference == seen.training.reference.end()) continue;
+    const double mean = number.to(torch::kFloat64).mean().item<double>();
+    evaluated.distances.push_back(
+        {name + "_residual" + suffix, (reference->second - mean) / reference->second});
+  }
+  const auto [values, weights] = synthetic.rows();
+  const bool has_held_out = seen.held_out.values.defined() && seen.held_out.size() > 0;
+  if (values.size(0) == 0 || !has_held_out) return;
+  const torch::Tensor held_out_weights = seen.held_out.weights.value_or(torch::Tensor());
+  for (std::int64_t i = 0; i < seen.observables(); ++i)
+    evaluated.distances.push_back(
+        {"ks_" + seen.training.observables[static_cast<std::size_t>(i)] + suffix,
+         env::kolmogorov_smirnov(values.select(1, i), weights, seen.held_out.values.select(1, i),
+                                 held_out_weights)});
+  const torch::Tensor scale = seen.held_out.values.std(0, false).clamp_min(1e-12);
+  const std::int64_t rows = std::min({config_.energy_events, values.size(0), seen.held_out.size()});
+  if (rows > 1)
+    evaluated.distances.push_back(
+        {"energy" + suffix, env::energy_distance(evenly(values, rows) / scale,
+                                                 evenly(seen.held_out.values, rows) / scale)});
+}
+
+record::Evaluated Evaluator::operator()(optim::Optimizer& optimizer) const {
+  torch::NoGradGuard no_grad;
+  record::Evaluated evaluated;
+  const torch::Tensor proposals = optimizer.predict(config_.samples);
+  evaluated.parameters = parameter_states(environment_.parameters, proposals);
+  for (std::size_t k = 0; k < environment_.channels.size(); ++k) compare(k, proposals, evaluated);
+  double sum = 0;
+  int count = 0;
+  for (const auto& distance : evaluated.distances) {
+    if (distance.name.rfind("ks_", 0) != 0) continue;
+    sum += distance.value;
+    ++count;
+  }
+  if (count > 0) evaluated.distances.push_back({"ks_mean", sum / count});
+  return evaluated;
+}
+
+}  // namespace sagips::train

@@ -1,0 +1,91 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sagips/core/config.hpp"
+#include "sagips/optim/optimizer.hpp"
+#include "sagips/record/event.hpp"
+#include "sagips/train/engine.hpp"
+
+namespace sagips::train {
+
+/// What to do when a gradient holds NaN or infinity.
+enum class NonFinite { stop, skip };
+
+struct LoopConfig {
+  std::int64_t epochs = 100000;
+  double minutes = 0;
+  std::int64_t evaluate_every = 0;  ///< 0: a fiftieth of the epochs
+  NonFinite non_finite = NonFinite::stop;
+  EngineConfig engine;
+
+  void fields(core::FieldList& list);
+  /// throws: ConfigError when no limit would ever end the run
+  void check() const;
+};
+
+/// Whoever moves gradients between ranks hangs in here; empty functions do nothing.
+struct ExchangeHooks {
+  std::function<void(optim::UpdateStep&)> gradients_ready;  ///< begin moving
+  std::function<void(optim::UpdateStep&)> before_update;    ///< gradients must hold the group's now
+  std::function<void(optim::UpdateStep&)> after_update;
+  std::function<void()> poll;  ///< between pieces of work
+};
+
+/// How a run ended.
+struct LoopResult {
+  std::int64_t epochs = 0;
+  double time_s = 0;
+  std::string reason;
+  bool complete = true;
+};
+
+/// Turns the crank: draw, gradients, update, observe, until a limit, an early stop or a request to
+/// stop.
+class Loop {
+ public:
+  struct Callbacks {
+    std::vector<record::Observer> observers;
+    /// Builds the evaluation of an epoch; called before the first epoch, every `evaluate_every` and
+    /// at the end.
+    std::function<record::Evaluated()> evaluate;
+    /// Non-empty: stop now, for this reason (early stop). Asked after each evaluation.
+    std::function<std::string(const record::Evaluated&)> should_stop;
+    /// Set by a signal handler; read between epochs.
+    std::function<bool()> interrupted;
+    ExchangeHooks exchange;
+  };
+
+  Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks);
+
+  /// throws: core::Error when a gradient is not finite and the config says stop
+  LoopResult run();
+  /// Runs until that many epochs are over in total, without evaluations. For tests and resumed
+  /// runs.
+  void run_epochs(std::int64_t until);
+
+  void state(nn::StateList& list);
+
+ private:
+  double run_epoch();  ///< returns the synthetic events it analysed
+  void update(optim::UpdateStep& step);
+  void observe(const record::Event& event) const;
+  void evaluate();
+  double progress() const;
+  bool interrupted() const { return callbacks_.interrupted && callbacks_.interrupted(); }
+
+  LoopConfig config_;
+  optim::Optimizer& optimizer_;
+  Callbacks callbacks_;
+  Engine engine_;
+  std::int64_t epoch_ = 0;             ///< epochs that are over
+  double time_s_ = 0;                  ///< training time, evaluations and recording left out
+  std::int64_t evaluated_epoch_ = -1;  ///< of the last evaluation
+  std::vector<record::NamedNumber> losses_;
+  std::string stop_reason_;
+};
+
+}  // namespace sagips::train

@@ -1,0 +1,214 @@
+#include "sagips/train/evaluate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sagips/env/distance.hpp"
+#include "sagips/train/early_stop.hpp"
+#include "tests/optim/small_environment.hpp"
+
+namespace sagips::train {
+namespace {
+
+using namespace sagips::testing;
+
+/// Proposes the same rows whatever it learns.
+class Stubborn final : public optim::Optimizer {
+ public:
+  explicit Stubborn(torch::Tensor proposals) : proposals_(std::move(proposals)) {}
+  optim::Batch draw(std::uint32_t) const override { return {}; }
+  std::vector<optim::UpdateStep>& steps() override { return steps_; }
+  std::vector<optim::Action> schedule() const override { return {}; }
+  torch::Tensor predict(std::int64_t rows) override {
+    return proposals_.expand({rows, proposals_.size(1)}).clone();
+  }
+  void state(nn::StateList&) override {}
+
+ private:
+  torch::Tensor proposals_;
+  std::vector<optim::UpdateStep> steps_;
+};
+
+Stubborn at_truth() { return Stubborn(torch::tensor({{1.5F, 0.5F}})); }
+
+double distance_of(const record::Evaluated& evaluated, const std::string& name) {
+  for (const auto& distance : evaluated.distances)
+    if (distance.name == name) return distance.value;
+  ADD_FAILURE() << "no distance '" << name << "'";
+  return std::nan("");
+}
+
+std::vector<std::string> names_of(const record::Evaluated& evaluated) {
+  std::vector<std::string> names;
+  for (const auto& distance : evaluated.distances) names.push_back(distance.name);
+  return names;
+}
+
+TEST(Evaluator, GivesMeanSpreadAndResidualOfEachParameter) {
+  env::Environment environment = small_environment();
+  environment.parameters = env::ParameterSet([&] {
+    std::vector<env::Parameter> parameters = environment.parameters.all();
+    parameters[1].fixed = 0.5;
+    parameters[1].unit = "cm";
+    return parameters;
+  }());
+  Stubborn optimizer(torch::tensor({{1.0F, 0.5F}, {3.0F, 0.5F}}));
+  const record::Evaluated seen = Evaluator({.samples = 2, .events = 5}, environment, 1)(optimizer);
+  ASSERT_EQ(seen.parameters.size(), 2U);
+  EXPECT_EQ(seen.parameters[0].name, "mean");
+  EXPECT_DOUBLE_EQ(seen.parameters[0].value, 2);
+  EXPECT_DOUBLE_EQ(seen.parameters[0].spread, 1) << "1/n, as in eq. (8)";
+  EXPECT_DOUBLE_EQ(*seen.parameters[0].residual, (1.5 - 2) / 1.5);
+  EXPECT_TRUE(seen.parameters[1].fixed);
+  EXPECT_EQ(seen.parameters[1].unit, "cm");
+  EXPECT_FALSE(seen.parameters[1].residual.has_value());
+}
+
+TEST(Evaluator, GivesNoResidualWhereTheTruthIsUnknownOrZero) {
+  env::Environment environment = small_environment();
+  std::vector<env::Parameter> parameters = environment.parameters.all();
+  parameters[0].truth = 0.0;  // eq. (6) divides by it
+  parameters[1].truth.reset();
+  environment.parameters = env::ParameterSet(parameters);
+  Stubborn optimizer = at_truth();
+  const record::Evaluated seen = Evaluator({.samples = 2, .events = 5}, environment, 1)(optimizer);
+  EXPECT_FALSE(seen.parameters[0].residual.has_value());
+  EXPECT_FALSE(seen.parameters[1].residual.has_value());
+}
+
+// Two samples of 20,000 and 500 events of one distribution; Kolmogorov-Smirnov beyond 2.9 has a
+// probability of 1e-7.
+TEST(Evaluator, MeasuresDistancesToHeldOutEvents) {
+  const env::Environment environment = small_environment();
+  Stubborn optimizer = at_truth();
+  const Evaluator evaluator({}, environment, 1);
+  const record::Evaluated seen = evaluator(optimizer);
+  EXPECT_EQ(names_of(seen),
+            (std::vector<std::string>{"level_residual", "ks_x", "energy", "ks_mean"}));
+  EXPECT_NEAR(distance_of(seen, "level_residual"), 0, 1e-6);
+  const double ks = distance_of(seen, "ks_x");
+  EXPECT_LT(ks * std::sqrt(20'000.0 * 500 / 20'500), 2.9);
+  const auto [values, weights] = evaluator.events(0, optimizer.predict(1000));
+  EXPECT_EQ(values.sizes(), (std::vector<std::int64_t>{20'000, 1}));
+  EXPECT_EQ(ks, env::kolmogorov_smirnov(values.select(1, 0), weights,
+                                        environment.channels[0].held_out.values.select(1, 0), {}));
+  EXPECT_EQ(distance_of(seen, "ks_mean"), ks);
+
+  Stubborn wrong(torch::tensor({{2.5F, 0.5F}}));
+  const record::Evaluated off = evaluator(wrong);
+  EXPECT_NEAR(distance_of(off, "level_residual"), (2.0 - 3.0) / 2.0, 1e-6);
+  EXPECT_GT(distance_of(off, "ks_x"), 0.5);
+  EXPECT_GT(distance_of(off, "energy"), 0.5);
+}
+
+TEST(Evaluator, UsesTheSameNoiseEveryTime) {
+  const env::Environment environment = small_environment(2);
+  Stubborn optimizer = at_truth();
+  const Evaluator evaluator({.samples = 50, .events = 10}, environment, 1);
+  const record::Evaluated once = evaluator(optimizer), again = evaluator(optimizer);
+  ASSERT_EQ(once.distances.size(), again.distances.size());
+  for (std::size_t i = 0; i < once.distances.size(); ++i)
+    EXPECT_EQ(once.distances[i].value, again.distances[i].value) << once.distances[i].name;
+}
+
+TEST(Evaluator, NamesTheChannelWhereThereAreSeveral) {
+  const env::Environment environment = small_environment(2);
+  Stubborn optimizer = at_truth();
+  const record::Evaluated seen = Evaluator({}, environment, 1)(optimizer);
+  EXPECT_EQ(names_of(seen),
+            (std::vector<std::string>{"level_residual near", "ks_x near", "energy near",
+                                      "level_residual far", "ks_x far", "energy far", "ks_mean"}));
+  EXPECT_NEAR(distance_of(seen, "ks_mean"),
+              (distance_of(seen, "ks_x near") + distance_of(seen, "ks_x far")) / 2, 1e-12);
+}
+
+// A file may be sorted by what it holds; the energy distance looks at a part of both sides.
+TEST(Evaluator, TakesItsPartOfTheEventsFromAllOfThem) {
+  env::Environment environment = small_environment();
+  torch::Tensor& held_out = environment.channels[0].held_out.values;
+  held_out = std::get<0>(held_out.sort(0));
+  Stubborn optimizer = at_truth();
+  const record::Evaluated seen =
+      Evaluator({.samples = 50, .events = 20, .energy_events = 100}, environment, 1)(optimizer);
+  // the lower fifth of the events alone lies 1.4 deviations off: a distance above 1
+  EXPECT_LT(std::abs(distance_of(seen, "energy")), 0.2);
+}
+
+TEST(Evaluator, NeedsNoHeldOutEvents) {
+  env::Environment environment = small_environment();
+  Stubborn optimizer = at_truth();
+  for (const torch::Tensor& none : {torch::Tensor(), torch::zeros({0, 1})}) {
+    environment.channels[0].held_out.values = none;
+    const record::Evaluated seen = Evaluator({}, environment, 1)(optimizer);
+    EXPECT_EQ(names_of(seen), std::vector<std::string>{"level_residual"});
+  }
+}
+
+/// Inference keeps no event.
+struct Nothing {
+  env::Events operator()(env::Events events, env::Noise&) const { return events; }
+  env::Events infer(env::Events events, env::Noise&) const {
+    events.mask = torch::zeros({events.values.size(0), events.values.size(1)}, torch::kBool);
+    return events;
+  }
+};
+
+TEST(Evaluator, SurvivesASelectionThatNothingPasses) {
+  env::Environment environment = small_environment();
+  environment.channels[0].pipeline.append(Nothing{});
+  Stubborn optimizer = at_truth();
+  EXPECT_EQ(names_of(Evaluator({}, environment, 1)(optimizer)),
+            std::vector<std::string>{"level_residual"});
+}
+
+record::Evaluated at_distance(double value) {
+  record::Evaluated evaluated;
+  evaluated.distances = {{"energy", 0.0}, {"ks_mean", value}};
+  return evaluated;
+}
+
+/// The evaluation, counted from 1, at which it stops; 0: never.
+int stops_at(EarlyStop stop, const std::vector<double>& distances) {
+  for (std::size_t i = 0; i < distances.size(); ++i)
+    if (!stop(at_distance(distances[i])).empty()) return static_cast<int>(i + 1);
+  return 0;
+}
+
+TEST(EarlyStop, NeverStopsWithoutPatience) {
+  EXPECT_EQ(stops_at(EarlyStop({}), std::vector<double>(100, 1.0)), 0);
+}
+
+TEST(EarlyStop, StopsWhenTheDistanceNoLongerFalls) {
+  const EarlyStop patient({.patience = 3, .improvement = 0.05});
+  EXPECT_EQ(stops_at(patient, {1, 0.9, 0.8, 0.8, 0.8, 0.8}), 6);
+  EXPECT_EQ(stops_at(patient, {1, 1, 1, 0.9, 1, 1, 0.8, 1, 1, 1}), 10) << "each fall counts anew";
+  EXPECT_EQ(stops_at(patient, {1, 0.96, 0.955, 0.951}), 4) << "less than a twentieth is no fall";
+  EXPECT_EQ(stops_at(patient, {1, 0.94, 0.88, 0.83, 0.78}), 0);
+}
+
+TEST(EarlyStop, SaysWhatItSaw) {
+  EarlyStop stop({.patience = 1});
+  stop(at_distance(0.125));
+  const std::string reason = stop(at_distance(0.5));
+  EXPECT_EQ(reason.find("early stop: "), 0U) << reason;
+  EXPECT_NE(reason.find("0.125"), std::string::npos) << reason;
+}
+
+TEST(EarlyStop, LooksAtNothingButTheDistance) {
+  EarlyStop stop({.patience = 1});
+  record::Evaluated without;
+  without.distances = {{"energy", 1.0}};
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(stop(without), "");
+}
+
+TEST(EarlyStop, GoesOnFromItsState) {
+  EarlyStop stop({.patience = 2}), resumed({.patience = 2});
+  stop(at_distance(0.5));
+  stop(at_distance(0.6));
+  nn::take_state(resumed, nn::give_state(stop));
+  EXPECT_NE(resumed(at_distance(0.55)), "");
+}
+
+}  // namespace
+}  // namespace sagips::train

@@ -1,0 +1,119 @@
+// The GAN in the loop: it repeats itself, does not depend on tiles, goes on from its state, and learns.
+#include <gtest/gtest.h>
+
+#include "sagips/train/loop.hpp"
+#include "tests/optim/small_environment.hpp"
+
+namespace sagips::train {
+namespace {
+
+using namespace sagips::testing;
+using optim::UpdateOrder;
+
+LoopConfig loop_config(std::int64_t epochs, std::int64_t tile_samples) {
+  LoopConfig config;
+  config.epochs = epochs;
+  config.engine.tile_samples = tile_samples;
+  return config;
+}
+
+/// A Gan on an environment of its own, in a loop of its own.
+struct Training {
+  explicit Training(const optim::GanConfig& config, std::int64_t epochs = 20,
+               std::int64_t tile_samples = 8, std::uint64_t seed = 1,
+               const env::AdversarialObjective::Config& objective = {}, std::size_t channels = 2)
+      : environment(small_environment(channels, objective)),
+        gan(config, environment, seed, torch::kCPU),
+        loop(loop_config(epochs, tile_samples), gan, {}) {}
+
+  torch::Tensor weights() {
+    std::vector<torch::Tensor> all = {gan.generator().weights()};
+    for (std::size_t k = 0; k < environment.channels.size(); ++k)
+      all.push_back(gan.discriminator(k).weights());
+    return torch::cat(all);
+  }
+
+  env::Environment environment;
+  optim::Gan gan;
+  Loop loop;
+};
+
+double distance(const torch::Tensor& a, const torch::Tensor& b) {
+  return ((a - b).norm() / b.norm()).item<double>();
+}
+
+class EitherOrder : public ::testing::TestWithParam<UpdateOrder> {};
+INSTANTIATE_TEST_SUITE_P(Gan, EitherOrder,
+                         ::testing::Values(UpdateOrder::discriminator_first,
+                                           UpdateOrder::generator_first),
+                         [](const auto& order) {
+                           return order.param == UpdateOrder::generator_first ? "GeneratorFirst"
+                                                                              : "DiscriminatorFirst";
+                         });
+
+TEST_P(EitherOrder, GivesTheSameWeightsBitForBitForTheSameSeed) {
+  Training first(small_gan(GetParam())), second(small_gan(GetParam()));
+  Training other(small_gan(GetParam()), 20, 8, /*seed=*/2);
+  const torch::Tensor start = first.weights();
+  for (Training* run : {&first, &second, &other}) run->loop.run_epochs(5);
+  EXPECT_TRUE(torch::equal(first.weights(), second.weights()));
+  EXPECT_GT(distance(first.weights(), start), 1e-3) << "they moved";
+  EXPECT_FALSE(torch::equal(first.weights(), other.weights()));
+}
+
+// Tiles change the order of sums alone. One epoch's gradients, then five epochs, in which Adam turns
+// a rounding error of a tiny gradient into a step of its own size.
+TEST_P(EitherOrder, DependsOnTilesBySummationOrderAlone) {
+  for (const auto terms : {env::ReferenceTerms::per_sample, env::ReferenceTerms::batch_mean}) {
+    env::AdversarialObjective::Config objective;
+    objective.reference_terms = terms;
+    Training ones(small_gan(GetParam()), 20, 1, 1, objective);
+    Training eights(small_gan(GetParam()), 20, 8, 1, objective);
+    Training whole(small_gan(GetParam()), 20, 1000, 1, objective);
+    for (Training* run : {&ones, &eights, &whole}) run->loop.run_epochs(1);
+    EXPECT_LT(distance(ones.gan.generator().gradients(), whole.gan.generator().gradients()), 1e-5);
+    EXPECT_LT(distance(ones.gan.discriminator(1).gradients(),
+                       whole.gan.discriminator(1).gradients()),
+              1e-5);
+    for (Training* run : {&ones, &eights, &whole}) run->loop.run_epochs(5);
+    EXPECT_LT(distance(ones.weights(), eights.weights()), 1e-5);
+    EXPECT_LT(distance(ones.weights(), whole.weights()), 1e-5);
+  }
+}
+
+TEST_P(EitherOrder, GoesOnFromItsStateBitForBit) {
+  optim::GanConfig config = small_gan(GetParam());
+  config.optimizer.generator.final_rate = 0.1;  // the rate depends on the epoch
+  Training straight(config), before(config), after(config, 20, 8);
+  straight.loop.run_epochs(20);
+  before.loop.run_epochs(10);
+  const nn::State state = nn::give_state(before.loop);
+  nn::take_state(after.loop, state);
+  after.loop.run_epochs(20);
+  EXPECT_TRUE(torch::equal(after.weights(), straight.weights()));
+  EXPECT_TRUE(torch::equal(after.gan.predict(100), straight.gan.predict(100)));
+  const nn::State one = nn::give_state(straight.loop), other = nn::give_state(after.loop);
+  ASSERT_EQ(one.size(), other.size());
+  for (const auto& [name, value] : one) EXPECT_TRUE(torch::equal(value, other.at(name))) << name;
+}
+
+TEST_P(EitherOrder, LearnsFromTwoChannels) {
+  optim::GanConfig config = small_gan(GetParam());
+  config.generator.network = {.width = 16, .layers = 2};
+  config.discriminator.network = {.width = 16, .layers = 2};
+  config.batch = {.samples = 32, .events = 20};
+  config.optimizer.generator.learning_rate = 3e-3;
+  Training run(config, 400, 32);
+  const auto off = [&] {
+    const torch::Tensor mean = run.gan.predict(200).mean(0);
+    return std::pair(std::abs(mean[0].item<double>() - 1.5), std::abs(mean[1].item<double>() - 0.5));
+  };
+  const auto [mean_before, width_before] = off();
+  run.loop.run_epochs(400);
+  const auto [mean_after, width_after] = off();
+  EXPECT_LT(mean_after, 0.5 * mean_before) << "mean " << mean_before << " -> " << mean_after;
+  EXPECT_LT(width_after, 0.5 * width_before) << "width " << width_before << " -> " << width_after;
+}
+
+}  // namespace
+}  // namespace sagips::train
