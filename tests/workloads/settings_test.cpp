@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include "sagips/cli/settings.hpp"
+#include "tests/core/temporary_folder.hpp"
+#include "workloads/proxy1d/proxy1d.hpp"
+#include "workloads/resonance/resonance.hpp"
+
+namespace sagips::workloads {
+namespace {
+
+cli::Workloads all_workloads() {
+  cli::Workloads workloads("workload");
+  for (const auto& entry : {proxy1d_workload(), resonance_workload()})
+    workloads.add(entry.name, entry);
+  return workloads;
+}
+
+TEST(Settings, CanAllBeReadAndReadBackTheSame) {
+  const cli::Workloads workloads = all_workloads();
+  const testing::TemporaryFolder folder;
+  for (const std::string& name : workloads.names()) {
+    for (const auto& settings : workloads.get(name, "test").settings) {
+      const cli::Job job = cli::read_job(workloads, name + "/" + settings.first, {});
+      EXPECT_EQ(job.settings.workload, name);
+      const std::string file = folder.make(name + settings.first + ".yaml", job.effective_config);
+      EXPECT_EQ(cli::read_job(workloads, file, {}).effective_config, job.effective_config);
+    }
+    EXPECT_EQ(cli::read_job(workloads, name, {}).effective_config,
+              cli::read_job(workloads, name + "/default", {}).effective_config);
+  }
+}
+
+TEST(Settings, MakePipelinesThatPassTheirDryRun) {
+  const cli::Workloads workloads = all_workloads();
+  for (const std::string& name : workloads.names()) {
+    const cli::Job job = cli::read_job(workloads, name, {});
+    for (const auto& plan : job.workload->channels())
+      EXPECT_NO_THROW(plan.pipeline.check(env::ParameterSet(job.workload->parameters()),
+                                          static_cast<std::int64_t>(plan.observables.size())))
+          << name;
+  }
+}
+
+// source: SAGIPS paper, Sec. V and VI; docs/physics/proxy1d.md for what its text leaves open
+TEST(PaperSettings, HaveThePapersNumbers) {
+  const cli::Workloads workloads = all_workloads();
+  const cli::Job job = cli::read_job(workloads, "proxy1d/paper", {});
+  const optim::GanConfig& gan = job.settings.gan;
+  EXPECT_EQ(job.settings.loop.epochs, 100'000);
+  EXPECT_EQ(gan.batch.samples, 1024);
+  EXPECT_EQ(gan.batch.events, 100);
+  EXPECT_EQ(gan.generator.noise_dimensions, 6);
+  EXPECT_EQ(gan.generator.shared, nn::SharedPart::weights_only);
+  for (const nn::MlpConfig& network : {gan.generator.network, gan.discriminator.network}) {
+    EXPECT_EQ(network.width, 128);
+    EXPECT_EQ(network.layers, 4);
+    EXPECT_EQ(network.negative_slope, 0.2);
+  }
+  EXPECT_EQ(gan.discriminator.input, optim::DiscriminatorConfig::Input::raw);
+  EXPECT_EQ(gan.optimizer.order, optim::UpdateOrder::discriminator_first);
+  EXPECT_EQ(gan.optimizer.generator.learning_rate, 1e-5);
+  EXPECT_EQ(gan.optimizer.discriminator.learning_rate, 1e-4);
+  for (const optim::AdamConfig& adam : {gan.optimizer.generator, gan.optimizer.discriminator}) {
+    EXPECT_EQ(adam.beta1, 0.5);
+    EXPECT_EQ(adam.beta2, 0.999);
+    EXPECT_EQ(adam.final_rate, 1.0) << "a constant rate";
+  }
+  const auto& objective = job.settings.data.objective;
+  EXPECT_EQ(objective.loss, "least_squares");
+  EXPECT_EQ(objective.label_real, 1.0);
+  EXPECT_EQ(objective.label_synthetic, 0.0);
+  EXPECT_EQ(objective.label_generator, 1.0);
+  EXPECT_EQ(objective.reference_terms, env::ReferenceTerms::per_sample);
+  EXPECT_EQ(objective.reference_weight, 1.0);
+  EXPECT_EQ(job.settings.data.toy_events, 100'000);
+}
+
+TEST(PaperSettings, GiveThePapersNetworks) {
+  const cli::Workloads workloads = all_workloads();
+  const cli::Job job = cli::read_job(workloads, "proxy1d/paper", {"toy.events=100"});
+  const env::Environment environment =
+      optim::make_environment(*job.workload, job.settings.data, optim::Split::held_out, 1);
+  optim::Gan gan(job.settings.gan, environment, 1, torch::kCPU);
+  EXPECT_EQ(gan.generator().size(), 51'206);
+  EXPECT_EQ(gan.generator().shared_size(), 50'688);
+  EXPECT_EQ(gan.discriminator(0).size(), 50'049);
+  const optim::Batch batch = gan.draw(1);
+  EXPECT_EQ(batch.channels[0].real.sizes(), (std::vector<std::int64_t>{102'400, 2}));
+}
+
+}  // namespace
+}  // namespace sagips::workloads

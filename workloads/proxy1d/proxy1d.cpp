@@ -1,0 +1,88 @@
+#include "workloads/proxy1d/proxy1d.hpp"
+
+#include "sagips/env/samplers/inverse_cdf.hpp"
+#include "sagips/env/stages/detector.hpp"
+#include "sagips/env/stages/event_filter.hpp"
+#include "workloads/proxy1d/theory.hpp"
+
+namespace sagips::workloads {
+
+std::map<std::string, std::string> proxy1d_settings();
+
+namespace {
+
+// The authors' sampler: 1000 points, left ends, and u up to 0.9999.
+struct SamplerConfig {
+  env::Grid grid{.low = 0.1, .high = 0.99999, .points = 1000, .rule = env::CellRule::left};
+  double coverage = 0.9999;
+
+  void fields(core::FieldList& list) {
+    grid.fields(list);
+    list.add("coverage", coverage, "uniform numbers are multiplied by this",
+             core::Range{0, 1, true, false});
+  }
+};
+
+env::Parameter parameter(const std::string& name, double low, double high, double truth,
+                         const std::string& help) {
+  return {.name = name,
+          .unit = "",
+          .low = low,
+          .high = high,
+          .truth = {},
+          .fixed = {},
+          .toy = truth,
+          .help = help};
+}
+
+class Proxy1d final : public optim::Workload {
+ public:
+  void fields(core::FieldList& list) override {
+    core::FieldList parameter_list;
+    for (env::Parameter& parameter : parameters_)
+      parameter_list.group(parameter.name, parameter, parameter.help);
+    list.add_group("parameters", std::move(parameter_list), "what is to be found");
+    list.group("sampler", sampler_, "inverse-CDF sampler (authors' tool kit)");
+    list.group("detector", detector_, "smears and mixes the observables; off in the paper's runs");
+    list.group("filter", filter_, "keeps events inside a box; off in the paper's runs");
+  }
+
+  std::vector<env::Parameter> parameters() const override { return parameters_; }
+
+  std::vector<optim::ChannelPlan> channels() const override {
+    const proxy1d::Theory theory(sampler_.grid);
+    const env::InverseCdf sampler({sampler_.grid, sampler_.coverage, {"norm_1", "norm_2"}});
+    optim::ChannelPlan plan;
+    plan.observables = {{"sigma_1", ""}, {"sigma_2", ""}};
+    plan.pipeline = {theory, sampler};
+    if (detector_.enabled) plan.pipeline.append(env::Detector(detector_, 2));
+    if (filter_.enabled) plan.pipeline.append(env::EventFilter(filter_, 2));
+    if (!detector_.enabled && !filter_.enabled)
+      plan.density.emplace([theory](const torch::Tensor& p) { return theory.table(p); },
+                           sampler_.grid, sampler.config().norm_names);
+    return {plan};
+  }
+
+ private:
+  // ranges and truth of the authors' tool kit; docs/physics/proxy1d.md tells where the truth comes
+  // from
+  std::vector<env::Parameter> parameters_ = {parameter("N_u", 0, 3, 2.1875, "normalisation of u"),
+                                             parameter("a_u", -1, 1, -0.5, "power of x in u"),
+                                             parameter("b_u", 0, 5, 3, "power of 1 - x in u"),
+                                             parameter("N_d", 0, 3, 1.09375, "normalisation of d"),
+                                             parameter("a_d", -1, 1, -0.5, "power of x in d"),
+                                             parameter("b_d", 0, 5, 4, "power of 1 - x in d")};
+  SamplerConfig sampler_;
+  env::Detector::Config detector_;
+  env::EventFilter::Config filter_;
+};
+
+}  // namespace
+
+optim::WorkloadEntry proxy1d_workload() {
+  return {"proxy1d",
+          "closure test of the SAGIPS paper: six parameters of two densities from event pairs",
+          proxy1d_settings(), [] { return std::make_unique<Proxy1d>(); }};
+}
+
+}  // namespace sagips::workloads
