@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sagips/cli/settings.hpp"
+#include "sagips/core/error.hpp"
+
+namespace sagips::cli {
+
+/// What stands behind a command on the command line: `source` then `key=value`.
+struct Arguments {
+  std::string source;
+  std::vector<std::string> assignments;
+};
+
+core::ExitCode train(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode check(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode fit(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode generate(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode predict(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode list(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode explain(const Workloads& workloads, const Arguments& arguments);
+
+/// Takes the value of `key=value` out of the assignments; empty when it is not there.
+std::string take_assignment(std::vector<std::string>& assignments, const std::string& key);
+
+}  // namespace sagips::cli

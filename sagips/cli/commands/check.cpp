@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+
+#include "sagips/analysis/table.hpp"
+#include "sagips/cli/commands.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+// Free space of the nearest folder that exists above the run folder.
+std::string free_space(const std::string& folder) {
+  std::filesystem::path place = std::filesystem::absolute(folder);
+  while (!std::filesystem::exists(place) && place.has_parent_path() && place != place.parent_path())
+    place = place.parent_path();
+  const auto space = std::filesystem::space(place);
+  return core::text(core::fixed(static_cast<double>(space.available) / 1e9, 1), " GB free at ",
+                    place.string());
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::vector<std::string> lengths;
+  for (const auto length : shape) lengths.push_back(core::text(length));
+  return "[" + core::join(lengths, ", ") + "]";
+}
+
+void show_pipeline(const optim::ChannelPlan& plan, const env::ParameterSet& parameters) {
+  const env::PipelineReport report =
+      plan.pipeline.check(parameters, static_cast<std::int64_t>(plan.observables.size()));
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& row : report.rows)
+    rows.push_back({row.stage, shape_text(row.shape), core::text(row.noise_dimensions)});
+  std::cout << "pipeline '" << plan.name
+            << "': shapes fit, values finite, the gradient reaches every free parameter\n"
+            << analysis::plain_table(
+                   {"stage", "output of a small batch", "random numbers an event"}, rows);
+  if (!report.numbers.empty())
+    std::cout << "numbers a sample: " << core::join(report.numbers, ", ") << '\n';
+}
+
+void show_data(const env::Environment& environment) {
+  for (const env::Channel& channel : environment.channels) {
+    std::cout << "data '" << channel.name << "': " << channel.training.origin << ", "
+              << core::with_thousands(channel.training.size()) << " to train on, "
+              << core::with_thousands(channel.held_out.values.defined() ? channel.held_out.size()
+                                                                        : 0)
+              << " held out\n";
+    for (const auto& [name, value] : channel.training.reference)
+      std::cout << "reference " << name << " = " << core::significant(value, 7) << '\n';
+  }
+}
+
+}  // namespace
+
+core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
+  const Job job = read_job(workloads, arguments.source, arguments.assignments);
+  std::vector<std::string> problems;
+  const auto part = [&](const std::function<void()>& look) {
+    try {
+      look();
+    } catch (const core::Error& error) {
+      problems.push_back(error.what());
+    }
+  };
+  std::cout << "config of '" << job.settings.workload
+            << "': every key known, every value in range\n";
+  part([&] { job.settings.loop.check(); });
+  part([&] { nn::device_from_name(job.settings.device); });
+  part([&] {
+    env::ParameterSet parameters(job.workload->parameters());
+    for (const auto& plan : job.workload->channels())
+      part([&] { show_pipeline(plan, parameters); });
+  });
+  part([&] {
+    show_data(optim::make_environment(*job.workload, job.settings.data, optim::Split::held_out,
+                                      job.seed()));
+  });
+  std::cout << "run folder: " << job.settings.run.folder << ", "
+            << free_space(job.settings.run.folder) << '\n';
+  std::cout.flush();
+  // a pipeline's problem shows again where the data are made with it
+  std::vector<std::string> shown;
+  for (const std::string& problem : problems) {
+    if (std::find(shown.begin(), shown.end(), problem) != shown.end()) continue;
+    std::cerr << "sagips: error: " << problem << '\n';
+    shown.push_back(problem);
+  }
+  if (problems.empty()) std::cout << "ready to train" << std::endl;
+  return problems.empty() ? core::ExitCode::done : core::ExitCode::bad_input;
+}
+
+}  // namespace sagips::cli

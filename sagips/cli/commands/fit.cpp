@@ -1,0 +1,70 @@
+#include <cmath>
+#include <iostream>
+
+#include "sagips/analysis/table.hpp"
+#include "sagips/cli/commands.hpp"
+#include "sagips/cli/outcome.hpp"
+#include "sagips/cli/run_figures.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+std::string fit_table(const record::Results& results) {
+  std::vector<std::vector<std::string>> rows;
+  for (const record::ParameterResult& row : results.parameters) {
+    const std::string truth = row.truth ? core::significant(*row.truth, 5) : "";
+    if (row.fixed) {
+      rows.push_back(
+          {row.name, row.unit, truth, core::significant(row.recovered, 6), "fixed", "", ""});
+      continue;
+    }
+    const bool known = row.truth.has_value();
+    rows.push_back({row.name, row.unit, truth, core::significant(*row.fit_value, 6),
+                    core::significant(*row.fit_error, 3),
+                    known ? core::fixed((*row.fit_value - *row.truth) / *row.fit_error, 2) : "",
+                    row.floor ? core::significant(*row.floor * std::abs(*row.truth), 3) : ""});
+  }
+  return analysis::plain_table({"parameter", "unit", "true", "fit", "error", "pull", "floor"},
+                               rows) +
+         "error: from the inverse Hessian; pull: (fit - true) / error; floor: Cramer-Rao\n";
+}
+
+}  // namespace
+
+core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
+  const Job job = read_job(workloads, arguments.source, arguments.assignments);
+  nn::device_from_name(job.settings.device);
+  nn::set_threads(job.settings.threads);
+  const env::Environment environment = optim::make_environment(
+      *job.workload, job.settings.data, optim::Split::all_training, job.seed());
+  const optim::FitResult fitted =
+      optim::fit_maximum_likelihood(environment, job.settings.fit, job.seed());
+  const record::Results results = fit_results(job, environment, fitted);
+
+  core::Log log;
+  const record::RunDirectory folder(job.settings.run, job.settings.workload);
+  core::write_file(folder.file(record::run_files::config.name), job.effective_config);
+  log.add_file(folder.file(record::run_files::log.name));
+  for (const std::string& name : fitted.at_limit)
+    log.warning(core::text(
+        "'", name, "' lies within two errors of an end of its range: its error is not to be ",
+        "trusted. Widen the range or fix it."));
+  record::write_results_json(folder.file(record::run_files::results.name), results);
+  record::write_summary_csv(folder.file(record::run_files::summary.name), results);
+  std::string figures;
+  if (job.settings.run.figures)
+    figures = draw_fit_figures(folder, job, environment, fitted.values, log);
+  std::cout << fit_table(results) << '\n'
+            << "-ln L = " << core::fixed(fitted.negative_log_likelihood, 3) << " for "
+            << core::with_thousands(results.events) << " events\n";
+  if (!figures.empty()) std::cout << "figures: " << figures << '\n';
+  std::cout << "run folder: " << folder.path() << std::endl;
+  return core::ExitCode::done;
+}
+
+}  // namespace sagips::cli

@@ -1,0 +1,32 @@
+#include <algorithm>
+#include <iostream>
+
+#include "sagips/analysis/table.hpp"
+#include "sagips/cli/commands.hpp"
+
+namespace sagips::cli {
+
+core::ExitCode list(const Workloads& workloads, const Arguments&) {
+  std::vector<std::vector<std::string>> rows;
+  std::size_t widest = 0;
+  for (const std::string& name : workloads.names())
+    for (const auto& settings : workloads.get(name, "list").settings)
+      widest = std::max(widest, name.size() + 1 + settings.first.size());
+  for (const std::string& name : workloads.names()) {
+    const optim::WorkloadEntry& entry = workloads.get(name, "list");
+    std::cout << name << std::string(widest - name.size() + 2, ' ') << entry.summary << '\n';
+    for (const auto& settings : entry.settings)
+      if (settings.first != "default") {
+        const std::string whole = name + "/" + settings.first;
+        const std::string first_line = settings.second.substr(0, settings.second.find('\n'));
+        std::cout << whole << std::string(widest - whole.size() + 2, ' ')
+                  << (first_line.rfind("# ", 0) == 0 ? first_line.substr(2) : std::string())
+                  << '\n';
+      }
+  }
+  std::cout << "\nTrain one with `sagips train NAME`, look at one with `sagips check NAME`."
+            << std::endl;
+  return core::ExitCode::done;
+}
+
+}  // namespace sagips::cli

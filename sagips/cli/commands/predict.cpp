@@ -1,0 +1,54 @@
+#include <filesystem>
+#include <iostream>
+
+#include "sagips/analysis/residuals.hpp"
+#include "sagips/analysis/table.hpp"
+#include "sagips/cli/commands.hpp"
+#include "sagips/cli/proposals.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::cli {
+
+core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
+  std::vector<std::string> assignments = arguments.assignments;
+  const std::string out = take_assignment(assignments, "out");
+  const std::string count = take_assignment(assignments, "samples");
+  double rows = 1000;
+  if (!count.empty() && (!core::parse_number(count, rows) || rows < 2 || rows > 1e9 ||
+                         rows != static_cast<double>(static_cast<std::int64_t>(rows))))
+    throw core::ConfigError("command line",
+                            core::text("samples=", count, " is no whole number from 2 to 1e9."));
+  const std::string config = arguments.source + "/" + record::run_files::config.name;
+  if (!std::filesystem::exists(config))
+    throw core::ConfigError(
+        "command line",
+        core::text("'", arguments.source, "' is no run folder (it has no ",
+                   record::run_files::config.name, "). Give the folder of a finished run."));
+  if (!assignments.empty())
+    throw core::ConfigError(
+        "command line", core::text("'", assignments.front(), "' is not known here (a trained ",
+                                   "network keeps its config). Known: samples=N, out=FILE.npy"));
+  const Job job = read_job(workloads, config, {});
+  const env::ParameterSet parameters(job.workload->parameters());
+  optim::Generator generator(job.settings.gan.generator, parameters, job.seed(), torch::kCPU);
+  read_generator(arguments.source, generator.replica());
+  const torch::Tensor proposals = generator.predict(static_cast<std::int64_t>(rows)).contiguous();
+
+  const std::string file = out.empty() ? arguments.source + "/predictions.npy" : out;
+  write_proposals(file, proposals);
+  const auto predictions =
+      analysis::predict({proposals.data_ptr<float>(), static_cast<std::size_t>(proposals.numel())},
+                        static_cast<std::size_t>(parameters.size()));
+  std::vector<std::vector<std::string>> table;
+  for (std::size_t i = 0; i < predictions.size(); ++i)
+    table.push_back({parameters.all()[i].name, parameters.all()[i].unit,
+                     core::significant(predictions[i].mean, 6),
+                     core::significant(predictions[i].spread, 3)});
+  std::cout << analysis::plain_table({"parameter", "unit", "mean", "spread"}, table)
+            << "spread: over noise vectors, no error of the parameter\n"
+            << core::with_thousands(proposals.size(0)) << " proposals: " << file << std::endl;
+  return core::ExitCode::done;
+}
+
+}  // namespace sagips::cli

@@ -1,0 +1,118 @@
+#include "sagips/cli/outcome.hpp"
+
+#include <algorithm>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/core/version.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+bool densities_known(const env::Environment& environment) {
+  return std::all_of(environment.channels.begin(), environment.channels.end(),
+                     [](const env::Channel& channel) { return channel.density.has_value(); });
+}
+
+double event_count(const env::Environment& environment) {
+  double count = 0;
+  for (const env::Channel& channel : environment.channels)
+    count += static_cast<double>(channel.training.size() +
+                                 (channel.held_out.values.defined() ? channel.held_out.size() : 0));
+  return count;
+}
+
+record::Results common_results(const Job& job, const env::Environment& environment) {
+  record::Results results;
+  results.workload = job.settings.workload;
+  results.version = std::string(core::version());
+  results.git_hash = std::string(core::git_hash());
+  results.data_origin = environment.channels.front().training.origin;
+  results.seed = job.settings.run.seed;
+  results.events = static_cast<std::int64_t>(event_count(environment));
+  const std::vector<double> errors = floors(job, environment);
+  for (std::size_t i = 0; i < environment.parameters.all().size(); ++i) {
+    const env::Parameter& parameter = environment.parameters.all()[i];
+    record::ParameterResult row;
+    row.name = parameter.name;
+    row.unit = parameter.unit;
+    row.fixed = parameter.fixed.has_value();
+    row.truth = parameter.truth;
+    if (!errors.empty() && !row.fixed && row.truth && *row.truth != 0)
+      row.floor = errors[i] / std::abs(*row.truth);
+    results.parameters.push_back(row);
+  }
+  return results;
+}
+
+void add_fit(record::Results& results, const optim::FitResult& fit) {
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    if (results.parameters[i].fixed) continue;
+    results.parameters[i].fit_value = fit.values[i];
+    results.parameters[i].fit_error = fit.errors[i];
+  }
+}
+
+}  // namespace
+
+std::optional<optim::FitResult> oracle_fit(const Job& job, core::Log& log) {
+  const env::Environment all = optim::make_environment(*job.workload, job.settings.data,
+                                                       optim::Split::all_training, job.seed());
+  if (!densities_known(all)) return std::nullopt;
+  try {
+    return optim::fit_maximum_likelihood(all, job.settings.fit, job.seed());
+  } catch (const core::Error& error) {
+    log.warning(core::text("no fit beside the trained values: ", error.what()));
+    return std::nullopt;
+  }
+}
+
+std::vector<double> floors(const Job& job, const env::Environment& environment) {
+  if (!densities_known(environment) || !environment.parameters.truth_known()) return {};
+  const bool has_reference = !environment.channels.front().training.reference.empty();
+  return optim::cramer_rao_errors(
+      environment, has_reference ? job.settings.fit.reference : optim::ReferenceUse::ignore,
+      environment.parameters.truth(), event_count(environment));
+}
+
+record::Results training_results(const Job& job, const env::Environment& environment,
+                                 const TrainingRecord& training,
+                                 const std::optional<optim::FitResult>& fit) {
+  record::Results results = common_results(job, environment);
+  results.finish_reason = training.finished.reason;
+  results.complete = training.finished.complete;
+  results.epochs = training.finished.epochs;
+  results.time_s = training.finished.time_s;
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    results.parameters[i].recovered = training.last.parameters[i].value;
+    results.parameters[i].spread = training.last.parameters[i].spread;
+    results.parameters[i].residual_start = training.first.parameters[i].residual;
+    results.parameters[i].residual_end = training.last.parameters[i].residual;
+  }
+  for (const auto& distance : training.first.distances)
+    results.numbers.push_back({distance.name + "_start", distance.value});
+  for (const auto& distance : training.last.distances)
+    results.numbers.push_back({distance.name + "_end", distance.value});
+  if (fit) add_fit(results, *fit);
+  return results;
+}
+
+record::Results fit_results(const Job& job, const env::Environment& environment,
+                            const optim::FitResult& fit) {
+  record::Results results = common_results(job, environment);
+  results.finish_reason = "fit converged";
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    record::ParameterResult& row = results.parameters[i];
+    row.recovered = fit.values[i];
+    if (row.truth && !row.fixed) row.residual_end = (*row.truth - fit.values[i]) / *row.truth;
+  }
+  add_fit(results, fit);
+  results.numbers = {{"negative_log_likelihood", fit.negative_log_likelihood},
+                     {"edm", fit.edm},
+                     {"evaluations", static_cast<double>(fit.evaluations)},
+                     {"starts", static_cast<double>(fit.starts)}};
+  return results;
+}
+
+}  // namespace sagips::cli

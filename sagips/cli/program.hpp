@@ -1,0 +1,13 @@
+#pragma once
+#include <initializer_list>
+
+#include "sagips/optim/workload.hpp"
+
+namespace sagips::cli {
+
+/// The whole command line over these workloads: `int main(int argc, char** argv) { return
+/// sagips::cli::run(argc, argv, {mine}); }` Every exception becomes one line on standard error.
+/// Returns the exit code (core::ExitCode).
+int run(int argc, char** argv, std::initializer_list<optim::WorkloadEntry> workloads);
+
+}  // namespace sagips::cli

@@ -1,0 +1,111 @@
+#include "sagips/cli/settings.hpp"
+
+#include <filesystem>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::cli {
+
+using core::ConfigDocument;
+using core::ConfigError;
+using core::text;
+
+void Settings::fields(core::FieldList& list) {
+  list.add("workload", workload, "what is to be solved; see `sagips list`");
+  list.add("device", device, "where tensors live: cpu");
+  list.add("threads", threads,
+           "threads of one operation; 0: OMP_NUM_THREADS, else all cores the process may use",
+           core::Range::between(0, 4096));
+  list.group("run", run, "the run folder");
+  list.group("data", data.data, "measured events");
+  core::FieldList toy;
+  toy.add("events", data.toy_events, "toy events made when data.file is empty",
+          core::Range::between(1, 1e10));
+  list.add_group("toy", std::move(toy), "made-up data for closure tests");
+  list.group("objective", data.objective, "how synthetic events are scored");
+  gan.fields(list);
+  list.group("train", loop, "the training loop");
+  list.group("early_stop", early_stop,
+             "stop by the distance between held-out and synthetic events");
+  list.group("evaluation", evaluation, "how a generator is looked at");
+  list.group("fit", fit, "maximum-likelihood fit");
+}
+
+namespace {
+
+core::FieldList all_fields(Job& job) {
+  core::FieldList list;
+  job.settings.fields(list);
+  job.workload->fields(list);
+  return list;
+}
+
+struct Source {
+  const optim::WorkloadEntry* entry;
+  ConfigDocument document;
+};
+
+ConfigDocument settings_of(const optim::WorkloadEntry& entry, const std::string& name) {
+  const auto found = entry.settings.find(name);
+  if (found == entry.settings.end()) {
+    std::vector<std::string> known;
+    for (const auto& settings : entry.settings) known.push_back(entry.name + "/" + settings.first);
+    throw ConfigError("command line", text("unknown settings '", entry.name, "/", name, "'",
+                                           core::suggestion(entry.name + "/" + name, known)));
+  }
+  return ConfigDocument::from_text(found->second, entry.name + "/" + name + ".yaml");
+}
+
+Source find_source(const Workloads& workloads, const std::string& source) {
+  if (workloads.has(source)) {
+    const auto& entry = workloads.get(source, "command line");
+    return {&entry, settings_of(entry, "default")};
+  }
+  if (!std::filesystem::exists(source)) {
+    const auto slash = source.find('/');
+    if (slash != std::string::npos && workloads.has(source.substr(0, slash))) {
+      const auto& entry = workloads.get(source.substr(0, slash), "command line");
+      ConfigDocument document = settings_of(entry, "default");
+      document.lay_over(settings_of(entry, source.substr(slash + 1)));
+      return {&entry, std::move(document)};
+    }
+    throw ConfigError("command line", text("'", source, "' is neither a workload nor a file",
+                                           core::suggestion(source, workloads.names())));
+  }
+  const ConfigDocument file = ConfigDocument::from_file(source);
+  const auto name = file.scalar("workload");
+  if (!name)
+    throw ConfigError(source, text("names no workload. Add a line `workload: NAME`, known: ",
+                                   core::join(workloads.names(), ", ")));
+  const auto& entry = workloads.get(*name, file.where("workload"));
+  ConfigDocument document = settings_of(entry, "default");
+  document.lay_over(file);
+  return {&entry, std::move(document)};
+}
+
+}  // namespace
+
+Job read_job(const Workloads& workloads, const std::string& source,
+             const std::vector<std::string>& assignments) {
+  Source found = find_source(workloads, source);
+  for (const auto& assignment : assignments) found.document.override_with(assignment);
+  Job job;
+  job.entry = found.entry;
+  job.workload = found.entry->make();
+  job.settings.workload = found.entry->name;
+  core::FieldList list = all_fields(job);
+  core::read_fields(found.document, list);
+  if (job.settings.workload != found.entry->name)
+    throw ConfigError(found.document.where("workload"),
+                      text("the workload is '", found.entry->name, "' and cannot be changed to '",
+                           job.settings.workload, "'. Name it in place of '", source, "'."));
+  job.effective_config = core::write_fields(list);
+  return job;
+}
+
+std::vector<core::FieldDescription> describe_job(Job& job, const std::string& prefix) {
+  return core::describe_fields(all_fields(job), prefix);
+}
+
+}  // namespace sagips::cli

@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sagips/core/config.hpp"
+#include "sagips/optim/gan.hpp"
+#include "sagips/optim/maximum_likelihood.hpp"
+#include "sagips/optim/workload.hpp"
+#include "sagips/record/run_directory.hpp"
+#include "sagips/train/early_stop.hpp"
+#include "sagips/train/evaluate.hpp"
+#include "sagips/train/loop.hpp"
+
+namespace sagips::cli {
+
+/// The whole config of a run; every part lists its own fields.
+struct Settings {
+  std::string workload;
+  std::string device = "cpu";
+  std::int64_t threads = 0;
+  record::RunConfig run;
+  optim::DataSettings data;
+  optim::GanConfig gan;
+  train::LoopConfig loop;
+  train::EarlyStopConfig early_stop;
+  train::EvaluationConfig evaluation;
+  optim::FitConfig fit;
+
+  void fields(core::FieldList& list);
+};
+
+/// The workloads a program knows.
+using Workloads = core::Registry<optim::WorkloadEntry>;
+
+/// What a command works with: a workload that has read its config.
+struct Job {
+  const optim::WorkloadEntry* entry = nullptr;
+  std::unique_ptr<optim::Workload> workload;
+  Settings settings;
+  std::string effective_config;  ///< YAML with every value, reads back to the same job
+
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(settings.run.seed); }
+};
+
+/// Reads `source` (a workload's name, NAME/SETTINGS, or a YAML file with a key `workload`), laid
+/// over the workload's default settings, with `assignments` ("a.b=c") over both. throws:
+/// ConfigError
+Job read_job(const Workloads& workloads, const std::string& source,
+             const std::vector<std::string>& assignments);
+
+/// Every field of a workload's config, for `explain`.
+std::vector<core::FieldDescription> describe_job(Job& job, const std::string& prefix);
+
+}  // namespace sagips::cli

@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/cli/command.hpp"
+
+namespace {
+
+const std::string tiny =
+    " toy.events=2000 train.epochs=4 train.evaluate_every=2 batch.samples=4 batch.events=8 "
+    "evaluation.samples=50";
+
+}  // namespace
+
+TEST(Commands, VersionAndHelpEndWithZero) {
+  Scratch scratch;
+  EXPECT_EQ(scratch.sagips("--version").exit_code, 0);
+  EXPECT_NE(scratch.sagips("--version").out.find("sagips 0."), std::string::npos);
+  for (const std::string command :
+       {"train", "check", "fit", "generate", "predict", "list", "explain"}) {
+    const Outcome help = scratch.sagips(command + " --help");
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;
+  }
+}
+
+TEST(Commands, TrainFillsARunFolderThatExplainsItself) {
+  Scratch scratch;
+  const Outcome run = scratch.sagips("train proxy1d run.name=a" + tiny);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (const std::string file :
+       {"README.txt", "config.yaml", "log.txt", "metrics.jsonl", "results.json", "summary.csv",
+        "parameters.npy", "generator.npy", "figures/residuals_over_time.svg",
+        "figures/residuals_over_time.png", "figures/observable_sigma_1.png",
+        "figures/parameter_pairs.png"})
+    EXPECT_TRUE(scratch.has("runs/proxy1d/a/" + file)) << file;
+  for (const std::string word : {"N_u", "b_d", "floor", "runs/proxy1d/a"})
+    EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
+}
+
+TEST(Commands, EffectiveConfigRepeatsARunBitForBit) {
+  Scratch scratch;
+  ASSERT_EQ(
+      scratch.sagips("train proxy1d run.name=a run.figures=false run.seed=5" + tiny).exit_code, 0);
+  ASSERT_EQ(scratch.sagips("train runs/proxy1d/a/config.yaml run.name=b").exit_code, 0);
+  EXPECT_EQ(scratch.read("runs/proxy1d/a/generator.npy"),
+            scratch.read("runs/proxy1d/b/generator.npy"));
+  EXPECT_EQ(scratch.read("runs/proxy1d/a/parameters.npy"),
+            scratch.read("runs/proxy1d/b/parameters.npy"));
+  ASSERT_EQ(scratch.sagips("train runs/proxy1d/a/config.yaml run.name=c run.seed=6").exit_code, 0);
+  EXPECT_NE(scratch.read("runs/proxy1d/a/generator.npy"),
+            scratch.read("runs/proxy1d/c/generator.npy"));
+}
+
+TEST(Commands, GeneratedToysTrainAndFitThroughTheirSettings) {
+  Scratch scratch;
+  ASSERT_EQ(scratch.sagips("generate proxy1d N_u=2 events=5000 out=toy.npy").exit_code, 0);
+  EXPECT_NE(scratch.read("toy.yaml").find("N_u: {truth: 2}"), std::string::npos)
+      << scratch.read("toy.yaml");
+  const Outcome fit = scratch.sagips("fit toy.yaml run.figures=false");
+  EXPECT_EQ(fit.exit_code, 0) << fit.err;
+  EXPECT_NE(fit.out.find("5,000 events"), std::string::npos) << fit.out;
+  EXPECT_EQ(scratch.sagips("train toy.yaml run.figures=false" + tiny).exit_code, 0);
+}
+
+TEST(Commands, TruthIsUnknownForMeasuredEvents) {
+  Scratch scratch;
+  ASSERT_EQ(scratch.sagips("generate resonance events=3000 out=m.npy").exit_code, 0);
+  const Outcome fit = scratch.sagips("fit resonance data.file=m.npy run.name=f run.figures=false");
+  ASSERT_EQ(fit.exit_code, 0) << fit.err;
+  EXPECT_EQ(scratch.read("runs/resonance/f/results.json").find("\"truth\": 91"), std::string::npos);
+}
+
+TEST(Commands, PredictRepeatsTheStoredProposals) {
+  Scratch scratch;
+  ASSERT_EQ(scratch.sagips("train proxy1d run.name=a run.figures=false" + tiny).exit_code, 0);
+  const Outcome predict = scratch.sagips("predict runs/proxy1d/a samples=10000 out=p.npy");
+  ASSERT_EQ(predict.exit_code, 0) << predict.err;
+  EXPECT_EQ(scratch.read("p.npy"), scratch.read("runs/proxy1d/a/parameters.npy"));
+}
+
+TEST(Commands, CheckShowsEveryProblemTogether) {
+  Scratch scratch;
+  EXPECT_EQ(scratch.sagips("check proxy1d").exit_code, 0);
+  EXPECT_EQ(scratch.entries(), 0);
+  const Outcome check = scratch.sagips("check resonance device=cuda data.file=nowhere.csv");
+  EXPECT_EQ(check.exit_code, 2);
+  EXPECT_NE(check.err.find("cuda"), std::string::npos);
+  EXPECT_NE(check.err.find("nowhere.csv"), std::string::npos);
+}
+
+TEST(Commands, ExplainKnowsEveryKeyAndSuggestsTheNearest) {
+  Scratch scratch;
+  EXPECT_NE(scratch.sagips("explain optimizer.generator.learning_rate").out.find("> 0"),
+            std::string::npos);
+  EXPECT_NE(scratch.sagips("explain parameters workload=resonance").out.find("parameters.mass.low"),
+            std::string::npos);
+  const Outcome wrong = scratch.sagips("explain batch.sampels");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("'samples'"), std::string::npos) << wrong.err;
+}
+
+TEST(Commands, InterruptedTrainingLeavesAUsableResult) {
+  Scratch scratch;
+  const Outcome run = scratch.run(
+      "timeout --preserve-status -s INT 3 " SAGIPS_PROGRAM
+      " train proxy1d run.name=a run.figures=false toy.events=2000 train.epochs=100000000"
+      " batch.samples=4 batch.events=8");
+  EXPECT_EQ(run.exit_code, 3) << run.err;
+  EXPECT_TRUE(scratch.has("runs/proxy1d/a/results.json"));
+  EXPECT_NE(scratch.read("runs/proxy1d/a/results.json").find("interrupted"), std::string::npos);
+  EXPECT_EQ(scratch.sagips("predict runs/proxy1d/a samples=10").exit_code, 0);
+}
+
+TEST(Commands, EarlyStopEndsARunThatNoLongerImproves) {
+  Scratch scratch;
+  const Outcome run = scratch.sagips(
+      "train proxy1d run.name=a run.figures=false toy.events=2000 train.epochs=1000 "
+      "train.evaluate_every=1 batch.samples=2 "
+      "batch.events=4 optimizer.generator.learning_rate=1e-12 early_stop.patience=3");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(scratch.read("runs/proxy1d/a/results.json").find("early stop"), std::string::npos);
+}
+
+TEST(Commands, TimeLimitEndsARun) {
+  Scratch scratch;
+  const Outcome run = scratch.sagips(
+      "train proxy1d run.name=a run.figures=false toy.events=2000 train.epochs=0 "
+      "train.minutes=0.01 batch.samples=2 batch.events=4");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(scratch.read("runs/proxy1d/a/results.json").find("time limit"), std::string::npos);
+}
