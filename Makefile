@@ -1,0 +1,55 @@
+# The short way. Each target installs what is missing first (tools/setup.sh says what), and does nothing twice.
+# The CMake way, without this file: docs/build.md.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup demo build test test-long bench install format format-check layers tidy clean
+
+ifeq ($(shell id -u),0)
+PREFIX ?= /usr/local
+else
+PREFIX ?= $(HOME)/.local
+endif
+BUILD := build/release
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo "  PREFIX=FOLDER (install)   JOBS=N (sources compiled at a time)   SAGIPS_TORCH=FOLDER (your own LibTorch)"
+
+setup: ## Install what a build needs: Debian packages, and LibTorch into .venv
+	@tools/setup.sh
+
+demo: setup ## Build, then recover the six parameters of the 1D proxy
+	@tools/build.sh release sagips
+	@$(BUILD)/cli/sagips train proxy1d
+
+build: setup ## Build everything (preset release)
+	@tools/build.sh release
+
+test: build ## Build and run every test but the long ones (under 30 minutes on 2 cores)
+	@ctest --preset release --parallel $$(nproc)
+
+test-long: build ## Run the long tests, going on where an earlier call stopped
+	@tools/run_long.py $(BUILD)
+
+bench: build ## Build and run the benchmarks
+	@cmake --build $(BUILD) --target bench
+
+install: build ## Install library and program under PREFIX (/usr/local as root, else ~/.local)
+	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+	@echo "installed: $(PREFIX)/bin/sagips; find_package(sagips) works with -DCMAKE_PREFIX_PATH=$(PREFIX)"
+
+format: ## Format our C++ sources
+	@tools/format.sh
+
+format-check: ## Say which sources are not formatted
+	@tools/format.sh --check
+
+layers: ## Prove the include law
+	@tools/check_layers.py
+
+tidy: ## Run clang-tidy on our sources (minutes)
+	@tools/tidy.sh
+
+clean: ## Remove the build folders; keeps .venv, runs and the stamps of long tests
+	@rm -rf build/release build/dev build/asan build/tsan build/tidy

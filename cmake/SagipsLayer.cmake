@@ -1,0 +1,67 @@
+# sagips_add_layer(NAME [TORCH] SOURCES ... [USES layer ...] [PRIVATE_USES target ...])
+#   one static library sagips::NAME; USES are the layers below it (public), PRIVATE_USES are outside
+#   libraries that no public header shows. TORCH adds LibTorch and its precompiled header.
+function(sagips_add_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "TORCH" "" "SOURCES;USES;PRIVATE_USES")
+  include(SagipsUnderConstruction)
+  sagips_keep_existing(layer_SOURCES sagips_${name})
+  add_library(sagips_${name} STATIC ${layer_SOURCES})
+  add_library(sagips::${name} ALIAS sagips_${name})
+  sagips_compile_settings(sagips_${name})
+  target_compile_features(sagips_${name} PUBLIC cxx_std_20)
+  target_include_directories(sagips_${name} PUBLIC
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:include>")
+  foreach(lower IN LISTS layer_USES)
+    target_link_libraries(sagips_${name} PUBLIC sagips::${lower})
+  endforeach()
+  target_link_libraries(sagips_${name} PRIVATE ${layer_PRIVATE_USES})
+  if(layer_TORCH)
+    sagips_use_torch(sagips_${name})
+  endif()
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/sagips/")
+    set_target_properties(sagips_${name} PROPERTIES EXPORT_NAME ${name})
+    set_property(GLOBAL APPEND PROPERTY SAGIPS_LAYERS ${name})
+  endif()
+endfunction()
+
+# Warnings and sanitizers, for layers and programs alike. Paths of the checkout stay out of the objects
+# (-fmacro-prefix-map), so an installed copy does not tell where it was built.
+function(sagips_compile_settings target)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+    "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+  if(SAGIPS_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(SAGIPS_SANITIZER STREQUAL "address")
+    set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+  elseif(SAGIPS_SANITIZER STREQUAL "thread")
+    set(sanitizers -fsanitize=thread)
+  endif()
+  if(sanitizers)
+    # g++ with a sanitizer takes standard headers (std::regex) for uninitialised; the dev build keeps that warning.
+    target_compile_options(${target} PRIVATE ${sanitizers} -fno-omit-frame-pointer -Wno-maybe-uninitialized)
+    target_link_options(${target} PUBLIC ${sanitizers})
+  endif()
+endfunction()
+
+# LibTorch for a target. Its headers take most of a source's compile time: one precompiled header serves all targets.
+function(sagips_use_torch target)
+  target_link_libraries(${target} PUBLIC SlimTorch::torch)
+  sagips_use_torch_header(${target})
+endfunction()
+
+# Only the precompiled header, for a target that gets LibTorch through a layer.
+function(sagips_use_torch_header target)
+  if(NOT SAGIPS_USE_PRECOMPILED_HEADER)
+    return()
+  endif()
+  if(NOT TARGET sagips_torch_header)
+    file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/torch_header.cpp" CONTENT "")
+    add_library(sagips_torch_header OBJECT "${PROJECT_BINARY_DIR}/torch_header.cpp")
+    sagips_compile_settings(sagips_torch_header)
+    target_link_libraries(sagips_torch_header PRIVATE SlimTorch::torch)
+    target_precompile_headers(sagips_torch_header PRIVATE <torch/torch.h>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM sagips_torch_header)
+endfunction()

@@ -1,0 +1,62 @@
+# sagips_add_test(NAME [SLOW | LONG] [TORCH] SOURCES ... USES layer ... [PRIVATE_USES target ...]
+#                 [DEFINITIONS ...] [TIMEOUT seconds])
+#   one GoogleTest program; CTest sees each TEST by itself, named SUITE.NAME.
+#   (none)  label "fast": in `make test`, run side by side with others, so with one OpenMP thread each
+#   SLOW    label "slow": in `make test`, has all cores to itself
+#   LONG    label "long": only in `make test-long`, has all cores to itself; default TIMEOUT 3600 s, else 120 s
+#   The environment variable SAGIPS_LONG_TESTS is 1 in a LONG program, so that one source can serve both sizes.
+#   A test that cannot run here (no data) calls GTEST_SKIP() and CTest shows it as skipped.
+include(GoogleTest)
+include(ProcessorCount)
+ProcessorCount(SAGIPS_CORES)
+
+function(sagips_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "SLOW;LONG;TORCH" "TIMEOUT" "SOURCES;USES;PRIVATE_USES;DEFINITIONS")
+  include(SagipsUnderConstruction)
+  sagips_keep_existing(test_SOURCES ${name})
+  add_executable(${name} ${test_SOURCES})
+  sagips_compile_settings(${name})
+  foreach(layer IN LISTS test_USES)
+    target_link_libraries(${name} PRIVATE sagips::${layer})
+  endforeach()
+  target_link_libraries(${name} PRIVATE GTest::gtest_main ${test_PRIVATE_USES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE ${test_DEFINITIONS})
+  if(test_TORCH)
+    sagips_use_torch_header(${name})
+  endif()
+
+  if(test_LONG)
+    set(properties LABELS long PROCESSORS ${SAGIPS_CORES} ENVIRONMENT SAGIPS_LONG_TESTS=1)
+    set(timeout 3600)
+  elseif(test_SLOW)
+    set(properties LABELS slow PROCESSORS ${SAGIPS_CORES})
+    set(timeout 120)
+  else()
+    set(properties LABELS fast ENVIRONMENT OMP_NUM_THREADS=1)
+    set(timeout 120)
+  endif()
+  if(test_TIMEOUT)
+    set(timeout ${test_TIMEOUT})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${timeout} ${properties})
+endfunction()
+
+# sagips_add_script_test(NAME [SLOW] [TIMEOUT seconds] COMMAND ...)
+#   a test that is a Python program; exit code 77 means skipped.
+function(sagips_add_script_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "SLOW" "TIMEOUT" "COMMAND")
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 120)
+  endif()
+  set(label fast)
+  if(test_SLOW)
+    set(label slow)
+  endif()
+  add_test(NAME ${name} COMMAND ${test_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${test_TIMEOUT} SKIP_RETURN_CODE 77)
+  if(test_SLOW)
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${SAGIPS_CORES})
+  endif()
+endfunction()

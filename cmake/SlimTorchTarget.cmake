@@ -1,0 +1,17 @@
+# Defines SlimTorch::torch from SAGIPS_TORCH_ROOT; shared by the build and by the installed package.
+# torch_cpu and c10, never `torch`: that one pulls in the CUDA library.
+if(NOT TARGET SlimTorch::torch)
+  find_package(Threads REQUIRED)
+  add_library(SlimTorch::torch INTERFACE IMPORTED)
+  target_include_directories(SlimTorch::torch SYSTEM INTERFACE
+    "${SAGIPS_TORCH_ROOT}/include" "${SAGIPS_TORCH_ROOT}/include/torch/csrc/api/include")
+  target_link_libraries(SlimTorch::torch INTERFACE
+    "${SAGIPS_TORCH_ROOT}/lib/libtorch_cpu.so" "${SAGIPS_TORCH_ROOT}/lib/libc10.so" Threads::Threads)
+  if(SAGIPS_CUDA)
+    # Its kernels register themselves when it is loaded: the linker must keep it though no symbol is used.
+    find_package(CUDAToolkit REQUIRED)
+    target_link_libraries(SlimTorch::torch INTERFACE
+      "-Wl,--no-as-needed,${SAGIPS_TORCH_ROOT}/lib/libtorch_cuda.so,--as-needed"
+      "${SAGIPS_TORCH_ROOT}/lib/libc10_cuda.so" CUDA::cudart)
+  endif()
+endif()

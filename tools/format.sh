@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Formats our C++ sources, or with --check only says which are not formatted.
+# exit: 0 all formatted, 1 some are not, 77 there is no clang-format 14 (versions differ in what they want)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+find_clang_format() {
+  local program
+  for program in .venv/bin/clang-format clang-format-14 clang-format; do
+    if [[ "$("$program" --version 2>/dev/null)" == *" version 14."* ]]; then
+      echo "$program"
+      return 0
+    fi
+  done
+  return 1
+}
+
+if ! program="$(find_clang_format)"; then
+  echo "format: there is no clang-format 14; tools/setup.sh installs it into .venv" >&2
+  exit 77
+fi
+folders=()
+for folder in sagips workloads cli bench examples tests; do
+  [ ! -d "$folder" ] || folders+=("$folder")
+done
+mapfile -d '' -t sources < <(find "${folders[@]}" \( -name '*.hpp' -o -name '*.cpp' \) -print0 | sort -z)
+
+if [ "${1:-}" != --check ]; then
+  exec "$program" -i "${sources[@]}"
+fi
+unformatted=()
+for source in "${sources[@]}"; do
+  "$program" --dry-run --Werror "$source" 2>/dev/null || unformatted+=("$source")
+done
+if [ ${#unformatted[@]} -gt 0 ]; then
+  printf 'format: %s is not formatted\n' "${unformatted[@]}"
+  echo "format: ${#unformatted[@]} of ${#sources[@]} files; \`make format\` puts them right"
+  exit 1
+fi
+echo "format: ${#sources[@]} files, all formatted"

@@ -1,0 +1,224 @@
+#!/usr/bin/env bash
+# Installs what a build and its tests need: Debian packages into the system (as root or with sudo), Python
+# packages into .venv inside the checkout. A second run finds everything in place and touches no network.
+#
+#   tools/setup.sh           everything that `make demo` and `make test` need
+#   tools/setup.sh full      also .venv-full, where `import torch` works (golden dumps, peers)
+#   tools/setup.sh --check   says what is missing, installs nothing
+#
+# SAGIPS_TORCH=FOLDER       use that LibTorch (it has include/ and lib/) and install no wheel
+# SAGIPS_SKIP_PACKAGES=1    leave the system alone: libraries come from elsewhere (CMAKE_PREFIX_PATH)
+# exit: 0 all there, 1 an installation failed, 2 something is missing and may not be installed
+set -euo pipefail
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+
+required=(
+  g++ cmake ninja-build git pkg-config python3 python3-venv
+  libyaml-cpp-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libhdf5-dev libcli11-dev
+  librandom123-dev libnlopt-dev libnlopt-cxx-dev libgtest-dev gnuplot-nox fonts-dejavu-core
+)
+optional=(ccache)  # builds work without it, only slower
+
+say() { printf 'setup: %s\n' "$*"; }
+complain() { printf 'setup: %s\n' "$*" >&2; }
+
+# --- Debian packages ---------------------------------------------------------------------------------
+
+missing_packages() {
+  local known
+  known="$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)"
+  local package
+  for package in "$@"; do
+    grep -qxF "$package installed" <<<"$known" || echo "$package"
+  done
+}
+
+# Prints the command that gives root's rights ("" for root itself); fails when there is none.
+root_rights() {
+  if [ "$(id -u)" = 0 ]; then
+    echo ""
+  elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    echo "sudo -n"
+  elif command -v sudo >/dev/null && [ -t 0 ] && [ -t 2 ]; then
+    echo "sudo"
+  else
+    return 1
+  fi
+}
+
+explain_missing() {
+  complain "these Debian packages are missing (SAGIPS cannot be built without them):"
+  complain "  $*"
+  complain "An administrator gets them with:"
+  complain "  apt-get update && apt-get install --no-install-recommends $*"
+}
+
+install_packages() {
+  local rights="$1" apt
+  shift
+  apt="$rights env DEBIAN_FRONTEND=noninteractive apt-get"
+  say "installing ${#} Debian packages with apt-get${rights:+ ($rights)}: $*"
+  $apt install --simulate --no-install-recommends "$@" >/dev/null 2>&1 || $apt update -q
+  local package wanted=()
+  for package in "$@"; do
+    if is_optional "$package" && ! apt-cache show "$package" >/dev/null 2>&1; then
+      say "this system offers no $package; going on without it"
+    else
+      wanted+=("$package")
+    fi
+  done
+  $apt install -y -q --no-install-recommends "${wanted[@]}" ||
+    { $apt update -q && $apt install -y -q --no-install-recommends "${wanted[@]}"; }
+}
+
+is_optional() { grep -qxF "$1" < <(printf '%s\n' "${optional[@]}"); }
+
+# Only required packages can stop a run without root's rights.
+provide_packages() {
+  [ -z "${SAGIPS_SKIP_PACKAGES:-}" ] || return 0
+  if ! command -v dpkg-query >/dev/null; then
+    complain "this is neither Debian nor Ubuntu (no dpkg). Install the counterparts of these packages, then"
+    complain "run again with SAGIPS_SKIP_PACKAGES=1: ${required[*]}"
+    exit 2
+  fi
+  local needed wished rights
+  mapfile -t needed < <(missing_packages "${required[@]}")
+  mapfile -t wished < <(missing_packages "${optional[@]}")
+  [ $((${#needed[@]} + ${#wished[@]})) -gt 0 ] || return 0
+  if [ "$check_only" = yes ]; then
+    [ ${#needed[@]} -eq 0 ] || { explain_missing "${needed[@]}"; anything_missing=yes; }
+    [ ${#wished[@]} -eq 0 ] || complain "not installed, not necessary: ${wished[*]}"
+    return 0
+  fi
+  if rights="$(root_rights)"; then
+    install_packages "$rights" "${needed[@]}" "${wished[@]}" ||
+      { complain "apt-get failed (its lines above say why)."; explain_missing "${needed[@]}"; exit 1; }
+  elif [ ${#needed[@]} -gt 0 ]; then
+    explain_missing "${needed[@]}"
+    complain "This account is not root and cannot use sudo. Nothing was installed or built."
+    exit 2
+  fi
+}
+
+# --- Python packages ---------------------------------------------------------------------------------
+
+has_nvidia_gpu() {
+  [ -n "$(ls -A /proc/driver/nvidia/gpus 2>/dev/null)" ] ||
+    { command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; }
+}
+
+has_clang_format() { [[ "$("$1" --version 2>/dev/null)" == *" version 14."* ]]; }
+
+# What a finished environment would have been made from; a stamp inside it holds this line.
+fingerprint() {
+  local name="$1"
+  shift
+  echo "$name $(python3 -V 2>&1) $(cat "$@" | sha256sum | cut -c1-16)"
+}
+
+# provide_environment FOLDER FINGERPRINT PIP-ARGUMENTS...
+provide_environment() {
+  local folder="$root/$1" mark="$2"
+  shift 2
+  [ "$(cat "$folder/sagips-stamp" 2>/dev/null)" != "$mark" ] || return 0
+  if [ "$check_only" = yes ]; then
+    complain "${folder#"$root/"} is missing or out of date (LibTorch, clang-format): run tools/setup.sh"
+    anything_missing=yes
+    return 0
+  fi
+  say "installing Python packages into ${folder#"$root/"}: $(contents "${mark%% *}")"
+  if [ -e "$folder/sagips-installing" ]; then
+    say "an earlier run was interrupted; starting ${folder#"$root/"} afresh"
+    rm -rf "$folder"
+  fi
+  rm -f "$folder/sagips-stamp"
+  [ -x "$folder/bin/python" ] || python3 -m venv "$folder"
+  mkdir -p "$folder/sagips-installing"
+  pip_in "$folder" "$@" ||
+    { complain "pip failed (its lines above say why). The next run starts ${folder#"$root/"} afresh."; exit 1; }
+  rm -rf "$folder/sagips-installing"
+  echo "$mark" >"$folder/sagips-stamp"
+}
+
+contents() {
+  case $1 in
+    own) echo "clang-format" ;;
+    slim) echo "LibTorch for CPUs (0.5 GB to download, 1.4 GB on disk), clang-format" ;;
+    full) echo "PyTorch with its CUDA libraries (2.5 GB to download, 5 GB on disk)" ;;
+  esac
+}
+
+# The download goes beside the environment: /tmp may be too small for a wheel of half a gigabyte.
+pip_in() {
+  local folder="$1" quiet=(--quiet)
+  shift
+  [ ! -t 1 ] || quiet=()
+  TMPDIR="$folder/sagips-installing" PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    "$folder/bin/python" -m pip install "${quiet[@]}" "$@"
+}
+
+# Prints own, full or slim; the note about what the user offers goes to standard error.
+torch_set() {
+  local status=0 line
+  line="$("$root/tools/find_torch.py" --own)" || status=$?
+  case $status in
+    0) complain "using the LibTorch at ${line%%;*} (${line##*;})" && echo own ;;
+    2) return 2 ;;
+    *) if has_nvidia_gpu; then echo full; else echo slim; fi ;;
+  esac
+}
+
+provide_torch() {
+  if ! command -v python3 >/dev/null; then
+    complain "LibTorch and clang-format: looked for once python3 is there"
+    anything_missing=yes
+    return 0
+  fi
+  local set tools="$root/tools" files
+  set="$(torch_set)" || exit 2
+  files=("$tools/requirements-format.txt")
+  case $set in
+    own)
+      ! has_clang_format clang-format || return 0
+      provide_environment .venv "$(fingerprint own "${files[@]}")" -r "${files[0]}"
+      ;;
+    slim)
+      files+=("$tools/requirements-slim.txt")
+      provide_environment .venv "$(fingerprint slim "${files[@]}")" --no-deps -r "${files[0]}" -r "${files[1]}"
+      ;;
+    full)
+      files+=("$tools/requirements-full.txt")
+      provide_environment .venv "$(fingerprint full "${files[@]}")" -r "${files[0]}" -r "${files[1]}"
+      ;;
+  esac
+}
+
+provide_full() {
+  local file="$root/tools/requirements-full.txt"
+  provide_environment .venv-full "$(fingerprint full "$file")" -r "$file"
+}
+
+# -----------------------------------------------------------------------------------------------------
+
+check_only=no
+with_full=no
+anything_missing=no
+for argument in "$@"; do
+  case $argument in
+    --check) check_only=yes ;;
+    full) with_full=yes ;;
+    -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
+    *) complain "unknown argument '$argument'. Known: full, --check, --help." && exit 2 ;;
+  esac
+done
+
+provide_packages
+if [ "$check_only" = no ]; then
+  mkdir -p "$root/build"
+  exec 9>"$root/build/setup.lock"
+  flock 9
+fi
+provide_torch
+[ "$with_full" = no ] || provide_full
+if [ "$anything_missing" = yes ]; then exit 2; fi
+[ "$check_only" = no ] || say "nothing is missing"
