@@ -27,8 +27,10 @@ std::vector<std::string> names_of(const Entries& entries) {
 void collect_keys(const Entries& entries, const std::string& group,
                   std::vector<std::string>& keys) {
   for (const FieldList::Entry& entry : entries) {
-    keys.push_back(below(group, entry.name));
-    collect_keys(entry.members, keys.back(), keys);
+    // a copy: growing `keys` moves what a reference into it would name
+    const std::string key = below(group, entry.name);
+    keys.push_back(key);
+    collect_keys(entry.members, key, keys);
   }
 }
 

@@ -103,7 +103,8 @@ Table read_csv(const std::string& path, const std::vector<NeededColumn>& needed)
   std::vector<std::string> header, cells;
   if (!scanner.next(header))
     throw DataError(path, "is empty. It must begin with a line of column names.");
-  Table table{path, {}, {}, {}, false};
+  Table table;
+  table.file = path;
   std::vector<std::size_t> places;
   for (const NeededColumn& column : needed) {
     if (std::find(table.names.begin(), table.names.end(), column.name) != table.names.end())

@@ -164,7 +164,8 @@ Table read_hdf5_columns(const std::string& path, const std::string& group,
                         const std::vector<NeededColumn>& needed) {
   const QuietErrors quiet;
   const Handle file = open_file(path);
-  Table table{path, {}, {}, {}, false};
+  Table table;
+  table.file = path;
   for (const NeededColumn& column : needed) {
     if (std::find(table.names.begin(), table.names.end(), column.name) != table.names.end())
       continue;

@@ -19,9 +19,10 @@ void refuse_missing_column(const std::string& file, const NeededColumn& needed,
 }
 
 std::size_t find_column(const Table& table, const NeededColumn& needed) {
+  auto found = std::find(table.names.begin(), table.names.end(), needed.name);
   const auto label = table.labels.find(needed.name);
-  const auto& name = label == table.labels.end() ? needed.name : label->second;
-  const auto found = std::find(table.names.begin(), table.names.end(), name);
+  if (found == table.names.end() && label != table.labels.end())
+    found = std::find(table.names.begin(), table.names.end(), label->second);
   if (found == table.names.end()) refuse_missing_column(table.file, needed, table.names);
   return static_cast<std::size_t>(found - table.names.begin());
 }
@@ -43,7 +44,10 @@ Table table_of(const core::NpyArray& array, const std::string& file) {
                                " dimensions. Save it as [events] or [events, observables]."));
   const std::size_t events = array.shape[0];
   const std::size_t width = rank == 2 ? array.shape[1] : 1;
-  Table table{file, {}, {}, std::vector<std::size_t>(events), true};
+  Table table;
+  table.file = file;
+  table.numbered = true;
+  table.rows.resize(events);
   std::iota(table.rows.begin(), table.rows.end(), std::size_t{1});
   for (std::size_t column = 0; column < width; ++column) {
     table.names.push_back(std::to_string(column));

@@ -23,7 +23,9 @@ def hidden(folders, script):
     if subprocess.run([*namespace, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True,
                       check=False).returncode != 0:
         return None
-    masks = "".join(f"mount -t tmpfs none {shlex.quote(str(folder))}\n" for folder in folders)
+    # the inner folder first: once the outer one is hidden, it is not there any more
+    inner_first = sorted(folders, key=lambda folder: len(folder.parts), reverse=True)
+    masks = "".join(f"mount -t tmpfs none {shlex.quote(str(folder))}\n" for folder in inner_first)
     return [*namespace, "bash", "-euc", masks + script]
 
 

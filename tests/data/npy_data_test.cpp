@@ -45,6 +45,16 @@ TEST(NpyData, TakesTheWorkloadsNamesAsLabelsWhenTheyFit) {
             (std::vector<std::string>{"M"}));
 }
 
+TEST(NpyData, CutsByTheWorkloadsNamesToo) {
+  const TemporaryFolder folder;
+  const std::string path = array_file(folder, {1, 10, 2, 20, 3, 30}, {3, 2});
+  const Dataset dataset = load_dataset(config_of(path, {}, {"15 < y < 25"}), {"x", "y"});
+  EXPECT_EQ(numbers(dataset.values), (std::vector<float>{2, 20}));
+  // A column's own number goes before a name that looks like one.
+  const Dataset swapped = load_dataset(config_of(path, {}, {"1 == 20"}), {"1", "0"});
+  EXPECT_EQ(numbers(swapped.values), (std::vector<float>{2, 20}));
+}
+
 TEST(NpyData, LeavesTheWeightColumnOutOfTheObservables) {
   const TemporaryFolder folder;
   DatasetConfig config = config_of(array_file(folder, {1, 10, 0.5F, 2, 20, 0.25F}, {2, 3}));

@@ -22,7 +22,8 @@ TEST(Noise, DoesNotDependOnTiles) {
 }
 
 TEST(Noise, GivesMoreEventsTheSameFirstNumbers) {
-  EXPECT_TRUE(torch::equal(noise_of(1, 3, 9).uniform().narrow(1, 0, 4), noise_of(1, 3, 4).uniform()));
+  EXPECT_TRUE(
+      torch::equal(noise_of(1, 3, 9).uniform().narrow(1, 0, 4), noise_of(1, 3, 4).uniform()));
 }
 
 TEST(Noise, CountsTheDimensionsThatAreTaken) {

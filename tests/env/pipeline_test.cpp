@@ -145,11 +145,11 @@ std::string complaint(Act culprit, std::int64_t observables = 1) {
   return message_of<core::ShapeError>([&] { pipeline.check(two(), observables); });
 }
 
-#define EXPECT_BLAMES_GUILTY(message, words)                               \
-  do {                                                                     \
-    const std::string text = message;                                      \
-    EXPECT_NE(text.find("guilty"), std::string::npos) << text;             \
-    EXPECT_NE(text.find(words), std::string::npos) << text;                \
+#define EXPECT_BLAMES_GUILTY(message, words)                   \
+  do {                                                         \
+    const std::string text = message;                          \
+    EXPECT_NE(text.find("guilty"), std::string::npos) << text; \
+    EXPECT_NE(text.find(words), std::string::npos) << text;    \
   } while (false)
 
 TEST(PipelineCheck, RefusesAPipelineWithoutStages) {
@@ -164,7 +164,9 @@ TEST(PipelineCheck, NamesTheStageThatEndsWithTheWrongShape) {
   };
   EXPECT_BLAMES_GUILTY(last([](torch::Tensor x, Noise&) { return x.squeeze(2); }),
                        "expected [samples, events, observables]");
-  EXPECT_BLAMES_GUILTY(last([](torch::Tensor x, Noise&) { return x.expand({-1, -1, 2}); }),
+  EXPECT_BLAMES_GUILTY(last([](torch::Tensor x, Noise&) {
+                         return x.expand({-1, -1, 2});
+                       }),
                        "the data have 1 observable)");
   EXPECT_BLAMES_GUILTY(last([](torch::Tensor x, Noise&) { return x.narrow(1, 0, 7); }),
                        "expected [samples, events, observables]");
@@ -178,8 +180,9 @@ TEST(PipelineCheck, NamesTheStageThatLosesSamples) {
 }
 
 TEST(PipelineCheck, NamesTheStageThatGivesNaN) {
-  EXPECT_BLAMES_GUILTY(complaint(guilty([](torch::Tensor x, Noise&) { return torch::log(x - 50); })),
-                       "returns values with NaN or infinity");
+  EXPECT_BLAMES_GUILTY(
+      complaint(guilty([](torch::Tensor x, Noise&) { return torch::log(x - 50); })),
+      "returns values with NaN or infinity");
   EXPECT_BLAMES_GUILTY(complaint({"guilty",
                                   [](Events events, Noise&) {
                                     events.numbers["norm"] = events.values.sum({1, 2}) / 0;
@@ -210,7 +213,9 @@ TEST(PipelineCheck, NamesTheStageThatCutsTheGradient) {
 }
 
 TEST(PipelineCheck, NamesTheParameterThatCannotBeLearned) {
-  const Pipeline pipeline{guilty([](torch::Tensor p, Noise&) { return p * doubles({1, 0}).to(p); }),
+  const Pipeline pipeline{guilty([](torch::Tensor p, Noise&) {
+                            return p * doubles({1, 0}).to(p);
+                          }),
                           Gauss{}};
   EXPECT_BLAMES_GUILTY(message_of<core::ShapeError>([&] { pipeline.check(two(), 1); }),
                        "parameters.width.fixed=VALUE");
@@ -247,9 +252,10 @@ TEST(PipelineCheck, NamesTheStageWithRandomnessOfItsOwn) {
 }
 
 TEST(PipelineCheck, NamesTheStageThatThrows) {
-  EXPECT_BLAMES_GUILTY(
-      complaint(guilty([](torch::Tensor x, Noise&) { return x.matmul(torch::ones({7, 7})); })),
-      "fails on input of shape [6, 40, 1]: ");
+  EXPECT_BLAMES_GUILTY(complaint(guilty([](torch::Tensor x, Noise&) {
+                         return x.matmul(torch::ones({7, 7}));
+                       })),
+                       "fails on input of shape [6, 40, 1]: ");
   EXPECT_BLAMES_GUILTY(complaint(guilty([](torch::Tensor, Noise&) -> torch::Tensor {
                          throw std::runtime_error("no table\nfor this");
                        })),
@@ -258,17 +264,21 @@ TEST(PipelineCheck, NamesTheStageThatThrows) {
 
 TEST(PipelineCheck, NamesTheStageWhoseWeightsOrMaskDoNotFit) {
   EXPECT_NE(message_of<core::ShapeError>([] {
-              Pipeline{Gauss{}, Act{"guilty", [](Events events, Noise&) {
+              Pipeline{Gauss{}, Act{"guilty",
+                                    [](Events events, Noise&) {
                                       events.weights = torch::ones({6});
                                       return events;
-                                    }}}.check(two(), 1);
+                                    }}}
+                  .check(two(), 1);
             }).find("returns a weight of shape [6]"),
             std::string::npos);
   EXPECT_NE(message_of<core::ShapeError>([] {
-              Pipeline{Gauss{}, Act{"guilty", [](Events events, Noise&) {
+              Pipeline{Gauss{}, Act{"guilty",
+                                    [](Events events, Noise&) {
                                       events.mask = torch::ones({6, 7}, torch::kBool);
                                       return events;
-                                    }}}.check(two(), 1);
+                                    }}}
+                  .check(two(), 1);
             }).find("returns a mask of shape [6, 7]"),
             std::string::npos);
 }
@@ -289,8 +299,9 @@ struct BrokenInference {
 
 TEST(PipelineCheck, LooksAtTheInferenceFormToo) {
   const Pipeline pipeline{Gauss{}, BrokenInference{}};
-  EXPECT_NE(message_of<core::ShapeError>([&] { pipeline.check(two(), 1); })
-                .find("BrokenInference (inference form)"),
+  EXPECT_NE(message_of<core::ShapeError>([&] {
+              pipeline.check(two(), 1);
+            }).find("BrokenInference (inference form)"),
             std::string::npos);
 }
 

@@ -98,8 +98,8 @@ class OwnDistribution {
   std::vector<double> survival_;
 };
 
-// source: docs/physics/proxy1d.md; the left rule lies above the integrals 3.26846 and 1.87259 by half
-// a step times the densities' fall
+// source: docs/physics/proxy1d.md; the left rule lies above the integrals 3.26846 and 1.87259 by
+// half a step times the densities' fall
 TEST(InverseCdf, GivesTheProxysNorms) {
   const Events left = proxy_events(proxy_grid(CellRule::left), 0.9999, 2);
   EXPECT_NEAR(left.numbers.at("norm_1")[1].item<double>(), 3.27857, 6e-6);
@@ -110,9 +110,9 @@ TEST(InverseCdf, GivesTheProxysNorms) {
 }
 
 // The exact density's mean, deviation and quantiles (docs/physics/proxy1d.md) against 1e6 events.
-// A `left` cell holds the density of its left end, so inside the range its distribution lags by half
-// a step; the mass that this adds at the lower end takes most of it back. Half a step (4.5e-4) bounds
-// what remains; the uniform numbers up to 0.9999 shift a quantile by at most 1e-4 / density.
+// A `left` cell holds the density of its left end, so inside the range its distribution lags by
+// half a step; the mass that this adds at the lower end takes most of it back. Half a step (4.5e-4)
+// bounds what remains; the uniform numbers up to 0.9999 shift a quantile by at most 1e-4 / density.
 // Five deviations on each of 28 numbers: false alarm 1.6e-5.
 TEST(InverseCdf, HasTheProxysMomentsAndQuantiles) {
   constexpr double events = 1e6;
@@ -130,8 +130,7 @@ TEST(InverseCdf, HasTheProxysMomentsAndQuantiles) {
       const torch::Tensor x = sorted_column(drawn, observable);
       const double deviation = deviations[k];
       EXPECT_NEAR(x.mean().item<double>(), means[k], shift + 5 * deviation / std::sqrt(events));
-      const double kurtosis =
-          ((x - x.mean()) / deviation).pow(4).mean().item<double>();
+      const double kurtosis = ((x - x.mean()) / deviation).pow(4).mean().item<double>();
       EXPECT_NEAR(x.std(false).item<double>(), deviation,
                   shift + 5 * deviation * std::sqrt((kurtosis - 1) / (4 * events)));
       const OwnDistribution own(proxy_grid(rule), coverage, observable);
@@ -228,7 +227,8 @@ TEST(InverseCdf, HasTheGradientOfFiniteDifferences) {
           ((above.values - below.values) * direction).sum().item<double>() / (2 * step);
       EXPECT_NEAR(gradient[i].item<double>(), difference, 1e-5 * largest(gradient)) << i;
       const double norm_difference =
-          (above.numbers.at("norm_2") - below.numbers.at("norm_2")).sum().item<double>() / (2 * step);
+          (above.numbers.at("norm_2") - below.numbers.at("norm_2")).sum().item<double>() /
+          (2 * step);
       EXPECT_NEAR(norm_gradient[i].item<double>(), norm_difference, 1e-7 * largest(norm_gradient));
     }
   }
@@ -239,8 +239,7 @@ TEST(InverseCdf, HasTheContinuumGradientOfAnExponential) {
   const Grid grid = grid_of(0, 1, 2001, CellRule::trapezoid);
   const torch::Tensor a = doubles({1.5}).requires_grad_();
   Noise noise = noise_of(4, 1, 50, 0, torch::kFloat64);
-  const torch::Tensor table =
-      torch::exp(-a * grid.positions(torch::kFloat64)).view({1, 1, -1});
+  const torch::Tensor table = torch::exp(-a * grid.positions(torch::kFloat64)).view({1, 1, -1});
   const torch::Tensor x = InverseCdf({grid, 1, {}})(table_of(table), noise).values.flatten();
   for (std::int64_t i = 0; i < 50; ++i) {
     const double found = torch::autograd::grad({x[i]}, {a}, {}, true)[0].item<double>();
@@ -290,8 +289,9 @@ TEST(InverseCdf, RefusesATableOfAnotherGrid) {
   Noise noise = noise_of(1, 2, 5);
   const InverseCdf sampler = sampler_of(proxy_grid(CellRule::left));
   for (const auto& shape : {std::vector<std::int64_t>{2, 2, 999}, {2, 1000}, {2, 1, 1, 1000}})
-    EXPECT_EQ(message_of<core::ShapeError>([&] { sampler(table_of(torch::ones(shape)), noise); })
-                  .find("stage 'inverse_cdf'"),
+    EXPECT_EQ(message_of<core::ShapeError>([&] {
+                sampler(table_of(torch::ones(shape)), noise);
+              }).find("stage 'inverse_cdf'"),
               0U);
 }
 
@@ -308,8 +308,8 @@ TabulatedDensity bump_density(const Grid& grid, std::vector<std::string> norms =
 
 Grid coarse(CellRule rule) { return grid_of(0, 1, 41, rule); }
 
-double likelihood_of(const TabulatedDensity& density, const torch::Tensor& p, const torch::Tensor& x,
-                     const torch::Tensor& weights = {}) {
+double likelihood_of(const TabulatedDensity& density, const torch::Tensor& p,
+                     const torch::Tensor& x, const torch::Tensor& weights = {}) {
   return density.negative_log_likelihood(p, density.sample(x, weights, "test")).item<double>();
 }
 
@@ -359,8 +359,8 @@ TEST(TabulatedDensity, EqualsTheHistogramOfTheSampler) {
     const torch::Tensor x = InverseCdf({grid, 1, {}})(table_of(bump(grid, p)), noise).values;
     torch::Tensor expected = bump_density(grid).probabilities(doubles({0.4})) * samples * events;
     for (std::int64_t k = 0; k < 2; ++k) {
-      const torch::Tensor counts = torch::histc(x.select(2, k).to(torch::kFloat64), 40, grid.low,
-                                                grid.last());
+      const torch::Tensor counts =
+          torch::histc(x.select(2, k).to(torch::kFloat64), 40, grid.low, grid.last());
       // the last cells hold too few events for a chi-square
       const torch::Tensor kept = expected[k] > 100;
       const torch::Tensor terms = (counts - expected[k]).square() / expected[k];
@@ -386,8 +386,9 @@ TEST(TabulatedDensity, RefusesAnEventOutsideAndNamesItsRow) {
     const double last = density.grid().last();
     for (const double outside : {-0.01, last + 0.01}) {
       const torch::Tensor x = torch::tensor({{0.5, 0.5}, {0.5, outside}}, torch::kFloat64);
-      EXPECT_EQ(message_of<core::DataError>([&] { density.sample(x, {}, "data.npy"); })
-                    .find("data.npy:2: the event lies outside"),
+      EXPECT_EQ(message_of<core::DataError>([&] {
+                  density.sample(x, {}, "data.npy");
+                }).find("data.npy:2: the event lies outside"),
                 0U);
     }
     const torch::Tensor at_the_ends = torch::tensor({{0.0, last}}, torch::kFloat64);

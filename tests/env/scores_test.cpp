@@ -31,8 +31,8 @@ torch::Tensor logits() {
 TEST(LeastSquares, EqualsAHandCalculation) {
   const AdversarialObjective objective = objective_of({});
   const Events events = plain_events(2, 2);
-  EXPECT_NEAR(objective.real(logits().flatten()).item<double>(),
-              (0.25 + 0.0625 + 0.64 + 0.01) / 4, 1e-12);
+  EXPECT_NEAR(objective.real(logits().flatten()).item<double>(), (0.25 + 0.0625 + 0.64 + 0.01) / 4,
+              1e-12);
   EXPECT_NEAR(objective.synthetic(logits(), events).item<double>(),
               (0.25 + 0.5625 + 0.04 + 0.81) / 4, 1e-12);
   EXPECT_NEAR(objective.generator(logits(), events).item<double>(),
@@ -63,8 +63,8 @@ TEST(CrossEntropy, StaysFiniteForExtremeLogits) {
   const torch::Tensor extreme = torch::tensor({-1000.0F, 1000.0F}).requires_grad_();
   const torch::Tensor loss = objective.real(extreme);
   EXPECT_FLOAT_EQ(loss.item<float>(), 500.0F);
-  EXPECT_TRUE(torch::equal(torch::autograd::grad({loss}, {extreme})[0],
-                           torch::tensor({-0.5F, 0.0F})));
+  EXPECT_TRUE(
+      torch::equal(torch::autograd::grad({loss}, {extreme})[0], torch::tensor({-0.5F, 0.0F})));
 }
 
 TEST(Objective, TakesMeansOverEventsByWeightThenOverSamples) {
@@ -130,8 +130,9 @@ TEST(Objective, KnowsTheLossOfADiscriminatorThatCannotTell) {
 TEST(Objective, RefusesAnUnknownLoss) {
   AdversarialObjective::Config config;
   config.loss = "cross_entrpy";
-  EXPECT_NE(message_of<core::ConfigError>([&] { objective_of(config); })
-                .find("did you mean 'cross_entropy'?"),
+  EXPECT_NE(message_of<core::ConfigError>([&] {
+              objective_of(config);
+            }).find("did you mean 'cross_entropy'?"),
             std::string::npos);
 }
 

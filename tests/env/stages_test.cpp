@@ -57,15 +57,16 @@ TEST(Detector, SmearsEachObservableRelativeToItsValue) {
   EXPECT_LT(std::abs((pulls.select(1, 0) * pulls.select(1, 1)).mean().item<double>()), 5e-3);
 }
 
-// The random share is 0.2 (A + A') / 2 with A, A' uniform in (-1, 0.3), the same in both directions:
-// mean 0.2 (-0.35), variance 0.2^2 1.3^2 / 24. False alarm of the two numbers: 1.2e-6.
+// The random share is 0.2 (A + A') / 2 with A, A' uniform in (-1, 0.3), the same in both
+// directions: mean 0.2 (-0.35), variance 0.2^2 1.3^2 / 24. False alarm of the two numbers: 1.2e-6.
 TEST(Detector, MixesARandomSymmetricShare) {
   Detector::Config config = quiet_detector();
   config.random_mixing = 0.2;
   Noise noise = noise_of(3, 1000, 1000);
   const torch::Tensor out =
       Detector(config, 2)(same_events(1000, 1000, torch::tensor({1.0F, 1.0F})), noise)
-          .to(torch::kFloat64) - 1;
+          .to(torch::kFloat64) -
+      1;
   EXPECT_TRUE(torch::equal(out.select(2, 0), out.select(2, 1)));
   const torch::Tensor share = out.select(2, 0) / 0.2;
   const double variance = 1.3 * 1.3 / 24;
@@ -77,8 +78,9 @@ TEST(Detector, MixesARandomSymmetricShare) {
 }
 
 TEST(Detector, RefusesASmearingThatDoesNotFit) {
-  EXPECT_NE(message_of<core::ConfigError>([] { Detector(Detector::Config{}, 3); })
-                .find("has 2 numbers for 3 observables"),
+  EXPECT_NE(message_of<core::ConfigError>([] {
+              Detector(Detector::Config{}, 3);
+            }).find("has 2 numbers for 3 observables"),
             std::string::npos);
 }
 
@@ -131,10 +133,9 @@ TEST(EventFilter, WeighsEventsSoftly) {
   const Events out = EventFilter(config, 2)(events, noise);
   const auto s = [](double x) { return 1 / (1 + std::exp(-2 * x)); };
   const auto lifted = [](double weight) { return 0.9 * weight + 0.1; };
-  const std::vector<double> expected = {lifted(s(0.5) * s(0.5) * s(1) * s(1)),
-                                        2 * lifted(s(1) * s(0) * s(0) * s(2)),
-                                        3 * lifted(s(1.5) * s(-0.5) * s(1) * s(1)),
-                                        4 * lifted(s(0.5) * s(0.5) * s(-0.5) * s(2.5))};
+  const std::vector<double> expected = {
+      lifted(s(0.5) * s(0.5) * s(1) * s(1)), 2 * lifted(s(1) * s(0) * s(0) * s(2)),
+      3 * lifted(s(1.5) * s(-0.5) * s(1) * s(1)), 4 * lifted(s(0.5) * s(0.5) * s(-0.5) * s(2.5))};
   EXPECT_TRUE(torch::allclose((*out.weights)[0].to(torch::kFloat64), doubles(expected), 1e-6));
   EXPECT_FALSE(out.mask.has_value());
 }
@@ -178,8 +179,8 @@ TEST(EventFilter, LetsTheGradientThroughToTheDrawnEvents) {
 
 TEST(EventFilter, MasksASampleWithoutSurvivors) {
   Noise noise = noise_of(1, 2, 2);
-  Events events = events_of(torch::tensor({{{0.5F, 0.5F}, {5.0F, 5.0F}},
-                                           {{5.0F, 5.0F}, {6.0F, 6.0F}}}));
+  Events events =
+      events_of(torch::tensor({{{0.5F, 0.5F}, {5.0F, 5.0F}}, {{5.0F, 5.0F}, {6.0F, 6.0F}}}));
   const Events out = EventFilter(box(EventFilter::Training::resample), 2)(events, noise);
   EXPECT_TRUE(torch::equal(*out.mask, torch::tensor({{true, true}, {false, false}})));
   EXPECT_TRUE(torch::isfinite(out.values).all().item<bool>());

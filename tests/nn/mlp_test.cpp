@@ -62,8 +62,8 @@ TEST(Mlp, WithoutHiddenLayersIsLinear) {
 }
 
 // Sum w^2 / sigma^2 is chi-square with n degrees of freedom; its cube root is normal (Wilson and
-// Hilferty). The fourth moment of n normal numbers is 3 sigma^4 with deviation sqrt(96 / n) sigma^4.
-// Five deviations on each of 15 numbers: false alarm 9e-6.
+// Hilferty). The fourth moment of n normal numbers is 3 sigma^4 with deviation sqrt(96 / n)
+// sigma^4. Five deviations on each of 15 numbers: false alarm 9e-6.
 TEST(KaimingNormal, GivesEachLayerItsVariance) {
   const Mlp network(6, 6, {});
   const Replica replica = initialised(network, 2);

@@ -100,9 +100,8 @@ TEST_F(ReplicaTest, CollectsTheGradientsOfSeveralThreads) {
                                       replica.make_leaves()};
   std::vector<std::thread> threads;
   for (std::int64_t k = 0; k < 3; ++k)
-    threads.emplace_back([&, k] {
-      backward(accumulators[static_cast<std::size_t>(k)], input.narrow(0, 2 * k, 2));
-    });
+    threads.emplace_back(
+        [&, k] { backward(accumulators[static_cast<std::size_t>(k)], input.narrow(0, 2 * k, 2)); });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(replica.gradients().abs().max().item<float>(), 0.0F) << "accumulators are apart";
   for (Leaves& accumulator : accumulators) {

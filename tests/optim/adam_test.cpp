@@ -52,8 +52,8 @@ TEST(Adam, LeavesGradientsAndViewsInPlace) {
 // The first step of Adam is the rate itself, against the gradient's sign.
 TEST(Adam, LowersItsRateAlongACosine) {
   for (const auto& [progress, share] :
-       {std::pair(0.0, 1.0), std::pair(0.25, 0.2 + 0.4 * (1 + std::sqrt(0.5))),
-        std::pair(0.5, 0.6), std::pair(1.0, 0.2)}) {
+       {std::pair(0.0, 1.0), std::pair(0.25, 0.2 + 0.4 * (1 + std::sqrt(0.5))), std::pair(0.5, 0.6),
+        std::pair(1.0, 0.2)}) {
     nn::Replica replica = replica_of(1);
     Adam adam(replica, {.learning_rate = 0.01, .final_rate = 0.2});
     set(replica.gradients(), {5.0F});

@@ -35,11 +35,13 @@ std::string spelled(const Gan& gan, const std::vector<UpdateStep>& steps) {
 TEST(Gan, TakesItsStepsInTheConfiguredOrder) {
   const env::Environment environment = small_environment();
   Gan paper(small_gan(), environment, 1, torch::kCPU);
-  EXPECT_EQ(spelled(paper, paper.steps()),
-            "gradients discriminator; update discriminator; gradients generator; update generator; ");
+  EXPECT_EQ(
+      spelled(paper, paper.steps()),
+      "gradients discriminator; update discriminator; gradients generator; update generator; ");
   Gan other(small_gan(UpdateOrder::generator_first), environment, 1, torch::kCPU);
-  EXPECT_EQ(spelled(other, other.steps()),
-            "gradients generator; gradients discriminator; update discriminator; update generator; ");
+  EXPECT_EQ(
+      spelled(other, other.steps()),
+      "gradients generator; gradients discriminator; update discriminator; update generator; ");
 }
 
 TEST(Gan, HasADiscriminatorAChannel) {
@@ -157,6 +159,30 @@ TEST(Gan, AddsTheReferenceTermsOfEveryChannel) {
   EXPECT_EQ(free_of_terms.steps()[0].loss_names, std::vector<std::string>{"generator"});
 }
 
+// Variance of the logits over the batch, mean over parameters; its whole gradient, the mean's
+// included.
+TEST(Gan, DrawsItsProposalsTogetherWhereTheConfigSaysSo) {
+  env::AdversarialObjective::Config objective;
+  objective.reference_terms = env::ReferenceTerms::none;
+  const env::Environment environment = small_environment(1, objective);
+  GanConfig with = small_gan();
+  with.generator.spread_penalty = 0.7;
+  Gan gan(with, environment, 1, torch::kCPU), plain(small_gan(), environment, 1, torch::kCPU);
+  EXPECT_EQ(gan.steps()[0].loss_names, (std::vector<std::string>{"generator", "spread"}));
+  Batch batch = gan.draw(1);
+  const std::vector<double> losses = gradients_of(gan, 0, batch);
+  gradients_of(plain, 0, batch);
+
+  const auto leaves = plain.generator().make_leaves();
+  const torch::Tensor logits = nn::Mlp(3, 2, with.generator.network)(leaves.tensors, batch.noise);
+  const torch::Tensor variance = logits.var(0, false).mean();
+  EXPECT_NEAR(losses[1], variance.item<double>(), 1e-6);
+  (variance * 0.7).backward({}, {}, false, leaves.tensors);
+  const torch::Tensor added = gan.generator().gradients() - plain.generator().gradients();
+  EXPECT_LT((added - leaves.gradients).norm().item<double>(),
+            1e-5 * leaves.gradients.norm().item<double>());
+}
+
 TEST(Gan, LeavesTheOtherNetworksGradientsAlone) {
   const env::Environment environment = small_environment();
   for (const auto order : {UpdateOrder::discriminator_first, UpdateOrder::generator_first}) {
@@ -206,13 +232,14 @@ TEST(Gan, ShowsTheDiscriminatorTheGeneratorsOwnEventsInTheOtherOrder) {
   const env::Events& kept = batch.channels[0].kept[0];
   EXPECT_FALSE(kept.values.requires_grad());
 
-  env::Noise noise(std::make_shared<env::PhiloxNoise>(core::RandomStream(1, "generator events near", 1)),
-                   16, 10);
+  env::Noise noise(
+      std::make_shared<env::PhiloxNoise>(core::RandomStream(1, "generator events near", 1)), 16,
+      10);
   const nn::Mlp generator(3, 2, config.generator.network);
-  const env::Events expected = environment.channels[0].pipeline(
-      environment.parameters.physical_from_logit(
-          generator(gan.generator().leaves().tensors, batch.noise)),
-      noise);
+  const env::Events expected =
+      environment.channels[0].pipeline(environment.parameters.physical_from_logit(generator(
+                                           gan.generator().leaves().tensors, batch.noise)),
+                                       noise);
   EXPECT_TRUE(torch::allclose(kept.values, expected.values));
   const nn::Mlp network(1, 1, config.discriminator.network);
   const torch::Tensor output =
@@ -222,7 +249,8 @@ TEST(Gan, ShowsTheDiscriminatorTheGeneratorsOwnEventsInTheOtherOrder) {
 
 TEST(Gan, TakesTheStateOfAnother) {
   const env::Environment environment = small_environment(2);
-  Gan gan(small_gan(), environment, 1, torch::kCPU), other(small_gan(), environment, 2, torch::kCPU);
+  Gan gan(small_gan(), environment, 1, torch::kCPU),
+      other(small_gan(), environment, 2, torch::kCPU);
   EXPECT_FALSE(torch::equal(gan.generator().weights(), other.generator().weights()));
   const nn::State state = nn::give_state(gan);
   nn::take_state(other, state);
@@ -237,8 +265,9 @@ TEST(Gan, RefusesTheStateOfAnotherNetwork) {
   wider.discriminator.network.width = 9;
   Gan gan(small_gan(), environment, 1, torch::kCPU), other(wider, environment, 1, torch::kCPU);
   const nn::State state = nn::give_state(gan);
-  EXPECT_NE(message_of<core::StateError>([&] { nn::take_state(other, state); })
-                .find("'discriminator_near.weights'"),
+  EXPECT_NE(message_of<core::StateError>([&] {
+              nn::take_state(other, state);
+            }).find("'discriminator_near.weights'"),
             std::string::npos);
 }
 

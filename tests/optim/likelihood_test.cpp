@@ -49,7 +49,11 @@ env::Environment environment_of(std::vector<env::Parameter> parameters, std::int
                                      core::RandomStream(seed, "toys"));
   env::AdversarialObjective objective({}, toys.reference);
   environment.channels.push_back(
-      {"events", pipeline, std::move(toys), {}, std::move(objective),
+      {"events",
+       pipeline,
+       std::move(toys),
+       {},
+       std::move(objective),
        env::TabulatedDensity([theory](const torch::Tensor& p) { return theory.table(p); },
                              theory.grid, {"norm"})});
   return environment;
@@ -83,8 +87,8 @@ TEST(CramerRao, EqualsTheBoundOfATruncatedExponential) {
 // With the norm known, N = norm a / (1 - exp(-a)), so its error is dN/da times that of a.
 TEST(CramerRao, CarriesErrorsAlongAnExactNorm) {
   const env::Environment environment = two_parameters(10);
-  const std::vector<double> errors = cramer_rao_errors(environment, ReferenceUse::exact,
-                                                       environment.parameters.truth(), 1e4);
+  const std::vector<double> errors =
+      cramer_rao_errors(environment, ReferenceUse::exact, environment.parameters.truth(), 1e4);
   EXPECT_NEAR(errors[0] * std::sqrt(1e4 * variance_of_x(3)), 1, 1e-5);
   const double e = std::exp(-3.0);
   const double slope = 2 * (1 / 3.0 - e / (1 - e));
@@ -146,8 +150,9 @@ TEST(Likelihood, AddsItsChannels) {
 TEST(Likelihood, RefusesAChannelWithoutADensity) {
   env::Environment environment = one_parameter(50);
   environment.channels[0].density.reset();
-  EXPECT_NE(message_of<core::ConfigError>([&] { Likelihood(environment, ReferenceUse::exact); })
-                .find("channel 'events' offers no density"),
+  EXPECT_NE(message_of<core::ConfigError>([&] {
+              Likelihood(environment, ReferenceUse::exact);
+            }).find("channel 'events' offers no density"),
             std::string::npos);
 }
 
@@ -155,12 +160,14 @@ TEST(Likelihood, WantsAllReferenceNumbersOrNone) {
   env::Environment environment = one_parameter(50);
   const Exponential theory;
   environment.channels[0].density.emplace(
-      [theory](const torch::Tensor& p) { return theory.table(p).expand({-1, 2, -1}); }, theory.grid,
-      std::vector<std::string>{"norm", "other"});
-  environment.channels[0].training.values =
-      environment.channels[0].training.values.expand({-1, 2});
-  EXPECT_NE(message_of<core::ConfigError>([&] { Likelihood(environment, ReferenceUse::exact); })
-                .find("only 1 of the numbers norm, other are given"),
+      [theory](const torch::Tensor& p) {
+        return theory.table(p).expand({-1, 2, -1});
+      },
+      theory.grid, std::vector<std::string>{"norm", "other"});
+  environment.channels[0].training.values = environment.channels[0].training.values.expand({-1, 2});
+  EXPECT_NE(message_of<core::ConfigError>([&] {
+              Likelihood(environment, ReferenceUse::exact);
+            }).find("only 1 of the numbers norm, other are given"),
             std::string::npos);
   environment.channels[0].training.reference.clear();
   EXPECT_EQ(Likelihood(environment, ReferenceUse::exact).constraints(), 0);
@@ -173,7 +180,8 @@ TEST(ConstrainedCovariance, EqualsHandCalculations) {
   EXPECT_TRUE(torch::allclose(constrained_covariance(hessian, none).matmul(hessian),
                               torch::eye(2, torch::kFloat64)));
   const torch::Tensor along = constrained_covariance(hessian, torch::ones({1, 2}, torch::kFloat64));
-  EXPECT_TRUE(torch::allclose(along, torch::tensor({{0.25, -0.25}, {-0.25, 0.25}}, torch::kFloat64)));
+  EXPECT_TRUE(
+      torch::allclose(along, torch::tensor({{0.25, -0.25}, {-0.25, 0.25}}, torch::kFloat64)));
 }
 
 TEST(ConstrainedCovariance, RefusesWhatIsNoMinimum) {
@@ -190,8 +198,7 @@ TEST(PhysicalCovariance, FollowsTheSlopeOfTheLogit) {
   const torch::Tensor covariance = torch::tensor({{1.0, 0.5}, {0.5, 2.0}}, torch::kFloat64);
   // range g (1 - g): 4 * 3/16 at g = 1/4, 2 / 4 at g = 1/2
   const torch::Tensor found = physical_covariance(set, doubles({-std::log(3), 0}), covariance);
-  const torch::Tensor expected =
-      torch::tensor({{0.5625, 0.1875}, {0.1875, 0.5}}, torch::kFloat64);
+  const torch::Tensor expected = torch::tensor({{0.5625, 0.1875}, {0.1875, 0.5}}, torch::kFloat64);
   EXPECT_TRUE(torch::allclose(found, expected)) << found;
 }
 
@@ -216,7 +223,8 @@ TEST(Fit, FindsTheAnalyticMaximumAndItsCurvature) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     env::Parameter norm = parameter("N", 0.1, 4, 2);
     norm.fixed = 2;
-    const env::Environment environment = environment_of({parameter("a", 0.5, 8, 3), norm}, 5'000, seed);
+    const env::Environment environment =
+        environment_of({parameter("a", 0.5, 8, 3), norm}, 5'000, seed);
     const FitResult fit = fit_maximum_likelihood(environment, events_alone(), 1);
     const double expected = analytic_fit(environment.channels[0].training.values);
     const double error = 1 / std::sqrt(5'000 * variance_of_x(expected));
@@ -251,8 +259,9 @@ TEST(Fit, IsCertainWhereReferenceNumbersFixEverything) {
 TEST(Fit, RefusesMoreReferenceNumbersThanFreeParameters) {
   env::Environment environment = one_parameter(100);
   environment.channels.push_back(environment.channels[0]);
-  EXPECT_NE(message_of<core::ConfigError>([&] { fit_maximum_likelihood(environment, {}, 1); })
-                .find("2 exactly known numbers constrain 1 free parameters"),
+  EXPECT_NE(message_of<core::ConfigError>([&] {
+              fit_maximum_likelihood(environment, {}, 1);
+            }).find("2 exactly known numbers constrain 1 free parameters"),
             std::string::npos);
 }
 
@@ -260,8 +269,9 @@ TEST(Fit, RefusesToGuessWhatEventsDoNotFix) {
   const env::Environment environment = two_parameters(1'000);
   FitConfig config = events_alone();
   config.starts = 2;
-  EXPECT_NE(message_of<core::Error>([&] { fit_maximum_likelihood(environment, config, 1); })
-                .find("give reference numbers"),
+  EXPECT_NE(message_of<core::Error>([&] {
+              fit_maximum_likelihood(environment, config, 1);
+            }).find("give reference numbers"),
             std::string::npos);
 }
 

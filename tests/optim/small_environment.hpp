@@ -7,8 +7,8 @@
 
 namespace sagips::testing {
 
-/// Normal events of two parameters, seen in a unit of its own, with the number "level" = mean + width.
-/// shape: [samples, 2] -> [samples, events, 1]
+/// Normal events of two parameters, seen in a unit of its own, with the number "level" = mean +
+/// width. shape: [samples, 2] -> [samples, events, 1]
 struct GaussEvents {
   double unit = 1;
 
@@ -45,8 +45,8 @@ inline env::Channel small_channel(const std::string& name, double unit,
 }
 
 /// One or two channels: the second sees everything in another unit.
-inline env::Environment small_environment(
-    std::size_t channels = 1, const env::AdversarialObjective::Config& objective = {}) {
+inline env::Environment small_environment(std::size_t channels = 1,
+                                          const env::AdversarialObjective::Config& objective = {}) {
   env::Environment environment;
   environment.parameters = env::ParameterSet(
       {small_parameter("mean", -2, 4, 1.5), small_parameter("width", 0.1, 2, 0.5)});

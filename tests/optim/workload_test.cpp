@@ -47,8 +47,7 @@ TEST(SimpleWorkload, BecomesAnEntryOfItsOwn) {
 }
 
 TEST(Environment, HoldsToyDataAtTheTruthWithTheirNumbers) {
-  const auto environment =
-      make_environment(*entry().make(), toys(1'000), Split::all_training, 1);
+  const auto environment = make_environment(*entry().make(), toys(1'000), Split::all_training, 1);
   ASSERT_EQ(environment.channels.size(), 1U);
   const env::Channel& channel = environment.channels[0];
   EXPECT_EQ(channel.training.size(), 1'000);
@@ -82,8 +81,8 @@ TEST(Environment, DependsOnItsSeedAlone) {
 TEST(Environment, TakesTheToyValueForTheTruthOfToyData) {
   SimpleWorkload workload = simple();
   workload.parameters[0].toy = 2.5;
-  const auto environment = make_environment(*WorkloadEntry(workload).make(), toys(4'000),
-                                            Split::all_training, 1);
+  const auto environment =
+      make_environment(*WorkloadEntry(workload).make(), toys(4'000), Split::all_training, 1);
   EXPECT_EQ(environment.parameters.all()[0].truth, 2.5);
   // ten deviations of the mean
   EXPECT_NEAR(environment.channels[0].training.values.mean().item<double>(), 2.5,
@@ -111,9 +110,8 @@ TEST(Environment, RefusesDataWithOtherColumnsThanThePipelineMakes) {
   const TemporaryFolder folder;
   DataSettings settings = from_file(folder, "x,y\n1,7\n2,8\n");
   settings.data.columns = {"x", "y"};
-  EXPECT_EQ(message_of<core::ConfigError>([&] {
-              make_environment(*entry().make(), settings, Split::all_training, 1);
-            }),
+  EXPECT_EQ(message_of<core::ConfigError>(
+                [&] { make_environment(*entry().make(), settings, Split::all_training, 1); }),
             "data.columns: the data have 2 columns, the pipeline 'events' makes 1. Name as many in "
             "data.columns.");
 }

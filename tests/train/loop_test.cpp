@@ -13,8 +13,8 @@
 namespace sagips::train {
 namespace {
 
-using testing::message_of;
 using optim::Action;
+using testing::message_of;
 
 /// Two networks of one weight each. The loss of "first" is the sum of w^2 over samples, that of
 /// "second" the sum of 3 w; both are shares of the batch. Its batches are empty but for their size.
@@ -55,8 +55,8 @@ class TwoWeights final : public optim::Optimizer {
   double weight(std::size_t i) const { return replicas_[i].weights().item<double>(); }
   nn::Replica& replica(std::size_t i) { return replicas_[i]; }
 
-  std::vector<optim::Tile> tiles;       ///< in the order they were asked for
-  std::int64_t broken_epoch = 0;        ///< in which the gradient of "first" is not finite
+  std::vector<optim::Tile> tiles;  ///< in the order they were asked for
+  std::int64_t broken_epoch = 0;   ///< in which the gradient of "first" is not finite
   float breakage = std::numeric_limits<float>::quiet_NaN();
 
  private:
@@ -85,10 +85,10 @@ class TwoWeights final : public optim::Optimizer {
 
 constexpr auto gradients = Action::Kind::gradients;
 constexpr auto update = Action::Kind::update;
-const std::vector<Action> first_then_second = {{gradients, 0}, {update, 0}, {gradients, 1},
-                                               {update, 1}};
-const std::vector<Action> second_inside_first = {{gradients, 0}, {gradients, 1}, {update, 1},
-                                                 {update, 0}};
+const std::vector<Action> first_then_second = {
+    {gradients, 0}, {update, 0}, {gradients, 1}, {update, 1}};
+const std::vector<Action> second_inside_first = {
+    {gradients, 0}, {gradients, 1}, {update, 1}, {update, 0}};
 
 LoopConfig epochs(std::int64_t count, std::int64_t evaluate_every = 0) {
   LoopConfig config;
@@ -209,8 +209,9 @@ TEST(Loop, StopsEarlyForTheGivenReason) {
 
 TEST(Loop, WantsALimit) {
   TwoWeights optimizer(first_then_second);
-  EXPECT_NE(message_of<core::ConfigError>([&] { Loop(epochs(0), optimizer, {}); })
-                .find("Set train.epochs or train.minutes"),
+  EXPECT_NE(message_of<core::ConfigError>([&] {
+              Loop(epochs(0), optimizer, {});
+            }).find("Set train.epochs or train.minutes"),
             std::string::npos);
 }
 
@@ -356,8 +357,7 @@ TEST(Engine, CutsASeparableBatchIntoTiles) {
 TEST(Engine, ForgetsTheGradientsOfTheEpochBefore) {
   TwoWeights optimizer(first_then_second);
   optim::Batch batch = optimizer.draw(1);
-  for (int repeat = 0; repeat < 2; ++repeat)
-    Engine({4}).gradients(optimizer.steps()[1], batch, {});
+  for (int repeat = 0; repeat < 2; ++repeat) Engine({4}).gradients(optimizer.steps()[1], batch, {});
   EXPECT_NEAR(optimizer.replica(1).gradients().item<double>(), 3, 1e-6);
 }
 

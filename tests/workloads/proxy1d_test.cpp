@@ -81,9 +81,9 @@ TEST(Proxy1d, OffersItsDensityOnlyWhereItIsKnown) {
 
 TEST(Proxy1d, RunsThroughDetectorAndFilter) {
   for (const char* form : {"soft", "resample"}) {
-    const auto workload = proxy({"detector.enabled=true", "filter.enabled=true",
-                                 "filter.low=[0.15, 0.15]", "filter.high=[0.8, 0.8]",
-                                 std::string("filter.training=") + form});
+    const auto workload =
+        proxy({"detector.enabled=true", "filter.enabled=true", "filter.low=[0.15, 0.15]",
+               "filter.high=[0.8, 0.8]", std::string("filter.training=") + form});
     const env::Environment environment = environment_of(*workload, 500);
     const torch::Tensor& x = environment.channels[0].training.values;
     EXPECT_EQ(x.size(0), 500);
@@ -120,8 +120,9 @@ TEST(Proxy1d, HasADirectionThatEventsAloneDoNotFix) {
   optim::FitConfig config;
   config.reference = optim::ReferenceUse::ignore;
   config.starts = 2;
-  EXPECT_NE(message_of<core::Error>([&] { optim::fit_maximum_likelihood(environment, config, 1); })
-                .find("a parameter may not be identifiable from these data"),
+  EXPECT_NE(message_of<core::Error>([&] {
+              optim::fit_maximum_likelihood(environment, config, 1);
+            }).find("a parameter may not be identifiable from these data"),
             std::string::npos);
 }
 

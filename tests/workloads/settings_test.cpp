@@ -30,6 +30,25 @@ TEST(Settings, CanAllBeReadAndReadBackTheSame) {
   }
 }
 
+TEST(Settings, OfAUsersWorkloadAreLaptopSizedUnlessTheyAreGiven) {
+  optim::SimpleWorkload mine;
+  mine.name = "mine";
+  env::Parameter parameter;
+  parameter.name = "mean";
+  parameter.toy = 0.5;
+  mine.parameters = {parameter};
+  cli::Workloads workloads("workload");
+  workloads.add("mine", mine);
+  const cli::Job laptop = cli::read_job(workloads, "mine", {"parameters.mean.high=2"});
+  EXPECT_EQ(laptop.settings.gan.generator.network.width, 64);
+  EXPECT_EQ(laptop.settings.loop.epochs, 1500);
+  EXPECT_EQ(laptop.workload->parameters()[0].high, 2.0);
+  mine.name = "other";
+  mine.settings = "train: {epochs: 7}";
+  workloads.add("other", mine);
+  EXPECT_EQ(cli::read_job(workloads, "other", {}).settings.loop.epochs, 7);
+}
+
 TEST(Settings, MakePipelinesThatPassTheirDryRun) {
   const cli::Workloads workloads = all_workloads();
   for (const std::string& name : workloads.names()) {
@@ -51,6 +70,7 @@ TEST(PaperSettings, HaveThePapersNumbers) {
   EXPECT_EQ(gan.batch.events, 100);
   EXPECT_EQ(gan.generator.noise_dimensions, 6);
   EXPECT_EQ(gan.generator.shared, nn::SharedPart::weights_only);
+  EXPECT_EQ(gan.generator.spread_penalty, 0.0) << "no idea of the paper's";
   for (const nn::MlpConfig& network : {gan.generator.network, gan.discriminator.network}) {
     EXPECT_EQ(network.width, 128);
     EXPECT_EQ(network.layers, 4);

@@ -14,9 +14,9 @@ namespace sagips::workloads::resonance {
 /// then normalised in the window; background exp(-slope (m - m_low)) normalised in the window;
 /// fraction = the signal's share.
 ///
-/// The convolution is a sum over t = -6, -5.75, ..., 6 in units of the resolution. The trapezoid
-/// rule converges like exp(-2 pi d / 0.25) where d = W / (2 resolution): 2e-7 at W = 2.5 GeV and
-/// resolution 2 GeV, 2e-3 at 5 GeV.
+/// The convolution is a sum over t = -6, -5.75, ..., 6 in units of the resolution. Its relative
+/// error is about 2 exp(-2 pi d / 0.25) where d = W / (2 resolution): 6e-7 at W = 2.5 GeV and
+/// resolution 2 GeV, 5e-3 at 5 GeV, but 10 % at W = 0.5 GeV and resolution 2 GeV.
 ///
 /// shape:  parameters [samples, 5] in the order mass, width, resolution, fraction, slope ->
 /// [samples, 1, points] units:  GeV, slope 1/GeV, fraction none source: docs/physics/resonance.md
