@@ -3,8 +3,6 @@
 #   libraries that no public header shows. TORCH adds LibTorch and its precompiled header.
 function(sagips_add_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "TORCH" "" "SOURCES;USES;PRIVATE_USES")
-  include(SagipsUnderConstruction)
-  sagips_keep_existing(layer_SOURCES sagips_${name})
   add_library(sagips_${name} STATIC ${layer_SOURCES})
   add_library(sagips::${name} ALIAS sagips_${name})
   sagips_compile_settings(sagips_${name})

@@ -12,8 +12,6 @@ ProcessorCount(SAGIPS_CORES)
 
 function(sagips_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "SLOW;LONG;TORCH" "TIMEOUT" "SOURCES;USES;PRIVATE_USES;DEFINITIONS")
-  include(SagipsUnderConstruction)
-  sagips_keep_existing(test_SOURCES ${name})
   add_executable(${name} ${test_SOURCES})
   sagips_compile_settings(${name})
   foreach(layer IN LISTS test_USES)

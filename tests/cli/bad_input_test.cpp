@@ -200,3 +200,26 @@ TEST(BadInput, NoSpaceForTheRunFolder) {
   EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() - 1) << "one line, not:\n" << outcome.out;
   EXPECT_EQ(scratch.entries(), before);
 }
+
+TEST(BadInput, StageThatIsWrongIsNamed) {
+  Scratch scratch;
+  const auto expect_named = [&](const std::string& workload, const std::string& stage,
+                                const std::string& words) {
+    const Outcome outcome = scratch.run(SAGIPS_BROKEN_STAGES " train " + workload);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    EXPECT_EQ(outcome.error_lines(), 1) << outcome.err;
+    EXPECT_NE(outcome.err.find(stage), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+    EXPECT_EQ(scratch.entries(), 0);
+  };
+  expect_named("wrong_shape", "WrongShape", "[samples, events, observables]");
+  expect_named("cuts_gradient", "CutsGradient", "'scale'");
+  expect_named("throws", "Throws", "fails on input of shape");
+}
+
+TEST(BadInput, Hdf5WithoutTheDataSet) {
+  Scratch scratch;
+  // the smallest HDF5 file there is: one made by the library with nothing in it
+  ASSERT_EQ(scratch.run(SAGIPS_EMPTY_HDF5 " empty.hdf5").exit_code, 0);
+  expect_refused(scratch, resonance("empty.hdf5") + " data.hdf5_dataset=events", "events");
+}

@@ -285,6 +285,29 @@ TEST(InverseCdf, GivesNoNaNForEmptyCells) {
   }
 }
 
+// Half of the mass sits at the last point, behind an empty cell: events there have no cell of their
+// own, and the slope of none is no number.
+TEST(InverseCdf, GivesNoNaNBehindAnEmptyLastCell) {
+  const Grid grid = grid_of(0, 1, 5, CellRule::left);
+  const torch::Tensor table = torch::tensor({{{0.0F, 1.0F, 0.0F, 0.0F, 1.0F}}}).requires_grad_();
+  Noise noise = noise_of(6, 1, 100);
+  const torch::Tensor x = InverseCdf({grid, 1, {}})(table_of(table), noise).values;
+  EXPECT_TRUE(torch::isfinite(x).all().item<bool>());
+  EXPECT_FLOAT_EQ(x.max().item<float>(), 0.8F);
+  const torch::Tensor gradient = torch::autograd::grad({x.sum()}, {table})[0];
+  EXPECT_TRUE(torch::isfinite(gradient).all().item<bool>()) << gradient;
+}
+
+TEST(InverseCdf, MultipliesUniformNumbersByTheCoverage) {
+  const Grid grid = grid_of(0, 1, 11, CellRule::trapezoid);
+  const auto source =
+      std::make_shared<RecordedNoise>(std::vector<torch::Tensor>{torch::tensor({{0.2F, 0.9F}})});
+  Noise noise(source, 1, 2);
+  const torch::Tensor x =
+      InverseCdf({grid, 0.5, {}})(table_of(torch::ones({1, 1, 11})), noise).values.flatten();
+  EXPECT_TRUE(torch::allclose(x, torch::tensor({0.9F, 0.55F}))) << x;
+}
+
 TEST(InverseCdf, RefusesATableOfAnotherGrid) {
   Noise noise = noise_of(1, 2, 5);
   const InverseCdf sampler = sampler_of(proxy_grid(CellRule::left));

@@ -207,6 +207,16 @@ TEST(Loop, StopsEarlyForTheGivenReason) {
   EXPECT_EQ(asked, (Counts{3, 6})) << "not before the first epoch";
 }
 
+TEST(Loop, CallsItsLastEpochTheEndWhateverTheEvaluationSays) {
+  TwoWeights optimizer(first_then_second);
+  Diary diary;
+  Loop::Callbacks callbacks = noted_in(diary);
+  callbacks.should_stop = [](const record::Evaluated& seen) {
+    return seen.epoch == 4 ? std::string("enough") : std::string();
+  };
+  EXPECT_EQ(Loop(epochs(4, 2), optimizer, callbacks).run().reason, "all epochs done");
+}
+
 TEST(Loop, WantsALimit) {
   TwoWeights optimizer(first_then_second);
   EXPECT_NE(message_of<core::ConfigError>([&] {

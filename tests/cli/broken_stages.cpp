@@ -1,0 +1,40 @@
+#include "sagips/cli/program.hpp"
+
+// A program of a user whose stages are wrong, each in its own way.
+
+namespace {
+
+struct WrongShape {
+  torch::Tensor operator()(torch::Tensor p, sagips::env::Noise& noise) const {
+    return p * noise.uniform();
+  }
+};
+
+struct CutsGradient {
+  torch::Tensor operator()(torch::Tensor p, sagips::env::Noise& noise) const {
+    return (p.detach() * noise.uniform()).unsqueeze(2);
+  }
+};
+
+struct Throws {
+  torch::Tensor operator()(torch::Tensor p, sagips::env::Noise&) const {
+    return p.matmul(torch::ones({7, 7}));
+  }
+};
+
+sagips::optim::SimpleWorkload workload(const std::string& name, sagips::env::Stage stage) {
+  sagips::optim::SimpleWorkload broken{name, "for a test"};
+  broken.parameters = {{.name = "scale", .low = 0.1, .high = 5, .toy = 2.2}};
+  broken.pipeline = {std::move(stage)};
+  broken.observables = {{"x", ""}};
+  return broken;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return sagips::cli::run(
+      argc, argv,
+      {workload("wrong_shape", WrongShape{}), workload("cuts_gradient", CutsGradient{}),
+       workload("throws", Throws{})});
+}
