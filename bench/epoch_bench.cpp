@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
-#include <map>
-#include <string>
+#include <memory>
 #include <vector>
 
+#include "bench/measuring.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/memory.hpp"
 #include "sagips/optim/gan.hpp"
@@ -19,26 +17,16 @@
 
 namespace {
 
+using sagips::bench::median;
+using sagips::bench::processor;
 using sagips::train::Loop;
 
 constexpr int repeats = 7;
-
-std::string processor() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  return "unknown processor";
-}
 
 double seconds(Loop& loop, std::int64_t until) {
   const auto start = std::chrono::steady_clock::now();
   loop.run_epochs(until);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
 }
 
 struct Candidate {

@@ -58,3 +58,21 @@ function(sagips_add_script_test name)
     set_tests_properties(${name} PROPERTIES PROCESSORS ${SAGIPS_CORES})
   endif()
 endfunction()
+
+# sagips_add_mpi_test(NAME RANKS n ... [TIMEOUT seconds] COMMAND program arguments ...)
+#   one test for each number of ranks, NAME.n. Ranks beyond the cores take turns, so each has all cores to itself.
+#   The launcher may differ: Open MPI refuses root and more ranks than slots unless told, MPICH knows no such options.
+function(sagips_add_mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "TIMEOUT" "RANKS;COMMAND")
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 120)
+  endif()
+  foreach(ranks IN LISTS test_RANKS)
+    set(arguments ${test_COMMAND})
+    list(POP_FRONT arguments program)
+    add_test(NAME ${name}.${ranks} COMMAND "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+      "$<TARGET_FILE:${program}>" ${arguments})
+    set_tests_properties(${name}.${ranks} PROPERTIES LABELS slow TIMEOUT ${test_TIMEOUT} PROCESSORS ${SAGIPS_CORES}
+      ENVIRONMENT "OMP_NUM_THREADS=1;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_hwloc_base_binding_policy=none")
+  endforeach()
+endfunction()

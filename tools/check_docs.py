@@ -131,7 +131,8 @@ def main():
     parser.add_argument("pages", nargs="*", type=pathlib.Path, help="default: README.md and docs/**/*.md")
     arguments = parser.parse_args()
 
-    environment = dict(os.environ)
+    # mpirun refuses root unless told; pages say so, readers are rarely root
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     if arguments.path:
         environment["PATH"] = f"{arguments.path.resolve()}{os.pathsep}{environment['PATH']}"
     pages = arguments.pages or [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))

@@ -16,8 +16,10 @@ required=(
   g++ cmake ninja-build git pkg-config python3 python3-venv
   libyaml-cpp-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libhdf5-dev libcli11-dev
   librandom123-dev libnlopt-dev libnlopt-cxx-dev libgtest-dev gnuplot-nox fonts-dejavu-core
+  openmpi-bin libopenmpi-dev
 )
-optional=(ccache)  # builds work without it, only slower
+optional=(ccache          # builds work without it, only slower
+          mpich libmpich-dev)  # for the test that SAGIPS works with another MPI
 
 say() { printf 'setup: %s\n' "$*"; }
 complain() { printf 'setup: %s\n' "$*" >&2; }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
@@ -38,6 +39,14 @@ Reader reader_for(char kind, std::size_t bytes) {
       return is_signed ? number_at<std::int32_t> : number_at<std::uint32_t>;
     default:
       return is_signed ? number_at<std::int64_t> : number_at<std::uint64_t>;
+  }
+}
+
+void convert(const NpyHeader& header, const char* place, std::vector<double>& values) {
+  const Reader reader = reader_for(header.kind, header.item_bytes);
+  for (double& value : values) {
+    value = reader(place, header.big_endian);
+    place += header.item_bytes;
   }
 }
 
@@ -107,16 +116,39 @@ void write_as_single(const std::string& path, std::span<const Number> values,
 
 NpyArray read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
 
+NpyArray read_npy(const std::string& path, const RowShare& share) {
+  constexpr std::size_t longest_header = 1 << 16;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return read_npy(path);  // says why
+  const auto file_bytes = static_cast<std::size_t>(file.tellg());
+  const auto read = [&](std::size_t offset, std::size_t size) {
+    std::string bytes(size, '\0');
+    file.seekg(static_cast<std::streamoff>(offset));
+    if (!file.read(bytes.data(), static_cast<std::streamsize>(size)))
+      throw DataError(path, "cannot be read to its end. Copy it again.");
+    return bytes;
+  };
+  const NpyHeader header = parse_npy_header(read(0, std::min(file_bytes, longest_header)), path);
+  check_size(header, file_bytes, path);
+  if (header.fortran_order && header.shape.size() > 1)
+    throw DataError(path,
+                    "is in Fortran order, where rows do not lie together (ranks cannot read "
+                    "shares of it). Save it with numpy.ascontiguousarray.");
+  if (header.shape.empty()) return read_npy(path);
+  const std::size_t rows = header.shape[0], row = rows > 0 ? header.count / rows : 0;
+  NpyArray array{header.shape, std::vector<double>(share.size(rows) * row)};
+  array.shape[0] = share.size(rows);
+  const std::string bytes = read(header.data_offset + share.first(rows) * row * header.item_bytes,
+                                 array.values.size() * header.item_bytes);
+  convert(header, bytes.data(), array.values);
+  return array;
+}
+
 NpyArray parse_npy(std::string_view bytes, const std::string& file) {
   const NpyHeader header = parse_npy_header(bytes, file);
   check_size(header, bytes.size(), file);
   NpyArray array{header.shape, std::vector<double>(header.count)};
-  const Reader reader = reader_for(header.kind, header.item_bytes);
-  const char* place = bytes.data() + header.data_offset;
-  for (double& value : array.values) {
-    value = reader(place, header.big_endian);
-    place += header.item_bytes;
-  }
+  convert(header, bytes.data() + header.data_offset, array.values);
   if (header.fortran_order && header.shape.size() > 1)
     array.values = row_major(array.values, header.shape);
   return array;

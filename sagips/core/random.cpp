@@ -107,10 +107,10 @@ void RandomStream::uniform(std::uint32_t sample, std::uint32_t dimension, std::s
 }
 
 void RandomStream::integers(std::uint32_t sample, std::uint32_t dimension, std::uint64_t bound,
-                            std::span<std::int64_t> events) const {
+                            std::span<std::int64_t> events, std::uint32_t first_event) const {
   if (bound == 0 || bound >= std::uint64_t{1} << 32)
     throw Error("random whole numbers need a bound from 1 to 2^32 - 1.");
-  fill<2>(blocks_of(key_, Kind::whole, sample, dimension, step_), events, 0,
+  fill<2>(blocks_of(key_, Kind::whole, sample, dimension, step_), events, first_event,
           [bound](const philox4x32_ctr_t& block, std::size_t i) {
             return scaled(two_words(block, 2 * i), bound);
           });

@@ -31,7 +31,7 @@ class RandomStream {
   /// Whole numbers in [0, bound), bound < 2^32, unbiased to 2^-32 (64-bit multiply); used to draw
   /// rows of a data set.
   void integers(std::uint32_t sample, std::uint32_t dimension, std::uint64_t bound,
-                std::span<std::int64_t> events) const;
+                std::span<std::int64_t> events, std::uint32_t first_event = 0) const;
 
  private:
   std::uint32_t key_[2];

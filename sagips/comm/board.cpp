@@ -1,0 +1,132 @@
+#include "sagips/comm/board.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "sagips/core/text.hpp"
+
+namespace sagips::comm {
+
+namespace {
+
+constexpr std::int64_t silent_ns = 1'000'000'000;  // ten times as long as `Patience` is silent
+constexpr std::size_t remembered = 8;  // calls; partners are never further apart than one
+
+// A process that has ended stays as a zombie until its launcher asks for it.
+bool alive(std::int64_t process) {
+  std::ifstream file(core::text("/proc/", process, "/stat"));
+  std::string line;
+  if (!std::getline(file, line)) return false;
+  const auto end = line.rfind(") ");
+  return end == std::string::npos || (line[end + 2] != 'Z' && line[end + 2] != 'X');
+}
+
+}  // namespace
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Zeroed memory is a valid entry.
+struct alignas(64) Board::Entry {
+  struct Calls {
+    std::atomic<std::uint64_t> count;
+    std::array<std::atomic<std::int64_t>, remembered> began_ns;
+  };
+  std::atomic<std::int64_t> process;
+  std::atomic<std::int64_t> beat_ns;
+  std::atomic<int> left;
+  std::atomic<int> failure_claimed;
+  std::array<Calls, exchanges> calls;
+};
+
+Board::Board(Communicator& communicator)
+    : communicator_(communicator), memory_(communicator.share(sizeof(Entry))) {
+  while (entry(first_on_node_) == nullptr) ++first_on_node_;
+  entry(communicator.rank())->process = getpid();
+  beat();
+}
+
+Board::Entry* Board::entry(int rank) const {
+  return reinterpret_cast<Entry*>(memory_->block(rank));
+}
+
+void Board::begin_call(int exchange, std::uint64_t call, std::int64_t time_ns) {
+  Entry::Calls& calls = entry(communicator_.rank())->calls[static_cast<std::size_t>(exchange)];
+  calls.began_ns[call % remembered].store(time_ns, std::memory_order_relaxed);
+  calls.count.store(call, std::memory_order_release);
+  entry(communicator_.rank())->beat_ns.store(time_ns, std::memory_order_relaxed);
+}
+
+std::optional<std::int64_t> Board::began(int rank, int exchange, std::uint64_t call) const {
+  const Entry* seen = entry(rank);
+  if (seen == nullptr) return {};
+  const Entry::Calls& calls = seen->calls[static_cast<std::size_t>(exchange)];
+  const std::uint64_t count = calls.count.load(std::memory_order_acquire);
+  if (count < call || count >= call + remembered) return {};
+  return calls.began_ns[call % remembered].load(std::memory_order_relaxed);
+}
+
+void Board::beat() { entry(communicator_.rank())->beat_ns = now_ns(); }
+
+std::int64_t Board::last_beat_ns(int rank) const {
+  const Entry* seen = entry(rank);
+  return seen == nullptr ? 0 : seen->beat_ns.load();
+}
+
+int Board::culprit(const std::vector<int>& partners, int exchange, std::uint64_t call) const {
+  if (const int dead = dead_rank(); dead >= 0) return dead;
+  int slowest = -1;
+  std::uint64_t fewest = call;
+  for (const int rank : partners) {
+    const Entry* seen = entry(rank);
+    if (seen == nullptr) continue;
+    const std::uint64_t calls = seen->calls[static_cast<std::size_t>(exchange)].count.load();
+    if (calls >= fewest) continue;
+    fewest = calls;
+    slowest = rank;
+  }
+  if (slowest >= 0) return slowest;
+  // All have come. Who waits gives a sign of life now and then; who hangs gives none.
+  std::int64_t oldest = now_ns() - silent_ns;
+  for (const int rank : partners) {
+    const std::int64_t beat = last_beat_ns(rank);
+    if (beat == 0 || beat >= oldest) continue;
+    oldest = beat;
+    slowest = rank;
+  }
+  return slowest;
+}
+
+int Board::dead_rank() const {
+  for (int rank = 0; rank < communicator_.size(); ++rank) {
+    const Entry* seen = entry(rank);
+    if (seen == nullptr || seen->process == 0 || seen->left != 0) continue;
+    if (rank != communicator_.rank() && !alive(seen->process)) return rank;
+  }
+  return -1;
+}
+
+void Board::take_leave() { entry(communicator_.rank())->left = 1; }
+
+bool Board::claim_failure() {
+  int nobody = 0;
+  return entry(first_on_node_)->failure_claimed.compare_exchange_strong(nobody, 1);
+}
+
+std::string Board::name(int rank) const {
+  const Entry* seen = entry(rank);
+  if (seen == nullptr || seen->process == 0) return core::text("rank ", rank);
+  return core::text("rank ", rank, " (process ", seen->process.load(), ")");
+}
+
+}  // namespace sagips::comm

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sagips/comm/communicator.hpp"
+
+namespace sagips::comm {
+
+/// Nanoseconds of a clock that all ranks of a node share.
+std::int64_t now_ns();
+
+/// What the ranks of a node know of each other beside the messages: how far each has come, whether
+/// its process lives, and who speaks when the job fails. Ranks on other nodes are not seen.
+class Board {
+ public:
+  /// collective
+  explicit Board(Communicator& communicator);
+
+  /// This rank begins its call number `call` (counts from 1) of an exchange with this `index`.
+  void begin_call(int exchange, std::uint64_t call, std::int64_t time_ns);
+  /// When that rank began that call; empty when it has not, or when it is not seen.
+  std::optional<std::int64_t> began(int rank, int exchange, std::uint64_t call) const;
+  /// A sign of life, for ranks that wait for no particular message.
+  void beat();
+  std::int64_t last_beat_ns(int rank) const;  ///< 0: not seen
+
+  /// The rank among `partners` that holds the others up: one whose process is gone, else the one
+  /// with the fewest calls begun, if that is fewer than `call`, else the one that has been silent
+  /// for longest, if that is long. -1: cannot tell.
+  int culprit(const std::vector<int>& partners, int exchange, std::uint64_t call) const;
+  /// A rank of this node whose process has ended without taking leave; -1: none.
+  int dead_rank() const;
+  /// This rank is about to end in order.
+  void take_leave();
+  /// True for the first rank of the node that asks: it says why the job fails.
+  bool claim_failure();
+  /// "rank 2 (process 4711)"
+  std::string name(int rank) const;
+
+  static constexpr int exchanges = 4;  ///< that can be told apart
+
+ private:
+  struct Entry;
+  Entry* entry(int rank) const;
+
+  Communicator& communicator_;
+  std::unique_ptr<Memory> memory_;
+  int first_on_node_ = 0;
+};
+
+}  // namespace sagips::comm

@@ -1,0 +1,102 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sagips/comm/patience.hpp"
+
+namespace sagips::comm {
+
+/// The shared part of a replica: one flat array each, the same length on every rank.
+struct ReplicaView {
+  std::span<float> weights, gradients;
+};
+
+struct Step {
+  std::int64_t epoch = 1;  ///< counts from 1
+};
+
+/// What one rank sends (or fetches, one-sided) in one call.
+struct Cost {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+
+  friend Cost operator+(Cost a, Cost b) { return {a.messages + b.messages, a.bytes + b.bytes}; }
+  Cost& operator+=(Cost other) { return *this = *this + other; }
+  friend bool operator==(Cost, Cost) = default;
+};
+
+/// Numbers that let a resumed run go on, by name. Whole numbers up to 2^53 and floats fit.
+using State = std::map<std::string, std::vector<double>>;
+
+/// Where an exchange lives: its ranks, its tags, its counters. One for each exchange of a run;
+/// compositions hand it down to their parts.
+struct Site {
+  Communicator* communicator = nullptr;
+  Patience* patience = nullptr;
+  std::size_t floats = 0;  ///< length of the flat array
+  std::uint64_t seed = 1;  ///< the same on all ranks; draws leaders
+  std::shared_ptr<Cost> traffic = std::make_shared<Cost>();  ///< sent or fetched so far
+  std::shared_ptr<int> next_tag =
+      std::make_shared<int>(1);  ///< reserved in the same order everywhere
+
+  std::vector<int> all_ranks() const;
+};
+
+/// What can be relied on.
+struct Promise {
+  bool exact = false;   ///< afterwards all ranks of the job hold the same mean of all, bit for bit
+  bool waits = true;    ///< needs the other ranks to come; false: never waits for anybody
+  bool repeats = true;  ///< the same run gives the same numbers: resumes bit for bit
+};
+
+/// How old what was read one-sidedly has been. Age: epochs of the fastest rank between writing and
+/// reading.
+struct Freshness {
+  std::uint64_t used = 0;     ///< contributions that were added
+  std::uint64_t dropped = 0;  ///< too old
+  std::uint64_t missing = 0;  ///< not yet written
+  double age_sum = 0;         ///< over `used`
+  double age_maximum = 0;     ///< over `used`
+
+  Freshness& operator+=(const Freshness& other);
+};
+
+/// A way for replicas to learn from each other. Written as tasks; `ExchangeDriver` runs them.
+///
+/// collective: every rank of the communicator makes it, and makes the same calls in the same order
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+
+  /// Moves gradients; at the end they hold what the update is to use.
+  virtual Task gradients(ReplicaView replica, Step step) = 0;
+  /// Moves weights after the update. Nothing, for most.
+  virtual Task mix_weights(ReplicaView replica, Step step);
+  /// Whether an update follows in this step; false while gradients are collected.
+  virtual bool updates(Step) const { return true; }
+
+  /// What this rank sends in this step's calls together.
+  virtual Cost cost(std::size_t floats, Step step) const = 0;
+  virtual Promise promise() const = 0;
+  /// Ranks that must come before this rank's call of this step can end.
+  virtual std::vector<int> partners(Step step) const = 0;
+  /// After as many steps the pattern repeats, but for leaders that are drawn: for averages of `cost`.
+  virtual std::int64_t period() const { return 1; }
+  /// Whether that rank, which is this one, ever waits for another.
+  virtual bool ever_waits(int rank) const;
+  virtual Freshness freshness() const { return {}; }
+  /// What it turned out to be, for the log: "chunked_ring over 4 ranks".
+  virtual std::string description() const = 0;
+
+  /// With nothing in flight.
+  virtual void give_state(State&) const {}
+  /// throws: StateError
+  virtual void take_state(const State&) {}
+};
+
+}  // namespace sagips::comm

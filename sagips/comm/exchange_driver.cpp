@@ -1,0 +1,109 @@
+#include "sagips/comm/exchange_driver.hpp"
+
+#include <algorithm>
+
+#include "sagips/core/text.hpp"
+
+namespace sagips::comm {
+
+namespace {
+double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+}  // namespace
+
+ExchangeReport operator-(ExchangeReport now, const ExchangeReport& before) {
+  now.calls -= before.calls;
+  now.traffic.messages -= before.traffic.messages;
+  now.traffic.bytes -= before.traffic.bytes;
+  now.exposed_s -= before.exposed_s;
+  now.waiting_s -= before.waiting_s;
+  now.hidden_s -= before.hidden_s;
+  now.freshness.used -= before.freshness.used;
+  now.freshness.dropped -= before.freshness.dropped;
+  now.freshness.missing -= before.freshness.missing;
+  now.freshness.age_sum -= before.freshness.age_sum;
+  return now;  // the largest age stays that of the whole run
+}
+
+ExchangeDriver::ExchangeDriver(std::unique_ptr<Exchange> exchange, const Site& site, int index,
+                               std::string subject)
+    : exchange_(std::move(exchange)), site_(site), index_(index) {
+  if (index < 0 || index >= Board::exchanges)
+    throw core::Error(core::text("exchange number ", index, " of a run cannot be told apart; ",
+                                 Board::exchanges, " can."));
+  whom_.exchange = index;
+  whom_.what = core::text("to the exchange of ", subject);
+}
+
+void ExchangeDriver::start(ReplicaView replica, Step step) {
+  if (replica.gradients.size() != site_.floats)
+    throw core::Error(core::text("a replica of ", replica.gradients.size(), " floats came ",
+                                 whom_.what, ", which was made for ", site_.floats, "."));
+  const std::int64_t now = now_ns();
+  step_ = step;
+  whom_.call = ++report_.calls;
+  site_.patience->board().begin_call(index_, whom_.call, now);
+  flow_.begin(exchange_->gradients(replica, step));
+  started_ns_ = now_ns();
+  over_ns_ = flow_.over() ? started_ns_ : 0;
+  progress_ns_ = 0;
+  report_.exposed_s += seconds(started_ns_ - now);
+}
+
+void ExchangeDriver::progress() {
+  site_.patience->look_after();
+  if (flow_.over()) return;
+  const std::int64_t now = now_ns();
+  flow_.ready();
+  const std::int64_t end = now_ns(), spent = end - now;
+  if (flow_.over()) over_ns_ = end;
+  progress_ns_ += spent;
+  report_.exposed_s += seconds(spent);
+}
+
+void ExchangeDriver::finish() {
+  const std::int64_t now = now_ns();
+  // what came between start and now was hidden behind this rank's own work
+  const std::int64_t until = flow_.over() ? over_ns_ : now;
+  report_.hidden_s += seconds(std::max<std::int64_t>(0, until - started_ns_ - progress_ns_));
+  wait(step_, now);
+}
+
+void ExchangeDriver::after_update(ReplicaView replica, Step step) {
+  const std::int64_t now = now_ns();
+  flow_.begin(exchange_->mix_weights(replica, step));
+  if (!flow_.over())
+    wait(step, now);
+  else
+    report_.exposed_s += seconds(now_ns() - now);
+}
+
+// The last of the partners to begin this call; those that are not seen count as begun.
+std::int64_t ExchangeDriver::last_start(std::int64_t otherwise) const {
+  std::int64_t last = otherwise;
+  for (const int rank : whom_.partners)
+    if (const auto began = site_.patience->board().began(rank, index_, whom_.call))
+      last = std::max(last, *began);
+  return last;
+}
+
+void ExchangeDriver::wait(Step step, std::int64_t entered_ns) {
+  if (flow_.over()) {
+    report_.exposed_s += seconds(now_ns() - entered_ns);
+    return;
+  }
+  whom_.partners = exchange_->partners(step);
+  site_.patience->wait(flow_, whom_);
+  const std::int64_t end = now_ns();
+  const std::int64_t waited = std::min(end, last_start(entered_ns)) - entered_ns;
+  report_.waiting_s += seconds(waited);
+  report_.exposed_s += seconds(end - entered_ns - waited);
+}
+
+ExchangeReport ExchangeDriver::report() const {
+  ExchangeReport report = report_;
+  report.traffic = *site_.traffic;
+  report.freshness = exchange_->freshness();
+  return report;
+}
+
+}  // namespace sagips::comm

@@ -1,0 +1,57 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "sagips/comm/exchange.hpp"
+
+namespace sagips::comm {
+
+/// What an exchange has cost this rank so far. Times in seconds of wall clock.
+struct ExchangeReport {
+  std::uint64_t calls = 0;
+  Cost traffic;
+  double exposed_s = 0;  ///< inside start, progress, finish and after_update, less `waiting_s`
+  double waiting_s = 0;  ///< for ranks of this node that had not yet begun the same call
+  double hidden_s = 0;   ///< under way while this rank computed
+  Freshness freshness;
+
+  friend ExchangeReport operator-(ExchangeReport now, const ExchangeReport& before);
+};
+
+/// Runs an exchange for one replica: begins it, keeps it moving between pieces of work, completes it,
+/// and keeps the books.
+///
+/// collective: every rank makes the same calls in the same order
+/// throws: CommError when a partner does not come in time
+class ExchangeDriver {
+ public:
+  /// `index`: which of the run's exchanges this is (0 to Board::exchanges - 1); `subject` is for
+  /// messages: "the generator's gradients".
+  ExchangeDriver(std::unique_ptr<Exchange> exchange, const Site& site, int index,
+                 std::string subject);
+
+  void start(ReplicaView replica, Step step);  ///< gradients are new; returns at once
+  void progress();                             ///< between pieces of work
+  void finish();                               ///< gradients hold what the update is to use
+  void after_update(ReplicaView replica, Step step);
+
+  const Exchange& exchange() const { return *exchange_; }
+  Exchange& exchange() { return *exchange_; }
+  ExchangeReport report() const;
+  bool in_flight() const { return !flow_.over(); }
+
+ private:
+  void wait(Step step, std::int64_t entered_ns);
+  std::int64_t last_start(std::int64_t otherwise) const;
+
+  std::unique_ptr<Exchange> exchange_;
+  Site site_;
+  int index_;
+  Patience::Whom whom_;
+  Flow flow_;
+  Step step_;
+  std::int64_t started_ns_ = 0, over_ns_ = 0, progress_ns_ = 0;
+  ExchangeReport report_;
+};
+
+}  // namespace sagips::comm

@@ -1,0 +1,190 @@
+#include "sagips/comm/exchanges.hpp"
+
+#include <algorithm>
+
+#include "sagips/comm/exchanges/chunked_ring.hpp"
+#include "sagips/comm/exchanges/lanes.hpp"
+#include "sagips/comm/exchanges/none.hpp"
+#include "sagips/comm/exchanges/rabenseifner.hpp"
+#include "sagips/comm/exchanges/recursive_doubling.hpp"
+#include "sagips/comm/exchanges/ring.hpp"
+#include "sagips/comm/exchanges/shared_node.hpp"
+#include "sagips/comm/topology.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::comm {
+
+void ExchangesConfig::fields(core::FieldList& list) {
+  list.group("all_reduce", all_reduce, "the message library's all-reduce");
+  list.group("double_tree", double_tree, "two trees");
+  list.group("rma_ring", rma_ring, "one-sided ring");
+  list.group("gossip", gossip, "weights mixed with one peer an epoch");
+  list.group("grouped", grouped,
+             "inner and outer exchange; arar_arar and rma_arar_arar set inner and outer");
+  list.group("averaged", averaged, "an exchange with weights averaged now and then");
+  list.group("auto", automatic, "the fastest exact exchange, measured at the start");
+}
+
+namespace {
+
+using Ranks = std::vector<int>;
+using Made = std::unique_ptr<Exchange>;
+using Part = ExchangeEntry::Part;
+
+Made make_part(const std::string& name, const ExchangesConfig& config, const Site& site,
+               Ranks ranks, const std::string& where) {
+  const auto known = known_exchanges();
+  const ExchangeEntry& entry = known.get(name, where);
+  if (entry.part == Part::no)
+    throw core::ConfigError(where, core::text("exchange '", name,
+                                              "' cannot be part of another (only those that move "
+                                              "gradients, once a call, can). Use e.g. ring."));
+  return entry.make(config, site, std::move(ranks));
+}
+
+template <class Plain>
+ExchangeEntry plain(std::string composition, std::string summary) {
+  return {std::move(composition), std::move(summary), Part::yes,
+          [](const ExchangesConfig&, const Site& site, Ranks ranks) -> Made {
+            return std::make_unique<Plain>(site, std::move(ranks));
+          }};
+}
+
+template <class Chosen, class Config>
+ExchangeEntry configured(std::string composition, std::string summary,
+                         Config ExchangesConfig::*member) {
+  return {std::move(composition), std::move(summary), Part::yes,
+          [member](const ExchangesConfig& config, const Site& site, Ranks ranks) -> Made {
+            return std::make_unique<Chosen>(config.*member, site, std::move(ranks));
+          }};
+}
+
+Made make_grouped(const Grouped::Config& grouped, const ExchangesConfig& config, const Site& site) {
+  return std::make_unique<Grouped>(
+      grouped, site, [&](const std::string& name, const Site& inner, Ranks ranks) {
+        return make_part(name, config, inner, std::move(ranks), "exchanges.grouped");
+      });
+}
+
+// The paper's modes name their parts; what remains comes from exchanges.grouped.
+ExchangeEntry mode(std::string inner, std::string summary) {
+  const std::string composition =
+      core::text("grouped{inner: ", inner, " in each node, outer: ring of the leaders}");
+  return {composition, std::move(summary), Part::no,
+          [inner](const ExchangesConfig& config, const Site& site, Ranks) {
+            Grouped::Config grouped = config.grouped;
+            grouped.inner = inner;
+            grouped.outer = "ring";
+            return make_grouped(grouped, config, site);
+          }};
+}
+
+Made make_averaged(const ExchangesConfig& config, const Site& site, const Ranks& ranks) {
+  const auto known = known_exchanges();
+  const std::string& name = config.averaged.inner;
+  if (name == "averaged" || name == "auto")
+    throw core::ConfigError("exchanges.averaged.inner",
+                            core::text("'", name, "' cannot be averaged. Use e.g. arar_arar."));
+  Made inner = known.get(name, "exchanges.averaged.inner").make(config, site, ranks);
+  ExchangesConfig of_weights = config;
+  of_weights.all_reduce = {};  // weights are not collected over several passes
+  return std::make_unique<Averaged>(
+      config.averaged, std::move(inner),
+      make_part(config.averaged.mean, of_weights, site, ranks, "exchanges.averaged.mean"));
+}
+
+Made make_auto(const ExchangesConfig& config, const Site& site, const Ranks& ranks) {
+  ExchangesConfig plain_config = config;
+  plain_config.all_reduce = {};
+  const auto& nodes = site.communicator->nodes();
+  const bool one_node = std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
+  std::vector<std::string> names{"recursive_doubling", "rabenseifner", "chunked_ring", "ring",
+                                 "double_tree",        "all_reduce",   "lanes"};
+  if (one_node) names.push_back("shared_node");  // last: a saved choice is a place in this list
+  std::vector<Auto::Candidate> candidates;
+  for (const auto& name : names)
+    candidates.push_back({name, make_part(name, plain_config, site, ranks, "exchange")});
+  return std::make_unique<Auto>(config.automatic, site, std::move(candidates));
+}
+
+// Lanes over the given ranks: those of a node together.
+Made make_lanes(const ExchangesConfig& config, const Site& site, const Ranks& ranks) {
+  std::vector<std::vector<int>> groups;
+  for (auto& group : make_groups(site.communicator->nodes(), config.grouped.group_size)) {
+    std::erase_if(group, [&](int rank) {
+      return std::find(ranks.begin(), ranks.end(), rank) == ranks.end();
+    });
+    if (!group.empty()) groups.push_back(std::move(group));
+  }
+  return std::make_unique<Lanes>(site, std::move(groups));
+}
+
+void add_plain(core::Registry<ExchangeEntry>& known) {
+  known.add("none", {"nothing", "every rank for itself", Part::yes,
+                     [](const ExchangesConfig&, const Site&, Ranks) -> Made {
+                       return std::make_unique<None>();
+                     }});
+  known.add("all_reduce",
+            configured<AllReduce>("the library's all-reduce over all ranks",
+                                  "the synchronous baseline (Horovod); every rank sees all events",
+                                  &ExchangesConfig::all_reduce));
+  known.add("ring",
+            plain<Ring>("whole arrays around a ring", "the paper's ring; up to four ranks"));
+  known.add("chunked_ring", plain<ChunkedRing>("pieces around a ring, twice",
+                                               "long arrays, few ranks, shared links"));
+  known.add("rabenseifner",
+            plain<Rabenseifner>("recursive halving, then doubling",
+                                "arrays of 0.1 to 10s of MB over many ranks: the usual choice"));
+  known.add("recursive_doubling",
+            plain<RecursiveDoubling>("whole arrays between pairs", "arrays below some 100 KB"));
+  known.add("double_tree", configured<DoubleTree>("half the array over each of two trees",
+                                                  "long arrays over very many ranks",
+                                                  &ExchangesConfig::double_tree));
+  known.add("shared_node",
+            plain<SharedNode>("through shared memory", "all ranks on one node: the fastest there"));
+  known.add("lanes", {"reduce-scatter in the node, all-reduces across, all-gather in the node",
+                      "many ranks a node and many nodes", Part::yes, make_lanes});
+  known.add("rma_ring",
+            configured<RmaRing>("one-sided reads around a ring",
+                                "ranks of unequal speed in one node", &ExchangesConfig::rma_ring));
+  ExchangeEntry gossip =
+      configured<Gossip>("weights mixed with one peer an epoch",
+                         "very many ranks; one-sided: of unequal speed", &ExchangesConfig::gossip);
+  gossip.part = Part::no;  // moves no gradients
+  known.add("gossip", std::move(gossip));
+}
+
+void add_compositions(core::Registry<ExchangeEntry>& known) {
+  known.add("grouped", {"grouped{inner, outer} of your choice",
+                        "groups that talk often, leaders that talk now and then", Part::no,
+                        [](const ExchangesConfig& config, const Site& site, Ranks) {
+                          return make_grouped(config.grouped, config, site);
+                        }});
+  known.add("averaged", {"averaged{inner, mean}", "any exchange, with drift between ranks bounded",
+                         Part::no, make_averaged});
+  known.add("auto", {"the fastest exact one", "when in doubt, and no rank is much slower", Part::no,
+                     make_auto});
+  known.add("ensemble", {"none", "the paper's ensemble: independent runs, averaged at the end",
+                         Part::no, known.get("none", "").make});
+  known.add("arar", {"ring over all ranks", "the paper's conventional ARAR", Part::no,
+                     known.get("ring", "").make});
+  known.add("arar_arar", mode("ring", "the paper's grouped mode"));
+  known.add("rma_arar_arar", mode("rma_ring", "the paper's grouped mode with one-sided groups"));
+}
+
+}  // namespace
+
+core::Registry<ExchangeEntry> known_exchanges() {
+  core::Registry<ExchangeEntry> known("exchange");
+  add_plain(known);
+  add_compositions(known);
+  return known;
+}
+
+std::unique_ptr<Exchange> make_exchange(const std::string& name, const ExchangesConfig& config,
+                                        const Site& site, const std::string& where) {
+  return known_exchanges().get(name, where).make(config, site, site.all_ranks());
+}
+
+}  // namespace sagips::comm

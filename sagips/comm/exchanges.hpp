@@ -1,0 +1,53 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sagips/comm/exchange.hpp"
+#include "sagips/comm/exchanges/all_reduce.hpp"
+#include "sagips/comm/exchanges/auto.hpp"
+#include "sagips/comm/exchanges/averaged.hpp"
+#include "sagips/comm/exchanges/double_tree.hpp"
+#include "sagips/comm/exchanges/gossip.hpp"
+#include "sagips/comm/exchanges/grouped.hpp"
+#include "sagips/comm/exchanges/rma_ring.hpp"
+#include "sagips/core/config.hpp"
+#include "sagips/core/registry.hpp"
+
+namespace sagips::comm {
+
+/// The settings of all exchanges; a run uses those of the ones that it names.
+struct ExchangesConfig {
+  AllReduce::Config all_reduce;
+  DoubleTree::Config double_tree;
+  RmaRing::Config rma_ring;
+  Gossip::Config gossip;
+  Grouped::Config grouped;
+  Averaged::Config averaged;
+  Auto::Config automatic;
+
+  void fields(core::FieldList& list);
+};
+
+/// An exchange as the program knows it.
+struct ExchangeEntry {
+  std::string composition;  ///< how the docs write it: "Grouped{Ring{node}, Ring{leaders}}"
+  std::string summary;      ///< when to use it, one line
+  /// Whether it can serve as a part of another (inner, outer, mean).
+  enum class Part { yes, no } part = Part::yes;
+  std::function<std::unique_ptr<Exchange>(const ExchangesConfig&, const Site&, std::vector<int>)>
+      make;
+};
+
+/// Every exchange by name.
+core::Registry<ExchangeEntry> known_exchanges();
+
+/// An exchange over all ranks of the site. `where` is what an error points at: "exchange".
+///
+/// collective
+/// throws: core::ConfigError for a name that is unknown or cannot be used here
+std::unique_ptr<Exchange> make_exchange(const std::string& name, const ExchangesConfig& config,
+                                        const Site& site, const std::string& where = "exchange");
+
+}  // namespace sagips::comm

@@ -1,0 +1,76 @@
+#include "sagips/comm/exchanges/all_reduce.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sagips/comm/arithmetic.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::comm {
+
+void AllReduce::Config::fields(core::FieldList& list) {
+  list.choice(
+      "learning_rate_scaling", learning_rate_scaling,
+      {{"none", Scaling::none}, {"linear", Scaling::linear}, {"square_root", Scaling::square_root}},
+      "factor of the generator's learning rate: 1, the number of ranks, or its square root");
+  list.add("backward_passes", backward_passes,
+           "epochs whose gradients are averaged before they are exchanged and used",
+           core::Range::between(1, 1000000));
+}
+
+AllReduce::AllReduce(const Config& config, const Site& site, std::vector<int> ranks)
+    : config_(config), group_(site, std::move(ranks)) {
+  if (group_.size() != site.communicator->size())
+    throw core::ConfigError("exchange",
+                            core::text("all_reduce works over all ", site.communicator->size(),
+                                       " ranks, not within a group of ", group_.size(),
+                                       ". Use rabenseifner or recursive_doubling there."));
+}
+
+bool AllReduce::updates(Step step) const { return step.epoch % config_.backward_passes == 0; }
+
+Task AllReduce::gradients(ReplicaView replica, Step step) {
+  if (group_.size() == 1 && config_.backward_passes == 1) co_return;
+  if (collected_.size() != replica.gradients.size()) collected_.assign(replica.gradients.size(), 0);
+  add(collected_, replica.gradients);
+  if (!updates(step)) co_return;
+  group_.count(1, replica.gradients.size_bytes());
+  Request sum = group_.communicator().all_reduce(collected_, replica.gradients);
+  co_await sum;
+  scale(replica.gradients, 1.0F / static_cast<float>(group_.size() * config_.backward_passes));
+  std::fill(collected_.begin(), collected_.end(), 0.0F);
+}
+
+Cost AllReduce::cost(std::size_t floats, Step step) const {
+  if ((group_.size() == 1 && config_.backward_passes == 1) || !updates(step)) return {};
+  return {1, floats * sizeof(float)};
+}
+
+std::vector<int> AllReduce::partners(Step step) const {
+  return updates(step) ? group_.ranks() : std::vector<int>{};
+}
+
+double AllReduce::Config::learning_rate_factor(int ranks) const {
+  if (learning_rate_scaling == Scaling::linear) return ranks;
+  return learning_rate_scaling == Scaling::square_root ? std::sqrt(ranks) : 1;
+}
+
+std::string AllReduce::description() const {
+  return core::text("the library's all-reduce over ", group_.size(), " ranks");
+}
+
+void AllReduce::give_state(State& state) const {
+  state["all_reduce.collected"] = {collected_.begin(), collected_.end()};
+}
+
+void AllReduce::take_state(const State& state) {
+  const auto found = state.find("all_reduce.collected");
+  if (found == state.end())
+    throw core::StateError("the state of exchange 'all_reduce' is missing 'all_reduce.collected'.");
+  collected_.assign(found->second.size(), 0);
+  std::transform(found->second.begin(), found->second.end(), collected_.begin(),
+                 [](double value) { return static_cast<float>(value); });
+}
+
+}  // namespace sagips::comm

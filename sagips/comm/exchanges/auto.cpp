@@ -1,0 +1,67 @@
+#include "sagips/comm/exchanges/auto.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::comm {
+
+void Auto::Config::fields(core::FieldList& list) {
+  list.add("repeats", repeats, "times that each candidate is measured",
+           core::Range::between(1, 100000));
+}
+
+double Auto::median_time(const Site& site, Exchange& exchange) const {
+  std::vector<float> weights(site.floats), gradients(site.floats, 1.0F);
+  std::vector<double> times;
+  for (std::int64_t k = 0; k < config_.repeats + 2; ++k) {
+    const std::int64_t start = now_ns();
+    Flow flow(exchange.gradients({weights, gradients}, {1}));
+    site.patience->wait(flow, {exchange.partners({1}), 0, 0, "while exchanges were measured"});
+    if (k >= 2) times.push_back(static_cast<double>(now_ns() - start) * 1e-9);  // two to warm up
+  }
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+Auto::Auto(const Config& config, const Site& site, std::vector<Candidate> candidates)
+    : config_(config), candidates_(std::move(candidates)) {
+  std::vector<double> mine;
+  for (const Candidate& candidate : candidates_)
+    mine.push_back(median_time(site, *candidate.exchange));
+  const auto ranks = static_cast<std::size_t>(site.communicator->size());
+  std::vector<double> all(mine.size() * ranks);
+  site.communicator->all_gather(std::as_bytes(std::span(mine)),
+                                std::as_writable_bytes(std::span(all)));
+  times_s_.assign(mine.size(), 0);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    times_s_[i % mine.size()] = std::max(times_s_[i % mine.size()], all[i]);
+  choice_ = static_cast<std::size_t>(std::min_element(times_s_.begin(), times_s_.end()) -
+                                     times_s_.begin());
+  *site.traffic = {};  // measuring is not part of the run
+}
+
+Task Auto::gradients(ReplicaView replica, Step step) { co_await chosen().gradients(replica, step); }
+
+std::string Auto::description() const {
+  std::string text = core::text("auto: ", chosen().description(), ", of");
+  for (std::size_t i = 0; i < candidates_.size(); ++i)
+    text += core::text(i > 0 ? ", " : " ", candidates_[i].name, " ",
+                       std::llround(times_s_[i] * 1e6), " us");
+  return text;
+}
+
+void Auto::give_state(State& state) const { state["auto.choice"] = {static_cast<double>(choice_)}; }
+
+void Auto::take_state(const State& state) {
+  const auto found = state.find("auto.choice");
+  if (found == state.end() || found->second.size() != 1 || !(found->second[0] >= 0) ||
+      !(found->second[0] < static_cast<double>(candidates_.size())))
+    throw core::StateError("the state of exchange 'auto' holds no choice that is known here.");
+  choice_ = static_cast<std::size_t>(found->second[0]);
+}
+
+}  // namespace sagips::comm

@@ -1,0 +1,22 @@
+#pragma once
+#include "sagips/comm/schedule.hpp"
+
+namespace sagips::comm {
+
+/// A ring that passes pieces: a reduce-scatter, then an all-gather, of n pieces each.
+///
+/// Every rank talks to its neighbours only and sends less than two arrays whatever n is: best for
+/// long arrays, few ranks and shared links; many ranks pay 2 (n - 1) latencies.
+///
+/// cost:    2 (n - 1) messages, 2 (n - 1) / n * 4 * shared bytes
+/// source:  Patarasuk, Yuan, JPDC 69 (2009) 117
+class ChunkedRing final : public ScheduledExchange {
+ public:
+  ChunkedRing(const Site& site, std::vector<int> ranks);
+  std::string description() const override;
+
+ private:
+  Schedule schedule(std::size_t floats) const override;
+};
+
+}  // namespace sagips::comm

@@ -1,0 +1,35 @@
+#include "sagips/comm/exchanges/recursive_doubling.hpp"
+
+#include "sagips/comm/topology.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::comm {
+
+RecursiveDoubling::RecursiveDoubling(const Site& site, std::vector<int> ranks)
+    : ScheduledExchange(Group(site, std::move(ranks))) {}
+
+std::string RecursiveDoubling::description() const {
+  return core::text("recursive_doubling over ", group_.size(), " ranks");
+}
+
+Schedule RecursiveDoubling::schedule(std::size_t floats) const {
+  const int n = group_.size(), i = group_.index();
+  const int even = power_of_two_below(n), surplus = n - even;
+  const Piece all{0, floats};
+  if (i < 2 * surplus && i % 2 == 0)  // hands over to its neighbour and sits out
+    return {{.to = i + 1, .send = all},
+            {.from = i + 1, .receive = all, .action = Hop::Action::replace}};
+  Schedule schedule;
+  if (i < 2 * surplus) schedule.push_back({.from = i - 1, .receive = all});
+  const int place = i < 2 * surplus ? i / 2 : i - surplus;
+  for (int distance = 1; distance < even; distance *= 2) {
+    const int other = place ^ distance;
+    const int peer = other < surplus ? 2 * other + 1 : other + surplus;
+    schedule.push_back({.to = peer, .from = peer, .send = all, .receive = all});
+  }
+  schedule.back().finished = all;
+  if (i < 2 * surplus) schedule.push_back({.to = i - 1, .send = all});
+  return schedule;
+}
+
+}  // namespace sagips::comm

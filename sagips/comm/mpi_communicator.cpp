@@ -1,0 +1,308 @@
+#include "sagips/comm/mpi_communicator.hpp"
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "sagips/core/text.hpp"
+
+namespace sagips::comm {
+
+namespace {
+
+std::string error_text(int code) {
+  std::array<char, MPI_MAX_ERROR_STRING> buffer{};
+  int length = 0;
+  MPI_Error_string(code, buffer.data(), &length);
+  return {buffer.data(), static_cast<std::size_t>(length)};
+}
+
+/// throws: CommError that names the call
+void check(int code, const char* call) {
+  if (code != MPI_SUCCESS) throw CommError(core::text(call, " failed: ", error_text(code), "."));
+}
+
+int count(std::size_t bytes) {
+  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw CommError(
+        core::text("a message of ", bytes, " bytes is longer than MPI can count (2 GB)."));
+  return static_cast<int>(bytes);
+}
+
+/// MPI itself: started once, ended unless an exception is on its way.
+class Library {
+ public:
+  Library() {
+    int provided = 0;
+    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  }
+  ~Library() {
+    if (std::uncaught_exceptions() == 0) MPI_Finalize();
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+};
+
+/// An owned communicator.
+class Comm {
+ public:
+  /// The ranks that can map each other's memory. collective
+  static Comm of_node(int pretended_size) {
+    Comm made;
+    if (pretended_size > 0) {
+      int rank = 0;
+      MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+      check(MPI_Comm_split(MPI_COMM_WORLD, rank / pretended_size, rank, &made.comm_),
+            "MPI_Comm_split");
+    } else {
+      check(
+          MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made.comm_),
+          "MPI_Comm_split_type");
+    }
+    MPI_Comm_set_errhandler(made.comm_, MPI_ERRORS_RETURN);
+    return made;
+  }
+  Comm(Comm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
+  ~Comm() {
+    if (comm_ != MPI_COMM_NULL && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm_);
+  }
+  MPI_Comm get() const { return comm_; }
+
+ private:
+  Comm() = default;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// An owned window. Freed collectively, so never while an exception is on its way.
+class Win {
+ public:
+  Win() = default;
+  Win(Win&& other) noexcept
+      : win_(std::exchange(other.win_, MPI_WIN_NULL)), locked_(other.locked_) {}
+  ~Win() {
+    if (win_ == MPI_WIN_NULL || std::uncaught_exceptions() > 0) return;
+    if (locked_) MPI_Win_unlock_all(win_);
+    MPI_Win_free(&win_);
+  }
+  MPI_Win* address() { return &win_; }
+  MPI_Win get() const { return win_; }
+  void lock_all() {
+    check(MPI_Win_lock_all(MPI_MODE_NOCHECK, win_), "MPI_Win_lock_all");
+    locked_ = true;
+  }
+
+ private:
+  MPI_Win win_ = MPI_WIN_NULL;
+  bool locked_ = false;
+};
+
+constexpr std::size_t page = 4096;  // blocks of different ranks share no page and no cache line
+
+std::size_t rounded(std::size_t bytes) {
+  return (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
+}
+
+/// Window memory. Where ranks share a node their blocks are mapped; the others are reached through
+/// MPI_Get, for which Open MPI's target need not help with these kinds of windows.
+class MpiMemory final : public Memory {
+ public:
+  /// `node`: who can be mapped, empty for nobody; `place[r]`: rank r's place in it, -1: elsewhere.
+  MpiMemory(const Comm* node, const std::vector<int>& place, int rank, std::size_t bytes)
+      : blocks_(place.size(), nullptr) {
+    void* own = nullptr;
+    const auto size = static_cast<MPI_Aint>(rounded(bytes));
+    if (node == nullptr) {
+      check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &own, remote_.address()),
+            "MPI_Win_allocate");
+    } else {
+      check(MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, node->get(), &own, shared_.address()),
+            "MPI_Win_allocate_shared");
+      shared_.lock_all();
+      bool everybody = true;
+      for (std::size_t r = 0; r < place.size(); ++r) {
+        everybody = everybody && place[r] >= 0;
+        if (place[r] >= 0) blocks_[r] = query(place[r]);
+      }
+      if (!everybody)
+        check(MPI_Win_create(own, size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, remote_.address()),
+              "MPI_Win_create");
+    }
+    if (remote_.get() != MPI_WIN_NULL) remote_.lock_all();
+    own_ = static_cast<std::byte*>(own);
+    blocks_[static_cast<std::size_t>(rank)] = own_;
+    std::memset(own, 0, static_cast<std::size_t>(size));
+    publish();
+    check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");  // nobody reads before all blocks are zero
+  }
+
+  std::byte* block(int rank) override { return blocks_[static_cast<std::size_t>(rank)]; }
+
+  void fetch(int rank, std::size_t offset, std::span<std::byte> into) override {
+    check(MPI_Get(into.data(), count(into.size()), MPI_BYTE, rank, static_cast<MPI_Aint>(offset),
+                  count(into.size()), MPI_BYTE, remote_.get()),
+          "MPI_Get");
+    check(MPI_Win_flush(rank, remote_.get()), "MPI_Win_flush");
+  }
+
+  void store(std::size_t offset, std::span<const std::byte> values) override {
+    std::memcpy(own_ + offset, values.data(), values.size());
+    publish();
+  }
+  void publish() override {
+    if (remote_.get() != MPI_WIN_NULL) MPI_Win_sync(remote_.get());
+    if (shared_.get() != MPI_WIN_NULL) MPI_Win_sync(shared_.get());
+  }
+
+ private:
+  std::byte* query(int place) const {
+    MPI_Aint size = 0;
+    int unit = 0;
+    void* base = nullptr;
+    check(MPI_Win_shared_query(shared_.get(), place, &size, &unit, &base), "MPI_Win_shared_query");
+    return static_cast<std::byte*>(base);
+  }
+
+  std::byte* own_ = nullptr;
+  std::vector<std::byte*> blocks_;
+  Win shared_;
+  Win remote_;  // declared last: freed before the memory it shows
+};
+
+std::uint64_t pack(MPI_Request request) {
+  std::uint64_t handle = 0;
+  static_assert(sizeof(MPI_Request) <= sizeof(handle));
+  std::memcpy(&handle, &request, sizeof(request));
+  return handle;
+}
+
+MPI_Request unpack(std::uint64_t handle) {
+  MPI_Request request;
+  std::memcpy(&request, &handle, sizeof(request));
+  return request;
+}
+
+cpu_set_t own_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) CPU_SET(0, &set);
+  return set;
+}
+
+int world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+int world_size() {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+class MpiCommunicator final : private Library, public Communicator {
+ public:
+  explicit MpiCommunicator(const MpiConfig& config)
+      : Communicator(world_rank(), world_size()),
+        node_(Comm::of_node(config.pretended_node_size)),
+        windows_(config.windows) {
+    int lowest = rank();
+    check(MPI_Bcast(&lowest, 1, MPI_INT, 0, node_.get()), "MPI_Bcast");
+    std::vector<int> all(static_cast<std::size_t>(size()));
+    check(MPI_Allgather(&lowest, 1, MPI_INT, all.data(), 1, MPI_INT, MPI_COMM_WORLD),
+          "MPI_Allgather");
+    if (windows_ == SharedWindows::avoid)  // nobody's memory is mapped: every rank is a node
+      for (std::size_t r = 0; r < all.size(); ++r) all[r] = static_cast<int>(r);
+    nodes_ = number_nodes(all);
+    int next = 0;
+    for (std::size_t r = 0; r < all.size(); ++r) place_.push_back(all[r] == lowest ? next++ : -1);
+    share_processors();
+  }
+
+  Request send(int to, int tag, std::span<const std::byte> message) override {
+    MPI_Request request;
+    check(MPI_Isend(message.data(), count(message.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
+                    &request),
+          "MPI_Isend");
+    return {*this, pack(request)};
+  }
+  Request receive(int from, int tag, std::span<std::byte> message) override {
+    MPI_Request request;
+    check(MPI_Irecv(message.data(), count(message.size()), MPI_BYTE, from, tag, MPI_COMM_WORLD,
+                    &request),
+          "MPI_Irecv");
+    return {*this, pack(request)};
+  }
+  Request all_reduce(std::span<const float> values, std::span<float> sum) override {
+    MPI_Request request;
+    check(MPI_Iallreduce(values.data(), sum.data(), count(values.size()), MPI_FLOAT, MPI_SUM,
+                         MPI_COMM_WORLD, &request),
+          "MPI_Iallreduce");
+    return {*this, pack(request)};
+  }
+  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    check(MPI_Allgather(mine.data(), count(mine.size()), MPI_BYTE, all.data(), count(mine.size()),
+                        MPI_BYTE, MPI_COMM_WORLD),
+          "MPI_Allgather");
+  }
+  std::unique_ptr<Memory> share(std::size_t bytes) override {
+    const bool map = windows_ == SharedWindows::use;
+    return std::make_unique<MpiMemory>(map ? &node_ : nullptr, place_, rank(), bytes);
+  }
+  void abort(int exit_code) override {
+    // MPICH's launcher drops what it has not read yet, and that may be why the job ends.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+    std::_Exit(exit_code);
+  }
+  std::string description() const override {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> buffer{};
+    int length = 0;
+    MPI_Get_library_version(buffer.data(), &length);
+    const std::string version(buffer.data(), static_cast<std::size_t>(length));
+    return "MPI: " + version.substr(0, version.find_first_of(",\n"));
+  }
+
+ private:
+  bool test(std::uint64_t handle) override {
+    MPI_Request request = unpack(handle);
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  }
+  void forget(std::uint64_t handle) noexcept override {
+    MPI_Request request = unpack(handle);
+    MPI_Cancel(&request);
+    MPI_Request_free(&request);
+  }
+
+  // More ranks on this node than processors that any of them may use.
+  void share_processors() {
+    const cpu_set_t mine = own_processors();
+    cpu_set_t all;
+    check(MPI_Allreduce(&mine, &all, sizeof(all), MPI_BYTE, MPI_BOR, node_.get()), "MPI_Allreduce");
+    crowded_ = ranks_on_node() > CPU_COUNT(&all);
+  }
+
+  Comm node_;
+  std::vector<int> place_;  ///< of each rank on this node, -1: elsewhere
+  SharedWindows windows_;
+};
+
+}  // namespace
+
+bool has_mpi() { return true; }
+
+std::unique_ptr<Communicator> make_mpi_communicator(const MpiConfig& config) {
+  return std::make_unique<MpiCommunicator>(config);
+}
+
+}  // namespace sagips::comm

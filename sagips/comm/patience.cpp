@@ -1,0 +1,97 @@
+#include "sagips/comm/patience.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "sagips/core/text.hpp"
+
+namespace sagips::comm {
+
+namespace {
+
+constexpr int polls_between_looks = 512;
+constexpr std::int64_t death_check_ns = 100'000'000;
+
+inline void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+Patience::Patience(Communicator& communicator, Board& board, Config config)
+    : communicator_(communicator), board_(board), config_(std::move(config)) {}
+
+void Patience::wait(Condition& condition, const Whom& whom) {
+  if (condition.ready()) return;
+  if (whom.however_long) return wait_long(condition, whom);
+  const std::int64_t start = now_ns();
+  std::int64_t next_check = start + death_check_ns;
+  for (std::int64_t poll = 1; !condition.ready(); ++poll) {
+    // Who may be waited for needs this processor: on a crowded node at once, else after a while.
+    if (communicator_.crowded() || poll > polls_between_looks)
+      sched_yield();
+    else
+      pause();
+    if (poll % 16 != 0) continue;
+    look_after();
+    const std::int64_t now = now_ns();
+    if (now > next_check) {
+      board_.beat();
+      check_deaths();
+      next_check = now + death_check_ns * (1 + communicator_.ranks_on_node() / 16);
+    }
+    if (static_cast<double>(now - start) > config_.timeout_s * 1e9) give_up(whom);
+  }
+}
+
+void Patience::wait_long(Condition& condition, const Whom& whom) {
+  constexpr auto nap = std::chrono::microseconds(500);
+  const std::int64_t start = now_ns();
+  std::int64_t next_check = start + death_check_ns;
+  while (!condition.ready()) {
+    std::this_thread::sleep_for(nap);
+    look_after();
+    const std::int64_t now = now_ns();
+    if (now < next_check) continue;
+    next_check = now + death_check_ns;
+    board_.beat();
+    check_deaths();
+    for (const int rank : whom.partners) {
+      const std::int64_t beat = board_.last_beat_ns(rank);
+      if (beat > 0 && static_cast<double>(now - std::max(beat, start)) > config_.timeout_s * 1e9)
+        throw CommError(core::text(board_.name(rank), " has shown no sign of life for ",
+                                   config_.timeout_s, " s while it was waited for ", whom.what,
+                                   ". Look at that rank, or raise ranks.timeout_s."));
+    }
+  }
+}
+
+void Patience::look_after() {
+  if (config_.alarmed && config_.alarmed()) check_deaths();
+}
+
+void Patience::check_deaths() const {
+  const int dead = board_.dead_rank();
+  if (dead >= 0)
+    throw CommError(core::text(
+        board_.name(dead), " has died (its process is gone). The job cannot go on without it."));
+}
+
+void Patience::give_up(const Whom& whom) const {
+  const int culprit = board_.culprit(whom.partners, whom.exchange, whom.call);
+  const bool elsewhere = std::any_of(whom.partners.begin(), whom.partners.end(),
+                                     [this](int rank) { return board_.last_beat_ns(rank) == 0; });
+  const std::string who = culprit >= 0 ? board_.name(culprit)
+                          : elsewhere  ? std::string("a rank of another node")
+                                       : std::string("a partner that shows signs of life");
+  throw CommError(core::text(who, " has not come ", whom.what, " within ", config_.timeout_s,
+                             " s (it hangs, or is much slower). Look at that rank, or raise "
+                             "ranks.timeout_s."));
+}
+
+}  // namespace sagips::comm

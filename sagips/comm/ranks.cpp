@@ -1,0 +1,64 @@
+#include "sagips/comm/ranks.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sagips::comm {
+
+Ranks::Ranks(std::unique_ptr<Communicator> communicator)
+    : owned_(std::move(communicator)),
+      communicator_(owned_.get()),
+      board_(*communicator_),
+      patience_(*communicator_, board_, {}) {}
+
+Ranks::Ranks(Communicator& communicator)
+    : communicator_(&communicator), board_(communicator), patience_(communicator, board_, {}) {}
+
+Site Ranks::site(std::size_t floats, std::uint64_t seed) {
+  Site site;
+  site.communicator = communicator_;
+  site.patience = &patience_;
+  site.floats = floats;
+  site.seed = seed;
+  site.next_tag = next_tag_;
+  return site;
+}
+
+std::vector<std::uint64_t> Ranks::gather(std::uint64_t value) {
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(size()));
+  communicator_->all_gather(std::as_bytes(std::span(&value, 1)),
+                            std::as_writable_bytes(std::span(all)));
+  return all;
+}
+
+void Ranks::broadcast(std::vector<std::byte>& bytes) {
+  constexpr std::size_t longest = std::size_t{1} << 28;  // MPI counts to 2^31
+  const int tag = tag_of(ControlTag::broadcast);
+  // A binomial tree: rank r hears from r without its lowest bit and tells r + 1, 2, 4, ... below it.
+  const int lowest = rank() == 0 ? size() : rank() & -rank();
+  const auto receive = [&](std::span<std::byte> into) {
+    const int from = rank() - lowest;
+    Request request = communicator_->receive(from, tag, into);
+    patience_.wait(request, {.partners = {from}, .what = "with its data", .however_long = true});
+  };
+  std::uint64_t length = bytes.size();
+  if (rank() > 0) receive(std::as_writable_bytes(std::span(&length, 1)));
+  bytes.resize(length);
+  for (std::size_t first = 0; first < length && rank() > 0; first += longest)
+    receive(std::span(bytes).subspan(first, std::min(longest, length - first)));
+  int step = 1;
+  while (2 * step < lowest) step *= 2;
+  for (; step > 0; step /= 2) {
+    const int to = rank() + step;
+    if (step >= lowest || to >= size()) continue;
+    const auto send = [&](std::span<const std::byte> part) {
+      Request request = communicator_->send(to, tag, part);
+      patience_.wait(request, {.partners = {to}, .what = "for the data", .however_long = true});
+    };
+    send(std::as_bytes(std::span(&length, 1)));
+    for (std::size_t first = 0; first < length; first += longest)
+      send(std::span(std::as_const(bytes)).subspan(first, std::min(longest, length - first)));
+  }
+}
+
+}  // namespace sagips::comm

@@ -1,0 +1,50 @@
+#pragma once
+#include <memory>
+
+#include "sagips/comm/board.hpp"
+#include "sagips/comm/communicator.hpp"
+#include "sagips/comm/exchange.hpp"
+#include "sagips/comm/patience.hpp"
+
+namespace sagips::comm {
+
+/// This process among the ranks of its job: what carries messages, what is known of the others, and
+/// how long they are waited for. A program that is alone is a job of one rank.
+class Ranks {
+ public:
+  /// collective
+  explicit Ranks(std::unique_ptr<Communicator> communicator);
+  /// Of a communicator that somebody else keeps alive.
+  explicit Ranks(Communicator& communicator);
+
+  int rank() const { return communicator_->rank(); }
+  int size() const { return communicator_->size(); }
+  bool is_first() const { return rank() == 0; }
+  Communicator& communicator() const { return *communicator_; }
+  Patience& patience() { return patience_; }
+  Board& board() { return board_; }
+
+  /// Where an exchange of arrays of that length lives. Tags are not used twice: the exchanges of a
+  /// run may be under way at the same time.
+  Site site(std::size_t floats, std::uint64_t seed);
+
+  /// Every rank's value, by rank. collective
+  std::vector<std::uint64_t> gather(std::uint64_t value);
+
+  /// Blocking, with patience: rank 0's bytes for everybody, along a tree. collective
+  void broadcast(std::vector<std::byte>& bytes);
+
+ private:
+  std::unique_ptr<Communicator> owned_;
+  Communicator* communicator_;
+  Board board_;
+  Patience patience_;
+  std::shared_ptr<int> next_tag_ = std::make_shared<int>(1);
+};
+
+/// Tags of messages that belong to no exchange; those of exchanges count up from 1.
+enum class ControlTag : int { broadcast = 20000, report, verdict, summary };
+
+inline int tag_of(ControlTag tag) { return static_cast<int>(tag); }
+
+}  // namespace sagips::comm

@@ -1,0 +1,26 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sagips/comm/communicator.hpp"
+
+namespace sagips::comm {
+
+/// How a team of threads behaves; for tests.
+struct ThreadTeamConfig {
+  int ranks = 1;
+  std::vector<int> nodes{};      ///< the node each rank pretends to sit on; empty: all on one
+  std::uint64_t delay_seed = 0;  ///< with maximum_delay_us: which message is how late
+  double maximum_delay_us = 0;   ///< each message arrives up to this much later
+};
+
+/// Runs `body` once a rank, each on a thread of its own, and joins them. One that throws ends the
+/// others: their next wait throws. Rethrows the first error.
+void run_ranks(const ThreadTeamConfig& config, const std::function<void(Communicator&)>& body);
+
+/// A communicator of one, for a program that is alone.
+std::unique_ptr<Communicator> make_single_communicator();
+
+}  // namespace sagips::comm

@@ -1,0 +1,70 @@
+#include "sagips/comm/arithmetic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace sagips::comm {
+namespace {
+
+// Sums of these are exact in single precision.
+std::vector<float> whole_numbers(std::size_t size, int seed) {
+  std::vector<float> values(size);
+  for (std::size_t i = 0; i < size; ++i)
+    values[i] = static_cast<float>((static_cast<int>(i) * 37 + seed * 101) % 211);
+  return values;
+}
+
+TEST(Arithmetic, AddsElementByElement) {
+  std::vector<float> values{1, 2, 3};
+  add(values, std::vector<float>{10, 20, 30});
+  EXPECT_EQ(values, (std::vector<float>{11, 22, 33}));
+}
+
+TEST(Arithmetic, ScalesEveryElement) {
+  std::vector<float> values{1, -2, 3};
+  scale(values, 0.5F);
+  EXPECT_EQ(values, (std::vector<float>{0.5F, -1, 1.5F}));
+}
+
+TEST(Arithmetic, TakesTheMeanOfOneToFiveArraysAcrossBlocks) {
+  for (const std::size_t size : {0U, 1U, 1023U, 1024U, 1025U, 5000U})
+    for (int count : {1, 2, 4, 5}) {
+      std::vector<std::vector<float>> arrays;
+      std::vector<const float*> parts;
+      for (int k = 0; k < count; ++k) arrays.push_back(whole_numbers(size, k));
+      for (const auto& array : arrays) parts.push_back(array.data());
+      std::vector<float> mean(size, -1.0F);
+      mean_of(parts, mean);
+      for (std::size_t i = 0; i < size; ++i) {
+        float sum = 0;
+        for (const auto& array : arrays) sum += array[i];
+        ASSERT_EQ(mean[i], sum * (1.0F / static_cast<float>(count))) << size << " " << count;
+      }
+    }
+}
+
+TEST(Arithmetic, TakesTheMeanIntoAnyOfItsParts) {
+  constexpr std::size_t size = 3000;
+  for (std::size_t into = 0; into < 3; ++into) {
+    std::vector<std::vector<float>> arrays;
+    for (int k = 0; k < 3; ++k) arrays.push_back(whole_numbers(size, k));
+    const auto before = arrays;
+    mean_of(std::vector<const float*>{arrays[0].data(), arrays[1].data(), arrays[2].data()},
+            arrays[into]);
+    for (std::size_t i = 0; i < size; ++i)
+      ASSERT_EQ(arrays[into][i], (before[0][i] + before[1][i] + before[2][i]) * (1.0F / 3.0F));
+  }
+}
+
+TEST(Arithmetic, AddsInTheOrderOfTheParts) {
+  const std::vector<float> large{1e8F}, minus{-1e8F}, one{1};
+  std::vector<float> mean(1);
+  mean_of(std::vector<const float*>{large.data(), minus.data(), one.data()}, mean);
+  EXPECT_EQ(mean[0], 1.0F / 3.0F);
+  mean_of(std::vector<const float*>{large.data(), one.data(), minus.data()}, mean);
+  EXPECT_EQ(mean[0], 0.0F) << "the one is lost in the rounding of the first sum";
+}
+
+}  // namespace
+}  // namespace sagips::comm

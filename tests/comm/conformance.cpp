@@ -1,0 +1,177 @@
+#include "tests/comm/conformance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "sagips/comm/exchange_driver.hpp"
+#include "tests/comm/oracle.hpp"
+
+namespace sagips::comm::testing {
+
+namespace {
+
+constexpr std::int64_t epochs = 6;
+constexpr std::uint64_t seed = 5;
+
+/// One rank's replica, driven as the training loop does.
+struct Player {
+  Player(Kit& kit, const std::string& name, const ExchangesConfig& config, std::size_t floats)
+      : site(kit.site(floats, seed)),
+        driver(make_exchange(name, config, site), site, 0, "test"),
+        rank(kit.communicator.rank()),
+        weights(floats, 1.0F) {}
+
+  void epoch(std::int64_t number) { epoch(number, gradient_of(rank, number, weights.size())); }
+
+  void epoch(std::int64_t number, std::vector<float> gradient) {
+    gradients = std::move(gradient);
+    cost += driver.exchange().cost(weights.size(), {number});
+    driver.start({weights, gradients}, {number});
+    for (int k = 0; k < 3; ++k) driver.progress();
+    driver.finish();
+    if (driver.exchange().updates({number}))
+      for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= 0.1F * gradients[i];
+    driver.after_update({weights, gradients}, {number});
+  }
+
+  Site site;
+  ExchangeDriver driver;
+  int rank;
+  std::vector<float> weights, gradients;
+  Cost cost;
+};
+
+std::uint64_t bits_of(std::span<const float> values) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const float value : values)
+    hash = (hash ^ std::bit_cast<std::uint32_t>(value)) * 1099511628211U;
+  return hash;
+}
+
+// Each of at most `terms` additions rounds by half a unit in the last place of a sum below `terms`.
+void expect_near(std::span<const float> found, const Doubles& wanted, int terms,
+                 const std::string& what) {
+  const double bound = 2.0 * terms * std::numeric_limits<float>::epsilon();
+  double worst = 0;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(found[i]) - wanted[i]));
+  EXPECT_LE(worst, bound) << what;
+}
+
+Replicas first_replicas(int ranks, std::size_t floats) {
+  Replicas replicas;
+  replicas.weights.assign(static_cast<std::size_t>(ranks), Doubles(floats, 1.0));
+  replicas.gradients.resize(static_cast<std::size_t>(ranks));
+  return replicas;
+}
+
+void bring_gradients(Replicas& replicas, std::int64_t epoch, std::size_t floats) {
+  for (std::size_t r = 0; r < replicas.gradients.size(); ++r) {
+    const auto gradient = gradient_of(static_cast<int>(r), epoch, floats);
+    replicas.gradients[r].assign(gradient.begin(), gradient.end());
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> exchange_names() { return known_exchanges().names(); }
+
+ExchangesConfig busy_config(int ranks) {
+  ExchangesConfig config;
+  config.double_tree.segment_floats = 100;
+  config.grouped.group_size = std::min(ranks, 3);
+  config.grouped.outer_every = 2;
+  config.grouped.rule = Grouped::Rule::inner_then_outer_then_broadcast;
+  config.averaged.every = 3;
+  config.automatic.repeats = 2;
+  return config;
+}
+
+void check_values(Kit& kit, const std::string& name, const ExchangesConfig& config,
+                  std::size_t floats) {
+  Player player(kit, name, config, floats);
+  const Promise promise = player.driver.exchange().promise();
+  if (!promise.repeats) return;  // check_one_sided
+  const int ranks = kit.communicator.size();
+  const auto rank = static_cast<std::size_t>(kit.communicator.rank());
+  Replicas replicas = first_replicas(ranks, floats);
+  for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
+    const std::string what = name + ", " + std::to_string(floats) + " floats, rank " +
+                             std::to_string(rank) + " of " + std::to_string(ranks) + ", epoch " +
+                             std::to_string(epoch);
+    player.epoch(epoch);
+    bring_gradients(replicas, epoch, floats);
+    serial_epoch(name, config, kit.communicator.nodes(), seed, epoch, replicas);
+    expect_near(player.gradients, replicas.gradients[rank], ranks + 2, "gradients of " + what);
+    expect_near(player.weights, replicas.weights[rank], (ranks + 2) * static_cast<int>(epoch),
+                "weights of " + what);
+    if (promise.exact) {
+      const auto all = kit.gather(bits_of(player.gradients));
+      for (const auto bits : all) EXPECT_EQ(bits, all[0]) << "bit-equal gradients of " << what;
+    }
+  }
+  const Cost traffic = player.driver.report().traffic;
+  EXPECT_EQ(traffic.messages, player.cost.messages) << name << " " << ranks << " ranks " << floats;
+  EXPECT_EQ(traffic.bytes, player.cost.bytes) << name << " " << ranks << " ranks " << floats;
+}
+
+void check_resumes(Kit& kit, const std::string& name, const ExchangesConfig& config) {
+  constexpr std::size_t floats = 257;
+  Player whole(kit, name, config, floats);
+  if (!whole.driver.exchange().promise().repeats) return;
+  Player first(kit, name, config, floats);
+  if (name == "auto") {  // the measurement may choose differently each time; a saved choice stays
+    State choice;
+    whole.driver.exchange().give_state(choice);
+    first.driver.exchange().take_state(choice);
+  }
+  for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) whole.epoch(epoch);
+  for (std::int64_t epoch = 1; epoch <= 3; ++epoch) first.epoch(epoch);
+  State state;
+  first.driver.exchange().give_state(state);
+  Player second(kit, name, config, floats);
+  second.driver.exchange().take_state(state);
+  second.weights = first.weights;
+  for (std::int64_t epoch = 4; epoch <= epochs; ++epoch) second.epoch(epoch);
+  EXPECT_EQ(bits_of(second.weights), bits_of(whole.weights)) << name;
+}
+
+void check_one_sided(Kit& kit, const std::string& name, const ExchangesConfig& config,
+                     std::size_t floats) {
+  Player player(kit, name, config, floats);
+  if (player.driver.exchange().promise().repeats) return;
+  const int rank = kit.communicator.rank();
+  kit.barrier();
+  constexpr std::int64_t many = 200;
+  for (std::int64_t epoch = 1; epoch <= many; ++epoch) {
+    // one number a rank and epoch, so that a mixture of two writings shows
+    const auto number = static_cast<float>(rank + 1) + static_cast<float>(epoch) / 256.0F;
+    player.epoch(epoch, std::vector<float>(floats, number));
+    for (const float value : player.gradients) ASSERT_EQ(value, player.gradients[0]) << name;
+    for (const float value : player.weights) ASSERT_EQ(value, player.weights[0]) << name;
+  }
+  const ExchangeReport report = player.driver.report();
+  const Freshness& fresh = report.freshness;
+  const std::uint64_t looked = fresh.used + fresh.dropped + fresh.missing;
+  EXPECT_LE(report.traffic.messages, player.cost.messages) << name;
+  EXPECT_LE(report.traffic.bytes, player.cost.bytes) << name;
+  if (fresh.dropped + fresh.missing == 0) {
+    EXPECT_EQ(report.traffic.messages, player.cost.messages) << name;
+    EXPECT_EQ(report.traffic.bytes, player.cost.bytes) << name;
+  }
+  EXPECT_LE(looked, player.cost.messages) << name;
+  EXPECT_LE(fresh.age_maximum,
+            static_cast<double>(std::max(config.rma_ring.max_age, config.gossip.max_age)));
+  kit.barrier();
+}
+
+std::uint64_t fingerprint(Kit& kit, const std::string& name, const ExchangesConfig& config) {
+  Player player(kit, name, config, 300);
+  for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) player.epoch(epoch);
+  return bits_of(player.weights);
+}
+
+}  // namespace sagips::comm::testing

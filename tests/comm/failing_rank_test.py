@@ -1,0 +1,52 @@
+"""A job of which one rank dies or hangs ends soon, with an error that names that rank.
+
+usage: failing_rank_test.py MPIEXEC PROGRAM
+"""
+import os
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+MPIEXEC, PROGRAM = sys.argv[1:3]
+# Open MPI refuses root and more ranks than cores unless told; MPICH knows no such settings
+os.environ.update(OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                  OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
+
+
+NAMED_OR_ENDED = r"rank [02] says: rank 1 \(process \d+\) has died|BAD TERMINATION"  # MPICH ends the others at once
+
+
+class FailingRank(unittest.TestCase):
+    def run_job(self, manner):
+        """What the job writes and how many seconds it takes."""
+        start = time.monotonic()
+        job = subprocess.run([MPIEXEC, "-n", "3", PROGRAM, manner], text=True, timeout=100,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertNotEqual(job.returncode, 0, job.stdout)
+        return job.stdout, time.monotonic() - start
+
+    def test_a_rank_that_is_killed_is_named(self):
+        output, seconds = self.run_job("killed")
+        self.assertRegex(output, NAMED_OR_ENDED, output)
+        self.assertLess(seconds, 30)
+
+    def test_a_rank_that_leaves_without_a_word_is_named(self):
+        output, seconds = self.run_job("leaves")
+        self.assertRegex(output, NAMED_OR_ENDED, output)
+        self.assertLess(seconds, 30)
+
+    def test_a_rank_that_hangs_is_named_after_the_time_limit(self):
+        output, seconds = self.run_job("hangs")
+        self.assertRegex(output, r"rank [02] says: rank 1 \(process \d+\) has not come to the exchange of the test's "
+                                 r"gradients within 2 s", output)
+        self.assertLess(seconds, 40)
+
+    def test_one_rank_speaks_for_all(self):
+        output, _ = self.run_job("hangs")
+        self.assertEqual(len(re.findall(r"rank \d says:", output)), 1, output)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + ["-v"])

@@ -1,0 +1,51 @@
+#pragma once
+#include <functional>
+
+#include "sagips/comm/exchanges.hpp"
+#include "sagips/comm/thread_communicator.hpp"
+
+namespace sagips::comm::testing {
+
+/// What one rank of a test needs.
+struct Kit {
+  explicit Kit(Communicator& chosen, Patience::Config config = {.timeout_s = 60, .alarmed = {}})
+      : communicator(chosen), board(chosen), patience(chosen, board, std::move(config)) {}
+
+  Site site(std::size_t floats, std::uint64_t seed = 1) {
+    Site made;
+    made.communicator = &communicator;
+    made.patience = &patience;
+    made.floats = floats;
+    made.seed = seed;
+    return made;
+  }
+  /// collective
+  void barrier() {
+    std::vector<char> all(static_cast<std::size_t>(communicator.size()));
+    const char mine = 1;
+    communicator.all_gather(std::as_bytes(std::span(&mine, 1)),
+                            std::as_writable_bytes(std::span(all)));
+  }
+  /// Every rank's value. collective
+  std::vector<std::uint64_t> gather(std::uint64_t mine) {
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(communicator.size()));
+    communicator.all_gather(std::as_bytes(std::span(&mine, 1)),
+                            std::as_writable_bytes(std::span(all)));
+    return all;
+  }
+
+  Communicator& communicator;
+  Board board;
+  Patience patience;
+};
+
+/// Runs `body` on ranks that are threads.
+inline void on_threads(const ThreadTeamConfig& config, const std::function<void(Kit&)>& body) {
+  run_ranks(config, [&](Communicator& communicator) {
+    Kit kit(communicator);
+    body(kit);
+    kit.barrier();  // nobody's memory goes while others look
+  });
+}
+
+}  // namespace sagips::comm::testing

@@ -1,0 +1,88 @@
+// The conformance checks with MPI carrying the messages: `mpirun -n N comm_mpi_test`.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+
+#include "sagips/comm/mpi_communicator.hpp"
+#include "tests/comm/conformance.hpp"
+
+namespace sagips::comm::testing {
+namespace {
+
+Communicator* world = nullptr;
+
+std::unique_ptr<Kit> only_kit;
+
+Kit& kit() { return *only_kit; }
+
+// Of an exchange that needs one node where there are several.
+bool cannot_run(const std::string& name) {
+  return name == "shared_node" && world->ranks_on_node() < world->size();
+}
+
+class EveryExchange : public ::testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Known, EveryExchange, ::testing::ValuesIn(exchange_names()),
+                         [](const auto& name) { return name.param; });
+
+TEST_P(EveryExchange, EqualsTheSerialModelUnderMpi) {
+  if (cannot_run(GetParam())) GTEST_SKIP() << "needs one node";
+  for (const std::size_t floats : {0U, 1U, 3U, 1000U, 51206U})
+    check_values(kit(), GetParam(), busy_config(world->size()), floats);
+}
+
+TEST_P(EveryExchange, GoesOnWhereItWasSavedUnderMpi) {
+  if (cannot_run(GetParam())) GTEST_SKIP() << "needs one node";
+  check_resumes(kit(), GetParam(), busy_config(world->size()));
+}
+
+TEST_P(EveryExchange, OneSidedOnesNeverShowHalfAnArrayUnderMpi) {
+  if (cannot_run(GetParam())) GTEST_SKIP() << "needs one node";
+  check_one_sided(kit(), GetParam(), busy_config(world->size()), 51206);
+}
+
+TEST(Variants, EqualTheSerialModelUnderMpi) {
+  ExchangesConfig config = busy_config(world->size());
+  config.grouped.leader = Grouped::Leader::drawn;
+  config.grouped.rule = Grouped::Rule::inner_then_outer;
+  config.gossip.form = Gossip::Form::one_sided;
+  check_values(kit(), "arar_arar", config, 1000);
+  check_one_sided(kit(), "rma_arar_arar", config, 1000);
+  check_one_sided(kit(), "gossip", config, 1000);
+  config.grouped.inner = config.grouped.outer = "rma_ring";
+  check_one_sided(kit(), "grouped", config, 51206);
+}
+
+}  // namespace
+}  // namespace sagips::comm::testing
+
+int main(int argc, char** argv) {
+  using namespace sagips::comm;
+  ::testing::InitGoogleTest(&argc, argv);
+  // "--fetched": windows through the network layer; "--nodes K": as if K ranks shared a node
+  MpiConfig config;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--fetched") config.windows = SharedWindows::avoid;
+    if (std::string(argv[i]) == "--nodes" && i + 1 < argc)
+      config.pretended_node_size = std::atoi(argv[i + 1]);
+  }
+  const auto communicator = make_mpi_communicator(config);
+  sagips::comm::testing::world = communicator.get();
+  if (communicator->rank() > 0)
+    delete ::testing::UnitTest::GetInstance()->listeners().Release(
+        ::testing::UnitTest::GetInstance()->listeners().default_result_printer());
+  using sagips::comm::testing::only_kit;
+  only_kit = std::make_unique<sagips::comm::testing::Kit>(*communicator);
+  int failed = RUN_ALL_TESTS();
+  // a failure on any rank is a failure; rank 0 tells which
+  const auto all = only_kit->gather(static_cast<std::uint64_t>(failed));
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank] != 0 && communicator->rank() == 0) {
+      std::cout << "rank " << rank << " has failures" << std::endl;
+      failed = 1;
+    }
+  only_kit.reset();  // its memory is MPI's
+  return failed;
+}

@@ -1,0 +1,121 @@
+#include "sagips/comm/patience.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+
+#include "sagips/core/text.hpp"
+#include "tests/comm/forked_node.hpp"
+#include "tests/comm/kit.hpp"
+#include "tests/core/message_of.hpp"
+
+namespace sagips::comm::testing {
+namespace {
+
+using sagips::testing::message_of;
+
+struct Never final : Condition {
+  bool ready() override { return false; }
+};
+
+// Rank 0 waits in vain for its first call with all ranks; `begins`: who has begun it.
+std::string message_of_waiting(const ThreadTeamConfig& team, const std::vector<int>& begins) {
+  std::string message;
+  run_ranks(team, [&](Communicator& communicator) {
+    Kit kit(communicator, {.timeout_s = 0.2, .alarmed = {}});
+    for (const int rank : begins)
+      if (rank == communicator.rank()) kit.board.begin_call(1, 1, now_ns());
+    kit.barrier();
+    Never never;
+    if (communicator.rank() == 0)
+      message = message_of<CommError>([&] {
+        kit.patience.wait(never, {kit.site(1).all_ranks(), 1, 1, "to the exchange of weights"});
+      });
+    kit.barrier();
+  });
+  return message;
+}
+
+TEST(Patience, NamesTheRankThatHasNotCome) {
+  const std::string message = message_of_waiting({.ranks = 3}, {0, 1});
+  EXPECT_EQ(message, core::text("rank 2 (process ", getpid(),
+                                ") has not come to the exchange of weights within 0.2 s (it hangs, "
+                                "or is much slower). Look at that rank, or raise "
+                                "ranks.timeout_s."));
+}
+
+TEST(Patience, PointsToOtherNodesWhenAllOfThisOneHaveCome) {
+  const std::string message = message_of_waiting({.ranks = 3, .nodes = {0, 0, 1}}, {0, 1, 2});
+  EXPECT_EQ(message.rfind("a rank of another node has not come", 0), 0U) << message;
+}
+
+TEST(Patience, BlamesNoOtherNodeWhereThereIsNone) {
+  const std::string message = message_of_waiting({.ranks = 3}, {0, 1, 2});
+  EXPECT_EQ(message.find("another node"), std::string::npos) << message;
+}
+
+TEST(Patience, AsksUntilItIsReadyAndNoMore) {
+  on_threads({.ranks = 1}, [](Kit& kit) {
+    int asked = 0;
+    Until soon([&] { return ++asked == 1000; });
+    kit.patience.wait(soon, {});
+    EXPECT_EQ(asked, 1000);
+  });
+}
+
+TEST(Patience, NamesARankThatDiedLongBeforeTheTimeLimit) {
+  ForkedNode node;
+  node.run_child([](ForkedRank& rank) {
+    const Board board(rank);
+    raise(SIGKILL);
+  });
+  ForkedRank here(node.memory(), 0, 2);
+  Board board(here);
+  Patience patience(here, board, {.timeout_s = 60, .alarmed = {}});
+  Never never;
+  const std::int64_t start = now_ns();
+  EXPECT_EQ(message_of<CommError>([&] {
+              patience.wait(never, {{0, 1}, 0, 1, "anywhere"});
+            }),
+            core::text("rank 1 (process ", node.child(),
+                       ") has died (its process is gone). The job cannot go on without it."));
+  EXPECT_LT(static_cast<double>(now_ns() - start) * 1e-9, 30);
+}
+
+TEST(Patience, LooksForTheDeadWhenAlarmed) {
+  ForkedNode node;
+  node.run_child([](ForkedRank& rank) {
+    const Board board(rank);
+    raise(SIGKILL);
+  });
+  ForkedRank here(node.memory(), 0, 2);
+  Board board(here);
+  bool alarm = false;
+  Patience patience(here, board, {.timeout_s = 60, .alarmed = [&] { return alarm; }});
+  EXPECT_NO_THROW(patience.look_after()) << "cheap: does not look without an alarm";
+  alarm = true;
+  EXPECT_NE(message_of<CommError>([&] { patience.look_after(); }).find("has died"),
+            std::string::npos);
+}
+
+TEST(Patience, GoesOnAfterAnAlarmWhenAllLive) {
+  on_threads({.ranks = 2}, [](Kit& kit) {
+    Patience patience(kit.communicator, kit.board,
+                      {.timeout_s = 60, .alarmed = [] { return true; }});
+    EXPECT_NO_THROW(patience.look_after());
+    kit.barrier();
+  });
+}
+
+TEST(Patience, GivesSignsOfLifeWhileItWaits) {
+  on_threads({.ranks = 1}, [](Kit& kit) {
+    const std::int64_t start = now_ns();
+    Until late([&] { return now_ns() - start > 250'000'000; });
+    kit.patience.wait(late, {});
+    EXPECT_GT(kit.board.last_beat_ns(0), start);
+  });
+}
+
+}  // namespace
+}  // namespace sagips::comm::testing
