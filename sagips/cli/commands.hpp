@@ -3,14 +3,16 @@
 #include <vector>
 
 #include "sagips/cli/settings.hpp"
+#include "sagips/comm/ranks.hpp"
 #include "sagips/core/error.hpp"
 
 namespace sagips::cli {
 
-/// What stands behind a command on the command line: `source` then `key=value`.
+/// What stands behind a command on the command line: `source` then `key=value`, and who runs it.
 struct Arguments {
   std::string source;
   std::vector<std::string> assignments;
+  comm::Ranks* ranks = nullptr;
 };
 
 core::ExitCode train(const Workloads& workloads, const Arguments& arguments);

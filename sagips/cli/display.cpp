@@ -216,7 +216,7 @@ void DisplayConfig::fields(core::FieldList& list) {
 Display::Display(int descriptor, DisplayConfig config)
     : descriptor_(descriptor),
       config_(config),
-      is_live_(::isatty(descriptor) == 1 && environment("TERM") != "dumb"),
+      is_live_(config.may_redraw && ::isatty(descriptor) == 1 && environment("TERM") != "dumb"),
       has_colour_(environment("NO_COLOR").empty()) {}
 
 Display::~Display() {

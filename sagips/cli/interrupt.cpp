@@ -27,6 +27,6 @@ InterruptGuard::~InterruptGuard() {
   std::signal(SIGTERM, SIG_DFL);
 }
 
-bool InterruptGuard::requested() const { return stop_requested != 0; }
+bool InterruptGuard::requested() { return stop_requested != 0; }
 
 }  // namespace sagips::cli

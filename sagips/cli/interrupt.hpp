@@ -11,7 +11,7 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  bool requested() const;
+  static bool requested();
 };
 
 }  // namespace sagips::cli

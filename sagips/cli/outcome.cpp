@@ -1,6 +1,7 @@
 #include "sagips/cli/outcome.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -23,7 +24,36 @@ double event_count(const env::Environment& environment) {
   return count;
 }
 
-record::Results common_results(const Job& job, const env::Environment& environment) {
+// Nothing instead of an answer that cannot be had, and one line that says why: the training stands.
+template <class Answer>
+std::optional<Answer> or_warning(core::Log& log, const std::string& missing,
+                                 const std::function<Answer()>& ask) {
+  try {
+    return ask();
+  } catch (const std::exception& problem) {
+    const std::string why = problem.what();
+    log.warning(core::text(missing, ": ", why.substr(0, why.find('\n'))));
+    return std::nullopt;
+  }
+}
+
+// Cramer-Rao errors in physical units, where densities and truth are known; empty otherwise.
+std::vector<double> floors(const Job& job, const env::Environment& environment, core::Log& log) {
+  if (!densities_known(environment) || !environment.parameters.truth_known()) return {};
+  const bool has_reference = !environment.channels.front().training.reference.empty();
+  return or_warning<std::vector<double>>(
+             log, "no Cramer-Rao floor beside the results",
+             [&] {
+               return optim::cramer_rao_errors(
+                   environment,
+                   has_reference ? job.settings.fit.reference : optim::ReferenceUse::ignore,
+                   environment.parameters.truth(), event_count(environment));
+             })
+      .value_or(std::vector<double>{});
+}
+
+record::Results common_results(const Job& job, const env::Environment& environment,
+                               const std::vector<double>& floors) {
   record::Results results;
   results.workload = job.settings.workload;
   results.version = std::string(core::version());
@@ -31,7 +61,6 @@ record::Results common_results(const Job& job, const env::Environment& environme
   results.data_origin = environment.channels.front().training.origin;
   results.seed = job.settings.run.seed;
   results.events = static_cast<std::int64_t>(event_count(environment));
-  const std::vector<double> errors = floors(job, environment);
   for (std::size_t i = 0; i < environment.parameters.all().size(); ++i) {
     const env::Parameter& parameter = environment.parameters.all()[i];
     record::ParameterResult row;
@@ -39,8 +68,8 @@ record::Results common_results(const Job& job, const env::Environment& environme
     row.unit = parameter.unit;
     row.fixed = parameter.fixed.has_value();
     row.truth = parameter.truth;
-    if (!errors.empty() && !row.fixed && row.truth && *row.truth != 0)
-      row.floor = errors[i] / std::abs(*row.truth);
+    if (!floors.empty() && !row.fixed && row.truth && *row.truth != 0)
+      row.floor = floors[i] / std::abs(*row.truth);
     results.parameters.push_back(row);
   }
   return results;
@@ -56,30 +85,21 @@ void add_fit(record::Results& results, const optim::FitResult& fit) {
 
 }  // namespace
 
-std::optional<optim::FitResult> oracle_fit(const Job& job, core::Log& log) {
+Oracle oracle_fit(const Job& job, core::Log& log) {
   const env::Environment all = optim::make_environment(*job.workload, job.settings.data,
                                                        optim::Split::all_training, job.seed());
-  if (!densities_known(all)) return std::nullopt;
-  try {
+  if (!densities_known(all)) return {};
+  Oracle oracle;
+  oracle.floors = floors(job, all, log);
+  oracle.fit = or_warning<optim::FitResult>(log, "no fit beside the trained values", [&] {
     return optim::fit_maximum_likelihood(all, job.settings.fit, job.seed());
-  } catch (const core::Error& error) {
-    log.warning(core::text("no fit beside the trained values: ", error.what()));
-    return std::nullopt;
-  }
-}
-
-std::vector<double> floors(const Job& job, const env::Environment& environment) {
-  if (!densities_known(environment) || !environment.parameters.truth_known()) return {};
-  const bool has_reference = !environment.channels.front().training.reference.empty();
-  return optim::cramer_rao_errors(
-      environment, has_reference ? job.settings.fit.reference : optim::ReferenceUse::ignore,
-      environment.parameters.truth(), event_count(environment));
+  });
+  return oracle;
 }
 
 record::Results training_results(const Job& job, const env::Environment& environment,
-                                 const TrainingRecord& training,
-                                 const std::optional<optim::FitResult>& fit) {
-  record::Results results = common_results(job, environment);
+                                 const TrainingRecord& training, const Oracle& oracle) {
+  record::Results results = common_results(job, environment, oracle.floors);
   results.finish_reason = training.finished.reason;
   results.complete = training.finished.complete;
   results.epochs = training.finished.epochs;
@@ -94,18 +114,19 @@ record::Results training_results(const Job& job, const env::Environment& environ
     results.numbers.push_back({distance.name + "_start", distance.value});
   for (const auto& distance : training.last.distances)
     results.numbers.push_back({distance.name + "_end", distance.value});
-  if (fit) add_fit(results, *fit);
+  if (oracle.fit) add_fit(results, *oracle.fit);
   return results;
 }
 
 record::Results fit_results(const Job& job, const env::Environment& environment,
-                            const optim::FitResult& fit) {
-  record::Results results = common_results(job, environment);
+                            const optim::FitResult& fit, core::Log& log) {
+  record::Results results = common_results(job, environment, floors(job, environment, log));
   results.finish_reason = "fit converged";
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
     record::ParameterResult& row = results.parameters[i];
     row.recovered = fit.values[i];
-    if (row.truth && !row.fixed) row.residual_end = (*row.truth - fit.values[i]) / *row.truth;
+    if (row.truth && *row.truth != 0 && !row.fixed)
+      row.residual_end = (*row.truth - fit.values[i]) / *row.truth;
   }
   add_fit(results, fit);
   results.numbers = {{"negative_log_likelihood", fit.negative_log_likelihood},

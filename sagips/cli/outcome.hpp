@@ -17,18 +17,20 @@ struct TrainingRecord {
   record::RunFinished finished;
 };
 
-/// The fit of all events, where every channel has a density; a fit that fails is a warning, since
-/// the training stands.
-std::optional<optim::FitResult> oracle_fit(const Job& job, core::Log& log);
+/// What the likelihood of all events says, where every channel has a density.
+struct Oracle {
+  std::optional<optim::FitResult> fit;
+  std::vector<double> floors;  ///< Cramer-Rao errors in physical units; empty where not known
+};
 
-/// Cramer-Rao errors in physical units, where densities and truth are known; empty otherwise.
-std::vector<double> floors(const Job& job, const env::Environment& environment);
+/// What cannot be had is left out with a warning in the log, since the training stands.
+Oracle oracle_fit(const Job& job, core::Log& log);
 
 record::Results training_results(const Job& job, const env::Environment& environment,
-                                 const TrainingRecord& training,
-                                 const std::optional<optim::FitResult>& fit);
+                                 const TrainingRecord& training, const Oracle& oracle);
 
+/// Floors that cannot be had are left out with a warning in the log, since the fit stands.
 record::Results fit_results(const Job& job, const env::Environment& environment,
-                            const optim::FitResult& fit);
+                            const optim::FitResult& fit, core::Log& log);
 
 }  // namespace sagips::cli

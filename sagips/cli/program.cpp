@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "sagips/cli/commands.hpp"
+#include "sagips/cli/job_ranks.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/nn/memory.hpp"
@@ -23,72 +24,91 @@ struct CommandEntry {
   const char* examples;
   Command command;
   enum class Source { required, optional, none } use;
+  /// Who works when several ranks were started: all, the first one alone, or nobody.
+  enum class OverRanks { all, first, one } over_ranks;
 };
 
 const char* const source_help =
     "a workload, WORKLOAD/SETTINGS, or a YAML file with a key `workload`";
 
 using Use = CommandEntry::Source;
+using Over = CommandEntry::OverRanks;
 
 const CommandEntry commands[] = {
     {"train", "learn the parameters behind measured events", "NAME|FILE", source_help,
      "  sagips train proxy1d\n"
      "  sagips train proxy1d train.epochs=500 run.name=short\n"
      "  sagips train resonance data.file=Zmumu_Run2011A_masses.csv\n"
-     "  sagips train my_settings.yaml optimizer.generator.learning_rate=1e-4\n",
-     train, Use::required},
+     "  sagips train my_settings.yaml optimizer.generator.learning_rate=1e-4\n"
+     "  mpirun -n 4 sagips train proxy1d exchange=arar_arar\n",
+     train, Use::required, Over::all},
     {"check", "look at config, data and pipeline without running", "NAME|FILE", source_help,
      "  sagips check proxy1d\n"
      "  sagips check resonance data.file=masses.csv\n",
-     check, Use::required},
+     check, Use::required, Over::first},
     {"fit", "maximum-likelihood fit, where the pipeline's density is known", "NAME|FILE",
      source_help,
      "  sagips fit proxy1d\n"
      "  sagips fit resonance data.file=Zmumu_Run2011A_masses.csv parameters.width.fixed=null\n",
-     fit, Use::required},
+     fit, Use::required, Over::one},
     {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
      "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n",
-     generate, Use::required},
+     generate, Use::required, Over::one},
     {"predict", "write proposals of a trained generator", "RUN", "the folder of a run",
      "  sagips predict runs/proxy1d/short samples=50000\n"
      "  sagips predict runs/proxy1d/short samples=1000 out=predictions.npy\n",
-     predict, Use::required},
-    {"list", "the workloads and their settings", "", "", "  sagips list\n", list, Use::none},
+     predict, Use::required, Over::one},
+    {"list", "the workloads, their settings, and the exchanges between ranks", "", "",
+     "  sagips list\n", list, Use::none, Over::first},
     {"explain", "what a config key means", "KEY",
      "a dotted key or the first part of one; without it all keys",
      "  sagips explain optimizer.generator.learning_rate\n"
      "  sagips explain parameters workload=resonance\n",
-     explain, Use::optional},
+     explain, Use::optional, Over::first},
 };
 
-int report(const core::Error& error) {
+// One rank that fails ends them all.
+int report(const core::Error& error, const std::unique_ptr<comm::Ranks>& ranks) {
+  if (ranks && ranks->size() > 1) end_job(*ranks, error.what(), error.exit_code());
   std::cerr << "sagips: error: " << error.what() << std::endl;
   return static_cast<int>(error.exit_code());
 }
 
-int guarded(const std::function<core::ExitCode()>& call) {
+int guarded(const std::unique_ptr<comm::Ranks>& ranks,
+            const std::function<core::ExitCode()>& call) {
   try {
     return static_cast<int>(call());
   } catch (const core::Error& error) {
-    return report(error);
+    return report(error, ranks);
   } catch (const c10::Error& error) {
     const std::string message = error.what_without_backtrace();
-    return report(core::Error(message.substr(0, message.find('\n'))));
+    return report(core::Error(message.substr(0, message.find('\n'))), ranks);
   } catch (const std::bad_alloc&) {
-    return report(
-        core::Error("out of memory. Lower batch.samples, train.engine.tile_samples or "
-                    "evaluation.samples."));
+    return report(core::Error("out of memory. Lower batch.samples, train.engine.tile_samples or "
+                              "evaluation.samples."),
+                  ranks);
   } catch (const std::exception& error) {
-    return report(core::Error(error.what()));
+    return report(core::Error(error.what()), ranks);
   }
+}
+
+core::ExitCode run_command(const CommandEntry& entry, const Workloads& known, Arguments& arguments,
+                           comm::Ranks& ranks) {
+  arguments.ranks = &ranks;
+  if (entry.over_ranks == CommandEntry::OverRanks::one) require_one_rank(ranks, entry.name);
+  if (entry.over_ranks == CommandEntry::OverRanks::first && !ranks.is_first())
+    return core::ExitCode::done;
+  return entry.command(known, arguments);
 }
 
 }  // namespace
 
 int run(int argc, char** argv, std::initializer_list<optim::WorkloadEntry> workloads) {
   nn::keep_freed_memory();
-  return guarded([&] {
+  std::unique_ptr<comm::Ranks> ranks;
+  return guarded(ranks, [&] {
+    ranks = make_ranks();
     Workloads known("workload");
     for (const auto& entry : workloads) known.add(entry.name, entry);
 
@@ -117,13 +137,13 @@ int run(int argc, char** argv, std::initializer_list<optim::WorkloadEntry> workl
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
       if (error.get_exit_code() == 0) {  // --help, --version
-        app.exit(error);
+        if (ranks->is_first()) app.exit(error);
         return core::ExitCode::done;
       }
       throw core::ConfigError("command line", core::text(error.what(), ". See `sagips --help`."));
     }
     for (const CommandEntry& entry : commands)
-      if (app.got_subcommand(entry.name)) return entry.command(known, arguments);
+      if (app.got_subcommand(entry.name)) return run_command(entry, known, arguments, *ranks);
     return core::ExitCode::bad_input;
   });
 }

@@ -24,19 +24,21 @@ void write_proposals(const std::string& path, const torch::Tensor& proposals) {
   write(path, proposals);
 }
 
-void write_generator(const record::RunDirectory& folder, const nn::Replica& generator) {
-  write(folder.file(record::run_files::generator.name), generator.weights());
+void write_generators(const record::RunDirectory& folder, const torch::Tensor& weights) {
+  write(folder.file(record::run_files::generator.name), weights);
 }
 
-void read_generator(const std::string& run, nn::Replica& generator) {
+torch::Tensor read_generators(const std::string& run, const nn::Replica& generator) {
   const std::string path = run + "/" + record::run_files::generator.name;
   const core::NpyArray saved = core::read_npy(path);
-  if (static_cast<std::int64_t>(saved.values.size()) != generator.size())
+  const auto size = static_cast<std::int64_t>(saved.values.size());
+  if (size == 0 || size % generator.size() != 0)
     throw core::DataError(
         path, core::text("holds ", saved.values.size(), " weights, the run's config describes ",
                          generator.size(), ". The folder's files do not belong together."));
-  torch::NoGradGuard no_grad;
-  generator.weights().copy_(torch::tensor(saved.values, torch::kFloat64));
+  return torch::tensor(saved.values, torch::kFloat64)
+      .to(torch::kFloat32)
+      .reshape({-1, generator.size()});
 }
 
 }  // namespace sagips::cli

@@ -11,10 +11,12 @@ namespace sagips::cli {
 /// Proposed parameters as .npy. shape: [rows, parameters], float32, physical units
 void write_proposals(const std::string& path, const torch::Tensor& proposals);
 
-/// The generator's flat weights, shared part first, as `generator.npy`.
-void write_generator(const record::RunDirectory& folder, const nn::Replica& generator);
+/// The flat weights of each rank's generator, shared part first, as `generator.npy`.
+/// shape: [ranks, weights]
+void write_generators(const record::RunDirectory& folder, const torch::Tensor& weights);
 
-/// Puts them back. throws: DataError when the file is missing or of another network
-void read_generator(const std::string& run, nn::Replica& generator);
+/// Reads them back. `generator` tells how many there are. shape: [ranks, weights]
+/// throws: DataError when the file is missing or of another network
+torch::Tensor read_generators(const std::string& run, const nn::Replica& generator);
 
 }  // namespace sagips::cli

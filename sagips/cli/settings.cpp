@@ -25,6 +25,9 @@ void Settings::fields(core::FieldList& list) {
   list.add_group("toy", std::move(toy), "made-up data for closure tests");
   list.group("objective", data.objective, "how synthetic events are scored");
   gan.fields(list);
+  list.add("exchange", exchange, "how ranks exchange the generator's gradients; see `sagips list`");
+  list.group("exchanges", exchanges, "settings of the exchanges");
+  list.group("ranks", ranks, "training over several ranks (mpirun, srun)");
   list.group("train", loop, "the training loop");
   list.group("early_stop", early_stop,
              "stop by the distance between held-out and synthetic events");

@@ -12,6 +12,8 @@
 #include "sagips/train/early_stop.hpp"
 #include "sagips/train/evaluate.hpp"
 #include "sagips/train/loop.hpp"
+#include "sagips/train/rank_config.hpp"
+#include "sagips/train/rank_exchange.hpp"
 
 namespace sagips::cli {
 
@@ -23,11 +25,17 @@ struct Settings {
   record::RunConfig run;
   optim::DataSettings data;
   optim::GanConfig gan;
+  std::string exchange = "arar_arar";  ///< of the generator; the discriminator's is in `gan`
+  comm::ExchangesConfig exchanges;
+  train::RankConfig ranks;
   train::LoopConfig loop;
   train::EarlyStopConfig early_stop;
   train::EvaluationConfig evaluation;
   optim::FitConfig fit;
 
+  train::ExchangeChoice exchange_choice() const {
+    return {exchange, gan.discriminator.exchange, exchanges};
+  }
   void fields(core::FieldList& list);
 };
 

@@ -1,5 +1,8 @@
 #include "sagips/data/dataset.hpp"
 
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
 namespace sagips::data {
 
 void DatasetConfig::fields(core::FieldList& list) {
@@ -18,6 +21,21 @@ void DatasetConfig::fields(core::FieldList& list) {
   list.add("bootstrap", bootstrap, "draw as many events again, with replacement (Efron)");
   list.add("held_out", held_out, "share of the events kept aside, never trained on",
            core::Range::between(0.0, 0.9));
+}
+
+void DatasetConfig::check_toy_data() const {
+  const std::vector<std::pair<std::string, bool>> keys = {{"hdf5_dataset", !hdf5_dataset.empty()},
+                                                          {"columns", !columns.empty()},
+                                                          {"cuts", !cuts.empty()},
+                                                          {"weight_column", !weight_column.empty()},
+                                                          {"reference", !reference.empty()},
+                                                          {"maximum_events", maximum_events > 0}};
+  for (const auto& [key, is_set] : keys)
+    if (is_set)
+      throw core::ConfigError(
+          "data." + key, core::text("applies to a file of measured events, and data.file is empty "
+                                    "(toy data would ignore it). Set data.file, or remove data.",
+                                    key, "."));
 }
 
 }  // namespace sagips::data

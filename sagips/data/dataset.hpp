@@ -8,6 +8,7 @@
 #include <torch/torch.h>
 
 #include "sagips/core/config.hpp"
+#include "sagips/core/npy.hpp"
 #include "sagips/core/random.hpp"
 
 namespace sagips::data {
@@ -24,9 +25,14 @@ struct DatasetConfig {
   std::int64_t maximum_events = 0;          ///< 0: all
   double fraction = 1.0;   ///< share of the events that is kept, drawn without replacement
   bool bootstrap = false;  ///< draw as many events again, with replacement
-  double held_out = 0.1;   ///< share kept aside for distances between events, never trained on
+  /// The rows of a .npy or HDF5 file that this rank reads; not a key of the config.
+  core::RowShare rows;
+  double held_out = 0.1;  ///< share kept aside for distances between events, never trained on
 
   void fields(core::FieldList& list);
+  /// Toy data come as the pipeline makes them, so what selects from a file must not be set then.
+  /// throws: ConfigError that names the first such key
+  void check_toy_data() const;
 };
 
 /// Measured events.
@@ -47,9 +53,10 @@ struct Dataset {
 /// throws: DataError (file, row), ConfigError (a cut that cannot be read)
 Dataset load_dataset(const DatasetConfig& config, const std::vector<std::string>& default_columns);
 
-/// Events drawn with replacement, by weight when there are weights. shape: [count, observables]
+/// Events drawn with replacement, by weight when there are weights: draws number first, first + 1,
+/// ... of the stream, so that ranks can share one long draw. shape: [count, observables]
 torch::Tensor draw_events(const Dataset& dataset, std::int64_t count,
-                          const core::RandomStream& stream);
+                          const core::RandomStream& stream, std::int64_t first = 0);
 
 /// As many events again, with replacement (Efron's bootstrap).
 Dataset bootstrap(const Dataset& dataset, const core::RandomStream& stream);

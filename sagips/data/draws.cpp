@@ -29,17 +29,19 @@ void check_has_events(const Dataset& dataset) {
   if (dataset.size() == 0) throw core::DataError(dataset.origin, "holds no events to draw from.");
 }
 
-torch::Tensor any_rows(std::int64_t size, std::int64_t count, const core::RandomStream& stream) {
+torch::Tensor any_rows(std::int64_t size, std::int64_t count, const core::RandomStream& stream,
+                       std::int64_t first) {
   torch::Tensor rows = torch::empty({count}, torch::kInt64);
   stream.integers(sample, dimension, static_cast<std::uint64_t>(size),
-                  std::span(rows.data_ptr<std::int64_t>(), static_cast<std::size_t>(count)));
+                  std::span(rows.data_ptr<std::int64_t>(), static_cast<std::size_t>(count)),
+                  static_cast<std::uint32_t>(first));
   return rows;
 }
 
 // Inverse of the summed weights: row i owns the stretch of [0, total) that is as long as its
 // weight.
 torch::Tensor weighted_rows(const Dataset& dataset, std::int64_t count,
-                            const core::RandomStream& stream) {
+                            const core::RandomStream& stream, std::int64_t draw) {
   const torch::Tensor weights = dataset.weights->to(torch::kCPU, torch::kFloat64).contiguous();
   const double* first = weights.data_ptr<double>();
   std::vector<double> summed(static_cast<std::size_t>(weights.size(0)));
@@ -47,7 +49,7 @@ torch::Tensor weighted_rows(const Dataset& dataset, std::int64_t count,
   if (!(summed.back() > 0.0))
     throw core::DataError(dataset.origin, "all weights are zero, so no event can be drawn.");
   std::vector<double> uniform(static_cast<std::size_t>(count));
-  stream.uniform(sample, dimension, std::span<double>(uniform));
+  stream.uniform(sample, dimension, std::span<double>(uniform), static_cast<std::uint32_t>(draw));
   // Rounding may reach the total itself; the last row with a weight owns that point.
   const auto last = std::lower_bound(summed.begin(), summed.end(), summed.back());
   torch::Tensor rows = torch::empty({count}, torch::kInt64);
@@ -82,16 +84,20 @@ Dataset in_file_order(const Dataset& dataset, std::span<std::int64_t> rows) {
 }  // namespace
 
 torch::Tensor draw_events(const Dataset& dataset, std::int64_t count,
-                          const core::RandomStream& stream) {
+                          const core::RandomStream& stream, std::int64_t first) {
   check_has_events(dataset);
-  const torch::Tensor rows = dataset.weights ? weighted_rows(dataset, count, stream)
-                                             : any_rows(dataset.size(), count, stream);
+  if (first + count > std::int64_t{1} << 32)
+    throw core::Error(
+        "the ranks together draw more than 2^32 events an epoch. Lower batch.samples "
+        "or batch.events.");
+  const torch::Tensor rows = dataset.weights ? weighted_rows(dataset, count, stream, first)
+                                             : any_rows(dataset.size(), count, stream, first);
   return dataset.values.index_select(0, rows.to(dataset.values.device()));
 }
 
 Dataset bootstrap(const Dataset& dataset, const core::RandomStream& stream) {
   check_has_events(dataset);
-  return chosen_events(dataset, any_rows(dataset.size(), dataset.size(), stream));
+  return chosen_events(dataset, any_rows(dataset.size(), dataset.size(), stream, 0));
 }
 
 Dataset subsample(const Dataset& dataset, double fraction, const core::RandomStream& stream) {

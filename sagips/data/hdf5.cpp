@@ -137,15 +137,34 @@ std::vector<std::size_t> shape_of(const std::string& path, const std::string& da
   return shape;
 }
 
-core::NpyArray read_array(const std::string& path, const Handle& file, const std::string& dataset) {
+// The rows of a share in the file, and the same number of rows in memory.
+struct Selection {
+  Selection(const Handle& object, const std::vector<std::size_t>& shape, std::size_t first)
+      : file(H5Dget_space(object.id()), H5Sclose), memory(make_memory(shape), H5Sclose) {
+    const hsize_t start[2] = {first, 0};
+    const hsize_t count[2] = {shape[0], shape.size() > 1 ? shape[1] : 1};
+    H5Sselect_hyperslab(file.id(), H5S_SELECT_SET, start, nullptr, count, nullptr);
+  }
+  static hid_t make_memory(const std::vector<std::size_t>& shape) {
+    const hsize_t sizes[2] = {shape[0], shape.size() > 1 ? shape[1] : 1};
+    return H5Screate_simple(static_cast<int>(shape.size()), sizes, nullptr);
+  }
+  Handle file, memory;
+};
+
+core::NpyArray read_array(const std::string& path, const Handle& file, const std::string& dataset,
+                          const core::RowShare& rows) {
   const Handle object = open_dataset(path, file, dataset);
   check_type(path, dataset, object);
   core::NpyArray array{shape_of(path, dataset, object), {}};
+  const std::size_t first = rows.first(array.shape[0]);
+  array.shape[0] = rows.size(array.shape[0]);
+  const Selection selection(object, array.shape, first);
   const std::size_t count =
       std::accumulate(array.shape.begin(), array.shape.end(), std::size_t{1}, std::multiplies<>());
   array.values.resize(count);
-  if (count > 0 && H5Dread(object.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                           array.values.data()) < 0)
+  if (count > 0 && H5Dread(object.id(), H5T_NATIVE_DOUBLE, selection.memory.id(),
+                           selection.file.id(), H5P_DEFAULT, array.values.data()) < 0)
     throw DataError(path, text("data set '", dataset,
                                "' cannot be read (truncated, or packed with a filter that this "
                                "HDF5 library lacks). Write it again without that filter."));
@@ -154,14 +173,15 @@ core::NpyArray read_array(const std::string& path, const Handle& file, const std
 
 }  // namespace
 
-Table read_hdf5_array(const std::string& path, const std::string& dataset) {
+Table read_hdf5_array(const std::string& path, const std::string& dataset,
+                      const core::RowShare& rows) {
   const QuietErrors quiet;
   const Handle file = open_file(path);
-  return table_of(read_array(path, file, dataset), path);
+  return table_of(read_array(path, file, dataset, rows), path);
 }
 
 Table read_hdf5_columns(const std::string& path, const std::string& group,
-                        const std::vector<NeededColumn>& needed) {
+                        const std::vector<NeededColumn>& needed, const core::RowShare& rows) {
   const QuietErrors quiet;
   const Handle file = open_file(path);
   Table table;
@@ -170,7 +190,7 @@ Table read_hdf5_columns(const std::string& path, const std::string& group,
     if (std::find(table.names.begin(), table.names.end(), column.name) != table.names.end())
       continue;
     const std::string dataset = group.empty() ? column.name : text(group, "/", column.name);
-    core::NpyArray array = read_array(path, file, dataset);
+    core::NpyArray array = read_array(path, file, dataset, rows);
     if (array.shape.size() != 1)
       throw DataError(path, text("data set '", dataset, "' has two dimensions, a column has one. ",
                                  "Name it in 'hdf5_dataset' and its columns by number."));

@@ -45,9 +45,9 @@ bool is_column_number(const std::string& name) {
 
 Table read_hdf5(const DatasetConfig& config, const std::vector<Cut>& cuts) {
   if (std::all_of(config.columns.begin(), config.columns.end(), is_column_number))
-    return read_hdf5_array(config.file, config.hdf5_dataset);
+    return read_hdf5_array(config.file, config.hdf5_dataset, config.rows);
   return read_hdf5_columns(config.file, config.hdf5_dataset,
-                           needed_columns(config, config.columns, cuts));
+                           needed_columns(config, config.columns, cuts), config.rows);
 }
 
 Table read_table(const DatasetConfig& config, const Names& default_columns,
@@ -55,13 +55,20 @@ Table read_table(const DatasetConfig& config, const Names& default_columns,
   std::string extension = std::filesystem::path(config.file).extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (extension == ".csv" && config.rows.count > 1)
+    throw ConfigError("ranks.data", text("'", config.file,
+                                         "' is text, of which ranks cannot read "
+                                         "shares. Save it as .npy or HDF5, or use distributed."));
   if (extension == ".csv") {
     const Names& columns = config.columns.empty() ? default_columns : config.columns;
     if (columns.empty())
       throw ConfigError("", text("no column of '", config.file, "' is chosen. Set 'columns'."));
     return read_csv(config.file, needed_columns(config, columns, cuts));
   }
-  if (extension == ".npy") return table_of(core::read_npy(config.file), config.file);
+  if (extension == ".npy")
+    return table_of(config.rows.count == 1 ? core::read_npy(config.file)
+                                           : core::read_npy(config.file, config.rows),
+                    config.file);
   if (extension == ".hdf5" || extension == ".h5") return read_hdf5(config, cuts);
   throw DataError(config.file, text("has the unknown extension '", extension,
                                     "'. Give a .npy, .csv, .hdf5 or .h5 file."));

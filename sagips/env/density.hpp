@@ -41,14 +41,17 @@ class TabulatedDensity {
   Sample sample(const torch::Tensor& values, const torch::Tensor& weights,
                 const std::string& origin) const;
 
-  /// -ln L for the events of a sample. shape: parameters [parameters] -> []
+  /// -ln L for the events of a sample.
+  /// shape: parameters [parameters] -> []
   torch::Tensor negative_log_likelihood(const torch::Tensor& parameters,
                                         const Sample& sample) const;
 
-  /// Probability of each cell. shape: parameters [parameters] -> [observables, points - 1]
+  /// Probability of each cell.
+  /// shape: parameters [parameters] -> [observables, points - 1]
   torch::Tensor probabilities(const torch::Tensor& parameters) const;
 
-  /// The named integrals. shape: parameters [parameters] -> [norm_names]
+  /// The named integrals.
+  /// shape: parameters [parameters] -> [norm_names]
   torch::Tensor norms(const torch::Tensor& parameters) const;
   const std::vector<std::string>& norm_names() const { return norm_names_; }
   const Grid& grid() const { return grid_; }

@@ -12,6 +12,13 @@
 
 namespace sagips::env {
 
+/// Mean and standard deviation of each observable. shape: [observables]
+struct Moments {
+  torch::Tensor mean, deviation;
+  static Moments of(const torch::Tensor& values);
+  static Moments unit(std::int64_t observables);  ///< 0 and 1
+};
+
 /// One way of looking at the parameters: a pipeline, the events measured that way, and how they are
 /// compared.
 struct Channel {
@@ -21,8 +28,11 @@ struct Channel {
   data::Dataset held_out;  ///< for distances between events; never trained on
   AdversarialObjective objective;
   std::optional<TabulatedDensity> density;  ///< when the pipeline's likelihood is known
+  /// Of all ranks' training events, when `training` is a rank's own share of them.
+  std::optional<Moments> moments = std::nullopt;
 
   std::int64_t observables() const { return training.dimensions(); }
+  Moments moments_or_own() const { return moments ? *moments : Moments::of(training.values); }
 };
 
 /// Maps proposed parameters to a score: one set of parameters, one or more channels.
@@ -32,8 +42,10 @@ struct Environment {
 };
 
 /// Events of a pipeline at known parameters, through its inference form, with the reference numbers
-/// it gives. shape: physical [parameters]; the result holds exactly `events` events. throws:
-/// DataError when (almost) no event passes the pipeline's selection
+/// it gives.
+/// shape:  physical [parameters]; the result holds exactly `events` events
+/// cost:   at most 1000 events drawn for each one asked for, or a million if that is more
+/// throws: DataError when fewer than 1 of 1000 events pass the pipeline's selection
 data::Dataset toy_data(const Pipeline& pipeline, const torch::Tensor& physical, std::int64_t events,
                        const std::vector<std::string>& observables,
                        const core::RandomStream& stream);

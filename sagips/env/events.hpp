@@ -22,10 +22,11 @@ struct Events {
 
   std::int64_t samples() const { return values.size(0); }
 
-  /// Weights with masked events at zero. shape: [samples, events]; undefined when every event
-  /// counts 1
+  /// Weights with masked events at zero.
+  /// shape: [samples, events]; undefined when every event counts 1
   torch::Tensor effective_weights() const;
-  /// The events that exist, one a row. shape: [rows, observables]; weights [rows] or undefined
+  /// The events that exist, one a row.
+  /// shape: [rows, observables]; weights [rows] or undefined
   std::pair<torch::Tensor, torch::Tensor> rows() const;
   /// The same events outside the graph.
   Events detached() const;

@@ -1,10 +1,19 @@
 #include "sagips/env/objective.hpp"
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
 #include "sagips/env/objectives/cross_entropy.hpp"
 #include "sagips/env/objectives/least_squares.hpp"
 
 namespace sagips::env {
+
+namespace {
+
+constexpr double least_weight = 1e-12;  // of a sample; below it the events count as vanished
+constexpr double sure_logit = 5;        // a discriminator that is sure, to 0.7 %
+constexpr double least_divisor = 1e-3;  // of printed losses
+
+}  // namespace
 
 core::Registry<AdversarialLoss> adversarial_losses() {
   core::Registry<AdversarialLoss> losses("objective.loss");
@@ -36,14 +45,14 @@ void AdversarialObjective::Config::fields(core::FieldList& list) {
 AdversarialObjective::AdversarialObjective(Config config, std::map<std::string, double> reference)
     : config_(std::move(config)),
       loss_(adversarial_losses().get(config_.loss, "objective.loss")),
-      reference_(std::move(reference)) {}
-
-torch::Tensor AdversarialObjective::mean_over_events(const torch::Tensor& loss,
-                                                     const Events& events) const {
-  const torch::Tensor weights = events.effective_weights();
-  if (!weights.defined()) return loss.mean();
-  // a sample whose events are all gone contributes nothing instead of 0 / 0
-  return ((loss * weights).sum(1) / weights.sum(1).clamp_min(1e-12)).mean();
+      reference_(std::move(reference)) {
+  if (config_.label_real == config_.label_synthetic)
+    throw core::ConfigError(
+        "objective", core::text("label_real and label_synthetic are both ", config_.label_real,
+                                " (the discriminator would learn to tell nothing). Set them apart, "
+                                "such as 1 and 0."));
+  const torch::Tensor sure = torch::tensor({-sure_logit, sure_logit}, torch::kFloat64);
+  lost_event_ = loss_(sure, config_.label_generator).max().item<double>();
 }
 
 torch::Tensor AdversarialObjective::real(const torch::Tensor& logits) const {
@@ -52,12 +61,21 @@ torch::Tensor AdversarialObjective::real(const torch::Tensor& logits) const {
 
 torch::Tensor AdversarialObjective::synthetic(const torch::Tensor& logits,
                                               const Events& events) const {
-  return mean_over_events(loss_(logits, config_.label_synthetic), events);
+  const torch::Tensor loss = loss_(logits, config_.label_synthetic);
+  const torch::Tensor weights = events.effective_weights();
+  if (!weights.defined()) return loss.mean();
+  return ((loss * weights).sum(1) / weights.sum(1).clamp_min(least_weight)).mean();
 }
 
 torch::Tensor AdversarialObjective::generator(const torch::Tensor& logits,
                                               const Events& events) const {
-  return mean_over_events(loss_(logits, config_.label_generator), events);
+  const torch::Tensor loss = loss_(logits, config_.label_generator);
+  const torch::Tensor weights = events.effective_weights();
+  if (!weights.defined()) return loss.mean();
+  const torch::Tensor total = weights.sum(1);
+  const torch::Tensor lacking = (least_weight - total).clamp_min(0);
+  const torch::Tensor worst = loss.detach().amax(1).clamp_min(lost_event_);
+  return (((loss * weights).sum(1) + lacking * worst) / (total + lacking)).mean();
 }
 
 torch::Tensor AdversarialObjective::reference(const Events& events) const {
@@ -75,7 +93,8 @@ torch::Tensor AdversarialObjective::reference(const Events& events) const {
 }
 
 double AdversarialObjective::equilibrium(double label) const {
-  return loss_(torch::zeros({}, torch::kFloat64), label).item<double>();
+  const double loss = loss_(torch::zeros({}, torch::kFloat64), label).item<double>();
+  return loss < least_divisor ? 1 : loss;
 }
 
 }  // namespace sagips::env

@@ -11,7 +11,8 @@
 
 namespace sagips::env {
 
-/// Loss of one event's discriminator output against a label. shape: logits [...] -> [...]
+/// Loss of one event's discriminator output against a label.
+/// shape: logits [...] -> [...]
 using AdversarialLoss = std::function<torch::Tensor(const torch::Tensor& logits, double label)>;
 
 /// least_squares, cross_entropy.
@@ -29,6 +30,11 @@ enum class ReferenceTerms {
 ///
 /// Each mean runs over the events of a parameter sample by weight, then over the samples, so that
 /// the score of a batch is the sum of its samples' scores.
+///
+/// A sample whose events (almost) vanish, in a soft filter say, has no mean. The discriminator
+/// learns nothing from it. For the generator the weight that it lacks counts as events that fare
+/// worse than any of its own and than an output the discriminator is sure of, so that making events
+/// vanish never pays and the gradient leads back to more weight.
 class AdversarialObjective {
  public:
   struct Config {
@@ -39,30 +45,34 @@ class AdversarialObjective {
 
     void fields(core::FieldList& list);
   };
-  /// reference: numbers that come with the data set. throws: ConfigError for an unknown loss
+  /// reference: numbers that come with the data set.
+  /// throws: ConfigError for an unknown loss, or for one label of measured and synthetic events
   AdversarialObjective(Config config, std::map<std::string, double> reference);
 
-  /// Discriminator's loss on measured events. shape: logits [rows] -> []
+  /// Discriminator's loss on measured events.
+  /// shape: logits [rows] -> []
   torch::Tensor real(const torch::Tensor& logits) const;
-  /// Discriminator's loss on synthetic events. shape: logits [samples, events] -> []
+  /// Discriminator's loss on synthetic events.
+  /// shape: logits [samples, events] -> []
   torch::Tensor synthetic(const torch::Tensor& logits, const Events& events) const;
-  /// Generator's adversarial loss. shape: logits [samples, events] -> []
+  /// Generator's adversarial loss.
+  /// shape: logits [samples, events] -> []
   torch::Tensor generator(const torch::Tensor& logits, const Events& events) const;
   /// Reference terms of the generator's loss; undefined when there are none.
   torch::Tensor reference(const Events& events) const;
 
   bool separable() const { return config_.reference_terms != ReferenceTerms::batch_mean; }
   /// Loss of a discriminator that cannot tell (logit 0) for a label: what printed losses are
-  /// divided by.
+  /// divided by. 1 where it vanishes (least_squares with a label near 0.5, which the generator's
+  /// may well be), so that these are printed as they are.
   double equilibrium(double label) const;
   const Config& config() const { return config_; }
 
  private:
-  torch::Tensor mean_over_events(const torch::Tensor& loss, const Events& events) const;
-
   Config config_;
   AdversarialLoss loss_;
   std::map<std::string, double> reference_;
+  double lost_event_ = 0;  ///< least that a generator pays for an event that vanished
 };
 
 }  // namespace sagips::env

@@ -50,12 +50,12 @@ class ParameterSet {
       const torch::Tensor& physical) const;  ///< [..., all] -> [..., free]
   torch::Tensor logit_from_physical(const torch::Tensor& physical) const;
 
-  /// All truths [all] in float64; fixed parameters count as known. throws: ConfigError naming the
-  /// first unknown
+  /// All truths [all] in float64; fixed parameters count as known.
+  /// throws: ConfigError naming the first unknown
   torch::Tensor truth() const;
   bool truth_known() const;
-  /// The parameters of toy data: `toy`, else `truth`, else `fixed`, as truths of a new set. throws:
-  /// ConfigError as above
+  /// The parameters of toy data: `toy`, else `truth`, else `fixed`, as truths of a new set.
+  /// throws: ConfigError as above
   ParameterSet at_toy_values() const;
 
  private:

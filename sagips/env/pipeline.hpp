@@ -32,15 +32,16 @@ class Pipeline {
   void append(Stage stage) { stages_.push_back(std::move(stage)); }
   const std::vector<Stage>& stages() const { return stages_; }
 
-  /// Differentiable. shape: parameters [samples, parameters] in physical units -> values [samples,
-  /// events, observables]
+  /// Differentiable.
+  /// shape: parameters [samples, parameters] in physical units -> values [samples, events,
+  ///        observables]
   Events operator()(torch::Tensor parameters, Noise& noise) const;
   /// The stages' inference forms, without a graph.
   Events infer(torch::Tensor parameters, Noise& noise) const;
 
   /// Plays small batches through both forms: shapes fit, values are finite, the same noise gives
-  /// the same events, the gradient reaches every free parameter. throws: ShapeError naming the
-  /// guilty stage
+  /// the same events, weights do not vanish, the gradient reaches every free parameter.
+  /// throws: ShapeError naming the guilty stage
   PipelineReport check(const ParameterSet& parameters, std::int64_t observables) const;
 
  private:

@@ -153,6 +153,29 @@ Events guarded(const std::string& stage, const Events& input, const Call& call) 
   }
 }
 
+// Events that weigh nothing anywhere in the parameters' ranges leave a training without a gradient.
+// A few may miss a narrow selection by chance, so more are drawn before a stage is blamed.
+void check_weights(const std::vector<Stage>& stages, std::size_t last, const Events& events,
+                   const torch::Tensor& parameters) {
+  constexpr double least_weight = 1e-12;
+  constexpr std::int64_t more_events = 100 * check_events;
+  const auto vanish = [](const Events& some) {
+    return some.weights && some.weights->sum().item<double>() < least_weight;
+  };
+  if (!vanish(events)) return;
+  torch::NoGradGuard no_grad;
+  Noise noise(std::make_shared<PhiloxNoise>(core::RandomStream(1, "pipeline check")), check_samples,
+              more_events);
+  Events more;
+  more.values = parameters.detach();
+  for (std::size_t i = 0; i <= last; ++i) more = stages[i](std::move(more), noise);
+  if (vanish(more))
+    throw ShapeError(stages[last].name(),
+                     text("gives weights that sum to 0 over ", check_samples * more_events,
+                          " events inside the parameters' ranges (a training would see no event). "
+                          "Widen its selection or narrow the ranges."));
+}
+
 torch::Tensor sample_parameters(const ParameterSet& parameters) {
   Noise noise(std::make_shared<PhiloxNoise>(core::RandomStream(2, "pipeline check")), check_samples,
               parameters.free_size());
@@ -169,15 +192,18 @@ PipelineReport Pipeline::check(const ParameterSet& parameters, std::int64_t obse
   Noise noise = fresh_noise();
   Noise inference_noise = fresh_noise();
   Events events, inferred;
-  events.values = parameters.physical_from_unit(unit);
-  inferred.values = events.values.detach();
-  for (const Stage& stage : stages_) {
+  const torch::Tensor physical = parameters.physical_from_unit(unit);
+  events.values = physical;
+  inferred.values = physical.detach();
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    const Stage& stage = stages_[i];
     Noise again = noise;
     const std::int64_t before = noise.dimensions();
     const Events input = events;
     events = guarded(stage.name(), input, [&] { return stage(input, noise); });
     check_output(stage.name(), events);
     check_repeats(stage.name(), events, stage(input, again));
+    check_weights(stages_, i, events, physical);
     check_gradient(stage.name(), events, unit, parameters, reaches);
     inferred = guarded(stage.name() + " (inference form)", inferred,
                        [&] { return stage.infer(inferred, inference_noise); });

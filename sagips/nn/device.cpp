@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "sagips/core/error.hpp"
@@ -19,14 +20,16 @@ torch::Device device_from_name(const std::string& name) {
   throw core::ConfigError("device", core::text("unknown device '", name, "', known: cpu"));
 }
 
-int set_threads(std::int64_t threads) {
+int allowed_processors() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
+int set_threads(std::int64_t threads, int sharing) {
   // at start LibTorch follows OMP_NUM_THREADS; whoever set it means it
   if (threads == 0 && std::getenv("OMP_NUM_THREADS")) return at::get_num_threads();
-  if (threads == 0) {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    threads = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-  }
+  if (threads == 0) threads = std::max(1, allowed_processors() / sharing);
   at::set_num_threads(static_cast<int>(threads));
   return at::get_num_threads();
 }

@@ -1,34 +1,47 @@
 #include "sagips/optim/gan.hpp"
 
+#include "sagips/core/error.hpp"
 #include "sagips/nn/initialise.hpp"
 
 namespace sagips::optim {
 
 Gan::Discriminator::Discriminator(const GanConfig& config, const env::Channel& channel,
-                                  std::uint64_t seed, torch::Device device)
+                                  std::uint64_t seed, torch::Device device, const RankPlace& place)
     : network(channel.observables(), 1, config.discriminator.network),
-      replica(network.parameters(), nn::SharedPart::all, device),
+      replica(network.parameters(), config.discriminator.shared, device),
       adam(replica, config.optimizer.discriminator) {
-  nn::initialise_kaiming_normal(replica, config.discriminator.network.negative_slope,
-                                core::RandomStream(seed, "discriminator weights " + channel.name));
-  const torch::Tensor& data = channel.training.values;
+  // networks that exchange gradients begin alike, the others do not
+  const bool common = config.discriminator.exchange != "none";
+  const core::RandomStream stream(seed, "discriminator weights " + channel.name,
+                                  common ? 0 : static_cast<std::uint32_t>(place.rank));
+  nn::initialise_kaiming_normal(replica, config.discriminator.network.negative_slope, stream);
   const bool raw = config.discriminator.input == DiscriminatorConfig::Input::raw;
-  centre = raw ? torch::zeros({data.size(1)}) : data.mean(0);
-  scale = raw ? torch::ones({data.size(1)}) : data.std(0, false).clamp_min(1e-12);
+  const env::Moments moments =
+      raw ? env::Moments::unit(channel.observables()) : channel.moments_or_own();
+  centre = moments.mean;
+  scale = moments.deviation;
   centre = centre.to(device);
   scale = scale.to(device);
 }
 
 Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint64_t seed,
-         torch::Device device)
+         torch::Device device, const RankPlace& place)
     : config_(config),
+      samples_(config.batch.samples_of_rank(place)),
+      first_sample_(place.rank * samples_),
       environment_(environment),
       seed_(seed),
       device_(device),
       generator_(config.generator, environment.parameters, seed, device),
       generator_adam_(generator_.replica(), config.optimizer.generator) {
+  if (config.optimizer.overlap == Overlap::one_update_late &&
+      config.optimizer.order == UpdateOrder::generator_first)
+    throw core::ConfigError("optimizer.overlap",
+                            "one_update_late needs order discriminator_first (generator_first "
+                            "already hides the exchange exactly). Use overlap=exact.");
   for (const env::Channel& channel : environment.channels)
-    discriminators_.push_back(std::make_unique<Discriminator>(config, channel, seed, device));
+    discriminators_.push_back(
+        std::make_unique<Discriminator>(config, channel, seed, device, place));
   steps_.push_back(generator_step());
   for (std::size_t k = 0; k < discriminators_.size(); ++k) steps_.push_back(discriminator_step(k));
   make_noise_ = [this](const std::string& step, std::size_t channel, std::uint32_t epoch) {
@@ -40,14 +53,15 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
 Batch Gan::draw(std::uint32_t epoch) const {
   Batch batch;
   batch.epoch = epoch;
-  batch.samples = config_.batch.samples;
+  batch.samples = samples_;
   batch.events = config_.batch.events;
-  batch.noise =
-      generator_.noise(core::RandomStream(seed_, "generator noise", epoch), batch.samples);
+  batch.noise = generator_.noise(core::RandomStream(seed_, "generator noise", epoch), batch.samples,
+                                 first_sample_);
   for (const env::Channel& channel : environment_.channels)
     batch.channels.push_back(
         {data::draw_events(channel.training, batch.samples * batch.events,
-                           core::RandomStream(seed_, "measured events " + channel.name, epoch))
+                           core::RandomStream(seed_, "measured events " + channel.name, epoch),
+                           first_sample_ * batch.events)
              .to(device_),
          {}});
   return batch;
@@ -55,12 +69,18 @@ Batch Gan::draw(std::uint32_t epoch) const {
 
 std::vector<Action> Gan::schedule() const {
   using Kind = Action::Kind;
+  const bool late = config_.optimizer.overlap == Overlap::one_update_late;
   std::vector<Action> discriminators, schedule;
   for (std::size_t step = 1; step < steps_.size(); ++step) {
     discriminators.push_back({Kind::gradients, step});
     discriminators.push_back({Kind::update, step});
   }
   if (config_.optimizer.order == UpdateOrder::discriminator_first) schedule = discriminators;
+  if (late) {  // the update of the epoch before, whose exchange had the discriminator step's time
+    schedule.push_back({Kind::update, 0});
+    schedule.push_back({Kind::gradients, 0});
+    return schedule;
+  }
   schedule.push_back({Kind::gradients, 0});
   if (config_.optimizer.order == UpdateOrder::generator_first)
     schedule.insert(schedule.end(), discriminators.begin(), discriminators.end());
@@ -70,8 +90,8 @@ std::vector<Action> Gan::schedule() const {
 
 env::Events Gan::synthesise(const std::string& step, std::size_t channel, const Batch& batch,
                             const Tile& tile, const torch::Tensor& parameters) const {
-  env::Noise noise(make_noise_(step, channel, batch.epoch), tile.samples, batch.events, tile.first,
-                   torch::kFloat32, device_);
+  env::Noise noise(make_noise_(step, channel, batch.epoch), tile.samples, batch.events,
+                   first_sample_ + tile.first, torch::kFloat32, device_);
   return environment_.channels[channel].pipeline(parameters, noise);
 }
 

@@ -11,6 +11,7 @@
 #include "sagips/optim/adam.hpp"
 #include "sagips/optim/generator.hpp"
 #include "sagips/optim/optimizer.hpp"
+#include "sagips/optim/rank_place.hpp"
 
 namespace sagips::optim {
 
@@ -25,17 +26,32 @@ struct DiscriminatorConfig {
   enum class Input { raw, standardised };
   nn::MlpConfig network;
   Input input = Input::standardised;
+  /// How ranks exchange its gradients; "none": each rank has its own (SAGIPS paper).
+  std::string exchange = "none";
+  nn::SharedPart shared = nn::SharedPart::all;
   void fields(core::FieldList& list);
 };
 
 struct BatchConfig {
+  enum class OverRanks { each, divided };
   std::int64_t samples = 1024;
   std::int64_t events = 100;
+  OverRanks over_ranks = OverRanks::each;
+  /// Parameter samples of one rank, eq. (10) of the SAGIPS paper when divided.
+  /// throws: ConfigError when nothing is left for a rank
+  std::int64_t samples_of_rank(const RankPlace& place) const;
   void fields(core::FieldList& list);
+};
+
+/// What the generator's exchange between ranks may overlap with.
+enum class Overlap {
+  exact,            ///< only what changes no number: the discriminator step of generator_first
+  one_update_late,  ///< the next discriminator step, which then sees a generator one update old
 };
 
 struct GanOptimizerConfig {
   UpdateOrder order = UpdateOrder::discriminator_first;
+  Overlap overlap = Overlap::exact;
   AdamConfig generator{.learning_rate = 1e-5};
   AdamConfig discriminator{.learning_rate = 1e-4};
   void fields(core::FieldList& list);
@@ -51,12 +67,12 @@ struct GanConfig {
 };
 
 /// A generator network proposes parameters, a discriminator a channel tells the events they lead to
-/// from measured ones. source: SAGIPS paper, Sec. IV; facts of the authors' tool kit for what it
-/// leaves open
+/// from measured ones.
+/// source: SAGIPS paper, Sec. IV; facts of the authors' tool kit for what it leaves open
 class Gan final : public Optimizer {
  public:
   Gan(const GanConfig& config, const env::Environment& environment, std::uint64_t seed,
-      torch::Device device);
+      torch::Device device, const RankPlace& place = {});
   Gan(Gan&&) = delete;  // its steps point into it
 
   Batch draw(std::uint32_t epoch) const override;
@@ -76,7 +92,7 @@ class Gan final : public Optimizer {
  private:
   struct Discriminator {
     Discriminator(const GanConfig& config, const env::Channel& channel, std::uint64_t seed,
-                  torch::Device device);
+                  torch::Device device, const RankPlace& place);
     nn::Mlp network;
     nn::Replica replica;
     Adam adam;
@@ -96,6 +112,8 @@ class Gan final : public Optimizer {
   bool keeps_events() const { return config_.optimizer.order == UpdateOrder::generator_first; }
 
   GanConfig config_;
+  std::int64_t samples_;        ///< parameter samples of this rank
+  std::int64_t first_sample_;   ///< number of its first one in the batch of all ranks
   bool has_reference_ = false;  ///< a channel's objective compares reference numbers
   const env::Environment& environment_;
   std::uint64_t seed_;

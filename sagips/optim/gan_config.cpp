@@ -1,3 +1,5 @@
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
 #include "sagips/optim/gan.hpp"
 
 namespace sagips::optim {
@@ -9,6 +11,14 @@ void DiscriminatorConfig::fields(core::FieldList& list) {
   list.choice(
       "input", input, {{"raw", Input::raw}, {"standardised", Input::standardised}},
       "observables as they are, or shifted and scaled to mean 0 and deviation 1 of the data");
+  list.add("exchange", exchange,
+           "how ranks exchange its gradients, see `exchange`; none: each rank has its own network "
+           "(SAGIPS paper)");
+  list.choice("shared", shared,
+              {{"weights_only", nn::SharedPart::weights_only},
+               {"all", nn::SharedPart::all},
+               {"none", nn::SharedPart::none}},
+              "what ranks exchange of this network, if they do");
 }
 
 void BatchConfig::fields(core::FieldList& list) {
@@ -16,6 +26,19 @@ void BatchConfig::fields(core::FieldList& list) {
            Range::between(1, 1e8));
   list.add("events", events, "events of each parameter sample (SAGIPS paper: 100)",
            Range::between(1, 1e8));
+  list.choice("over_ranks", over_ranks,
+              {{"each", OverRanks::each}, {"divided", OverRanks::divided}},
+              "each rank draws so many samples, or they are divided among the ranks (SAGIPS paper, "
+              "eq. (10))");
+}
+
+std::int64_t BatchConfig::samples_of_rank(const RankPlace& place) const {
+  if (over_ranks == OverRanks::each) return samples;
+  if (samples < place.ranks)
+    throw core::ConfigError("batch.samples",
+                            core::text(samples, " parameter samples cannot be divided among ",
+                                       place.ranks, " ranks. Raise it, or use fewer ranks."));
+  return samples / place.ranks;
 }
 
 void GanOptimizerConfig::fields(core::FieldList& list) {
@@ -24,6 +47,10 @@ void GanOptimizerConfig::fields(core::FieldList& list) {
       {{"discriminator_first", UpdateOrder::discriminator_first},
        {"generator_first", UpdateOrder::generator_first}},
       "which network learns first in an epoch; generator_first uses one set of events for both");
+  list.choice("overlap", overlap,
+              {{"exact", Overlap::exact}, {"one_update_late", Overlap::one_update_late}},
+              "what the generator's exchange may overlap with; one_update_late (only with "
+              "discriminator_first): the next discriminator step, which sees an older generator");
   list.group("generator", generator, "Adam of the generator (authors' tool kit: rate 1e-5)");
   list.group("discriminator", discriminator,
              "Adam of the discriminator (authors' tool kit: rate 1e-4)");

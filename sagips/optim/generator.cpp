@@ -36,9 +36,10 @@ Generator::Generator(const GeneratorConfig& config, const env::ParameterSet& par
                                 core::RandomStream(seed, "generator weights"));
 }
 
-torch::Tensor Generator::noise(const core::RandomStream& stream, std::int64_t rows) const {
+torch::Tensor Generator::noise(const core::RandomStream& stream, std::int64_t rows,
+                               std::int64_t first) const {
   // a row's numbers are its "events": they do not depend on how many rows are asked for
-  env::Noise source(std::make_shared<env::PhiloxNoise>(stream), rows, noise_dimensions_);
+  env::Noise source(std::make_shared<env::PhiloxNoise>(stream), rows, noise_dimensions_, first);
   return source.normal().to(device_);
 }
 

@@ -26,9 +26,10 @@ class Generator {
   Generator(const GeneratorConfig& config, const env::ParameterSet& parameters, std::uint64_t seed,
             torch::Device device);
 
-  /// Input noise, N(0, 1); row i is the same for any number of rows. shape: [rows,
-  /// noise_dimensions]
-  torch::Tensor noise(const core::RandomStream& stream, std::int64_t rows) const;
+  /// Input noise, N(0, 1): rows first, first + 1, ... of the stream.
+  /// shape: [rows, noise_dimensions]
+  torch::Tensor noise(const core::RandomStream& stream, std::int64_t rows,
+                      std::int64_t first = 0) const;
   /// shape: noise [rows, noise_dimensions] -> [rows, free parameters], logit
   torch::Tensor logits(const nn::Leaves& leaves, const torch::Tensor& noise) const;
   /// shape: noise [rows, noise_dimensions] -> [rows, parameters], physical

@@ -18,7 +18,8 @@ enum class ReferenceUse { exact, ignore };
 /// 0.
 ///
 /// shapes: theta [free] float64; gradient [free]; hessian [free, free]; constraints [k]; jacobian
-/// [k, free] throws: ConfigError when a channel's pipeline offers no density
+///         [k, free]
+/// throws: ConfigError when a channel's pipeline offers no density
 class Likelihood {
  public:
   /// Where the logit space is left.
@@ -55,11 +56,13 @@ class Likelihood {
 };
 
 /// Covariance of a constrained minimum from the Hessian of its Lagrangian: Z (Z' H Z)^-1 Z' with Z
-/// spanning the directions the constraints leave free. throws: StateError when Z' H Z is not
-/// positive definite (a direction is not identifiable, or no minimum)
+/// spanning the directions the constraints leave free.
+/// throws: StateError when Z' H Z is not positive definite (a direction is not identifiable, or no
+///         minimum)
 torch::Tensor constrained_covariance(const torch::Tensor& hessian, const torch::Tensor& jacobian);
 
-/// Covariance in physical units from one in logit space at theta. shape: [free, free]
+/// Covariance in physical units from one in logit space at theta.
+/// shape: [free, free]
 torch::Tensor physical_covariance(const env::ParameterSet& parameters, const torch::Tensor& theta,
                                   const torch::Tensor& covariance);
 

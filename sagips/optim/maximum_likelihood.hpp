@@ -43,14 +43,15 @@ struct FitResult {
 /// converge is followed by another.
 ///
 /// source: SLSQP: Kraft, DFVLR-FB 88-28 (1988), through NLopt; tempering after
-/// docs/physics/proxy1d.md throws: ConfigError (no density), Error (no start converged), StateError
-/// (a direction is not identifiable)
+///         docs/physics/proxy1d.md
+/// throws: ConfigError (no density), Error (no start converged), StateError (a direction is not
+///         identifiable)
 FitResult fit_maximum_likelihood(const env::Environment& environment, const FitConfig& config,
                                  std::uint64_t seed);
 
 /// Least possible errors of an unbiased estimate from `events` events, all parameters in physical
-/// units, 0 for fixed. source: Cramer-Rao bound; Fisher matrix by automatic differentiation of the
-/// expected -ln L
+/// units, 0 for fixed.
+/// source: Cramer-Rao bound; Fisher matrix by automatic differentiation of the expected -ln L
 std::vector<double> cramer_rao_errors(const env::Environment& environment, ReferenceUse reference,
                                       const torch::Tensor& truth, double events);
 

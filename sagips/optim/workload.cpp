@@ -26,15 +26,34 @@ class Simple final : public Workload {
 };
 
 data::Dataset training_data(const DataSettings& settings, const ChannelPlan& plan,
-                            const env::ParameterSet& parameters, std::uint64_t seed) {
+                            const env::ParameterSet& parameters, std::uint64_t seed,
+                            const DataShare& share) {
   std::vector<std::string> names;
   for (const Observable& observable : plan.observables) names.push_back(observable.name);
   if (settings.data.file.empty())
     return env::toy_data(plan.pipeline, parameters.truth(), settings.toy_events, names,
                          core::RandomStream(seed, "toy data " + plan.name));
   data::DatasetConfig config = settings.data;
+  if (share.sharded)
+    config.rows = {static_cast<std::size_t>(share.place.rank),
+                   static_cast<std::size_t>(share.place.ranks)};
   if (config.cuts.empty()) config.cuts = plan.cuts;
   return data::load_dataset(config, names);
+}
+
+// A rank's own events, and the moments of all ranks' events.
+void take_share(env::Channel& channel, const DataShare& share, std::uint64_t seed) {
+  const auto [rank, ranks] = share.place;
+  if (ranks == 1) return;
+  if (!share.sharded && channel.training.size() < ranks)
+    throw core::ConfigError("ranks",
+                            core::text("there are more ranks (", ranks, ") than training events (",
+                                       channel.training.size(), "). Use fewer ranks."));
+  if (!share.sharded) channel.moments = env::Moments::of(channel.training.values);
+  const core::RandomStream stream(seed, "sub-sample of a rank " + channel.name,
+                                  static_cast<std::uint32_t>(rank));
+  if (share.fraction < 1)
+    channel.training = data::subsample(channel.training, share.fraction, stream);
 }
 
 }  // namespace
@@ -61,13 +80,23 @@ SimpleWorkload::operator WorkloadEntry() const {
 }
 
 env::Environment make_environment(const Workload& workload, const DataSettings& settings,
-                                  Split split, std::uint64_t seed) {
+                                  Split split, std::uint64_t seed, const DataShare& share) {
   env::Environment environment;
   environment.parameters = env::ParameterSet(workload.parameters());
-  if (settings.data.file.empty()) environment.parameters = environment.parameters.at_toy_values();
+  if (settings.data.file.empty()) {
+    if (share.sharded)
+      throw core::ConfigError("ranks.data",
+                              "sharded is for a file of measured events, and data.file is empty. "
+                              "Set data.file, or use distributed.");
+    settings.data.check_toy_data();
+    environment.parameters = environment.parameters.at_toy_values();
+  }
   for (const ChannelPlan& plan : workload.channels()) {
     plan.pipeline.check(environment.parameters, static_cast<std::int64_t>(plan.observables.size()));
-    data::Dataset all = training_data(settings, plan, environment.parameters, seed);
+    const DataShare::Load load = [&] {
+      return training_data(settings, plan, environment.parameters, seed, share);
+    };
+    data::Dataset all = share.distribute ? share.distribute(load) : load();
     if (all.dimensions() != static_cast<std::int64_t>(plan.observables.size()))
       throw core::ConfigError(
           "data.columns",
@@ -85,6 +114,7 @@ env::Environment make_environment(const Workload& workload, const DataSettings& 
     env::AdversarialObjective objective(settings.objective, all.reference);
     environment.channels.push_back({plan.name, plan.pipeline, std::move(all), std::move(held_out),
                                     std::move(objective), plan.density});
+    take_share(environment.channels.back(), share, seed);
   }
   return environment;
 }

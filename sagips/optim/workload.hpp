@@ -10,6 +10,7 @@
 #include "sagips/core/config.hpp"
 #include "sagips/core/registry.hpp"
 #include "sagips/env/environment.hpp"
+#include "sagips/optim/rank_place.hpp"
 
 namespace sagips::optim {
 
@@ -73,9 +74,20 @@ struct DataSettings {
   env::AdversarialObjective::Config objective;
 };
 
+/// What a rank of several gets of the data.
+struct DataShare {
+  RankPlace place;
+  bool sharded = false;  ///< each rank reads rows of its own from the file
+  double fraction = 1;   ///< of the training events, drawn without replacement by each rank
+  /// Gives every rank what `load` gives on one of them; empty: each rank loads. collective
+  using Load = std::function<data::Dataset()>;
+  std::function<data::Dataset(const Load& load)> distribute;
+};
+
 /// Loads or makes the data of each channel and puts the environment together. Runs the pipelines'
-/// dry run first. throws: what data::load_dataset and Pipeline::check throw
+/// dry run first.
+/// throws: ConfigError when there are more ranks than events; what data::load_dataset and Pipeline::check throw
 env::Environment make_environment(const Workload& workload, const DataSettings& settings,
-                                  Split split, std::uint64_t seed);
+                                  Split split, std::uint64_t seed, const DataShare& share = {});
 
 }  // namespace sagips::optim

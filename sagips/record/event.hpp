@@ -40,6 +40,23 @@ struct Evaluated {
   double time_s = 0;
   std::vector<ParameterState> parameters;
   std::vector<NamedNumber> distances;  ///< between held-out and synthetic events
+  /// With several ranks: `consensus_distance` (mean squared distance of the ranks' shared weights to
+  /// their mean), `rank_spread <parameter>` (standard deviation of the prediction over ranks, mean
+  /// over noise vectors; eq. (8) for an ensemble), `ranks_heard`, `oldest_report_epochs`. None of
+  /// them is an error of a parameter.
+  std::vector<NamedNumber> ranks;
+};
+/// What an exchange has cost this rank since the run began.
+struct Exchanged {
+  std::int64_t epoch = 0;
+  std::string subject;                              ///< whose gradients: "generator"
+  std::string exchange;                             ///< what carries them
+  std::int64_t calls = 0, messages = 0, bytes = 0;  ///< sent, or fetched one-sided
+  double exposed_s = 0;                             ///< in its calls, less waiting
+  double waiting_s = 0;                             ///< for ranks that had not begun the same call
+  double hidden_s = 0;                              ///< under way while the rank computed
+  std::int64_t used = 0, dropped = 0, missing = 0;  ///< one-sided contributions
+  double age_mean = 0, age_maximum = 0;             ///< of the used ones [epochs]
 };
 struct Warning {
   std::int64_t epoch = 0;
@@ -52,7 +69,7 @@ struct RunFinished {
   bool complete = true;  ///< false: stopped early with a usable state
 };
 
-using Event = std::variant<RunStarted, EpochDone, Evaluated, Warning, RunFinished>;
+using Event = std::variant<RunStarted, EpochDone, Evaluated, Exchanged, Warning, RunFinished>;
 
 /// Whoever wants to know what happens in a run: metrics, progress, early stop.
 using Observer = std::function<void(const Event&)>;

@@ -49,11 +49,30 @@ struct ToJson {
     Json parameters = Json::array();
     for (const ParameterState& parameter : event.parameters)
       parameters.push_back(parameter_to_json(parameter));
-    return {{"event", "evaluated"},
+    Json object{{"event", "evaluated"},
+                {"epoch", event.epoch},
+                {"time_s", event.time_s},
+                {"parameters", std::move(parameters)},
+                {"distances", named_numbers_to_json(event.distances)}};
+    if (!event.ranks.empty()) object["ranks"] = named_numbers_to_json(event.ranks);
+    return object;
+  }
+  Json operator()(const Exchanged& event) const {
+    return {{"event", "exchanged"},
             {"epoch", event.epoch},
-            {"time_s", event.time_s},
-            {"parameters", std::move(parameters)},
-            {"distances", named_numbers_to_json(event.distances)}};
+            {"subject", event.subject},
+            {"exchange", event.exchange},
+            {"calls", event.calls},
+            {"messages", event.messages},
+            {"bytes", event.bytes},
+            {"exposed_s", event.exposed_s},
+            {"waiting_s", event.waiting_s},
+            {"hidden_s", event.hidden_s},
+            {"used", event.used},
+            {"dropped", event.dropped},
+            {"missing", event.missing},
+            {"age_mean", event.age_mean},
+            {"age_maximum", event.age_maximum}};
   }
   Json operator()(const Warning& event) const {
     return {{"event", "warning"}, {"epoch", event.epoch}, {"message", event.message}};
@@ -78,10 +97,31 @@ EpochDone epoch_done(const Json& object) {
 }
 
 Evaluated evaluated(const Json& object) {
-  Evaluated event{object.at("epoch").get<std::int64_t>(), number(object.at("time_s")), {}, {}};
+  Evaluated event{object.at("epoch").get<std::int64_t>(), number(object.at("time_s")), {}, {}, {}};
   for (const Json& parameter : object.at("parameters"))
     event.parameters.push_back(parameter_from_json(parameter));
   event.distances = named_numbers_from_json(object.at("distances"));
+  if (object.contains("ranks")) event.ranks = named_numbers_from_json(object["ranks"]);
+  return event;
+}
+
+Exchanged exchanged(const Json& object) {
+  const auto whole = [&](const char* key) { return object.at(key).get<std::int64_t>(); };
+  Exchanged event;
+  event.epoch = whole("epoch");
+  event.subject = object.at("subject").get<std::string>();
+  event.exchange = object.at("exchange").get<std::string>();
+  event.calls = whole("calls");
+  event.messages = whole("messages");
+  event.bytes = whole("bytes");
+  event.exposed_s = number(object.at("exposed_s"));
+  event.waiting_s = number(object.at("waiting_s"));
+  event.hidden_s = number(object.at("hidden_s"));
+  event.used = whole("used");
+  event.dropped = whole("dropped");
+  event.missing = whole("missing");
+  event.age_mean = number(object.at("age_mean"));
+  event.age_maximum = number(object.at("age_maximum"));
   return event;
 }
 
@@ -107,6 +147,7 @@ Event event_from_json(const std::string& line) {
   if (kind == "run_started") return run_started(object);
   if (kind == "epoch_done") return epoch_done(object);
   if (kind == "evaluated") return evaluated(object);
+  if (kind == "exchanged") return exchanged(object);
   if (kind == "warning") return warning(object);
   if (kind == "run_finished") return run_finished(object);
   throw core::Error(core::text("unknown kind of event '", kind, "'"));

@@ -37,7 +37,8 @@ class RunDirectory {
   const std::string& path() const { return path_; }
   /// The path of a file in the folder; `run_files.hpp` has the usual names.
   std::string file(const std::string& name) const { return path_ + "/" + name; }
-  /// Makes a sub-folder if it is missing and returns its path. throws: StorageError
+  /// Makes a sub-folder if it is missing and returns its path.
+  /// throws: StorageError
   std::string folder(const std::string& name) const;
 
  private:

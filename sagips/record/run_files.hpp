@@ -26,13 +26,16 @@ inline constexpr RunFile parameters{"parameters.npy",
                                     "the generator's samples, physical units "
                                     "[noise vectors, parameters]"};
 inline constexpr RunFile generator{"generator.npy",
-                                   "the trained generator's weights, one flat array "
+                                   "the trained generator's weights, one row a rank "
                                    "(`sagips predict` reads it)"};
+inline constexpr RunFile ranks{"ranks", "metrics of every other rank, as rank_0001.jsonl"};
+inline constexpr RunFile exchange{"exchange.csv",
+                                  "what the exchange cost each rank: one row a rank"};
 inline constexpr RunFile figures{"figures", "pictures as SVG and PNG, their numbers as CSV"};
 inline constexpr RunFile lock{".lock", "held while the run is alive"};
 
-inline constexpr std::array all{config,     log,       metrics, results, summary,
-                                parameters, generator, figures, lock};
+inline constexpr std::array all{config,    log,     metrics, results,  summary, parameters,
+                                generator, figures, ranks,   exchange, lock};
 }  // namespace run_files
 
 }  // namespace sagips::record

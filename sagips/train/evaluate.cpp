@@ -90,10 +90,18 @@ void Evaluator::compare(std::size_t channel, const torch::Tensor& proposals,
 }
 
 record::Evaluated Evaluator::operator()(optim::Optimizer& optimizer) const {
-  torch::NoGradGuard no_grad;
+  return evaluate(optimizer.predict(config_.samples));
+}
+
+record::Evaluated Evaluator::parameters(const torch::Tensor& proposals) const {
   record::Evaluated evaluated;
-  const torch::Tensor proposals = optimizer.predict(config_.samples);
   evaluated.parameters = parameter_states(environment_.parameters, proposals);
+  return evaluated;
+}
+
+record::Evaluated Evaluator::evaluate(const torch::Tensor& proposals) const {
+  torch::NoGradGuard no_grad;
+  record::Evaluated evaluated = parameters(proposals);
   for (std::size_t k = 0; k < environment_.channels.size(); ++k) compare(k, proposals, evaluated);
   double sum = 0;
   int count = 0;

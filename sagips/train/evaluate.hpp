@@ -26,6 +26,11 @@ class Evaluator {
       : config_(config), environment_(environment), seed_(seed) {}
 
   record::Evaluated operator()(optim::Optimizer& optimizer) const;
+  /// The same for given proposals [rows, parameters], e.g. the mean over ranks.
+  record::Evaluated evaluate(const torch::Tensor& proposals) const;
+  /// Parameters alone: no events are made.
+  record::Evaluated parameters(const torch::Tensor& proposals) const;
+  std::int64_t samples() const { return config_.samples; }
   /// Synthetic events of a channel for given proposals [rows, parameters]. shape: ([n,
   /// observables], weights [n] or undefined)
   std::pair<torch::Tensor, torch::Tensor> events(std::size_t channel,

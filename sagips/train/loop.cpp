@@ -43,7 +43,8 @@ Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
     : config_(config),
       optimizer_(optimizer),
       callbacks_(std::move(callbacks)),
-      engine_(config.engine) {
+      engine_(config.engine),
+      pending_(optimizer.steps().size()) {
   config_.check();
   if (config_.evaluate_every == 0)
     config_.evaluate_every =
@@ -69,37 +70,67 @@ void Loop::evaluate() {
     stop_reason_ = callbacks_.should_stop(evaluated);
 }
 
-void Loop::update(optim::UpdateStep& step) {
-  const ExchangeHooks& exchange = callbacks_.exchange;
-  if (exchange.before_update) exchange.before_update(step);
-  // a sum is finite only if every term is, barring overflow, which is as bad
-  const bool finite = std::isfinite(step.replica->gradients().sum().item<double>());
-  if (!finite && config_.non_finite == NonFinite::stop)
+// A sum is finite only if every term is, barring overflow, which is as bad.
+bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
+  if (std::isfinite(step.replica->gradients().sum().item<double>())) return true;
+  if (config_.non_finite == NonFinite::stop)
     throw core::Error(core::text("epoch ", epoch_ + 1, ": the gradient of the ", step.name,
-                                 " is not finite (a stage or a loss gave NaN or infinity). Lower "
-                                 "its learning rate, narrow the parameter ranges, or set "
+                                 " is not finite", when,
+                                 " (a stage or a loss gave NaN or infinity). Lower its learning "
+                                 "rate, narrow the parameter ranges, or set "
                                  "train.non_finite=skip."));
-  if (finite)
-    step.adam->step(progress());
-  else
+  return false;
+}
+
+void Loop::compute(std::size_t index, optim::Batch& batch) {
+  optim::UpdateStep& step = optimizer_.steps()[index];
+  const ExchangeHooks& exchange = callbacks_.exchange;
+  const auto values = engine_.gradients(step, batch, exchange.poll);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    losses_.push_back({step.loss_names[i], values[i]});
+  pending_[index] = {.ready = 1};
+  if (!is_finite(step, "")) {  // nobody else may get it
     observe(record::Warning{epoch_ + 1, core::text("update of the ", step.name,
                                                    " skipped: its gradient is not finite")});
-  if (exchange.after_update) exchange.after_update(step);
+    if (exchange.gradients_ready)
+      step.replica->zero_gradients();  // the others go on without this rank's share
+    else
+      pending_[index].updates = 0;
+  }
+  if (exchange.gradients_ready) exchange.gradients_ready(step, epoch_ + 1);
+}
+
+void Loop::complete_exchange(std::size_t index) {
+  Pending& pending = pending_[index];
+  if (pending.ready == 0 || pending.exchanged != 0) return;
+  pending.exchanged = 1;
+  if (!callbacks_.exchange.before_update) return;
+  optim::UpdateStep& step = optimizer_.steps()[index];
+  pending.updates = callbacks_.exchange.before_update(step) ? 1 : 0;
+  if (pending.updates != 0 && !is_finite(step, " after the exchange")) {
+    pending.updates = 0;
+    observe(record::Warning{epoch_ + 1, core::text("update of the ", step.name,
+                                                   " skipped: what the ranks sent is not finite")});
+  }
+}
+
+void Loop::update(std::size_t index) {
+  if (pending_[index].ready == 0) return;  // one_update_late: nothing yet in the first epoch
+  complete_exchange(index);
+  optim::UpdateStep& step = optimizer_.steps()[index];
+  if (pending_[index].updates != 0) step.adam->step(progress());
+  pending_[index] = {};
+  if (callbacks_.exchange.after_update) callbacks_.exchange.after_update(step);
 }
 
 double Loop::run_epoch() {
   optim::Batch batch = optimizer_.draw(static_cast<std::uint32_t>(epoch_ + 1));
   losses_.clear();
   for (const optim::Action& action : optimizer_.schedule()) {
-    optim::UpdateStep& step = optimizer_.steps()[action.step];
-    if (action.kind == optim::Action::Kind::update) {
-      update(step);
-      continue;
-    }
-    const auto values = engine_.gradients(step, batch, callbacks_.exchange.poll);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      losses_.push_back({step.loss_names[i], values[i]});
-    if (callbacks_.exchange.gradients_ready) callbacks_.exchange.gradients_ready(step);
+    if (action.kind == optim::Action::Kind::update)
+      update(action.step);
+    else
+      compute(action.step, batch);
   }
   ++epoch_;
   return static_cast<double>(batch.samples * batch.events);
@@ -109,30 +140,36 @@ void Loop::run_epochs(std::int64_t until) {
   while (epoch_ < until) run_epoch();
 }
 
+std::string Loop::wish_to_stop() const {
+  if (!stop_reason_.empty()) return stop_reason_;
+  if (config_.minutes > 0 && time_s_ >= config_.minutes * 60) return "time limit";
+  return interrupted() ? "interrupted" : "";
+}
+
 LoopResult Loop::run() {
   LoopResult result;
   evaluate();
-  while (stop_reason_.empty()) {
+  for (;;) {
     if (config_.epochs > 0 && epoch_ >= config_.epochs) {
-      stop_reason_ = "all epochs done";
-    } else if (config_.minutes > 0 && time_s_ >= config_.minutes * 60) {
-      stop_reason_ = "time limit";
-    } else if (interrupted()) {
-      stop_reason_ = "interrupted";
-      result.complete = false;
-    } else {
-      const auto start = Clock::now();
-      const double events = run_epoch();
-      const double epoch_s = seconds_since(start);
-      time_s_ += epoch_s;
-      observe(record::EpochDone{epoch_, time_s_, events / epoch_s, losses_});
-      if (epoch_ % config_.evaluate_every == 0 && epoch_ != config_.epochs) evaluate();
+      if (stop_reason_.empty()) stop_reason_ = "all epochs done";
+      break;
     }
+    const std::string wish = wish_to_stop();
+    stop_reason_ = callbacks_.agree ? callbacks_.agree(epoch_, wish) : wish;
+    if (!stop_reason_.empty()) break;
+    const auto start = Clock::now();
+    const double events = run_epoch();
+    const double epoch_s = seconds_since(start);
+    time_s_ += epoch_s;
+    observe(record::EpochDone{epoch_, time_s_, events / epoch_s, losses_});
+    if (epoch_ % config_.evaluate_every == 0 && epoch_ != config_.epochs) evaluate();
   }
+  for (std::size_t step = 0; step < pending_.size(); ++step) complete_exchange(step);
   evaluate();
   result.epochs = epoch_;
   result.time_s = time_s_;
   result.reason = stop_reason_;
+  result.complete = stop_reason_ != "interrupted";
   observe(record::RunFinished{epoch_, time_s_, stop_reason_, result.complete});
   return result;
 }
@@ -141,6 +178,15 @@ void Loop::state(nn::StateList& list) {
   list.field("epoch", epoch_);
   list.field("time_s", time_s_);
   optimizer_.state(list);
+  for (std::size_t index = 0; index < pending_.size(); ++index) {
+    complete_exchange(index);
+    const std::string name = "pending." + optimizer_.steps()[index].name;
+    list.field(name + ".ready", pending_[index].ready);
+    list.field(name + ".exchanged", pending_[index].exchanged);
+    list.field(name + ".updates", pending_[index].updates);
+    torch::Tensor gradients = optimizer_.steps()[index].replica->gradients();
+    list.field(name + ".gradients", gradients);
+  }
 }
 
 }  // namespace sagips::train

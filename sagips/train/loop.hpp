@@ -29,8 +29,10 @@ struct LoopConfig {
 
 /// Whoever moves gradients between ranks hangs in here; empty functions do nothing.
 struct ExchangeHooks {
-  std::function<void(optim::UpdateStep&)> gradients_ready;  ///< begin moving
-  std::function<void(optim::UpdateStep&)> before_update;    ///< gradients must hold the group's now
+  /// Begin moving; they are finite. The epoch counts from 1.
+  std::function<void(optim::UpdateStep&, std::int64_t epoch)> gradients_ready;
+  /// Gradients must hold the group's now. False: no update yet, they are being collected.
+  std::function<bool(optim::UpdateStep&)> before_update;
   std::function<void(optim::UpdateStep&)> after_update;
   std::function<void()> poll;  ///< between pieces of work
 };
@@ -56,6 +58,9 @@ class Loop {
     std::function<std::string(const record::Evaluated&)> should_stop;
     /// Set by a signal handler; read between epochs.
     std::function<bool()> interrupted;
+    /// Asked before each epoch, with this rank's reason to stop (empty: none); returns the reason of
+    /// all, empty: go on. Without it a rank decides alone.
+    std::function<std::string(std::int64_t epoch, const std::string& wish)> agree;
     ExchangeHooks exchange;
   };
 
@@ -67,11 +72,22 @@ class Loop {
   /// runs.
   void run_epochs(std::int64_t until);
 
+  /// With nothing in flight: an exchange that is under way is completed first.
   void state(nn::StateList& list);
 
  private:
+  /// Gradients that wait for their update.
+  struct Pending {
+    std::int64_t ready = 0;      ///< computed, and handed to the exchange
+    std::int64_t exchanged = 0;  ///< the exchange is over
+    std::int64_t updates = 1;    ///< 0: they are being collected
+  };
   double run_epoch();  ///< returns the synthetic events it analysed
-  void update(optim::UpdateStep& step);
+  void compute(std::size_t step, optim::Batch& batch);
+  void complete_exchange(std::size_t step);
+  void update(std::size_t step);
+  bool is_finite(const optim::UpdateStep& step, const char* when) const;
+  std::string wish_to_stop() const;
   void observe(const record::Event& event) const;
   void evaluate();
   double progress() const;
@@ -85,6 +101,7 @@ class Loop {
   double time_s_ = 0;                  ///< training time, evaluations and recording left out
   std::int64_t evaluated_epoch_ = -1;  ///< of the last evaluation
   std::vector<record::NamedNumber> losses_;
+  std::vector<Pending> pending_;  ///< by step
   std::string stop_reason_;
 };
 

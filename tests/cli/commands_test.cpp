@@ -38,6 +38,29 @@ TEST(Commands, TrainFillsARunFolderThatExplainsItself) {
     EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
 }
 
+// without the norms the densities' sizes cannot be told apart, so there is neither fit nor floor
+TEST(Commands, TrainKeepsItsResultsWhereNoFloorIsKnown) {
+  Scratch scratch;
+  const Outcome run =
+      scratch.sagips("train proxy1d run.name=a run.figures=false fit.reference=ignore" + tiny);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(scratch.has("runs/proxy1d/a/results.json"));
+  EXPECT_TRUE(scratch.has("runs/proxy1d/a/generator.npy"));
+  const std::string log = scratch.read("runs/proxy1d/a/log.txt");
+  EXPECT_NE(log.find("no Cramer-Rao floor beside the results: the curvature"), std::string::npos)
+      << log;
+}
+
+TEST(Commands, FitGivesNoRelativeResidualOfATruthOfZero) {
+  Scratch scratch;
+  const Outcome fit = scratch.sagips(
+      "fit resonance parameters.slope.toy=0 toy.events=3000 run.name=f run.figures=false");
+  ASSERT_EQ(fit.exit_code, 0) << fit.err;
+  const std::string table = scratch.read("runs/resonance/f/summary.csv");
+  EXPECT_EQ(table.find("inf"), std::string::npos) << table;
+  EXPECT_NE(table.find("slope,1/GeV,no,0,"), std::string::npos) << table;
+}
+
 TEST(Commands, EffectiveConfigRepeatsARunBitForBit) {
   Scratch scratch;
   ASSERT_EQ(

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/data/loading.hpp"
 
 namespace sagips::data {
@@ -99,6 +101,36 @@ TEST(DatasetConfig, RefusesSharesOutOfRange) {
         core::read_config(core::ConfigDocument::from_text(wrong, "a.yaml"), DatasetConfig{}),
         core::ConfigError)
         << wrong;
+}
+
+TEST(DatasetConfig, RefusesASelectionFromAFileThatIsNotThere) {
+  const auto refusal = [](const std::function<void(DatasetConfig&)>& set) {
+    DatasetConfig config;
+    set(config);
+    return message_of<core::ConfigError>([&] { config.check_toy_data(); });
+  };
+  EXPECT_EQ(refusal([](DatasetConfig& config) { config.cuts = {"M > 3"}; }),
+            "data.cuts: applies to a file of measured events, and data.file is empty (toy data "
+            "would ignore it). Set data.file, or remove data.cuts.");
+  const auto names = [](const std::string& message, const std::string& key) {
+    return message.rfind("data." + key + ": ", 0) == 0;
+  };
+  EXPECT_TRUE(names(refusal([](auto& config) { config.columns = {"M"}; }), "columns"));
+  EXPECT_TRUE(names(refusal([](auto& config) { config.weight_column = "w"; }), "weight_column"));
+  EXPECT_TRUE(names(refusal([](auto& config) { config.hdf5_dataset = "e"; }), "hdf5_dataset"));
+  EXPECT_TRUE(names(refusal([](auto& config) { config.maximum_events = 5; }), "maximum_events"));
+  EXPECT_TRUE(names(refusal([](auto& config) {
+                      config.reference = {{"norm_1", 1.0}};
+                    }),
+                    "reference"));
+}
+
+TEST(DatasetConfig, LetsToyDataBeSplitSubsampledAndDrawnAgain) {
+  DatasetConfig config;
+  config.fraction = 0.5;
+  config.bootstrap = true;
+  config.held_out = 0.2;
+  EXPECT_NO_THROW(config.check_toy_data());
 }
 
 }  // namespace

@@ -72,6 +72,20 @@ TEST_F(Hdf5, ReadsArraysOfOneAndTwoDimensions) {
   EXPECT_EQ(numbers(load_dataset(config("events", {"1"}), {}).values), (std::vector<float>{2, 4}));
 }
 
+TEST_F(Hdf5, GivesEachRankItsShareOfTheRows) {
+  {
+    Hdf5File file(path);
+    file.add("masses", {5}, {90, 91, 92, 93, 94});
+    file.add("events", {3, 2}, {1, 2, 3, 4, 5, 6});
+  }
+  DatasetConfig masses = config("", {"masses"});
+  masses.rows = {1, 2};
+  EXPECT_EQ(numbers(load_dataset(masses, {}).values), (std::vector<float>{93, 94}));
+  DatasetConfig events = config("events");
+  events.rows = {2, 3};
+  EXPECT_EQ(numbers(load_dataset(events, {}).values), (std::vector<float>{5, 6}));
+}
+
 TEST_F(Hdf5, ReadsWholeNumbersAndOtherByteOrders) {
   const std::vector<int> whole = {1, -2};
   const unsigned char big_endian[8] = {0x3f, 0xc0, 0, 0, 0xc0, 0, 0, 0};  // 1.5 and -2

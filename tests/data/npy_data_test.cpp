@@ -28,6 +28,30 @@ TEST(NpyData, TakesEventsWithOrWithoutASecondDimension) {
   EXPECT_EQ(numbers(two.values), (std::vector<float>{1, 2, 3, 4}));
 }
 
+// Seven events over three ranks: 3, 2 and 2 of them, and together all.
+TEST(NpyData, GivesEachRankItsShareOfTheRows) {
+  const TemporaryFolder folder;
+  std::vector<float> values(14);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  DatasetConfig config = config_of(array_file(folder, values, {7, 2}));
+  std::vector<float> together;
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    config.rows = {rank, 3};
+    const Dataset share = load_dataset(config, {});
+    EXPECT_EQ(share.size(), rank == 0 ? 3 : 2);
+    const std::vector<float> part = numbers(share.values);
+    together.insert(together.end(), part.begin(), part.end());
+  }
+  EXPECT_EQ(together, values);
+}
+
+TEST(NpyData, RefusesSharesOfATextFile) {
+  const TemporaryFolder folder;
+  DatasetConfig config = config_of(folder.file("a.csv"), {"x"});
+  config.rows = {0, 2};
+  EXPECT_THROW(load_dataset(config, {}), core::ConfigError);
+}
+
 TEST(NpyData, ChoosesAndCutsColumnsByNumber) {
   const TemporaryFolder folder;
   const std::string path = array_file(folder, {1, 10, 2, 20, 3, 30}, {3, 2});

@@ -4,6 +4,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/env/distance.hpp"
 #include "sagips/env/objective.hpp"
+#include "sagips/env/stages/event_filter.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/env/noise_of.hpp"
 
@@ -78,13 +79,64 @@ TEST(Objective, TakesMeansOverEventsByWeightThenOverSamples) {
               ((0.25 + 3 * 0.5625) / 4 + 0.04) / 2, 1e-6);
 }
 
+// the least a generator pays for an event that vanished: the loss at the logit -5
+const double lost = std::pow(1 / (1 + std::exp(5.0)) - 1, 2);
+
 TEST(Objective, GivesNoNaNForASampleWithoutEvents) {
   Events events = plain_events(2, 2);
   events.mask = torch::tensor({{true, true}, {false, false}});
   const torch::Tensor values = logits().requires_grad_();
-  const torch::Tensor loss = objective_of({}).generator(values, events);
-  EXPECT_NEAR(loss.item<double>(), (0.25 + 0.0625) / 4, 1e-12);
-  EXPECT_EQ(largest(torch::autograd::grad({loss}, {values})[0][1]), 0.0);
+  const torch::Tensor synthetic = objective_of({}).synthetic(values, events);
+  EXPECT_NEAR(synthetic.item<double>(), (0.25 + 0.5625) / 4, 1e-12) << "nothing to learn from it";
+  EXPECT_EQ(largest(torch::autograd::grad({synthetic}, {values})[0][1]), 0.0);
+  const torch::Tensor generator = objective_of({}).generator(values, events);
+  EXPECT_NEAR(generator.item<double>(), ((0.25 + 0.0625) / 2 + lost) / 2, 1e-12);
+  EXPECT_EQ(largest(torch::autograd::grad({generator}, {values})[0][1]), 0.0);
+}
+
+// The generator's score of one sample whose two events weigh as given, and its slope by a weight.
+std::pair<double, double> score_and_slope(AdversarialObjective::Config config, double weight,
+                                          const torch::Tensor& logit) {
+  Events events = plain_events(1, 2);
+  const torch::Tensor weights = torch::full({1, 2}, weight, torch::kFloat64).requires_grad_();
+  events.weights = weights;
+  const torch::Tensor score = objective_of(std::move(config)).generator(logit, events);
+  return {score.item<double>(), torch::autograd::grad({score}, {weights})[0][0][0].item<double>()};
+}
+
+TEST(Objective, NeverRewardsEventsThatVanish) {
+  for (const std::string loss : {"least_squares", "cross_entropy"})
+    for (const double label : {1.0, 0.5, 0.0})
+      for (const double logit : {-9.0, -1.0, 0.0, 3.0, 9.0}) {
+        AdversarialObjective::Config config;
+        config.loss = loss;
+        config.label_generator = label;
+        const torch::Tensor logits = torch::full({1, 2}, logit, torch::kFloat64);
+        const double there = score_and_slope(config, 1, logits).first;
+        EXPECT_NEAR(score_and_slope(config, 0.6e-12, logits).first, there, 1e-12);
+        double last = there;
+        for (const double weight : {0.4e-12, 1e-13, 1e-20, 0.0}) {
+          const auto [score, slope] = score_and_slope(config, weight, logits);
+          EXPECT_GE(score, last - 1e-12) << loss << " " << label << " " << logit << " " << weight;
+          EXPECT_LE(slope, 1e-12) << "less weight must not score better";
+          last = score;
+        }
+      }
+}
+
+TEST(Objective, LeadsVanishingEventsBackIntoASoftFilter) {
+  EventFilter::Config box;
+  box.low = {0};
+  box.high = {1};
+  Noise noise = noise_of(1, 1, 2);
+  const torch::Tensor values = torch::tensor({{{1.7F}, {1.8F}}}).requires_grad_();
+  Events events;
+  events.values = values;
+  const Events seen = EventFilter(box, 1)(events, noise);
+  ASSERT_LT(seen.weights->sum().item<double>(), 1e-12);
+  const torch::Tensor score = objective_of({}).generator(torch::full({1, 2}, 2.0F), seen);
+  EXPECT_GT(score.item<double>(), 0.9);
+  EXPECT_GT(torch::autograd::grad({score}, {values})[0].min().item<float>(), 0.0F);
 }
 
 Events with_norms() {
@@ -125,6 +177,23 @@ TEST(Objective, KnowsTheLossOfADiscriminatorThatCannotTell) {
   EXPECT_DOUBLE_EQ(objective_of(config).equilibrium(0), 0.25);
   config.loss = "cross_entropy";
   EXPECT_DOUBLE_EQ(objective_of(config).equilibrium(1), std::log(2));
+}
+
+// the label of Pearson's divergence: nothing at logit 0, so printed losses are not divided by it
+TEST(Objective, DividesNoPrintedLossByZero) {
+  AdversarialObjective::Config config;
+  config.label_generator = 0.5;
+  EXPECT_EQ(objective_of(config).equilibrium(0.5), 1);
+  EXPECT_EQ(objective_of(config).equilibrium(0.51), 1);
+  EXPECT_NEAR(objective_of(config).equilibrium(0.9), 0.16, 1e-12);
+}
+
+TEST(Objective, RefusesOneLabelForMeasuredAndSyntheticEvents) {
+  AdversarialObjective::Config config;
+  config.label_real = config.label_synthetic = 0.5;
+  EXPECT_EQ(message_of<core::ConfigError>([&] { objective_of(config); }),
+            "objective: label_real and label_synthetic are both 0.5 (the discriminator would learn "
+            "to tell nothing). Set them apart, such as 1 and 0.");
 }
 
 TEST(Objective, RefusesAnUnknownLoss) {

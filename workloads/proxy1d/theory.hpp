@@ -12,7 +12,9 @@ namespace sagips::workloads::proxy1d {
 /// sigma_1 = 4 u + d ("proton-like") and sigma_2 = 4 d + u ("neutron-like").
 ///
 /// shape:  parameters [samples, 6] in the order N_u, a_u, b_u, N_d, a_d, b_d -> [samples, 2,
-/// points] units:  none source: SAGIPS paper, Sec. V-A; see docs/physics/proxy1d.md
+///         points]
+/// units:  none
+/// source: SAGIPS paper, Sec. V-A; see docs/physics/proxy1d.md
 class Theory {
  public:
   explicit Theory(env::Grid grid) : grid_(grid) {}

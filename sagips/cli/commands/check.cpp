@@ -25,7 +25,7 @@ std::string free_space(const std::string& folder) {
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::vector<std::string> lengths;
   for (const auto length : shape) lengths.push_back(core::text(length));
-  return "[" + core::join(lengths, ", ") + "]";
+  return core::text("[", core::join(lengths, ", "), "]");
 }
 
 void show_pipeline(const optim::ChannelPlan& plan, const env::ParameterSet& parameters) {

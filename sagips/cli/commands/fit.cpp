@@ -44,12 +44,12 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
       *job.workload, job.settings.data, optim::Split::all_training, job.seed());
   const optim::FitResult fitted =
       optim::fit_maximum_likelihood(environment, job.settings.fit, job.seed());
-  const record::Results results = fit_results(job, environment, fitted);
 
   core::Log log;
   const record::RunDirectory folder(job.settings.run, job.settings.workload);
   core::write_file(folder.file(record::run_files::config.name), job.effective_config);
   log.add_file(folder.file(record::run_files::log.name));
+  const record::Results results = fit_results(job, environment, fitted, log);
   for (const std::string& name : fitted.at_limit)
     log.warning(core::text(
         "'", name, "' lies within two errors of an end of its range: its error is not to be ",

@@ -3,6 +3,7 @@
 
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
+#include "sagips/comm/exchanges.hpp"
 
 namespace sagips::cli {
 
@@ -24,6 +25,11 @@ core::ExitCode list(const Workloads& workloads, const Arguments&) {
                   << '\n';
       }
   }
+  std::cout << "\nexchanges between ranks (mpirun -n 4 sagips train NAME exchange=...):\n";
+  const auto exchanges = comm::known_exchanges();
+  for (const std::string& name : exchanges.names())
+    std::cout << "  " << name << std::string(20 - std::min<std::size_t>(19, name.size()), ' ')
+              << exchanges.get(name, "list").summary << '\n';
   std::cout << "\nTrain one with `sagips train NAME`, look at one with `sagips check NAME`."
             << std::endl;
   return core::ExitCode::done;

@@ -32,8 +32,16 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
   const Job job = read_job(workloads, config, {});
   const env::ParameterSet parameters(job.workload->parameters());
   optim::Generator generator(job.settings.gan.generator, parameters, job.seed(), torch::kCPU);
-  read_generator(arguments.source, generator.replica());
-  const torch::Tensor proposals = generator.predict(static_cast<std::int64_t>(rows)).contiguous();
+  const torch::Tensor weights = read_generators(arguments.source, generator.replica());
+  // the ranks of a run are one prediction: the mean of theirs (SAGIPS paper, Sec. VI-A)
+  torch::Tensor proposals;
+  for (std::int64_t rank = 0; rank < weights.size(0); ++rank) {
+    torch::NoGradGuard no_grad;
+    generator.replica().weights().copy_(weights[rank]);
+    const torch::Tensor of_rank = generator.predict(static_cast<std::int64_t>(rows));
+    proposals = proposals.defined() ? proposals + of_rank : of_rank;
+  }
+  proposals = (proposals / weights.size(0)).contiguous();
 
   const std::string file = out.empty() ? arguments.source + "/predictions.npy" : out;
   write_proposals(file, proposals);

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <filesystem>
 #include <functional>
 #include <iostream>
 
@@ -7,14 +8,18 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/display.hpp"
 #include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/outcome.hpp"
 #include "sagips/cli/proposals.hpp"
+#include "sagips/cli/rank_summary.hpp"
 #include "sagips/cli/run_figures.hpp"
+#include "sagips/cli/training.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
-#include "sagips/record/metrics.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/train/distribute.hpp"
+#include "sagips/train/gather.hpp"
 
 namespace sagips::cli {
 
@@ -22,87 +27,155 @@ namespace {
 
 constexpr std::int64_t stored_proposals = 10000;
 
-// Keeps what the final table needs.
-record::Observer keeper(TrainingRecord& kept) {
-  return [&kept, seen = false](const record::Event& event) mutable {
-    if (const auto* evaluated = std::get_if<record::Evaluated>(&event)) {
-      if (!seen) kept.first = *evaluated;
-      kept.last = *evaluated;
-      seen = true;
+optim::DataShare share_of(const Job& job, comm::Ranks& ranks) {
+  const train::RankConfig& config = job.settings.ranks;
+  optim::DataShare share;
+  share.place = {ranks.rank(), ranks.size()};
+  const bool sharded = config.data == train::RankConfig::Data::sharded;
+  const double usual =
+      sharded ? 1 : train::traits_of(job.settings.exchange_choice(), ranks.size()).data_fraction;
+  share.fraction = config.fraction.value_or(usual);
+  if (sharded)
+    share.sharded = true;
+  else
+    share.distribute = [&ranks](const optim::DataShare::Load& load) {
+      return train::distribute(ranks, load);
+    };
+  return share;
+}
+
+// What one process of a job may use, and a warning when the launcher allows less than is asked for.
+int set_threads(const Job& job, comm::Ranks& ranks, core::Log& log) {
+  const int sharing = ranks_on_these_processors(ranks);
+  const int threads = nn::set_threads(job.settings.threads, sharing);
+  const int allowed = nn::allowed_processors();
+  if (ranks.is_first() && threads > allowed && ranks.size() > 1)
+    log.warning(core::text(threads, " threads a rank share ", allowed,
+                           allowed == 1 ? " processor" : " processors",
+                           " that the launcher binds it to (they take turns). Start with --bind-to "
+                           "none or --map-by slot:PE=",
+                           threads, ", or set threads=", allowed, "."));
+  return threads;
+}
+
+// Rank 0 makes the folder, all know its path.
+std::string announce(comm::Ranks& ranks, const std::string& path) {
+  std::vector<std::byte> bytes;
+  for (const char letter : path) bytes.push_back(static_cast<std::byte>(letter));
+  ranks.broadcast(bytes);
+  std::string announced;
+  for (const std::byte letter : bytes) announced.push_back(static_cast<char>(letter));
+  return announced;
+}
+
+// What rank 0 leaves in the folder of the run.
+class Outputs {
+ public:
+  Outputs(const Job& job, comm::Ranks& ranks, core::Log& log)
+      : job_(job), ranks_(ranks), log_(log) {
+    if (ranks.is_first()) {
+      folder_.emplace(job.settings.run, job.settings.workload);
+      core::write_file(folder_->file(record::run_files::config.name), job.effective_config);
+      log.add_file(folder_->file(record::run_files::log.name));
+      if (ranks.size() > 1) folder_->folder(record::run_files::ranks.name);
     }
-    if (const auto* finished = std::get_if<record::RunFinished>(&event)) kept.finished = *finished;
-  };
-}
+    path_ = announce(ranks, folder_ ? folder_->path() : std::string());
+  }
+  const std::string& path() const { return path_; }
 
-record::Observer warner(core::Log& log) {
-  return [&log](const record::Event& event) {
-    if (const auto* warning = std::get_if<record::Warning>(&event))
-      log.warning(core::text("epoch ", warning->epoch, ": ", warning->message));
-  };
-}
+  /// proposals: mean over ranks; weights: [ranks, weights]
+  void write(const env::Environment& environment, const Training& training,
+             const std::vector<RankRow>& rows, const torch::Tensor& proposals,
+             const torch::Tensor& weights, const train::Evaluator& evaluator) {
+    const bool sharded = job_.settings.ranks.data == train::RankConfig::Data::sharded;
+    Oracle oracle;
+    if (sharded && ranks_.size() > 1)
+      log_.info("no fit beside the trained values: no rank holds all events (ranks.data=sharded)");
+    else
+      oracle = oracle_fit(job_, log_);
+    record::Results results = training_results(job_, environment, training.record, oracle);
+    results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
+    results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
+    for (const auto& number : training.record.last.ranks) results.numbers.push_back(number);
+    record::write_results_json(folder_->file(record::run_files::results.name), results);
+    record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
+    write_proposals(folder_->file(record::run_files::parameters.name), proposals);
+    write_generators(*folder_, weights);
+    if (ranks_.size() > 1) write_rank_rows(folder_->file(record::run_files::exchange.name), rows);
+    std::string figure;
+    if (job_.settings.run.figures)
+      figure = draw_run_figures(*folder_, job_, environment, results, proposals, evaluator, log_);
+    std::cout << '\n' << analysis::result_table(results) << '\n';
+    if (ranks_.size() > 1) std::cout << exchange_line(rows) << '\n';
+    if (!figure.empty()) std::cout << "residuals over time: " << figure << '\n';
+    std::cout << "run folder: " << folder_->path() << std::endl;
+  }
 
-TrainingRecord turn_the_crank(const Job& job, optim::Gan& gan, const train::Evaluator& evaluator,
-                              const record::RunDirectory& folder, core::Log& log) {
-  TrainingRecord training;
-  train::EarlyStop early_stop(job.settings.early_stop);
-  record::MetricsWriter metrics(folder.file(record::run_files::metrics.name));
-  Display display(STDOUT_FILENO, {});
-  log.set_terminal(false);  // the display shows what happens; the file goes on
-  const InterruptGuard interrupt;
-  train::Loop::Callbacks callbacks;
-  callbacks.observers = {keeper(training), warner(log), std::ref(metrics), std::ref(display)};
-  callbacks.evaluate = [&] { return evaluator(gan); };
-  callbacks.should_stop = [&](const record::Evaluated& evaluated) { return early_stop(evaluated); };
-  callbacks.interrupted = [&] { return interrupt.requested(); };
-  display(record::RunStarted{job.settings.workload, folder.path(), job.settings.loop.epochs,
-                             job.settings.loop.minutes});
-  train::Loop(job.settings.loop, gan, callbacks).run();
-  log.set_terminal(true);
-  return training;
-}
+ private:
+  const Job& job_;
+  comm::Ranks& ranks_;
+  core::Log& log_;
+  std::optional<record::RunDirectory> folder_;
+  std::string path_;
+};
 
-void write_outputs(const record::RunDirectory& folder, const record::Results& results,
-                   const torch::Tensor& proposals, optim::Gan& gan) {
-  record::write_results_json(folder.file(record::run_files::results.name), results);
-  record::write_summary_csv(folder.file(record::run_files::summary.name), results);
-  write_proposals(folder.file(record::run_files::parameters.name), proposals);
-  write_generator(folder, gan.generator());
+void say_start(const Job& job, comm::Ranks& ranks, const env::Environment& environment,
+               const train::RankExchange& exchange, int threads, core::Log& log) {
+  std::string line = core::text(
+      "training ", job.settings.workload, " on ", environment.channels.front().training.origin,
+      " with ", threads, threads == 1 ? " thread" : " threads", ", seed ", job.settings.run.seed);
+  if (ranks.size() > 1)
+    line += core::text("; ", ranks.size(), " ranks (", ranks.communicator().description(), "), ",
+                       environment.channels.front().training.size(), " events each; ",
+                       exchange.description());
+  log.info(line);
 }
 
 }  // namespace
 
 core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
+  comm::Ranks& ranks = *arguments.ranks;
   const Job job = read_job(workloads, arguments.source, arguments.assignments);
   job.settings.loop.check();  // before anything is made
-  const torch::Device device = nn::device_from_name(job.settings.device);
-  const int threads = nn::set_threads(job.settings.threads);
-  const env::Environment environment =
-      optim::make_environment(*job.workload, job.settings.data, optim::Split::held_out, job.seed());
-  optim::Gan gan(job.settings.gan, environment, job.seed(), device);
-  const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
+  const auto traits = train::traits_of(job.settings.exchange_choice(), ranks.size());
+  check_agreement(ranks, job.effective_config);
+  // alone, a signal during the preparations ends the program; among ranks it may tell of a death
+  std::optional<InterruptGuard> interrupt;
+  if (ranks.size() > 1) interrupt.emplace();
+  ranks.patience().set_config({.timeout_s = job.settings.ranks.timeout_s,
+                               .alarmed = [] { return InterruptGuard::requested(); }});
 
   core::Log log;
-  const record::RunDirectory folder(job.settings.run, job.settings.workload);
-  core::write_file(folder.file(record::run_files::config.name), job.effective_config);
-  log.add_file(folder.file(record::run_files::log.name));
-  log.info(core::text("training ", job.settings.workload, " on ",
-                      environment.channels.front().training.origin, " with ", threads,
-                      threads == 1 ? " thread" : " threads", ", seed ", job.settings.run.seed));
-  const TrainingRecord training = turn_the_crank(job, gan, evaluator, folder, log);
-  log.info(core::text("finished: ", training.finished.reason, " after ", training.finished.epochs,
-                      " epochs, ", core::duration(training.finished.time_s)));
+  const torch::Device device = nn::device_from_name(job.settings.device);
+  const int threads = set_threads(job, ranks, log);
+  const optim::DataShare share = share_of(job, ranks);
+  const env::Environment environment = optim::make_environment(
+      *job.workload, job.settings.data, optim::Split::held_out, job.seed(), share);
+  optim::GanConfig gan_config = job.settings.gan;
+  gan_config.optimizer.generator.learning_rate *= traits.learning_rate_factor;
+  optim::Gan gan(gan_config, environment, job.seed(), device, share.place);
+  train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());
+  const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
 
-  const record::Results results =
-      training_results(job, environment, training, oracle_fit(job, log));
-  const torch::Tensor proposals = gan.predict(stored_proposals);
-  write_outputs(folder, results, proposals, gan);
-  std::string figure;
-  if (job.settings.run.figures)
-    figure = draw_run_figures(folder, job, environment, results, proposals, evaluator, log);
-  std::cout << '\n' << analysis::result_table(results) << '\n';
-  if (!figure.empty()) std::cout << "residuals over time: " << figure << '\n';
-  std::cout << "run folder: " << folder.path() << std::endl;
-  return training.finished.complete ? core::ExitCode::done : core::ExitCode::stopped_early;
+  Outputs outputs(job, ranks, log);
+  if (ranks.is_first()) say_start(job, ranks, environment, exchange, threads, log);
+  if (!interrupt) interrupt.emplace();
+  const Training training =
+      turn_the_crank(job, ranks, gan, exchange, evaluator, outputs.path(), log);
+  if (ranks.size() == 1) interrupt.reset();
+  const record::RunFinished& finished = training.record.finished;
+  if (ranks.is_first())
+    log.info(core::text("finished: ", finished.reason, " after ", finished.epochs, " epochs, ",
+                        core::duration(finished.time_s)));
+
+  const auto rows = gather_rows(ranks, training.row);
+  const auto proposals = train::gather(ranks, gan.predict(stored_proposals));
+  const auto weights = train::gather(ranks, gan.generator().weights());
+  if (ranks.is_first())
+    outputs.write(environment, training, rows, torch::stack(proposals).mean(0),
+                  torch::stack(weights), evaluator);
+  training.accord->part();
+  return finished.complete ? core::ExitCode::done : core::ExitCode::stopped_early;
 }
 
 }  // namespace sagips::cli

@@ -15,8 +15,9 @@ enum class CellRule {
 
 /// Equidistant points on which a density is tabulated, and the cells between them.
 ///
-/// left: points at low + i (high - low) / points, the upper end is not one of them (authors'
-/// recipe). trapezoid: points from low to high, both included.
+/// left:      points at low + i (high - low) / points, the upper end is not one of them (authors'
+///            recipe).
+/// trapezoid: points from low to high, both included.
 struct Grid {
   double low = 0, high = 1;
   std::int64_t points = 1000;
@@ -29,9 +30,11 @@ struct Grid {
   double last() const;
   /// shape: [points]
   torch::Tensor positions(const torch::TensorOptions& options) const;
-  /// Unnormalised mass of each cell times 1 / step. shape: [..., points] -> [..., points - 1]
+  /// Unnormalised mass of each cell times 1 / step.
+  /// shape: [..., points] -> [..., points - 1]
   torch::Tensor cells(const torch::Tensor& density) const;
-  /// Integral of a tabulated density. shape: [..., points] -> [...]
+  /// Integral of a tabulated density.
+  /// shape: [..., points] -> [...]
   torch::Tensor integral(const torch::Tensor& density) const;
 };
 

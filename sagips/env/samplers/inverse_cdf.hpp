@@ -16,8 +16,9 @@ namespace sagips::env {
 /// constants, so that dx/dp = (dS/dp) / pdf(x) in the limit of small cells.
 ///
 /// shape:  densities [samples, observables, points], not normalised -> [samples, events,
-/// observables] noise:  one uniform dimension an observable source: the authors' tool kit (authors'
-/// recipe: grid rule `left`, coverage 0.9999)
+///         observables]
+/// noise:  one uniform dimension an observable
+/// source: the authors' tool kit (authors' recipe: grid rule `left`, coverage 0.9999)
 class InverseCdf {
  public:
   struct Config {

@@ -11,11 +11,10 @@ namespace sagips::env {
 /// Keeps events inside a box, low_i <= x_i <= high_i.
 ///
 /// Inference form: events outside are masked. Training forms:
-/// soft: each event gets the weight prod_i sigmoid(k (x_i - low_i)) sigmoid(k (high_i - x_i)),
-/// lifted to
-///       w (1 - shift) + shift, so that the edge carries a gradient;
+/// soft:     each event gets the weight prod_i sigmoid(k (x_i - low_i)) sigmoid(k (high_i - x_i)),
+///           lifted to w (1 - shift) + shift, so that the edge carries a gradient;
 /// resample: a hard cut, then the surviving events of a sample are drawn again to the original
-/// count.
+///           count.
 ///
 /// shape:  [samples, events, observables] -> the same
 /// noise:  resample takes one uniform dimension, the others none

@@ -1,0 +1,133 @@
+#include "sagips/cli/job_ranks.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include "sagips/comm/mpi_communicator.hpp"
+#include "sagips/comm/thread_communicator.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/core/version.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+// FNV-1a
+std::uint64_t hash_of(std::string_view bytes, std::uint64_t hash = 14695981039346656037U) {
+  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211U;
+  return hash;
+}
+
+std::uint64_t program_hash() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  std::string bytes(1 << 16, '\0');
+  std::uint64_t hash = hash_of(core::git_hash());
+  while (file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || file.gcount() > 0)
+    hash = hash_of({bytes.data(), static_cast<std::size_t>(file.gcount())}, hash);
+  return hash;
+}
+
+// "train.epochs: 5" inside its groups, for the first line that differs.
+std::string first_difference(const std::string& mine, const std::string& first) {
+  std::istringstream left(mine), right(first);
+  std::string a, b;
+  std::vector<std::string> groups;
+  while (true) {
+    const bool more_a = static_cast<bool>(std::getline(left, a));
+    const bool more_b = static_cast<bool>(std::getline(right, b));
+    if (!more_a && !more_b) return "nothing that shows";
+    const auto indent = a.find_first_not_of(' ');
+    if (more_a && more_b && a == b) {
+      if (indent != std::string::npos && !a.empty() && a.back() == ':') {
+        groups.resize(indent / 2);
+        groups.push_back(a.substr(indent, a.size() - indent - 1) + ".");
+      }
+      continue;
+    }
+    std::string prefix;
+    if (indent != std::string::npos) groups.resize(std::min(groups.size(), indent / 2));
+    for (const auto& group : groups) prefix += group;
+    const auto trimmed = [](const std::string& line) {
+      const auto start = line.find_first_not_of(' ');
+      return start == std::string::npos ? std::string("nothing") : line.substr(start);
+    };
+    return core::text("'", prefix, trimmed(a), "' against '", prefix, trimmed(b), "'");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<comm::Ranks> make_ranks() {
+  const comm::Launch launch = comm::detect_launch();
+  return std::make_unique<comm::Ranks>(launch.under_mpi ? comm::make_mpi_communicator()
+                                                        : comm::make_single_communicator());
+}
+
+void end_job(comm::Ranks& ranks, const std::string& message, core::ExitCode code) {
+  using namespace std::chrono_literals;
+  const int exit_code = static_cast<int>(code);
+  std::signal(SIGTERM, SIG_DFL);  // the launcher's word is final now
+  // nodes do not see each other's boards: the first node speaks first
+  if (ranks.communicator().nodes()[static_cast<std::size_t>(ranks.rank())] > 0)
+    std::this_thread::sleep_for(1s);
+  if (ranks.board().claim_failure()) {
+    std::cerr << core::text("sagips: error: rank ", ranks.rank(), ": ", message, "\n")
+              << std::flush;
+    ranks.communicator().abort(exit_code);
+  }
+  std::this_thread::sleep_for(20s);  // the launcher ends this process long before
+  std::_Exit(exit_code);
+}
+
+void check_agreement(comm::Ranks& ranks, const std::string& effective_config) {
+  if (ranks.size() == 1) return;
+  const auto programs = ranks.gather(program_hash());
+  const auto rank = static_cast<std::size_t>(ranks.rank());
+  if (programs[rank] != programs[0])
+    throw core::ConfigError("command line",
+                            "this rank runs another program than rank 0 (results would mix two "
+                            "versions). Start all ranks from the same installation.");
+  std::vector<std::byte> first(effective_config.size());
+  if (!effective_config.empty())
+    std::memcpy(first.data(), effective_config.data(), effective_config.size());
+  ranks.broadcast(first);
+  const std::string of_first(reinterpret_cast<const char*>(first.data()), first.size());
+  const bool differs = of_first != effective_config;
+  if (differs)
+    throw core::ConfigError("command line",
+                            core::text("this rank has another config than rank 0: ",
+                                       first_difference(effective_config, of_first),
+                                       ". Start all ranks with the same arguments and files."));
+  ranks.gather(0);  // nobody goes on before all agree
+}
+
+void require_one_rank(const comm::Ranks& ranks, const std::string& command) {
+  if (ranks.size() > 1)
+    throw core::ConfigError(
+        "command line", core::text("`sagips ", command, "` works on one rank, and ", ranks.size(),
+                                   " were started. Start it without a launcher."));
+}
+
+int ranks_on_these_processors(comm::Ranks& ranks) {
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  sched_getaffinity(0, sizeof(mine), &mine);
+  const auto hashes = ranks.gather(hash_of({reinterpret_cast<const char*>(&mine), sizeof(mine)}));
+  const auto& nodes = ranks.communicator().nodes();
+  const auto own = static_cast<std::size_t>(ranks.rank());
+  int sharing = 0;
+  for (std::size_t rank = 0; rank < hashes.size(); ++rank)
+    if (nodes[rank] == nodes[own] && hashes[rank] == hashes[own]) ++sharing;
+  return sharing;
+}
+
+}  // namespace sagips::cli

@@ -1,0 +1,30 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "sagips/cli/outcome.hpp"
+#include "sagips/cli/rank_summary.hpp"
+#include "sagips/cli/settings.hpp"
+#include "sagips/comm/ranks.hpp"
+#include "sagips/core/log.hpp"
+#include "sagips/optim/gan.hpp"
+#include "sagips/train/accord.hpp"
+#include "sagips/train/evaluate.hpp"
+#include "sagips/train/rank_exchange.hpp"
+
+namespace sagips::cli {
+
+/// A training that has come to its end on this rank.
+struct Training {
+  TrainingRecord record;  ///< of the mean over ranks, on rank 0
+  RankRow row;
+  std::unique_ptr<train::Accord> accord;  ///< `part` lets the ranks go
+};
+
+/// Trains until a limit, an early stop or a signal; shows it on rank 0 and writes every rank's
+/// metrics. collective
+Training turn_the_crank(const Job& job, comm::Ranks& ranks, optim::Gan& gan,
+                        train::RankExchange& exchange, const train::Evaluator& evaluator,
+                        const std::string& folder, core::Log& log);
+
+}  // namespace sagips::cli

@@ -1,0 +1,50 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sagips/comm/ranks.hpp"
+
+namespace sagips::train {
+
+/// Lets all ranks stop for the same reason, and those that wait for each other after the same epoch.
+///
+/// Rank 0 decides. Ranks that wait for others hear from it at agreed epochs, some four times a
+/// second; ranks that never wait are told when it happens and ask without waiting.
+class Accord {
+ public:
+  /// `waits`: whether this rank ever waits for another one. collective
+  Accord(comm::Ranks& ranks, bool waits);
+
+  /// Before each epoch: rank 0's reason to stop, or an empty text. Only rank 0's `wish` counts.
+  std::string operator()(std::int64_t epoch, const std::string& wish);
+
+  /// Rank 0 has finished: the others may go. Everybody stays until it says so. collective
+  void part();
+
+ private:
+  struct Verdict {
+    std::int64_t stop = 0;
+    std::int64_t next_meeting = 0;
+    std::array<char, 112> reason{};
+  };
+  std::string decide(std::int64_t epoch, const std::string& wish);
+  std::string hear(std::int64_t epoch);
+  void tell(const std::vector<int>& whom, const Verdict& verdict);
+  void expect();
+  std::int64_t meeting_after(std::int64_t epoch);
+
+  comm::Ranks& ranks_;
+  bool waits_;
+  std::vector<int> waiting_, free_;  ///< the other ranks; on rank 0
+  std::int64_t next_meeting_ = 1;
+  std::int64_t last_meeting_ = 0;
+  std::int64_t last_meeting_ns_;
+  Verdict sent_, received_;
+  std::vector<comm::Request> under_way_;
+  comm::Request expected_;  ///< of ranks that never wait
+  bool told_ = false;       ///< rank 0 has stopped the run
+};
+
+}  // namespace sagips::train

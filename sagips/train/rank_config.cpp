@@ -1,0 +1,18 @@
+#include "sagips/train/rank_config.hpp"
+
+namespace sagips::train {
+
+void RankConfig::fields(core::FieldList& list) {
+  list.choice(
+      "data", data, {{"distributed", Data::distributed}, {"sharded", Data::sharded}},
+      "rank 0 reads all events and sends them, or each rank reads its own rows of the file");
+  list.add(
+      "fraction", fraction,
+      "share of the training events that each rank draws without replacement; null: 0.5, and 1 "
+      "for all_reduce, for shards and for a single rank",
+      {0.0, 1.0, true, false});
+  list.add("timeout_s", timeout_s, "a rank that is waited for so long ends the job [s]",
+           core::Range::positive());
+}
+
+}  // namespace sagips::train

@@ -1,0 +1,178 @@
+"""Training over ranks from the shell: what a run leaves, and how it ends when something is wrong.
+
+usage: ranks_test.py MPIEXEC SAGIPS BROKEN_STAGES
+"""
+import csv
+import glob
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+MPIEXEC, SAGIPS, BROKEN = [os.path.abspath(path) for path in sys.argv[1:4]]
+# Open MPI refuses root and more ranks than cores unless told.
+os.environ.update(OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                  OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
+SMALL = ["train.epochs=30", "train.evaluate_every=10", "batch.samples=8", "batch.events=20", "toy.events=2000",
+         "evaluation.samples=20", "evaluation.events=10", "run.figures=false", "run.name=r"]
+ENDLESS = ["train.epochs=100000000", "train.evaluate_every=1000000", "ranks.timeout_s=4"]
+
+
+def own_lines(output):
+    """What we say of an error; mpirun adds its own."""
+    return [line for line in output.splitlines() if "sagips: error:" in line]
+
+
+class Ranks(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def launch(self, ranks, arguments, program=SAGIPS):
+        return subprocess.Popen([MPIEXEC, "-n", str(ranks), program, *arguments], cwd=self.folder.name, text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def run_ranks(self, ranks, arguments, program=SAGIPS):
+        """Exit code, output and seconds of a job."""
+        start = time.monotonic()
+        job = self.launch(ranks, arguments, program)
+        output, _ = job.communicate(timeout=100)
+        return job.returncode, output, time.monotonic() - start
+
+    def refused(self, ranks, arguments, *words):
+        code, output, seconds = self.run_ranks(ranks, arguments)
+        self.assertEqual(code, 2, output)
+        self.assertEqual(len(own_lines(output)), 1, output)
+        for word in words:
+            self.assertIn(word, own_lines(output)[0])
+        self.assertLess(seconds, 30)
+        self.assertEqual(glob.glob(self.folder.name + "/runs/*/r"), [], "a refused job leaves nothing behind")
+
+    def metrics(self, path):
+        with open(f"{self.folder.name}/runs/proxy1d/r/{path}") as lines:
+            return [json.loads(line) for line in lines]
+
+    def test_four_ranks_leave_one_run_folder(self):
+        code, output, _ = self.run_ranks(4, ["train", "proxy1d", "exchange=arar_arar",
+                                             "exchanges.grouped.group_size=2", *SMALL])
+        self.assertEqual(code, 0, output)
+        run = self.folder.name + "/runs/proxy1d/r"
+        with open(run + "/exchange.csv") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["rank"] for row in rows], ["0", "1", "2", "3"])
+        self.assertEqual({row["calls"] for row in rows}, {"30"})
+        # 24 inner epochs and 6 outer ones: the leader sends one array more in each of these
+        self.assertEqual([float(row["messages"]) for row in rows], [36, 30, 36, 30])
+        with open(run + "/results.json") as file:
+            numbers = json.load(file)["numbers"]
+        self.assertEqual(numbers["ranks"], 4)
+        self.assertGreater(numbers["analysis_rate"], 0)
+        self.assertGreater(numbers["consensus_distance"], 0, "groups drift apart")
+        evaluated = [event for event in self.metrics("metrics.jsonl") if event["event"] == "evaluated"]
+        self.assertEqual([event["epoch"] for event in evaluated], [0, 10, 20, 30])
+        self.assertIn("ranks", evaluated[-1])
+        for rank in (1, 2, 3):
+            events = self.metrics(f"ranks/rank_{rank:04d}.jsonl")
+            self.assertEqual(events[-1]["event"], "run_finished")
+            self.assertEqual(len([event for event in events if event["event"] == "exchanged"]), 4)
+        self.assertNotIn("\x1b[", output, "plain lines where there is no terminal")
+
+    def test_the_generators_of_all_ranks_are_one_prediction(self):
+        self.run_ranks(2, ["train", "proxy1d", "exchange=ensemble", *SMALL])
+        predicted = subprocess.run([SAGIPS, "predict", "runs/proxy1d/r", "samples=50"], cwd=self.folder.name, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(predicted.returncode, 0, predicted.stdout)
+
+    def test_every_exchange_trains(self):
+        names = subprocess.run([SAGIPS, "list"], text=True, stdout=subprocess.PIPE).stdout.split("exchanges between")[1]
+        names = re.findall(r"^  (\w+) ", names, re.MULTILINE)
+        self.assertGreater(len(names), 15)
+        for name in names:
+            code, output, _ = self.run_ranks(2, ["train", "proxy1d", f"exchange={name}", *SMALL, f"run.name={name}"])
+            self.assertEqual(code, 0, f"{name}: {output}")
+
+    def test_all_ranks_stop_at_the_time_limit(self):
+        code, output, seconds = self.run_ranks(3, ["train", "proxy1d", *SMALL, "train.epochs=0", "train.minutes=0.03"])
+        self.assertEqual(code, 0, output)
+        self.assertIn("time limit", output)
+        self.assertLess(seconds, 40)
+
+    def test_what_cannot_be_is_refused_in_one_line(self):
+        train = ["train", "proxy1d", *SMALL]
+        self.refused(2, [*train, "exchange=arar_ara"], "unknown exchange 'arar_ara'", "arar_arar")
+        self.refused(2, [*train, "exchanges.grouped.group_size=3"], "groups of 3", "2 ranks")
+        self.refused(4, [*train, "toy.events=3"], "more ranks (4)")
+        self.refused(2, [*train, "exchange=grouped", "exchanges.grouped.inner=arar_arar"], "cannot be part of another")
+        self.refused(2, [*train, "ranks.data=sharded"], "data.file is empty")
+        self.refused(4, [*train, "batch.over_ranks=divided", "batch.samples=3"], "3 parameter samples")
+        self.refused(2, ["fit", "proxy1d"], "one rank")
+
+    def test_ranks_that_disagree_are_refused(self):
+        common = ["train", "proxy1d", *SMALL]
+        job = subprocess.run([MPIEXEC, "-n", "1", SAGIPS, *common, ":", "-n", "1", SAGIPS, *common,
+                              "optimizer.generator.learning_rate=0.5"], cwd=self.folder.name, text=True, timeout=60,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(job.returncode, 2, job.stdout)
+        self.assertEqual(len(own_lines(job.stdout)), 1, job.stdout)
+        self.assertIn("rank 1: ", own_lines(job.stdout)[0])
+        self.assertIn("optimizer.generator.learning_rate: 0.5", own_lines(job.stdout)[0])
+
+    def process_of(self, job, rank):
+        """The process of a rank, once it trains."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if glob.glob(f"{self.folder.name}/runs/proxy1d/r/ranks/rank_{rank:04d}.jsonl"):
+                for path in glob.glob("/proc/[0-9]*/environ"):
+                    try:
+                        with open(path, "rb") as file:
+                            environment = file.read()
+                        with open(path.replace("environ", "stat")) as file:
+                            parent = int(file.read().rsplit(") ", 1)[1].split()[1])
+                    except OSError:
+                        continue
+                    if f"OMPI_COMM_WORLD_RANK={rank}\0".encode() in environment and parent == job.pid:
+                        time.sleep(1)  # let it turn the crank for a while
+                        return int(path.split("/")[2])
+            time.sleep(0.1)
+        self.fail("the rank did not start")
+
+    def ended_after(self, kind, exchange):
+        job = self.launch(3, ["train", "proxy1d", *SMALL, *ENDLESS, f"exchange={exchange}"])
+        self.addCleanup(job.kill)
+        victim = self.process_of(job, 1)
+        os.kill(victim, kind)
+        start = time.monotonic()
+        output, _ = job.communicate(timeout=60)
+        self.assertLess(time.monotonic() - start, 4 + 10, output)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertEqual(len(own_lines(output)), 1, output)
+        self.assertIn(f"rank 1 (process {victim})", own_lines(output)[0])
+
+    def test_a_killed_rank_ends_the_job_and_is_named(self):
+        for exchange in ("arar_arar", "shared_node", "rma_ring"):
+            with self.subTest(exchange):
+                self.ended_after(signal.SIGKILL, exchange)
+                subprocess.run(["rm", "-r", self.folder.name + "/runs"])
+
+    def test_a_hanging_rank_ends_the_job_and_is_named(self):
+        for exchange in ("arar", "double_tree"):
+            with self.subTest(exchange):
+                self.ended_after(signal.SIGSTOP, exchange)
+                subprocess.run(["rm", "-r", self.folder.name + "/runs"])
+
+    def test_a_failing_rank_ends_the_job_and_is_named(self):
+        code, output, seconds = self.run_ranks(3, ["train", "fails_on_rank_one", *SMALL, "train.epochs=100000"], BROKEN)
+        self.assertNotEqual(code, 0, output)
+        self.assertEqual(len(own_lines(output)), 1, output)
+        self.assertIn("rank 1: ", own_lines(output)[0])
+        self.assertIn("on fire", own_lines(output)[0])
+        self.assertLess(seconds, 60)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + ["-v"])

@@ -1,0 +1,182 @@
+// What rank 0 hears, when all stop, and who gets which data.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "sagips/train/accord.hpp"
+#include "sagips/train/distribute.hpp"
+#include "sagips/train/gather.hpp"
+#include "sagips/train/rank_reports.hpp"
+#include "tests/train/small_ranks.hpp"
+
+namespace sagips::train {
+namespace {
+
+using namespace sagips::testing;
+
+TEST(Accord, RanksThatWaitStopAfterTheSameEpoch) {
+  std::array<std::int64_t, 3> stopped{};
+  on_ranks(3, [&](comm::Ranks& ranks) {
+    Accord accord(ranks, true);
+    std::int64_t epoch = 0;
+    for (;; ++epoch) {
+      const bool wishes = ranks.is_first() && epoch >= 40;
+      const std::string reason = accord(epoch, wishes ? "early stop: enough" : "");
+      if (reason.empty()) continue;
+      EXPECT_EQ(reason, "early stop: enough");
+      break;
+    }
+    stopped[static_cast<std::size_t>(ranks.rank())] = epoch;
+    accord.part();
+  });
+  EXPECT_GE(stopped[0], 40);
+  EXPECT_EQ(stopped[1], stopped[0]);
+  EXPECT_EQ(stopped[2], stopped[0]);
+}
+
+TEST(Accord, WhatOtherRanksWishCountsForNothing) {
+  on_ranks(2, [&](comm::Ranks& ranks) {
+    Accord accord(ranks, true);
+    for (std::int64_t epoch = 0; epoch < 50; ++epoch)
+      EXPECT_EQ(accord(epoch, ranks.rank() == 1 ? "interrupted" : ""), "");
+    accord.part();
+  });
+}
+
+TEST(Accord, RanksThatNeverWaitAreToldAndLeaveWithTheOthers) {
+  on_ranks(3, [&](comm::Ranks& ranks) {
+    Accord accord(ranks, false);
+    std::int64_t epoch = 0;
+    std::string reason;
+    while (reason.empty()) {
+      reason = accord(epoch, ranks.is_first() && epoch == 5 ? "time limit" : "");
+      ++epoch;
+      std::this_thread::sleep_for(std::chrono::microseconds(100 * ranks.rank()));
+    }
+    EXPECT_EQ(reason, "time limit");
+    accord.part();
+  });
+}
+
+TEST(Accord, NobodyLeavesBeforeTheFirstRankHasFinished) {
+  for (const bool waits : {true, false}) {
+    std::atomic<bool> finished = false;
+    on_ranks(3, [&](comm::Ranks& ranks) {
+      Accord accord(ranks, waits);
+      for (std::int64_t epoch = 0; epoch < 3; ++epoch) EXPECT_EQ(accord(epoch, ""), "");
+      if (ranks.is_first()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        finished = true;
+      }
+      accord.part();
+      EXPECT_TRUE(finished);
+    });
+  }
+}
+
+TEST(RankReports, AverageOverRanksAndTellHowFarTheyAreApart) {
+  on_ranks(4, [](comm::Ranks& ranks) {
+    RankReports reports(ranks, true);
+    const auto own = static_cast<float>(ranks.rank());
+    const torch::Tensor predictions = torch::full({5, 2}, own);
+    const torch::Tensor weights = torch::full({3}, 2 * own);
+    for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+      const RankView view = reports.meet(predictions, weights, epoch);
+      if (!ranks.is_first()) continue;
+      EXPECT_EQ(view.heard, 4);
+      EXPECT_NEAR(view.predictions.mean().item<double>(), 1.5, 1e-6);
+      EXPECT_NEAR(view.rank_spread[0], std::sqrt(1.25), 1e-6) << "0, 1, 2, 3 around 1.5";
+      EXPECT_NEAR(view.consensus_distance, 3 * 5.0, 1e-5) << "three weights 0, 2, 4, 6 around 3";
+      EXPECT_EQ(view.oldest_epochs, 0);
+    }
+  });
+}
+
+TEST(RankReports, NobodyWaitsWhereRanksRunFreely) {
+  on_ranks(2, [](comm::Ranks& ranks) {
+    RankReports reports(ranks, false);
+    const torch::Tensor predictions = torch::full({5, 2}, static_cast<float>(ranks.rank()));
+    const torch::Tensor weights = torch::zeros({3});
+    if (ranks.is_first()) {
+      EXPECT_EQ(reports.meet(predictions, weights, 0).heard, 1) << "nobody else is here yet";
+      ranks.gather(0);
+    } else {
+      ranks.gather(0);
+      for (std::int64_t epoch = 0; epoch < 30; ++epoch) reports.meet(predictions, weights, epoch);
+    }
+    const RankView last = reports.close(predictions, weights, 30);
+    if (!ranks.is_first()) return;
+    EXPECT_EQ(last.heard, 2);
+    EXPECT_EQ(last.oldest_epochs, 0);
+    EXPECT_NEAR(last.predictions.mean().item<double>(), 0.5, 1e-6);
+  });
+}
+
+TEST(Distribute, GivesEveryRankWhatTheFirstOneLoads) {
+  std::atomic<int> loads = 0;
+  on_ranks(5, [&](comm::Ranks& ranks) {
+    const data::Dataset all = distribute(ranks, [&] {
+      ++loads;
+      data::Dataset made;
+      made.values = torch::arange(12, torch::kFloat32).reshape({6, 2});
+      made.weights = torch::arange(6, torch::kFloat32);
+      made.observables = {"x", "y"};
+      made.reference = {{"norm_1", 0.1}};
+      made.origin = "here";
+      return made;
+    });
+    EXPECT_TRUE(torch::equal(all.values, torch::arange(12, torch::kFloat32).reshape({6, 2})));
+    EXPECT_TRUE(torch::equal(*all.weights, torch::arange(6, torch::kFloat32)));
+    EXPECT_EQ(all.observables, (std::vector<std::string>{"x", "y"}));
+    EXPECT_EQ(all.reference.at("norm_1"), 0.1);
+    EXPECT_EQ(all.origin, "here");
+  });
+  EXPECT_EQ(loads, 1);
+}
+
+TEST(DataShare, EachRankDrawsItsOwnHalfOfTheTrainingEvents) {
+  const optim::WorkloadEntry entry = optim::SimpleWorkload{
+      .name = "gauss",
+      .summary = "",
+      .parameters = {small_parameter("mean", -2, 4, 1.5), small_parameter("width", 0.1, 2, 0.5)},
+      .pipeline = env::Pipeline{GaussEvents{}},
+      .observables = {{"x", ""}},
+      .settings = ""};
+  const auto environment_of = [&](const optim::DataShare& share) {
+    optim::DataSettings settings;
+    settings.toy_events = 1000;
+    return optim::make_environment(*entry.make(), settings, optim::Split::held_out, 1, share);
+  };
+  const env::Environment whole = environment_of({});
+  std::vector<torch::Tensor> halves;
+  for (std::int64_t rank = 0; rank < 2; ++rank) {
+    optim::DataShare share;
+    share.place = {rank, 2};
+    share.fraction = 0.5;
+    const env::Environment own = environment_of(share);
+    halves.push_back(own.channels[0].training.values);
+    EXPECT_EQ(own.channels[0].training.size(), 450);
+    EXPECT_TRUE(torch::equal(own.channels[0].held_out.values, whole.channels[0].held_out.values));
+    EXPECT_TRUE(torch::equal(own.channels[0].moments_or_own().mean,
+                             whole.channels[0].moments_or_own().mean))
+        << "networks of all ranks look at events in the same units";
+  }
+  EXPECT_FALSE(torch::equal(halves[0], halves[1]));
+  optim::DataShare crowd;
+  crowd.place = {0, 901};
+  EXPECT_THROW(environment_of(crowd), core::ConfigError) << "900 training events";
+}
+
+TEST(Gather, BringsEveryTensorToTheFirstRank) {
+  on_ranks(3, [](comm::Ranks& ranks) {
+    const auto all = gather(ranks, torch::full({2, 2}, static_cast<float>(ranks.rank())));
+    ASSERT_EQ(all.size(), ranks.is_first() ? 3U : 0U);
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      EXPECT_EQ(all[rank].sum().item<double>(), 4.0 * static_cast<double>(rank));
+  });
+}
+
+}  // namespace
+}  // namespace sagips::train
