@@ -110,6 +110,17 @@ void check_agreement(comm::Ranks& ranks, const std::string& effective_config) {
   ranks.gather(0);  // nobody goes on before all agree
 }
 
+void check_equal_start(comm::Ranks& ranks, std::span<const float> weights) {
+  const auto bytes = std::as_bytes(weights);
+  const auto all =
+      ranks.gather(hash_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  if (all[static_cast<std::size_t>(ranks.rank())] != all[0])
+    throw core::Error(
+        "this rank's generator begins with other weights than rank 0's (another LibTorch, or "
+        "another "
+        "kind of processor). Run all ranks on machines that are alike.");
+}
+
 void require_one_rank(const comm::Ranks& ranks, const std::string& command) {
   if (ranks.size() > 1)
     throw core::ConfigError(

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 
 #include "sagips/comm/ranks.hpp"
@@ -17,6 +18,10 @@ std::unique_ptr<comm::Ranks> make_ranks();
 /// Every rank must run the same program with the same config. collective
 /// throws: ConfigError on a rank that differs from rank 0; says in what
 void check_agreement(comm::Ranks& ranks, const std::string& effective_config);
+
+/// All replicas must begin alike, or they never exchange gradients of one network. collective
+/// throws: core::Error on a rank whose weights differ from rank 0's
+void check_equal_start(comm::Ranks& ranks, std::span<const float> weights);
 
 /// throws: ConfigError when several ranks were started for a command that works on one
 void require_one_rank(const comm::Ranks& ranks, const std::string& command);

@@ -13,13 +13,13 @@ namespace sagips::env {
 /// One unknown of a physics model.
 struct Parameter {
   std::string name;
-  std::string unit;             ///< empty: a pure number
-  double low = 0, high = 1;     ///< physical range; the parameter lies strictly inside
-  std::optional<double> truth;  ///< when known (closure test), physical
-  std::optional<double> fixed;  ///< held at this value, physical; absent: free
+  std::string unit{};             ///< empty: a pure number
+  double low = 0, high = 1;       ///< physical range; the parameter lies strictly inside
+  std::optional<double> truth{};  ///< when known (closure test), physical
+  std::optional<double> fixed{};  ///< held at this value, physical; absent: free
   std::optional<double>
-      toy;  ///< value that toy data are made with; becomes the truth of a run on them
-  std::string help;
+      toy{};  ///< value that toy data are made with; becomes the truth of a run on them
+  std::string help{};
 
   /// The fields a config may change: low, high, truth, fixed, toy.
   void fields(core::FieldList& list);

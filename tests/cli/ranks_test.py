@@ -96,6 +96,31 @@ class Ranks(unittest.TestCase):
             code, output, _ = self.run_ranks(2, ["train", "proxy1d", f"exchange={name}", *SMALL, f"run.name={name}"])
             self.assertEqual(code, 0, f"{name}: {output}")
 
+    def test_discriminators_are_exchanged_when_the_config_says_so(self):
+        code, output, _ = self.run_ranks(2, ["train", "proxy1d", "exchange=rabenseifner",
+                                             "discriminator.exchange=recursive_doubling", *SMALL])
+        self.assertEqual(code, 0, output)
+        subjects = {event["subject"] for event in self.metrics("metrics.jsonl") if event["event"] == "exchanged"}
+        self.assertEqual(subjects, {"generator", "discriminator"})
+
+    def test_ranks_read_shards_of_their_own(self):
+        made = subprocess.run([SAGIPS, "generate", "resonance", "events=900", "out=toy.npy"], cwd=self.folder.name)
+        self.assertEqual(made.returncode, 0)
+        small = [setting for setting in SMALL if not setting.startswith("toy.")]
+        code, output, _ = self.run_ranks(3, ["train", "resonance", "data.file=toy.npy", "ranks.data=sharded", *small])
+        self.assertEqual(code, 0, output)
+        with open(self.folder.name + "/runs/resonance/r/log.txt") as file:
+            self.assertIn("270 events each", file.read(), "a third, less the tenth that is held out")
+
+    def test_threads_beyond_the_mask_are_a_warning_that_says_what_to_do(self):
+        os.environ["OMPI_MCA_hwloc_base_binding_policy"] = "core"
+        try:
+            code, output, _ = self.run_ranks(2, ["train", "proxy1d", *SMALL, "threads=2"])
+        finally:
+            os.environ["OMPI_MCA_hwloc_base_binding_policy"] = "none"
+        self.assertEqual(code, 0, output)
+        self.assertIn("--bind-to none or --map-by slot:PE=2", output)
+
     def test_all_ranks_stop_at_the_time_limit(self):
         code, output, seconds = self.run_ranks(3, ["train", "proxy1d", *SMALL, "train.epochs=0", "train.minutes=0.03"])
         self.assertEqual(code, 0, output)

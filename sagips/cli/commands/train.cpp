@@ -154,6 +154,7 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   optim::GanConfig gan_config = job.settings.gan;
   gan_config.optimizer.generator.learning_rate *= traits.learning_rate_factor;
   optim::Gan gan(gan_config, environment, job.seed(), device, share.place);
+  check_equal_start(ranks, gan.generator().shared_weights());
   train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());
   const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
 

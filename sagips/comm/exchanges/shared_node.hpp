@@ -9,7 +9,7 @@ namespace sagips::comm {
 /// collects the others. The fastest on one node.
 ///
 /// cost:    no messages; reads 4 * shared bytes of others (n = 2), else 2 (n - 1) / n times that
-/// source:  the paper leaves it open; measured in bench/README.md
+/// source:  our own; measured in bench/README.md
 /// throws:  core::ConfigError when the ranks sit on different nodes
 class SharedNode final : public Exchange {
  public:
