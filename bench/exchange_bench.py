@@ -161,7 +161,7 @@ def draw(out, processor, ranks, times):
         "set terminal svg size 900,600 dynamic background 'white'",
         f"set output '{out / f'time_against_size_{ranks}.svg'}'",
         "set logscale xy", "set grid", "set key outside right", "set format x '10^{%L}'",
-        "set xlabel 'array, bytes'", "set ylabel 'one call, slowest rank, {/Symbol m}s'",
+        "set xlabel 'array, bytes'", "set ylabel 'one call, slowest rank, us'",
         f"set title '{ranks} ranks, {processor}' noenhanced", *blocks, f"plot {curves}"])
     subprocess.run(["gnuplot"], input=script, text=True, check=True)
 

@@ -44,7 +44,7 @@ data::Dataset training_data(const DataSettings& settings, const ChannelPlan& pla
 // A rank's own events, and the moments of all ranks' events.
 void take_share(env::Channel& channel, const DataShare& share, std::uint64_t seed) {
   const auto [rank, ranks] = share.place;
-  if (ranks == 1) return;
+  if (ranks == 1 && share.fraction >= 1) return;
   if (!share.sharded && channel.training.size() < ranks)
     throw core::ConfigError("ranks",
                             core::text("there are more ranks (", ranks, ") than training events (",

@@ -126,11 +126,11 @@ TEST(Commands, ExplainKnowsEveryKeyAndSuggestsTheNearest) {
 TEST(Commands, InterruptedTrainingLeavesAUsableResult) {
   Scratch scratch;
   const Outcome run = scratch.run(
-      SAGIPS_PROGRAM
+      "{ " SAGIPS_PROGRAM
       " train proxy1d run.name=a run.figures=false toy.events=2000 train.epochs=100000000"
-      " batch.samples=4 batch.events=8 & training=$!;"
-      " until [ -s runs/proxy1d/a/metrics.jsonl ]; do sleep 0.1; done;"  // it trains now
-      " kill -INT $training; wait $training");
+      " batch.samples=4 batch.events=8 & training=$!; for i in $(seq 600); do"
+      " [ -s runs/proxy1d/a/metrics.jsonl ] && break; sleep 0.1; done;"  // it trains now
+      " kill -INT $training; wait $training; }");
   EXPECT_EQ(run.exit_code, 3) << run.err;
   EXPECT_TRUE(scratch.has("runs/proxy1d/a/results.json"));
   EXPECT_NE(scratch.read("runs/proxy1d/a/results.json").find("interrupted"), std::string::npos);

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "sagips/core/error.hpp"
 #include "tests/comm/conformance.hpp"
 
@@ -13,11 +15,14 @@ class EveryExchange : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Known, EveryExchange, ::testing::ValuesIn(exchange_names()),
                          [](const auto& name) { return name.param; });
 
+// The long tests (make test-long) add the paper's size.
 TEST_P(EveryExchange, EqualsTheSerialModelOnOneToSixteenRanks) {
+  const bool is_long = std::getenv("SAGIPS_LONG_TESTS") != nullptr;
   for (int ranks = 1; ranks <= 16; ++ranks)
     on_threads({.ranks = ranks}, [&](Kit& kit) {
       for (const std::size_t floats : sizes)
         check_values(kit, GetParam(), busy_config(ranks), floats);
+      if (is_long) check_values(kit, GetParam(), busy_config(ranks), 51206);
     });
 }
 
