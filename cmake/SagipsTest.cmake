@@ -3,7 +3,8 @@
 #   one GoogleTest program; CTest sees each TEST by itself, named SUITE.NAME.
 #   (none)  label "fast": in `make test`, run side by side with others, so with one OpenMP thread each
 #   SLOW    label "slow": in `make test`, has all cores to itself
-#   LONG    label "long": only in `make test-long`, has all cores to itself; default TIMEOUT 3600 s, else 120 s
+#   LONG    label "long": only in `make test-long`, has all cores to itself; default TIMEOUT 3600 s, else 120 s;
+#           its tests are named Long.SUITE.NAME
 #   The environment variable SAGIPS_LONG_TESTS is 1 in a LONG program, so that one source can serve both sizes.
 #   A test that cannot run here (no data) calls GTEST_SKIP() and CTest shows it as skipped.
 include(GoogleTest)
@@ -37,7 +38,11 @@ function(sagips_add_test name)
   if(test_TIMEOUT)
     set(timeout ${test_TIMEOUT})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  set(prefix)
+  if(test_LONG)
+    set(prefix TEST_PREFIX Long.)  # CTest forgets one of two tests that have the same name
+  endif()
+  gtest_discover_tests(${name} ${prefix} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT ${timeout} ${properties})
 endfunction()
 
