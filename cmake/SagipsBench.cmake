@@ -15,10 +15,16 @@ function(sagips_add_bench name)
     sagips_use_torch_header(${name})
   endif()
 
-  # One chain: two programs at a time would measure each other.
+  sagips_chain_bench(${name} ${name})
+endfunction()
+
+# sagips_chain_bench(NAME command ...)
+#   runs the command as the next link of one chain: two programs at a time would measure each other
+function(sagips_chain_bench name)
   get_property(previous GLOBAL PROPERTY SAGIPS_LAST_BENCH)
   add_custom_target(run_${name}
-    COMMAND ${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" USES_TERMINAL COMMENT "bench: ${name}")
+    COMMAND ${ARGN} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" USES_TERMINAL VERBATIM COMMENT "bench: ${name}")
+  add_dependencies(run_${name} ${name})
   if(previous)
     add_dependencies(run_${name} run_${previous})
   endif()

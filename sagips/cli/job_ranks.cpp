@@ -1,12 +1,9 @@
 #include "sagips/cli/job_ranks.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -14,6 +11,8 @@
 
 #include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/comm/thread_communicator.hpp"
+#include "sagips/core/hash.hpp"
+#include "sagips/core/processors.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 
@@ -21,18 +20,12 @@ namespace sagips::cli {
 
 namespace {
 
-// FNV-1a
-std::uint64_t hash_of(std::string_view bytes, std::uint64_t hash = 14695981039346656037U) {
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211U;
-  return hash;
-}
-
 std::uint64_t program_hash() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   std::string bytes(1 << 16, '\0');
-  std::uint64_t hash = hash_of(core::git_hash());
+  std::uint64_t hash = core::fnv1a(core::git_hash());
   while (file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || file.gcount() > 0)
-    hash = hash_of({bytes.data(), static_cast<std::size_t>(file.gcount())}, hash);
+    hash = core::fnv1a({bytes.data(), static_cast<std::size_t>(file.gcount())}, hash);
   return hash;
 }
 
@@ -113,12 +106,11 @@ void check_agreement(comm::Ranks& ranks, const std::string& effective_config) {
 void check_equal_start(comm::Ranks& ranks, std::span<const float> weights) {
   const auto bytes = std::as_bytes(weights);
   const auto all =
-      ranks.gather(hash_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+      ranks.gather(core::fnv1a({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   if (all[static_cast<std::size_t>(ranks.rank())] != all[0])
     throw core::Error(
         "this rank's generator begins with other weights than rank 0's (another LibTorch, or "
-        "another "
-        "kind of processor). Run all ranks on machines that are alike.");
+        "another kind of processor). Run all ranks on machines that are alike.");
 }
 
 void require_one_rank(const comm::Ranks& ranks, const std::string& command) {
@@ -129,10 +121,9 @@ void require_one_rank(const comm::Ranks& ranks, const std::string& command) {
 }
 
 int ranks_on_these_processors(comm::Ranks& ranks) {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  sched_getaffinity(0, sizeof(mine), &mine);
-  const auto hashes = ranks.gather(hash_of({reinterpret_cast<const char*>(&mine), sizeof(mine)}));
+  const cpu_set_t mine = core::allowed_processors();
+  const auto hashes =
+      ranks.gather(core::fnv1a({reinterpret_cast<const char*>(&mine), sizeof(mine)}));
   const auto& nodes = ranks.communicator().nodes();
   const auto own = static_cast<std::size_t>(ranks.rank());
   int sharing = 0;

@@ -97,8 +97,7 @@ Made make_averaged(const ExchangesConfig& config, const Site& site, const Ranks&
 Made make_auto(const ExchangesConfig& config, const Site& site, const Ranks& ranks) {
   ExchangesConfig plain_config = config;
   plain_config.all_reduce = {};
-  const auto& nodes = site.communicator->nodes();
-  const bool one_node = std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
+  const bool one_node = site.communicator->ranks_on_node() == site.communicator->size();
   std::vector<std::string> names{"recursive_doubling", "rabenseifner", "chunked_ring", "ring",
                                  "double_tree",        "all_reduce",   "lanes"};
   if (one_node) names.push_back("shared_node");  // last: a saved choice is a place in this list

@@ -1,7 +1,6 @@
 #include "sagips/comm/mpi_communicator.hpp"
 
 #include <mpi.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "sagips/core/processors.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::comm {
@@ -189,13 +189,6 @@ MPI_Request unpack(std::uint64_t handle) {
   return request;
 }
 
-cpu_set_t own_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) CPU_SET(0, &set);
-  return set;
-}
-
 int world_rank() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -286,7 +279,7 @@ class MpiCommunicator final : private Library, public Communicator {
 
   // More ranks on this node than processors that any of them may use.
   void share_processors() {
-    const cpu_set_t mine = own_processors();
+    const cpu_set_t mine = core::allowed_processors();
     cpu_set_t all;
     check(MPI_Allreduce(&mine, &all, sizeof(all), MPI_BYTE, MPI_BOR, node_.get()), "MPI_Allreduce");
     crowded_ = ranks_on_node() > CPU_COUNT(&all);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/hash.hpp"
 
 namespace sagips::core {
 namespace {
@@ -12,16 +13,6 @@ namespace {
 // Each kind of number has a key of its own, so that a float and a double of the same name share
 // no bits. The words are arbitrary; changing them changes every stored result.
 enum class Kind : std::uint32_t { single = 0, twice = 0x9e3779b9, whole = 0x7f4a7c15 };
-
-// source: Fowler, Noll, Vo, hash FNV-1a with 64 bits
-std::uint64_t fnv1a(std::string_view word) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char letter : word) {
-    hash ^= static_cast<unsigned char>(letter);
-    hash *= 0x100000001b3;
-  }
-  return hash;
-}
 
 // source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA'14
 std::uint64_t split_mix(std::uint64_t state) {

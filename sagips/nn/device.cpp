@@ -1,11 +1,10 @@
 #include "sagips/nn/device.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdlib>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/processors.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::nn {
@@ -21,9 +20,8 @@ torch::Device device_from_name(const std::string& name) {
 }
 
 int allowed_processors() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+  const cpu_set_t allowed = core::allowed_processors();
+  return CPU_COUNT(&allowed);
 }
 
 int set_threads(std::int64_t threads, int sharing) {

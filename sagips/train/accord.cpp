@@ -56,10 +56,7 @@ std::string Accord::decide(std::int64_t epoch, const std::string& wish) {
               verdict.reason.begin());
   verdict.next_meeting = next_meeting_ = meeting_after(epoch);
   std::vector<int> whom = waiting_;
-  if (!wish.empty()) {
-    whom.insert(whom.end(), free_.begin(), free_.end());
-    told_ = true;
-  }
+  if (!wish.empty()) whom.insert(whom.end(), free_.begin(), free_.end());
   if (!whom.empty()) tell(whom, verdict);
   return wish;
 }

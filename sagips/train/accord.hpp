@@ -44,7 +44,7 @@ class Accord {
   Verdict sent_, received_;
   std::vector<comm::Request> under_way_;
   comm::Request expected_;  ///< of ranks that never wait
-  bool told_ = false;       ///< rank 0 has stopped the run
+  bool told_ = false;       ///< this rank has heard that the run is to stop
 };
 
 }  // namespace sagips::train

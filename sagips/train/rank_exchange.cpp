@@ -11,7 +11,6 @@ namespace sagips::train {
 RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
                            const ExchangeChoice& choice, std::uint64_t seed)
     : ranks_(ranks) {
-  const auto next_tag = std::make_shared<int>(1);
   for (optim::UpdateStep& step : optimizer.steps()) {
     const bool generator = step.name == "generator";
     const std::string& name = generator ? choice.generator : choice.discriminator;
@@ -21,8 +20,7 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
       throw core::ConfigError("discriminator.exchange",
                               core::text("more than ", comm::Board::exchanges - 1,
                                          " discriminators cannot be exchanged. Set it to none."));
-    comm::Site site = ranks.site(static_cast<std::size_t>(step.replica->shared_size()), seed);
-    site.next_tag = next_tag;  // messages of different exchanges must not meet
+    const comm::Site site = ranks.site(static_cast<std::size_t>(step.replica->shared_size()), seed);
     auto exchange = comm::make_exchange(name, choice.config, site,
                                         generator ? "exchange" : "discriminator.exchange");
     links_[step.name] = {

@@ -9,40 +9,9 @@
 namespace sagips::comm {
 namespace {
 
-/// A communicator that belongs to a team of threads, as `Ranks` wants to own one.
-class Borrowed final : public Communicator {
- public:
-  explicit Borrowed(Communicator& lender)
-      : Communicator(lender.rank(), lender.size()), lender_(lender) {
-    nodes_ = lender.nodes();
-    crowded_ = lender.crowded();
-  }
-  Request send(int to, int tag, std::span<const std::byte> message) override {
-    return lender_.send(to, tag, message);
-  }
-  Request receive(int from, int tag, std::span<std::byte> message) override {
-    return lender_.receive(from, tag, message);
-  }
-  Request all_reduce(std::span<const float> values, std::span<float> sum) override {
-    return lender_.all_reduce(values, sum);
-  }
-  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
-    lender_.all_gather(mine, all);
-  }
-  std::unique_ptr<Memory> share(std::size_t bytes) override { return lender_.share(bytes); }
-  void abort(int exit_code) override { lender_.abort(exit_code); }
-  std::string description() const override { return lender_.description(); }
-
- private:
-  bool test(std::uint64_t) override { return true; }  // requests belong to the lender
-  void forget(std::uint64_t) noexcept override {}
-
-  Communicator& lender_;
-};
-
 void on_ranks(const ThreadTeamConfig& team, const std::function<void(Ranks&)>& body) {
   run_ranks(team, [&](Communicator& communicator) {
-    Ranks ranks(std::make_unique<Borrowed>(communicator));
+    Ranks ranks(communicator);
     body(ranks);
     ranks.gather(0);  // nobody's memory goes while others look
   });

@@ -1,12 +1,8 @@
-#include <unistd.h>
-
-#include <filesystem>
-#include <functional>
 #include <iostream>
+#include <optional>
 
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
-#include "sagips/cli/display.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/outcome.hpp"
