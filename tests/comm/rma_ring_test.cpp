@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sagips/comm/logical_clock.hpp"
+#include "sagips/comm/clocked_window.hpp"
 #include "sagips/core/error.hpp"
 #include "tests/comm/hand_driven.hpp"
 #include "tests/core/message_of.hpp"

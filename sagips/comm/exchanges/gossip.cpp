@@ -1,10 +1,8 @@
 #include "sagips/comm/exchanges/gossip.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "sagips/comm/arithmetic.hpp"
-#include "sagips/comm/logical_clock.hpp"
 #include "sagips/comm/topology.hpp"
 #include "sagips/core/text.hpp"
 
@@ -20,7 +18,7 @@ void Gossip::Config::fields(core::FieldList& list) {
 
 Gossip::Gossip(const Config& config, const Site& site, std::vector<int> ranks)
     : config_(config), group_(site, std::move(ranks)) {
-  if (one_sided()) window_.emplace(*site.communicator, site.floats);
+  if (one_sided()) window_.emplace(*site.communicator, site.floats, config.max_age);
 }
 
 Promise Gossip::promise() const {
@@ -30,13 +28,10 @@ Promise Gossip::promise() const {
 Task Gossip::gradients(ReplicaView, Step) { co_return; }
 
 void Gossip::mix_one_sided(ReplicaView replica, Step step, int from) {
-  clock_ = tick(clock_, step.epoch);
-  const std::uint64_t now = clock_;
-  const bool shown = window_->put(replica.weights, now);
-  const Window::View view = window_->get(group_.rank_of(from));
-  clock_ = std::max(clock_, view.stamp());
-  if (shown) window_->restamp(clock_);  // when it was put, as the fastest rank counts
-  if (!is_fresh(view.stamp(), now, config_.max_age, freshness_)) return;
+  window_->show(replica.weights, step.epoch);
+  const Window::View view = window_->look(group_.rank_of(from));
+  window_->settle();
+  if (view.stamp() == 0) return;
   group_.count(1, replica.weights.size_bytes());
   const std::array<const float*, 2> both{replica.weights.data(), view.values().data()};
   mean_of(both, replica.weights);
@@ -84,9 +79,11 @@ std::string Gossip::description() const {
 }
 
 void Gossip::give_state(State& state) const {
-  state["gossip.clock"] = {static_cast<double>(clock_)};
+  if (window_) window_->give_state(state, "gossip.clock");
 }
 
-void Gossip::take_state(const State& state) { clock_ = clock_from(state, "gossip.clock"); }
+void Gossip::take_state(const State& state) {
+  if (window_) window_->take_state(state, "gossip.clock");
+}
 
 }  // namespace sagips::comm

@@ -1,8 +1,8 @@
 #pragma once
 #include <optional>
 
+#include "sagips/comm/clocked_window.hpp"
 #include "sagips/comm/group.hpp"
-#include "sagips/comm/window.hpp"
 #include "sagips/core/config.hpp"
 
 namespace sagips::comm {
@@ -33,7 +33,7 @@ class Gossip final : public Exchange {
   Promise promise() const override;
   std::vector<int> partners(Step step) const override;
   std::int64_t period() const override;
-  Freshness freshness() const override { return freshness_; }
+  Freshness freshness() const override { return window_ ? window_->freshness() : Freshness{}; }
   std::string description() const override;
   void give_state(State& state) const override;
   void take_state(const State& state) override;
@@ -44,10 +44,8 @@ class Gossip final : public Exchange {
 
   Config config_;
   Group group_;
-  std::optional<Window> window_;
+  std::optional<ClockedWindow> window_;  ///< one-sided only
   std::vector<float> buffer_;
-  std::uint64_t clock_ = 0;
-  Freshness freshness_;
 };
 
 }  // namespace sagips::comm

@@ -1,9 +1,6 @@
 #include "sagips/comm/exchanges/rma_ring.hpp"
 
-#include <algorithm>
-
 #include "sagips/comm/arithmetic.hpp"
-#include "sagips/comm/logical_clock.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::comm {
@@ -15,27 +12,24 @@ void RmaRing::Config::fields(core::FieldList& list) {
 }
 
 RmaRing::RmaRing(const Config& config, const Site& site, std::vector<int> ranks)
-    : config_(config), group_(site, std::move(ranks)), window_(*site.communicator, site.floats) {}
+    : group_(site, std::move(ranks)), window_(*site.communicator, site.floats, config.max_age) {}
 
 Task RmaRing::gradients(ReplicaView replica, Step step) {
   const int n = group_.size(), i = group_.index();
   if (i < 0 || n == 1) co_return;
-  clock_ = tick(clock_, step.epoch);
-  const std::uint64_t now = clock_;
-  const bool shown = window_.put(replica.gradients, now);
+  window_.show(replica.gradients, step.epoch);
   std::vector<Window::View> views;
   std::vector<const float*> in_rank_order(static_cast<std::size_t>(n), nullptr);
   in_rank_order[static_cast<std::size_t>(i)] = replica.gradients.data();
   for (int hop = 1; hop < n; ++hop) {
     const int from = (i - hop + n) % n;
-    Window::View view = window_.get(group_.rank_of(from));
-    clock_ = std::max(clock_, view.stamp());
-    if (!is_fresh(view.stamp(), now, config_.max_age, freshness_)) continue;
+    Window::View view = window_.look(group_.rank_of(from));
+    if (view.stamp() == 0) continue;
     group_.count(1, replica.gradients.size_bytes());
     in_rank_order[static_cast<std::size_t>(from)] = view.values().data();
     views.push_back(std::move(view));
   }
-  if (shown) window_.restamp(clock_);  // when it was put, as the fastest rank counts
+  window_.settle();
   std::erase(in_rank_order, nullptr);
   mean_of(in_rank_order, replica.gradients);
 }
@@ -50,10 +44,8 @@ std::string RmaRing::description() const {
   return core::text("rma_ring over ", group_.size(), " ranks");
 }
 
-void RmaRing::give_state(State& state) const {
-  state["rma_ring.clock"] = {static_cast<double>(clock_)};
-}
+void RmaRing::give_state(State& state) const { window_.give_state(state, "rma_ring.clock"); }
 
-void RmaRing::take_state(const State& state) { clock_ = clock_from(state, "rma_ring.clock"); }
+void RmaRing::take_state(const State& state) { window_.take_state(state, "rma_ring.clock"); }
 
 }  // namespace sagips::comm

@@ -1,6 +1,6 @@
 #pragma once
+#include "sagips/comm/clocked_window.hpp"
 #include "sagips/comm/group.hpp"
-#include "sagips/comm/window.hpp"
 #include "sagips/core/config.hpp"
 
 namespace sagips::comm {
@@ -28,17 +28,14 @@ class RmaRing final : public Exchange {
   Cost cost(std::size_t floats, Step step) const override;
   Promise promise() const override { return {.exact = false, .waits = false, .repeats = false}; }
   std::vector<int> partners(Step) const override { return {}; }
-  Freshness freshness() const override { return freshness_; }
+  Freshness freshness() const override { return window_.freshness(); }
   std::string description() const override;
   void give_state(State& state) const override;
   void take_state(const State& state) override;
 
  private:
-  Config config_;
   Group group_;
-  Window window_;
-  std::uint64_t clock_ = 0;
-  Freshness freshness_;
+  ClockedWindow window_;
 };
 
 }  // namespace sagips::comm

@@ -1,6 +1,7 @@
-#include "sagips/comm/logical_clock.hpp"
+#include "sagips/comm/clocked_window.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sagips/core/text.hpp"
 
@@ -26,11 +27,33 @@ bool is_fresh(std::uint64_t stamp, std::uint64_t now, std::int64_t max_age, Fres
   return true;
 }
 
-std::uint64_t clock_from(const State& state, const std::string& name) {
+ClockedWindow::ClockedWindow(Communicator& communicator, std::size_t floats, std::int64_t max_age)
+    : window_(communicator, floats), max_age_(max_age) {}
+
+void ClockedWindow::show(std::span<const float> values, std::int64_t epoch) {
+  now_ = clock_ = tick(clock_, epoch);
+  shown_ = window_.put(values, now_);
+}
+
+Window::View ClockedWindow::look(int rank) {
+  Window::View view = window_.get(rank);
+  clock_ = std::max(clock_, view.stamp());
+  return is_fresh(view.stamp(), now_, max_age_, freshness_) ? std::move(view) : Window::View();
+}
+
+void ClockedWindow::settle() {
+  if (shown_) window_.restamp(clock_);
+}
+
+void ClockedWindow::give_state(State& state, const std::string& name) const {
+  state[name] = {static_cast<double>(clock_)};
+}
+
+void ClockedWindow::take_state(const State& state, const std::string& name) {
   const auto found = state.find(name);
   if (found == state.end() || found->second.size() != 1)
     throw core::StateError(core::text("the state of the exchange is missing '", name, "'."));
-  return static_cast<std::uint64_t>(found->second.front());
+  clock_ = static_cast<std::uint64_t>(found->second.front());
 }
 
 }  // namespace sagips::comm
