@@ -1,9 +1,11 @@
 #include <chrono>
 #include <cstdio>
-#include <memory>
-#include <vector>
+#include <fstream>
+#include <iostream>
+#include <string>
 
 #include "bench/measuring.hpp"
+#include "sagips/core/error.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/memory.hpp"
 #include "sagips/optim/gan.hpp"
@@ -11,79 +13,81 @@
 #include "sagips/train/loop.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
 
-// One epoch of proxy1d with the paper's networks, evaluated whole and in tiles: times alternate in
-// one run, medians and the ratio whole / tiled are printed. A ratio above 1 says that tiles of this
-// size are faster here.
+// Epochs of proxy1d at the paper's setting, one turn a line of standard input: bench/epoch_bench.py
+// lets programs like this one take turns. "go K" runs K epochs and prints their mean time.
 
 namespace {
 
-using sagips::bench::median;
-using sagips::bench::processor;
-using sagips::train::Loop;
+using namespace sagips;
 
-constexpr int repeats = 7;
-
-double seconds(Loop& loop, std::int64_t until) {
-  const auto start = std::chrono::steady_clock::now();
-  loop.run_epochs(until);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+/// A line of /proc/self/status, in MiB.
+double memory_mb(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (double kilobytes = 0; word == name + ":" && status >> kilobytes) return kilobytes / 1024;
+  return 0;
 }
 
-struct Candidate {
-  std::int64_t tile_samples;
-  sagips::optim::Gan gan;
-  Loop loop;
-  std::vector<double> times;
+optim::GanConfig gan_config(const bench::Options& options) {
+  optim::GanConfig config;
+  config.batch = {.samples = static_cast<std::int64_t>(options.number("samples")), .events = 100};
+  config.discriminator.input = optim::DiscriminatorConfig::Input::raw;
+  config.optimizer.update = options.text("update") == "simultaneous"
+                                ? optim::UpdateMode::simultaneous
+                                : optim::UpdateMode::alternating;
+  config.dense.library = options.text("library");
+  if (options.text("precision") == "bfloat16")
+    config.dense.precision = nn::DenseConfig::Precision::bfloat16;
+  config.dense.block_rows = static_cast<std::int64_t>(options.number("block-rows"));
+  return config;
+}
 
-  Candidate(std::int64_t tile, const sagips::optim::GanConfig& config,
-            const sagips::env::Environment& environment)
-      : tile_samples(tile),
-        gan(config, environment, 1, torch::kCPU),
-        loop(settings(tile), gan, {}) {}
+void take_turns(const bench::Options& options) {
+  const int threads = nn::set_threads(static_cast<std::int64_t>(options.number("threads")));
+  nn::keep_freed_memory();
+  const auto workload = workloads::proxy1d_workload().make();
+  optim::DataSettings data;
+  data.toy_events = 100000;
+  data.objective.loss = "least_squares";
+  const auto environment = optim::make_environment(*workload, data, optim::Split::held_out, 1);
+  optim::Gan gan(gan_config(options), environment, 1, torch::kCPU);
+  train::LoopConfig config;
+  config.engine.tile_samples = static_cast<std::int64_t>(options.number("tile-samples"));
+  config.engine.threads = threads;
+  train::Loop loop(config, gan, {});
 
-  static sagips::train::LoopConfig settings(std::int64_t tile) {
-    sagips::train::LoopConfig config;
-    config.engine.tile_samples = tile;
-    return config;
-  }
-};
-
-void compare(const sagips::env::Environment& environment, std::int64_t samples, int threads) {
-  sagips::nn::set_threads(threads);
-  sagips::optim::GanConfig config;
-  config.batch = {.samples = samples, .events = 100};
-  std::vector<std::unique_ptr<Candidate>> candidates;
-  for (const std::int64_t tile :
-       {samples, std::int64_t{8}, std::int64_t{16}, std::int64_t{32}, std::int64_t{64}})
-    if (tile <= samples && (candidates.empty() || tile < samples))
-      candidates.push_back(std::make_unique<Candidate>(tile, config, environment));
-  for (int repeat = 0; repeat <= repeats; ++repeat)
-    for (auto& candidate : candidates) {
-      const double time = seconds(candidate->loop, repeat + 1);
-      if (repeat > 0) candidate->times.push_back(time);  // the first epoch warms up
-    }
-  const double whole = median(candidates.front()->times);
-  for (const auto& candidate : candidates) {
-    const double time = median(candidate->times);
-    std::printf("%8lld %8d %8lld %12.4f %14.0f %14.2f\n", static_cast<long long>(samples), threads,
-                static_cast<long long>(candidate->tile_samples), time,
-                static_cast<double>(samples) * 100 / time, whole / time);
+  // what stays from set-up: weights, data, the libraries; the first epochs come after that
+  const double resident = memory_mb("VmRSS");
+  std::int64_t epochs = 2;
+  loop.run_epochs(epochs);
+  std::printf("ready {\"name\": \"sagips %s\", \"threads\": %d, \"resident_mb\": %.1f}\n",
+              options.text("update").c_str(), threads, resident);
+  std::fflush(stdout);
+  for (std::string command; std::getline(std::cin, command);) {
+    const int turn = command.size() > 3 ? std::stoi(command.substr(3)) : 1;
+    const auto start = std::chrono::steady_clock::now();
+    loop.run_epochs(epochs += turn);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / turn;
+    std::printf("{\"seconds\": %.6f, \"peak_mb\": %.1f}\n", seconds, memory_mb("VmHWM"));
+    std::fflush(stdout);
   }
 }
 
 }  // namespace
 
-int main() {
-  sagips::nn::keep_freed_memory();
-  const auto workload = sagips::workloads::proxy1d_workload().make();
-  const auto environment = sagips::optim::make_environment(*workload, {.toy_events = 20000},
-                                                           sagips::optim::Split::held_out, 1);
-  std::printf(
-      "%s\nproxy1d, the paper's networks, 100 events a sample; median of %d epochs, "
-      "alternating\n\n",
-      processor().c_str(), repeats);
-  std::printf("%8s %8s %8s %12s %14s %14s\n", "samples", "threads", "tile", "s / epoch",
-              "events / s", "whole / tiled");
-  for (const int threads : {1, 2})
-    for (const std::int64_t samples : {10, 102}) compare(environment, samples, threads);
+int main(int argc, char** argv) {
+  try {
+    take_turns(bench::Options({{"samples", "1024"},
+                               {"threads", "1"},
+                               {"update", "alternating"},
+                               {"precision", "float32"},
+                               {"library", "auto"},
+                               {"block-rows", "0"},
+                               {"tile-samples", "0"}},
+                              argc, argv));
+  } catch (const core::Error& error) {
+    std::fprintf(stderr, "epoch_bench: %s\n", error.what());
+    return 2;
+  }
 }

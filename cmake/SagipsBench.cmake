@@ -1,9 +1,10 @@
-# sagips_add_bench(NAME SOURCES ... [USES layer ...] [TORCH])
-#   one program that measures and prints its figures; `make bench` builds and runs them all, one after the other.
+# sagips_add_bench(NAME SOURCES ... [USES layer ...] [TORCH] [COMMAND ...])
+#   one program that measures and prints its figures, run by itself or by the command;
+#   `make bench` builds and runs them all, one after the other.
 #   TORCH compiles it with LibTorch's precompiled header. Never part of the tests: a figure is no verdict.
 add_custom_target(bench COMMENT "")
 function(sagips_add_bench name)
-  cmake_parse_arguments(PARSE_ARGV 1 bench "TORCH" "" "SOURCES;USES;PRIVATE_USES")
+  cmake_parse_arguments(PARSE_ARGV 1 bench "TORCH" "" "SOURCES;USES;PRIVATE_USES;COMMAND")
   add_executable(${name} EXCLUDE_FROM_ALL ${bench_SOURCES})
   sagips_compile_settings(${name})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
@@ -15,7 +16,10 @@ function(sagips_add_bench name)
     sagips_use_torch_header(${name})
   endif()
 
-  sagips_chain_bench(${name} ${name})
+  if(NOT bench_COMMAND)
+    set(bench_COMMAND ${name})
+  endif()
+  sagips_chain_bench(${name} ${bench_COMMAND})
 endfunction()
 
 # sagips_chain_bench(NAME command ...)

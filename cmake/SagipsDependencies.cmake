@@ -39,3 +39,10 @@ endif()
 if(NOT SAGIPS_COMM_ONLY)
   find_package(SlimTorch REQUIRED)
 endif()
+
+# Matrix products: what of this is missing costs speed only, and configuring says so.
+find_package(Libxsmm QUIET)
+if(NOT Libxsmm_FOUND)
+  message(STATUS "libxsmm is not here (Debian: libxsmm-dev): matrix products come from LibTorch's MKL or plain loops")
+endif()
+include(SagipsWheelMkl)

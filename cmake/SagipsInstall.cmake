@@ -59,6 +59,7 @@ function(sagips_install_package layers)
   install(FILES
     "${PROJECT_BINARY_DIR}/sagipsConfig.cmake" "${PROJECT_BINARY_DIR}/sagipsConfigVersion.cmake"
     "${PROJECT_SOURCE_DIR}/cmake/SlimTorchTarget.cmake" "${PROJECT_SOURCE_DIR}/cmake/FindRandom123.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/FindLibxsmm.cmake"
     DESTINATION "${package_dir}")
 endfunction()
 

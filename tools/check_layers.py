@@ -21,14 +21,15 @@ LAYERS = {  # layer: layers it may include
     "core": (),
     "record": ("core",),
     "comm": ("core",),
+    "kernels": ("core",),
     "data": ("core",),
-    "nn": ("core",),
-    "env": ("core", "data", "nn"),
-    "optim": ("core", "data", "nn", "env"),
+    "nn": ("core", "kernels"),
+    "env": ("core", "kernels", "data", "nn"),
+    "optim": ("core", "kernels", "data", "nn", "env"),
     "analysis": ("core", "record"),
     "simulate": ("core", "record", "comm"),
-    "train": ("core", "record", "comm", "data", "nn", "env", "optim"),
-    "cli": ("core", "record", "comm", "data", "nn", "env", "optim", "analysis", "simulate", "train"),
+    "train": ("core", "record", "comm", "kernels", "data", "nn", "env", "optim"),
+    "cli": ("core", "record", "comm", "kernels", "data", "nn", "env", "optim", "analysis", "simulate", "train"),
 }
 WORKLOAD_LAYERS = ("core", "data", "nn", "env", "optim")
 
@@ -43,11 +44,13 @@ OUTSIDE = {  # library: how its headers begin
     "Random123": ("Random123/",),
     "NLopt": ("nlopt.h",),
     "CLI11": ("CLI/",),
+    "libxsmm": ("libxsmm",),
 }
 OUTSIDE_OF = {  # layer: libraries it may use
     "core": ("yaml-cpp", "nlohmann-json", "fmt", "spdlog", "Random123"),
     "record": ("nlohmann-json",),
     "comm": ("MPI",),
+    "kernels": ("libxsmm",),
     "data": ("LibTorch", "HDF5"),
     "nn": ("LibTorch",),
     "env": ("LibTorch",),
@@ -59,10 +62,10 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "cli": ("CLI11", "LibTorch"),
     "program": (),
 }
-ONE_SOURCE = ("MPI", "HDF5", "NLopt", "CLI11")
+ONE_SOURCE = ("MPI", "HDF5", "NLopt", "CLI11", "libxsmm")
 PUBLIC_LIBRARIES = ("LibTorch",)  # all that a header may show
 
-POSIX = re.compile(r"^(sys/[a-z_]+|cxxabi|dlfcn|fcntl|malloc|poll|pthread|pwd|sched|signal|spawn|stdlib|termios|time|unistd)\.h$")
+POSIX = re.compile(r"^(sys/[a-z_]+|cxxabi|dlfcn|fcntl|immintrin|malloc|poll|pthread|pwd|sched|signal|spawn|stdlib|termios|time|unistd)\.h$")
 STANDARD = re.compile(r"^[a-z_0-9]+$")  # <vector>, <cmath>: no folder, no suffix
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 LAYER_CALL = re.compile(r"sagips_add_layer\s*\(\s*(\w+)([^)]*)\)", re.DOTALL)

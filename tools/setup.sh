@@ -19,6 +19,8 @@ required=(
   openmpi-bin libopenmpi-dev
 )
 optional=(ccache          # builds work without it, only slower
+          libxsmm-dev     # matrix products at the rate of the machine; without it those of LibTorch
+          libdnnl-dev     # only for `make bench`: one of the rates an epoch is compared with
           mpich libmpich-dev)  # for the test that SAGIPS works with another MPI
 
 say() { printf 'setup: %s\n' "$*"; }

@@ -159,7 +159,9 @@ Training turn_the_crank(const Job& job, comm::Ranks& ranks, optim::Gan& gan,
   if (display)
     (*display)(record::RunStarted{job.settings.workload, folder, job.settings.loop.epochs,
                                   job.settings.loop.minutes});
-  const train::LoopResult result = train::Loop(job.settings.loop, gan, callbacks).run();
+  train::LoopConfig loop = job.settings.loop;
+  loop.engine.threads = at::get_num_threads();  // as `threads` was settled: they take tiles
+  const train::LoopResult result = train::Loop(loop, gan, callbacks).run();
   if (!all_wait && ranks.size() > 1) {  // now that the slowest has come to its end
     record::Evaluated last = evaluation.last(result.epochs);
     last.epoch = result.epochs;

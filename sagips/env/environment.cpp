@@ -12,10 +12,6 @@ Moments Moments::of(const torch::Tensor& values) {
   return {values.mean(0), values.std(0, false).clamp_min(1e-12)};
 }
 
-Moments Moments::unit(std::int64_t observables) {
-  return {torch::zeros({observables}), torch::ones({observables})};
-}
-
 data::Dataset toy_data(const Pipeline& pipeline, const torch::Tensor& physical, std::int64_t events,
                        const std::vector<std::string>& observables,
                        const core::RandomStream& stream) {

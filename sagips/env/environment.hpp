@@ -16,7 +16,6 @@ namespace sagips::env {
 struct Moments {
   torch::Tensor mean, deviation;
   static Moments of(const torch::Tensor& values);
-  static Moments unit(std::int64_t observables);  ///< 0 and 1
 };
 
 /// One way of looking at the parameters: a pipeline, the events measured that way, and how they are

@@ -1,5 +1,7 @@
 #include "sagips/env/objective.hpp"
 
+#include <algorithm>
+
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/env/objectives/cross_entropy.hpp"
@@ -17,8 +19,8 @@ constexpr double least_divisor = 1e-3;  // of printed losses
 
 core::Registry<AdversarialLoss> adversarial_losses() {
   core::Registry<AdversarialLoss> losses("objective.loss");
-  losses.add("least_squares", least_squares);
-  losses.add("cross_entropy", cross_entropy);
+  losses.add("least_squares", {least_squares, least_squares_of_many});
+  losses.add("cross_entropy", {cross_entropy, cross_entropy_of_many});
   return losses;
 }
 
@@ -51,25 +53,46 @@ AdversarialObjective::AdversarialObjective(Config config, std::map<std::string, 
         "objective", core::text("label_real and label_synthetic are both ", config_.label_real,
                                 " (the discriminator would learn to tell nothing). Set them apart, "
                                 "such as 1 and 0."));
+  for (const double label : {config_.label_real, config_.label_synthetic, config_.label_generator})
+    equilibria_[label] = equilibrium(label);
   const torch::Tensor sure = torch::tensor({-sure_logit, sure_logit}, torch::kFloat64);
-  lost_event_ = loss_(sure, config_.label_generator).max().item<double>();
+  lost_event_ = loss_.value(sure, config_.label_generator).max().item<double>();
 }
 
 torch::Tensor AdversarialObjective::real(const torch::Tensor& logits) const {
-  return loss_(logits, config_.label_real).mean();
+  return loss_.value(logits, config_.label_real).mean();
 }
 
 torch::Tensor AdversarialObjective::synthetic(const torch::Tensor& logits,
                                               const Events& events) const {
-  const torch::Tensor loss = loss_(logits, config_.label_synthetic);
+  const torch::Tensor loss = loss_.value(logits, config_.label_synthetic);
+  const torch::Tensor shares = event_shares(events);
+  return shares.defined() ? (loss * shares).sum() : loss.mean();
+}
+
+torch::Tensor AdversarialObjective::event_shares(const Events& events) const {
   const torch::Tensor weights = events.effective_weights();
-  if (!weights.defined()) return loss.mean();
-  return ((loss * weights).sum(1) / weights.sum(1).clamp_min(least_weight)).mean();
+  if (!weights.defined()) return weights;
+  const auto samples = static_cast<double>(weights.size(0));
+  return weights / (weights.sum(1, true).clamp_min(least_weight) * samples);
+}
+
+void AdversarialObjective::evaluate(std::span<const float> logits, double label,
+                                    std::span<float> values, std::span<float> slopes) const {
+  if (loss_.many) return loss_.many(logits, label, values, slopes);
+  torch::AutoGradMode with_gradients(true);
+  const auto size = static_cast<std::int64_t>(logits.size());
+  const torch::Tensor leaf =
+      torch::from_blob(const_cast<float*>(logits.data()), {size}).clone().requires_grad_();
+  const torch::Tensor found = loss_.value(leaf, label);
+  std::copy_n(found.data_ptr<float>(), size, values.data());
+  const torch::Tensor slope = torch::autograd::grad({found.sum()}, {leaf})[0];
+  std::copy_n(slope.data_ptr<float>(), size, slopes.data());
 }
 
 torch::Tensor AdversarialObjective::generator(const torch::Tensor& logits,
                                               const Events& events) const {
-  const torch::Tensor loss = loss_(logits, config_.label_generator);
+  const torch::Tensor loss = loss_.value(logits, config_.label_generator);
   const torch::Tensor weights = events.effective_weights();
   if (!weights.defined()) return loss.mean();
   const torch::Tensor total = weights.sum(1);
@@ -93,7 +116,9 @@ torch::Tensor AdversarialObjective::reference(const Events& events) const {
 }
 
 double AdversarialObjective::equilibrium(double label) const {
-  const double loss = loss_(torch::zeros({}, torch::kFloat64), label).item<double>();
+  const auto known = equilibria_.find(label);
+  if (known != equilibria_.end()) return known->second;
+  const double loss = loss_.value(torch::zeros({}, torch::kFloat64), label).item<double>();
   return loss < least_divisor ? 1 : loss;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 
 #include <torch/torch.h>
@@ -12,8 +13,14 @@
 namespace sagips::env {
 
 /// Loss of one event's discriminator output against a label.
-/// shape: logits [...] -> [...]
-using AdversarialLoss = std::function<torch::Tensor(const torch::Tensor& logits, double label)>;
+struct AdversarialLoss {
+  /// shape: logits [...] -> [...]
+  std::function<torch::Tensor(const torch::Tensor& logits, double label)> value;
+  /// Values and slopes d value / d logit of many. Empty: from `value`, which is slower.
+  std::function<void(std::span<const float> logits, double label, std::span<float> values,
+                     std::span<float> slopes)>
+      many;
+};
 
 /// least_squares, cross_entropy.
 core::Registry<AdversarialLoss> adversarial_losses();
@@ -55,6 +62,12 @@ class AdversarialObjective {
   /// Discriminator's loss on synthetic events.
   /// shape: logits [samples, events] -> []
   torch::Tensor synthetic(const torch::Tensor& logits, const Events& events) const;
+  /// What each event's loss counts in the discriminator's loss on synthetic events.
+  /// shape: [samples, events], summing to 1; undefined: all alike
+  torch::Tensor event_shares(const Events& events) const;
+  /// Losses of single events and their slopes d loss / d logit.
+  void evaluate(std::span<const float> logits, double label, std::span<float> values,
+                std::span<float> slopes) const;
   /// Generator's adversarial loss.
   /// shape: logits [samples, events] -> []
   torch::Tensor generator(const torch::Tensor& logits, const Events& events) const;
@@ -72,7 +85,8 @@ class AdversarialObjective {
   Config config_;
   AdversarialLoss loss_;
   std::map<std::string, double> reference_;
-  double lost_event_ = 0;  ///< least that a generator pays for an event that vanished
+  std::map<double, double> equilibria_;  ///< of the labels in use
+  double lost_event_ = 0;                ///< least that a generator pays for an event that vanished
 };
 
 }  // namespace sagips::env

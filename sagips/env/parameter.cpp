@@ -54,6 +54,18 @@ ParameterSet::ParameterSet(std::vector<Parameter> parameters) : parameters_(std:
     throw ConfigError("parameters",
                       "none is free (nothing is left to find). Free at least one: "
                       "parameters.NAME.fixed=null");
+  std::vector<double> low, width, fixed;
+  std::vector<std::int64_t> places;
+  for (const auto& parameter : parameters_) fixed.push_back(parameter.fixed.value_or(0));
+  for (const std::size_t i : free_) {
+    low.push_back(parameters_[i].low);
+    width.push_back(parameters_[i].high - parameters_[i].low);
+    places.push_back(static_cast<std::int64_t>(i));
+  }
+  low_ = Constant(torch::tensor(low, torch::kFloat64));
+  width_ = Constant(torch::tensor(width, torch::kFloat64));
+  fixed_ = Constant(torch::tensor(fixed, torch::kFloat64));
+  places_ = torch::tensor(places, torch::kInt64);
 }
 
 std::vector<std::string> ParameterSet::names() const {
@@ -63,16 +75,11 @@ std::vector<std::string> ParameterSet::names() const {
 }
 
 torch::Tensor ParameterSet::physical_from_unit(const torch::Tensor& unit) const {
-  std::vector<torch::Tensor> columns;
-  std::int64_t next_free = 0;
-  for (const auto& parameter : parameters_) {
-    if (parameter.fixed)
-      columns.push_back(torch::full_like(unit.select(-1, 0), *parameter.fixed));
-    else
-      columns.push_back(unit.select(-1, next_free++) * (parameter.high - parameter.low) +
-                        parameter.low);
-  }
-  return torch::stack(columns, -1);
+  const torch::Tensor values = unit * width_.like(unit) + low_.like(unit);
+  if (free_size() == size()) return values;
+  std::vector<std::int64_t> shape = unit.sizes().vec();
+  shape.back() = size();
+  return fixed_.like(unit).expand(shape).index_copy(-1, places_.to(unit.device()), values);
 }
 
 torch::Tensor ParameterSet::physical_from_logit(const torch::Tensor& logit) const {

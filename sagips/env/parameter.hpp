@@ -6,6 +6,8 @@
 
 #include <torch/torch.h>
 
+#include "sagips/env/constant.hpp"
+
 #include "sagips/core/config.hpp"
 
 namespace sagips::env {
@@ -61,6 +63,9 @@ class ParameterSet {
  private:
   std::vector<Parameter> parameters_;
   std::vector<std::size_t> free_;
+  Constant low_, width_;  ///< of the free ones. shape: [free]
+  Constant fixed_;        ///< of all; a free one's number is not used. shape: [all]
+  torch::Tensor places_;  ///< of the free ones among all
 };
 
 }  // namespace sagips::env

@@ -19,7 +19,7 @@ void MlpConfig::fields(core::FieldList& list) {
 }
 
 Mlp::Mlp(std::int64_t inputs, std::int64_t outputs, const MlpConfig& config)
-    : inputs_(inputs), outputs_(outputs), negative_slope_(config.negative_slope) {
+    : inputs_(inputs), outputs_(outputs), config_(config) {
   std::int64_t from = inputs;
   for (std::int64_t layer = 0; layer <= config.layers; ++layer) {
     const std::int64_t to = layer < config.layers ? config.width : outputs;
@@ -34,7 +34,7 @@ torch::Tensor Mlp::operator()(std::span<const torch::Tensor> parameters,
                               torch::Tensor input) const {
   for (std::size_t i = 0; i + 1 < parameters.size(); i += 2) {
     input = torch::linear(input, parameters[i], parameters[i + 1]);
-    if (i + 2 < parameters.size()) input = torch::leaky_relu(input, negative_slope_);
+    if (i + 2 < parameters.size()) input = torch::leaky_relu(input, config_.negative_slope);
   }
   return input;
 }

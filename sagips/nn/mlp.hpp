@@ -40,13 +40,14 @@ class Mlp {
   const std::vector<ParameterTensor>& parameters() const { return parameters_; }
   std::int64_t inputs() const { return inputs_; }
   std::int64_t outputs() const { return outputs_; }
+  const MlpConfig& config() const { return config_; }
 
   /// shape: input [rows, inputs] -> [rows, outputs], before any output activation ("logits")
   torch::Tensor operator()(std::span<const torch::Tensor> parameters, torch::Tensor input) const;
 
  private:
   std::int64_t inputs_, outputs_;
-  double negative_slope_;
+  MlpConfig config_;
   std::vector<ParameterTensor> parameters_;
 };
 

@@ -5,23 +5,32 @@
 
 namespace sagips::optim {
 
+namespace {
+
+// The generator is a hundredth of the work: rounding there would save nothing.
+nn::DenseConfig in_float32(nn::DenseConfig config) {
+  config.precision = nn::DenseConfig::Precision::float32;
+  return config;
+}
+
+}  // namespace
+
 Gan::Discriminator::Discriminator(const GanConfig& config, const env::Channel& channel,
                                   std::uint64_t seed, torch::Device device, const RankPlace& place)
     : network(channel.observables(), 1, config.discriminator.network),
       replica(network.parameters(), config.discriminator.shared, device),
-      adam(replica, config.optimizer.discriminator) {
+      adam(replica, config.optimizer.discriminator),
+      fused(nn::FusedMlp::make(network, config.dense, device)),
+      is_raw(config.discriminator.input == DiscriminatorConfig::Input::raw) {
   // networks that exchange gradients begin alike, the others do not
   const bool common = config.discriminator.exchange != "none";
   const core::RandomStream stream(seed, "discriminator weights " + channel.name,
                                   common ? 0 : static_cast<std::uint32_t>(place.rank));
   nn::initialise_kaiming_normal(replica, config.discriminator.network.negative_slope, stream);
-  const bool raw = config.discriminator.input == DiscriminatorConfig::Input::raw;
-  const env::Moments moments =
-      raw ? env::Moments::unit(channel.observables()) : channel.moments_or_own();
-  centre = moments.mean;
-  scale = moments.deviation;
-  centre = centre.to(device);
-  scale = scale.to(device);
+  if (is_raw) return;
+  const env::Moments moments = channel.moments_or_own();
+  centre = moments.mean.to(device);
+  scale = moments.deviation.to(device);
 }
 
 Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint64_t seed,
@@ -32,18 +41,32 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
       environment_(environment),
       seed_(seed),
       device_(device),
-      generator_(config.generator, environment.parameters, seed, device),
+      generator_(config.generator, in_float32(config.dense), environment.parameters, seed, device),
       generator_adam_(generator_.replica(), config.optimizer.generator) {
   if (config.optimizer.overlap == Overlap::one_update_late &&
       config.optimizer.order == UpdateOrder::generator_first)
     throw core::ConfigError("optimizer.overlap",
                             "one_update_late needs order discriminator_first (generator_first "
                             "already hides the exchange exactly). Use overlap=exact.");
-  for (const env::Channel& channel : environment.channels)
+  if (is_simultaneous() && (config.optimizer.order != UpdateOrder::discriminator_first ||
+                            config.optimizer.overlap != Overlap::exact))
+    throw core::ConfigError("optimizer.update",
+                            "simultaneous updates know no order and hide no exchange behind the "
+                            "other network. Leave optimizer.order and optimizer.overlap alone.");
+  steps_.push_back({"generator", &generator_.replica(), &generator_adam_});
+  for (const env::Channel& channel : environment.channels) {
     discriminators_.push_back(
         std::make_unique<Discriminator>(config, channel, seed, device, place));
-  steps_.push_back(generator_step());
-  for (std::size_t k = 0; k < discriminators_.size(); ++k) steps_.push_back(discriminator_step(k));
+    has_reference_ = has_reference_ ||
+                     (channel.objective.config().reference_terms != env::ReferenceTerms::none &&
+                      !channel.training.reference.empty());
+    steps_.push_back({"discriminator" + suffix(discriminators_.size() - 1),
+                      &discriminators_.back()->replica, &discriminators_.back()->adam});
+  }
+  if (is_simultaneous())
+    add_simultaneous_pass();
+  else
+    add_alternating_passes();
   make_noise_ = [this](const std::string& step, std::size_t channel, std::uint32_t epoch) {
     return std::make_shared<env::PhiloxNoise>(
         core::RandomStream(seed_, step + " events " + environment_.channels[channel].name, epoch));
@@ -69,6 +92,14 @@ Batch Gan::draw(std::uint32_t epoch) const {
 
 std::vector<Action> Gan::schedule() const {
   using Kind = Action::Kind;
+  if (is_simultaneous()) {
+    std::vector<Action> schedule = {{Kind::gradients, 0}};
+    for (std::size_t step = 1; step < steps_.size(); ++step)
+      schedule.push_back({Kind::update, step});
+    schedule.push_back({Kind::update, 0});
+    return schedule;
+  }
+  // pass i fills the gradients of step i
   const bool late = config_.optimizer.overlap == Overlap::one_update_late;
   std::vector<Action> discriminators, schedule;
   for (std::size_t step = 1; step < steps_.size(); ++step) {
@@ -88,19 +119,16 @@ std::vector<Action> Gan::schedule() const {
   return schedule;
 }
 
+std::string Gan::suffix(std::size_t channel) const {
+  return environment_.channels.size() > 1 ? " " + environment_.channels[channel].name
+                                          : std::string();
+}
+
 env::Events Gan::synthesise(const std::string& step, std::size_t channel, const Batch& batch,
                             const Tile& tile, const torch::Tensor& parameters) const {
   env::Noise noise(make_noise_(step, channel, batch.epoch), tile.samples, batch.events,
                    first_sample_ + tile.first, torch::kFloat32, device_);
   return environment_.channels[channel].pipeline(parameters, noise);
-}
-
-torch::Tensor Gan::judge(std::size_t channel, const nn::Leaves& leaves,
-                         const torch::Tensor& events) const {
-  const Discriminator& discriminator = *discriminators_[channel];
-  return discriminator
-      .network(leaves.tensors, (events - discriminator.centre) / discriminator.scale)
-      .squeeze(-1);
 }
 
 void Gan::state(nn::StateList& list) {

@@ -6,6 +6,7 @@
 
 #include "sagips/core/config.hpp"
 #include "sagips/env/environment.hpp"
+#include "sagips/nn/fused_mlp.hpp"
 #include "sagips/nn/mlp.hpp"
 #include "sagips/nn/replica.hpp"
 #include "sagips/optim/adam.hpp"
@@ -43,6 +44,12 @@ struct BatchConfig {
   void fields(core::FieldList& list);
 };
 
+/// Whether the networks learn in turn or from one pass.
+enum class UpdateMode {
+  alternating,   ///< each from events of its own, in the update order (SAGIPS paper)
+  simultaneous,  ///< both from the same synthetic events and the weights of the epoch before
+};
+
 /// What the generator's exchange between ranks may overlap with.
 enum class Overlap {
   exact,            ///< only what changes no number: the discriminator step of generator_first
@@ -50,6 +57,7 @@ enum class Overlap {
 };
 
 struct GanOptimizerConfig {
+  UpdateMode update = UpdateMode::alternating;
   UpdateOrder order = UpdateOrder::discriminator_first;
   Overlap overlap = Overlap::exact;
   AdamConfig generator{.learning_rate = 1e-5};
@@ -63,6 +71,7 @@ struct GanConfig {
   DiscriminatorConfig discriminator;
   BatchConfig batch;
   GanOptimizerConfig optimizer;
+  nn::DenseConfig dense;
   void fields(core::FieldList& list);
 };
 
@@ -77,6 +86,7 @@ class Gan final : public Optimizer {
 
   Batch draw(std::uint32_t epoch) const override;
   std::vector<UpdateStep>& steps() override { return steps_; }
+  std::vector<Pass>& passes() override { return passes_; }
   std::vector<Action> schedule() const override;
   torch::Tensor predict(std::int64_t rows) override { return generator_.predict(rows); }
   void state(nn::StateList& list) override;
@@ -96,19 +106,44 @@ class Gan final : public Optimizer {
     nn::Mlp network;
     nn::Replica replica;
     Adam adam;
-    torch::Tensor centre, scale;  ///< of the observables: its input is (events - centre) / scale
+    std::unique_ptr<nn::FusedMlp> fused;  ///< null: LibTorch evaluates the network
+    torch::Tensor centre, scale;          ///< of the observables
+    bool is_raw;
+    /// What the network sees: (events - centre) / scale, or events as they are.
+    torch::Tensor input(const torch::Tensor& events) const {
+      return is_raw ? events : (events - centre) / scale;
+    }
+    /// The weights that the fused layers use from now on.
+    void pack() {
+      if (fused) fused->pack(replica.leaves());
+    }
+  };
+  /// Losses of a discriminator on a tile, divided by their equilibrium.
+  struct Judgement {
+    double real, synthetic;
   };
 
-  UpdateStep generator_step();
-  UpdateStep discriminator_step(std::size_t channel);
+  void add_alternating_passes();
+  void add_simultaneous_pass();
+  Pass generator_pass();
+  Pass discriminator_pass(std::size_t channel);
+  std::string suffix(std::size_t channel) const;
+  void prepare_generator(Batch& batch, std::int64_t tiles);
   env::Events synthesise(const std::string& step, std::size_t channel, const Batch& batch,
                          const Tile& tile, const torch::Tensor& parameters) const;
-  torch::Tensor spread(Batch& batch, const torch::Tensor& logits) const;
-  torch::Tensor judge(std::size_t channel, const nn::Leaves& leaves,
-                      const torch::Tensor& events) const;
-  std::vector<double> generator_gradients(Batch& batch, const Tile& tile, nn::Leaves& leaves);
-  std::vector<double> discriminator_gradients(std::size_t channel, Batch& batch, const Tile& tile,
-                                              nn::Leaves& leaves);
+  torch::Tensor spread(const Batch& batch, const torch::Tensor& logits) const;
+  torch::Tensor score(std::size_t channel, const env::Events& events) const;
+  Judgement learn(std::size_t channel, const Batch& batch, const Tile& tile,
+                  const env::Events& events, nn::Leaves& leaves, torch::Tensor* scores) const;
+  Judgement learn_fused(std::size_t channel, double share, const torch::Tensor& real,
+                        const env::Events& events, nn::Leaves& leaves, torch::Tensor* scores) const;
+  env::Events fresh_events(std::size_t channel, const Batch& batch, const Tile& tile);
+  using Score = std::function<torch::Tensor(std::size_t channel, const env::Events& events)>;
+  std::vector<double> generator_gradients(Batch& batch, const Tile& tile, nn::Leaves& leaves,
+                                          const Score& score) const;
+  std::vector<double> simultaneous_gradients(Batch& batch, const Tile& tile,
+                                             std::span<nn::Leaves* const> leaves) const;
+  bool is_simultaneous() const { return config_.optimizer.update == UpdateMode::simultaneous; }
   bool keeps_events() const { return config_.optimizer.order == UpdateOrder::generator_first; }
 
   GanConfig config_;
@@ -122,6 +157,7 @@ class Gan final : public Optimizer {
   Adam generator_adam_;
   std::vector<std::unique_ptr<Discriminator>> discriminators_;
   std::vector<UpdateStep> steps_;
+  std::vector<Pass> passes_;
   NoiseMaker make_noise_;
 };
 

@@ -43,6 +43,11 @@ std::int64_t BatchConfig::samples_of_rank(const RankPlace& place) const {
 
 void GanOptimizerConfig::fields(core::FieldList& list) {
   list.choice(
+      "update", update,
+      {{"alternating", UpdateMode::alternating}, {"simultaneous", UpdateMode::simultaneous}},
+      "networks learn in turn (SAGIPS paper), or both from one pass over the same synthetic "
+      "events, with a quarter less to compute");
+  list.choice(
       "order", order,
       {{"discriminator_first", UpdateOrder::discriminator_first},
        {"generator_first", UpdateOrder::generator_first}},
@@ -61,6 +66,7 @@ void GanConfig::fields(core::FieldList& list) {
   list.group("discriminator", discriminator, "network that compares events");
   list.group("batch", batch, "what one epoch draws");
   list.group("optimizer", optimizer, "how the networks learn");
+  list.group("dense", dense, "who evaluates the discriminator's layers on a CPU");
 }
 
 }  // namespace sagips::optim

@@ -24,10 +24,11 @@ void GeneratorConfig::fields(core::FieldList& list) {
       core::Range::at_least(0));
 }
 
-Generator::Generator(const GeneratorConfig& config, const env::ParameterSet& parameters,
-                     std::uint64_t seed, torch::Device device)
+Generator::Generator(const GeneratorConfig& config, const nn::DenseConfig& dense,
+                     const env::ParameterSet& parameters, std::uint64_t seed, torch::Device device)
     : network_(config.noise_dimensions, parameters.free_size(), config.network),
       replica_(network_.parameters(), config.shared, device),
+      fused_(nn::FusedMlp::make(network_, dense, device)),
       parameters_(parameters),
       noise_dimensions_(config.noise_dimensions),
       seed_(seed),
@@ -45,6 +46,14 @@ torch::Tensor Generator::noise(const core::RandomStream& stream, std::int64_t ro
 
 torch::Tensor Generator::logits(const nn::Leaves& leaves, const torch::Tensor& noise) const {
   return network_(leaves.tensors, noise);
+}
+
+void Generator::pack() {
+  if (fused_) fused_->pack(replica_.leaves());
+}
+
+torch::Tensor Generator::packed_logits(nn::Leaves& leaves, const torch::Tensor& noise) const {
+  return fused_ ? (*fused_)(noise, leaves) : logits(leaves, noise);
 }
 
 torch::Tensor Generator::propose(const nn::Leaves& leaves, const torch::Tensor& noise) const {

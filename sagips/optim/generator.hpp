@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 
 #include <torch/torch.h>
 
 #include "sagips/core/config.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/env/parameter.hpp"
+#include "sagips/nn/fused_mlp.hpp"
 #include "sagips/nn/mlp.hpp"
 #include "sagips/nn/replica.hpp"
 
@@ -23,8 +25,8 @@ struct GeneratorConfig {
 /// The network that proposes parameters: noise -> logits of the free parameters -> physical units.
 class Generator {
  public:
-  Generator(const GeneratorConfig& config, const env::ParameterSet& parameters, std::uint64_t seed,
-            torch::Device device);
+  Generator(const GeneratorConfig& config, const nn::DenseConfig& dense,
+            const env::ParameterSet& parameters, std::uint64_t seed, torch::Device device);
 
   /// Input noise, N(0, 1): rows first, first + 1, ... of the stream.
   /// shape: [rows, noise_dimensions]
@@ -32,6 +34,11 @@ class Generator {
                       std::int64_t first = 0) const;
   /// shape: noise [rows, noise_dimensions] -> [rows, free parameters], logit
   torch::Tensor logits(const nn::Leaves& leaves, const torch::Tensor& noise) const;
+  /// The weights that `packed_logits` uses from now on; on one thread.
+  void pack();
+  /// The same for the tiles of a pass, through the fused layers where there are any. Gradients go to
+  /// the leaves' accumulators.
+  torch::Tensor packed_logits(nn::Leaves& leaves, const torch::Tensor& noise) const;
   /// shape: noise [rows, noise_dimensions] -> [rows, parameters], physical
   torch::Tensor propose(const nn::Leaves& leaves, const torch::Tensor& noise) const;
   /// `rows` proposals without a graph, always from the same noise vectors; on the CPU.
@@ -43,6 +50,7 @@ class Generator {
  private:
   nn::Mlp network_;
   nn::Replica replica_;
+  std::unique_ptr<nn::FusedMlp> fused_;  ///< null: LibTorch evaluates the network
   env::ParameterSet parameters_;
   std::int64_t noise_dimensions_;
   std::uint64_t seed_;

@@ -19,6 +19,7 @@ class Optimizer {
   /// The batch of an epoch, a pure function of the seed and the epoch (counts from 1).
   virtual Batch draw(std::uint32_t epoch) const = 0;
   virtual std::vector<UpdateStep>& steps() = 0;
+  virtual std::vector<Pass>& passes() = 0;
   /// The order in which an epoch computes gradients and updates.
   virtual std::vector<Action> schedule() const = 0;
 

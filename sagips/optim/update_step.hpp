@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,25 +10,36 @@
 
 namespace sagips::optim {
 
-/// One network's share of an epoch: gradients of its loss over a batch, then an update. The two are
-/// apart, so that an exchange between ranks fits between them.
+/// One network that learns: its weights, and how a gradient moves them. Gradients (a `Pass`) and
+/// update are apart, so that an exchange between ranks fits between them.
 struct UpdateStep {
   std::string name;  ///< "generator"
   nn::Replica* replica = nullptr;
   Adam* adam = nullptr;
+};
+
+/// One sweep over a batch that fills the gradients of a network, or of several at once.
+struct Pass {
+  std::string name;
+  std::vector<std::size_t> steps;  ///< whose gradients it fills: indices into the optimizer's steps
   bool separable = true;  ///< the batch's loss is the sum over tiles of their contributions
   std::vector<std::string> loss_names;  ///< what `gradients` returns, in its order
 
-  /// Adds a tile's contribution to the gradients of `leaves`; returns its contributions to the
-  /// losses, divided by their equilibrium value.
-  std::function<std::vector<double>(Batch& batch, const Tile& tile, nn::Leaves& leaves)> gradients;
+  /// Before the first of so many tiles, on one thread. Empty: there is nothing to prepare.
+  std::function<void(Batch& batch, std::int64_t tiles)> prepare;
+  /// Adds a tile's contribution to the gradients of the leaves, one set for each of `steps`; returns
+  /// its contributions to the losses, divided by their equilibrium value. Called from several
+  /// threads at a time, each with tiles and leaves of its own.
+  std::function<std::vector<double>(Batch& batch, const Tile& tile,
+                                    std::span<nn::Leaves* const> leaves)>
+      gradients;
 };
 
-/// What happens to a step, in the order of an epoch.
+/// What happens in an epoch, in order.
 struct Action {
   enum class Kind { gradients, update };
   Kind kind;
-  std::size_t step;  ///< index into the optimizer's steps
+  std::size_t index;  ///< gradients: of the pass; update: of the step
 };
 
 }  // namespace sagips::optim

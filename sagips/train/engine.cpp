@@ -2,29 +2,112 @@
 
 #include <algorithm>
 
+#include "sagips/train/operation_threads.hpp"
+
 namespace sagips::train {
+
+namespace {
+
+// Events of a tile: enough that what LibTorch spends on starting its operations (about a millisecond
+// a tile) is small beside the products, few enough that a stage's tensors stay in the cache.
+constexpr std::int64_t tile_events = 12800, tile_events_of_several_threads = 6400;
+constexpr std::int64_t end_pieces = 4;  // of each tile in the last round: threads end together
+constexpr std::size_t usual_groups = 32;
+constexpr std::int64_t accumulator_bytes = 64 << 20;  // all groups together, where threads allow
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
 
 void EngineConfig::fields(core::FieldList& list) {
   list.add("tile_samples", tile_samples,
-           "parameter samples evaluated at a time; results differ only by summation order",
-           core::Range::between(1, 1e8));
+           "parameter samples evaluated at a time; results differ only by summation order; 0: some "
+           "ten thousand events, cut so that threads end together",
+           core::Range::between(0, 1e8));
 }
 
-std::vector<double> Engine::gradients(const optim::UpdateStep& step, optim::Batch& batch,
-                                      const std::function<void()>& poll) const {
-  const std::int64_t tile_samples =
-      step.separable ? std::min(config_.tile_samples, batch.samples) : batch.samples;
-  step.replica->zero_gradients();
-  std::vector<double> losses(step.loss_names.size(), 0.0);
-  optim::Tile tile;
-  for (; tile.first < batch.samples; ++tile.index, tile.first += tile.samples) {
-    tile.samples = std::min(tile_samples, batch.samples - tile.first);
-    const auto contribution = step.gradients(batch, tile, step.replica->leaves());
-    for (std::size_t i = 0; i < losses.size(); ++i) losses[i] += contribution[i];
-    if (poll) poll();
+std::vector<optim::Tile> Engine::tiles(const optim::Pass& pass, const optim::Batch& batch) const {
+  std::vector<optim::Tile> tiles;
+  const auto cut = [&](std::int64_t first, std::int64_t end, std::int64_t samples) {
+    for (; first < end; first += samples)
+      tiles.push_back({.index = static_cast<std::int64_t>(tiles.size()),
+                       .first = first,
+                       .samples = std::min(samples, end - first)});
+  };
+  if (!pass.separable || config_.tile_samples > 0) {
+    cut(0, batch.samples, pass.separable ? config_.tile_samples : batch.samples);
+    return tiles;
   }
+  const std::int64_t threads = config_.threads;
+  const std::int64_t events = threads > 1 ? tile_events_of_several_threads : tile_events;
+  const std::int64_t most =
+      std::max<std::int64_t>(1, events / std::max<std::int64_t>(1, batch.events));
+  const std::int64_t rounds = ceil_divide(ceil_divide(batch.samples, most), threads);
+  const std::int64_t samples = ceil_divide(batch.samples, rounds * threads);
+  const std::int64_t whole =
+      threads > 1 && rounds > 1 ? (rounds - 1) * threads * samples : batch.samples;
+  cut(0, std::min(whole, batch.samples), samples);
+  cut(whole, batch.samples, ceil_divide(samples, end_pieces));
+  return tiles;
+}
+
+std::size_t Engine::group_count(std::span<nn::Replica* const> replicas, std::size_t tiles) const {
+  std::int64_t bytes = 1;
+  for (const nn::Replica* replica : replicas)
+    bytes += replica->size() * static_cast<std::int64_t>(sizeof(float));
+  const auto threads = static_cast<std::size_t>(config_.threads);
+  const auto affordable = static_cast<std::size_t>(accumulator_bytes / bytes);
+  return std::min(tiles, std::max(threads, std::min(std::max(usual_groups, threads), affordable)));
+}
+
+std::vector<nn::Leaves*> Engine::leaves_of(std::span<nn::Replica* const> replicas,
+                                           std::size_t group) {
+  std::vector<nn::Leaves*> leaves;
+  for (nn::Replica* replica : replicas)
+    leaves.push_back(group == 0 ? &replica->leaves() : &accumulators_[replica][group - 1]);
+  return leaves;
+}
+
+std::vector<double> Engine::gradients(const optim::Pass& pass, std::span<optim::UpdateStep> steps,
+                                      optim::Batch& batch, const std::function<void()>& poll) {
+  const std::vector<optim::Tile> tiles = this->tiles(pass, batch);
+  std::vector<nn::Replica*> replicas;
+  for (const std::size_t step : pass.steps) replicas.push_back(steps[step].replica);
+  const std::size_t groups = group_count(replicas, tiles.size());
+  for (nn::Replica* replica : replicas) {
+    replica->zero_gradients();
+    auto& others = accumulators_[replica];
+    while (others.size() + 1 < groups) others.push_back(replica->make_leaves());
+  }
+  if (pass.prepare) pass.prepare(batch, static_cast<std::int64_t>(tiles.size()));
+
+  std::vector<std::vector<double>> contributions(tiles.size());
+  {
+    const OperationThreads threads(tiles.size() == 1 ? config_.threads : 1);
+    workers_.run(
+        groups,
+        [&](std::size_t group, const std::function<void()>& between) {
+          const std::vector<nn::Leaves*> leaves = leaves_of(replicas, group);
+          const std::size_t end = (group + 1) * tiles.size() / groups;
+          for (std::size_t i = group * tiles.size() / groups; i < end; ++i) {
+            contributions[i] = pass.gradients(batch, tiles[i], leaves);
+            if (between) between();
+          }
+        },
+        poll);
+  }
+
+  for (nn::Replica* replica : replicas)
+    for (std::size_t group = 1; group < groups; ++group)
+      replica->collect(accumulators_[replica][group - 1]);
+  std::vector<double> losses(pass.loss_names.size(), 0.0);
+  for (const auto& contribution : contributions)
+    for (std::size_t i = 0; i < losses.size(); ++i) losses[i] += contribution[i];
 #ifndef NDEBUG
-  step.replica->check_views();
+  for (nn::Replica* replica : replicas) {
+    replica->check_views();
+    for (const nn::Leaves& leaves : accumulators_[replica]) replica->check_views(leaves);
+  }
 #endif
   return losses;
 }

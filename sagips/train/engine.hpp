@@ -1,33 +1,52 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "sagips/core/config.hpp"
 #include "sagips/optim/update_step.hpp"
+#include "sagips/train/workers.hpp"
 
 namespace sagips::train {
 
 struct EngineConfig {
-  std::int64_t tile_samples = 64;
+  std::int64_t tile_samples = 0;
+  /// Threads that take tiles; the program sets it from its `threads`.
+  int threads = 1;
   void fields(core::FieldList& list);
 };
 
-/// Evaluates a step's loss and gradients over a batch, piece by piece.
+/// Evaluates a pass' losses and gradients over a batch, piece by piece.
 ///
-/// A separable loss goes tile by tile, so that a tile's forward and backward pass stay in the cache
-/// and memory does not grow with the batch; other losses run whole. The order of tiles is fixed, so
-/// results repeat bit for bit.
+/// A separable loss goes tile by tile, so that memory does not grow with the batch; other losses run
+/// whole, with LibTorch's threads inside its operations. Tiles are dealt in groups of neighbours to
+/// whichever thread is free; each group has a gradient accumulator of its own, and these are added
+/// in order. So a result depends on the tiles and the number of groups alone: it repeats bit for bit
+/// for a given number of threads.
 class Engine {
  public:
-  explicit Engine(EngineConfig config) : config_(config) {}
+  explicit Engine(const EngineConfig& config) : config_(config), workers_(config.threads) {}
 
-  /// Fills the replica's gradients and returns the step's losses. `poll` is called between tiles.
-  std::vector<double> gradients(const optim::UpdateStep& step, optim::Batch& batch,
-                                const std::function<void()>& poll) const;
+  /// Fills the gradients of the pass' steps and returns its losses. `poll` is called between tiles,
+  /// on the calling thread.
+  /// steps: those of the optimizer
+  std::vector<double> gradients(const optim::Pass& pass, std::span<optim::UpdateStep> steps,
+                                optim::Batch& batch, const std::function<void()>& poll);
+
+  /// The tiles of a batch.
+  std::vector<optim::Tile> tiles(const optim::Pass& pass, const optim::Batch& batch) const;
 
  private:
+  std::vector<nn::Leaves*> leaves_of(std::span<nn::Replica* const> replicas, std::size_t group);
+  std::size_t group_count(std::span<nn::Replica* const> replicas, std::size_t tiles) const;
+
   EngineConfig config_;
+  Workers workers_;
+  /// Beyond the replica's own leaves, which the first group has.
+  std::map<const nn::Replica*, std::vector<nn::Leaves>> accumulators_;
 };
 
 }  // namespace sagips::train

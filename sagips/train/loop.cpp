@@ -6,6 +6,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/train/operation_threads.hpp"
 
 namespace sagips::train {
 
@@ -82,12 +83,17 @@ bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
   return false;
 }
 
-void Loop::compute(std::size_t index, optim::Batch& batch) {
+void Loop::compute(const optim::Pass& pass, optim::Batch& batch) {
+  const auto values = engine_.gradients(pass, optimizer_.steps(), batch, callbacks_.exchange.poll);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    losses_.push_back({pass.loss_names[i], values[i]});
+  for (const std::size_t step : pass.steps) hand_over(step);
+}
+
+// Gradients that were just computed, to the exchange.
+void Loop::hand_over(std::size_t index) {
   optim::UpdateStep& step = optimizer_.steps()[index];
   const ExchangeHooks& exchange = callbacks_.exchange;
-  const auto values = engine_.gradients(step, batch, exchange.poll);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    losses_.push_back({step.loss_names[i], values[i]});
   pending_[index] = {.ready = 1};
   if (!is_finite(step, "")) {  // nobody else may get it
     observe(record::Warning{epoch_ + 1, core::text("update of the ", step.name,
@@ -123,14 +129,16 @@ void Loop::update(std::size_t index) {
   if (callbacks_.exchange.after_update) callbacks_.exchange.after_update(step);
 }
 
+// Threads take tiles. What is left beside those is too short for threads in each operation.
 double Loop::run_epoch() {
+  const OperationThreads one(1);
   optim::Batch batch = optimizer_.draw(static_cast<std::uint32_t>(epoch_ + 1));
   losses_.clear();
   for (const optim::Action& action : optimizer_.schedule()) {
     if (action.kind == optim::Action::Kind::update)
-      update(action.step);
+      update(action.index);
     else
-      compute(action.step, batch);
+      compute(optimizer_.passes()[action.index], batch);
   }
   ++epoch_;
   return static_cast<double>(batch.samples * batch.events);

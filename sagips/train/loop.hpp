@@ -83,7 +83,8 @@ class Loop {
     std::int64_t updates = 1;    ///< 0: they are being collected
   };
   double run_epoch();  ///< returns the synthetic events it analysed
-  void compute(std::size_t step, optim::Batch& batch);
+  void compute(const optim::Pass& pass, optim::Batch& batch);
+  void hand_over(std::size_t step);
   void complete_exchange(std::size_t step);
   void update(std::size_t step);
   bool is_finite(const optim::UpdateStep& step, const char* when) const;

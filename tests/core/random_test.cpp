@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "sagips/core/error.hpp"
@@ -132,6 +133,37 @@ TEST(RandomStream, DoesNotDependOnHowEventsAreCut) {
     twice.insert(twice.end(), twice_rest.begin(), twice_rest.end());
     EXPECT_EQ(twice, whole_twice) << cut;
   }
+}
+
+// Blocks are computed several at once; first and last ones in part.
+TEST(RandomStream, GivesSpansOfAnyLengthAndBeginningAsItGivesNumbersOneByOne) {
+  const RandomStream stream(3, "noise", 9);
+  constexpr std::uint64_t bound = 1'000'003;
+  std::vector<float> single;
+  std::vector<double> twice;
+  std::vector<std::int64_t> whole;
+  for (std::uint32_t event = 0; event < 320; ++event) {
+    single.push_back(floats(stream, 1, 2, 1, event)[0]);
+    twice.push_back(doubles(stream, 1, 2, 1, event)[0]);
+    std::int64_t row = 0;
+    stream.integers(2, 1, bound, std::span<std::int64_t>(&row, 1), event);
+    whole.push_back(row);
+  }
+  std::vector<std::size_t> lengths{127, 128, 129, 255, 256, 257, 310};  // around a chunk of blocks
+  for (std::size_t length = 0; length <= 70; ++length) lengths.push_back(length);
+  for (const std::size_t length : lengths)
+    for (std::uint32_t first = 0; first < 10; ++first) {
+      SCOPED_TRACE(std::to_string(length) + " from " + std::to_string(first));
+      const auto part = [&](const auto& all) {
+        return std::decay_t<decltype(all)>(
+            all.begin() + first, all.begin() + first + static_cast<std::ptrdiff_t>(length));
+      };
+      std::vector<std::int64_t> rows(length);
+      stream.integers(2, 1, bound, rows, first);
+      ASSERT_EQ(floats(stream, length, 2, 1, first), part(single));
+      ASSERT_EQ(doubles(stream, length, 2, 1, first), part(twice));
+      ASSERT_EQ(rows, part(whole));
+    }
 }
 
 TEST(RandomStream, StaysInsideTheOpenIntervalOnItsGrid) {

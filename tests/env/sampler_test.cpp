@@ -163,6 +163,47 @@ TEST(InverseCdf, DrawsEachSampleFromItsOwnDensity) {
   EXPECT_LE(x[1].max().item<float>(), 0.9F + 1e-6F);
 }
 
+// The kernels against LibTorch's operations, in float32 both. They differ by what float32 leaves of a
+// cell's width in S, 1e-3 to 5e-3: some 1e-5 of a gradient (seen: 3e-7), less of a position.
+TEST(InverseCdf, IsTheSameThroughKernelsAndThroughLibTorch) {
+  for (const CellRule rule : {CellRule::left, CellRule::trapezoid}) {
+    const Grid grid = proxy_grid(rule);
+    const torch::Tensor truth = doubles(proxy_truth).to(torch::kFloat32);
+    const torch::Tensor direction = torch::randn({4, 300, 2});
+    std::vector<torch::Tensor> values, gradients;
+    for (const bool fused : {true, false}) {
+      const InverseCdf sampler({grid, 0.9999, {"norm_1", "norm_2"}, fused});
+      Noise noise = noise_of(7, 4, 300);
+      const torch::Tensor table = proxy_table(grid, truth.expand({4, 6})).detach().requires_grad_();
+      const Events events = sampler(table_of(table), noise);
+      ((events.values * direction).sum() + events.numbers.at("norm_2").sum()).backward();
+      values.push_back(events.values.detach());
+      gradients.push_back(table.grad());
+    }
+    EXPECT_LT((values[0] - values[1]).abs().max().item<double>(), 1e-5);
+    EXPECT_LT((gradients[0] - gradients[1]).norm().item<double>(),
+              1e-5 * gradients[1].norm().item<double>());
+  }
+}
+
+TEST(InverseCdf, CanBeDifferentiatedTwiceThroughKernels) {
+  const Grid grid = grid_of(0, 1, 50, CellRule::trapezoid);
+  std::vector<torch::Tensor> second;
+  for (const bool fused : {true, false}) {
+    const InverseCdf sampler({grid, 1, {}, fused});
+    Noise noise = noise_of(8, 1, 40);
+    const torch::Tensor slope = torch::full({1, 1, 1}, 1.5F).requires_grad_();
+    const torch::Tensor table = torch::exp(-slope * grid.positions(torch::kFloat32));
+    const Events events = sampler(table_of(table), noise);
+    const torch::Tensor first =
+        torch::autograd::grad({events.values.square().sum()}, {slope}, {}, true, true)[0];
+    second.push_back(torch::autograd::grad({first.sum()}, {slope})[0]);
+  }
+  EXPECT_NE(second[1].item<double>(), 0);
+  EXPECT_NEAR(second[0].item<double>(), second[1].item<double>(),
+              1e-4 * std::abs(second[1].item<double>()));
+}
+
 // Common random numbers on both sides of a central difference, in double precision.
 TEST(InverseCdf, HasTheGradientOfFiniteDifferences) {
   for (const CellRule rule : {CellRule::left, CellRule::trapezoid}) {

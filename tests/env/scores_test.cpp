@@ -214,6 +214,62 @@ double ks(std::vector<double> a, std::vector<double> b, std::vector<double> a_we
                             doubles(std::move(b)), optional(std::move(b_weights)));
 }
 
+// What the engine asks for by the thousand: values and slopes of single events.
+void expect_value_and_slope(const AdversarialLoss& loss, double label) {
+  const torch::Tensor logits =
+      torch::cat({torch::linspace(-30, 30, 601), torch::tensor({-100.0F, 0.0F, 100.0F})});
+  const torch::Tensor leaf = logits.to(torch::kFloat64).requires_grad_();
+  const torch::Tensor value = loss.value(leaf, label);
+  const torch::Tensor slope = torch::autograd::grad({value.sum()}, {leaf})[0];
+  const auto size = static_cast<std::size_t>(logits.numel());
+  std::vector<float> values(size), slopes(size);
+  loss.many({logits.data_ptr<float>(), size}, label, values, slopes);
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto k = static_cast<std::int64_t>(i);
+    const double x = logits[k].item<double>();
+    // some roundings of numbers up to 1 + |x|
+    EXPECT_NEAR(static_cast<double>(values[i]), value[k].item<double>(), 4e-7 * (1 + std::abs(x)))
+        << x;
+    EXPECT_NEAR(static_cast<double>(slopes[i]), slope[k].item<double>(), 4e-7) << x;
+  }
+}
+
+TEST(AdversarialLosses, GiveValuesAndSlopesOfManyEvents) {
+  const auto losses = adversarial_losses();
+  for (const std::string& name : losses.names())
+    for (const double label : {0.0, 0.3, 1.0}) {
+      SCOPED_TRACE(name);
+      expect_value_and_slope(losses.get(name, ""), label);
+    }
+}
+
+// A loss without the fast form is differentiated.
+TEST(AdversarialObjective, EvaluatesEventsOfAnyLoss) {
+  for (const std::string loss : {"least_squares", "cross_entropy"}) {
+    const AdversarialObjective objective({.loss = loss}, {});
+    const std::vector<float> logits = {-2, 0, 1.5};
+    std::vector<float> values(3), slopes(3);
+    objective.evaluate(logits, 1, values, slopes);
+    const torch::Tensor leaf = torch::tensor({-2.0F, 0.0F, 1.5F}).requires_grad_();
+    const torch::Tensor mean = objective.real(leaf);
+    mean.backward();
+    EXPECT_NEAR((values[0] + values[1] + values[2]) / 3, mean.item<float>(), 1e-6);
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_NEAR(slopes[i] / 3, leaf.grad()[static_cast<std::int64_t>(i)].item<float>(), 1e-6);
+  }
+}
+
+TEST(AdversarialObjective, SharesOutTheMeanOfWeightedEvents) {
+  const AdversarialObjective objective({}, {});
+  Events events;
+  events.values = torch::zeros({2, 3, 1});
+  EXPECT_FALSE(objective.event_shares(events).defined()) << "all alike";
+  events.weights = torch::tensor({{1.0F, 0.0F, 3.0F}, {0.0F, 0.0F, 0.0F}});
+  const torch::Tensor shares = objective.event_shares(events);
+  EXPECT_TRUE(torch::allclose(shares[0], torch::tensor({0.125F, 0.0F, 0.375F})));
+  EXPECT_EQ(shares[1].abs().sum().item<float>(), 0.0F) << "nothing is learnt from nothing";
+}
+
 TEST(KolmogorovSmirnov, EqualsHandCalculations) {
   EXPECT_NEAR(ks({1, 2, 3}, {1.5, 2.5}), 1.0 / 3, 1e-14);  // after 1: 1/3, 0
   EXPECT_NEAR(ks({3, 1, 2}, {2.5, 1.5}), 1.0 / 3, 1e-14);

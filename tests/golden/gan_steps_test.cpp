@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sagips/core/text.hpp"
+#include "sagips/kernels/products.hpp"
 #include "sagips/train/loop.hpp"
 #include "tests/golden/replay.hpp"
 
@@ -40,20 +41,25 @@ void expect_within_bounds(const Differences& found) {
 }
 
 TEST_P(GoldenSteps, LossesAndGradientsAgreeFromTheDumpsOwnWeights) {
-  Replay replay(run_, all_samples_, "");
-  Differences found;
-  for (std::int64_t i = 0; i < run_.steps(); ++i) found.add(replay.step(i), run_.outcome(i));
-  RecordProperty("loss", found.loss.text());
-  RecordProperty("generator", found.generator.text());
-  RecordProperty("discriminator", found.discriminator.text());
-  expect_within_bounds(found);
+  std::vector<std::string> libraries = kernels::available_products();
+  libraries.push_back("libtorch");
+  for (const std::string& library : libraries) {
+    SCOPED_TRACE(library);
+    Replay replay(run_, {all_samples_}, "", library);
+    Differences found;
+    for (std::int64_t i = 0; i < run_.steps(); ++i) found.add(replay.step(i), run_.outcome(i));
+    RecordProperty(library + "_loss", found.loss.text());
+    RecordProperty(library + "_generator", found.generator.text());
+    RecordProperty(library + "_discriminator", found.discriminator.text());
+    expect_within_bounds(found);
+  }
 }
 
 TEST_P(GoldenSteps, TilesChangeNothingButTheRounding) {
-  Replay in_one_piece(run_, all_samples_, "");
+  Replay in_one_piece(run_, {all_samples_}, "", "libtorch");
   for (const std::int64_t tile_samples : {1, 5}) {
     SCOPED_TRACE(tile_samples);
-    Replay tiled(run_, tile_samples, "");
+    Replay tiled(run_, {.tile_samples = tile_samples, .threads = 2}, "");
     Differences found;
     for (std::int64_t i = 0; i < run_.steps(); ++i) found.add(tiled.step(i), in_one_piece.step(i));
     const std::string tile = core::text("_tiles_of_", tile_samples);
@@ -71,6 +77,7 @@ class RecordedGan final : public optim::Optimizer {
 
   optim::Batch draw(std::uint32_t epoch) const override { return run_.batch(epoch - 1); }
   std::vector<optim::UpdateStep>& steps() override { return gan_.steps(); }
+  std::vector<optim::Pass>& passes() override { return gan_.passes(); }
   std::vector<optim::Action> schedule() const override { return gan_.schedule(); }
   torch::Tensor predict(std::int64_t rows) override { return gan_.predict(rows); }
   void state(nn::StateList& list) override { gan_.state(list); }
@@ -92,7 +99,7 @@ struct Drifts {
 
 /// Drifts after all steps in a row, which the training loop turns.
 Drifts drifts_of(const RecordedRun& run) {
-  Replay replay(run, run.settings.gan.batch.samples, "");
+  Replay replay(run, {run.settings.gan.batch.samples}, "");
   replay.put_weights(0);
   RecordedGan optimizer(replay.gan(), run);
   train::LoopConfig config;
@@ -111,7 +118,7 @@ TEST_P(GoldenSteps, TenStepsInARowEndWhereTheDumpDoes) {
 }
 
 TEST_P(GoldenSteps, AdamTurnsTheDumpsGradientsIntoItsWeights) {
-  Replay replay(run_, all_samples_, "");
+  Replay replay(run_, {all_samples_}, "");
   replay.put_weights(0);
   const auto drift_of = [&](const optim::UpdateStep& step, const torch::Tensor& gradients,
                             const torch::Tensor& weights) {
@@ -137,7 +144,7 @@ TEST_P(GoldenSteps, AdamTurnsTheDumpsGradientsIntoItsWeights) {
 /// Differences of the dump's first step from one that was altered.
 Differences differences_of(const RecordedRun& run, const RecordedRun& altered,
                            const std::string& pipeline) {
-  Replay replay(altered, run.settings.gan.batch.samples, pipeline);
+  Replay replay(altered, {run.settings.gan.batch.samples}, pipeline);
   Differences found;
   found.add(replay.step(0), run.outcome(0));
   return found;

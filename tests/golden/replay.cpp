@@ -12,13 +12,19 @@ namespace {
 // weights, batches and noise all come from the dump
 constexpr std::uint64_t any_seed = 1;
 
+optim::GanConfig with_library(optim::GanConfig config, const std::string& library) {
+  config.dense.library = library;
+  return config;
+}
+
 }  // namespace
 
-Replay::Replay(RecordedRun run, std::int64_t tile_samples, const std::string& pipeline)
+Replay::Replay(RecordedRun run, const train::EngineConfig& engine, const std::string& pipeline,
+               const std::string& library)
     : run_(std::move(run)),
       environment_(run_.environment(pipeline)),
-      gan_(run_.settings.gan, environment_, any_seed, torch::kCPU),
-      engine_({.tile_samples = tile_samples}) {
+      gan_(with_library(run_.settings.gan, library), environment_, any_seed, torch::kCPU),
+      engine_(engine) {
   gan_.set_noise(run_.noise_maker());
 }
 
@@ -39,15 +45,18 @@ StepOutcome Replay::step(std::int64_t index) {
   put_weights(index);
   for (const optim::Action& action : gan_.schedule()) {
     if (action.kind == optim::Action::Kind::update) {
-      put_weights_of(action.step, index + 1);
+      put_weights_of(action.index, index + 1);
       continue;
     }
-    const optim::UpdateStep& step = gan_.steps()[action.step];
-    const std::vector<double> losses = engine_.gradients(step, batch, {});
+    const optim::Pass& pass = gan_.passes()[action.index];
+    const std::vector<double> losses = engine_.gradients(pass, gan_.steps(), batch, {});
     for (std::size_t i = 0; i < losses.size(); ++i)
-      outcome.losses[step.loss_names.at(i)] = losses[i];
-    (is_generator(action.step) ? outcome.generator : outcome.discriminator) = by_tensor(
-        step.replica->parameters(), in_network_order(*step.replica, step.replica->gradients()));
+      outcome.losses[pass.loss_names.at(i)] = losses[i];
+    for (const std::size_t step : pass.steps) {
+      const nn::Replica& replica = *gan_.steps()[step].replica;
+      (is_generator(step) ? outcome.generator : outcome.discriminator) =
+          by_tensor(replica.parameters(), in_network_order(replica, replica.gradients()));
+    }
   }
   return outcome;
 }

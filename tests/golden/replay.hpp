@@ -10,8 +10,9 @@ namespace sagips::golden {
 /// Runs the steps of a dump through our GAN.
 class Replay {
  public:
-  /// pipeline: YAML laid over the workload's own settings.
-  Replay(RecordedRun run, std::int64_t tile_samples, const std::string& pipeline);
+  /// pipeline: YAML laid over the workload's own settings; library: who evaluates dense layers.
+  Replay(RecordedRun run, const train::EngineConfig& engine, const std::string& pipeline,
+         const std::string& library = "auto");
 
   /// Computes one step. Each gradient starts from weights of the dump, whatever happened before.
   StepOutcome step(std::int64_t index);

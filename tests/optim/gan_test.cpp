@@ -17,18 +17,25 @@ using namespace sagips::testing;
 static_assert(!std::is_copy_constructible_v<Gan> && !std::is_move_constructible_v<Gan> &&
               !std::is_move_assignable_v<Gan>);
 
-std::vector<double> gradients_of(Gan& gan, std::size_t step, Batch& batch) {
-  UpdateStep& chosen = gan.steps()[step];
-  chosen.replica->zero_gradients();
+std::vector<double> gradients_of(Gan& gan, std::size_t index, Batch& batch) {
+  const Pass& pass = gan.passes()[index];
+  std::vector<nn::Leaves*> leaves;
+  for (const std::size_t step : pass.steps) {
+    nn::Replica& replica = *gan.steps()[step].replica;
+    replica.zero_gradients();
+    leaves.push_back(&replica.leaves());
+  }
   const Tile whole{.index = 0, .first = 0, .samples = batch.samples};
-  return chosen.gradients(batch, whole, chosen.replica->leaves());
+  pass.prepare(batch, 1);
+  return pass.gradients(batch, whole, leaves);
 }
 
-std::string spelled(const Gan& gan, const std::vector<UpdateStep>& steps) {
+std::string spelled(Gan& gan) {
   std::string words;
   for (const Action& action : gan.schedule())
-    words += (action.kind == Action::Kind::update ? "update " : "gradients ") +
-             steps[action.step].name + "; ";
+    words += action.kind == Action::Kind::update
+                 ? "update " + gan.steps()[action.index].name + "; "
+                 : "gradients " + gan.passes()[action.index].name + "; ";
   return words;
 }
 
@@ -36,22 +43,52 @@ TEST(Gan, TakesItsStepsInTheConfiguredOrder) {
   const env::Environment environment = small_environment();
   Gan paper(small_gan(), environment, 1, torch::kCPU);
   EXPECT_EQ(
-      spelled(paper, paper.steps()),
+      spelled(paper),
       "gradients discriminator; update discriminator; gradients generator; update generator; ");
   Gan other(small_gan(UpdateOrder::generator_first), environment, 1, torch::kCPU);
   EXPECT_EQ(
-      spelled(other, other.steps()),
+      spelled(other),
       "gradients generator; gradients discriminator; update discriminator; update generator; ");
+}
+
+TEST(Gan, UpdatesBothNetworksFromOnePassWhenToldTo) {
+  const env::Environment environment = small_environment(2);
+  GanConfig config = small_gan();
+  config.optimizer.update = UpdateMode::simultaneous;
+  Gan gan(config, environment, 1, torch::kCPU);
+  EXPECT_EQ(spelled(gan),
+            "gradients both networks; update discriminator near; update discriminator far; "
+            "update generator; ");
+  EXPECT_EQ(gan.passes()[0].loss_names,
+            (std::vector<std::string>{"generator", "reference", "discriminator_real near",
+                                      "discriminator_synthetic near", "discriminator_real far",
+                                      "discriminator_synthetic far"}));
+  Batch batch = gan.draw(1);
+  EXPECT_EQ(gradients_of(gan, 0, batch).size(), gan.passes()[0].loss_names.size());
+}
+
+TEST(Gan, RefusesAnOrderOfSimultaneousUpdates) {
+  const env::Environment environment = small_environment();
+  for (const bool late : {false, true}) {
+    GanConfig config =
+        small_gan(late ? UpdateOrder::discriminator_first : UpdateOrder::generator_first);
+    config.optimizer.update = UpdateMode::simultaneous;
+    if (late) config.optimizer.overlap = Overlap::one_update_late;
+    EXPECT_NE(message_of<core::ConfigError>([&] {
+                Gan(config, environment, 1, torch::kCPU);
+              }).find("optimizer.update"),
+              std::string::npos);
+  }
 }
 
 TEST(Gan, HasADiscriminatorAChannel) {
   const env::Environment environment = small_environment(2);
   Gan gan(small_gan(UpdateOrder::generator_first), environment, 1, torch::kCPU);
-  EXPECT_EQ(spelled(gan, gan.steps()),
+  EXPECT_EQ(spelled(gan),
             "gradients generator; gradients discriminator near; update discriminator near; "
             "gradients discriminator far; update discriminator far; update generator; ");
   EXPECT_FALSE(torch::equal(gan.discriminator(0).weights(), gan.discriminator(1).weights()));
-  EXPECT_EQ(gan.steps()[2].loss_names,
+  EXPECT_EQ(gan.passes()[2].loss_names,
             (std::vector<std::string>{"discriminator_real far", "discriminator_synthetic far"}));
 }
 
@@ -140,7 +177,7 @@ TEST(Gan, ShowsTheDiscriminatorStandardisedOrRawEvents) {
 TEST(Gan, AddsTheReferenceTermsOfEveryChannel) {
   const env::Environment environment = small_environment(2);
   Gan gan(small_gan(), environment, 1, torch::kCPU);
-  EXPECT_EQ(gan.steps()[0].loss_names, (std::vector<std::string>{"generator", "reference"}));
+  EXPECT_EQ(gan.passes()[0].loss_names, (std::vector<std::string>{"generator", "reference"}));
   Batch batch = gan.draw(1);
   const std::vector<double> losses = gradients_of(gan, 0, batch);
   // the generator network by hand; level = (mean + width) unit, its truth 2 unit
@@ -156,7 +193,7 @@ TEST(Gan, AddsTheReferenceTermsOfEveryChannel) {
   without.reference_terms = env::ReferenceTerms::none;
   const env::Environment plain = small_environment(1, without);
   Gan free_of_terms(small_gan(), plain, 1, torch::kCPU);
-  EXPECT_EQ(free_of_terms.steps()[0].loss_names, std::vector<std::string>{"generator"});
+  EXPECT_EQ(free_of_terms.passes()[0].loss_names, std::vector<std::string>{"generator"});
 }
 
 // Variance of the logits over the batch, mean over parameters; its whole gradient, the mean's
@@ -168,7 +205,7 @@ TEST(Gan, DrawsItsProposalsTogetherWhereTheConfigSaysSo) {
   GanConfig with = small_gan();
   with.generator.spread_penalty = 0.7;
   Gan gan(with, environment, 1, torch::kCPU), plain(small_gan(), environment, 1, torch::kCPU);
-  EXPECT_EQ(gan.steps()[0].loss_names, (std::vector<std::string>{"generator", "spread"}));
+  EXPECT_EQ(gan.passes()[0].loss_names, (std::vector<std::string>{"generator", "spread"}));
   Batch batch = gan.draw(1);
   const std::vector<double> losses = gradients_of(gan, 0, batch);
   gradients_of(plain, 0, batch);
@@ -211,7 +248,7 @@ std::vector<std::string> noise_requests(UpdateOrder order) {
   });
   Batch batch = gan.draw(1);
   for (const Action& action : gan.schedule())
-    if (action.kind == Action::Kind::gradients) gradients_of(gan, action.step, batch);
+    if (action.kind == Action::Kind::gradients) gradients_of(gan, action.index, batch);
   return requests;
 }
 

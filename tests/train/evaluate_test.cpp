@@ -19,6 +19,7 @@ class Stubborn final : public optim::Optimizer {
   explicit Stubborn(torch::Tensor proposals) : proposals_(std::move(proposals)) {}
   optim::Batch draw(std::uint32_t) const override { return {}; }
   std::vector<optim::UpdateStep>& steps() override { return steps_; }
+  std::vector<optim::Pass>& passes() override { return passes_; }
   std::vector<optim::Action> schedule() const override { return {}; }
   torch::Tensor predict(std::int64_t rows) override {
     return proposals_.expand({rows, proposals_.size(1)}).clone();
@@ -28,6 +29,7 @@ class Stubborn final : public optim::Optimizer {
  private:
   torch::Tensor proposals_;
   std::vector<optim::UpdateStep> steps_;
+  std::vector<optim::Pass> passes_;
 };
 
 Stubborn at_truth() { return Stubborn(torch::tensor({{1.5F, 0.5F}})); }

@@ -146,11 +146,11 @@ std::string spoilt_run(NonFinite action, torch::Tensor& weights) {
     LoopConfig config = SmallTraining::epochs(5);
     config.non_finite = action;
     SmallTraining training(ranks, small_gan(), {.generator = "ring"}, config);
-    optim::UpdateStep& step = training.gan.steps()[0];
-    step.gradients = [inner = step.gradients, &ranks](optim::Batch& batch, const optim::Tile& tile,
-                                                      nn::Leaves& leaves) {
+    optim::Pass& pass = training.gan.passes()[0];
+    pass.gradients = [inner = pass.gradients, &ranks](optim::Batch& batch, const optim::Tile& tile,
+                                                      std::span<nn::Leaves* const> leaves) {
       auto losses = inner(batch, tile, leaves);
-      if (ranks.rank() == 1 && batch.epoch == 3) leaves.gradients.fill_(NAN);
+      if (ranks.rank() == 1 && batch.epoch == 3) leaves[0]->gradients.fill_(NAN);
       return losses;
     };
     Loop::Callbacks callbacks = training.callbacks(ranks);

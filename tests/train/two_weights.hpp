@@ -25,11 +25,16 @@ class TwoWeights final : public optim::Optimizer {
       step.name = i == 0 ? "first" : "second";
       step.replica = &replica;
       step.adam = &adams_[i];
-      step.loss_names = {step.name};
-      step.gradients = [this, i](optim::Batch& batch, const optim::Tile& tile, nn::Leaves& leaves) {
-        return gradients(i, batch, tile, leaves);
+      optim::Pass pass;
+      pass.name = step.name;
+      pass.steps = {i};
+      pass.loss_names = {step.name};
+      pass.gradients = [this, i](optim::Batch& batch, const optim::Tile& tile,
+                                 std::span<nn::Leaves* const> leaves) {
+        return gradients(i, batch, tile, *leaves[0]);
       };
       steps_.push_back(std::move(step));
+      passes_.push_back(std::move(pass));
     }
   }
 
@@ -41,6 +46,7 @@ class TwoWeights final : public optim::Optimizer {
     return batch;
   }
   std::vector<optim::UpdateStep>& steps() override { return steps_; }
+  std::vector<optim::Pass>& passes() override { return passes_; }
   std::vector<Action> schedule() const override { return schedule_; }
   torch::Tensor predict(std::int64_t rows) override { return torch::zeros({rows, 1}); }
   void state(nn::StateList& list) override {
@@ -76,6 +82,7 @@ class TwoWeights final : public optim::Optimizer {
   optim::Adam adams_[2] = {{replicas_[0], {.learning_rate = 0.01}},
                            {replicas_[1], {.learning_rate = 0.02, .final_rate = 0.5}}};
   std::vector<optim::UpdateStep> steps_;
+  std::vector<optim::Pass> passes_;
 };
 
 constexpr auto gradients = Action::Kind::gradients;

@@ -2,18 +2,19 @@
 
 namespace sagips::workloads::proxy1d {
 
+Theory::Theory(const env::Grid& grid)
+    : charges_(torch::tensor({{4.0, 1.0}, {1.0, 4.0}}, torch::kFloat64)) {
+  const torch::Tensor x = grid.positions(torch::kFloat64);
+  logs_ = env::Constant(torch::stack({torch::log(x), torch::log1p(-x)}));
+}
+
+// Few operations, each over whole tables of u and d. q(x) = N exp(a ln x + b ln(1 - x))
 torch::Tensor Theory::table(const torch::Tensor& parameters) const {
-  const torch::Tensor x = grid_.positions(parameters.options().requires_grad(false));
-  const torch::Tensor log_x = torch::log(x), log_rest = torch::log1p(-x);
-  // q(x) = N exp(a ln x + b ln(1 - x)), shape [samples, points]
-  const auto density = [&](std::int64_t first) {
-    const auto column = [&](std::int64_t i) {
-      return parameters.select(1, first + i).unsqueeze(1);
-    };
-    return column(0) * torch::exp(column(1) * log_x + column(2) * log_rest);
-  };
-  const torch::Tensor u = density(0), d = density(3);
-  return torch::stack({u * 4 + d, d * 4 + u}, 1);
+  const torch::Tensor quarks = parameters.reshape({-1, 2, 3});  // [samples, u and d, (N, a, b)]
+  const torch::Tensor shapes =
+      torch::exp(torch::matmul(quarks.narrow(2, 1, 2), logs_.like(parameters)));
+  const torch::Tensor norms = quarks.select(2, 0).unsqueeze(1);
+  return torch::bmm(norms * charges_.like(parameters), shapes);
 }
 
 }  // namespace sagips::workloads::proxy1d

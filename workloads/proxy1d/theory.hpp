@@ -3,6 +3,7 @@
 
 #include <torch/torch.h>
 
+#include "sagips/env/constant.hpp"
 #include "sagips/env/noise.hpp"
 #include "sagips/env/samplers/grid.hpp"
 
@@ -17,7 +18,7 @@ namespace sagips::workloads::proxy1d {
 /// source: SAGIPS paper, Sec. V-A; see docs/physics/proxy1d.md
 class Theory {
  public:
-  explicit Theory(env::Grid grid) : grid_(grid) {}
+  explicit Theory(const env::Grid& grid);
 
   torch::Tensor table(const torch::Tensor& parameters) const;
   torch::Tensor operator()(torch::Tensor parameters, env::Noise&) const {
@@ -26,7 +27,8 @@ class Theory {
   std::string name() const { return "proxy1d_theory"; }
 
  private:
-  env::Grid grid_;
+  env::Constant logs_;     ///< ln x and ln(1 - x) of the grid's points. shape: [2, points]
+  env::Constant charges_;  ///< of u and d in both cross sections. shape: [2, 2]
 };
 
 }  // namespace sagips::workloads::proxy1d

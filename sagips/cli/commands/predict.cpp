@@ -31,7 +31,8 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
                                    "network keeps its config). Known: samples=N, out=FILE.npy"));
   const Job job = read_job(workloads, config, {});
   const env::ParameterSet parameters(job.workload->parameters());
-  optim::Generator generator(job.settings.gan.generator, parameters, job.seed(), torch::kCPU);
+  optim::Generator generator(job.settings.gan.generator, job.settings.gan.dense, parameters,
+                             job.seed(), torch::kCPU);
   const torch::Tensor weights = read_generators(arguments.source, generator.replica());
   // the ranks of a run are one prediction: the mean of theirs (SAGIPS paper, Sec. VI-A)
   torch::Tensor proposals;

@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include <torch/torch.h>
 
 namespace sagips::env {
@@ -9,5 +11,7 @@ namespace sagips::env {
 /// shape:  logits [...] -> [...]
 /// source: Goodfellow et al., NeurIPS 2014, eq. (1); generator label 1 is its non-saturating form
 torch::Tensor cross_entropy(const torch::Tensor& logits, double label);
+void cross_entropy_of_many(std::span<const float> logits, double label, std::span<float> values,
+                           std::span<float> slopes);
 
 }  // namespace sagips::env

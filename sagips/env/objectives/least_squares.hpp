@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include <torch/torch.h>
 
 namespace sagips::env {
@@ -8,5 +10,7 @@ namespace sagips::env {
 /// shape:  logits [...] -> [...]
 /// source: Mao et al., ICCV 2017; the authors' tool kit applies it to a sigmoid output
 torch::Tensor least_squares(const torch::Tensor& logits, double label);
+void least_squares_of_many(std::span<const float> logits, double label, std::span<float> values,
+                           std::span<float> slopes);
 
 }  // namespace sagips::env

@@ -26,8 +26,19 @@ torch::Tensor Grid::cells(const torch::Tensor& density) const {
   return (left + density.narrow(-1, 1, points - 1)) * 0.5;
 }
 
+torch::Tensor Grid::weights(const torch::TensorOptions& options) const {
+  torch::Tensor weights = torch::full({points}, step(), options);
+  if (rule == CellRule::left) {
+    weights[-1] = 0;
+  } else {
+    weights[0] = step() / 2;
+    weights[-1] = step() / 2;
+  }
+  return weights;
+}
+
 torch::Tensor Grid::integral(const torch::Tensor& density) const {
-  return cells(density).sum(-1) * step();
+  return torch::matmul(density, weights(density.options().requires_grad(false)));
 }
 
 }  // namespace sagips::env

@@ -33,6 +33,9 @@ struct Grid {
   /// Unnormalised mass of each cell times 1 / step.
   /// shape: [..., points] -> [..., points - 1]
   torch::Tensor cells(const torch::Tensor& density) const;
+  /// What each point counts in an integral: one product with it is one.
+  /// shape: [points]
+  torch::Tensor weights(const torch::TensorOptions& options) const;
   /// Integral of a tabulated density.
   /// shape: [..., points] -> [...]
   torch::Tensor integral(const torch::Tensor& density) const;

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/env/constant.hpp"
 #include "sagips/env/events.hpp"
 #include "sagips/env/noise.hpp"
 #include "sagips/env/samplers/grid.hpp"
@@ -13,7 +14,9 @@ namespace sagips::env {
 /// The table S(x_i) = sum_{j >= i} m_j / sum_j m_j runs from the right, where densities are small
 /// and float32 would lose them in a sum from the left. Between points x is linear in S. The
 /// gradient flows through S into the densities; the uniform numbers and the chosen cell are
-/// constants, so that dx/dp = (dS/dp) / pdf(x) in the limit of small cells.
+/// constants, so that dx/dp = (dS/dp) / pdf(x) in the limit of small cells. On a CPU in float32
+/// kernels::draw_positions does it in one sweep over each table; LibTorch does the rest, and second
+/// derivatives.
 ///
 /// shape:  densities [samples, observables, points], not normalised -> [samples, events,
 ///         observables]
@@ -26,17 +29,18 @@ class InverseCdf {
     double coverage = 1;  ///< uniform numbers are multiplied by this
     std::vector<std::string>
         norm_names;  ///< one an observable: its integral becomes a per-sample number; empty: none
+    bool fused = true;  ///< false: LibTorch's operations everywhere, the kernels' oracle
   };
-  explicit InverseCdf(Config config) : config_(std::move(config)) {}
+  explicit InverseCdf(Config config)
+      : config_(std::move(config)), weights_(config_.grid.weights(torch::kFloat64)) {}
 
   Events operator()(Events densities, Noise& noise) const;
   std::string name() const { return "inverse_cdf"; }
   const Config& config() const { return config_; }
 
  private:
-  torch::Tensor survival(const torch::Tensor& densities) const;
-
   Config config_;
+  Constant weights_;  ///< of the grid's integrals
 };
 
 }  // namespace sagips::env

@@ -1,0 +1,308 @@
+#include "sagips/kernels/mlp_passes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <unistd.h>
+
+namespace sagips::kernels {
+
+namespace {
+
+constexpr std::int64_t panel_rows = 32;   // what a product writes stays in the first-level cache
+constexpr std::int64_t many_inputs = 16;  // from here on a product beats sums, input by input
+
+std::size_t size(std::int64_t number) { return static_cast<std::size_t>(number); }
+
+std::int64_t whole_panels(std::int64_t rows) {
+  return (rows + panel_rows - 1) / panel_rows * panel_rows;
+}
+
+void scale_rows(float* values, const float* factors, std::int64_t rows, std::size_t width) {
+  for (std::int64_t row = 0; row < rows; ++row, values += width)
+    for (std::size_t j = 0; j < width; ++j) values[j] *= factors[row];
+}
+
+void add_to_rows(float* values, const float* numbers, std::int64_t rows, std::size_t width) {
+  for (std::int64_t row = 0; row < rows; ++row, values += width)
+    for (std::size_t j = 0; j < width; ++j) values[j] += numbers[j];
+}
+
+// In double: measured and synthetic events pull the output's bias to opposite sides.
+void add_rows(const float* values, std::int64_t rows, float* sums, std::size_t width) {
+  for (std::size_t j = 0; j < width; ++j) {
+    double sum = 0;
+    for (std::int64_t row = 0; row < rows; ++row)
+      sum += static_cast<double>(values[size(row) * width + j]);
+    sums[j] += static_cast<float>(sum);
+  }
+}
+
+// to [columns, rows] += from^T
+void add_transposed(const float* from, float* to, std::size_t rows, std::size_t columns) {
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t j = 0; j < columns; ++j) to[j * rows + row] += from[row * columns + j];
+}
+
+}  // namespace
+
+double MlpShape::operations() const {
+  return 2.0 * static_cast<double>(inputs * width + (layers - 1) * width * width + width * outputs);
+}
+
+std::int64_t second_level_cache() {
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? bytes : 1 << 20;
+}
+
+std::int64_t rows_in_cache(const MlpShape& shape, std::int64_t cache_bytes) {
+  constexpr std::int64_t number = sizeof(float);
+  // hidden layers' weights three times: as they are, transposed, and their gradients
+  const std::int64_t weights = 3 * (shape.layers - 1) * shape.width * shape.width * number;
+  const std::int64_t row = (shape.layers + 2) * shape.width * number;
+  const std::int64_t rows = (cache_bytes * 3 / 4 - weights) / row;
+  return std::clamp(rows / panel_rows * panel_rows, 2 * panel_rows, 16 * panel_rows);
+}
+
+/// What a thread works in: a block's input and activations, the deltas of two layers.
+class MlpPasses::Scratch {
+ public:
+  Scratch(const MlpShape& shape, std::int64_t block_rows)
+      : width(size(shape.width)), inputs(size(shape.inputs)), activations(size(shape.layers)) {
+    const std::size_t rows = size(block_rows), outputs = size(shape.outputs);
+    std::vector<std::pair<float**, std::size_t>> wanted = {
+        {&delta, rows * width},           {&next_delta, rows * width}, {&input, rows * inputs},
+        {&input_gradient, rows * inputs}, {&factors, rows * outputs},  {&output, rows * outputs},
+        {&first_weights, inputs * width}};
+    for (float*& layer : activations) wanted.push_back({&layer, rows * width});
+    constexpr std::size_t line = 16;
+    std::size_t total = 0;
+    for (auto& [place, count] : wanted) total += count = (count + line - 1) / line * line;
+    thread_local AlignedFloats memory;
+    memory.grow(total);
+    float* next = memory.data();
+    for (const auto& [place, count] : wanted) *place = std::exchange(next, next + count);
+    std::fill_n(first_weights, inputs * width, 0.0F);
+  }
+
+  std::size_t width, inputs;
+  std::vector<float*> activations;  ///< of each hidden layer, [rows, width]
+  float* delta;                     ///< d output / d sums of the layer in hand, [rows, width]
+  float* next_delta;                ///< of the layer below
+  float *input, *input_gradient;    ///< [rows, inputs]
+  float *factors, *output;          ///< [rows, outputs]
+  float* first_weights;             ///< gradient of the first layer's weight, [inputs, width]
+};
+
+/// How gradients of the weights are collected on the way back.
+struct MlpPasses::Learning {
+  bool late;  ///< the deltas are free of the rows' factors, for the input gradient's sake
+  std::span<float* const> gradients;
+};
+
+MlpPasses::Layer::Layer(std::int64_t from_size, std::int64_t to_size,
+                        std::shared_ptr<const Products> library)
+    : from(from_size),
+      to(to_size),
+      products(std::move(library)),
+      plain(size(products->packed_floats(to, from))),
+      transposed(size(products->packed_floats(from, to))),
+      bias(size(to)) {}
+
+void MlpPasses::Layer::pack(const float* weight, const float* new_bias) {
+  std::copy_n(new_bias, size(to), bias.data());
+  AlignedFloats turned(size(from * to));
+  constexpr std::int64_t square = 16;  // small enough that both sides of it are in the cache
+  for (std::int64_t row = 0; row < to; row += square)
+    for (std::int64_t column = 0; column < from; column += square)
+      for (std::int64_t i = row; i < std::min(row + square, to); ++i)
+        for (std::int64_t k = column; k < std::min(column + square, from); ++k)
+          turned.data()[k * to + i] = weight[i * from + k];
+  products->pack(to, from, weight, plain.data());
+  products->pack(from, to, turned.data(), transposed.data());
+}
+
+MlpPasses::MlpPasses(const MlpShape& shape, std::int64_t block_rows,
+                     std::shared_ptr<const Products> library,
+                     std::shared_ptr<const Products> between_layers)
+    : shape_(shape),
+      block_rows_(whole_panels(block_rows)),
+      output_(shape.width, shape.outputs, library) {
+  const std::int64_t width = shape.width;
+  if (!between_layers) between_layers = library;
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer)
+    hidden_.emplace_back(layer == 0 ? shape.inputs : width, width,
+                         layer == 0 ? library : between_layers);
+  const auto gradient = [&](const Products& by, std::int64_t rows, std::int64_t columns) {
+    return Gradient{by.accumulate(block_rows_, rows, columns),
+                    by.accumulate(panel_rows, rows, columns)};
+  };
+  first_ = library->multiply_packed(panel_rows, shape.inputs, width);
+  between_ = between_layers->multiply_packed(panel_rows, width, width);
+  weights_ = gradient(*between_layers, width, width);
+  first_weights_ = gradient(*library, shape.inputs, width);
+  if (shape.inputs >= many_inputs)
+    input_gradient_ = library->multiply_packed(panel_rows, width, shape.inputs);
+  if (has_one_output()) return;
+  last_ = library->multiply_packed(panel_rows, width, shape.outputs);
+  below_output_ = library->multiply_packed(panel_rows, shape.outputs, width);
+  output_weights_ = gradient(*library, shape.outputs, width);
+}
+
+void MlpPasses::pack(std::span<const float* const> parameters) {
+  for (std::size_t i = 0; i < hidden_.size(); ++i)
+    hidden_[i].pack(parameters[2 * i], parameters[2 * i + 1]);
+  output_.pack(parameters[2 * hidden_.size()], parameters[2 * hidden_.size() + 1]);
+}
+
+// Cuts rows into blocks, the last one filled up with rows of zeros to whole panels.
+// block(first row, rows, whole rows) does what comes between forward and input gradient.
+template <class Block>
+void MlpPasses::each_block(Scratch& scratch, const Rows& rows, const Block& block) const {
+  const std::size_t inputs = scratch.inputs, outputs = size(shape_.outputs);
+  for (std::int64_t first = 0; first < rows.rows; first += block_rows_) {
+    const std::int64_t here = std::min(block_rows_, rows.rows - first), whole = whole_panels(here);
+    float* const filled =
+        std::copy_n(rows.input + size(first) * inputs, size(here) * inputs, scratch.input);
+    std::fill_n(filled, size(whole - here) * inputs, 0.0F);
+    forward(scratch, whole);
+    std::copy_n(scratch.output, size(here) * outputs, rows.output + size(first) * outputs);
+    block(first, here, whole);
+    if (!rows.input_gradient) continue;
+    input_gradient(scratch, whole);
+    std::copy_n(scratch.input_gradient, size(here) * inputs,
+                rows.input_gradient + size(first) * inputs);
+  }
+}
+
+Panel MlpPasses::panel(const Scratch& scratch, std::size_t layer, std::int64_t first) const {
+  return {.rows = size(panel_rows),
+          .width = scratch.width,
+          .negative_slope = shape_.negative_slope,
+          .activations = scratch.activations[layer] + size(first) * scratch.width};
+}
+
+// All layers of a panel before the next panel: what a product wrote is read while it is warm.
+void MlpPasses::forward(Scratch& scratch, std::int64_t rows) const {
+  for (std::int64_t first = 0; first < rows; first += panel_rows) {
+    const float* from = scratch.input + size(first) * scratch.inputs;
+    for (std::size_t layer = 0; layer < hidden_.size(); ++layer) {
+      const Panel to = panel(scratch, layer, first);
+      (layer == 0 ? first_ : between_)(from, hidden_[layer].transposed.data(), to.activations);
+      activate(to, hidden_[layer].bias.data());
+      from = to.activations;
+    }
+    float* const output = scratch.output + first * shape_.outputs;
+    if (has_one_output()) {
+      weighted_sums(from, output_.plain.data(), *output_.bias.data(), output, size(panel_rows),
+                    scratch.width);
+    } else {
+      last_(from, output_.transposed.data(), output);
+      add_to_rows(output, output_.bias.data(), panel_rows, size(shape_.outputs));
+    }
+  }
+}
+
+Panel MlpPasses::delta_panel(const Scratch& scratch, std::size_t layer, std::int64_t first,
+                             float* delta, const Learning* learning) const {
+  Panel panel = this->panel(scratch, layer, first);
+  panel.delta = delta + size(first) * scratch.width;
+  if (learning) {
+    panel.factors = scratch.factors + first * shape_.outputs;
+    panel.late = learning->late;
+    panel.bias_gradient = learning->gradients[2 * layer + 1];
+  }
+  return panel;
+}
+
+// From the output to the last hidden layer's delta.
+void MlpPasses::start_backward(Scratch& scratch, std::int64_t rows,
+                               const Learning* learning) const {
+  const std::size_t last = hidden_.size() - 1;
+  float* const weight_gradient = learning ? learning->gradients[2 * last + 2] : nullptr;
+  for (std::int64_t first = 0; first < rows; first += panel_rows) {
+    const Panel panel = delta_panel(scratch, last, first, scratch.delta, learning);
+    if (has_one_output()) {
+      start_delta(panel, output_.plain.data(), weight_gradient);
+    } else {
+      below_output_(panel.factors, output_.plain.data(), panel.delta);
+      through_activation(panel);
+    }
+  }
+  if (!learning) return;
+  add_rows(scratch.factors, rows, learning->gradients[2 * last + 3], size(shape_.outputs));
+  if (!has_one_output())
+    add(output_weights_, scratch.factors, shape_.outputs, scratch.activations[last], shape_.width,
+        rows, weight_gradient);
+}
+
+// Down to the first layer's delta.
+void MlpPasses::backward(Scratch& scratch, std::int64_t rows, const Learning* learning) const {
+  start_backward(scratch, rows, learning);
+  for (std::size_t layer = hidden_.size() - 1; layer > 0; --layer) {
+    for (std::int64_t first = 0; first < rows; first += panel_rows) {
+      const Panel panel = delta_panel(scratch, layer - 1, first, scratch.next_delta, learning);
+      between_(scratch.delta + size(first) * scratch.width, hidden_[layer].plain.data(),
+               panel.delta);
+      through_activation(panel);
+    }
+    if (learning)
+      add(weights_, scratch.delta, shape_.width, scratch.activations[layer - 1], shape_.width, rows,
+          learning->gradients[2 * layer]);
+    std::swap(scratch.delta, scratch.next_delta);
+  }
+}
+
+void MlpPasses::input_gradient(const Scratch& scratch, std::int64_t rows) const {
+  const std::size_t inputs = scratch.inputs;
+  if (input_gradient_) {
+    for (std::int64_t first = 0; first < rows; first += panel_rows)
+      input_gradient_(scratch.delta + size(first) * scratch.width, hidden_[0].plain.data(),
+                      scratch.input_gradient + size(first) * inputs);
+    return;
+  }
+  for (std::size_t input = 0; input < inputs; ++input) {
+    weighted_sums(scratch.delta, hidden_[0].transposed.data() + input * scratch.width, 0.0F,
+                  scratch.output, size(rows), scratch.width);
+    for (std::size_t row = 0; row < size(rows); ++row)
+      scratch.input_gradient[row * inputs + input] = scratch.output[row];
+  }
+}
+
+// to += a^T b. shape: a [rows, a_width], b [rows, b_width]
+void MlpPasses::add(const Gradient& gradient, const float* a, std::int64_t a_width, const float* b,
+                    std::int64_t b_width, std::int64_t rows, float* to) const {
+  if (rows == block_rows_) return gradient.block(a, b, to);
+  for (std::int64_t first = 0; first < rows; first += panel_rows)
+    gradient.panel(a + first * a_width, b + first * b_width, to);
+}
+
+void MlpPasses::evaluate(const Rows& rows) const {
+  Scratch scratch(shape_, block_rows_);
+  each_block(scratch, rows, [&](std::int64_t, std::int64_t, std::int64_t whole) {
+    if (rows.input_gradient) backward(scratch, whole, nullptr);
+  });
+}
+
+// A row's factor enters the deltas at the start. Where the input gradient needs deltas without it,
+// it enters what the deltas are multiplied with.
+void MlpPasses::learn(const Rows& rows, const Slopes& slopes,
+                      std::span<float* const> gradients) const {
+  const Learning learning{.late = rows.input_gradient != nullptr, .gradients = gradients};
+  const std::size_t outputs = size(shape_.outputs);
+  Scratch scratch(shape_, block_rows_);
+  each_block(scratch, rows, [&](std::int64_t first, std::int64_t here, std::int64_t whole) {
+    const std::size_t known = size(here) * outputs;
+    slopes({scratch.output, known}, first, {scratch.factors, known});
+    std::fill(scratch.factors + known, scratch.factors + size(whole) * outputs, 0.0F);
+    backward(scratch, whole, &learning);
+    if (learning.late) scale_rows(scratch.input, scratch.factors, whole, scratch.inputs);
+    // transposed: few inputs would leave most of a vector empty
+    add(first_weights_, scratch.input, shape_.inputs, scratch.delta, shape_.width, whole,
+        scratch.first_weights);
+  });
+  add_transposed(scratch.first_weights, gradients[0], scratch.inputs, scratch.width);
+}
+
+}  // namespace sagips::kernels

@@ -1,0 +1,113 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sagips/kernels/aligned.hpp"
+#include "sagips/kernels/panel.hpp"
+#include "sagips/kernels/products.hpp"
+
+namespace sagips::kernels {
+
+/// A fully connected network with LeakyReLU between layers and no activation at its end.
+struct MlpShape {
+  std::int64_t inputs = 1;
+  std::int64_t width = 128;  ///< neurons of each hidden layer
+  std::int64_t layers = 4;   ///< hidden layers, at least 1
+  float negative_slope = 0.2F;
+  std::int64_t outputs = 1;
+
+  /// Operations of all products of one row: 2 a weight.
+  double operations() const;
+};
+
+/// Rows that are evaluated at a time, so that their activations and the weights stay in the
+/// second-level cache of a core.
+std::int64_t rows_in_cache(const MlpShape& shape, std::int64_t cache_bytes);
+
+/// Bytes of the second-level cache that a thread has to itself; 1 MiB where the system does not tell.
+std::int64_t second_level_cache();
+
+/// Forward and backward passes of such a network over many rows, block by block: all layers of a
+/// block go forward and backward while it is in the cache, bias and activation on panels of rows
+/// that just left a product.
+///
+/// Where the output is one number a row, the backward pass for the input gradient is run with slope
+/// 1 and each row's own slope comes in where it is first needed: the input gradient needs none.
+///
+/// `pack` is for one thread; the passes may then run on many.
+class MlpPasses {
+ public:
+  /// block_rows is rounded up to whole panels of 32.
+  /// between_layers: multiplies between hidden layers, where almost all of the work is; null: the
+  /// library does that, too
+  MlpPasses(const MlpShape& shape, std::int64_t block_rows, std::shared_ptr<const Products> library,
+            std::shared_ptr<const Products> between_layers = nullptr);
+
+  /// Takes the weights that the following passes use.
+  /// parameters: weight [outputs, inputs] and bias [outputs] of each layer, in order
+  void pack(std::span<const float* const> parameters);
+
+  /// Writes d loss / d output of some rows, given their outputs.
+  /// shape: [rows, outputs] both, for rows first_row, first_row + 1, ...
+  using Slopes = std::function<void(std::span<const float> outputs, std::int64_t first_row,
+                                    std::span<float> slopes)>;
+
+  struct Rows {
+    const float* input;  ///< [rows, inputs]
+    std::int64_t rows;
+    float* output;          ///< [rows, outputs]
+    float* input_gradient;  ///< [rows, inputs], d output / d input; null: nobody asks. Only for one
+                            ///< output
+  };
+  /// Outputs and, where asked for, their slopes by the input.
+  void evaluate(const Rows& rows) const;
+  /// The same, and adds sum_r slope_r d output_r / d weights to the gradients.
+  /// gradients: shaped as the parameters of `pack`
+  void learn(const Rows& rows, const Slopes& slopes, std::span<float* const> gradients) const;
+
+  const MlpShape& shape() const { return shape_; }
+  std::int64_t block_rows() const { return block_rows_; }
+
+ private:
+  struct Layer {
+    Layer(std::int64_t from_size, std::int64_t to_size, std::shared_ptr<const Products> library);
+    void pack(const float* weight, const float* new_bias);
+    std::int64_t from, to;
+    std::shared_ptr<const Products> products;
+    AlignedFloats plain, transposed;  ///< weight [to, from] and [from, to], as its products pack it
+    AlignedFloats bias;               ///< [to]
+  };
+  class Scratch;
+  struct Learning;
+
+  /// A product of fixed height, for whole blocks and for what is left.
+  struct Gradient {
+    Products::Kernel block, panel;
+  };
+
+  bool has_one_output() const { return shape_.outputs == 1; }
+  template <class Block>
+  void each_block(Scratch& scratch, const Rows& rows, const Block& block) const;
+  Panel panel(const Scratch& scratch, std::size_t layer, std::int64_t first) const;
+  void forward(Scratch& scratch, std::int64_t rows) const;
+  void start_backward(Scratch& scratch, std::int64_t rows, const Learning* learning) const;
+  void backward(Scratch& scratch, std::int64_t rows, const Learning* learning) const;
+  Panel delta_panel(const Scratch& scratch, std::size_t layer, std::int64_t first, float* delta,
+                    const Learning* learning) const;
+  void input_gradient(const Scratch& scratch, std::int64_t rows) const;
+  void add(const Gradient& gradient, const float* a, std::int64_t a_width, const float* b,
+           std::int64_t b_width, std::int64_t rows, float* to) const;
+
+  MlpShape shape_;
+  std::int64_t block_rows_;
+  std::vector<Layer> hidden_;
+  Layer output_;
+  Products::Kernel first_, between_, last_;            ///< forward, a panel of rows at a time
+  Products::Kernel below_output_, input_gradient_;     ///< backward; between_ serves there, too
+  Gradient weights_, output_weights_, first_weights_;  ///< of the first layer: transposed
+};
+
+}  // namespace sagips::kernels

@@ -1,0 +1,47 @@
+#include "sagips/kernels/products.hpp"
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/kernels/products_found.hpp"
+
+namespace sagips::kernels {
+
+namespace {
+
+const std::vector<std::shared_ptr<const Products>>& all_products() {
+  static const std::vector<std::shared_ptr<const Products>> found = [] {
+    std::vector<std::shared_ptr<const Products>> list;
+    for (auto candidate : {libxsmm_products(), mkl_products(), plain_products()})
+      if (candidate) list.push_back(std::move(candidate));
+    return list;
+  }();
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> available_products() {
+  std::vector<std::string> names;
+  for (const auto& candidate : all_products()) names.push_back(candidate->name());
+  return names;
+}
+
+std::shared_ptr<const Products> products(const std::string& name, const std::string& key) {
+  for (const auto& candidate : all_products())
+    if (candidate->name() == name) return candidate;
+  throw core::ConfigError(
+      key,
+      core::text("matrix products of '", name, "' are not in this program, or its processor ",
+                 "lacks what they need. Here are: ", core::join(available_products(), ", "), "."));
+}
+
+std::shared_ptr<const Products> products_in_bfloat16(const std::string& key) {
+  static const std::shared_ptr<const Products> found = bfloat16_products();
+  if (found) return found;
+  throw core::ConfigError(
+      key,
+      "bfloat16 products need a processor with AVX512_BF16 (or AMX) and a program built for "
+      "Linux on x86-64 with g++ 12 or later: use dense.precision=float32");
+}
+
+}  // namespace sagips::kernels

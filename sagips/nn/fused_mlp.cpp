@@ -1,0 +1,167 @@
+#include "sagips/nn/fused_mlp.hpp"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sagips/core/error.hpp"
+
+namespace sagips::nn {
+
+namespace {
+
+using kernels::MlpPasses;
+
+void refuse_second_derivatives() {
+  if (torch::GradMode::is_enabled())
+    throw core::StateError(
+        "a gradient through fused dense layers cannot be differentiated again. Set "
+        "dense.library=libtorch.");
+}
+
+std::vector<float*> gradients_of(Leaves& leaves) {
+  std::vector<float*> gradients;
+  for (const torch::Tensor& leaf : leaves.tensors)
+    gradients.push_back(leaf.grad().data_ptr<float>());
+  return gradients;
+}
+
+/// Outputs whose way back is a second forward pass with the slopes that are known by then.
+struct ByWeights : torch::autograd::Function<ByWeights> {
+  /// trigger: any leaf, so that the way back is gone at all.
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor&,
+                               const torch::Tensor& input, const MlpPasses* passes,
+                               Leaves* leaves) {
+    torch::Tensor output = torch::empty({input.size(0), passes->shape().outputs}, input.options());
+    passes->evaluate({input.data_ptr<float>(), input.size(0), output.data_ptr<float>(), nullptr});
+    context->save_for_backward({input});
+    context->saved_data["passes"] = reinterpret_cast<std::int64_t>(passes);
+    context->saved_data["leaves"] = reinterpret_cast<std::int64_t>(leaves);
+    return output;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    refuse_second_derivatives();
+    const torch::Tensor input = context->get_saved_variables()[0];
+    const torch::Tensor known = gradients[0].contiguous();
+    const auto* passes = reinterpret_cast<const MlpPasses*>(context->saved_data["passes"].toInt());
+    auto* leaves = reinterpret_cast<Leaves*>(context->saved_data["leaves"].toInt());
+    torch::Tensor output = torch::empty_like(known);
+    passes->learn(
+        {input.data_ptr<float>(), input.size(0), output.data_ptr<float>(), nullptr},
+        [&](std::span<const float>, std::int64_t first, std::span<float> slopes) {
+          std::copy_n(known.data_ptr<float>() + first * passes->shape().outputs, slopes.size(),
+                      slopes.data());
+        },
+        gradients_of(*leaves));
+    return {torch::Tensor(), torch::Tensor(), torch::Tensor(), torch::Tensor()};
+  }
+};
+
+/// Numbers whose slopes by the input are known already.
+struct KnownSlopes : torch::autograd::Function<KnownSlopes> {
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor&,
+                               const torch::Tensor& output, const torch::Tensor& slopes) {
+    context->save_for_backward({slopes});
+    return output;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    refuse_second_derivatives();
+    const torch::Tensor slopes = context->get_saved_variables()[0];
+    return {gradients[0].unsqueeze(-1) * slopes, torch::Tensor(), torch::Tensor()};
+  }
+};
+
+/// Input and results of a call as the passes want them.
+struct Call {
+  torch::Tensor input, output, slopes;  ///< slopes: undefined when nobody will ask for them
+
+  explicit Call(const torch::Tensor& given) {
+    input = given.detach().contiguous();
+    output = torch::empty(input.sizes().slice(0, static_cast<std::size_t>(input.dim() - 1)),
+                          input.options());
+    if (given.requires_grad() && torch::GradMode::is_enabled()) slopes = torch::empty_like(input);
+  }
+  MlpPasses::Rows rows(std::int64_t first, std::int64_t count, std::int64_t inputs) const {
+    return {input.data_ptr<float>() + first * inputs, count, output.data_ptr<float>() + first,
+            slopes.defined() ? slopes.data_ptr<float>() + first * inputs : nullptr};
+  }
+  torch::Tensor result(const torch::Tensor& given) const {
+    return slopes.defined() ? KnownSlopes::apply(given, output, slopes) : output;
+  }
+};
+
+}  // namespace
+
+void DenseConfig::fields(core::FieldList& list) {
+  std::vector<std::string> choices = {"auto", "libtorch"};
+  for (const std::string& name : kernels::available_products()) choices.push_back(name);
+  list.add_choice(
+      "library", choices, [this] { return library; },
+      [this](const std::string& chosen) { library = chosen; },
+      "who multiplies matrices in the discriminator's fused passes; auto: the first of those here; "
+      "libtorch: plain LibTorch layers");
+  list.add("block_rows", block_rows,
+           "events whose activations are in the cache at a time; 0: as many as its size allows",
+           core::Range::between(0, 1e6));
+  list.choice(
+      "precision", precision, {{"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}},
+      "factors of products between the discriminator's hidden layers; bfloat16 keeps 8 bits "
+      "of them and is faster where the processor has it (docs/step_engine.md: what it does "
+      "to results)");
+}
+
+std::unique_ptr<FusedMlp> FusedMlp::make(const Mlp& network, const DenseConfig& config,
+                                         torch::Device device) {
+  const MlpConfig& mlp = network.config();
+  const bool rounds = config.precision == DenseConfig::Precision::bfloat16;
+  if (config.library == "libtorch" && rounds)
+    throw core::ConfigError("dense.precision",
+                            "bfloat16 is for fused layers, dense.library=libtorch has none. Choose "
+                            "one of them.");
+  if (config.library == "libtorch" || !device.is_cpu() || mlp.layers < 1) return nullptr;
+  const std::string library =
+      config.library == "auto" ? kernels::available_products().front() : config.library;
+  const kernels::MlpShape shape{network.inputs(), mlp.width, mlp.layers,
+                                static_cast<float>(mlp.negative_slope), network.outputs()};
+  const std::int64_t block_rows =
+      config.block_rows > 0 ? config.block_rows
+                            : kernels::rows_in_cache(shape, kernels::second_level_cache());
+  return std::unique_ptr<FusedMlp>(
+      new FusedMlp({shape, block_rows, kernels::products(library, "dense.library"),
+                    rounds ? kernels::products_in_bfloat16("dense.precision") : nullptr}));
+}
+
+void FusedMlp::pack(const Leaves& leaves) {
+  std::vector<const float*> parameters;
+  for (const torch::Tensor& leaf : leaves.tensors) parameters.push_back(leaf.data_ptr<float>());
+  passes_.pack(parameters);
+}
+
+// Blocks do not know each other, so they may go to LibTorch's threads; a thread that takes tiles
+// has none of those.
+torch::Tensor FusedMlp::operator()(const torch::Tensor& input) const {
+  const Call call(input);
+  const std::int64_t inputs = passes_.shape().inputs, rows = call.output.numel();
+  const std::int64_t step = passes_.block_rows(), blocks = (rows + step - 1) / step;
+  at::parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t end) {
+    passes_.evaluate(call.rows(first * step, std::min(end * step, rows) - first * step, inputs));
+  });
+  return call.result(input);
+}
+
+torch::Tensor FusedMlp::learn(const torch::Tensor& input, const Slopes& slopes,
+                              Leaves& leaves) const {
+  const Call call(input);
+  passes_.learn(call.rows(0, call.output.numel(), passes_.shape().inputs), slopes,
+                gradients_of(leaves));
+  return call.result(input);
+}
+
+torch::Tensor FusedMlp::operator()(const torch::Tensor& input, Leaves& leaves) const {
+  return ByWeights::apply(leaves.tensors[0], input.contiguous(), &passes_, &leaves);
+}
+
+}  // namespace sagips::nn

@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <torch/torch.h>
+
+#include "sagips/core/config.hpp"
+#include "sagips/kernels/mlp_passes.hpp"
+#include "sagips/nn/mlp.hpp"
+#include "sagips/nn/replica.hpp"
+
+namespace sagips::nn {
+
+/// How dense layers are evaluated. Every choice but the precision gives the same numbers up to
+/// rounding in float32.
+struct DenseConfig {
+  enum class Precision { float32, bfloat16 };
+  std::string library = "auto";
+  std::int64_t block_rows = 0;
+  /// Of the products between the discriminator's hidden layers.
+  Precision precision = Precision::float32;
+
+  void fields(core::FieldList& list);
+};
+
+/// A network evaluated by kernels::MlpPasses: forward and backward in one go while a block of rows is
+/// in the cache. `Mlp` on LibTorch is its oracle. Differentiable once, not twice.
+class FusedMlp {
+ public:
+  /// Nothing where LibTorch has to do it: another device, no hidden layer, or the config says so.
+  static std::unique_ptr<FusedMlp> make(const Mlp& network, const DenseConfig& config,
+                                        torch::Device device);
+
+  /// Takes the weights that the next calls use; on one thread. The other calls may come from many.
+  void pack(const Leaves& leaves);
+
+  /// Differentiable by the input; nobody gets gradients of the weights. For networks with one output.
+  /// shape: input [..., inputs] -> [...]
+  torch::Tensor operator()(const torch::Tensor& input) const;
+  /// Differentiable by the weights: going backward adds their gradients to the leaves' accumulators.
+  /// The leaves and this object must live until then.
+  /// shape: input [rows, inputs] -> [rows, outputs]
+  torch::Tensor operator()(const torch::Tensor& input, Leaves& leaves) const;
+
+  /// d loss / d output of some rows, given their outputs.
+  using Slopes = kernels::MlpPasses::Slopes;
+  /// As the first form, and adds the weights' gradients of that loss to the leaves' accumulators.
+  torch::Tensor learn(const torch::Tensor& input, const Slopes& slopes, Leaves& leaves) const;
+
+ private:
+  explicit FusedMlp(kernels::MlpPasses passes) : passes_(std::move(passes)) {}
+
+  kernels::MlpPasses passes_;
+};
+
+}  // namespace sagips::nn

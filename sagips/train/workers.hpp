@@ -1,0 +1,47 @@
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace sagips::train {
+
+/// Threads that share numbered pieces of work; the calling thread is one of them. LibTorch's
+/// operations run on one thread inside each of the others.
+class Workers {
+ public:
+  explicit Workers(int threads);
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  /// `between` is empty but on the calling thread.
+  using Work = std::function<void(std::size_t piece, const std::function<void()>& between)>;
+  /// Each piece once, on whichever thread is free. The calling thread passes `poll` to its pieces
+  /// and calls it while it waits for the others.
+  /// throws: what the first piece in order threw; pieces that nobody began are left out then
+  void run(std::size_t pieces, const Work& work, const std::function<void()>& poll);
+
+ private:
+  void serve();
+  void take_pieces(const std::function<void()>& between);
+  void wait_for_helpers(std::function<void()> poll);
+  void fail(std::size_t piece);
+
+  const Work* work_ = nullptr;
+  std::size_t pieces_ = 0;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<bool> failed_{false};
+  std::atomic<int> busy_{0};
+  std::atomic<unsigned> turn_{0};  ///< counts runs; helpers sleep on it
+  bool stop_ = false;              ///< written before turn_, read after it
+  std::mutex mutex_;               ///< of what follows
+  std::exception_ptr error_;
+  std::size_t error_piece_ = 0;
+  std::vector<std::thread> helpers_;
+};
+
+}  // namespace sagips::train
