@@ -41,8 +41,7 @@ def evaluations(folder):
     return found
 
 
-def train(program, job, settings, seed, scratch):
-    name = f"run{len(list(scratch.iterdir()))}"
+def train(program, job, settings, name, seed, scratch):
     command = [program, "train", *job, *settings, f"run.seed={seed}", f"run.folder={scratch}", f"run.name={name}", "run.figures=false"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -86,7 +85,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for seed in seeds:
             for name, settings in variants.items():
-                runs[name][seed] = train(options.program, options.job, settings, seed, pathlib.Path(scratch))
+                runs[name][seed] = train(options.program, options.job, settings, f"run{len(runs[name])}_{list(variants).index(name)}",
+                                          seed, pathlib.Path(scratch))
                 last = runs[name][seed][-1]
                 print(f"seed {seed}, {name}: {last[1]} epochs in {last[0]:.1f} s, mean |residual| {100 * last[2]:.1f} %",
                       flush=True)

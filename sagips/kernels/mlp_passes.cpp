@@ -39,6 +39,22 @@ void add_rows(const float* values, std::int64_t rows, float* sums, std::size_t w
   }
 }
 
+// to [columns, rows] = from^T, by squares of which both sides are in the cache
+void transpose(const float* from, float* to, std::size_t rows, std::size_t columns) {
+  constexpr std::size_t square = 8;
+  for (std::size_t row = 0; row < rows; row += square)
+    for (std::size_t column = 0; column < columns; column += square)
+      if (row + square <= rows && column + square <= columns) {
+        for (std::size_t k = 0; k < square; ++k)
+          for (std::size_t i = 0; i < square; ++i)
+            to[(column + k) * rows + row + i] = from[(row + i) * columns + column + k];
+      } else {
+        for (std::size_t k = column; k < std::min(column + square, columns); ++k)
+          for (std::size_t i = row; i < std::min(row + square, rows); ++i)
+            to[k * rows + i] = from[i * columns + k];
+      }
+}
+
 // to [columns, rows] += from^T
 void add_transposed(const float* from, float* to, std::size_t rows, std::size_t columns) {
   for (std::size_t row = 0; row < rows; ++row)
@@ -113,12 +129,7 @@ MlpPasses::Layer::Layer(std::int64_t from_size, std::int64_t to_size,
 void MlpPasses::Layer::pack(const float* weight, const float* new_bias) {
   std::copy_n(new_bias, size(to), bias.data());
   AlignedFloats turned(size(from * to));
-  constexpr std::int64_t square = 16;  // small enough that both sides of it are in the cache
-  for (std::int64_t row = 0; row < to; row += square)
-    for (std::int64_t column = 0; column < from; column += square)
-      for (std::int64_t i = row; i < std::min(row + square, to); ++i)
-        for (std::int64_t k = column; k < std::min(column + square, from); ++k)
-          turned.data()[k * to + i] = weight[i * from + k];
+  transpose(weight, turned.data(), size(to), size(from));
   products->pack(to, from, weight, plain.data());
   products->pack(from, to, turned.data(), transposed.data());
 }

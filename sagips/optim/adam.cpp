@@ -18,37 +18,28 @@ void AdamConfig::fields(core::FieldList& list) {
 }
 
 Adam::Adam(const nn::Replica& replica, AdamConfig config)
-    : config_(config), weights_(replica.weights().detach().requires_grad_()) {
-  weights_.mutable_grad() = replica.gradients();
-  adam_ = std::make_unique<torch::optim::Adam>(std::vector<torch::Tensor>{weights_},
-                                               torch::optim::AdamOptions(config.learning_rate)
-                                                   .betas({config.beta1, config.beta2})
-                                                   .eps(config.epsilon));
-  // Its state exists from the start, so that taking a state needs no special case before the first
-  // step.
-  auto fresh = std::make_unique<torch::optim::AdamParamState>();
-  fresh->step(0);
-  fresh->exp_avg(torch::zeros_like(replica.weights()));
-  fresh->exp_avg_sq(torch::zeros_like(replica.weights()));
-  adam_->state()[weights_.unsafeGetTensorImpl()] = std::move(fresh);
-}
+    : config_(config),
+      weights_(replica.weights()),
+      gradients_(replica.gradients()),
+      mean_(torch::zeros_like(weights_)),
+      square_(torch::zeros_like(weights_)) {}
 
 void Adam::step(double progress) {
   // rate = rate_0 (f + (1 - f) (1 + cos(pi t)) / 2)
   const double share = config_.final_rate +
                        (1 - config_.final_rate) * 0.5 * (1 + std::cos(std::numbers::pi * progress));
-  adam_->param_groups()[0].options().set_lr(config_.learning_rate * share);
-  adam_->step();
+  torch::NoGradGuard no_grad;
+  const torch::Tensor steps = torch::full({}, static_cast<double>(++steps_),
+                                          torch::dtype(torch::kFloat32).device(weights_.device()));
+  at::_fused_adam_({weights_}, {gradients_}, {mean_}, {square_}, {}, {steps},
+                   config_.learning_rate * share, config_.beta1, config_.beta2,
+                   /*weight_decay=*/0, config_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
 }
 
 void Adam::state(nn::StateList& list) {
-  auto& state =
-      static_cast<torch::optim::AdamParamState&>(*adam_->state()[weights_.unsafeGetTensorImpl()]);
-  std::int64_t steps = state.step();
-  list.field("steps", steps);
-  state.step(steps);
-  list.field("mean", state.exp_avg());
-  list.field("square", state.exp_avg_sq());
+  list.field("steps", steps_);
+  list.field("mean", mean_);
+  list.field("square", square_);
 }
 
 }  // namespace sagips::optim

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <memory>
 
 #include <torch/torch.h>
 
@@ -20,7 +19,7 @@ struct AdamConfig {
   void fields(core::FieldList& list);
 };
 
-/// LibTorch's Adam on a replica's flat weights.
+/// LibTorch's Adam on a replica's flat weights, in its form that makes one sweep over them.
 /// source: Kingma and Ba, ICLR 2015, algorithm 1; the SAGIPS paper's code uses betas (0.5, 0.999)
 class Adam {
  public:
@@ -32,8 +31,9 @@ class Adam {
 
  private:
   AdamConfig config_;
-  torch::Tensor weights_;  ///< leaf over the replica's flat weights
-  std::unique_ptr<torch::optim::Adam> adam_;
+  torch::Tensor weights_, gradients_;  ///< the replica's flat arrays
+  torch::Tensor mean_, square_;        ///< running ones of the gradient and of its square
+  std::int64_t steps_ = 0;
 };
 
 }  // namespace sagips::optim
