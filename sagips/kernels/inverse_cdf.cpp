@@ -9,70 +9,10 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/vector_widths.hpp"
+#include "sagips/kernels/running_sums.hpp"
 
 namespace sagips::kernels {
 namespace {
-
-// An addition takes four cycles: a table is summed as four chains side by side, which hides them.
-// Each goes four entries at a time, because stores to one cache line are cheaper in a row.
-constexpr std::int64_t chains = 4, burst = 4;
-
-/// Running sums of a table, each chain's from its own beginning; `start` is what lies before it.
-struct Chains {
-  std::int64_t length;  ///< of all but the last, which takes what is left over
-  std::array<double, chains> start;
-  double total;
-};
-
-Chains sum_in_place(double* values, std::int64_t points) {
-  const std::int64_t length = points / (chains * burst) * burst;
-  double sum[chains] = {};
-  for (std::int64_t i = 0; i < length; i += burst)
-    for (std::int64_t c = 0; c < chains; ++c)
-      for (std::int64_t j = 0; j < burst; ++j)
-        values[c * length + i + j] = sum[c] += values[c * length + i + j];
-  for (std::int64_t k = chains * length; k < points; ++k) values[k] = sum[chains - 1] += values[k];
-  Chains result{length, {}, 0};
-  for (std::size_t c = 0; c < chains; ++c) {
-    result.start[c] = result.total;
-    result.total += sum[c];
-  }
-  return result;
-}
-
-/// Calls part(first, size, start) for each chain.
-template <class Part>
-void for_each(const Chains& sums, std::int64_t points, Part part) {
-  for (std::int64_t c = 0; c < chains; ++c) {
-    const std::int64_t first = c * sums.length;
-    part(first, c + 1 < chains ? sums.length : points - first,
-         sums.start[static_cast<std::size_t>(c)]);
-  }
-}
-
-SAGIPS_VECTOR_WIDTHS void masses_from_right(const float* __restrict densities,
-                                            double* __restrict masses, std::int64_t points) {
-  for (std::int64_t k = 0; k < points; ++k)
-    masses[k] = static_cast<double>(densities[points - 1 - k]);
-}
-
-// Twice the trapezoid rule's masses of the cells; the factor leaves with the normalisation.
-SAGIPS_VECTOR_WIDTHS void double_masses_from_right(const float* __restrict densities,
-                                                   double* __restrict masses, std::int64_t cells) {
-  for (std::int64_t k = 0; k < cells; ++k)
-    masses[k] = static_cast<double>(densities[cells - 1 - k] + densities[cells - k]);
-}
-
-SAGIPS_VECTOR_WIDTHS void divide(const double* __restrict sums, double start, float total,
-                                 float* __restrict survival, std::int64_t size) {
-  for (std::int64_t i = 0; i < size; ++i) survival[i] = static_cast<float>(sums[i] + start) / total;
-}
-
-SAGIPS_VECTOR_WIDTHS void multiply(const double* __restrict sums, double start, double factor,
-                                   float* __restrict values, std::int64_t size) {
-  for (std::int64_t i = 0; i < size; ++i)
-    values[i] = static_cast<float>((sums[i] + start) * factor);
-}
 
 // Entries of the table that a draw is compared with at once, at the first and at the last level.
 constexpr std::int32_t fan = 32;

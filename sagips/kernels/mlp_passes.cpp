@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include "sagips/kernels/rows.hpp"
+
 namespace sagips::kernels {
 
 namespace {
@@ -17,48 +19,6 @@ std::size_t size(std::int64_t number) { return static_cast<std::size_t>(number);
 
 std::int64_t whole_panels(std::int64_t rows) {
   return (rows + panel_rows - 1) / panel_rows * panel_rows;
-}
-
-void scale_rows(float* values, const float* factors, std::int64_t rows, std::size_t width) {
-  for (std::int64_t row = 0; row < rows; ++row, values += width)
-    for (std::size_t j = 0; j < width; ++j) values[j] *= factors[row];
-}
-
-void add_to_rows(float* values, const float* numbers, std::int64_t rows, std::size_t width) {
-  for (std::int64_t row = 0; row < rows; ++row, values += width)
-    for (std::size_t j = 0; j < width; ++j) values[j] += numbers[j];
-}
-
-// In double: measured and synthetic events pull the output's bias to opposite sides.
-void add_rows(const float* values, std::int64_t rows, float* sums, std::size_t width) {
-  for (std::size_t j = 0; j < width; ++j) {
-    double sum = 0;
-    for (std::int64_t row = 0; row < rows; ++row)
-      sum += static_cast<double>(values[size(row) * width + j]);
-    sums[j] += static_cast<float>(sum);
-  }
-}
-
-// to [columns, rows] = from^T, by squares of which both sides are in the cache
-void transpose(const float* from, float* to, std::size_t rows, std::size_t columns) {
-  constexpr std::size_t square = 8;
-  for (std::size_t row = 0; row < rows; row += square)
-    for (std::size_t column = 0; column < columns; column += square)
-      if (row + square <= rows && column + square <= columns) {
-        for (std::size_t k = 0; k < square; ++k)
-          for (std::size_t i = 0; i < square; ++i)
-            to[(column + k) * rows + row + i] = from[(row + i) * columns + column + k];
-      } else {
-        for (std::size_t k = column; k < std::min(column + square, columns); ++k)
-          for (std::size_t i = row; i < std::min(row + square, rows); ++i)
-            to[k * rows + i] = from[i * columns + k];
-      }
-}
-
-// to [columns, rows] += from^T
-void add_transposed(const float* from, float* to, std::size_t rows, std::size_t columns) {
-  for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t j = 0; j < columns; ++j) to[j * rows + row] += from[row * columns + j];
 }
 
 }  // namespace
@@ -210,7 +170,7 @@ void MlpPasses::forward(Scratch& scratch, std::int64_t rows) const {
                     scratch.width);
     } else {
       last_(from, output_.transposed.data(), output);
-      add_to_rows(output, output_.bias.data(), panel_rows, size(shape_.outputs));
+      add_to_rows(output, output_.bias.data(), size(panel_rows), size(shape_.outputs));
     }
   }
 }
@@ -242,7 +202,7 @@ void MlpPasses::start_backward(Scratch& scratch, std::int64_t rows,
     }
   }
   if (!learning) return;
-  add_rows(scratch.factors, rows, learning->gradients[2 * last + 3], size(shape_.outputs));
+  add_rows(scratch.factors, size(rows), learning->gradients[2 * last + 3], size(shape_.outputs));
   if (!has_one_output())
     add(output_weights_, scratch.factors, shape_.outputs, scratch.activations[last], shape_.width,
         rows, weight_gradient);
@@ -308,7 +268,7 @@ void MlpPasses::learn(const Rows& rows, const Slopes& slopes,
     slopes({scratch.output, known}, first, {scratch.factors, known});
     std::fill(scratch.factors + known, scratch.factors + size(whole) * outputs, 0.0F);
     backward(scratch, whole, &learning);
-    if (learning.late) scale_rows(scratch.input, scratch.factors, whole, scratch.inputs);
+    if (learning.late) scale_rows(scratch.input, scratch.factors, size(whole), scratch.inputs);
     // transposed: few inputs would leave most of a vector empty
     add(first_weights_, scratch.input, shape_.inputs, scratch.delta, shape_.width, whole,
         scratch.first_weights);

@@ -46,11 +46,17 @@ class Libxsmm final : public Products {
 
 }  // namespace
 
-// Below AVX2 its code is no faster than plain loops.
+// Below AVX2 its code is no faster than plain loops; a system that forbids generated code gets none.
 std::shared_ptr<const Products> libxsmm_products() {
   libxsmm_init();
   if (libxsmm_get_target_archid() < LIBXSMM_X86_AVX2) return nullptr;
-  return std::make_shared<Libxsmm>();
+  auto found = std::make_shared<Libxsmm>();
+  try {
+    found->multiply(8, 8, 8);
+  } catch (const core::Error&) {
+    return nullptr;
+  }
+  return found;
 }
 #else
 std::shared_ptr<const Products> libxsmm_products() { return nullptr; }
