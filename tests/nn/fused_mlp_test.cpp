@@ -125,6 +125,17 @@ TEST(FusedMlp, RefusesSecondDerivativesAndSaysWhatToDo) {
   EXPECT_THROW(torch::autograd::grad({output.sum()}, {input}, {}, true, true), core::StateError);
 }
 
+TEST(FusedMlp, RoundsOnlyWhereItMultipliesItself) {
+  const Mlp network(2, 1, {.width = 64, .layers = 3});
+  try {
+    FusedMlp::make(network, {.library = "libtorch", .precision = DenseConfig::Precision::bfloat16},
+                   torch::kCPU);
+    FAIL() << "no error";
+  } catch (const core::ConfigError& error) {
+    EXPECT_NE(std::string(error.what()).find("dense.precision"), std::string::npos) << error.what();
+  }
+}
+
 TEST(FusedMlp, LeavesToLibTorchWhatItCannotDo) {
   const Mlp linear(2, 1, {.width = 8, .layers = 0}), usual(2, 1, {.width = 8, .layers = 1});
   EXPECT_EQ(FusedMlp::make(linear, {}, torch::kCPU), nullptr);
