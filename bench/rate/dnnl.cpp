@@ -8,10 +8,9 @@ namespace {
 using namespace sagips::bench;
 using dnnl::memory;
 
-void multiply(char transpose_a, int m, int n, int k, const float* a, const float* b, float beta,
+void multiply(bool transposed, int m, int n, int k, const float* a, const float* b, float beta,
               float* c) {
-  const int lda = transpose_a == 'N' ? k : m;
-  dnnl_sgemm(transpose_a, 'N', m, n, k, 1, a, lda, b, n, beta, c, n);
+  dnnl_sgemm(transposed ? 'T' : 'N', 'N', m, n, k, 1, a, transposed ? m : k, b, n, beta, c, n);
 }
 
 memory::desc rows_of_128(int rows) {
@@ -42,19 +41,8 @@ Product matmul(int rows, const Arrays& arrays) {
 
 std::vector<Product> products(const Arrays& arrays) {
   omp_set_num_threads(1);  // holds for the products that this thread calls
-  float *left = arrays.left(), *right = arrays.right(), *result = arrays.result(),
-        *gradient = arrays.gradient();
-  std::vector<Product> all = {
-      {"2048^3", large_flop(),
-       [=] { multiply('N', large_size, large_size, large_size, left, right, 0, result); }}};
-  for (const int rows : tile_rows) {
-    all.push_back({forward_shape(rows), layer_flop(rows),
-                   [=] { multiply('N', rows, layer_width, layer_width, left, right, 0, result); }});
-    all.push_back({weight_gradient_shape(rows), layer_flop(rows), [=] {
-                     multiply('T', layer_width, layer_width, rows, left, right, 1, gradient);
-                   }});
-    all.push_back(matmul(rows, arrays));
-  }
+  std::vector<Product> all = all_products(arrays, multiply);
+  for (const int rows : tile_rows) all.push_back(matmul(rows, arrays));
   return all;
 }
 

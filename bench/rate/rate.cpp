@@ -142,6 +142,23 @@ double layer_flop(int rows) { return 2.0 * rows * layer_width * layer_width; }
 std::string forward_shape(int rows) { return "forward " + std::to_string(rows); }
 std::string weight_gradient_shape(int rows) { return "weight gradient " + std::to_string(rows); }
 
+std::vector<Product> all_products(const Arrays& arrays, Multiply multiply) {
+  float *left = arrays.left(), *right = arrays.right(), *result = arrays.result(),
+        *gradient = arrays.gradient();
+  std::vector<Product> all = {
+      {"2048^3", large_flop(),
+       [=] { multiply(false, large_size, large_size, large_size, left, right, 0, result); }}};
+  for (const int rows : tile_rows) {
+    all.push_back({forward_shape(rows), layer_flop(rows), [=] {
+                     multiply(false, rows, layer_width, layer_width, left, right, 0, result);
+                   }});
+    all.push_back({weight_gradient_shape(rows), layer_flop(rows), [=] {
+                     multiply(true, layer_width, layer_width, rows, left, right, 1, gradient);
+                   }});
+  }
+  return all;
+}
+
 int rate_program(const std::string& library, const MakeProducts& make_products, int argc,
                  char** argv) {
   const int threads = threads_wanted(argc, argv);

@@ -48,6 +48,13 @@ double layer_flop(int rows);
 std::string forward_shape(int rows);
 std::string weight_gradient_shape(int rows);
 
+/// c = a b + beta c, or a^T b where `transposed`; row-major without gaps.
+/// shape: a [m, k] (transposed: [k, m]), b [k, n], c [m, n]
+using Multiply = void (*)(bool transposed, int m, int n, int k, const float* a, const float* b,
+                          float beta, float* c);
+/// 2048^3, and both products of a layer for each number of rows.
+std::vector<Product> all_products(const Arrays& arrays, Multiply multiply);
+
 /// Called by each thread for itself: tells the library to use one thread, gives all its products.
 using MakeProducts = std::function<std::vector<Product>(const Arrays&)>;
 

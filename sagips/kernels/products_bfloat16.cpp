@@ -25,12 +25,10 @@ class Bfloat16 final : public Products {
   std::string name() const override { return name_; }
 
   Kernel multiply(std::int64_t rows, std::int64_t depth, std::int64_t columns) const override {
-    return [=, run = multiply_](const float* a, const float* b, float* c) {
-      const Room room(rows, depth, columns);
-      pack_rows({a, depth, rows, depth}, room.a);
-      pack_columns({b, columns, depth, columns}, room.b);
-      run({room.a, room.b, c, rows, depth, columns, false});
-    };
+    return rounding_both(rows, depth, columns, false);
+  }
+  Kernel accumulate(std::int64_t depth, std::int64_t rows, std::int64_t columns) const override {
+    return rounding_both(rows, depth, columns, true);
   }
   std::int64_t packed_floats(std::int64_t depth, std::int64_t columns) const override {
     return packed_size(columns, depth);
@@ -47,14 +45,6 @@ class Bfloat16 final : public Products {
       run({room.a, packed, c, rows, depth, columns, false});
     };
   }
-  Kernel accumulate(std::int64_t depth, std::int64_t rows, std::int64_t columns) const override {
-    return [=, run = multiply_](const float* a, const float* b, float* c) {
-      const Room room(rows, depth, columns);
-      pack_transposed({a, rows, depth, rows}, room.a);
-      pack_columns({b, columns, depth, columns}, room.b);
-      run({room.a, room.b, c, rows, depth, columns, true});
-    };
-  }
 
  private:
   /// The thread's memory for packed operands.
@@ -68,6 +58,20 @@ class Bfloat16 final : public Products {
     }
     float *a, *b;
   };
+
+  /// c = a b, or c += a^T b of a transposed one.
+  Kernel rounding_both(std::int64_t rows, std::int64_t depth, std::int64_t columns,
+                       bool transposed) const {
+    return [=, run = multiply_](const float* a, const float* b, float* c) {
+      const Room room(rows, depth, columns);
+      if (transposed)
+        pack_transposed({a, rows, depth, rows}, room.a);
+      else
+        pack_rows({a, depth, rows, depth}, room.a);
+      pack_columns({b, columns, depth, columns}, room.b);
+      run({room.a, room.b, c, rows, depth, columns, transposed});
+    };
+  }
 
   std::string name_;
   Multiply multiply_;

@@ -13,20 +13,19 @@
 #include "sagips/kernels/products.hpp"
 #include "sagips/kernels/products_found.hpp"
 #include "tests/kernels/numbers.hpp"
+#include "tests/kernels/shapes.hpp"
 
 namespace sagips::kernels {
 namespace {
 
 using testing::numbers;
 
-struct Shape {
-  std::int64_t rows, depth, columns;
-};
-
-// Those of products_test.cpp, and some that end within, at and behind blocks of 32.
-const std::vector<Shape> shapes = {{1, 1, 1},      {32, 2, 128},  {32, 128, 128}, {3, 5, 7},
-                                   {32, 64, 1},    {7, 128, 33},  {1, 300, 17},   {33, 31, 32},
-                                   {128, 33, 128}, {48, 130, 65}, {128, 512, 128}};
+// All, and some that end within, at and behind blocks of 32.
+const std::vector<testing::Shape> shapes = [] {
+  std::vector<testing::Shape> all = testing::product_shapes;
+  all.insert(all.end(), {{33, 31, 32}, {128, 33, 128}, {48, 130, 65}, {128, 512, 128}});
+  return all;
+}();
 
 // Two products of at most 512 terms below 1, summed in float32: 1024 times 2^-24 of a sum that random
 // signs keep below 60 could come to 4e-3, but roundings are random, too: sqrt(1024) 60 2^-24 = 1.1e-4.

@@ -8,18 +8,12 @@
 
 #include "sagips/core/error.hpp"
 #include "tests/kernels/numbers.hpp"
+#include "tests/kernels/shapes.hpp"
 
 namespace sagips::kernels {
 namespace {
 
 using testing::numbers;
-
-struct Shape {
-  std::int64_t rows, depth, columns;
-};
-
-const std::vector<Shape> shapes = {{1, 1, 1},   {32, 2, 128}, {32, 128, 128}, {3, 5, 7},
-                                   {32, 64, 1}, {7, 128, 33}, {1, 300, 17}};
 
 // Sums of at most 300 terms below 1, rounded term by term: 300 x 6e-8 x the sum of moduli.
 constexpr double bound = 2e-5;
@@ -30,7 +24,7 @@ class EachLibrary : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(EachLibrary, MultipliesMatricesOfAnyShape) {
-  for (const auto& [rows, depth, columns] : shapes) {
+  for (const auto& [rows, depth, columns] : testing::product_shapes) {
     const auto a = numbers(rows * depth, 1), b = numbers(depth * columns, 2);
     std::vector<float> c(static_cast<std::size_t>(rows * columns) + 1, 7.0F);
     library_->multiply(rows, depth, columns)(a.data(), b.data(), c.data());
@@ -48,7 +42,7 @@ TEST_P(EachLibrary, MultipliesMatricesOfAnyShape) {
 }
 
 TEST_P(EachLibrary, AddsProductsOfATransposedMatrix) {
-  for (const auto& [rows, depth, columns] : shapes) {
+  for (const auto& [rows, depth, columns] : testing::product_shapes) {
     const auto a = numbers(depth * rows, 3), b = numbers(depth * columns, 4);
     std::vector<float> c(static_cast<std::size_t>(rows * columns), 0.5F);
     const auto add = library_->accumulate(depth, rows, columns);
