@@ -101,7 +101,7 @@ void DenseConfig::fields(core::FieldList& list) {
   list.add_choice(
       "library", choices, [this] { return library; },
       [this](const std::string& chosen) { library = chosen; },
-      "who multiplies matrices in the discriminator's fused passes; auto: the first of those here; "
+      "who multiplies matrices in the networks' fused passes; auto: the first of those here; "
       "libtorch: plain LibTorch layers");
   list.add("block_rows", block_rows,
            "events whose activations are in the cache at a time; 0: as many as its size allows",

@@ -66,7 +66,7 @@ void GanConfig::fields(core::FieldList& list) {
   list.group("discriminator", discriminator, "network that compares events");
   list.group("batch", batch, "what one epoch draws");
   list.group("optimizer", optimizer, "how the networks learn");
-  list.group("dense", dense, "who evaluates the discriminator's layers on a CPU");
+  list.group("dense", dense, "who evaluates both networks' layers on a CPU");
 }
 
 }  // namespace sagips::optim
