@@ -1,0 +1,70 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "sagips/env/environment.hpp"
+
+namespace sagips::optim {
+
+/// Whether a pipeline can describe the data.
+struct GoodnessOfFit {
+  std::string name;               ///< "chi2 of the moments", "energy distance"
+  double value = 0;               ///< of the statistic
+  double degrees_of_freedom = 0;  ///< of a chi2; 0: not a chi2
+  double p_value = 1;             ///< probability of at least this value if the pipeline is right
+};
+
+/// The best point that a solver has seen so far.
+struct Visit {
+  double time_s = 0;             ///< since the solver began
+  std::int64_t evaluations = 0;  ///< of the pipeline at one parameter vector
+  std::vector<double> values;    ///< all parameters, physical
+  double score = 0;              ///< what the solver minimises
+};
+
+/// What a solver found. Vectors hold all parameters in physical units; a fixed one has error 0.
+struct Solution {
+  std::vector<double> values;
+  std::vector<double> errors;  ///< empty: the method states none
+  std::string errors_from;     ///< where they come from: "covariance of the moments"
+  torch::Tensor covariance;    ///< [free, free], physical; undefined: the method gives none
+  double score = 0;            ///< what the solver minimised, at `values`
+  std::vector<GoodnessOfFit> goodness;
+  std::int64_t evaluations = 0;  ///< of the pipeline at one parameter vector
+  std::int64_t starts = 1;       ///< starting points tried
+  double time_s = 0;
+  bool converged = true;              ///< false: stopped by a limit
+  std::vector<std::string> at_limit;  ///< parameters within 2 errors of an end of their range
+};
+
+/// What a solver is given beside the problem.
+struct SolveContext {
+  std::uint64_t seed = 0;
+  double time_limit_s = std::numeric_limits<double>::infinity();
+  std::optional<torch::Tensor> start{};  ///< [parameters], physical; absent: the method's own
+  std::function<void(const Visit&)> observe{};  ///< empty: nobody watches
+  std::function<bool()> interrupted{};          ///< empty: never
+  /// Adds up numbers over ranks, in place, the same on all of them. Empty: one rank. collective
+  std::function<void(std::span<double>)> add_up{};
+};
+
+/// Finds the parameters of an environment in one go: everything that is no network in training.
+///
+/// A solver is asked for one answer and stops by itself; a GAN (`Optimizer`) is cranked epoch by
+/// epoch by train::Loop. Both serve the same environment.
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  /// throws: ConfigError when the environment lacks what the method needs (a density, a gradient)
+  virtual Solution solve(const env::Environment& environment,
+                         const SolveContext& context) const = 0;
+};
+
+}  // namespace sagips::optim
