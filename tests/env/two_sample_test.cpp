@@ -105,7 +105,7 @@ TEST(EnergyTest, GivesUniformPValuesForEventsOfOneOrigin) {
                            labels(seed))
             .p_value;
       },
-      400, 1.0 / 200);
+      1000, 1.0 / 200);
 }
 
 // Of one unweighted and one weighted sample; permuting labels would not do here.
@@ -116,7 +116,7 @@ TEST(EnergyTest, GivesUniformPValuesForWeightedEvents) {
                            labels(seed))
             .p_value;
       },
-      400, 1.0 / 200);
+      1000, 1.0 / 200);
 }
 
 // A shift by half a deviation of 200 + 200 events is 5 errors of the difference of means.
