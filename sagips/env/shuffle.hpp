@@ -1,0 +1,16 @@
+#pragma once
+#include <cstdint>
+
+#include <torch/torch.h>
+
+#include "sagips/core/random.hpp"
+
+namespace sagips::env {
+
+/// Numbers 0 ... size - 1 in random order, each order as likely as the others.
+/// shape: [orders, size], int64; order k is named by sample first + k of the stream
+/// cost:  O(orders size log size)
+torch::Tensor shuffled(std::int64_t size, std::int64_t orders, const core::RandomStream& stream,
+                       std::int64_t first = 0);
+
+}  // namespace sagips::env
