@@ -52,7 +52,8 @@ bool has_moved_away(const ParameterResult& row) {
 }
 
 bool is_above_floor(const ParameterResult& row) {
-  return !row.fixed && row.residual_end && row.floor && std::abs(*row.residual_end) > *row.floor;
+  return !row.fixed && !row.error && row.residual_end && row.floor &&
+         std::abs(*row.residual_end) > *row.floor;
 }
 
 std::string mark(const ParameterResult& row) {
@@ -70,9 +71,23 @@ std::string name_cell(const ParameterResult& row) {
 std::string truth_cell(const ParameterResult& row) {
   return row.truth ? value_text(*row.truth) : "";
 }
-std::string recovered_cell(const ParameterResult& row) { return value_text(row.recovered); }
+std::string recovered_cell(const ParameterResult& row) {
+  return row.error ? with_error(row.recovered, *row.error) : value_text(row.recovered);
+}
+std::string pull_cell(const ParameterResult& row) {
+  if (row.fixed || !row.truth || !row.error || !(*row.error > 0)) return "";
+  return core::fixed((row.recovered - *row.truth) / *row.error, 2);
+}
+std::string error_text(const ParameterResult& row, const std::optional<double>& error) {
+  return error && !row.fixed ? core::significant(*error, 2) : std::string{};
+}
+std::string bootstrap_cell(const ParameterResult& row) {
+  return error_text(row, row.bootstrap_error);
+}
+std::string seed_cell(const ParameterResult& row) { return error_text(row, row.seed_error); }
+// what has an error of its own was no network with noise vectors
 std::string spread_cell(const ParameterResult& row) {
-  return row.fixed ? "" : core::significant(row.spread, 2);
+  return row.fixed || row.spread == 0 ? "" : core::significant(row.spread, 2);
 }
 std::string start_cell(const ParameterResult& row) { return percent(row, row.residual_start); }
 std::string end_cell(const ParameterResult& row) { return percent(row, row.residual_end); }
@@ -88,10 +103,18 @@ struct Column {
 
 /// The columns that at least one row fills.
 std::vector<Column> filled_columns(const std::vector<ParameterResult>& rows) {
-  std::vector<Column> columns{
-      {"parameter", name_cell}, {"true", truth_cell},  {"recovered", recovered_cell},
-      {"spread", spread_cell},  {"start", start_cell}, {"end", end_cell},
-      {"floor", floor_cell},    {"fit", fit_cell},     {"", mark}};
+  std::vector<Column> columns{{"parameter", name_cell},
+                              {"true", truth_cell},
+                              {"recovered", recovered_cell},
+                              {"pull", pull_cell},
+                              {"bootstraps", bootstrap_cell},
+                              {"seeds", seed_cell},
+                              {"spread", spread_cell},
+                              {"start", start_cell},
+                              {"end", end_cell},
+                              {"floor", floor_cell},
+                              {"fit", fit_cell},
+                              {"", mark}};
   std::erase_if(columns, [&](const Column& column) {
     return std::all_of(rows.begin(), rows.end(),
                        [&](const ParameterResult& row) { return column.cell(row).empty(); });
@@ -106,6 +129,9 @@ std::string legend(const std::vector<ParameterResult>& rows, const std::string& 
     if (std::any_of(rows.begin(), rows.end(), [&](auto& row) { return !cell(row).empty(); }))
       lines.emplace_back(std::move(title), std::move(meaning));
   };
+  explain_column(pull_cell, "pull", "(recovered - true) / error");
+  explain_column(bootstrap_cell, "bootstraps", "spread over data drawn again with replacement");
+  explain_column(seed_cell, "seeds", "spread over seeds: the method's own chance");
   explain_column(spread_cell, "spread", "over noise vectors; no error of the parameter");
   explain_column(end_cell, "start, end", "residual (true - recovered) / true, before and after");
   explain_column(floor_cell, "floor", "smallest error these data allow (Cramér-Rao) / |true|");

@@ -1,6 +1,7 @@
 #include "sagips/cli/outcome.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "sagips/core/error.hpp"
@@ -46,7 +47,7 @@ std::vector<double> floors(const Job& job, const env::Environment& environment, 
              [&] {
                return optim::cramer_rao_errors(
                    environment,
-                   has_reference ? job.settings.fit.reference : optim::ReferenceUse::ignore,
+                   has_reference ? job.settings.solvers.fit.reference : optim::ReferenceUse::ignore,
                    environment.parameters.truth(), event_count(environment));
              })
       .value_or(std::vector<double>{});
@@ -92,7 +93,7 @@ Oracle oracle_fit(const Job& job, core::Log& log) {
   Oracle oracle;
   oracle.floors = floors(job, all, log);
   oracle.fit = or_warning<optim::FitResult>(log, "no fit beside the trained values", [&] {
-    return optim::fit_maximum_likelihood(all, job.settings.fit, job.seed());
+    return optim::fit_maximum_likelihood(all, job.settings.solvers.fit, job.seed());
   });
   return oracle;
 }
@@ -134,6 +135,59 @@ record::Results fit_results(const Job& job, const env::Environment& environment,
                      {"evaluations", static_cast<double>(fit.evaluations)},
                      {"starts", static_cast<double>(fit.starts)}};
   return results;
+}
+
+record::Results solve_results(const Job& job, const env::Environment& environment,
+                              const optim::Solution& solution, core::Log& log) {
+  record::Results results = common_results(job, environment, floors(job, environment, log));
+  results.method = job.settings.solve.method;
+  results.finish_reason = solution.converged ? "converged" : "stopped by its limit";
+  results.complete = solution.converged;
+  results.time_s = solution.time_s;
+  results.errors_from = solution.errors_from;
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    record::ParameterResult& row = results.parameters[i];
+    row.recovered = solution.values[i];
+    if (row.fixed) continue;
+    if (!solution.errors.empty()) row.error = solution.errors[i];
+    if (row.truth && *row.truth != 0)
+      row.residual_end = (*row.truth - solution.values[i]) / *row.truth;
+  }
+  for (const optim::GoodnessOfFit& one : solution.goodness)
+    results.goodness.push_back({one.name, one.value, one.degrees_of_freedom, one.p_value});
+  results.numbers = {{"score", solution.score},
+                     {"evaluations", static_cast<double>(solution.evaluations)},
+                     {"starts", static_cast<double>(solution.starts)}};
+  return results;
+}
+
+namespace {
+
+constexpr double improbable = 1e-3;
+
+}  // namespace
+
+std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness, core::Log& log) {
+  std::string lines;
+  for (const record::GoodnessResult& one : goodness) {
+    std::string line = core::text(one.name, " = ", core::significant(one.value, 4));
+    if (one.degrees_of_freedom > 0)
+      line += core::text(" for ", core::text(std::llround(one.degrees_of_freedom)),
+                         " degrees of freedom");
+    line += core::text(", p = ", core::significant(one.p_value, 3));
+    lines += line + "\n";
+    if (one.p_value < improbable)
+      log.warning(core::text("the pipeline does not describe these data: ", line,
+                             " (values and errors mean little then). Look at the figures of the "
+                             "observables, and at what the pipeline leaves out."));
+  }
+  return lines;
+}
+
+void warn_at_limits(const std::vector<std::string>& at_limit, core::Log& log) {
+  for (const std::string& name : at_limit)
+    log.warning(core::text("'", name, "' lies within two errors of an end of its range: its error ",
+                           "is not to be trusted. Widen the range or fix it."));
 }
 
 }  // namespace sagips::cli

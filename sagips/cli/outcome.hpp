@@ -5,7 +5,7 @@
 #include "sagips/cli/settings.hpp"
 #include "sagips/core/log.hpp"
 #include "sagips/env/environment.hpp"
-#include "sagips/optim/maximum_likelihood.hpp"
+#include "sagips/optim/solver.hpp"
 #include "sagips/record/event.hpp"
 #include "sagips/record/results.hpp"
 
@@ -32,5 +32,16 @@ record::Results training_results(const Job& job, const env::Environment& environ
 /// Floors that cannot be had are left out with a warning in the log, since the fit stands.
 record::Results fit_results(const Job& job, const env::Environment& environment,
                             const optim::FitResult& fit, core::Log& log);
+
+/// Of a solver.
+record::Results solve_results(const Job& job, const env::Environment& environment,
+                              const optim::Solution& solution, core::Log& log);
+
+/// The lines under a table that say whether the pipeline describes the data, and a warning in the
+/// log where it does not.
+std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness, core::Log& log);
+
+/// A warning in the log for each parameter whose error an end of its range makes doubtful.
+void warn_at_limits(const std::vector<std::string>& at_limit, core::Log& log);
 
 }  // namespace sagips::cli

@@ -51,6 +51,17 @@ const CommandEntry commands[] = {
      "  sagips fit proxy1d\n"
      "  sagips fit resonance data.file=Zmumu_Run2011A_masses.csv parameters.width.fixed=null\n",
      fit, Use::required, Over::one},
+    {"solve", "find the parameters without training a network", "NAME|FILE", source_help,
+     "  sagips solve proxy1d\n"
+     "  sagips solve proxy1d solve.bootstraps=100\n"
+     "  sagips solve proxy1d solve.method=likelihood\n"
+     "  sagips solve resonance data.file=Zmumu_Run2011A_masses.csv\n"
+     "  mpirun -n 4 sagips solve proxy1d toy.events=1000000\n",
+     solve, Use::required, Over::all},
+    {"compare", "several methods on one workload, distance against time", "NAME|FILE", source_help,
+     "  sagips compare proxy1d\n"
+     "  sagips compare proxy1d compare.methods=[moments,likelihood,gan] compare.minutes=0.5\n",
+     compare, Use::required, Over::one},
     {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
      "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n",

@@ -11,6 +11,26 @@ using core::ConfigDocument;
 using core::ConfigError;
 using core::text;
 
+void SolveConfig::fields(core::FieldList& list) {
+  list.add("method", method, "what looks for the parameters; see `sagips list`");
+  list.add("minutes", minutes, "time limit; 0: none", core::Range::at_least(0));
+  list.add("bootstraps", bootstraps,
+           "further solutions on data drawn again with replacement: errors from their spread",
+           core::Range::between(0, 1e6));
+  list.add("seeds", seeds, "further solutions with other seeds: what the method's own chance does",
+           core::Range::between(0, 1e6));
+  list.add("test_events", test_events,
+           "measured and synthetic events that the goodness-of-fit test by energy distance takes; "
+           "0: no test",
+           core::Range::between(0, 20000));
+  list.add("permutations", permutations, "of that test", core::Range::between(10, 1e6));
+}
+
+void CompareConfig::fields(core::FieldList& list) {
+  list.add("methods", methods, "one after the other: gan, or a solver; see `sagips list`");
+  list.add("minutes", minutes, "time limit of each method", core::Range::positive());
+}
+
 void Settings::fields(core::FieldList& list) {
   list.add("workload", workload, "what is to be solved; see `sagips list`");
   list.add("device", device, "where tensors live: cpu");
@@ -34,7 +54,9 @@ void Settings::fields(core::FieldList& list) {
   list.group("early_stop", early_stop,
              "stop by the distance between held-out and synthetic events");
   list.group("evaluation", evaluation, "how a generator is looked at");
-  list.group("fit", fit, "maximum-likelihood fit");
+  list.group("solve", solve, "how `sagips solve` looks for parameters");
+  list.group("compare", compare, "which methods `sagips compare` lets run");
+  solvers.fields(list);
 }
 
 namespace {

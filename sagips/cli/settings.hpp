@@ -6,7 +6,7 @@
 
 #include "sagips/core/config.hpp"
 #include "sagips/optim/gan.hpp"
-#include "sagips/optim/maximum_likelihood.hpp"
+#include "sagips/optim/solvers.hpp"
 #include "sagips/optim/workload.hpp"
 #include "sagips/record/run_directory.hpp"
 #include "sagips/train/early_stop.hpp"
@@ -16,6 +16,24 @@
 #include "sagips/train/rank_exchange.hpp"
 
 namespace sagips::cli {
+
+/// How `sagips solve` looks for parameters.
+struct SolveConfig {
+  std::string method = "moments";
+  double minutes = 0;           ///< 0: no limit
+  std::int64_t bootstraps = 0;  ///< further solutions on data drawn again
+  std::int64_t seeds = 0;       ///< further solutions with other seeds
+  std::int64_t test_events = 1000;
+  std::int64_t permutations = 200;
+  void fields(core::FieldList& list);
+};
+
+/// Which methods `sagips compare` lets run on one workload.
+struct CompareConfig {
+  std::vector<std::string> methods = {"moments", "gan"};
+  double minutes = 1;  ///< for each
+  void fields(core::FieldList& list);
+};
 
 /// The whole config of a run; every part lists its own fields.
 struct Settings {
@@ -31,7 +49,9 @@ struct Settings {
   train::LoopConfig loop;
   train::EarlyStopConfig early_stop;
   train::EvaluationConfig evaluation;
-  optim::FitConfig fit;
+  SolveConfig solve;
+  CompareConfig compare;
+  optim::SolversConfig solvers;
 
   train::ExchangeChoice exchange_choice() const {
     return {exchange, gan.discriminator.exchange, exchanges};

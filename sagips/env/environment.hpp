@@ -6,6 +6,7 @@
 #include "sagips/core/random.hpp"
 #include "sagips/data/dataset.hpp"
 #include "sagips/env/density.hpp"
+#include "sagips/env/feature.hpp"
 #include "sagips/env/objective.hpp"
 #include "sagips/env/parameter.hpp"
 #include "sagips/env/pipeline.hpp"
@@ -29,6 +30,7 @@ struct Channel {
   std::optional<TabulatedDensity> density;  ///< when the pipeline's likelihood is known
   /// Of all ranks' training events, when `training` is a rank's own share of them.
   std::optional<Moments> moments = std::nullopt;
+  std::vector<Feature> features{};  ///< that moment matching compares beside its own
 
   std::int64_t observables() const { return training.dimensions(); }
   Moments moments_or_own() const { return moments ? *moments : Moments::of(training.values); }

@@ -18,7 +18,7 @@ class Simple final : public Workload {
   }
   std::vector<env::Parameter> parameters() const override { return plan_.parameters; }
   std::vector<ChannelPlan> channels() const override {
-    return {{"events", plan_.pipeline, std::nullopt, plan_.observables, {}}};
+    return {{"events", plan_.pipeline, std::nullopt, plan_.observables, {}, plan_.features}};
   }
 
  private:
@@ -50,6 +50,12 @@ void take_share(env::Channel& channel, const DataShare& share, std::uint64_t see
                             core::text("there are more ranks (", ranks, ") than training events (",
                                        channel.training.size(), "). Use fewer ranks."));
   if (!share.sharded) channel.moments = env::Moments::of(channel.training.values);
+  if (share.divided && !share.sharded) {
+    const torch::Tensor rows = torch::arange(rank, channel.training.size(), ranks);
+    channel.training.values = channel.training.values.index_select(0, rows);
+    if (channel.training.weights)
+      channel.training.weights = channel.training.weights->index_select(0, rows);
+  }
   const core::RandomStream stream(seed, "sub-sample of a rank " + channel.name,
                                   static_cast<std::uint32_t>(rank));
   if (share.fraction < 1)
@@ -114,6 +120,7 @@ env::Environment make_environment(const Workload& workload, const DataSettings& 
     env::AdversarialObjective objective(settings.objective, all.reference);
     environment.channels.push_back({plan.name, plan.pipeline, std::move(all), std::move(held_out),
                                     std::move(objective), plan.density});
+    environment.channels.back().features = plan.features;
     take_share(environment.channels.back(), share, seed);
   }
   return environment;

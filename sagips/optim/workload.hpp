@@ -28,6 +28,7 @@ struct ChannelPlan {
   std::vector<Observable> observables;
   std::vector<std::string>
       cuts;  ///< serve when the config names none, e.g. the window of the density
+  std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
 };
 
 /// A problem to solve: parameters and the pipelines they feed. A folder of its own holds config,
@@ -60,7 +61,8 @@ struct SimpleWorkload {
   std::vector<env::Parameter> parameters;
   env::Pipeline pipeline;
   std::vector<Observable> observables;
-  std::string settings;  ///< YAML; empty: `laptop_settings`
+  std::string settings;                  ///< YAML; empty: `laptop_settings`
+  std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
 
   operator WorkloadEntry() const;  // implicit: a user hands it over where entries are taken
 };
@@ -78,6 +80,7 @@ struct DataSettings {
 struct DataShare {
   RankPlace place;
   bool sharded = false;  ///< each rank reads rows of its own from the file
+  bool divided = false;  ///< the ranks take parts of the training events that do not overlap
   double fraction = 1;   ///< of the training events, drawn without replacement by each rank
   /// Gives every rank what `load` gives on one of them; empty: each rank loads. collective
   using Load = std::function<data::Dataset()>;

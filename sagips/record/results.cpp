@@ -28,7 +28,10 @@ Json parameter_to_json(const ParameterResult& parameter) {
           {"residual_end", or_null(parameter.residual_end)},
           {"floor", or_null(parameter.floor)},
           {"fit_value", or_null(parameter.fit_value)},
-          {"fit_error", or_null(parameter.fit_error)}};
+          {"fit_error", or_null(parameter.fit_error)},
+          {"error", or_null(parameter.error)},
+          {"bootstrap_error", or_null(parameter.bootstrap_error)},
+          {"seed_error", or_null(parameter.seed_error)}};
 }
 
 ParameterResult parameter_from_json(const Json& object) {
@@ -44,7 +47,28 @@ ParameterResult parameter_from_json(const Json& object) {
   parameter.floor = optional_number(object.at("floor"));
   parameter.fit_value = optional_number(object.at("fit_value"));
   parameter.fit_error = optional_number(object.at("fit_error"));
+  parameter.error = optional_number(object.at("error"));
+  parameter.bootstrap_error = optional_number(object.at("bootstrap_error"));
+  parameter.seed_error = optional_number(object.at("seed_error"));
   return parameter;
+}
+
+Json goodness_to_json(const std::vector<GoodnessResult>& all) {
+  Json list = Json::array();
+  for (const GoodnessResult& one : all)
+    list.push_back({{"name", one.name},
+                    {"value", one.value},
+                    {"degrees_of_freedom", one.degrees_of_freedom},
+                    {"p_value", one.p_value}});
+  return list;
+}
+
+std::vector<GoodnessResult> goodness_from_json(const Json& list) {
+  std::vector<GoodnessResult> all;
+  for (const Json& one : list)
+    all.push_back({one.at("name").get<std::string>(), number(one.at("value")),
+                   number(one.at("degrees_of_freedom")), number(one.at("p_value"))});
+  return all;
 }
 
 Json results_to_json(const Results& results) {
@@ -61,6 +85,9 @@ Json results_to_json(const Results& results) {
           {"epochs", results.epochs},
           {"events", results.events},
           {"time_s", results.time_s},
+          {"method", results.method},
+          {"errors_from", results.errors_from},
+          {"goodness", goodness_to_json(results.goodness)},
           {"parameters", std::move(parameters)},
           {"numbers", named_numbers_to_json(results.numbers)}};
 }
@@ -77,6 +104,9 @@ Results results_from_json(const Json& object) {
   results.epochs = object.at("epochs").get<std::int64_t>();
   results.events = object.at("events").get<std::int64_t>();
   results.time_s = number(object.at("time_s"));
+  results.method = object.at("method").get<std::string>();
+  results.errors_from = object.at("errors_from").get<std::string>();
+  results.goodness = goodness_from_json(object.at("goodness"));
   for (const Json& parameter : object.at("parameters"))
     results.parameters.push_back(parameter_from_json(parameter));
   results.numbers = named_numbers_from_json(object.at("numbers"));
@@ -107,7 +137,7 @@ Results read_results_json(const std::string& path) {
 void write_summary_csv(const std::string& path, const Results& results) {
   std::string content =
       "parameter,unit,fixed,true,recovered,spread,residual_start,residual_end,floor,fit_value,"
-      "fit_error\n";
+      "fit_error,error,bootstrap_error,seed_error\n";
   for (const ParameterResult& row : results.parameters) {
     const std::vector<std::string> cells{csv_cell(row.name),
                                          csv_cell(row.unit),
@@ -119,7 +149,10 @@ void write_summary_csv(const std::string& path, const Results& results) {
                                          number_cell(row.residual_end),
                                          number_cell(row.floor),
                                          number_cell(row.fit_value),
-                                         number_cell(row.fit_error)};
+                                         number_cell(row.fit_error),
+                                         number_cell(row.error),
+                                         number_cell(row.bootstrap_error),
+                                         number_cell(row.seed_error)};
     content += core::join(cells, ",") + "\n";
   }
   core::write_file(path, content);

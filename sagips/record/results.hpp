@@ -18,6 +18,17 @@ struct ParameterResult {
   std::optional<double> residual_end;
   std::optional<double> floor;                 ///< Cramer-Rao, relative to the truth
   std::optional<double> fit_value, fit_error;  ///< maximum-likelihood fit of the same data
+  std::optional<double> error{};               ///< of `recovered`; Results::errors_from says which
+  std::optional<double> bootstrap_error{};     ///< spread over data drawn again
+  std::optional<double> seed_error{};          ///< spread over seeds
+};
+
+/// Whether the pipeline can describe the data.
+struct GoodnessResult {
+  std::string name;  ///< "chi2 of the moments"
+  double value = 0;
+  double degrees_of_freedom = 0;  ///< 0: not a chi2
+  double p_value = 1;
 };
 
 struct Results {
@@ -26,6 +37,9 @@ struct Results {
   std::int64_t seed = 0, epochs = 0, events = 0;
   double time_s = 0;
   std::vector<ParameterResult> parameters;
+  std::string method{};       ///< what found `recovered`: "gan", "moments", ...
+  std::string errors_from{};  ///< what `error` is: "covariance of the moments"; empty: none
+  std::vector<GoodnessResult> goodness{};
   std::vector<NamedNumber> numbers;  ///< e.g. "ks_mean_start", "ks_mean_end", "norm_1_residual"
 };
 

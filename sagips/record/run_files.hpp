@@ -31,11 +31,14 @@ inline constexpr RunFile generator{"generator.npy",
 inline constexpr RunFile ranks{"ranks", "metrics of every other rank, as rank_0001.jsonl"};
 inline constexpr RunFile exchange{"exchange.csv",
                                   "what the exchange cost each rank: one row a rank"};
+inline constexpr RunFile visits{"visits.csv",
+                                "the best point so far over time: time [s], evaluations, score and "
+                                "parameters in physical units"};
 inline constexpr RunFile figures{"figures", "pictures as SVG and PNG, their numbers as CSV"};
 inline constexpr RunFile lock{".lock", "held while the run is alive"};
 
 inline constexpr std::array all{config,    log,     metrics, results,  summary, parameters,
-                                generator, figures, ranks,   exchange, lock};
+                                generator, figures, ranks,   exchange, visits,  lock};
 }  // namespace run_files
 
 }  // namespace sagips::record

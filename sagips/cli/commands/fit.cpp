@@ -43,17 +43,14 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   const env::Environment environment = optim::make_environment(
       *job.workload, job.settings.data, optim::Split::all_training, job.seed());
   const optim::FitResult fitted =
-      optim::fit_maximum_likelihood(environment, job.settings.fit, job.seed());
+      optim::fit_maximum_likelihood(environment, job.settings.solvers.fit, job.seed());
 
   core::Log log;
   const record::RunDirectory folder(job.settings.run, job.settings.workload);
   core::write_file(folder.file(record::run_files::config.name), job.effective_config);
   log.add_file(folder.file(record::run_files::log.name));
   const record::Results results = fit_results(job, environment, fitted, log);
-  for (const std::string& name : fitted.at_limit)
-    log.warning(core::text(
-        "'", name, "' lies within two errors of an end of its range: its error is not to be ",
-        "trusted. Widen the range or fix it."));
+  warn_at_limits(fitted.at_limit, log);
   record::write_results_json(folder.file(record::run_files::results.name), results);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   std::string figures;

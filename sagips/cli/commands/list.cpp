@@ -30,6 +30,11 @@ core::ExitCode list(const Workloads& workloads, const Arguments&) {
   for (const std::string& name : exchanges.names())
     std::cout << "  " << name << std::string(20 - std::min<std::size_t>(19, name.size()), ' ')
               << exchanges.get(name, "list").summary << '\n';
+  std::cout << "\nsolvers (sagips solve NAME solve.method=...):\n";
+  const auto solvers = optim::solvers();
+  for (const std::string& name : solvers.names())
+    std::cout << "  " << name << std::string(20 - std::min<std::size_t>(19, name.size()), ' ')
+              << solvers.get(name, "list").summary << '\n';
   std::cout << "\nTrain one with `sagips train NAME`, look at one with `sagips check NAME`."
             << std::endl;
   return core::ExitCode::done;

@@ -1,0 +1,47 @@
+#include "sagips/analysis/figures/methods_over_time.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace sagips::analysis {
+
+namespace {
+
+constexpr std::array colours{Colour::blue,   Colour::vermillion, Colour::green, Colour::purple,
+                             Colour::orange, Colour::sky,        Colour::black, Colour::grey};
+constexpr double earliest_s = 1e-3;  // what a logarithmic axis shows of time 0
+
+}  // namespace
+
+Figure methods_over_time(const std::vector<MethodCourse>& courses,
+                         const std::string& distance_label, double floor, double budget_s) {
+  Panel panel{.x = {.label = "time [s]", .logarithmic = true},
+              .y = {.label = distance_label, .logarithmic = true}};
+  double first = budget_s;
+  for (std::size_t i = 0; i < courses.size(); ++i) {
+    const MethodCourse& course = courses[i];
+    Series line{.label = course.method,
+                .x = course.time_s,
+                .y = course.distance,
+                .colour = colours[i % colours.size()]};
+    for (double& time : line.x) time = std::max(time, earliest_s);
+    if (line.x.empty()) continue;
+    first = std::min(first, line.x.front());
+    if (line.x.back() < budget_s)
+      panel.series.push_back({.style = Series::Style::dashed,
+                              .x = {line.x.back(), budget_s},
+                              .y = {line.y.back(), line.y.back()},
+                              .colour = line.colour});
+    if (line.x.size() == 1) line.style = Series::Style::points;
+    panel.series.push_back(std::move(line));
+  }
+  if (floor > 0 && first < budget_s)
+    panel.series.push_back({.label = "Cramér-Rao floor",
+                            .style = Series::Style::dashed,
+                            .x = {first, budget_s},
+                            .y = {floor, floor},
+                            .colour = Colour::grey});
+  return {.panels = {std::move(panel)}, .width = 1000, .height = 600};
+}
+
+}  // namespace sagips::analysis

@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <iostream>
+
+#include "sagips/analysis/figures/methods_over_time.hpp"
+#include "sagips/analysis/table.hpp"
+#include "sagips/cli/commands.hpp"
+#include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/outcome.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t most_judged = 60;  // points of a method that are judged one by one
+
+/// What one method did within its budget.
+struct Attempt {
+  std::string method;
+  std::vector<optim::Visit> visits;
+  double time_s = 0;
+  std::string end;
+};
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Attempt attempt_solver(const Job& job, const env::Environment& environment,
+                       const std::string& method, double budget_s) {
+  Attempt attempt{method, {}, 0, ""};
+  const auto solver = optim::solvers().get(method, "compare.methods").make(job.settings.solvers);
+  optim::SolveContext context;
+  context.seed = job.seed();
+  context.time_limit_s = budget_s;
+  context.observe = [&](const optim::Visit& visit) { attempt.visits.push_back(visit); };
+  context.interrupted = [] { return InterruptGuard::requested(); };
+  const optim::Solution solution = solver->solve(environment, context);
+  attempt.visits.push_back(
+      {solution.time_s, solution.evaluations, solution.values, solution.score});
+  attempt.time_s = solution.time_s;
+  attempt.end = solution.converged ? "converged" : "out of time";
+  return attempt;
+}
+
+// The networks' mean proposal at each evaluation; making them counts as time, looking does not.
+Attempt attempt_gan(const Job& job, const env::Environment& environment, double budget_s) {
+  Attempt attempt{"gan", {}, 0, ""};
+  const auto began = Clock::now();
+  optim::Gan gan(job.settings.gan, environment, job.seed(), torch::kCPU);
+  const double made_s = seconds_since(began);
+  const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
+  train::LoopConfig loop = job.settings.loop;
+  loop.minutes = std::max(budget_s - made_s, 1e-3) / 60;
+  loop.engine.threads = at::get_num_threads();
+  train::Loop::Callbacks callbacks;
+  callbacks.evaluate = [&] {
+    return evaluator.parameters(gan.predict(job.settings.evaluation.samples));
+  };
+  callbacks.interrupted = [] { return InterruptGuard::requested(); };
+  callbacks.observers.push_back([&](const record::Event& event) {
+    const auto* seen = std::get_if<record::Evaluated>(&event);
+    if (!seen) return;
+    optim::Visit visit{made_s + seen->time_s, seen->epoch, {}, 0};
+    for (const record::ParameterState& state : seen->parameters)
+      visit.values.push_back(state.value);
+    attempt.visits.push_back(std::move(visit));
+  });
+  const train::LoopResult result = train::Loop(loop, gan, callbacks).run();
+  attempt.time_s = made_s + result.time_s;
+  attempt.end = result.reason;
+  return attempt;
+}
+
+/// How far a point is from the goal.
+struct Measure {
+  std::string label;
+  std::function<double(const std::vector<double>&)> of;
+  double floor = 0;  ///< what the data allow; 0: not known
+};
+
+Measure mean_residual(const env::ParameterSet& parameters, const record::Results& floors) {
+  Measure measure;
+  measure.label = "mean |residual| [%]";
+  measure.of = [&parameters](const std::vector<double>& values) {
+    double sum = 0, count = 0;
+    for (const std::size_t i : parameters.free()) {
+      const double truth = *parameters.all()[i].truth;
+      if (truth == 0) continue;
+      sum += std::abs((truth - values[i]) / truth);
+      ++count;
+    }
+    return count > 0 ? 100 * sum / count : 0;
+  };
+  double count = 0;
+  for (const record::ParameterResult& row : floors.parameters)
+    if (row.floor) {
+      // E|x| of a normal number is sqrt(2 / pi) of its width
+      measure.floor += 100 * *row.floor * std::sqrt(2 / M_PI);
+      ++count;
+    }
+  if (count > 0) measure.floor /= count;
+  return measure;
+}
+
+// Without a truth: how well the moments of the data are met.
+Measure moment_distance(const Job& job, const env::Environment& environment) {
+  Measure measure;
+  measure.label = "sqrt(chi2 / degrees of freedom) of the moments";
+  measure.of = [&](const std::vector<double>& values) {
+    optim::SolveContext context;
+    context.seed = job.seed();
+    try {
+      const optim::GoodnessOfFit fit =
+          optim::MomentSolver(job.settings.solvers.moments)
+              .judge(environment, context, torch::tensor(values, torch::kFloat64))
+              .goodness.at(0);
+      return std::sqrt(fit.value / fit.degrees_of_freedom);
+    } catch (const core::StateError&) {  // this point has no covariance
+      return std::nan("");
+    }
+  };
+  return measure;
+}
+
+std::vector<optim::Visit> thinned(const std::vector<optim::Visit>& visits) {
+  if (visits.size() <= most_judged) return visits;
+  std::vector<optim::Visit> kept;
+  for (std::size_t i = 0; i < most_judged; ++i)
+    kept.push_back(visits[i * (visits.size() - 1) / (most_judged - 1)]);
+  return kept;
+}
+
+analysis::MethodCourse course_of(const Attempt& attempt, const Measure& measure) {
+  analysis::MethodCourse course{attempt.method, {}, {}};
+  for (const optim::Visit& visit : thinned(attempt.visits)) {
+    course.time_s.push_back(visit.time_s);
+    course.distance.push_back(measure.of(visit.values));
+  }
+  return course;
+}
+
+std::string table(const std::vector<Attempt>& attempts,
+                  const std::vector<analysis::MethodCourse>& courses, const Measure& measure) {
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < attempts.size(); ++i)
+    rows.push_back({attempts[i].method, core::significant(attempts[i].time_s, 3),
+                    courses[i].distance.empty() ? std::string()
+                                                : core::significant(courses[i].distance.back(), 3),
+                    attempts[i].end});
+  return analysis::plain_table({"method", "time [s]", measure.label, "end"}, rows);
+}
+
+std::string csv(const std::vector<Attempt>& attempts, const env::ParameterSet& parameters) {
+  std::string content =
+      "method,time_s,evaluations,score," + core::join(parameters.names(), ",") + "\n";
+  for (const Attempt& attempt : attempts)
+    for (const optim::Visit& visit : attempt.visits) {
+      content += attempt.method + "," + core::round_trip(visit.time_s) + "," +
+                 core::text(visit.evaluations) + "," + core::round_trip(visit.score);
+      for (const double value : visit.values) content += "," + core::round_trip(value);
+      content += "\n";
+    }
+  return content;
+}
+
+}  // namespace
+
+core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
+  const Job job = read_job(workloads, arguments.source, arguments.assignments);
+  const CompareConfig& config = job.settings.compare;
+  const auto known = optim::solvers();
+  if (config.methods.empty())
+    throw core::ConfigError("compare.methods", "names no method. Name some, e.g. [moments, gan].");
+  for (const std::string& method : config.methods)
+    if (method != "gan") known.get(method, "compare.methods");
+  nn::device_from_name(job.settings.device);
+  nn::set_threads(job.settings.threads);
+  const env::Environment environment = optim::make_environment(
+      *job.workload, job.settings.data, optim::Split::all_training, job.seed());
+  core::Log log;
+  const record::RunDirectory folder(job.settings.run, job.settings.workload);
+  core::write_file(folder.file(record::run_files::config.name), job.effective_config);
+  log.add_file(folder.file(record::run_files::log.name));
+  const InterruptGuard interrupt;
+
+  const double budget_s = config.minutes * 60;
+  std::vector<Attempt> attempts;
+  for (const std::string& method : config.methods) {
+    if (InterruptGuard::requested()) break;
+    try {
+      attempts.push_back(method == "gan" ? attempt_gan(job, environment, budget_s)
+                                         : attempt_solver(job, environment, method, budget_s));
+    } catch (const core::Error& error) {  // one method's failure is a result, too
+      log.warning(core::text(method, " gave no answer: ", error.what()));
+      continue;
+    }
+    log.info(core::text(method, ": ", attempts.back().end, " after ",
+                        core::duration(attempts.back().time_s)));
+  }
+  const Measure measure =
+      environment.parameters.truth_known()
+          ? mean_residual(environment.parameters, solve_results(job, environment, {}, log))
+          : moment_distance(job, environment);
+  std::vector<analysis::MethodCourse> courses;
+  for (const Attempt& attempt : attempts) courses.push_back(course_of(attempt, measure));
+  core::write_file(folder.file(record::run_files::visits.name),
+                   csv(attempts, environment.parameters));
+  std::string figure;
+  if (job.settings.run.figures && !courses.empty()) {
+    std::string problem;
+    const std::string stem = folder.folder(record::run_files::figures.name) + "/methods_over_time";
+    if (analysis::write_figure(
+            analysis::methods_over_time(courses, measure.label, measure.floor, budget_s), stem,
+            problem))
+      figure = stem + ".png";
+    else
+      log.warning("no figure: " + problem);
+  }
+  std::cout << table(attempts, courses, measure);
+  if (measure.floor > 0)
+    std::cout << "floor: " << core::significant(measure.floor, 3)
+              << " (what the data allow on average, Cramer-Rao)\n";
+  if (!figure.empty()) std::cout << "distance over time: " << figure << '\n';
+  std::cout << "run folder: " << folder.path() << std::endl;
+  if (attempts.empty()) return core::ExitCode::failed;
+  return InterruptGuard::requested() ? core::ExitCode::stopped_early : core::ExitCode::done;
+}
+
+}  // namespace sagips::cli

@@ -1,0 +1,137 @@
+#include <cmath>
+#include <functional>
+#include <iostream>
+#include <limits>
+#include <optional>
+
+#include "sagips/analysis/table.hpp"
+#include "sagips/cli/commands.hpp"
+#include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/job_ranks.hpp"
+#include "sagips/cli/outcome.hpp"
+#include "sagips/cli/run_figures.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/optim/goodness.hpp"
+#include "sagips/optim/resampling.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/train/add_up.hpp"
+#include "sagips/train/distribute.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+// Each rank holds a part of the events, no event twice.
+optim::DataShare parts_of_data(const Job& job, comm::Ranks& ranks) {
+  optim::DataShare share;
+  share.place = {ranks.rank(), ranks.size()};
+  if (job.settings.ranks.data == train::RankConfig::Data::sharded) {
+    share.sharded = true;
+    return share;
+  }
+  share.divided = true;
+  share.distribute = [&ranks](const optim::DataShare::Load& load) {
+    return train::distribute(ranks, load);
+  };
+  return share;
+}
+
+std::string visits_header(const env::ParameterSet& parameters) {
+  return "time_s,evaluations,score," + core::join(parameters.names(), ",") + "\n";
+}
+
+std::string visit_row(const optim::Visit& visit) {
+  std::vector<std::string> cells = {core::round_trip(visit.time_s), core::text(visit.evaluations),
+                                    core::round_trip(visit.score)};
+  for (const double value : visit.values) cells.push_back(core::round_trip(value));
+  return core::join(cells, ",") + "\n";
+}
+
+void add_spread(record::Results& results, const optim::Resampled& resampled,
+                std::optional<double> record::ParameterResult::*member, const std::string& what,
+                core::Log& log) {
+  if (resampled.failures > 0)
+    log.warning(core::text(resampled.failures, " of ", resampled.failures + resampled.solutions,
+                           " ", what, " gave no solution and do not count in the errors."));
+  if (resampled.errors.empty()) return;
+  for (std::size_t i = 0; i < results.parameters.size(); ++i)
+    if (!results.parameters[i].fixed) results.parameters[i].*member = resampled.errors[i];
+}
+
+// What rank 0 leaves and says.
+void write(const Job& job, const env::Environment& environment, const record::Results& results,
+           const optim::Solution& solution, const std::string& visits, core::Log& log) {
+  const record::RunDirectory folder(job.settings.run, job.settings.workload);
+  core::write_file(folder.file(record::run_files::config.name), job.effective_config);
+  log.add_file(folder.file(record::run_files::log.name));
+  core::write_file(folder.file(record::run_files::visits.name), visits);
+  record::write_results_json(folder.file(record::run_files::results.name), results);
+  record::write_summary_csv(folder.file(record::run_files::summary.name), results);
+  std::string figures;
+  if (job.settings.run.figures)
+    figures = draw_fit_figures(folder, job, environment, solution.values, log);
+  std::cout << analysis::result_table(results) << '\n';
+  if (!results.errors_from.empty()) std::cout << "errors: " << results.errors_from << '\n';
+  std::cout << goodness_lines(results.goodness, log);
+  warn_at_limits(solution.at_limit, log);
+  std::cout << results.method << ": " << results.finish_reason << " after "
+            << core::with_thousands(solution.evaluations) << " evaluations of the pipeline, "
+            << core::significant(solution.time_s, 3) << " s\n";
+  if (!figures.empty()) std::cout << "figures: " << figures << '\n';
+  std::cout << "run folder: " << folder.path() << std::endl;
+}
+
+}  // namespace
+
+core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
+  comm::Ranks& ranks = *arguments.ranks;
+  const Job job = read_job(workloads, arguments.source, arguments.assignments);
+  const SolveConfig& config = job.settings.solve;
+  const auto solver =
+      optim::solvers().get(config.method, "solve.method").make(job.settings.solvers);
+  check_agreement(ranks, job.effective_config);
+  nn::device_from_name(job.settings.device);
+  nn::set_threads(job.settings.threads, ranks_on_these_processors(ranks));
+  const env::Environment environment =
+      optim::make_environment(*job.workload, job.settings.data, optim::Split::all_training,
+                              job.seed(), parts_of_data(job, ranks));
+  core::Log log;
+  optim::SolveContext context;
+  context.seed = job.seed();
+  context.place = {ranks.rank(), ranks.size()};
+  if (config.minutes > 0) context.time_limit_s = config.minutes * 60;
+  std::string visits = visits_header(environment.parameters);
+  context.observe = [&visits](const optim::Visit& visit) { visits += visit_row(visit); };
+  context.interrupted = [] { return InterruptGuard::requested(); };
+  if (ranks.size() > 1) {
+    context.add_up = [&ranks](std::span<double> numbers) { train::add_up(ranks, numbers); };
+    // the ranks stop together or not at all
+    context.interrupted = nullptr;
+    context.time_limit_s = std::numeric_limits<double>::infinity();
+    if (config.minutes > 0)
+      throw core::ConfigError("solve.minutes",
+                              "a time limit is for one rank (several would stop at different "
+                              "points). Set it to 0.");
+  }
+  const InterruptGuard interrupt;
+  const optim::Solution solution = solver->solve(environment, context);
+  optim::Resampled bootstraps, seeds;
+  if (config.bootstraps > 0)
+    bootstraps = optim::over_bootstraps(*solver, environment, context, solution, config.bootstraps);
+  if (config.seeds > 0) seeds = optim::over_seeds(*solver, environment, context, config.seeds);
+  if (!ranks.is_first()) return core::ExitCode::done;
+
+  record::Results results = solve_results(job, environment, solution, log);
+  add_spread(results, bootstraps, &record::ParameterResult::bootstrap_error, "bootstraps", log);
+  add_spread(results, seeds, &record::ParameterResult::seed_error, "seeds", log);
+  if (config.test_events > 0)
+    for (const auto& test : optim::energy_tests(environment, solution.values, config.test_events,
+                                                config.permutations, job.seed()))
+      results.goodness.push_back({test.name, test.value, test.degrees_of_freedom, test.p_value});
+  write(job, environment, results, solution, visits, log);
+  return solution.converged ? core::ExitCode::done : core::ExitCode::stopped_early;
+}
+
+}  // namespace sagips::cli

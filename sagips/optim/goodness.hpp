@@ -1,0 +1,20 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "sagips/optim/solver.hpp"
+
+namespace sagips::optim {
+
+/// Probability of a chi2 of at least `value`.
+/// source: upper incomplete gamma function Q(degrees / 2, value / 2)
+double chi_square_tail(double value, double degrees_of_freedom);
+
+/// Compares measured events with synthetic ones at given parameters (all, physical): one energy test
+/// a channel, of at most `events` events of either kind.
+/// cost: see env::energy_test
+std::vector<GoodnessOfFit> energy_tests(const env::Environment& environment,
+                                        const std::vector<double>& values, std::int64_t events,
+                                        std::int64_t permutations, std::uint64_t seed);
+
+}  // namespace sagips::optim

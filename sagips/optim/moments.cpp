@@ -1,0 +1,372 @@
+#include "sagips/optim/moments.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/random.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/optim/goodness.hpp"
+#include "sagips/optim/likelihood.hpp"
+#include "sagips/optim/moment_model.hpp"
+
+namespace sagips::optim {
+
+using core::Range;
+
+void MomentsConfig::fields(core::FieldList& list) {
+  list.group("features", features, "numbers of an event whose means are compared");
+  list.choice("jacobian", jacobian,
+              {{"differences", Jacobian::differences}, {"automatic", Jacobian::automatic}},
+              "derivatives by central differences, which need no gradient of the pipeline, or by "
+              "automatic differentiation");
+  list.add("difference", difference, "step of the differences, of a parameter's range",
+           Range{0, 0.1, true, false});
+  list.choice("noise", noise,
+              {{"sobol", NoiseKind::sobol}, {"pseudo_random", NoiseKind::pseudo_random}},
+              "random numbers of the simulation; sobol: scrambled quasi-random ones");
+  list.add("least_events", least_events, "simulated at a parameter vector while few data count",
+           Range::between(100, 1e8));
+  list.add("most_events", most_events, "simulated at a parameter vector at most",
+           Range::between(100, 1e8));
+  list.add("repetitions", repetitions,
+           "simulations with other random numbers that the last step averages; their scatter "
+           "enters the errors",
+           Range::between(0, 1000));
+  list.choice("weighting", weighting, {{"model", Weighting::model}, {"data", Weighting::data}},
+              "whose covariance weighs the features at the end; the model's gives what maximum "
+              "likelihood gives, also where the pipeline describes the data badly");
+  list.add("reference_error", reference_error, "relative error to which reference numbers are met",
+           Range::positive());
+  list.add("prior_width", prior_width, "of the logits, while not all data count",
+           Range::positive());
+  list.add("first_level", first_level, "events that the data count as first",
+           Range::between(10, 1e9));
+  list.choice("start", start, {{"middle", Start::middle}, {"random", Start::random}},
+              "first starting point: the middle of all ranges, or a random one as for later ones");
+  list.add("starts", starts, "starting points at most", Range::between(1, 1000));
+}
+
+namespace {
+
+constexpr double level_factor = 4;
+constexpr int steps_of_level = 3;
+constexpr int steps_at_end = 60;
+constexpr double longest_step = 1.5;  // of a logit
+constexpr double largest_logit = 12;  // beyond it a parameter sits at an end of its range
+constexpr double level_gain = 0.5, last_gain = 0.01;  // of Q, that a step must reach to go on
+constexpr double first_damping = 1e-2, level_damping = 1e-3, damping_success = 1.0 / 20,
+                 damping_failure = 8, largest_damping = 1e8;
+constexpr double hopeless = 1e-6;      // p-value below which another start is tried
+constexpr double same_minimum = 1e-3;  // relative difference of chi2
+
+using Clock = std::chrono::steady_clock;
+
+double sum_of_squares(const torch::Tensor& numbers) {
+  const double found = numbers.square().sum().item<double>();
+  return std::isfinite(found) ? found : std::numeric_limits<double>::infinity();
+}
+
+/// One descent from a starting point.
+class Descent {
+ public:
+  Descent(const MomentModel& model, const MomentsConfig& config, const SolveContext& context,
+          Clock::time_point began)
+      : model_(model), config_(config), context_(context), began_(began) {}
+
+  /// Tempered; false: out of time.
+  bool from(torch::Tensor start) {
+    theta_ = std::move(start);
+    const double all = model_.data_events();
+    double count = std::min(static_cast<double>(config_.first_level), all);
+    damping_ = first_damping;
+    while (true) {
+      if (!level(count)) return false;
+      if (count >= all) return true;
+      count = std::min(count * level_factor, all);
+      damping_ = level_damping;
+    }
+  }
+  /// Without tempering.
+  bool polish(torch::Tensor start) {
+    theta_ = std::move(start);
+    damping_ = level_damping;
+    return level(model_.data_events());
+  }
+
+  const torch::Tensor& theta() const { return theta_; }
+  double chi2() const { return chi2_; }
+
+ private:
+  bool out_of_time() const {
+    if (context_.interrupted && context_.interrupted()) return true;
+    return std::chrono::duration<double>(Clock::now() - began_).count() > context_.time_limit_s;
+  }
+
+  double prior(const torch::Tensor& theta) const {
+    return has_prior_ ? 0.5 * theta.square().sum().item<double>() /
+                            (config_.prior_width * config_.prior_width)
+                      : 0;
+  }
+
+  double score(const torch::Tensor& theta, torch::Tensor& residuals) const {
+    residuals = model_.residuals(theta.unsqueeze(0), events_)[0];
+    return 0.5 * share_ * sum_of_squares(residuals) + prior(theta);
+  }
+
+  bool level(double count) {
+    share_ = count / model_.data_events();
+    has_prior_ = count < model_.data_events();
+    events_ = std::clamp(static_cast<std::int64_t>(count), config_.least_events,
+                         std::max(config_.least_events, config_.most_events));
+    torch::Tensor residuals;
+    double best = score(theta_, residuals);
+    if (!std::isfinite(best))
+      throw core::StateError(
+          "the pipeline gives no finite features at the starting point (no event, or NaN). "
+          "Guard its formulas or narrow the parameters' ranges.");
+    const int most = has_prior_ ? steps_of_level : steps_at_end;
+    for (int step = 0; step < most; ++step) {
+      const double gain = improve(best, residuals);
+      best -= gain;
+      chi2_ = sum_of_squares(residuals);
+      visit();
+      if (out_of_time()) return false;
+      if (gain < (has_prior_ ? level_gain : last_gain)) break;
+    }
+    return true;
+  }
+
+  // One accepted Levenberg-Marquardt step; returns what it gained, 0 when none was.
+  double improve(double best, torch::Tensor& residuals) {
+    const torch::Tensor jacobian = model_.jacobian(theta_, events_);
+    torch::Tensor gradient = torch::matmul(jacobian.t(), residuals) * share_;
+    torch::Tensor hessian = torch::matmul(jacobian.t(), jacobian) * share_;
+    if (has_prior_) {
+      const double pull = 1 / (config_.prior_width * config_.prior_width);
+      gradient = gradient + theta_ * pull;
+      hessian = hessian + torch::eye(theta_.size(0), torch::kFloat64) * pull;
+    }
+    const torch::Tensor diagonal = hessian.diagonal().clamp_min(1e-12);
+    while (damping_ < largest_damping) {
+      const torch::Tensor matrix = hessian + torch::diag(diagonal * damping_);
+      torch::Tensor move = -torch::linalg_solve(matrix, gradient);
+      const double longest = move.abs().max().item<double>();
+      if (!std::isfinite(longest)) return 0;
+      move = move.clamp(-longest_step, longest_step);
+      const torch::Tensor tried = (theta_ + move).clamp(-largest_logit, largest_logit);
+      torch::Tensor there;
+      const double found = score(tried, there);
+      if (found < best) {
+        theta_ = tried;
+        residuals = there;
+        damping_ *= damping_success;
+        return best - found;
+      }
+      damping_ *= damping_failure;
+      if (longest < 1e-9) return 0;
+    }
+    return 0;
+  }
+
+  void visit() const {
+    if (!context_.observe) return;
+    Visit visit;
+    visit.time_s = std::chrono::duration<double>(Clock::now() - began_).count();
+    visit.evaluations = model_.evaluations();
+    const torch::Tensor physical = model_.parameters().physical_from_logit(theta_).contiguous();
+    visit.values.assign(physical.data_ptr<double>(),
+                        physical.data_ptr<double>() + physical.numel());
+    visit.score = chi2_;
+    context_.observe(visit);
+  }
+
+  const MomentModel& model_;
+  const MomentsConfig& config_;
+  const SolveContext& context_;
+  Clock::time_point began_;
+  torch::Tensor theta_;
+  double share_ = 1, damping_ = 1, chi2_ = std::numeric_limits<double>::infinity();
+  bool has_prior_ = false;
+  std::int64_t events_ = 0;
+};
+
+torch::Tensor starting_point(const MomentsConfig& config, std::int64_t free, std::int64_t start,
+                             std::uint64_t seed) {
+  if (start == 0 && config.start == MomentsConfig::Start::middle)
+    return torch::zeros({free}, torch::kFloat64);
+  torch::Tensor unit = torch::empty({free}, torch::kFloat64);
+  core::RandomStream(seed, "moments starts")
+      .uniform(static_cast<std::uint32_t>(start), 0,
+               std::span<double>(unit.data_ptr<double>(), static_cast<std::size_t>(free)));
+  return torch::logit(unit, 1e-3);
+}
+
+/// What the simulations with other random numbers say about a minimum.
+struct Repetitions {
+  torch::Tensor shift;       ///< of theta by the mean of all simulations
+  torch::Tensor covariance;  ///< of the shifted theta, from the simulation
+  double chi2 = 0;           ///< of the mean residuals, after the shift
+  double chi2_excess = 0;    ///< expected of the simulation's scatter in it
+};
+
+Repetitions repeat(const MomentModel& model, const torch::Tensor& theta,
+                   const torch::Tensor& jacobian, const torch::Tensor& inverse_hessian,
+                   std::int64_t events, std::int64_t repetitions) {
+  std::vector<torch::Tensor> rows;
+  for (std::int64_t i = 0; i <= repetitions; ++i)
+    rows.push_back(model.residuals(theta.unsqueeze(0), events, i)[0]);
+  const torch::Tensor all = torch::stack(rows);
+  const torch::Tensor projector = torch::matmul(inverse_hessian, jacobian.t());
+  const torch::Tensor mean = all.mean(0);
+  Repetitions found;
+  found.shift = -torch::matmul(projector, mean).clamp(-longest_step, longest_step);
+  const torch::Tensor left = mean + torch::matmul(jacobian, found.shift);
+  found.chi2 = sum_of_squares(left);
+  if (repetitions == 0) {
+    found.covariance = torch::zeros_like(inverse_hessian);
+    return found;
+  }
+  const double count = static_cast<double>(rows.size());
+  const torch::Tensor scatter = all - mean;
+  const torch::Tensor moved = torch::matmul(scatter, projector.t());
+  found.covariance = torch::matmul(moved.t(), moved) / (count * (count - 1));
+  const torch::Tensor across = scatter - torch::matmul(moved, jacobian.t());
+  found.chi2_excess = sum_of_squares(across) / (count * (count - 1));
+  return found;
+}
+
+void fill_errors(Solution& solution, const MomentModel& model, const torch::Tensor& theta,
+                 const torch::Tensor& covariance) {
+  const env::ParameterSet& parameters = model.parameters();
+  const torch::Tensor physical = parameters.physical_from_logit(theta).contiguous();
+  solution.values.assign(physical.data_ptr<double>(),
+                         physical.data_ptr<double>() + physical.numel());
+  solution.covariance = physical_covariance(parameters, theta, covariance);
+  solution.errors.assign(solution.values.size(), 0.0);
+  for (std::size_t i = 0; i < parameters.free().size(); ++i) {
+    const std::size_t index = parameters.free()[i];
+    const auto row = static_cast<std::int64_t>(i);
+    const double error = std::sqrt(solution.covariance[row][row].item<double>());
+    solution.errors[index] = error;
+    const env::Parameter& parameter = parameters.all()[index];
+    if (solution.values[index] - 2 * error < parameter.low ||
+        solution.values[index] + 2 * error > parameter.high)
+      solution.at_limit.push_back(parameter.name);
+  }
+}
+
+torch::Tensor inverse_of_hessian(const torch::Tensor& jacobian) {
+  const torch::Tensor hessian = torch::matmul(jacobian.t(), jacobian);
+  // on unit diagonal, so that the condition tells of directions and not of units
+  const torch::Tensor scale = hessian.diagonal().clamp_min(1e-300).rsqrt();
+  const torch::Tensor unit = hessian * scale.unsqueeze(0) * scale.unsqueeze(1);
+  if (torch::linalg_eigvalsh(unit).min().item<double>() < 1e-10)
+    throw core::StateError(
+        "the moments do not fix every parameter (a direction changes none of them). Fix a "
+        "parameter, raise moments.features.degree, add features or give reference numbers.");
+  return torch::linalg_inv(unit) * scale.unsqueeze(0) * scale.unsqueeze(1);
+}
+
+std::int64_t last_events(const MomentModel& model, const MomentsConfig& config) {
+  return std::clamp(static_cast<std::int64_t>(model.data_events()), config.least_events,
+                    std::max(config.least_events, config.most_events));
+}
+
+// The weights follow the point, then the point the weights, until it stays.
+torch::Tensor with_model_weights(MomentModel& model, const MomentsConfig& config, Descent& descent,
+                                 torch::Tensor theta) {
+  constexpr int rounds = 4;
+  constexpr double at_rest = 1e-3;  // of a logit
+  for (int round = 0; round < rounds; ++round) {
+    model.weigh_at(theta, last_events(model, config));
+    if (!descent.polish(theta)) break;
+    const double moved = (descent.theta() - theta).abs().max().item<double>();
+    theta = descent.theta();
+    if (moved < at_rest) break;
+  }
+  return theta;
+}
+
+// At a minimum (or given point): errors, chi2 and, when asked for, the last averaged step.
+Solution conclude(const MomentModel& model, const MomentsConfig& config, torch::Tensor theta,
+                  bool may_move) {
+  const std::int64_t events = last_events(model, config);
+  const torch::Tensor jacobian = model.jacobian(theta, events);
+  const torch::Tensor inverse = inverse_of_hessian(jacobian);
+  const Repetitions repeated = repeat(model, theta, jacobian, inverse, events, config.repetitions);
+  double chi2 = repeated.chi2;
+  double degrees = static_cast<double>(model.size() - model.parameters().free_size());
+  if (may_move) {
+    theta = theta + repeated.shift;
+  } else {  // the point was not chosen by its moments: all residuals count
+    const torch::Tensor mean = model.residuals(theta.unsqueeze(0), events)[0];
+    chi2 = sum_of_squares(mean);
+    degrees = static_cast<double>(model.size());
+  }
+  Solution solution;
+  fill_errors(solution, model, theta, inverse + repeated.covariance);
+  solution.errors_from = "covariance of the moments";
+  solution.score = chi2;
+  if (degrees > 0) {
+    const double scale = 1 + repeated.chi2_excess / degrees;
+    solution.goodness.push_back(
+        {"chi2 of the moments", chi2 / scale, degrees, chi_square_tail(chi2 / scale, degrees)});
+  }
+  return solution;
+}
+
+}  // namespace
+
+Solution MomentSolver::solve(const env::Environment& environment,
+                             const SolveContext& context) const {
+  const auto began = Clock::now();
+  MomentModel model(environment, config_, context);
+  const std::int64_t free = environment.parameters.free_size();
+  if (model.size() < free)
+    throw core::ConfigError("moments.features",
+                            core::text(model.size(), " moments cannot fix ", free,
+                                       " free parameters. Raise moments.features.degree."));
+  const double degrees = static_cast<double>(model.size() - free);
+  Descent descent(model, config_, context, began);
+  torch::Tensor best;
+  double best_chi2 = std::numeric_limits<double>::infinity();
+  std::int64_t starts = 0;
+  bool in_time = true;
+  while (in_time && starts < config_.starts) {
+    const bool given = context.start && starts == 0;
+    const torch::Tensor start =
+        given ? environment.parameters.logit_from_physical(context.start->to(torch::kFloat64))
+              : starting_point(config_, free, starts, context.seed);
+    in_time = given ? descent.polish(start) : descent.from(start);
+    ++starts;
+    const double found = descent.chi2();
+    const bool again = std::abs(found - best_chi2) < same_minimum * std::max(1.0, best_chi2);
+    if (!best.defined() || found < best_chi2) {
+      best_chi2 = found;
+      best = descent.theta();
+    }
+    // good enough, or two starts agree that it does not get better
+    if (chi_square_tail(best_chi2, std::max(degrees, 1.0)) > hopeless || again) break;
+  }
+  if (in_time && config_.weighting == MomentsConfig::Weighting::model)
+    best = with_model_weights(model, config_, descent, best);
+  Solution solution = conclude(model, config_, best, true);
+  solution.starts = starts;
+  solution.converged = in_time;
+  solution.evaluations = model.evaluations();
+  solution.time_s = std::chrono::duration<double>(Clock::now() - began).count();
+  return solution;
+}
+
+Solution MomentSolver::judge(const env::Environment& environment, const SolveContext& context,
+                             const torch::Tensor& physical) const {
+  const MomentModel model(environment, config_, context);
+  return conclude(model, config_,
+                  environment.parameters.logit_from_physical(physical.to(torch::kFloat64)), false);
+}
+
+}  // namespace sagips::optim

@@ -1,0 +1,68 @@
+#include "sagips/optim/resampling.hpp"
+
+#include <functional>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/random.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::optim {
+
+namespace {
+
+using Once = std::function<Solution(std::int64_t repetition)>;
+
+Resampled scatter(std::int64_t repetitions, const SolveContext& context, const Once& once) {
+  Resampled found;
+  std::vector<torch::Tensor> values;
+  for (std::int64_t i = 1; i <= repetitions; ++i) {
+    if (context.interrupted && context.interrupted()) break;
+    try {
+      const Solution solution = once(i);
+      if (solution.converged)
+        values.push_back(torch::tensor(solution.values, torch::kFloat64));
+      else
+        ++found.failures;
+    } catch (const core::StateError&) {  // this data set has no answer; it is counted
+      ++found.failures;
+    }
+  }
+  found.solutions = static_cast<std::int64_t>(values.size());
+  if (values.size() < 2) return found;
+  const torch::Tensor deviations = torch::stack(values).std(0).contiguous();
+  found.errors.assign(deviations.data_ptr<double>(),
+                      deviations.data_ptr<double>() + deviations.numel());
+  return found;
+}
+
+}  // namespace
+
+Resampled over_bootstraps(const Solver& solver, const env::Environment& environment,
+                          const SolveContext& context, const Solution& solution,
+                          std::int64_t repetitions) {
+  SolveContext again = context;
+  again.observe = nullptr;
+  again.start = torch::tensor(solution.values, torch::kFloat64);
+  return scatter(repetitions, context, [&](std::int64_t i) {
+    env::Environment drawn = environment;
+    for (env::Channel& channel : drawn.channels)
+      channel.training = data::bootstrap(
+          channel.training, core::RandomStream(context.seed,
+                                               core::text("bootstrap of a solution ", channel.name,
+                                                          " rank ", context.place.rank),
+                                               static_cast<std::uint32_t>(i)));
+    return solver.solve(drawn, again);
+  });
+}
+
+Resampled over_seeds(const Solver& solver, const env::Environment& environment,
+                     const SolveContext& context, std::int64_t repetitions) {
+  SolveContext again = context;
+  again.observe = nullptr;
+  return scatter(repetitions, context, [&](std::int64_t i) {
+    again.seed = context.seed + static_cast<std::uint64_t>(i) * 1'000'003;
+    return solver.solve(environment, again);
+  });
+}
+
+}  // namespace sagips::optim

@@ -1,0 +1,101 @@
+#include "sagips/optim/event_features.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "sagips/core/error.hpp"
+
+namespace sagips::optim {
+namespace {
+
+torch::Tensor normal_numbers(std::int64_t count) {
+  const torch::Tensor u =
+      (torch::arange(count, torch::kFloat64) + 0.5) / static_cast<double>(count);
+  return torch::special_ndtri(u).to(torch::kFloat32);
+}
+
+TEST(ObservableScale, RisesFromMinusOneToOneOverTheData) {
+  const torch::Tensor data = normal_numbers(10'000);
+  const ObservableScale scale(data, {});
+  const torch::Tensor x = torch::linspace(-6, 6, 2001);
+  const torch::Tensor t = scale(x);
+  EXPECT_GE((t.narrow(0, 1, 2000) - t.narrow(0, 0, 2000)).min().item<float>(), 0);
+  EXPECT_FLOAT_EQ(t[0].item<float>(), -1);
+  EXPECT_FLOAT_EQ(t[2000].item<float>(), 1);
+  EXPECT_NEAR(scale(data).mean().item<double>(), 0, 1e-3);
+}
+
+TEST(ObservableScale, IsHalfRankAndHalfPosition) {
+  const torch::Tensor data = torch::linspace(0, 1, 10'001).square();  // rank = sqrt(x)
+  const ObservableScale scale(data, {});
+  for (const double x : {0.04, 0.25, 0.64})
+    EXPECT_NEAR(scale(torch::tensor({x}, torch::kFloat32)).item<double>(), std::sqrt(x) + x - 1,
+                2e-3)
+        << x;
+}
+
+TEST(ObservableScale, SeesTheBulkOfDataWithHeavyTails) {
+  const torch::Tensor u = (torch::arange(100'000, torch::kFloat64) + 0.5) / 100'000;
+  const torch::Tensor cauchy = torch::tan((u - 0.5) * M_PI).to(torch::kFloat32);
+  const ObservableScale scale(cauchy, {});
+  const torch::Tensor t = scale(torch::tensor({-1.0, -0.1, 0.1, 1.0}, torch::kFloat32));
+  EXPECT_GT((t[3] - t[0]).item<double>(), 0.5);   // half of the events lie between
+  EXPECT_GT((t[2] - t[1]).item<double>(), 0.05);  // 6 % of them
+}
+
+TEST(ObservableScale, CountsEventsByTheirWeights) {
+  const torch::Tensor values = torch::tensor({0.0F, 1.0F, 2.0F, 3.0F});
+  const torch::Tensor twice = torch::cat({values, values.narrow(0, 2, 2)});
+  const ObservableScale weighted(values, torch::tensor({1.0, 1.0, 2.0, 2.0}, torch::kFloat64));
+  EXPECT_EQ(weighted.numbers(), ObservableScale(twice, {}).numbers());
+}
+
+TEST(ObservableScale, TakesDataOfOneValue) {
+  const ObservableScale scale(torch::full({100}, 2.5F), {});
+  const torch::Tensor t = scale(torch::tensor({2.0F, 2.5F, 3.0F}));
+  EXPECT_TRUE(torch::isfinite(t).all().item<bool>());
+}
+
+TEST(EventFeatures, AreLegendrePolynomialsAndTheirProducts) {
+  const torch::Tensor grid = torch::linspace(0, 1, 20'001);  // its scale is 2 x - 1
+  EventFeaturesConfig config;
+  config.degree = 4;
+  config.cross_degree = 3;
+  const EventFeatures features(config, {ObservableScale(grid, {}), ObservableScale(grid, {})}, {});
+  const double x = 0.35, y = 0.8, s = 2 * x - 1, t = 2 * y - 1;
+  const auto p = [](int k, double z) {
+    return std::vector<double>{1, z, (3 * z * z - 1) / 2, (5 * z * z * z - 3 * z) / 2,
+                               (35 * z * z * z * z - 30 * z * z + 3) / 8}[static_cast<size_t>(k)];
+  };
+  const std::vector<double> expected = {
+      p(1, s), p(2, s), p(3, s),           p(4, s),           p(1, t),          p(2, t),
+      p(3, t), p(4, t), p(1, s) * p(1, t), p(1, s) * p(2, t), p(2, s) * p(1, t)};
+  std::vector<double> found;
+  features.each(torch::tensor({{x, y}}, torch::kFloat32),
+                [&](const torch::Tensor& feature) { found.push_back(feature[0].item<double>()); });
+  ASSERT_EQ(found.size(), expected.size());
+  EXPECT_EQ(features.size(), static_cast<std::int64_t>(expected.size()));
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_NEAR(found[i], expected[i], 1e-3) << features.names()[i];
+}
+
+TEST(EventFeatures, TakesWhatTheUserAdds) {
+  const torch::Tensor grid = torch::linspace(0, 1, 1001);
+  const auto scale = [&] { return ObservableScale(grid, {}); };
+  const env::Feature product{
+      "product", [](const torch::Tensor& x) { return x.select(-1, 0) * x.select(-1, 1); }};
+  const EventFeatures features({.degree = 1, .cross_degree = 0}, {scale(), scale()}, {product});
+  torch::Tensor last;
+  features.each(torch::tensor({{{0.5F, 0.25F}}}), [&](const torch::Tensor& feature) {
+    EXPECT_EQ(feature.sizes(), (std::vector<std::int64_t>{1, 1}));
+    last = feature;
+  });
+  EXPECT_FLOAT_EQ(last.item<float>(), 0.125F);
+  const env::Feature broken{"broken", [](const torch::Tensor& x) { return x; }};
+  const EventFeatures refused({.degree = 1, .cross_degree = 0}, {scale(), scale()}, {broken});
+  EXPECT_THROW(refused.each(torch::zeros({3, 2}), [](const torch::Tensor&) {}), core::ShapeError);
+}
+
+}  // namespace
+}  // namespace sagips::optim
