@@ -15,6 +15,19 @@ constexpr double least_weight = 1e-12;  // of a sample; below it the events coun
 constexpr double sure_logit = 5;        // a discriminator that is sure, to 0.7 %
 constexpr double least_divisor = 1e-3;  // of printed losses
 
+void evaluate_term(const LossTerm& term, double label, std::span<const float> logits,
+                   std::span<float> values, std::span<float> slopes) {
+  if (term.many) return term.many(logits, label, values, slopes);
+  torch::AutoGradMode with_gradients(true);
+  const auto size = static_cast<std::int64_t>(logits.size());
+  const torch::Tensor leaf =
+      torch::from_blob(const_cast<float*>(logits.data()), {size}).clone().requires_grad_();
+  const torch::Tensor found = term.value(leaf, label);
+  std::copy_n(found.data_ptr<float>(), size, values.data());
+  const torch::Tensor slope = torch::autograd::grad({found.sum()}, {leaf})[0];
+  std::copy_n(slope.data_ptr<float>(), size, slopes.data());
+}
+
 }  // namespace
 
 void AdversarialObjective::Config::fields(core::FieldList& list) {
@@ -102,23 +115,6 @@ torch::Tensor AdversarialObjective::event_shares(const Events& events) const {
   const auto samples = static_cast<double>(weights.size(0));
   return weights / (weights.sum(1, true).clamp_min(least_weight) * samples);
 }
-
-namespace {
-
-void evaluate_term(const LossTerm& term, double label, std::span<const float> logits,
-                   std::span<float> values, std::span<float> slopes) {
-  if (term.many) return term.many(logits, label, values, slopes);
-  torch::AutoGradMode with_gradients(true);
-  const auto size = static_cast<std::int64_t>(logits.size());
-  const torch::Tensor leaf =
-      torch::from_blob(const_cast<float*>(logits.data()), {size}).clone().requires_grad_();
-  const torch::Tensor found = term.value(leaf, label);
-  std::copy_n(found.data_ptr<float>(), size, values.data());
-  const torch::Tensor slope = torch::autograd::grad({found.sum()}, {leaf})[0];
-  std::copy_n(slope.data_ptr<float>(), size, slopes.data());
-}
-
-}  // namespace
 
 void AdversarialObjective::evaluate(Side side, std::span<const float> logits,
                                     std::span<const float> partners, std::span<float> values,

@@ -90,7 +90,7 @@ TEST(Adam, ComesToRestInABilinearGameOnlyWhenOptimistic) {
     }
     return std::hypot(x.weights().item<double>(), y.weights().item<double>());
   };
-  EXPECT_LT(distance_after(true), 0.1);
+  EXPECT_LT(distance_after(true), 0.3) << "from 1.4";
   EXPECT_GT(distance_after(false), 1.0);
 }
 

@@ -78,7 +78,9 @@ TEST(GradientPenalty, EqualsItsFormulaAndSoDoItsGradients) {
         const torch::Tensor added = (replica.leaves().tensors[i].grad() - 0.25).to(torch::kFloat64);
         const torch::Tensor expected =
             gradients[i].defined() ? gradients[i] * 0.5 : torch::zeros_like(added);
-        EXPECT_LT((added - expected).abs().max().item<double>(), 1e-6) << "tensor " << i;
+        // some roundings of what is added to
+        const double bound = 1e-6 * (1 + expected.abs().max().item<double>() * 2);
+        EXPECT_LT((added - expected).abs().max().item<double>(), bound) << "tensor " << i;
       }
     }
 }
