@@ -1,11 +1,11 @@
 #include "sagips/env/objective.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/env/objectives/cross_entropy.hpp"
-#include "sagips/env/objectives/least_squares.hpp"
 
 namespace sagips::env {
 
@@ -15,25 +15,35 @@ constexpr double least_weight = 1e-12;  // of a sample; below it the events coun
 constexpr double sure_logit = 5;        // a discriminator that is sure, to 0.7 %
 constexpr double least_divisor = 1e-3;  // of printed losses
 
-}  // namespace
-
-core::Registry<AdversarialLoss> adversarial_losses() {
-  core::Registry<AdversarialLoss> losses("objective.loss");
-  losses.add("least_squares", {least_squares, least_squares_of_many});
-  losses.add("cross_entropy", {cross_entropy, cross_entropy_of_many});
-  return losses;
+void evaluate_term(const LossTerm& term, double label, std::span<const float> logits,
+                   std::span<float> values, std::span<float> slopes) {
+  if (term.many) return term.many(logits, label, values, slopes);
+  torch::AutoGradMode with_gradients(true);
+  const auto size = static_cast<std::int64_t>(logits.size());
+  const torch::Tensor leaf =
+      torch::from_blob(const_cast<float*>(logits.data()), {size}).clone().requires_grad_();
+  const torch::Tensor found = term.value(leaf, label);
+  std::copy_n(found.data_ptr<float>(), size, values.data());
+  const torch::Tensor slope = torch::autograd::grad({found.sum()}, {leaf})[0];
+  std::copy_n(slope.data_ptr<float>(), size, slopes.data());
 }
+
+}  // namespace
 
 void AdversarialObjective::Config::fields(core::FieldList& list) {
   list.add_choice(
       "loss", adversarial_losses().names(), [this] { return loss; },
       [this](const std::string& chosen) { loss = chosen; },
-      "loss of the discriminator's output (SAGIPS paper's code: least_squares)");
-  list.add("label_real", label_real, "discriminator's label of measured events",
+      "the game of the two networks (SAGIPS paper's code: least_squares); which_objective.md has "
+      "the formulas");
+  list.add("label_real", label_real,
+           "discriminator's label of measured events, for losses with labels",
            core::Range::between(0, 1));
-  list.add("label_synthetic", label_synthetic, "discriminator's label of synthetic events",
+  list.add("label_synthetic", label_synthetic,
+           "discriminator's label of synthetic events, for losses with labels",
            core::Range::between(0, 1));
-  list.add("label_generator", label_generator, "label the generator wants its events to get",
+  list.add("label_generator", label_generator,
+           "label the generator wants its events to get, for least_squares and cross_entropy",
            core::Range::between(0, 1));
   list.choice("reference_terms", reference_terms,
               {{"none", ReferenceTerms::none},
@@ -53,19 +63,48 @@ AdversarialObjective::AdversarialObjective(Config config, std::map<std::string, 
         "objective", core::text("label_real and label_synthetic are both ", config_.label_real,
                                 " (the discriminator would learn to tell nothing). Set them apart, "
                                 "such as 1 and 0."));
-  for (const double label : {config_.label_real, config_.label_synthetic, config_.label_generator})
-    equilibria_[label] = equilibrium(label);
+  check_labels();
+  for (const Side side : {Side::real, Side::synthetic, Side::generator})
+    equilibria_[static_cast<std::size_t>(side)] = size_at_rest(side);
   const torch::Tensor sure = torch::tensor({-sure_logit, sure_logit}, torch::kFloat64);
-  lost_event_ = loss_.value(sure, config_.label_generator).max().item<double>();
+  lost_event_ = losses(Side::generator, sure).max().item<double>();
+}
+
+void AdversarialObjective::check_labels() const {
+  using Labels = AdversarialLoss::Labels;
+  const Config plain;
+  const bool others_are_moved =
+      config_.label_real != plain.label_real || config_.label_synthetic != plain.label_synthetic;
+  const bool generators_is_moved = config_.label_generator != plain.label_generator;
+  if ((loss_.labels == Labels::none && others_are_moved) ||
+      (loss_.labels != Labels::of_all && generators_is_moved))
+    throw core::ConfigError(
+        "objective",
+        core::text("loss=", config_.loss, " knows no ",
+                   loss_.labels == Labels::none ? "labels" : "label of the generator",
+                   " (what is set would change nothing). Leave it alone, or use cross_entropy."));
+}
+
+double AdversarialObjective::label(Side side) const {
+  return side == Side::real        ? config_.label_real
+         : side == Side::synthetic ? config_.label_synthetic
+                                   : config_.label_generator;
 }
 
 torch::Tensor AdversarialObjective::real(const torch::Tensor& logits) const {
-  return loss_.value(logits, config_.label_real).mean();
+  return losses(Side::real, logits).mean();
 }
 
 torch::Tensor AdversarialObjective::synthetic(const torch::Tensor& logits,
                                               const Events& events) const {
-  const torch::Tensor loss = loss_.value(logits, config_.label_synthetic);
+  const torch::Tensor loss = losses(Side::synthetic, logits);
+  const torch::Tensor shares = event_shares(events);
+  return shares.defined() ? (loss * shares).sum() : loss.mean();
+}
+
+torch::Tensor AdversarialObjective::pairs(const torch::Tensor& real, const torch::Tensor& synthetic,
+                                          const Events& events) const {
+  const torch::Tensor loss = losses(Side::real, real - synthetic);
   const torch::Tensor shares = event_shares(events);
   return shares.defined() ? (loss * shares).sum() : loss.mean();
 }
@@ -77,22 +116,26 @@ torch::Tensor AdversarialObjective::event_shares(const Events& events) const {
   return weights / (weights.sum(1, true).clamp_min(least_weight) * samples);
 }
 
-void AdversarialObjective::evaluate(std::span<const float> logits, double label,
-                                    std::span<float> values, std::span<float> slopes) const {
-  if (loss_.many) return loss_.many(logits, label, values, slopes);
-  torch::AutoGradMode with_gradients(true);
-  const auto size = static_cast<std::int64_t>(logits.size());
-  const torch::Tensor leaf =
-      torch::from_blob(const_cast<float*>(logits.data()), {size}).clone().requires_grad_();
-  const torch::Tensor found = loss_.value(leaf, label);
-  std::copy_n(found.data_ptr<float>(), size, values.data());
-  const torch::Tensor slope = torch::autograd::grad({found.sum()}, {leaf})[0];
-  std::copy_n(slope.data_ptr<float>(), size, slopes.data());
+void AdversarialObjective::evaluate(Side side, std::span<const float> logits,
+                                    std::span<const float> partners, std::span<float> values,
+                                    std::span<float> slopes) const {
+  if (!compares_pairs())
+    return evaluate_term(loss_.term(side), label(side), logits, values, slopes);
+  // one loss of the difference, seen from either end; the generator's own is of the other sign
+  const bool is_minus = side == Side::synthetic;
+  const LossTerm& term = loss_.term(is_minus ? Side::real : side);
+  thread_local std::vector<float> differences;
+  differences.resize(logits.size());
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    differences[i] = is_minus ? partners[i] - logits[i] : logits[i] - partners[i];
+  evaluate_term(term, label(side), differences, values, slopes);
+  if (is_minus)
+    for (float& slope : slopes) slope = -slope;
 }
 
 torch::Tensor AdversarialObjective::generator(const torch::Tensor& logits,
                                               const Events& events) const {
-  const torch::Tensor loss = loss_.value(logits, config_.label_generator);
+  const torch::Tensor loss = losses(Side::generator, logits);
   const torch::Tensor weights = events.effective_weights();
   if (!weights.defined()) return loss.mean();
   const torch::Tensor total = weights.sum(1);
@@ -115,11 +158,10 @@ torch::Tensor AdversarialObjective::reference(const Events& events) const {
   return sum.defined() ? sum * config_.reference_weight : sum;
 }
 
-double AdversarialObjective::equilibrium(double label) const {
-  const auto known = equilibria_.find(label);
-  if (known != equilibria_.end()) return known->second;
-  const double loss = loss_.value(torch::zeros({}, torch::kFloat64), label).item<double>();
-  return loss < least_divisor ? 1 : loss;
+double AdversarialObjective::size_at_rest(Side side) const {
+  if (compares_pairs() && side == Side::synthetic) return size_at_rest(Side::real);
+  const double loss = losses(side, torch::zeros({}, torch::kFloat64)).item<double>();
+  return std::abs(loss) < least_divisor ? 1 : std::abs(loss);
 }
 
 }  // namespace sagips::env

@@ -1,5 +1,5 @@
 #pragma once
-#include <functional>
+#include <array>
 #include <map>
 #include <span>
 #include <string>
@@ -7,23 +7,10 @@
 #include <torch/torch.h>
 
 #include "sagips/core/config.hpp"
-#include "sagips/core/registry.hpp"
+#include "sagips/env/adversarial_loss.hpp"
 #include "sagips/env/events.hpp"
 
 namespace sagips::env {
-
-/// Loss of one event's discriminator output against a label.
-struct AdversarialLoss {
-  /// shape: logits [...] -> [...]
-  std::function<torch::Tensor(const torch::Tensor& logits, double label)> value;
-  /// Values and slopes d value / d logit of many. Empty: from `value`, which is slower.
-  std::function<void(std::span<const float> logits, double label, std::span<float> values,
-                     std::span<float> slopes)>
-      many;
-};
-
-/// least_squares, cross_entropy.
-core::Registry<AdversarialLoss> adversarial_losses();
 
 /// How predicted reference numbers (the proxy's norms) enter the generator's loss.
 enum class ReferenceTerms {
@@ -53,40 +40,59 @@ class AdversarialObjective {
     void fields(core::FieldList& list);
   };
   /// reference: numbers that come with the data set.
-  /// throws: ConfigError for an unknown loss, or for one label of measured and synthetic events
+  /// throws: ConfigError for an unknown loss, one label of measured and synthetic events, or a label
+  /// that the loss does not know
   AdversarialObjective(Config config, std::map<std::string, double> reference);
 
+  /// Whether the discriminator judges pairs of a measured and a synthetic event: `pairs` then
+  /// stands in for `real` and `synthetic`, and `generator` wants differences.
+  bool compares_pairs() const { return loss_.compares_pairs; }
   /// Discriminator's loss on measured events.
   /// shape: logits [rows] -> []
   torch::Tensor real(const torch::Tensor& logits) const;
   /// Discriminator's loss on synthetic events.
   /// shape: logits [samples, events] -> []
   torch::Tensor synthetic(const torch::Tensor& logits, const Events& events) const;
+  /// Discriminator's loss on pairs, which count what their synthetic events do.
+  /// shape: real, synthetic [samples, events] -> []
+  torch::Tensor pairs(const torch::Tensor& real, const torch::Tensor& synthetic,
+                      const Events& events) const;
   /// What each event's loss counts in the discriminator's loss on synthetic events.
   /// shape: [samples, events], summing to 1; undefined: all alike
   torch::Tensor event_shares(const Events& events) const;
   /// Losses of single events and their slopes d loss / d logit.
-  void evaluate(std::span<const float> logits, double label, std::span<float> values,
-                std::span<float> slopes) const;
+  /// partners: logits of the other events of the pairs, where the loss compares these
+  void evaluate(Side side, std::span<const float> logits, std::span<const float> partners,
+                std::span<float> values, std::span<float> slopes) const;
   /// Generator's adversarial loss.
+  /// logits: of synthetic events, minus those of their partners where the loss compares pairs
   /// shape: logits [samples, events] -> []
   torch::Tensor generator(const torch::Tensor& logits, const Events& events) const;
   /// Reference terms of the generator's loss; undefined when there are none.
   torch::Tensor reference(const Events& events) const;
 
   bool separable() const { return config_.reference_terms != ReferenceTerms::batch_mean; }
-  /// Loss of a discriminator that cannot tell (logit 0) for a label: what printed losses are
-  /// divided by. 1 where it vanishes (least_squares with a label near 0.5, which the generator's
-  /// may well be), so that these are printed as they are.
-  double equilibrium(double label) const;
+  /// Size of a side's loss when the discriminator cannot tell (logit 0): what printed losses are
+  /// divided by. 1 where it vanishes (a critic's, or least_squares with a label near 0.5, which the
+  /// generator's may well be), so that these are printed as they are.
+  double equilibrium(Side side) const { return equilibria_[static_cast<std::size_t>(side)]; }
+  /// Whether the discriminator's loss has no minimum unless something bounds its slope.
+  bool needs_bounded_slope() const { return loss_.needs_bounded_slope; }
   const Config& config() const { return config_; }
 
  private:
+  void check_labels() const;
+  double label(Side side) const;
+  double size_at_rest(Side side) const;
+  torch::Tensor losses(Side side, const torch::Tensor& logits) const {
+    return loss_.term(side).value(logits, label(side));
+  }
+
   Config config_;
   AdversarialLoss loss_;
   std::map<std::string, double> reference_;
-  std::map<double, double> equilibria_;  ///< of the labels in use
-  double lost_event_ = 0;                ///< least that a generator pays for an event that vanished
+  std::array<double, 3> equilibria_{};  ///< of the sides
+  double lost_event_ = 0;               ///< least that a generator pays for an event that vanished
 };
 
 }  // namespace sagips::env

@@ -19,12 +19,15 @@ struct ChannelBatch {
 
 struct Batch {
   std::uint32_t epoch = 0;   ///< counts from 1; names the random numbers of the epoch
+  double progress = 0;       ///< share of the run that is over, 0 to 1; the loop sets it
   std::int64_t samples = 0;  ///< parameter samples
   std::int64_t events = 0;   ///< events of each
   torch::Tensor noise;       ///< [samples, noise_dimensions], N(0, 1): the generator's input
   torch::Tensor
       mean_logits;  ///< of all proposals, when the spread is penalised. shape: [free parameters]
   std::vector<ChannelBatch> channels;
+  /// Of the discriminator's steps beyond the first: measured events and noise of their own.
+  std::vector<Batch> further;
 };
 
 /// A range of a batch's parameter samples: the piece of work between two polls.

@@ -1,7 +1,7 @@
 #include "sagips/optim/gan.hpp"
 
 #include "sagips/core/error.hpp"
-#include "sagips/nn/initialise.hpp"
+#include "sagips/core/text.hpp"
 
 namespace sagips::optim {
 
@@ -13,25 +13,12 @@ nn::DenseConfig in_float32(nn::DenseConfig config) {
   return config;
 }
 
-}  // namespace
-
-Gan::Discriminator::Discriminator(const GanConfig& config, const env::Channel& channel,
-                                  std::uint64_t seed, torch::Device device, const RankPlace& place)
-    : network(channel.observables(), 1, config.discriminator.network),
-      replica(network.parameters(), config.discriminator.shared, device),
-      adam(replica, config.optimizer.discriminator),
-      fused(nn::FusedMlp::make(network, config.dense, device)),
-      is_raw(config.discriminator.input == DiscriminatorConfig::Input::raw) {
-  // networks that exchange gradients begin alike, the others do not
-  const bool common = config.discriminator.exchange != "none";
-  const core::RandomStream stream(seed, "discriminator weights " + channel.name,
-                                  common ? 0 : static_cast<std::uint32_t>(place.rank));
-  nn::initialise_kaiming_normal(replica, config.discriminator.network.negative_slope, stream);
-  if (is_raw) return;
-  const env::Moments moments = channel.moments_or_own();
-  centre = moments.mean.to(device);
-  scale = moments.deviation.to(device);
+// Of the events and noise of the discriminator's steps beyond the first.
+std::string words_for(std::int64_t further) {
+  return further > 0 ? core::text(" of discriminator step ", further + 1) : std::string();
 }
+
+}  // namespace
 
 Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint64_t seed,
          torch::Device device, const RankPlace& place)
@@ -43,25 +30,21 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
       device_(device),
       generator_(config.generator, in_float32(config.dense), environment.parameters, seed, device),
       generator_adam_(generator_.replica(), config.optimizer.generator) {
-  if (config.optimizer.overlap == Overlap::one_update_late &&
-      config.optimizer.order == UpdateOrder::generator_first)
-    throw core::ConfigError("optimizer.overlap",
-                            "one_update_late needs order discriminator_first (generator_first "
-                            "already hides the exchange exactly). Use overlap=exact.");
-  if (is_simultaneous() && (config.optimizer.order != UpdateOrder::discriminator_first ||
-                            config.optimizer.overlap != Overlap::exact))
-    throw core::ConfigError("optimizer.update",
-                            "simultaneous updates know no order and hide no exchange behind the "
-                            "other network. Leave optimizer.order and optimizer.overlap alone.");
+  check();
   steps_.push_back({"generator", &generator_.replica(), &generator_adam_});
+  if (config.generator.average > 0) {
+    average_ = std::make_unique<WeightAverage>(generator_.replica(), config.generator.average);
+    steps_[0].updated = [this] { average_->add(); };
+  }
   for (const env::Channel& channel : environment.channels) {
     discriminators_.push_back(
-        std::make_unique<Discriminator>(config, channel, seed, device, place));
+        std::make_unique<Discriminator>(config.discriminator, config.optimizer.discriminator,
+                                        config.dense, channel, seed, device, place));
     has_reference_ = has_reference_ ||
                      (channel.objective.config().reference_terms != env::ReferenceTerms::none &&
                       !channel.training.reference.empty());
-    steps_.push_back({"discriminator" + suffix(discriminators_.size() - 1),
-                      &discriminators_.back()->replica, &discriminators_.back()->adam});
+    steps_.push_back(
+        discriminators_.back()->step("discriminator" + suffix(discriminators_.size() - 1)));
   }
   if (is_simultaneous())
     add_simultaneous_pass();
@@ -73,18 +56,61 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
   };
 }
 
+void Gan::check() const {
+  const GanOptimizerConfig& optimizer = config_.optimizer;
+  const bool in_turn = optimizer.order == UpdateOrder::discriminator_first && !is_simultaneous();
+  if (optimizer.overlap == Overlap::one_update_late &&
+      optimizer.order == UpdateOrder::generator_first)
+    throw core::ConfigError("optimizer.overlap",
+                            "one_update_late needs order discriminator_first (generator_first "
+                            "already hides the exchange exactly). Use overlap=exact.");
+  if (is_simultaneous() &&
+      (optimizer.order != UpdateOrder::discriminator_first || optimizer.overlap != Overlap::exact))
+    throw core::ConfigError("optimizer.update",
+                            "simultaneous updates know no order and hide no exchange behind the "
+                            "other network. Leave optimizer.order and optimizer.overlap alone.");
+  if (optimizer.discriminator_steps > 1 && !in_turn)
+    throw core::ConfigError(
+        "optimizer.discriminator_steps",
+        "more than one step needs events of its own for each, which simultaneous "
+        "updates and generator_first do not draw. Use update=alternating and "
+        "order=discriminator_first, or one step.");
+  if (optimizer.discriminator_steps > 1 && config_.discriminator.exchange != "none")
+    throw core::ConfigError("optimizer.discriminator_steps",
+                            "exchanges count one update of the discriminator an epoch. Use "
+                            "discriminator.exchange=none, or one step.");
+  for (const env::Channel& channel : environment_.channels)
+    if (channel.objective.needs_bounded_slope() && !is_penalised() &&
+        !config_.discriminator.spectral_norm)
+      throw core::ConfigError(
+          "objective.loss",
+          core::text("with ", channel.objective.config().loss,
+                     " nothing bounds the discriminator's output (its loss would fall for ever). "
+                     "Set discriminator.gradient_penalty.kind or discriminator.spectral_norm."));
+}
+
 Batch Gan::draw(std::uint32_t epoch) const {
+  Batch batch = draw(epoch, 0);
+  for (std::int64_t further = 1; further < config_.optimizer.discriminator_steps; ++further)
+    batch.further.push_back(draw(epoch, further));
+  return batch;
+}
+
+// Each step's events and noise have names of their own, so they do not depend on how many there are.
+Batch Gan::draw(std::uint32_t epoch, std::int64_t further) const {
+  const std::string words = words_for(further);
   Batch batch;
   batch.epoch = epoch;
   batch.samples = samples_;
   batch.events = config_.batch.events;
-  batch.noise = generator_.noise(core::RandomStream(seed_, "generator noise", epoch), batch.samples,
-                                 first_sample_);
+  batch.noise = generator_.noise(core::RandomStream(seed_, "generator noise" + words, epoch),
+                                 batch.samples, first_sample_);
   for (const env::Channel& channel : environment_.channels)
     batch.channels.push_back(
-        {data::draw_events(channel.training, batch.samples * batch.events,
-                           core::RandomStream(seed_, "measured events " + channel.name, epoch),
-                           first_sample_ * batch.events)
+        {data::draw_events(
+             channel.training, batch.samples * batch.events,
+             core::RandomStream(seed_, "measured events " + channel.name + words, epoch),
+             first_sample_ * batch.events)
              .to(device_),
          {}});
   return batch;
@@ -99,12 +125,14 @@ std::vector<Action> Gan::schedule() const {
     schedule.push_back({Kind::update, 0});
     return schedule;
   }
-  // pass i fills the gradients of step i
+  // pass i fills the gradients of step i; those of the discriminators' further steps come behind
   const bool late = config_.optimizer.overlap == Overlap::one_update_late;
   std::vector<Action> discriminators, schedule;
   for (std::size_t step = 1; step < steps_.size(); ++step) {
-    discriminators.push_back({Kind::gradients, step});
-    discriminators.push_back({Kind::update, step});
+    for (std::size_t pass = step; pass < passes_.size(); pass += discriminators_.size()) {
+      discriminators.push_back({Kind::gradients, pass});
+      discriminators.push_back({Kind::update, step});
+    }
   }
   if (config_.optimizer.order == UpdateOrder::discriminator_first) schedule = discriminators;
   if (late) {  // the update of the epoch before, whose exchange had the discriminator step's time
@@ -117,6 +145,14 @@ std::vector<Action> Gan::schedule() const {
     schedule.insert(schedule.end(), discriminators.begin(), discriminators.end());
   schedule.push_back({Kind::update, 0});
   return schedule;
+}
+
+torch::Tensor Gan::predict(std::int64_t rows) {
+  return average_ ? generator_.predict(rows, average_->leaves()) : generator_.predict(rows);
+}
+
+torch::Tensor Gan::predicting_weights() {
+  return average_ ? average_->weights() : generator_.replica().weights();
 }
 
 std::string Gan::suffix(std::size_t channel) const {
@@ -134,11 +170,9 @@ env::Events Gan::synthesise(const std::string& step, std::size_t channel, const 
 void Gan::state(nn::StateList& list) {
   list.part("generator", generator_.replica());
   list.part("generator_adam", generator_adam_);
-  for (std::size_t k = 0; k < discriminators_.size(); ++k) {
-    const std::string name = "discriminator_" + environment_.channels[k].name;
-    list.part(name, discriminators_[k]->replica);
-    list.part(name + "_adam", discriminators_[k]->adam);
-  }
+  if (average_) list.part("generator_average", *average_);
+  for (std::size_t k = 0; k < discriminators_.size(); ++k)
+    discriminators_[k]->state(list, "discriminator_" + environment_.channels[k].name);
 }
 
 }  // namespace sagips::optim

@@ -7,12 +7,13 @@
 #include "sagips/core/config.hpp"
 #include "sagips/env/environment.hpp"
 #include "sagips/nn/fused_mlp.hpp"
-#include "sagips/nn/mlp.hpp"
 #include "sagips/nn/replica.hpp"
 #include "sagips/optim/adam.hpp"
+#include "sagips/optim/discriminator.hpp"
 #include "sagips/optim/generator.hpp"
 #include "sagips/optim/optimizer.hpp"
 #include "sagips/optim/rank_place.hpp"
+#include "sagips/optim/weight_average.hpp"
 
 namespace sagips::optim {
 
@@ -21,16 +22,6 @@ enum class UpdateOrder {
   discriminator_first,  ///< discriminator step, then the generator's on fresh events (SAGIPS paper)
   generator_first,  ///< generator's gradient, discriminator step on the same events, generator's
                     ///< update
-};
-
-struct DiscriminatorConfig {
-  enum class Input { raw, standardised };
-  nn::MlpConfig network;
-  Input input = Input::standardised;
-  /// How ranks exchange its gradients; "none": each rank has its own (SAGIPS paper).
-  std::string exchange = "none";
-  nn::SharedPart shared = nn::SharedPart::all;
-  void fields(core::FieldList& list);
 };
 
 struct BatchConfig {
@@ -60,6 +51,7 @@ struct GanOptimizerConfig {
   UpdateMode update = UpdateMode::alternating;
   UpdateOrder order = UpdateOrder::discriminator_first;
   Overlap overlap = Overlap::exact;
+  std::int64_t discriminator_steps = 1;  ///< for each of the generator's
   AdamConfig generator{.learning_rate = 1e-5};
   AdamConfig discriminator{.learning_rate = 1e-4};
   void fields(core::FieldList& list);
@@ -78,6 +70,7 @@ struct GanConfig {
 /// A generator network proposes parameters, a discriminator a channel tells the events they lead to
 /// from measured ones.
 /// source: SAGIPS paper, Sec. IV; facts of the authors' tool kit for what it leaves open
+/// throws: ConfigError for settings that contradict each other
 class Gan final : public Optimizer {
  public:
   Gan(const GanConfig& config, const env::Environment& environment, std::uint64_t seed,
@@ -88,11 +81,13 @@ class Gan final : public Optimizer {
   std::vector<UpdateStep>& steps() override { return steps_; }
   std::vector<Pass>& passes() override { return passes_; }
   std::vector<Action> schedule() const override;
-  torch::Tensor predict(std::int64_t rows) override { return generator_.predict(rows); }
+  torch::Tensor predict(std::int64_t rows) override;
   void state(nn::StateList& list) override;
 
   nn::Replica& generator() { return generator_.replica(); }
-  nn::Replica& discriminator(std::size_t channel) { return discriminators_[channel]->replica; }
+  nn::Replica& discriminator(std::size_t channel) { return discriminators_[channel]->replica(); }
+  /// The generator's weights that predict: their running mean where there is one. shape: [size]
+  torch::Tensor predicting_weights();
   /// Replaces the sources of the pipeline's noise, by step name; for comparisons with a recorded
   /// run.
   using NoiseMaker = std::function<std::shared_ptr<const env::NoiseSource>(
@@ -100,49 +95,33 @@ class Gan final : public Optimizer {
   void set_noise(NoiseMaker maker) { make_noise_ = std::move(maker); }
 
  private:
-  struct Discriminator {
-    Discriminator(const GanConfig& config, const env::Channel& channel, std::uint64_t seed,
-                  torch::Device device, const RankPlace& place);
-    nn::Mlp network;
-    nn::Replica replica;
-    Adam adam;
-    std::unique_ptr<nn::FusedMlp> fused;  ///< null: LibTorch evaluates the network
-    torch::Tensor centre, scale;          ///< of the observables
-    bool is_raw;
-    /// What the network sees: (events - centre) / scale, or events as they are.
-    torch::Tensor input(const torch::Tensor& events) const {
-      return is_raw ? events : (events - centre) / scale;
-    }
-    /// The weights that the fused layers use from now on.
-    void pack() {
-      if (fused) fused->pack(replica.leaves());
-    }
-  };
-  /// Losses of a discriminator on a tile, divided by their equilibrium.
-  struct Judgement {
-    double real, synthetic;
-  };
-
   void add_alternating_passes();
   void add_simultaneous_pass();
   Pass generator_pass();
-  Pass discriminator_pass(std::size_t channel);
+  Pass discriminator_pass(std::size_t channel, std::int64_t further);
+  void name_losses(Pass& pass, std::size_t channel) const;
+  void list_losses(const Discriminator::Judgement& judgement, std::vector<double>& losses) const;
+  void check() const;
+  Batch draw(std::uint32_t epoch, std::int64_t further) const;
   std::string suffix(std::size_t channel) const;
   void prepare_generator(Batch& batch, std::int64_t tiles);
   env::Events synthesise(const std::string& step, std::size_t channel, const Batch& batch,
                          const Tile& tile, const torch::Tensor& parameters) const;
   torch::Tensor spread(const Batch& batch, const torch::Tensor& logits) const;
-  torch::Tensor score(std::size_t channel, const env::Events& events) const;
-  Judgement learn(std::size_t channel, const Batch& batch, const Tile& tile,
-                  const env::Events& events, nn::Leaves& leaves, torch::Tensor* scores) const;
-  Judgement learn_fused(std::size_t channel, double share, const torch::Tensor& real,
-                        const env::Events& events, nn::Leaves& leaves, torch::Tensor* scores) const;
-  env::Events fresh_events(std::size_t channel, const Batch& batch, const Tile& tile);
-  using Score = std::function<torch::Tensor(std::size_t channel, const env::Events& events)>;
+  Sight sight(const std::string& step, std::size_t channel, const Batch& batch, const Tile& tile,
+              const env::Events& events) const;
+  torch::Tensor blurred(const std::string& purpose, std::size_t channel, const Batch& batch,
+                        const Tile& tile, const torch::Tensor& input) const;
+  env::Events fresh_events(const std::string& step, std::size_t channel, const Batch& batch,
+                           const Tile& tile);
+  using Score = std::function<torch::Tensor(std::size_t channel, const Sight& sight)>;
   std::vector<double> generator_gradients(Batch& batch, const Tile& tile, nn::Leaves& leaves,
                                           const Score& score) const;
   std::vector<double> simultaneous_gradients(Batch& batch, const Tile& tile,
                                              std::span<nn::Leaves* const> leaves) const;
+  bool is_penalised() const {
+    return config_.discriminator.gradient_penalty.kind != GradientPenaltyConfig::Kind::none;
+  }
   bool is_simultaneous() const { return config_.optimizer.update == UpdateMode::simultaneous; }
   bool keeps_events() const { return config_.optimizer.order == UpdateOrder::generator_first; }
 
@@ -155,6 +134,7 @@ class Gan final : public Optimizer {
   torch::Device device_;
   Generator generator_;
   Adam generator_adam_;
+  std::unique_ptr<WeightAverage> average_;  ///< null: the last weights predict
   std::vector<std::unique_ptr<Discriminator>> discriminators_;
   std::vector<UpdateStep> steps_;
   std::vector<Pass> passes_;

@@ -19,6 +19,15 @@ void DiscriminatorConfig::fields(core::FieldList& list) {
                {"all", nn::SharedPart::all},
                {"none", nn::SharedPart::none}},
               "what ranks exchange of this network, if they do");
+  list.group("gradient_penalty", gradient_penalty,
+             "keeps the discriminator from turning too sharply where events differ by little");
+  list.add("spectral_norm", spectral_norm,
+           "divides each weight matrix by its largest singular value after each update, so that "
+           "the output changes by no more than the input (after Miyato et al., ICLR 2018)");
+  list.add("instance_noise", instance_noise,
+           "normal noise on all events that the discriminator sees, in deviations of the data; "
+           "fades linearly to 0 at the last of train.epochs (Soenderby et al., ICLR 2017)",
+           Range::at_least(0));
 }
 
 void BatchConfig::fields(core::FieldList& list) {
@@ -56,6 +65,10 @@ void GanOptimizerConfig::fields(core::FieldList& list) {
               {{"exact", Overlap::exact}, {"one_update_late", Overlap::one_update_late}},
               "what the generator's exchange may overlap with; one_update_late (only with "
               "discriminator_first): the next discriminator step, which sees an older generator");
+  list.add("discriminator_steps", discriminator_steps,
+           "updates of the discriminator for each of the generator, each from events of its own "
+           "(SAGIPS paper: 1)",
+           Range::between(1, 1000));
   list.group("generator", generator, "Adam of the generator (authors' tool kit: rate 1e-5)");
   list.group("discriminator", discriminator,
              "Adam of the discriminator (authors' tool kit: rate 1e-4)");

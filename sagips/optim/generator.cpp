@@ -22,6 +22,10 @@ void GeneratorConfig::fields(core::FieldList& list) {
       "weight of the proposals' variance in the loss: draws the generator to a point where spread "
       "and a smearing parameter look alike (after arXiv 1707.07113); 0: off (SAGIPS paper)",
       core::Range::at_least(0));
+  list.add("average", average,
+           "memory of a running mean of the weights, which predicts in place of the last weights: "
+           "0.99 averages some 100 epochs (Yazici et al., ICLR 2019); 0: off",
+           core::Range{0, 1, false, true});
 }
 
 Generator::Generator(const GeneratorConfig& config, const nn::DenseConfig& dense,
@@ -60,10 +64,10 @@ torch::Tensor Generator::propose(const nn::Leaves& leaves, const torch::Tensor& 
   return parameters_.physical_from_logit(logits(leaves, noise));
 }
 
-torch::Tensor Generator::predict(std::int64_t rows) {
+torch::Tensor Generator::predict(std::int64_t rows, const nn::Leaves& leaves) const {
   torch::NoGradGuard no_grad;
   const core::RandomStream stream(seed_, "prediction noise");
-  return propose(replica_.leaves(), noise(stream, rows)).cpu();
+  return propose(leaves, noise(stream, rows)).cpu();
 }
 
 }  // namespace sagips::optim

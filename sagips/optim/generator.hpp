@@ -19,6 +19,7 @@ struct GeneratorConfig {
   nn::SharedPart shared = nn::SharedPart::weights_only;
   double spread_penalty =
       0;  ///< factor of the proposals' variance (logit, mean over parameters) in the loss
+  double average = 0;  ///< memory of the running mean of weights that predicts; 0: the last weights
   void fields(core::FieldList& list);
 };
 
@@ -42,7 +43,8 @@ class Generator {
   /// shape: noise [rows, noise_dimensions] -> [rows, parameters], physical
   torch::Tensor propose(const nn::Leaves& leaves, const torch::Tensor& noise) const;
   /// `rows` proposals without a graph, always from the same noise vectors; on the CPU.
-  torch::Tensor predict(std::int64_t rows);
+  torch::Tensor predict(std::int64_t rows) const { return predict(rows, replica_.leaves()); }
+  torch::Tensor predict(std::int64_t rows, const nn::Leaves& leaves) const;
 
   nn::Replica& replica() { return replica_; }
   const nn::Leaves& leaves() const { return replica_.leaves(); }

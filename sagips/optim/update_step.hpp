@@ -16,6 +16,8 @@ struct UpdateStep {
   std::string name;  ///< "generator"
   nn::Replica* replica = nullptr;
   Adam* adam = nullptr;
+  /// After each update, when the ranks are done with it, too. Empty: nothing follows.
+  std::function<void()> updated{};
 };
 
 /// One sweep over a batch that fills the gradients of a network, or of several at once.

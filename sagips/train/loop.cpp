@@ -127,12 +127,14 @@ void Loop::update(std::size_t index) {
   if (pending_[index].updates != 0) step.adam->step(progress());
   pending_[index] = {};
   if (callbacks_.exchange.after_update) callbacks_.exchange.after_update(step);
+  if (step.updated) step.updated();
 }
 
 // Threads take tiles. What is left beside those is too short for threads in each operation.
 double Loop::run_epoch() {
   const OperationThreads one(1);
   optim::Batch batch = optimizer_.draw(static_cast<std::uint32_t>(epoch_ + 1));
+  batch.progress = progress();
   losses_.clear();
   for (const optim::Action& action : optimizer_.schedule()) {
     if (action.kind == optim::Action::Kind::update)

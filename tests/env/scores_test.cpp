@@ -1,6 +1,9 @@
 // How synthetic events are scored: the objective and the distances.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "sagips/core/error.hpp"
 #include "sagips/env/distance.hpp"
 #include "sagips/env/objective.hpp"
@@ -105,9 +108,11 @@ std::pair<double, double> score_and_slope(AdversarialObjective::Config config, d
 }
 
 TEST(Objective, NeverRewardsEventsThatVanish) {
-  for (const std::string loss : {"least_squares", "cross_entropy"})
+  const auto losses = adversarial_losses();
+  for (const std::string& loss : losses.names())
     for (const double label : {1.0, 0.5, 0.0})
       for (const double logit : {-9.0, -1.0, 0.0, 3.0, 9.0}) {
+        if (label != 1 && losses.get(loss, "").labels != AdversarialLoss::Labels::of_all) continue;
         AdversarialObjective::Config config;
         config.loss = loss;
         config.label_generator = label;
@@ -171,21 +176,32 @@ TEST(ReferenceTerms, AreSeparableUnlessTheyTakeTheBatchsMean) {
   EXPECT_FALSE(objective_of(config).separable());
 }
 
-TEST(Objective, KnowsTheLossOfADiscriminatorThatCannotTell) {
-  AdversarialObjective::Config config;
-  EXPECT_DOUBLE_EQ(objective_of(config).equilibrium(1), 0.25);
-  EXPECT_DOUBLE_EQ(objective_of(config).equilibrium(0), 0.25);
-  config.loss = "cross_entropy";
-  EXPECT_DOUBLE_EQ(objective_of(config).equilibrium(1), std::log(2));
-}
-
 // the label of Pearson's divergence: nothing at logit 0, so printed losses are not divided by it
 TEST(Objective, DividesNoPrintedLossByZero) {
+  const auto of_the_generator = [](double label) {
+    AdversarialObjective::Config config;
+    config.label_generator = label;
+    return objective_of(config).equilibrium(Side::generator);
+  };
+  EXPECT_EQ(of_the_generator(0.5), 1);
+  EXPECT_EQ(of_the_generator(0.51), 1);
+  EXPECT_NEAR(of_the_generator(0.9), 0.16, 1e-12);
+}
+
+TEST(Objective, RefusesLabelsThatItsLossDoesNotKnow) {
   AdversarialObjective::Config config;
-  config.label_generator = 0.5;
-  EXPECT_EQ(objective_of(config).equilibrium(0.5), 1);
-  EXPECT_EQ(objective_of(config).equilibrium(0.51), 1);
-  EXPECT_NEAR(objective_of(config).equilibrium(0.9), 0.16, 1e-12);
+  config.loss = "hinge";
+  config.label_real = 0.9;
+  EXPECT_EQ(message_of<core::ConfigError>([&] { objective_of(config); }),
+            "objective: loss=hinge knows no labels (what is set would change nothing). Leave it "
+            "alone, or use cross_entropy.");
+  config.loss = "logit";
+  EXPECT_NO_THROW(objective_of(config));
+  config.label_generator = 0.9;
+  EXPECT_NE(message_of<core::ConfigError>([&] {
+              objective_of(config);
+            }).find("knows no label of the generator"),
+            std::string::npos);
 }
 
 TEST(Objective, RefusesOneLabelForMeasuredAndSyntheticEvents) {
@@ -212,51 +228,6 @@ double ks(std::vector<double> a, std::vector<double> b, std::vector<double> a_we
   };
   return kolmogorov_smirnov(doubles(std::move(a)), optional(std::move(a_weights)),
                             doubles(std::move(b)), optional(std::move(b_weights)));
-}
-
-// What the engine asks for by the thousand: values and slopes of single events.
-void expect_value_and_slope(const AdversarialLoss& loss, double label) {
-  const torch::Tensor logits =
-      torch::cat({torch::linspace(-30, 30, 601), torch::tensor({-100.0F, 0.0F, 100.0F})});
-  const torch::Tensor leaf = logits.to(torch::kFloat64).requires_grad_();
-  const torch::Tensor value = loss.value(leaf, label);
-  const torch::Tensor slope = torch::autograd::grad({value.sum()}, {leaf})[0];
-  const auto size = static_cast<std::size_t>(logits.numel());
-  std::vector<float> values(size), slopes(size);
-  loss.many({logits.data_ptr<float>(), size}, label, values, slopes);
-  for (std::size_t i = 0; i < size; ++i) {
-    const auto k = static_cast<std::int64_t>(i);
-    const double x = logits[k].item<double>();
-    // some roundings of numbers up to 1 + |x|
-    EXPECT_NEAR(static_cast<double>(values[i]), value[k].item<double>(), 4e-7 * (1 + std::abs(x)))
-        << x;
-    EXPECT_NEAR(static_cast<double>(slopes[i]), slope[k].item<double>(), 4e-7) << x;
-  }
-}
-
-TEST(AdversarialLosses, GiveValuesAndSlopesOfManyEvents) {
-  const auto losses = adversarial_losses();
-  for (const std::string& name : losses.names())
-    for (const double label : {0.0, 0.3, 1.0}) {
-      SCOPED_TRACE(name);
-      expect_value_and_slope(losses.get(name, ""), label);
-    }
-}
-
-// A loss without the fast form is differentiated.
-TEST(AdversarialObjective, EvaluatesEventsOfAnyLoss) {
-  for (const std::string loss : {"least_squares", "cross_entropy"}) {
-    const AdversarialObjective objective({.loss = loss}, {});
-    const std::vector<float> logits = {-2, 0, 1.5};
-    std::vector<float> values(3), slopes(3);
-    objective.evaluate(logits, 1, values, slopes);
-    const torch::Tensor leaf = torch::tensor({-2.0F, 0.0F, 1.5F}).requires_grad_();
-    const torch::Tensor mean = objective.real(leaf);
-    mean.backward();
-    EXPECT_NEAR((values[0] + values[1] + values[2]) / 3, mean.item<float>(), 1e-6);
-    for (std::size_t i = 0; i < 3; ++i)
-      EXPECT_NEAR(slopes[i] / 3, leaf.grad()[static_cast<std::int64_t>(i)].item<float>(), 1e-6);
-  }
 }
 
 TEST(AdversarialObjective, SharesOutTheMeanOfWeightedEvents) {

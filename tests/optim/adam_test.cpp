@@ -39,6 +39,61 @@ TEST(Adam, EqualsAHandCalculationOfTwoSteps) {
   }
 }
 
+// w <- w - 2 rate d_t + rate d_(t-1) with Adam's direction d; source: Daskalakis et al., algorithm 1
+TEST(Adam, EqualsAHandCalculationOfOptimisticSteps) {
+  nn::Replica replica = replica_of(2);
+  set(replica.weights(), {1.0F, -2.0F});
+  Adam adam(replica, {.learning_rate = 0.1,
+                      .beta1 = 0.5,
+                      .beta2 = 0.9,
+                      .epsilon = 1e-3,
+                      .final_rate = 0.2,
+                      .optimistic = true});
+  std::vector<double> weights = {1.0, -2.0}, mean = {0, 0}, square = {0, 0}, last = {0, 0};
+  const std::vector<std::vector<double>> gradients = {{0.3, -4.0}, {-0.7, 2.0}, {0.1, 0.5}};
+  for (int step = 1; step <= 3; ++step) {
+    const auto& gradient = gradients[static_cast<std::size_t>(step - 1)];
+    set(replica.gradients(), {static_cast<float>(gradient[0]), static_cast<float>(gradient[1])});
+    adam.step(0.5);  // where the cosine leaves 0.2 + 0.8 / 2 of the rate
+    for (std::size_t i = 0; i < 2; ++i) {
+      mean[i] = 0.5 * mean[i] + 0.5 * gradient[i];
+      square[i] = 0.9 * square[i] + 0.1 * gradient[i] * gradient[i];
+      const double direction = mean[i] / (1 - std::pow(0.5, step)) /
+                               (std::sqrt(square[i] / (1 - std::pow(0.9, step))) + 1e-3);
+      weights[i] += 0.06 * last[i] - 2 * 0.06 * direction;
+      last[i] = direction;
+      EXPECT_NEAR(replica.weights()[static_cast<std::int64_t>(i)].item<double>(), weights[i], 1e-6)
+          << "step " << step;
+    }
+  }
+  EXPECT_EQ(nn::give_state(adam).count("direction"), 1U);
+}
+
+// min over x, max over y of x y: plain steps circle outwards, optimistic ones come in. With the
+// square's memory near 1 the denominators of both hardly differ.
+TEST(Adam, ComesToRestInABilinearGameOnlyWhenOptimistic) {
+  const auto distance_after = [](bool optimistic) {
+    nn::Replica x = replica_of(1), y = replica_of(1);
+    set(x.weights(), {1.0F});
+    set(y.weights(), {1.0F});
+    const AdamConfig config{.learning_rate = 0.02,
+                            .beta1 = 0,
+                            .beta2 = 0.9999,
+                            .epsilon = 1e-3,
+                            .optimistic = optimistic};
+    Adam first(x, config), second(y, config);
+    for (int step = 0; step < 3000; ++step) {
+      x.gradients().copy_(y.weights());
+      y.gradients().copy_(-x.weights());
+      first.step(0);
+      second.step(0);
+    }
+    return std::hypot(x.weights().item<double>(), y.weights().item<double>());
+  };
+  EXPECT_LT(distance_after(true), 0.3) << "from 1.4";
+  EXPECT_GT(distance_after(false), 1.0);
+}
+
 TEST(Adam, LeavesGradientsAndViewsInPlace) {
   nn::Replica replica = replica_of(2);
   Adam adam(replica, {.learning_rate = 0.1});

@@ -2,48 +2,13 @@
 // learns.
 #include <gtest/gtest.h>
 
-#include "sagips/kernels/products.hpp"
-#include "sagips/train/loop.hpp"
-#include "tests/optim/small_environment.hpp"
+#include "tests/train/gan_training.hpp"
 
 namespace sagips::train {
 namespace {
 
 using namespace sagips::testing;
 using optim::UpdateOrder;
-
-LoopConfig loop_config(std::int64_t epochs, std::int64_t tile_samples) {
-  LoopConfig config;
-  config.epochs = epochs;
-  config.engine.tile_samples = tile_samples;
-  return config;
-}
-
-/// A Gan on an environment of its own, in a loop of its own.
-struct Training {
-  explicit Training(const optim::GanConfig& config, std::int64_t epochs = 20,
-                    std::int64_t tile_samples = 8, std::uint64_t seed = 1,
-                    const env::AdversarialObjective::Config& objective = {},
-                    std::size_t channels = 2)
-      : environment(small_environment(channels, objective)),
-        gan(config, environment, seed, torch::kCPU),
-        loop(loop_config(epochs, tile_samples), gan, {}) {}
-
-  torch::Tensor weights() {
-    std::vector<torch::Tensor> all = {gan.generator().weights()};
-    for (std::size_t k = 0; k < environment.channels.size(); ++k)
-      all.push_back(gan.discriminator(k).weights());
-    return torch::cat(all);
-  }
-
-  env::Environment environment;
-  optim::Gan gan;
-  Loop loop;
-};
-
-double distance(const torch::Tensor& a, const torch::Tensor& b) {
-  return ((a - b).norm() / b.norm()).item<double>();
-}
 
 class EitherOrder : public ::testing::TestWithParam<UpdateOrder> {};
 INSTANTIATE_TEST_SUITE_P(Gan, EitherOrder,
@@ -87,57 +52,24 @@ TEST_P(EitherOrder, DependsOnTilesBySummationOrderAlone) {
   }
 }
 
-/// Gradients of a first epoch, by tensor, as `library` and so many threads find them.
-std::vector<torch::Tensor> gradients_by(optim::GanConfig config, const std::string& library,
-                                        std::int64_t tile_samples, int threads,
-                                        const env::AdversarialObjective::Config& objective) {
-  config.dense.library = library;
-  config.generator.spread_penalty = 0.1;
-  LoopConfig loop = loop_config(1, tile_samples);
-  loop.engine.threads = threads;
-  const env::Environment environment = small_environment(2, objective);
-  optim::Gan gan(config, environment, 1, torch::kCPU);
-  Loop(loop, gan, {}).run_epochs(1);
-  std::vector<torch::Tensor> found;
-  for (const optim::UpdateStep& step : gan.steps())
-    for (std::size_t i = 0; i < step.replica->parameters().size(); ++i)
-      found.push_back(step.replica->view(step.replica->gradients(), i).clone());
-  return found;
-}
-
-void expect_the_oracles_gradients(const optim::GanConfig& config, const std::string& loss) {
-  env::AdversarialObjective::Config objective;
-  objective.loss = loss;
-  const auto oracle = gradients_by(config, "libtorch", 1000, 1, objective);
-  for (const std::string& library : kernels::available_products())
-    for (const auto& [tile_samples, threads] :
-         std::vector<std::pair<std::int64_t, int>>{{1, 1}, {5, 1}, {1000, 1}, {3, 2}, {0, 2}}) {
-      const auto found = gradients_by(config, library, tile_samples, threads, objective);
-      for (std::size_t i = 0; i < oracle.size(); ++i)
-        EXPECT_LT(distance(found[i], oracle[i]), 1e-5)
-            << library << ", tiles of " << tile_samples << ", " << threads << " threads, tensor "
-            << i;
-    }
-}
-
 TEST_P(EitherOrder, HasTheOraclesGradientsWithEveryLibraryTileAndThread) {
   for (const std::string loss : {"least_squares", "cross_entropy"})
-    expect_the_oracles_gradients(small_gan(GetParam()), loss);
+    expect_the_oracles_gradients(small_gan(GetParam()), small_environment(2, with_loss(loss)));
 }
 
 TEST(SimultaneousGan, HasTheOraclesGradientsWithEveryLibraryTileAndThread) {
   optim::GanConfig config = small_gan();
   config.optimizer.update = optim::UpdateMode::simultaneous;
   for (const std::string loss : {"least_squares", "cross_entropy"})
-    expect_the_oracles_gradients(config, loss);
+    expect_the_oracles_gradients(config, small_environment(2, with_loss(loss)));
 }
 
 // Before any update both ways see the same weights; generator_first also shares the events.
 TEST(SimultaneousGan, BeginsWithTheGradientsOfOneAfterTheOther) {
   optim::GanConfig together = small_gan(), in_turn = small_gan(UpdateOrder::generator_first);
   together.optimizer.update = optim::UpdateMode::simultaneous;
-  const auto ours = gradients_by(together, "libtorch", 1000, 1, {});
-  const auto theirs = gradients_by(in_turn, "libtorch", 1000, 1, {});
+  const auto ours = gradients_by(together, "libtorch", 1000, 1, small_environment(2));
+  const auto theirs = gradients_by(in_turn, "libtorch", 1000, 1, small_environment(2));
   ASSERT_EQ(ours.size(), theirs.size());
   for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_LT(distance(ours[i], theirs[i]), 1e-6) << i;
 }

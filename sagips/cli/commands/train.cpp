@@ -127,12 +127,21 @@ void say_start(const Job& job, comm::Ranks& ranks, const env::Environment& envir
   log.info(line);
 }
 
+// Instance noise fades with the share of the epochs that are over.
+void check_fading(const Job& job) {
+  if (job.settings.gan.discriminator.instance_noise > 0 && job.settings.loop.epochs == 0)
+    throw core::ConfigError("discriminator.instance_noise",
+                            "the noise fades to 0 at the last epoch, and train.epochs=0 names none "
+                            "(it would never fade). Set train.epochs.");
+}
+
 }  // namespace
 
 core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
   const Job job = read_job(workloads, arguments.source, arguments.assignments);
   job.settings.loop.check();  // before anything is made
+  check_fading(job);
   const auto traits = train::traits_of(job.settings.exchange_choice(), ranks.size());
   check_agreement(ranks, job.effective_config);
   // alone, a signal during the preparations ends the program; among ranks it may tell of a death
@@ -167,7 +176,7 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
 
   const auto rows = gather_rows(ranks, training.row);
   const auto proposals = train::gather(ranks, gan.predict(stored_proposals));
-  const auto weights = train::gather(ranks, gan.generator().weights());
+  const auto weights = train::gather(ranks, gan.predicting_weights());
   if (ranks.is_first())
     outputs.write(environment, training, rows, torch::stack(proposals).mean(0),
                   torch::stack(weights), evaluator);

@@ -21,4 +21,15 @@ void cross_entropy_of_many(std::span<const float> logits, double label, std::spa
   }
 }
 
+torch::Tensor saturating(const torch::Tensor& logits, double) { return -torch::softplus(logits); }
+
+void saturating_of_many(std::span<const float> logits, double, std::span<float> values,
+                        std::span<float> slopes) {
+  cross_entropy_of_many(logits, 0, values, slopes);
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    values[i] = -values[i];
+    slopes[i] = -slopes[i];
+  }
+}
+
 }  // namespace sagips::env
