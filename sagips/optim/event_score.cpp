@@ -32,18 +32,14 @@ torch::Tensor squared_deviation(const torch::Tensor& number, double reference) {
 EventScore::EventScore(const env::Environment& environment,
                        const env::EventDistance::Config& config, std::uint64_t seed)
     : config_(config) {
-  const core::RandomStream distances(seed, "event distance"), noise(seed, "event score");
   double total = 0;
-  for (std::size_t k = 0; k < environment.channels.size(); ++k) {
-    const env::Channel& channel = environment.channels[k];
-    // a distance takes the next steps for itself
-    const auto first_step = static_cast<std::uint32_t>(8 * k);
-    auto distance = env::make_event_distance(config, channel, distances.at_step(first_step));
+  for (const env::Channel& channel : environment.channels) {
+    auto distance = env::make_event_distance(
+        config, channel, core::RandomStream(seed, "event distance " + channel.name));
     const double weight = distance->weight();
     total += weight;
     parts_.push_back({&channel, std::move(distance),
-                      std::make_shared<SharedNoise>(noise.at_step(static_cast<std::uint32_t>(k))),
-                      weight});
+                      core::RandomStream(seed, "event score " + channel.name), weight});
   }
   for (Part& part : parts_) part.weight *= static_cast<double>(parts_.size()) / total;
 }
@@ -70,11 +66,12 @@ torch::Tensor EventScore::reference_terms(const Part& part, const torch::Tensor&
   return sum;
 }
 
-torch::Tensor EventScore::of_part(const Part& part, const torch::Tensor& physical,
-                                  Form form) const {
+torch::Tensor EventScore::of_part(const Part& part, const torch::Tensor& physical, Form form,
+                                  std::uint32_t step) const {
   env::Events events;
   if (part.distance->uses_events()) {
-    env::Noise noise(part.noise, physical.size(0), config_.events);
+    env::Noise noise(std::make_shared<SharedNoise>(part.noise.at_step(step)), physical.size(0),
+                     config_.events);
     const torch::Tensor parameters = physical.to(torch::kFloat32);
     events = form == Form::training ? part.channel->pipeline(parameters, noise)
                                     : part.channel->pipeline.infer(parameters, noise);
@@ -83,9 +80,9 @@ torch::Tensor EventScore::of_part(const Part& part, const torch::Tensor& physica
   return score + config_.reference_weight * reference_terms(part, physical, events);
 }
 
-torch::Tensor EventScore::operator()(const torch::Tensor& physical) const {
+torch::Tensor EventScore::operator()(const torch::Tensor& physical, std::uint32_t step) const {
   torch::Tensor sum = torch::zeros({physical.size(0)}, torch::kFloat64);
-  for (const Part& part : parts_) sum = sum + of_part(part, physical, Form::training);
+  for (const Part& part : parts_) sum = sum + of_part(part, physical, Form::training, step);
   return sum;
 }
 
@@ -98,7 +95,7 @@ torch::Tensor EventScore::infer(const torch::Tensor& physical) const {
     const std::int64_t count = std::min(chunk, points - first);
     for (const Part& part : parts_)
       scores.narrow(0, first, count) +=
-          of_part(part, physical.narrow(0, first, count), Form::inference);
+          of_part(part, physical.narrow(0, first, count), Form::inference, 0);
   }
   return torch::where(torch::isfinite(scores), scores, std::numeric_limits<double>::infinity());
 }

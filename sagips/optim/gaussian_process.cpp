@@ -48,23 +48,20 @@ torch::Tensor cost(const torch::Tensor& points, const torch::Tensor& values,
   return 0.5 * solved.square().sum() + factor.diagonal().log().sum() - log_prior(parameters);
 }
 
-struct Found {
-  torch::Tensor parameters;
-  double cost = std::numeric_limits<double>::infinity();
-};
-
-Found most_probable(const torch::Tensor& points, const torch::Tensor& values,
-                    const torch::Tensor& guess) {
-  torch::Tensor parameters = guess.clone().requires_grad_();
-  Found best{guess.clone()};
+torch::Tensor most_probable(const torch::Tensor& points, const torch::Tensor& values,
+                            const torch::Tensor& guess) {
+  torch::Tensor parameters = guess.clone().requires_grad_(), best = guess.clone();
+  double lowest = std::numeric_limits<double>::infinity();
   torch::optim::LBFGS method(
       {parameters},
       torch::optim::LBFGSOptions(1).max_iter(most_iterations).line_search_fn("strong_wolfe"));
   method.step([&] {
     method.zero_grad();
     const torch::Tensor value = cost(points, values, parameters);
-    if (value.item<double>() < best.cost)
-      best = {parameters.detach().clone(), value.item<double>()};
+    if (value.item<double>() < lowest) {
+      lowest = value.item<double>();
+      best = parameters.detach().clone();
+    }
     value.backward();
     return value;
   });
@@ -77,15 +74,13 @@ GaussianProcess::GaussianProcess(torch::Tensor points, torch::Tensor values,
                                  const torch::Tensor& first_guess)
     : points_(std::move(points)), values_(std::move(values)) {
   torch::AutoGradMode with_gradients(true);
-  torch::Tensor plain = torch::zeros({points_.size(1) + 2}, torch::kFloat64);
-  plain.narrow(0, 0, points_.size(1)).fill_(std::log(0.5));
-  plain[-1].fill_(std::log(0.01));
-  Found best = most_probable(points_, values_, plain);
-  if (first_guess.defined()) {
-    const Found other = most_probable(points_, values_, first_guess);
-    if (other.cost < best.cost) best = other;
+  torch::Tensor guess = first_guess;
+  if (!guess.defined()) {
+    guess = torch::zeros({points_.size(1) + 2}, torch::kFloat64);
+    guess.narrow(0, 0, points_.size(1)).fill_(std::log(0.5));
+    guess[-1].fill_(std::log(0.01));
   }
-  parameters_ = best.parameters;
+  parameters_ = most_probable(points_, values_, guess);
   condition();
 }
 

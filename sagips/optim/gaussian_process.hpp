@@ -11,13 +11,14 @@ namespace sagips::optim {
 /// most probable ones under the marginal likelihood and weak priors: lengths around half the unit
 /// cube, noise around 1 % of the deviation.
 ///
-/// cost:   some hundred factorisations of an [n, n] matrix for n points
+/// cost:   some thirty factorisations of an [n, n] matrix for n points
 /// source: Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), algorithm 2.1,
 ///         eqs. (4.17), (5.8)
 class GaussianProcess {
  public:
   /// shape: points [n, dimensions] in the unit cube; values [n] of about mean 0 and deviation 1;
-  ///        all float64. first_guess: the parameters of an earlier one, or undefined.
+  ///        all float64. first_guess: the parameters of an earlier one, or undefined. The climb from
+  ///        there ends at a local maximum.
   GaussianProcess(torch::Tensor points, torch::Tensor values, const torch::Tensor& first_guess);
 
   struct Prediction {

@@ -13,8 +13,9 @@ constexpr std::int64_t pairs_at_a_time = 1 << 16;  // half a megabyte an array: 
 
 RadialFunction euclidean() {
   return {[](const torch::Tensor& square) {
-    const torch::Tensor distance = square.sqrt();
-    return std::pair(distance, torch::where(square > 0, 1 / distance, 0.0));
+    torch::Tensor distance = square.sqrt();
+    torch::Tensor slope = distance.reciprocal().masked_fill_(square == 0, 0);
+    return std::pair(std::move(distance), std::move(slope));
   }};
 }
 
@@ -22,10 +23,10 @@ RadialFunction gaussians(std::vector<double> widths) {
   return {[widths = std::move(widths)](const torch::Tensor& square) {
     torch::Tensor value = torch::zeros_like(square), slope = torch::zeros_like(square);
     for (const double width : widths) {
-      const torch::Tensor kernel =
-          torch::exp(square * (-0.5 / (width * width))) / static_cast<double>(widths.size());
-      value += kernel;
-      slope -= kernel / (width * width);
+      const torch::Tensor kernel = (square * (-0.5 / (width * width))).exp_();
+      const double share = 1 / static_cast<double>(widths.size());
+      value.add_(kernel, share);
+      slope.sub_(kernel, share / (width * width));
     }
     return std::pair(value, slope);
   }};

@@ -99,7 +99,10 @@ std::vector<Point> Bayesian::ask(std::size_t most) {
     return waiting_;
   }
   torch::NoGradGuard no_grad;
-  GaussianProcess process(tensor_of(points_), compressed_scores(), parameters_);
+  // now and then afresh: the last one's parameters may lead to a lesser maximum
+  const bool afresh = points_.size() % 10 == 0;
+  GaussianProcess process(tensor_of(points_), compressed_scores(),
+                          afresh ? torch::Tensor() : parameters_);
   parameters_ = process.parameters();
   const std::size_t count = std::min(most, static_cast<std::size_t>(config_.batch));
   for (std::size_t i = 0; i < count; ++i) {

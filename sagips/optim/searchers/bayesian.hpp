@@ -19,7 +19,7 @@ namespace sagips::optim::searchers {
 /// from the best: otherwise the far corners of the ranges decide how smooth the process is. Several
 /// points at a time: each is believed to score what the process says before the next is chosen.
 ///
-/// cost:   some hundred factorisations of an [n, n] matrix for the n-th point
+/// cost:   some thirty factorisations of an [n, n] matrix for the n-th point
 /// source: Jones, Schonlau and Welch, J. Global Optim. 13 (1998) 455, eq. (15); logarithm of the
 ///         expected improvement: Ament et al., arXiv 2310.20708; several points: Ginsbourger et al.
 ///         (2010), Kriging believer
