@@ -46,3 +46,11 @@ if(NOT Libxsmm_FOUND)
   message(STATUS "libxsmm is not here (Debian: libxsmm-dev): matrix products come from LibTorch's MKL or plain loops")
 endif()
 include(SagipsWheelMkl)
+
+# Evolutionary searchers: without pagmo the program says so when they are asked for.
+if(NOT SAGIPS_COMM_ONLY)
+  find_package(pagmo QUIET)
+  if(NOT pagmo_FOUND)
+    message(STATUS "pagmo is not here (Debian: libpagmo-dev): there is no evolutionary search")
+  endif()
+endif()

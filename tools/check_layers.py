@@ -3,7 +3,7 @@
 
 Checked on every .hpp and .cpp of sagips/, workloads/ and cli/:
   - a layer includes only the layers it may, and every folder under sagips/ is a known layer
-  - outside libraries stay in the layers they belong to; MPI, HDF5, NLopt and CLI11 in one file each
+  - outside libraries stay in the layers they belong to; MPI, HDF5, NLopt, pagmo and CLI11 in one file each
   - a header that other layers include shows no outside library but LibTorch
   - a source that uses spdlog or fmt does not see LibTorch, which carries another fmt
   - includes of ours are full paths from the top ("sagips/core/error.hpp"), exist and form no cycle
@@ -43,6 +43,7 @@ OUTSIDE = {  # library: how its headers begin
     "spdlog": ("spdlog/",),
     "Random123": ("Random123/",),
     "NLopt": ("nlopt.h",),
+    "pagmo": ("pagmo/",),
     "CLI11": ("CLI/",),
     "libxsmm": ("libxsmm",),
 }
@@ -54,7 +55,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "data": ("LibTorch", "HDF5"),
     "nn": ("LibTorch",),
     "env": ("LibTorch",),
-    "optim": ("LibTorch", "NLopt"),
+    "optim": ("LibTorch", "NLopt", "pagmo"),
     "analysis": (),
     "simulate": (),
     "train": ("LibTorch",),
@@ -62,7 +63,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "cli": ("CLI11", "LibTorch"),
     "program": (),
 }
-ONE_SOURCE = ("MPI", "HDF5", "NLopt", "CLI11", "libxsmm")
+ONE_SOURCE = ("MPI", "HDF5", "NLopt", "pagmo", "CLI11", "libxsmm")
 PUBLIC_LIBRARIES = ("LibTorch",)  # all that a header may show
 
 POSIX = re.compile(r"^(sys/[a-z_]+|cxxabi|dlfcn|fcntl|immintrin|malloc|poll|pthread|pwd|sched|signal|spawn|stdlib|termios|time|unistd)\.h$")

@@ -20,6 +20,7 @@ required=(
 )
 optional=(ccache          # builds work without it, only slower
           libxsmm-dev     # matrix products at the rate of the machine; without it those of LibTorch
+          libpagmo-dev    # evolutionary search for parameters
           libdnnl-dev     # only for `make bench`: one of the rates an epoch is compared with
           mpich libmpich-dev)  # for the test that SAGIPS works with another MPI
 
