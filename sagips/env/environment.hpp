@@ -26,7 +26,7 @@ struct Channel {
   data::Dataset training;
   data::Dataset held_out;  ///< for distances between events; never trained on
   AdversarialObjective objective;
-  std::optional<TabulatedDensity> density;  ///< when the pipeline's likelihood is known
+  std::optional<Density> density;  ///< when the pipeline's likelihood is known
   /// Of all ranks' training events, when `training` is a rank's own share of them.
   std::optional<Moments> moments = std::nullopt;
 

@@ -2,6 +2,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/nn/initialise.hpp"
+#include "sagips/optim/sobol_noises.hpp"
 
 namespace sagips::optim {
 
@@ -71,6 +72,11 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
     return std::make_shared<env::PhiloxNoise>(
         core::RandomStream(seed_, step + " events " + environment_.channels[channel].name, epoch));
   };
+  if (config.batch.noise == BatchConfig::Noise::sobol)
+    make_noise_ = [noises = std::make_shared<SobolNoises>(environment, config.batch.events, seed)](
+                      const std::string& step, std::size_t channel, std::uint32_t epoch) {
+      return (*noises)(step, channel, epoch);
+    };
 }
 
 Batch Gan::draw(std::uint32_t epoch) const {

@@ -11,7 +11,7 @@ namespace {
 
 using Term = std::function<torch::Tensor(const torch::Tensor&)>;
 
-const env::TabulatedDensity& density_of(const env::Channel& channel) {
+const env::Density& density_of(const env::Channel& channel) {
   if (!channel.density)
     throw core::ConfigError(
         "pipeline", core::text("channel '", channel.name,
@@ -21,7 +21,7 @@ const env::TabulatedDensity& density_of(const env::Channel& channel) {
   return *channel.density;
 }
 
-Term constraint_term(const env::TabulatedDensity& density, const torch::Tensor& reference) {
+Term constraint_term(const env::Density& density, const torch::Tensor& reference) {
   return [&density, reference](const torch::Tensor& physical) {
     return density.norms(physical) / reference - 1;
   };
@@ -45,9 +45,9 @@ torch::Tensor rows_of_gradients(const torch::Tensor& vector, const torch::Tensor
 Likelihood::Likelihood(const env::Environment& environment, ReferenceUse reference)
     : parameters_(&environment.parameters) {
   for (const env::Channel& channel : environment.channels) {
-    const env::TabulatedDensity& density = density_of(channel);
+    const env::Density& density = density_of(channel);
     const data::Dataset& data = channel.training;
-    const auto sample = std::make_shared<env::TabulatedDensity::Sample>(
+    const auto sample = std::make_shared<env::Density::Sample>(
         density.sample(data.values, data.weights.value_or(torch::Tensor()), data.origin));
     events_ += sample->events();
     terms_.push_back([&density, sample](const torch::Tensor& physical) {
@@ -76,11 +76,11 @@ Likelihood Likelihood::expected(const env::Environment& environment, ReferenceUs
   likelihood.parameters_ = &environment.parameters;
   likelihood.events_ = events;
   for (const env::Channel& channel : environment.channels) {
-    const env::TabulatedDensity& density = density_of(channel);
+    const env::Density& density = density_of(channel);
     const torch::Tensor counts = (density.probabilities(truth) * events).detach();
     likelihood.terms_.push_back([&density, counts](const torch::Tensor& physical) {
       const torch::Tensor probabilities = density.probabilities(physical);
-      // as in TabulatedDensity: an empty cell has no slope of 0 / 0
+      // as in env::TabulatedDensity: an empty cell has no slope of 0 / 0
       const torch::Tensor occupied =
           torch::where(counts != 0, probabilities, torch::ones_like(probabilities));
       return -(counts * torch::log(occupied)).sum();

@@ -24,7 +24,7 @@ struct Observable {
 struct ChannelPlan {
   std::string name = "events";
   env::Pipeline pipeline;
-  std::optional<env::TabulatedDensity> density;
+  std::optional<env::Density> density;
   std::vector<Observable> observables;
   std::vector<std::string>
       cuts;  ///< serve when the config names none, e.g. the window of the density
