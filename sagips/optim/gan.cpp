@@ -125,10 +125,7 @@ std::vector<Action> Gan::schedule() const {
   return schedule;
 }
 
-std::string Gan::suffix(std::size_t channel) const {
-  return environment_.channels.size() > 1 ? " " + environment_.channels[channel].name
-                                          : std::string();
-}
+std::string Gan::suffix(std::size_t channel) const { return environment_.suffix(channel); }
 
 env::Events Gan::synthesise(const std::string& step, std::size_t channel, const Batch& batch,
                             const Tile& tile, const torch::Tensor& parameters) const {

@@ -21,6 +21,11 @@ const env::Density& density_of(const env::Channel& channel) {
   return *channel.density;
 }
 
+double events_of(const env::Channel& channel) {
+  return static_cast<double>(channel.training.size() +
+                             (channel.held_out.values.defined() ? channel.held_out.size() : 0));
+}
+
 Term constraint_term(const env::Density& density, const torch::Tensor& reference) {
   return [&density, reference](const torch::Tensor& physical) {
     return density.norms(physical) / reference - 1;
@@ -75,9 +80,12 @@ Likelihood Likelihood::expected(const env::Environment& environment, ReferenceUs
   Likelihood likelihood;
   likelihood.parameters_ = &environment.parameters;
   likelihood.events_ = events;
+  double measured = 0;
+  for (const env::Channel& channel : environment.channels) measured += events_of(channel);
   for (const env::Channel& channel : environment.channels) {
     const env::Density& density = density_of(channel);
-    const torch::Tensor counts = (density.probabilities(truth) * events).detach();
+    const torch::Tensor counts =
+        (density.probabilities(truth) * (events * events_of(channel) / measured)).detach();
     likelihood.terms_.push_back([&density, counts](const torch::Tensor& physical) {
       const torch::Tensor probabilities = density.probabilities(physical);
       // as in env::TabulatedDensity: an empty cell has no slope of 0 / 0
@@ -126,12 +134,19 @@ torch::Tensor Likelihood::hessian(const torch::Tensor& theta,
   return (hessian + hessian.t()) * 0.5;
 }
 
+namespace {
+
+// A basis of what the constraints leave free. shape: [free, free - constraints]
+torch::Tensor unconstrained(const torch::Tensor& jacobian) {
+  if (jacobian.size(0) == 0) return torch::eye(jacobian.size(1), torch::kFloat64);
+  const auto [u, s, vh] = torch::linalg_svd(jacobian, /*full_matrices=*/true);
+  return vh.slice(0, jacobian.size(0)).t();
+}
+
+}  // namespace
+
 torch::Tensor constrained_covariance(const torch::Tensor& hessian, const torch::Tensor& jacobian) {
-  torch::Tensor free_directions = torch::eye(hessian.size(0), torch::kFloat64);
-  if (jacobian.size(0) > 0) {
-    const auto [u, s, vh] = torch::linalg_svd(jacobian, /*full_matrices=*/true);
-    free_directions = vh.slice(0, jacobian.size(0)).t();
-  }
+  const torch::Tensor free_directions = unconstrained(jacobian);
   // as many constraints as parameters leave nothing uncertain
   if (free_directions.size(1) == 0) return torch::zeros_like(hessian);
   const torch::Tensor projected = free_directions.t().matmul(hessian).matmul(free_directions);
@@ -145,6 +160,16 @@ torch::Tensor constrained_covariance(const torch::Tensor& hessian, const torch::
         "parameter or give reference numbers: data.reference.NAME=VALUE");
   const torch::Tensor inverse = vectors.matmul(torch::diag(1 / values)).matmul(vectors.t());
   return free_directions.matmul(inverse).matmul(free_directions.t());
+}
+
+torch::Tensor flat_directions(const torch::Tensor& hessian, const torch::Tensor& jacobian) {
+  constexpr double flat = 1e-9;  // of the largest curvature; sums of float64 round at 1e-12
+  const torch::Tensor free_directions = unconstrained(jacobian);
+  if (free_directions.size(1) == 0) return torch::zeros({0, hessian.size(0)}, torch::kFloat64);
+  const torch::Tensor projected = free_directions.t().matmul(hessian).matmul(free_directions);
+  const auto [values, vectors] = torch::linalg_eigh(projected);
+  const torch::Tensor is_flat = values.abs() <= values.abs().max() * flat;
+  return free_directions.matmul(vectors).t().index({is_flat});
 }
 
 torch::Tensor physical_covariance(const env::ParameterSet& parameters, const torch::Tensor& theta,

@@ -10,7 +10,9 @@ SobolNoises::SobolNoises(const env::Environment& environment, std::int64_t event
   for (const env::Channel& channel : environment.channels) {
     channels_.push_back(channel.name);
     dimensions_.push_back(
-        channel.pipeline.check(environment.parameters, channel.observables()).noise_dimensions);
+        channel.pipeline
+            .check(environment.parameters, channel.observables(), env::Reach::some_parameter)
+            .noise_dimensions);
   }
 }
 

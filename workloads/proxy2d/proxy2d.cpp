@@ -1,6 +1,7 @@
 #include "workloads/proxy2d/proxy2d.hpp"
 
 #include "sagips/env/plane_density.hpp"
+#include "sagips/env/samplers/loits.hpp"
 #include "sagips/env/samplers/rosenblatt.hpp"
 #include "workloads/proxy2d/theory.hpp"
 
@@ -15,6 +16,29 @@ env::Parameter parameter(const std::string& name, double low, double high, doubl
   return {.name = name, .low = low, .high = high, .toy = truth, .help = help};
 }
 
+/// Which sampler turns the table into events.
+struct SamplerConfig {
+  enum class Kind { rosenblatt, loits };
+  Kind kind = Kind::rosenblatt;
+  env::Loits::Counts counts = env::Loits::Counts::multinomial;
+
+  void fields(core::FieldList& list) {
+    list.choice(
+        "kind", kind, {{"rosenblatt", Kind::rosenblatt}, {"loits", Kind::loits}},
+        "marginal and conditional inverse CDF with the whole gradient, or the authors' local "
+        "one, whose gradient is biased (then take few points on each axis of the plane)");
+    list.choice("counts", counts,
+                {{"multinomial", env::Loits::Counts::multinomial},
+                 {"truncated", env::Loits::Counts::truncated}},
+                "loits: how many events a cell gets, drawn or rounded down");
+  }
+
+  env::Stage stage(const env::Plane& plane) const {
+    if (kind == Kind::loits) return env::Loits(plane, counts);
+    return env::Rosenblatt(plane);
+  }
+};
+
 class Proxy2d final : public optim::Workload {
  public:
   void fields(core::FieldList& list) override {
@@ -26,6 +50,7 @@ class Proxy2d final : public optim::Workload {
     plane.group("x", x_, "points of the first observable");
     plane.group("y", y_, "points of the second observable");
     list.add_group("plane", std::move(plane), "table of the density");
+    list.group("sampler", sampler_, "how events are drawn from the table");
   }
 
   std::vector<env::Parameter> parameters() const override { return parameters_; }
@@ -35,7 +60,8 @@ class Proxy2d final : public optim::Workload {
     const proxy2d::Theory theory(plane);
     optim::ChannelPlan plan;
     plan.observables = {{"x", ""}, {"y", ""}};
-    plan.pipeline = {theory, env::Rosenblatt(plane)};
+    plan.pipeline = {theory, sampler_.stage(plane)};
+    // loits draws from it, too: cell by cell exactly, within them to second order
     plan.density =
         env::PlaneDensity([theory](const torch::Tensor& p) { return theory.table(p); }, plane);
     return {plan};
@@ -50,6 +76,7 @@ class Proxy2d final : public optim::Workload {
   // finer towards 0, where roots of x and y bend
   env::Axis x_{.low = 0.001, .high = 0.999, .points = 129, .spacing = env::Spacing::quadratic};
   env::Axis y_{.low = 0.001, .high = 0.999, .points = 129, .spacing = env::Spacing::quadratic};
+  SamplerConfig sampler_;
 };
 
 }  // namespace
