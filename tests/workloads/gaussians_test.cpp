@@ -80,7 +80,7 @@ TEST(Gaussians, LeaveTheDirectionOpenThatTwoDataSetsDoNotSee) {
   const std::string message = message_of<core::Error>([] {
     optim::fit_maximum_likelihood(environment_of(job_of({"channels.set_3.enabled=false"})), {}, 1);
   });
-  EXPECT_NE(message.find("moving along (0.6 p_1 - 0.2 p_2 + p_3)"), std::string::npos) << message;
+  EXPECT_NE(message.find("moving along (0.60 p_1 - 0.20 p_2 + p_3)"), std::string::npos) << message;
 }
 
 // Each of three values lies beyond 4.5 errors with probability 7e-6.

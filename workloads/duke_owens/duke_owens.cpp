@@ -21,10 +21,10 @@ struct Row {
 };
 
 const std::vector<Row> rows = {
-    {"eta1", "power of x in x (u + d)", 0.419, 0.004, -0.007, 0.25, 0.65},
+    {"eta1", "power of x in x (u + d)", 0.419, 0.004, -0.007, 0.3, 0.6},
     {"eta2", "power of 1 - x in x (u + d)", 3.460, 0.724, -0.066, 2.8, 3.75},
-    {"gamma_ud", "factor of x in x (u + d)", 4.400, -4.860, 1.330, 2, 9},
-    {"eta3", "power of x in x d", 0.763, -0.237, 0.026, 0.5, 1.1},
+    {"gamma_ud", "factor of x in x (u + d)", 4.400, -4.860, 1.330, 3, 8},
+    {"eta3", "power of x in x d", 0.763, -0.237, 0.026, 0.6, 0.95},
     {"eta4", "power of 1 - x in x d", 4.000, 0.627, -0.019, 3.8, 4.8},
     {"gamma_d", "factor of x in x d", 0.000, -0.421, 0.033, -0.3, 0.3}};
 

@@ -136,6 +136,11 @@ env::Environment own_channels(const Job& job, const env::Environment& all,
     throw core::ConfigError("exchange",
                             "ranks.channels=divided shows each rank one data set (without an "
                             "exchange each generator would know only that one). Choose another.");
+  if (job.settings.gan.generator.shared != nn::SharedPart::all)
+    throw core::ConfigError("generator.shared",
+                            "ranks.channels=divided shows each rank one data set (what is not "
+                            "exchanged, such as biases, would learn of that one alone). Set it to "
+                            "all.");
   return optim::channel_share(all, place);
 }
 
