@@ -41,7 +41,9 @@ std::optional<Answer> or_warning(core::Log& log, const std::string& missing,
 // Cramer-Rao errors in physical units, where densities and truth are known; empty otherwise.
 std::vector<double> floors(const Job& job, const env::Environment& environment, core::Log& log) {
   if (!densities_known(environment) || !environment.parameters.truth_known()) return {};
-  const bool has_reference = !environment.channels.front().training.reference.empty();
+  const bool has_reference =
+      std::any_of(environment.channels.begin(), environment.channels.end(),
+                  [](const env::Channel& channel) { return !channel.training.reference.empty(); });
   return or_warning<std::vector<double>>(
              log, "no Cramer-Rao floor beside the results",
              [&] {
@@ -59,7 +61,7 @@ record::Results common_results(const Job& job, const env::Environment& environme
   results.workload = job.settings.workload;
   results.version = std::string(core::version());
   results.git_hash = std::string(core::git_hash());
-  results.data_origin = environment.channels.front().training.origin;
+  results.data_origin = data_origin(environment);
   results.seed = job.settings.run.seed;
   results.events = static_cast<std::int64_t>(event_count(environment));
   for (std::size_t i = 0; i < environment.parameters.all().size(); ++i) {
@@ -85,6 +87,14 @@ void add_fit(record::Results& results, const optim::FitResult& fit) {
 }
 
 }  // namespace
+
+std::string data_origin(const env::Environment& environment) {
+  if (environment.channels.size() == 1) return environment.channels.front().training.origin;
+  std::vector<std::string> origins;
+  for (const env::Channel& channel : environment.channels)
+    origins.push_back(channel.name + ": " + channel.training.origin);
+  return core::join(origins, "; ");
+}
 
 Oracle oracle_fit(const Job& job, core::Log& log) {
   const env::Environment all = optim::make_environment(*job.workload, job.settings.data,

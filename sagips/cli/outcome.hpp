@@ -17,6 +17,9 @@ struct TrainingRecord {
   record::RunFinished finished;
 };
 
+/// Where the events of all channels come from.
+std::string data_origin(const env::Environment& environment);
+
 /// What the likelihood of all events says, where every channel has a density.
 struct Oracle {
   std::optional<optim::FitResult> fit;

@@ -63,7 +63,9 @@ torch::Tensor all_weights(const env::Channel& channel) {
   return torch::cat({*channel.training.weights, *channel.held_out.weights});
 }
 
+// prefix: of the files, where there are several channels
 void draw_observables(Drawer& draw, const optim::ChannelPlan& plan, const env::Channel& channel,
+                      const std::string& prefix,
                       const std::pair<torch::Tensor, torch::Tensor>& synthetic) {
   const torch::Tensor measured = all_events(channel);
   for (std::size_t i = 0; i < plan.observables.size(); ++i) {
@@ -78,8 +80,12 @@ void draw_observables(Drawer& draw, const optim::ChannelPlan& plan, const env::C
     const optim::Observable& observable = plan.observables[i];
     draw(analysis::observable_with_ratio(measured_counts, model_counts, observable.name,
                                          observable.unit),
-         "observable_" + observable.name);
+         "observable_" + prefix + observable.name);
   }
+}
+
+std::string prefix_of(const std::vector<optim::ChannelPlan>& plans, std::size_t k) {
+  return plans.size() > 1 ? plans[k].name + "_" : std::string();
 }
 
 std::vector<float> flat(const torch::Tensor& values) {
@@ -111,9 +117,10 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
       draw(analysis::residuals_over_time(metrics, results.parameters), "residuals_over_time");
   draw(analysis::losses_over_time(metrics), "losses_over_time");
   draw(analysis::distances_over_time(metrics), "distances_over_time");
-  const auto plans = job.workload->channels();
+  const auto plans = optim::channels_in_use(*job.workload, job.settings.data);
   for (std::size_t k = 0; k < plans.size(); ++k)
-    draw_observables(draw, plans[k], environment.channels[k], evaluator.events(k, proposals));
+    draw_observables(draw, plans[k], environment.channels[k], prefix_of(plans, k),
+                     evaluator.events(k, proposals));
   draw_pairs(draw, environment.parameters, proposals);
   return first;
 }
@@ -122,14 +129,14 @@ std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
                              const env::Environment& environment, const std::vector<double>& values,
                              core::Log& log) {
   Drawer draw(folder, log);
-  const auto plans = job.workload->channels();
+  const auto plans = optim::channels_in_use(*job.workload, job.settings.data);
   for (std::size_t k = 0; k < plans.size(); ++k) {
     const env::Channel& channel = environment.channels[k];
     // ten times the data, so that the model's own fluctuations stay below the data's
     const data::Dataset model = env::toy_data(
         channel.pipeline, torch::tensor(values, torch::kFloat64), channel.training.size() * 10,
         channel.training.observables, core::RandomStream(job.seed(), "figure events"));
-    draw_observables(draw, plans[k], channel, {model.values, {}});
+    draw_observables(draw, plans[k], channel, prefix_of(plans, k), {model.values, {}});
   }
   return folder.file(record::run_files::figures.name);
 }

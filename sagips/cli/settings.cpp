@@ -64,6 +64,7 @@ namespace {
 core::FieldList all_fields(Job& job) {
   core::FieldList list;
   job.settings.fields(list);
+  job.settings.data.channel_fields(list, *job.workload);
   job.workload->fields(list);
   return list;
 }

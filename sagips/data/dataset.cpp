@@ -5,7 +5,7 @@
 
 namespace sagips::data {
 
-void DatasetConfig::fields(core::FieldList& list) {
+void DatasetConfig::file_fields(core::FieldList& list) {
   list.add("file", file, "measured events: .npy, .csv, .hdf5 or .h5; '' makes toy data");
   list.add("hdf5_dataset", hdf5_dataset, "data set, or group of the columns, inside an HDF5 file");
   list.add("columns", columns,
@@ -16,6 +16,10 @@ void DatasetConfig::fields(core::FieldList& list) {
   list.add("reference", reference, "named numbers that the objective compares with, e.g. norm_1");
   list.add("maximum_events", maximum_events, "only the first ones that pass the cuts; 0: all",
            core::Range::at_least(0));
+}
+
+void DatasetConfig::fields(core::FieldList& list) {
+  file_fields(list);
   list.add("fraction", fraction, "share of the events that is kept, drawn without replacement",
            {0.0, 1.0, true, false});
   list.add("bootstrap", bootstrap, "draw as many events again, with replacement (Efron)");
@@ -23,7 +27,7 @@ void DatasetConfig::fields(core::FieldList& list) {
            core::Range::between(0.0, 0.9));
 }
 
-void DatasetConfig::check_toy_data() const {
+void DatasetConfig::check_toy_data(const std::string& group) const {
   const std::vector<std::pair<std::string, bool>> keys = {{"hdf5_dataset", !hdf5_dataset.empty()},
                                                           {"columns", !columns.empty()},
                                                           {"cuts", !cuts.empty()},
@@ -32,10 +36,10 @@ void DatasetConfig::check_toy_data() const {
                                                           {"maximum_events", maximum_events > 0}};
   for (const auto& [key, is_set] : keys)
     if (is_set)
-      throw core::ConfigError(
-          "data." + key, core::text("applies to a file of measured events, and data.file is empty "
-                                    "(toy data would ignore it). Set data.file, or remove data.",
-                                    key, "."));
+      throw core::ConfigError(group + "." + key,
+                              core::text("applies to a file of measured events, and ", group,
+                                         ".file is empty (toy data would ignore it). Set ", group,
+                                         ".file, or remove ", group, ".", key, "."));
 }
 
 }  // namespace sagips::data

@@ -30,9 +30,11 @@ struct DatasetConfig {
   double held_out = 0.1;  ///< share kept aside for distances between events, never trained on
 
   void fields(core::FieldList& list);
+  /// Those that belong to one file.
+  void file_fields(core::FieldList& list);
   /// Toy data come as the pipeline makes them, so what selects from a file must not be set then.
-  /// throws: ConfigError that names the first such key
-  void check_toy_data() const;
+  /// throws: ConfigError that names the first such key, of this group of the config
+  void check_toy_data(const std::string& group = "data") const;
 };
 
 /// Measured events.

@@ -27,10 +27,11 @@ struct Channel {
   data::Dataset training;
   data::Dataset held_out;  ///< for distances between events; never trained on
   AdversarialObjective objective;
-  std::optional<TabulatedDensity> density;  ///< when the pipeline's likelihood is known
+  std::optional<Density> density;  ///< when the pipeline's likelihood is known
   /// Of all ranks' training events, when `training` is a rank's own share of them.
   std::optional<Moments> moments = std::nullopt;
   std::vector<Feature> features{};  ///< that moment matching compares beside its own
+  double weight = 1;  ///< of its part of a generator's loss; a likelihood counts events instead
 
   std::int64_t observables() const { return training.dimensions(); }
   Moments moments_or_own() const { return moments ? *moments : Moments::of(training.values); }
@@ -40,6 +41,13 @@ struct Channel {
 struct Environment {
   ParameterSet parameters;
   std::vector<Channel> channels;
+  bool is_part = false;  ///< of a problem with more channels, which other ranks look at
+
+  /// What tells a channel's losses and distances from those of others: " name", or nothing where
+  /// there is one channel alone.
+  std::string suffix(std::size_t channel) const {
+    return channels.size() > 1 || is_part ? " " + channels[channel].name : std::string();
+  }
 };
 
 /// Events of a pipeline at known parameters, through its inference form, with the reference numbers

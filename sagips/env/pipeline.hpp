@@ -20,6 +20,13 @@ struct PipelineReport {
   std::vector<Row> rows;
   std::int64_t noise_dimensions = 0;
   std::vector<std::string> numbers;  ///< names of the per-sample numbers
+  std::vector<bool> reaches;         ///< which free parameters the gradient reaches
+};
+
+/// What a pipeline's events must depend on.
+enum class Reach {
+  every_parameter,  ///< every free one
+  some_parameter,   ///< at least one: other channels see the others
 };
 
 /// A chain of stages from parameters to events: theory -> sampler -> detector -> selection.
@@ -42,7 +49,8 @@ class Pipeline {
   /// Plays small batches through both forms: shapes fit, values are finite, the same noise gives
   /// the same events, weights do not vanish, the gradient reaches every free parameter.
   /// throws: ShapeError naming the guilty stage
-  PipelineReport check(const ParameterSet& parameters, std::int64_t observables) const;
+  PipelineReport check(const ParameterSet& parameters, std::int64_t observables,
+                       Reach reach = Reach::every_parameter) const;
 
  private:
   std::vector<Stage> stages_;

@@ -122,6 +122,17 @@ void check_gradient(const std::string& stage, const Events& events, const torch:
   before = now;
 }
 
+// The first stage chooses what a channel sees of the parameters; none is too few.
+std::vector<bool> reached_by_first(const std::string& stage, const Events& events,
+                                   const torch::Tensor& unit) {
+  std::vector<bool> found = reached(stage, events, unit);
+  if (std::none_of(found.begin(), found.end(), [](bool reach) { return reach; }))
+    throw ShapeError(stage,
+                     "cuts the gradient: nothing it returns depends differentiably on any free "
+                     "parameter (nothing could be learned). Use differentiable operations.");
+  return found;
+}
+
 bool same(const std::optional<torch::Tensor>& first, const std::optional<torch::Tensor>& second) {
   return first.has_value() == second.has_value() && (!first || torch::equal(*first, *second));
 }
@@ -184,7 +195,8 @@ torch::Tensor sample_parameters(const ParameterSet& parameters) {
 
 }  // namespace
 
-PipelineReport Pipeline::check(const ParameterSet& parameters, std::int64_t observables) const {
+PipelineReport Pipeline::check(const ParameterSet& parameters, std::int64_t observables,
+                               Reach reach) const {
   if (stages_.empty()) throw ShapeError("pipeline", "has no stage. Give it at least one.");
   PipelineReport report;
   const torch::Tensor unit = sample_parameters(parameters).requires_grad_();
@@ -204,7 +216,10 @@ PipelineReport Pipeline::check(const ParameterSet& parameters, std::int64_t obse
     check_output(stage.name(), events);
     check_repeats(stage.name(), events, stage(input, again));
     check_weights(stages_, i, events, physical);
-    check_gradient(stage.name(), events, unit, parameters, reaches);
+    if (i == 0 && reach == Reach::some_parameter)
+      reaches = reached_by_first(stage.name(), events, unit);
+    else
+      check_gradient(stage.name(), events, unit, parameters, reaches);
     inferred = guarded(stage.name() + " (inference form)", inferred,
                        [&] { return stage.infer(inferred, inference_noise); });
     check_output(stage.name() + " (inference form)", inferred);
@@ -213,6 +228,7 @@ PipelineReport Pipeline::check(const ParameterSet& parameters, std::int64_t obse
   check_end(stages_.back().name(), events, observables);
   check_end(stages_.back().name() + " (inference form)", inferred, observables);
   report.noise_dimensions = noise.dimensions();
+  report.reaches = reaches;
   for (const auto& number : events.numbers) report.numbers.push_back(number.first);
   return report;
 }

@@ -2,6 +2,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/optim/sobol_noises.hpp"
 
 namespace sagips::optim {
 
@@ -54,6 +55,11 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
     return std::make_shared<env::PhiloxNoise>(
         core::RandomStream(seed_, step + " events " + environment_.channels[channel].name, epoch));
   };
+  if (config.batch.noise == BatchConfig::Noise::sobol)
+    make_noise_ = [noises = std::make_shared<SobolNoises>(environment, config.batch.events, seed)](
+                      const std::string& step, std::size_t channel, std::uint32_t epoch) {
+      return (*noises)(step, channel, epoch);
+    };
 }
 
 void Gan::check() const {
@@ -155,10 +161,7 @@ torch::Tensor Gan::predicting_weights() {
   return average_ ? average_->weights() : generator_.replica().weights();
 }
 
-std::string Gan::suffix(std::size_t channel) const {
-  return environment_.channels.size() > 1 ? " " + environment_.channels[channel].name
-                                          : std::string();
-}
+std::string Gan::suffix(std::size_t channel) const { return environment_.suffix(channel); }
 
 env::Events Gan::synthesise(const std::string& step, std::size_t channel, const Batch& batch,
                             const Tile& tile, const torch::Tensor& parameters) const {

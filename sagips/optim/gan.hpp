@@ -26,9 +26,12 @@ enum class UpdateOrder {
 
 struct BatchConfig {
   enum class OverRanks { each, divided };
+  /// Where the pipelines' random numbers come from.
+  enum class Noise { pseudo_random, sobol };
   std::int64_t samples = 1024;
   std::int64_t events = 100;
   OverRanks over_ranks = OverRanks::each;
+  Noise noise = Noise::pseudo_random;
   /// Parameter samples of one rank, eq. (10) of the SAGIPS paper when divided.
   /// throws: ConfigError when nothing is left for a rank
   std::int64_t samples_of_rank(const RankPlace& place) const;

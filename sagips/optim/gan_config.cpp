@@ -39,6 +39,9 @@ void BatchConfig::fields(core::FieldList& list) {
               {{"each", OverRanks::each}, {"divided", OverRanks::divided}},
               "each rank draws so many samples, or they are divided among the ranks (SAGIPS paper, "
               "eq. (10))");
+  list.choice("noise", noise, {{"pseudo_random", Noise::pseudo_random}, {"sobol", Noise::sobol}},
+              "random numbers of the pipelines; sobol: points that fill the unit cube evenly, "
+              "scrambled anew each epoch (best with a power of two of events)");
 }
 
 std::int64_t BatchConfig::samples_of_rank(const RankPlace& place) const {

@@ -130,10 +130,11 @@ std::vector<double> Gan::generator_gradients(Batch& batch, const Tile& tile, nn:
         objective.generator(score(k, sight("generator", k, batch, tile, events)), events);
     adversarial += share * fooled.item<double>() / objective.equilibrium(env::Side::generator) /
                    static_cast<double>(discriminators_.size());
-    loss = loss.defined() ? loss + fooled : fooled;
+    const double weight = environment_.channels[k].weight;
+    loss = loss.defined() ? loss + fooled * weight : fooled * weight;
     if (const torch::Tensor term = objective.reference(events); term.defined()) {
       reference += share * term.item<double>();
-      loss = loss + term;
+      loss = loss + term * weight;
     }
   }
   std::vector<double> losses = {adversarial};

@@ -11,7 +11,7 @@ namespace {
 
 using Term = std::function<torch::Tensor(const torch::Tensor&)>;
 
-const env::TabulatedDensity& density_of(const env::Channel& channel) {
+const env::Density& density_of(const env::Channel& channel) {
   if (!channel.density)
     throw core::ConfigError(
         "pipeline", core::text("channel '", channel.name,
@@ -21,7 +21,12 @@ const env::TabulatedDensity& density_of(const env::Channel& channel) {
   return *channel.density;
 }
 
-Term constraint_term(const env::TabulatedDensity& density, const torch::Tensor& reference) {
+double events_of(const env::Channel& channel) {
+  return static_cast<double>(channel.training.size() +
+                             (channel.held_out.values.defined() ? channel.held_out.size() : 0));
+}
+
+Term constraint_term(const env::Density& density, const torch::Tensor& reference) {
   return [&density, reference](const torch::Tensor& physical) {
     return density.norms(physical) / reference - 1;
   };
@@ -45,9 +50,9 @@ torch::Tensor rows_of_gradients(const torch::Tensor& vector, const torch::Tensor
 Likelihood::Likelihood(const env::Environment& environment, ReferenceUse reference)
     : parameters_(&environment.parameters) {
   for (const env::Channel& channel : environment.channels) {
-    const env::TabulatedDensity& density = density_of(channel);
+    const env::Density& density = density_of(channel);
     const data::Dataset& data = channel.training;
-    const auto sample = std::make_shared<env::TabulatedDensity::Sample>(
+    const auto sample = std::make_shared<env::Density::Sample>(
         density.sample(data.values, data.weights.value_or(torch::Tensor()), data.origin));
     events_ += sample->events();
     terms_.push_back([&density, sample](const torch::Tensor& physical) {
@@ -75,12 +80,15 @@ Likelihood Likelihood::expected(const env::Environment& environment, ReferenceUs
   Likelihood likelihood;
   likelihood.parameters_ = &environment.parameters;
   likelihood.events_ = events;
+  double measured = 0;
+  for (const env::Channel& channel : environment.channels) measured += events_of(channel);
   for (const env::Channel& channel : environment.channels) {
-    const env::TabulatedDensity& density = density_of(channel);
-    const torch::Tensor counts = (density.probabilities(truth) * events).detach();
+    const env::Density& density = density_of(channel);
+    const torch::Tensor counts =
+        (density.probabilities(truth) * (events * events_of(channel) / measured)).detach();
     likelihood.terms_.push_back([&density, counts](const torch::Tensor& physical) {
       const torch::Tensor probabilities = density.probabilities(physical);
-      // as in TabulatedDensity: an empty cell has no slope of 0 / 0
+      // as in env::TabulatedDensity: an empty cell has no slope of 0 / 0
       const torch::Tensor occupied =
           torch::where(counts != 0, probabilities, torch::ones_like(probabilities));
       return -(counts * torch::log(occupied)).sum();
@@ -126,12 +134,19 @@ torch::Tensor Likelihood::hessian(const torch::Tensor& theta,
   return (hessian + hessian.t()) * 0.5;
 }
 
+namespace {
+
+// A basis of what the constraints leave free. shape: [free, free - constraints]
+torch::Tensor unconstrained(const torch::Tensor& jacobian) {
+  if (jacobian.size(0) == 0) return torch::eye(jacobian.size(1), torch::kFloat64);
+  const auto [u, s, vh] = torch::linalg_svd(jacobian, /*full_matrices=*/true);
+  return vh.slice(0, jacobian.size(0)).t();
+}
+
+}  // namespace
+
 torch::Tensor constrained_covariance(const torch::Tensor& hessian, const torch::Tensor& jacobian) {
-  torch::Tensor free_directions = torch::eye(hessian.size(0), torch::kFloat64);
-  if (jacobian.size(0) > 0) {
-    const auto [u, s, vh] = torch::linalg_svd(jacobian, /*full_matrices=*/true);
-    free_directions = vh.slice(0, jacobian.size(0)).t();
-  }
+  const torch::Tensor free_directions = unconstrained(jacobian);
   // as many constraints as parameters leave nothing uncertain
   if (free_directions.size(1) == 0) return torch::zeros_like(hessian);
   const torch::Tensor projected = free_directions.t().matmul(hessian).matmul(free_directions);
@@ -145,6 +160,16 @@ torch::Tensor constrained_covariance(const torch::Tensor& hessian, const torch::
         "parameter or give reference numbers: data.reference.NAME=VALUE");
   const torch::Tensor inverse = vectors.matmul(torch::diag(1 / values)).matmul(vectors.t());
   return free_directions.matmul(inverse).matmul(free_directions.t());
+}
+
+torch::Tensor flat_directions(const torch::Tensor& hessian, const torch::Tensor& jacobian) {
+  constexpr double flat = 1e-9;  // of the largest curvature; sums of float64 round at 1e-12
+  const torch::Tensor free_directions = unconstrained(jacobian);
+  if (free_directions.size(1) == 0) return torch::zeros({0, hessian.size(0)}, torch::kFloat64);
+  const torch::Tensor projected = free_directions.t().matmul(hessian).matmul(free_directions);
+  const auto [values, vectors] = torch::linalg_eigh(projected);
+  const torch::Tensor is_flat = values.abs() <= values.abs().max() * flat;
+  return free_directions.matmul(vectors).t().index({is_flat});
 }
 
 torch::Tensor physical_covariance(const env::ParameterSet& parameters, const torch::Tensor& theta,

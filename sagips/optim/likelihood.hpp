@@ -31,7 +31,8 @@ class Likelihood {
   /// Of the training events.
   Likelihood(const env::Environment& environment, ReferenceUse reference);
   /// Of the mean over all data sets of `events` events at `truth` (the "Asimov" data set): its
-  /// Hessian at the truth is the Fisher matrix. The reference numbers are the truth's own.
+  /// Hessian at the truth is the Fisher matrix. The reference numbers are the truth's own. The
+  /// events are shared out among the channels as the data are.
   static Likelihood expected(const env::Environment& environment, ReferenceUse reference,
                              const torch::Tensor& truth, double events);
 
@@ -60,6 +61,11 @@ class Likelihood {
 /// throws: StateError when Z' H Z is not positive definite (a direction is not identifiable, or no
 ///         minimum)
 torch::Tensor constrained_covariance(const torch::Tensor& hessian, const torch::Tensor& jacobian);
+
+/// Directions along which -ln L does not change to second order, such as combinations of parameters
+/// that no data set sees.
+/// shape: [directions, free], unit vectors in the space of the Hessian
+torch::Tensor flat_directions(const torch::Tensor& hessian, const torch::Tensor& jacobian);
 
 /// Covariance in physical units from one in logit space at theta.
 /// shape: [free, free]

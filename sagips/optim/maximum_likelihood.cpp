@@ -114,6 +114,64 @@ struct Minimum {
   double value = 0, edm = 0;
 };
 
+// least-squares multipliers of the constraints: J' lambda = -g
+torch::Tensor multipliers_at(const Likelihood::Point& point) {
+  if (point.jacobian.size(0) == 0) return {};
+  return -torch::linalg_pinv(point.jacobian.t()).matmul(point.gradient);
+}
+
+// Directions that the data leave open, in shares of the parameters' ranges. There the curvature knows
+// nothing of the logit's own bend, which near a minimum is all that an open direction would show.
+// shape: [directions, free]
+torch::Tensor open_directions(const Likelihood& likelihood, const torch::Tensor& theta) {
+  const Likelihood::Point point = likelihood.at(theta);
+  const torch::Tensor multipliers = multipliers_at(point);
+  const torch::Tensor slope = multipliers.defined()
+                                  ? point.gradient + point.jacobian.t().matmul(multipliers)
+                                  : point.gradient;
+  const torch::Tensor share = torch::sigmoid(theta), width = share * (1 - share);
+  const torch::Tensor curvature =
+      likelihood.hessian(theta, multipliers) - torch::diag(slope * (1 - share * 2));
+  return flat_directions(curvature / (width.unsqueeze(1) * width), point.jacobian / width);
+}
+
+// "p_1 - 0.5 p_2": a direction in physical units, its largest part 1.
+std::string words_of(const env::ParameterSet& parameters, const torch::Tensor& direction) {
+  constexpr double negligible = 0.01;
+  std::vector<double> parts;
+  double largest = 0;
+  for (std::size_t i = 0; i < parameters.free().size(); ++i) {
+    const env::Parameter& parameter = parameters.all()[parameters.free()[i]];
+    parts.push_back(direction[static_cast<std::int64_t>(i)].item<double>() *
+                    (parameter.high - parameter.low));
+    if (std::abs(parts.back()) > std::abs(largest)) largest = parts.back();
+  }
+  std::string words;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double part = parts[i] / largest;
+    if (std::abs(part) < negligible) continue;
+    if (words.empty())
+      words = part < 0 ? "-" : "";
+    else
+      words += part < 0 ? " - " : " + ";
+    if (std::abs(part) < 1 - negligible) words += core::significant(std::abs(part), 2) + " ";
+    words += parameters.all()[parameters.free()[i]].name;
+  }
+  return words;
+}
+
+// Empty: the data fix all of them.
+std::string describe_open_directions(const Likelihood& likelihood, const torch::Tensor& theta) {
+  const torch::Tensor directions = open_directions(likelihood, theta);
+  if (directions.size(0) == 0) return {};
+  std::vector<std::string> words;
+  for (std::int64_t i = 0; i < directions.size(0); ++i)
+    words.push_back("(" + words_of(likelihood.parameters(), directions[i]) + ")");
+  return core::text(directions.size(0) == 1 ? "a direction is" : "directions are",
+                    " not identifiable from these data, moving along ", core::join(words, " or "),
+                    " changes no event's probability");
+}
+
 // Newton steps on the Lagrangian. Nothing when they do not settle in a minimum.
 std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor theta, double edm,
                               std::int64_t& evaluations) {
@@ -121,9 +179,7 @@ std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor theta,
   for (int step = 0; step < newton_steps; ++step) {
     const Likelihood::Point point = likelihood.at(theta);
     ++evaluations;
-    // least-squares multipliers: J' lambda = -g
-    const torch::Tensor multipliers =
-        k > 0 ? -torch::linalg_pinv(point.jacobian.t()).matmul(point.gradient) : torch::Tensor();
+    const torch::Tensor multipliers = multipliers_at(point);
     const torch::Tensor hessian = likelihood.hessian(theta, multipliers);
     torch::Tensor covariance;
     try {
@@ -142,8 +198,10 @@ std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor theta,
     const double distance =
         0.5 * point.gradient.dot(covariance.matmul(point.gradient)).item<double>();
     const double violation = k > 0 ? point.constraints.abs().max().item<double>() : 0.0;
-    if (distance < edm && violation < 1e-9)
+    if (distance < edm && violation < 1e-9) {
+      if (open_directions(likelihood, theta).size(0) > 0) return std::nullopt;
       return Minimum{theta, covariance, point.value, distance};
+    }
     const double longest = move.abs().max().item<double>();
     if (!std::isfinite(longest)) return std::nullopt;
     theta = theta + move * std::min(1.0, 1.0 / longest);
@@ -176,6 +234,7 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
   FitResult result;
   result.events = likelihood.events();
   std::optional<Minimum> minimum;
+  torch::Tensor last;
   while (!minimum && result.starts < config.starts) {
     std::vector<double> theta =
         starting_point(static_cast<std::size_t>(parameters.free_size()), result.starts++, seed);
@@ -184,14 +243,20 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
       Level(likelihood, count, result.evaluations).minimise(theta, config.evaluations);
       if (count >= likelihood.events()) break;
     }
-    minimum = polish(likelihood, tensor_of(theta), config.edm, result.evaluations);
+    last = tensor_of(theta);
+    minimum = polish(likelihood, last, config.edm, result.evaluations);
   }
-  if (!minimum)
-    throw core::Error(
-        core::text("the fit found no minimum from ", config.starts,
-                   " starting points (a parameter may not be identifiable from these "
-                   "data, or lies at an end of its range). Fix a parameter, widen the "
-                   "ranges or give reference numbers."));
+  if (!minimum) {
+    const std::string open = describe_open_directions(likelihood, last);
+    const std::string why =
+        open.empty() ? "a parameter may not be identifiable from these data, or lies at an end of "
+                       "its range"
+                     : open;
+    throw core::Error(core::text("the fit found no minimum from ", config.starts,
+                                 " starting points (", why,
+                                 "). Fix a parameter, add a data set, widen the ranges or give "
+                                 "reference numbers."));
+  }
   result.negative_log_likelihood = minimum->value;
   result.edm = minimum->edm;
   result.covariance = physical_covariance(parameters, minimum->theta, minimum->covariance);
@@ -217,6 +282,8 @@ std::vector<double> cramer_rao_errors(const env::Environment& environment, Refer
   const Likelihood likelihood = Likelihood::expected(environment, reference, truth, events);
   const env::ParameterSet& parameters = environment.parameters;
   const torch::Tensor theta = parameters.logit_from_physical(truth);
+  if (const std::string open = describe_open_directions(likelihood, theta); !open.empty())
+    throw core::StateError(open + ". Fix a parameter, or add a data set or reference numbers.");
   const torch::Tensor covariance = physical_covariance(
       parameters, theta,
       constrained_covariance(likelihood.hessian(theta, {}), likelihood.at(theta).jacobian));

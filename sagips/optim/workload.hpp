@@ -24,7 +24,7 @@ struct Observable {
 struct ChannelPlan {
   std::string name = "events";
   env::Pipeline pipeline;
-  std::optional<env::TabulatedDensity> density;
+  std::optional<env::Density> density;
   std::vector<Observable> observables;
   std::vector<std::string>
       cuts;  ///< serve when the config names none, e.g. the window of the density
@@ -40,6 +40,8 @@ class Workload {
   virtual void fields(core::FieldList& list) = 0;
   virtual std::vector<env::Parameter> parameters() const = 0;
   virtual std::vector<ChannelPlan> channels() const = 0;
+  /// Every name a channel may have, whatever the config says.
+  virtual std::vector<std::string> channel_names() const;
 };
 
 /// A workload as the program knows it.
@@ -70,11 +72,29 @@ struct SimpleWorkload {
 /// What of the data serves as held-out events.
 enum class Split { all_training, held_out };
 
+/// What belongs to one of several channels.
+struct ChannelSettings {
+  bool enabled = true;
+  double weight = 1;
+  std::int64_t toy_events = 0;  ///< 0: as many as `toy.events` says
+  data::DatasetConfig data;     ///< what its file_fields list; the rest is common to all channels
+
+  void fields(core::FieldList& list);
+};
+
 struct DataSettings {
   data::DatasetConfig data;
   std::int64_t toy_events = 100000;  ///< made at the parameters' toy values when data.file is empty
   env::AdversarialObjective::Config objective;
+  std::map<std::string, ChannelSettings> channels;  ///< by name; empty: the workload has one
+
+  /// Lists `channels` where a workload has several.
+  void channel_fields(core::FieldList& list, const Workload& workload);
 };
+
+/// The workload's channels without those that are switched off.
+/// throws: ConfigError when none is left
+std::vector<ChannelPlan> channels_in_use(const Workload& workload, const DataSettings& settings);
 
 /// What a rank of several gets of the data.
 struct DataShare {

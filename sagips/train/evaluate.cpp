@@ -63,7 +63,7 @@ std::pair<torch::Tensor, torch::Tensor> Evaluator::events(std::size_t channel,
 void Evaluator::compare(std::size_t channel, const torch::Tensor& proposals,
                         record::Evaluated& evaluated) const {
   const env::Channel& seen = environment_.channels[channel];
-  const std::string suffix = environment_.channels.size() > 1 ? " " + seen.name : std::string();
+  const std::string suffix = environment_.suffix(channel);
   const env::Events synthetic = synthesise(channel, proposals);
   for (const auto& [name, number] : synthetic.numbers) {
     const auto reference = seen.training.reference.find(name);

@@ -6,6 +6,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/env/samplers/inverse_cdf.hpp"
+#include "sagips/env/tabulated_density.hpp"
 #include "sagips/optim/maximum_likelihood.hpp"
 #include "tests/core/message_of.hpp"
 
@@ -100,7 +101,7 @@ TEST(CramerRao, RefusesADirectionThatEventsDoNotFix) {
   EXPECT_NE(message_of<core::StateError>([&] {
               cramer_rao_errors(environment, ReferenceUse::ignore, environment.parameters.truth(),
                                 1e4);
-            }).find("a parameter is not identifiable from these data"),
+            }).find("a direction is not identifiable from these data, moving along (N) changes"),
             std::string::npos);
 }
 

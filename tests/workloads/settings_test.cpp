@@ -2,7 +2,10 @@
 
 #include "sagips/cli/settings.hpp"
 #include "tests/core/temporary_folder.hpp"
+#include "workloads/duke_owens/duke_owens.hpp"
+#include "workloads/gaussians/gaussians.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
+#include "workloads/proxy2d/proxy2d.hpp"
 #include "workloads/resonance/resonance.hpp"
 
 namespace sagips::workloads {
@@ -10,7 +13,8 @@ namespace {
 
 cli::Workloads all_workloads() {
   cli::Workloads workloads("workload");
-  for (const auto& entry : {proxy1d_workload(), resonance_workload()})
+  for (const auto& entry : {duke_owens_workload(), gaussians_workload(), proxy1d_workload(),
+                            proxy2d_workload(), resonance_workload()})
     workloads.add(entry.name, entry);
   return workloads;
 }

@@ -3,6 +3,7 @@
 #include "sagips/env/samplers/inverse_cdf.hpp"
 #include "sagips/env/stages/detector.hpp"
 #include "sagips/env/stages/event_filter.hpp"
+#include "sagips/env/tabulated_density.hpp"
 #include "workloads/proxy1d/theory.hpp"
 
 namespace sagips::workloads {
@@ -58,8 +59,9 @@ class Proxy1d final : public optim::Workload {
     if (detector_.enabled) plan.pipeline.append(env::Detector(detector_, 2));
     if (filter_.enabled) plan.pipeline.append(env::EventFilter(filter_, 2));
     if (!detector_.enabled && !filter_.enabled)
-      plan.density.emplace([theory](const torch::Tensor& p) { return theory.table(p); },
-                           sampler_.grid, sampler.config().norm_names);
+      plan.density =
+          env::TabulatedDensity([theory](const torch::Tensor& p) { return theory.table(p); },
+                                sampler_.grid, sampler.config().norm_names);
     return {plan};
   }
 

@@ -2,6 +2,7 @@
 
 #include "sagips/core/text.hpp"
 #include "sagips/env/samplers/inverse_cdf.hpp"
+#include "sagips/env/tabulated_density.hpp"
 #include "workloads/resonance/line_shape.hpp"
 
 namespace sagips::workloads {
@@ -29,8 +30,8 @@ class Resonance final : public optim::Workload {
     optim::ChannelPlan plan;
     plan.observables = {{"M", "GeV"}};
     plan.pipeline = {shape, sampler};
-    plan.density.emplace([shape](const torch::Tensor& p) { return shape.table(p); }, window_,
-                         std::vector<std::string>{});
+    plan.density = env::TabulatedDensity([shape](const torch::Tensor& p) { return shape.table(p); },
+                                         window_, {});
     plan.cuts = {
         core::text(core::round_trip(window_.low), " < M < ", core::round_trip(window_.last()))};
     return {plan};

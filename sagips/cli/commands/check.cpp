@@ -28,14 +28,20 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return core::text("[", core::join(lengths, ", "), "]");
 }
 
-void show_pipeline(const optim::ChannelPlan& plan, const env::ParameterSet& parameters) {
+void show_pipeline(const optim::ChannelPlan& plan, const env::ParameterSet& parameters,
+                   env::Reach reach) {
   const env::PipelineReport report =
-      plan.pipeline.check(parameters, static_cast<std::int64_t>(plan.observables.size()));
+      plan.pipeline.check(parameters, static_cast<std::int64_t>(plan.observables.size()), reach);
+  std::vector<std::string> reached;
+  for (std::size_t i = 0; i < report.reaches.size(); ++i)
+    if (report.reaches[i]) reached.push_back(parameters.all()[parameters.free()[i]].name);
   std::vector<std::vector<std::string>> rows;
   for (const auto& row : report.rows)
     rows.push_back({row.stage, shape_text(row.shape), core::text(row.noise_dimensions)});
-  std::cout << "pipeline '" << plan.name
-            << "': shapes fit, values finite, the gradient reaches every free parameter\n"
+  std::cout << "pipeline '" << plan.name << "': shapes fit, values finite, the gradient reaches "
+            << (reached.size() == report.reaches.size() ? "every free parameter"
+                                                        : core::join(reached, ", "))
+            << '\n'
             << analysis::plain_table(
                    {"stage", "output of a small batch", "random numbers an event"}, rows);
   if (!report.numbers.empty())
@@ -72,8 +78,9 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   part([&] { nn::device_from_name(job.settings.device); });
   part([&] {
     env::ParameterSet parameters(job.workload->parameters());
-    for (const auto& plan : job.workload->channels())
-      part([&] { show_pipeline(plan, parameters); });
+    const auto plans = optim::channels_in_use(*job.workload, job.settings.data);
+    const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
+    for (const auto& plan : plans) part([&] { show_pipeline(plan, parameters, reach); });
   });
   part([&] {
     show_data(optim::make_environment(*job.workload, job.settings.data, optim::Split::held_out,

@@ -41,18 +41,38 @@ std::vector<std::string> expanded(const Workloads& workloads, const Arguments& a
   return assignments;
 }
 
-// Settings that read the file back, with truth and reference numbers.
-std::string settings_text(const Job& job, const std::string& file, const data::Dataset& toys,
+/// The events of one channel and where they went.
+struct Made {
+  std::string channel, file;
+  data::Dataset toys;
+};
+
+void write_source(std::ostream& yaml, const Made& made, const std::string& indent) {
+  yaml << indent << "file: \"" << made.file << "\"\n";
+  if (made.toys.reference.empty()) return;
+  yaml << indent << "reference:\n";
+  for (const auto& [name, value] : made.toys.reference)
+    yaml << indent << "  " << name << ": " << core::round_trip(value) << "\n";
+}
+
+// Settings that read the files back, with truth and reference numbers.
+std::string settings_text(const Job& job, const std::vector<Made>& all,
                           const env::ParameterSet& parameters) {
   std::ostringstream yaml;
-  yaml << "# " << toys.origin << " of " << job.settings.workload << ", seed "
+  yaml << "# " << all.front().toys.origin << " of " << job.settings.workload << ", seed "
        << job.settings.run.seed << "\n"
-       << "workload: " << job.settings.workload << "\n"
-       << "data:\n  file: \"" << file << "\"\n";
-  if (!toys.reference.empty()) {
-    yaml << "  reference:\n";
-    for (const auto& [name, value] : toys.reference)
-      yaml << "    " << name << ": " << core::round_trip(value) << "\n";
+       << "workload: " << job.settings.workload << "\n";
+  if (job.settings.data.channels.empty()) {
+    yaml << "data:\n";
+    write_source(yaml, all.front(), "  ");
+  } else {
+    yaml << "channels:\n";
+    for (const Made& made : all) {
+      yaml << "  " << made.channel << ":\n    enabled: true\n";
+      write_source(yaml, made, "    ");
+    }
+    for (const auto& [name, channel] : job.settings.data.channels)
+      if (!channel.enabled) yaml << "  " << name << ": {enabled: false}\n";
   }
   yaml << "parameters:\n";
   for (const env::Parameter& parameter : parameters.all())
@@ -72,23 +92,29 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
       read_job(workloads, arguments.source, expanded(workloads, arguments, assignments));
   const env::ParameterSet parameters =
       env::ParameterSet(job.workload->parameters()).at_toy_values();
-  const auto plans = job.workload->channels();
+  const auto plans = optim::channels_in_use(*job.workload, job.settings.data);
+  const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
+  std::vector<Made> all;
   for (const optim::ChannelPlan& plan : plans) {
     std::vector<std::string> names;
     for (const auto& observable : plan.observables) names.push_back(observable.name);
-    plan.pipeline.check(parameters, static_cast<std::int64_t>(names.size()));
-    const data::Dataset toys =
-        env::toy_data(plan.pipeline, parameters.truth(), job.settings.data.toy_events, names,
-                      core::RandomStream(job.seed(), "toy data " + plan.name));
+    plan.pipeline.check(parameters, static_cast<std::int64_t>(names.size()), reach);
+    const auto own = job.settings.data.channels.find(plan.name);
+    const bool has_own = own != job.settings.data.channels.end() && own->second.toy_events > 0;
     std::filesystem::path file(out);
     if (plans.size() > 1) file.replace_filename(file.stem().string() + "_" + plan.name + ".npy");
-    write_proposals(file.string(), toys.values);
-    const std::string settings = std::filesystem::path(file).replace_extension(".yaml").string();
-    core::write_file(settings, settings_text(job, file.string(), toys, parameters));
-    std::cout << core::with_thousands(toys.size()) << " events of [" << core::join(names, ", ")
-              << "]: " << file.string()
-              << "\nsettings with truth and reference numbers: " << settings << std::endl;
+    all.push_back({plan.name, file.string(),
+                   env::toy_data(plan.pipeline, parameters.truth(),
+                                 has_own ? own->second.toy_events : job.settings.data.toy_events,
+                                 names, core::RandomStream(job.seed(), "toy data " + plan.name))});
+    const Made& made = all.back();
+    write_proposals(made.file, made.toys.values);
+    std::cout << core::with_thousands(made.toys.size()) << " events of [" << core::join(names, ", ")
+              << "]: " << made.file << '\n';
   }
+  const std::string settings = std::filesystem::path(out).replace_extension(".yaml").string();
+  core::write_file(settings, settings_text(job, all, parameters));
+  std::cout << "settings with truth and reference numbers: " << settings << std::endl;
   return core::ExitCode::done;
 }
 

@@ -13,6 +13,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/optim/channel_share.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/train/distribute.hpp"
 #include "sagips/train/gather.hpp"
@@ -115,15 +116,42 @@ class Outputs {
   std::string path_;
 };
 
+std::string event_counts(const env::Environment& environment) {
+  std::vector<std::string> counts;
+  for (const env::Channel& channel : environment.channels)
+    counts.push_back(core::text(channel.training.size()));
+  return core::join(counts, " + ");
+}
+
+// What this rank's networks work on: all channels, or one of them.
+env::Environment own_channels(const Job& job, const env::Environment& all,
+                              const optim::RankPlace& place) {
+  if (job.settings.ranks.channels == train::RankConfig::Channels::all) return all;
+  const train::ExchangeChoice choice = job.settings.exchange_choice();
+  if (choice.discriminator != "none")
+    throw core::ConfigError("discriminator.exchange",
+                            "ranks.channels=divided gives ranks discriminators of different data "
+                            "sets (their gradients have nothing in common). Set it to none.");
+  if (choice.generator == "none")
+    throw core::ConfigError("exchange",
+                            "ranks.channels=divided shows each rank one data set (without an "
+                            "exchange each generator would know only that one). Choose another.");
+  if (job.settings.gan.generator.shared != nn::SharedPart::all)
+    throw core::ConfigError("generator.shared",
+                            "ranks.channels=divided shows each rank one data set (what is not "
+                            "exchanged, such as biases, would learn of that one alone). Set it to "
+                            "all.");
+  return optim::channel_share(all, place);
+}
+
 void say_start(const Job& job, comm::Ranks& ranks, const env::Environment& environment,
                const train::RankExchange& exchange, int threads, core::Log& log) {
-  std::string line = core::text(
-      "training ", job.settings.workload, " on ", environment.channels.front().training.origin,
-      " with ", threads, threads == 1 ? " thread" : " threads", ", seed ", job.settings.run.seed);
+  std::string line =
+      core::text("training ", job.settings.workload, " on ", data_origin(environment), " with ",
+                 threads, threads == 1 ? " thread" : " threads", ", seed ", job.settings.run.seed);
   if (ranks.size() > 1)
     line += core::text("; ", ranks.size(), " ranks (", ranks.communicator().description(), "), ",
-                       environment.channels.front().training.size(), " events each; ",
-                       exchange.description());
+                       event_counts(environment), " events each; ", exchange.description());
   log.info(line);
 }
 
@@ -158,7 +186,8 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
       *job.workload, job.settings.data, optim::Split::held_out, job.seed(), share);
   optim::GanConfig gan_config = job.settings.gan;
   gan_config.optimizer.generator.learning_rate *= traits.learning_rate_factor;
-  optim::Gan gan(gan_config, environment, job.seed(), device, share.place);
+  const env::Environment own = own_channels(job, environment, share.place);
+  optim::Gan gan(gan_config, own, job.seed(), device, share.place);
   check_equal_start(ranks, gan.generator().shared_weights());
   train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());
   const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());

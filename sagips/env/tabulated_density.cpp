@@ -1,4 +1,4 @@
-#include "sagips/env/density.hpp"
+#include "sagips/env/tabulated_density.hpp"
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -34,7 +34,7 @@ TabulatedDensity::Sample TabulatedDensity::sample(const torch::Tensor& values,
 
   Sample sample;
   const torch::Tensor event_weights = weights.defined() ? weights.to(torch::kFloat64) : weights;
-  sample.events_ =
+  sample.total =
       event_weights.defined() ? event_weights.sum().item<double>() : static_cast<double>(x.size(1));
   if (grid_.rule == CellRule::left) {
     std::vector<torch::Tensor> counts;

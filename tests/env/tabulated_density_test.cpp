@@ -1,4 +1,4 @@
-#include "sagips/env/density.hpp"
+#include "sagips/env/tabulated_density.hpp"
 
 #include <gtest/gtest.h>
 
