@@ -28,18 +28,25 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return core::text("[", core::join(lengths, ", "), "]");
 }
 
-void show_pipeline(const optim::ChannelPlan& plan, const env::ParameterSet& parameters) {
+bool show_pipeline(const optim::ChannelPlan& plan, const env::ParameterSet& parameters) {
   const env::PipelineReport report =
       plan.pipeline.check(parameters, static_cast<std::int64_t>(plan.observables.size()));
   std::vector<std::vector<std::string>> rows;
   for (const auto& row : report.rows)
     rows.push_back({row.stage, shape_text(row.shape), core::text(row.noise_dimensions)});
-  std::cout << "pipeline '" << plan.name
-            << "': shapes fit, values finite, the gradient reaches every free parameter\n"
+  const std::vector<std::string> without = plan.pipeline.without_gradient();
+  std::cout << "pipeline '" << plan.name << "': shapes fit, values finite, "
+            << (without.empty()
+                    ? "the gradient reaches every free parameter"
+                    : core::text("no gradient through '", core::join(without, "', '"),
+                                 "': GAN training not possible, methods without gradients are "
+                                 "(sagips solve with method=moments)"))
+            << '\n'
             << analysis::plain_table(
                    {"stage", "output of a small batch", "random numbers an event"}, rows);
   if (!report.numbers.empty())
     std::cout << "numbers a sample: " << core::join(report.numbers, ", ") << '\n';
+  return without.empty();
 }
 
 void show_data(const env::Environment& environment) {
@@ -59,6 +66,7 @@ void show_data(const env::Environment& environment) {
 core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   const Job job = read_job(workloads, arguments.source, arguments.assignments);
   std::vector<std::string> problems;
+  bool trainable = true;
   const auto part = [&](const std::function<void()>& look) {
     try {
       look();
@@ -73,7 +81,7 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   part([&] {
     env::ParameterSet parameters(job.workload->parameters());
     for (const auto& plan : job.workload->channels())
-      part([&] { show_pipeline(plan, parameters); });
+      part([&] { trainable = show_pipeline(plan, parameters) && trainable; });
   });
   part([&] {
     show_data(optim::make_environment(*job.workload, job.settings.data, optim::Split::held_out,
@@ -89,7 +97,7 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
     std::cerr << "sagips: error: " << problem << '\n';
     shown.push_back(problem);
   }
-  if (problems.empty()) std::cout << "ready to train" << std::endl;
+  if (problems.empty()) std::cout << (trainable ? "ready to train" : "ready to solve") << std::endl;
   return problems.empty() ? core::ExitCode::done : core::ExitCode::bad_input;
 }
 
