@@ -21,6 +21,7 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode generate(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode predict(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode list(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode write_skeleton(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode explain(const Workloads& workloads, const Arguments& arguments);
 
 /// Takes the value of `key=value` out of the assignments; empty when it is not there.
