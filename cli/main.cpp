@@ -1,4 +1,5 @@
 #include "sagips/cli/program.hpp"
+#include "workloads/custom/custom.hpp"
 #include "workloads/duke_owens/duke_owens.hpp"
 #include "workloads/gaussians/gaussians.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
@@ -8,6 +9,6 @@
 int main(int argc, char** argv) {
   using namespace sagips::workloads;
   return sagips::cli::run(argc, argv,
-                          {duke_owens_workload(), gaussians_workload(), proxy1d_workload(),
-                           proxy2d_workload(), resonance_workload()});
+                          {custom_workload(), duke_owens_workload(), gaussians_workload(),
+                           proxy1d_workload(), proxy2d_workload(), resonance_workload()});
 }

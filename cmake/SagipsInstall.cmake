@@ -58,6 +58,7 @@ function(sagips_install_package layers)
   write_basic_package_version_file("${PROJECT_BINARY_DIR}/sagipsConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
   install(FILES
     "${PROJECT_BINARY_DIR}/sagipsConfig.cmake" "${PROJECT_BINARY_DIR}/sagipsConfigVersion.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/SagipsPlugin.cmake" "${PROJECT_BINARY_DIR}/generated/sagips_plugin_build.h"
     "${PROJECT_SOURCE_DIR}/cmake/SlimTorchTarget.cmake" "${PROJECT_SOURCE_DIR}/cmake/FindRandom123.cmake"
     "${PROJECT_SOURCE_DIR}/cmake/FindLibxsmm.cmake"
     DESTINATION "${package_dir}")

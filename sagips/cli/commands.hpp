@@ -23,6 +23,7 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode solve(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode predict(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode list(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode write_skeleton(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode explain(const Workloads& workloads, const Arguments& arguments);
 
 /// Takes the value of `key=value` out of the assignments; empty when it is not there.

@@ -70,6 +70,13 @@ const CommandEntry commands[] = {
      "  sagips predict runs/proxy1d/short samples=50000\n"
      "  sagips predict runs/proxy1d/short samples=1000 out=predictions.npy\n",
      predict, Use::required, Over::one},
+    {"new", "write a working folder for a stage or a program of your own", "KIND",
+     "stage or workload; NAME and language=python|cpp|process follow",
+     "  sagips new stage smearing\n"
+     "  sagips new stage smearing language=cpp\n"
+     "  sagips new stage simulator language=process\n"
+     "  sagips new workload decay\n",
+     write_skeleton, Use::required, Over::one},
     {"list", "the workloads, their settings, and the exchanges between ranks", "", "",
      "  sagips list\n", list, Use::none, Over::first},
     {"explain", "what a config key means", "KEY",

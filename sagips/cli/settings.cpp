@@ -102,7 +102,9 @@ Source find_source(const Workloads& workloads, const std::string& source) {
                                            core::suggestion(source, workloads.names())));
   }
   const ConfigDocument file = ConfigDocument::from_file(source);
-  const auto name = file.scalar("workload");
+  auto name = file.scalar("workload");
+  // three lines make a problem: parameters, observables, pipeline
+  if (!name && workloads.has("custom") && !file.where("pipeline").empty()) name = "custom";
   if (!name)
     throw ConfigError(source, text("names no workload. Add a line `workload: NAME`, known: ",
                                    core::join(workloads.names(), ", ")));

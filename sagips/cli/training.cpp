@@ -161,7 +161,16 @@ Training turn_the_crank(const Job& job, comm::Ranks& ranks, optim::Gan& gan,
                                   job.settings.loop.minutes});
   train::LoopConfig loop = job.settings.loop;
   loop.engine.threads = at::get_num_threads();  // as `threads` was settled: they take tiles
-  const train::LoopResult result = train::Loop(loop, gan, callbacks).run();
+  train::LoopResult result;
+  try {
+    result = train::Loop(loop, gan, callbacks).run();
+  } catch (const core::Error&) {
+    if (ranks.size() > 1) throw;
+    training.failure = std::current_exception();
+    result.epochs = epoch;
+    training.record.last = evaluator.parameters(gan.predict(evaluator.samples()));
+    training.record.last.epoch = epoch;
+  }
   if (!all_wait && ranks.size() > 1) {  // now that the slowest has come to its end
     record::Evaluated last = evaluation.last(result.epochs);
     last.epoch = result.epochs;

@@ -1,4 +1,5 @@
 #pragma once
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,8 @@ struct Training {
   TrainingRecord record;  ///< of the mean over ranks, on rank 0
   RankRow row;
   std::unique_ptr<train::Accord> accord;  ///< `part` lets the ranks go
+  /// What ended it before its time, on one rank; the networks are those of the last good update.
+  std::exception_ptr failure;
 };
 
 /// Trains until a limit, an early stop or a signal; shows it on rank 0 and writes every rank's

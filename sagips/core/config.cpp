@@ -1,5 +1,6 @@
 #include "sagips/core/config.hpp"
 
+#include "sagips/core/config_convert.hpp"
 #include "sagips/core/config_value.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -30,7 +31,7 @@ void collect_keys(const Entries& entries, const std::string& group,
     // a copy: growing `keys` moves what a reference into it would name
     const std::string key = below(group, entry.name);
     keys.push_back(key);
-    collect_keys(entry.members, key, keys);
+    collect_keys(entry.members_now(), key, keys);
   }
 }
 
@@ -82,7 +83,7 @@ class Matcher {
       const std::string key = below(path, name);
       const FieldList::Entry* entry = find(entries, name);
       if (!entry) refuse_unknown(value.where, key, entries, keys_);
-      if (!entry->is_group) {
+      if (entry->check) {
         assignments_.push_back(entry->check(value, key));
         continue;
       }
@@ -104,14 +105,17 @@ class Matcher {
 
 void write_entries(const Entries& entries, const std::string& indent, std::string& yaml) {
   for (const FieldList::Entry& entry : entries) {
-    yaml += indent + entry.name + ":";
-    if (!entry.is_group) {
+    yaml += indent + written(entry.name) + ":";
+    if (entry.write) {
       yaml += text(" ", entry.write(), "\n");
-    } else if (entry.members.empty()) {
+      continue;
+    }
+    const Entries members = entry.members_now();
+    if (members.empty()) {
       yaml += " {}\n";
     } else {
       yaml += "\n";
-      write_entries(entry.members, indent + "  ", yaml);
+      write_entries(members, indent + "  ", yaml);
     }
   }
 }
@@ -122,30 +126,35 @@ void describe_entries(const Entries& entries, const std::string& group, const st
     const std::string key = below(group, entry.name);
     if (prefix.empty() || key == prefix || key.starts_with(prefix + "."))
       descriptions.push_back(
-          {key, entry.type, entry.range, entry.is_group ? "" : entry.write(), entry.help});
-    describe_entries(entry.members, key, prefix, descriptions);
+          {key, entry.type, entry.range, entry.write ? entry.write() : "", entry.help});
+    describe_entries(entry.members_now(), key, prefix, descriptions);
   }
 }
 
 [[noreturn]] void refuse_unknown_prefix(const FieldList& fields, const std::string& prefix) {
   const std::vector<std::string> keys = all_keys(fields);
-  const Entries* level = &fields.entries();
+  Entries level = fields.entries();
   std::string key;
   for (const std::string& name : split(prefix, '.')) {
     key = below(key, name);
-    const FieldList::Entry* entry = find(*level, name);
+    const FieldList::Entry* entry = find(level, name);
     if (!entry) break;
-    level = &entry->members;
+    Entries below_it = entry->members_now();
+    level = std::move(below_it);
   }
-  refuse_unknown("command line", key, *level, keys);
+  refuse_unknown("command line", key, level, keys);
 }
 
 }  // namespace
 
-void read_fields(const ConfigDocument& document, FieldList& fields) {
+void fill_fields(const ConfigValue& group, FieldList& fields, const std::string& path) {
   Matcher matcher(fields);
-  matcher.match(document.content_->root, fields.entries(), {});
+  matcher.match(group, fields.entries(), path);
   matcher.assign();
+}
+
+void read_fields(const ConfigDocument& document, FieldList& fields) {
+  fill_fields(document.content_->root, fields, {});
 }
 
 std::string write_fields(const FieldList& fields) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -36,6 +38,23 @@ class FieldList;
 template <class T>
 concept Described = requires(T value, FieldList& list) {
   value.fields(list);
+};
+
+/// One group of a list of groups, or of groups by name, as a config gives it.
+struct GivenItem {
+  std::string name;                            ///< the user's, or its number in a list
+  std::string key;                             ///< dotted, for messages: "pipeline.0"
+  std::string where;                           ///< "paper.yaml:12"
+  std::vector<std::string> keys;               ///< all that are set, in the user's order
+  std::map<std::string, std::string> scalars;  ///< those that hold a single value, as text
+  /// Fills the fields of this item at once. throws: ConfigError
+  std::function<void(FieldList& fields)> fill;
+};
+
+/// A struct whose fields depend on which keys are set, such as the stages of a pipeline.
+template <class T>
+concept MadeFromKeys = Described<T> && requires(const GivenItem& given) {
+  { T::from(given) } -> std::same_as<T>;
 };
 
 /// The one list of a config struct's fields. Everything that handles configs walks it, so nothing
@@ -98,12 +117,99 @@ class FieldList {
   }
   void add_group(std::string name, FieldList inner, std::string help);
 
+  /// A list of groups, `pipeline: [{script: a.pt}, {detector: {}}]`; a config replaces it as a
+  /// whole, `pipeline.0.script=b.pt` changes one value of one item. `T::from(given)` makes an item
+  /// whose fields depend on what is set; else it begins as `T{}`.
+  template <Described T>
+  void list(std::string name, std::vector<T>& items, std::string help);
+
+  /// Groups by names that the user chooses, `parameters: {lifetime: {low: 0.1, high: 5}}`. T has a
+  /// member `name`.
+  template <Described T>
+  void named_groups(std::string name, std::vector<T>& items, std::string help);
+
+  /// What lists and named groups have in common, without the items' type.
+  struct NamedFields;
+  struct Items {
+    std::function<std::vector<NamedFields>()> now;  ///< the items that are there
+    /// Makes new items of what is given; the result puts them in place.
+    std::function<std::function<void()>(const std::vector<GivenItem>&)> read;
+  };
+  void add_list(std::string name, Items items, std::string help);
+  void add_named_groups(std::string name, Items items, std::string help);
+
   struct Entry;
   const std::vector<Entry>& entries() const;
 
  private:
+  template <class T>
+  static std::vector<NamedFields> described(std::vector<T>& items);
+  template <class T>
+  static T made(const GivenItem& given) {
+    if constexpr (MadeFromKeys<T>)
+      return T::from(given);
+    else
+      return T{};
+  }
+  template <class T>
+  static T filled(T item, const GivenItem& given) {
+    FieldList fields;
+    item.fields(fields);
+    given.fill(fields);
+    return item;
+  }
+
   std::unique_ptr<std::vector<Entry>> entries_;
 };
+
+struct FieldList::NamedFields {
+  std::string name;  ///< or number
+  FieldList fields;
+};
+
+template <class T>
+std::vector<FieldList::NamedFields> FieldList::described(std::vector<T>& items) {
+  std::vector<NamedFields> now(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    now[i].name = std::to_string(i);
+    items[i].fields(now[i].fields);
+  }
+  return now;
+}
+
+template <Described T>
+void FieldList::list(std::string name, std::vector<T>& items, std::string help) {
+  Items access;
+  access.now = [&items] { return described(items); };
+  access.read = [&items](const std::vector<GivenItem>& given) {
+    auto fresh = std::make_shared<std::vector<T>>();
+    for (const GivenItem& one : given) fresh->push_back(filled(made<T>(one), one));
+    return std::function<void()>([&items, fresh] { items = *fresh; });
+  };
+  add_list(std::move(name), std::move(access), std::move(help));
+}
+
+template <Described T>
+void FieldList::named_groups(std::string name, std::vector<T>& items, std::string help) {
+  Items access;
+  access.now = [&items] {
+    std::vector<NamedFields> now = described(items);
+    for (std::size_t i = 0; i < now.size(); ++i) now[i].name = items[i].name;
+    return now;
+  };
+  access.read = [&items](const std::vector<GivenItem>& given) {
+    auto fresh = std::make_shared<std::vector<T>>(items);
+    for (const GivenItem& one : given) {
+      const auto same = [&](const T& item) { return item.name == one.name; };
+      auto place = std::find_if(fresh->begin(), fresh->end(), same);
+      if (place == fresh->end()) place = fresh->insert(place, made<T>(one));
+      place->name = one.name;
+      *place = filled(std::move(*place), one);
+    }
+    return std::function<void()>([&items, fresh] { items = *fresh; });
+  };
+  add_named_groups(std::move(name), std::move(access), std::move(help));
+}
 
 /// YAML text with the place of each value, and overrides laid over it.
 ///
@@ -124,7 +230,8 @@ class ConfigDocument {
   /// an empty text. Throws ConfigError when there is no '='.
   void override_with(const std::string& assignment);
   /// Lays all values of `upper` over this document, keeping their places for error messages. Groups
-  /// are merged, lists replaced; a group over a single value is a ConfigError.
+  /// are merged, lists replaced; a group whose names are numbers changes those items of a list; a
+  /// group over a single value is a ConfigError.
   void lay_over(const ConfigDocument& upper);
   /// The value of a top-level scalar such as `workload`, if it is there. Does not mark it as known.
   std::optional<std::string> scalar(const std::string& key) const;

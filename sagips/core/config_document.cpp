@@ -17,6 +17,23 @@ bool is_empty(const ConfigValue& value) {
   return value.kind == Kind::none || (value.kind == Kind::group && value.members.empty());
 }
 
+void lay_over_value(ConfigValue& lower, const ConfigValue& upper, const std::string& key);
+
+// "pipeline.0.timeout_s=5": the names are numbers of items.
+void lay_over_items(ConfigValue& list, const ConfigValue& upper, const std::string& key) {
+  for (const auto& [name, value] : upper.members) {
+    double number = -1;
+    const bool is_item = parse_number(name, number) && number >= 0 &&
+                         name == text(static_cast<std::size_t>(number)) &&
+                         number < static_cast<double>(list.items.size());
+    if (!is_item)
+      throw ConfigError(value.where,
+                        text("'", key, "' is a list of ", list.items.size(), " at ", list.where,
+                             ", and '", name, "' is none of its items. They count from 0."));
+    lay_over_value(list.items[static_cast<std::size_t>(number)], value, key + "." + name);
+  }
+}
+
 void lay_over_value(ConfigValue& lower, const ConfigValue& upper, const std::string& key) {
   // "optimizer:" with nothing below it takes nothing away.
   if (upper.kind == Kind::none && lower.kind == Kind::group) return;
@@ -24,6 +41,7 @@ void lay_over_value(ConfigValue& lower, const ConfigValue& upper, const std::str
     lower = upper;
     return;
   }
+  if (lower.kind == Kind::list) return lay_over_items(lower, upper, key);
   // Replacing would hide the mistake that one of the two places is.
   if (lower.kind != Kind::group)
     throw ConfigError(upper.where, text("'", key, "' is a group here and a single value at ",

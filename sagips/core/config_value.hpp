@@ -44,7 +44,14 @@ struct FieldList::Entry {
   std::function<std::string()> write;  ///< the current value as YAML on one line
   std::function<Assignment(const ConfigValue& value, const std::string& key)> check;
   std::vector<Entry> members;  ///< of a group
+  /// Of a list of groups and of groups by name, as they are now: reading replaces them.
+  std::function<std::vector<Entry>()> items;
   bool is_group = false;
+
+  std::vector<Entry> members_now() const { return items ? items() : members; }
 };
+
+/// Fills the fields from one group of a document, at once. throws: ConfigError
+void fill_fields(const ConfigValue& group, FieldList& fields, const std::string& path);
 
 }  // namespace sagips::core

@@ -79,13 +79,13 @@ void check_size(const NpyHeader& header, std::size_t file_bytes, const std::stri
 }
 
 // The dictionary is padded so that the numbers begin at a multiple of 64 bytes.
-std::string version_1_header(const std::vector<std::size_t>& shape) {
+std::string version_1_header(const std::vector<std::size_t>& shape, const char* type) {
   std::string sizes;
   for (const std::size_t size : shape) sizes += text(size, ", ");
   if (shape.size() > 1) sizes.resize(sizes.size() - 2);
   if (shape.size() == 1) sizes.pop_back();
   std::string dictionary =
-      text("{'descr': '<f4', 'fortran_order': False, 'shape': (", sizes, "), }");
+      text("{'descr': '", type, "', 'fortran_order': False, 'shape': (", sizes, "), }");
   constexpr std::size_t preamble = 10, alignment = 64;
   while ((preamble + dictionary.size() + 1) % alignment != 0) dictionary += ' ';
   dictionary += '\n';
@@ -103,7 +103,7 @@ void write_as_single(const std::string& path, std::span<const Number> values,
   for (const std::size_t size : shape) count *= size;
   if (count != values.size())
     throw Error(text("write_npy: a shape of ", count, " numbers was given ", values.size(), "."));
-  std::string content = version_1_header(shape);
+  std::string content = version_1_header(shape, "<f4");
   content.reserve(content.size() + 4 * values.size());
   for (const Number value : values) {
     const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
@@ -113,6 +113,15 @@ void write_as_single(const std::string& path, std::span<const Number> values,
 }
 
 }  // namespace
+
+std::string npy_bytes(std::span<const double> values, const std::vector<std::size_t>& shape) {
+  std::string content = version_1_header(shape, "<f8");
+  const std::size_t start = content.size();
+  content.resize(start + values.size_bytes());
+  // the machines that LibTorch runs on are little-endian
+  std::memcpy(content.data() + start, values.data(), values.size_bytes());
+  return content;
+}
 
 NpyArray read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
 

@@ -36,6 +36,9 @@ NpyArray read_npy(const std::string& path, const RowShare& share);
 /// The same from bytes in memory; `file` names them in messages.
 NpyArray parse_npy(std::string_view bytes, const std::string& file);
 
+/// What a .npy file of version 1.0 in f8 holds, row-major.
+std::string npy_bytes(std::span<const double> values, const std::vector<std::size_t>& shape);
+
 /// Writes version 1.0, little-endian f4, row-major; written aside and renamed, so a reader never
 /// sees half a file. throws: StorageError
 void write_npy(const std::string& path, std::span<const float> values,

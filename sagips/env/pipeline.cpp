@@ -17,4 +17,53 @@ Events Pipeline::infer(torch::Tensor parameters, Noise& noise) const {
   return events;
 }
 
+std::vector<std::string> Pipeline::without_gradient() const {
+  std::vector<std::string> names;
+  for (const Stage& stage : stages_)
+    if (!stage.differentiable()) names.push_back(stage.name());
+  return names;
+}
+
+namespace {
+
+// [samples], true where everything about the sample is finite
+torch::Tensor finite_samples(const torch::Tensor& tensor) {
+  return torch::isfinite(tensor.detach()).flatten(1).all(1);
+}
+
+torch::Tensor finite_samples(const Events& events) {
+  torch::Tensor finite = finite_samples(events.values);
+  if (events.weights) finite = finite & finite_samples(*events.weights);
+  for (const auto& number : events.numbers)
+    finite = finite & finite_samples(number.second.unsqueeze(1));
+  return finite;
+}
+
+NonFinite first_bad(const std::string& stage, bool in_gradient, const torch::Tensor& finite,
+                    const torch::Tensor& parameters) {
+  const std::int64_t sample = torch::nonzero(~finite)[0].item<std::int64_t>();
+  return {stage, in_gradient, parameters.detach().select(0, sample)};
+}
+
+}  // namespace
+
+std::optional<NonFinite> Pipeline::find_non_finite(const torch::Tensor& parameters,
+                                                   Noise& noise) const {
+  const torch::Tensor leaf = parameters.detach().requires_grad_();
+  Events events;
+  events.values = leaf;
+  for (const Stage& stage : stages_) {
+    events = stage(std::move(events), noise);
+    const torch::Tensor finite = finite_samples(events);
+    if (!finite.all().item<bool>()) return first_bad(stage.name(), false, finite, parameters);
+    if (!events.values.requires_grad()) continue;
+    const torch::Tensor gradient =
+        torch::autograd::grad({events.values.sum()}, {leaf}, {}, true, false, true)[0];
+    if (!gradient.defined()) continue;
+    const torch::Tensor smooth = finite_samples(gradient);
+    if (!smooth.all().item<bool>()) return first_bad(stage.name(), true, smooth, parameters);
+  }
+  return std::nullopt;
+}
+
 }  // namespace sagips::env

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,13 @@ enum class Reach {
   some_parameter,   ///< at least one: other channels see the others
 };
 
+/// Where a pipeline first gives NaN or infinity.
+struct NonFinite {
+  std::string stage;
+  bool in_gradient = false;    ///< the values are finite, their gradient is not
+  torch::Tensor parameters{};  ///< the first parameter vector where it happens. shape: [parameters]
+};
+
 /// A chain of stages from parameters to events: theory -> sampler -> detector -> selection.
 class Pipeline {
  public:
@@ -47,10 +55,18 @@ class Pipeline {
   Events infer(torch::Tensor parameters, Noise& noise) const;
 
   /// Plays small batches through both forms: shapes fit, values are finite, the same noise gives
-  /// the same events, weights do not vanish, the gradient reaches every free parameter.
+  /// the same events, weights do not vanish, the gradient reaches every free parameter (where all
+  /// stages have one), products written by hand agree with differences.
   /// throws: ShapeError naming the guilty stage
   PipelineReport check(const ParameterSet& parameters, std::int64_t observables,
                        Reach reach = Reach::every_parameter) const;
+
+  bool differentiable() const { return without_gradient().empty(); }
+  std::vector<std::string> without_gradient() const;  ///< names of the stages that have none
+
+  /// Looks for the stage that gives NaN or infinity, or whose gradient does.
+  /// shape: parameters [samples, parameters] in physical units
+  std::optional<NonFinite> find_non_finite(const torch::Tensor& parameters, Noise& noise) const;
 
  private:
   std::vector<Stage> stages_;

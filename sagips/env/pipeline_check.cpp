@@ -4,6 +4,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/env/pipeline.hpp"
+#include "sagips/env/product_check.hpp"
 
 namespace sagips::env {
 
@@ -209,6 +210,7 @@ PipelineReport Pipeline::check(const ParameterSet& parameters, std::int64_t obse
   inferred.values = physical.detach();
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const Stage& stage = stages_[i];
+    const Noise noise_before = noise;
     Noise again = noise;
     const std::int64_t before = noise.dimensions();
     const Events input = events;
@@ -216,10 +218,13 @@ PipelineReport Pipeline::check(const ParameterSet& parameters, std::int64_t obse
     check_output(stage.name(), events);
     check_repeats(stage.name(), events, stage(input, again));
     check_weights(stages_, i, events, physical);
-    if (i == 0 && reach == Reach::some_parameter)
-      reaches = reached_by_first(stage.name(), events, unit);
-    else
-      check_gradient(stage.name(), events, unit, parameters, reaches);
+    if (differentiable()) {
+      if (i == 0 && reach == Reach::some_parameter)
+        reaches = reached_by_first(stage.name(), events, unit);
+      else
+        check_gradient(stage.name(), events, unit, parameters, reaches);
+    }
+    if (stage.checks_product()) check_product(stage, input.detached(), noise_before);
     inferred = guarded(stage.name() + " (inference form)", inferred,
                        [&] { return stage.infer(inferred, inference_noise); });
     check_output(stage.name() + " (inference form)", inferred);

@@ -37,7 +37,9 @@ std::string type_name(const std::type_info& type);
 ///
 /// Optional members: `std::string name() const` (default: the type's name), and `infer` with the
 /// same arguments as the call operator for a form that needs no gradient (default: the call
-/// operator).
+/// operator), `bool differentiable() const` (default: true), and `bool checks_product() const`: its
+/// vector-Jacobian product is written by hand, and the dry run compares it with differences
+/// (default: false).
 class Stage {
  public:
   template <class T>
@@ -52,6 +54,9 @@ class Stage {
   /// The form for generated and measured events: it may drop events through the mask.
   Events infer(Events input, Noise& noise) const { return held_->infer(std::move(input), noise); }
   std::string name() const { return held_->name(); }
+  /// False: gradients end here, so that only solvers without gradients can use the pipeline.
+  bool differentiable() const { return held_->differentiable(); }
+  bool checks_product() const { return held_->checks_product(); }
 
  private:
   struct Interface {
@@ -59,6 +64,8 @@ class Stage {
     virtual Events train(Events input, Noise& noise) const = 0;
     virtual Events infer(Events input, Noise& noise) const = 0;
     virtual std::string name() const = 0;
+    virtual bool differentiable() const = 0;
+    virtual bool checks_product() const = 0;
   };
 
   template <class T>
@@ -96,6 +103,22 @@ class Stage {
         return stage.name();
       else
         return type_name(typeid(T));
+    }
+    bool differentiable() const override {
+      if constexpr (requires {
+                      { stage.differentiable() } -> std::same_as<bool>;
+                    })
+        return stage.differentiable();
+      else
+        return true;
+    }
+    bool checks_product() const override {
+      if constexpr (requires {
+                      { stage.checks_product() } -> std::same_as<bool>;
+                    })
+        return stage.checks_product();
+      else
+        return false;
     }
 
     T stage;

@@ -19,6 +19,16 @@ std::string words_for(std::int64_t further) {
   return further > 0 ? core::text(" of discriminator step ", further + 1) : std::string();
 }
 
+void require_gradient(const env::Channel& channel) {
+  const std::vector<std::string> without = channel.pipeline.without_gradient();
+  if (without.empty()) return;
+  throw core::ConfigError(
+      "pipeline '" + channel.name + "'",
+      core::text("the stage '", core::join(without, "', '"),
+                 "' has no gradient (a GAN learns through the pipeline's). Use a method that needs "
+                 "none, such as sagips solve with solve.method=moments, or give the stage a gradient."));
+}
+
 }  // namespace
 
 Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint64_t seed,
@@ -32,6 +42,7 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
       generator_(config.generator, in_float32(config.dense), environment.parameters, seed, device),
       generator_adam_(generator_.replica(), config.optimizer.generator) {
   check();
+  for (const env::Channel& channel : environment.channels) require_gradient(channel);
   steps_.push_back({"generator", &generator_.replica(), &generator_adam_});
   if (config.generator.average > 0) {
     average_ = std::make_unique<WeightAverage>(generator_.replica(), config.generator.average);
@@ -168,6 +179,34 @@ env::Events Gan::synthesise(const std::string& step, std::size_t channel, const 
   env::Noise noise(make_noise_(step, channel, batch.epoch), tile.samples, batch.events,
                    first_sample_ + tile.first, torch::kFloat32, device_);
   return environment_.channels[channel].pipeline(parameters, noise);
+}
+
+// The batch once more, without tiles: a search that nobody waits for in a run that works. The noise
+// of both steps, since either may have met the bad number.
+std::string Gan::origin_of_non_finite(const Batch& batch) {
+  const torch::Tensor logits = generator_.logits(generator_.leaves(), batch.noise).detach();
+  const torch::Tensor parameters = environment_.parameters.physical_from_logit(logits);
+  if (!torch::isfinite(parameters).all().item<bool>())
+    return "the generator proposes NaN or infinity";
+  for (std::size_t k = 0; k < environment_.channels.size(); ++k) {
+    const env::Channel& channel = environment_.channels[k];
+    for (const std::string step : {"discriminator", "generator"}) {
+      env::Noise noise(make_noise_(step, k, batch.epoch), batch.samples, batch.events,
+                       first_sample_, torch::kFloat32, device_);
+      const auto found = channel.pipeline.find_non_finite(parameters, noise);
+      if (!found) continue;
+      std::vector<std::string> values;
+      for (std::int64_t i = 0; i < found->parameters.size(0); ++i)
+        values.push_back(core::text(environment_.parameters.all()[static_cast<std::size_t>(i)].name,
+                                    " = ",
+                                    core::significant(found->parameters[i].item<double>(), 5)));
+      return core::text(
+          "stage '", found->stage, "' of the pipeline '", channel.name, "' ",
+          found->in_gradient ? "has a gradient of NaN or infinity" : "gives NaN or infinity",
+          " for ", core::join(values, ", "));
+    }
+  }
+  return {};
 }
 
 void Gan::state(nn::StateList& list) {

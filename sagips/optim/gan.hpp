@@ -84,6 +84,7 @@ class Gan final : public Optimizer {
   std::vector<UpdateStep>& steps() override { return steps_; }
   std::vector<Pass>& passes() override { return passes_; }
   std::vector<Action> schedule() const override;
+  std::string origin_of_non_finite(const Batch& batch) override;
   torch::Tensor predict(std::int64_t rows) override;
   void state(nn::StateList& list) override;
 

@@ -27,6 +27,10 @@ class Optimizer {
   /// parameters]
   virtual torch::Tensor predict(std::int64_t rows) = 0;
 
+  /// Where in an epoch's batch a number that is not finite comes from: "stage 'x' of the pipeline
+  /// 'y' gives NaN or infinity for (1.2, 3)"; empty: no pipeline gives one.
+  virtual std::string origin_of_non_finite(const Batch&) { return {}; }
+
   virtual void state(nn::StateList& list) = 0;
 };
 

@@ -74,13 +74,13 @@ void Loop::evaluate() {
 // A sum is finite only if every term is, barring overflow, which is as bad.
 bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
   if (std::isfinite(step.replica->gradients().sum().item<double>())) return true;
-  if (config_.non_finite == NonFinite::stop)
-    throw core::Error(core::text("epoch ", epoch_ + 1, ": the gradient of the ", step.name,
-                                 " is not finite", when,
-                                 " (a stage or a loss gave NaN or infinity). Lower its learning "
-                                 "rate, narrow the parameter ranges, or set "
-                                 "train.non_finite=skip."));
-  return false;
+  if (config_.non_finite == NonFinite::skip) return false;
+  std::string origin = batch_ != nullptr ? optimizer_.origin_of_non_finite(*batch_) : "";
+  if (origin.empty()) origin = "a stage or a loss gave NaN or infinity";
+  throw core::Error(core::text("epoch ", epoch_ + 1, ": the gradient of the ", step.name,
+                               " is not finite", when, " (", origin,
+                               "). Lower its learning rate, narrow the parameter ranges, or set "
+                               "train.non_finite=skip."));
 }
 
 void Loop::compute(const optim::Pass& pass, optim::Batch& batch) {
@@ -135,6 +135,7 @@ double Loop::run_epoch() {
   const OperationThreads one(1);
   optim::Batch batch = optimizer_.draw(static_cast<std::uint32_t>(epoch_ + 1));
   batch.progress = progress();
+  batch_ = &batch;
   losses_.clear();
   for (const optim::Action& action : optimizer_.schedule()) {
     if (action.kind == optim::Action::Kind::update)
@@ -143,6 +144,7 @@ double Loop::run_epoch() {
       compute(optimizer_.passes()[action.index], batch);
   }
   ++epoch_;
+  batch_ = nullptr;
   return static_cast<double>(batch.samples * batch.events);
 }
 
@@ -156,7 +158,31 @@ std::string Loop::wish_to_stop() const {
   return interrupted() ? "interrupted" : "";
 }
 
+// What ended the run is told with its epoch. The networks are those of the last good update: no
+// step follows a gradient that could not be computed or is not finite.
+void Loop::end_by_failure(const std::exception& problem) {
+  std::string message = problem.what();
+  if (const auto* error = dynamic_cast<const c10::Error*>(&problem))
+    message = error->what_without_backtrace();
+  message = message.substr(0, message.find('\n'));
+  if (message.rfind("epoch ", 0) != 0) message = core::text("epoch ", epoch_ + 1, ": ", message);
+  observe(record::RunFinished{epoch_, time_s_, "failed: " + message, false});
+  throw core::Error(message);
+}
+
 LoopResult Loop::run() {
+  // errors among ranks are the exchange's and the job's to tell
+  if (callbacks_.exchange.gradients_ready) return turn();
+  try {
+    return turn();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& problem) {
+    end_by_failure(problem);
+  }
+}
+
+LoopResult Loop::turn() {
   LoopResult result;
   evaluate();
   for (;;) {

@@ -66,7 +66,8 @@ class Loop {
 
   Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks);
 
-  /// throws: core::Error when a gradient is not finite and the config says stop
+  /// throws: core::Error with the epoch when a gradient is not finite and the config says stop, or
+  /// a stage fails; the optimizer is then as its last good update left it
   LoopResult run();
   /// Runs until that many epochs are over in total, without evaluations. For tests and resumed
   /// runs.
@@ -82,6 +83,8 @@ class Loop {
     std::int64_t exchanged = 0;  ///< the exchange is over
     std::int64_t updates = 1;    ///< 0: they are being collected
   };
+  LoopResult turn();
+  [[noreturn]] void end_by_failure(const std::exception& problem);
   double run_epoch();  ///< returns the synthetic events it analysed
   void compute(const optim::Pass& pass, optim::Batch& batch);
   void hand_over(std::size_t step);
@@ -102,7 +105,8 @@ class Loop {
   double time_s_ = 0;                  ///< training time, evaluations and recording left out
   std::int64_t evaluated_epoch_ = -1;  ///< of the last evaluation
   std::vector<record::NamedNumber> losses_;
-  std::vector<Pending> pending_;  ///< by step
+  const optim::Batch* batch_ = nullptr;  ///< of the epoch that is running
+  std::vector<Pending> pending_;         ///< by step
   std::string stop_reason_;
 };
 

@@ -39,6 +39,8 @@ void Scratch::write(const std::string& name, const std::string& content) const {
   std::ofstream(path_ + "/" + name, std::ios::binary) << content;
 }
 
+std::string Scratch::file(const std::string& path) { return whole(path); }
+
 std::string Scratch::read(const std::string& name) const { return whole(path_ + "/" + name); }
 
 bool Scratch::has(const std::string& name) const { return fs::exists(path_ + "/" + name); }

@@ -20,6 +20,7 @@ class Scratch {
   const std::string& path() const { return path_; }
   void write(const std::string& name, const std::string& content) const;
   std::string read(const std::string& name) const;
+  static std::string file(const std::string& path);  ///< anywhere
   bool has(const std::string& name) const;
   /// Files and folders in the scratch folder, at any depth, that commands made.
   int entries() const;

@@ -58,6 +58,8 @@ def main():
 
         # A user's own program goes along: the checkout's copy will be hidden.
         shutil.copytree(arguments.checkout / EXAMPLE, work / "example")
+        # So do the skeletons of `sagips new`; what the Python one would write needs PyTorch, so it is made here.
+        subprocess.run([arguments.build / "tests/cli/make_scripts"], cwd=work, check=True)
         script = f"""
             export PATH={prefix}/bin:$PATH
             cd {work}
@@ -67,6 +69,19 @@ def main():
             cmake --build build
             build/decay check decay
             build/decay train decay {TINY}
+            export CMAKE_PREFIX_PATH={prefix} CMAKE_GENERATOR=Ninja
+            sagips new stage a_script
+            cp my_stage.pt a_script/a_script.pt
+            a_script/test.sh
+            sagips new stage a_plugin language=cpp
+            a_plugin/test.sh
+            sagips new workload a_program
+            a_program/test.sh
+            if /usr/bin/python3 -c 'import numpy'; then
+              sagips new stage a_process language=process
+              sed -i s:python3:/usr/bin/python3: a_process/a_process.yaml
+              a_process/test.sh
+            fi
         """
         command = hidden(folders, script)
         if command is None:

@@ -1,5 +1,6 @@
 #include "workloads/proxy1d/proxy1d.hpp"
 
+#include "sagips/env/outside/stage_config.hpp"
 #include "sagips/env/samplers/inverse_cdf.hpp"
 #include "sagips/env/stages/detector.hpp"
 #include "sagips/env/stages/event_filter.hpp"
@@ -46,6 +47,7 @@ class Proxy1d final : public optim::Workload {
     list.group("sampler", sampler_, "inverse-CDF sampler (authors' tool kit)");
     list.group("detector", detector_, "smears and mixes the observables; off in the paper's runs");
     list.group("filter", filter_, "keeps events inside a box; off in the paper's runs");
+    list.list("pipeline", outside_, "further " + env::StageConfig::help());
   }
 
   std::vector<env::Parameter> parameters() const override { return parameters_; }
@@ -58,7 +60,8 @@ class Proxy1d final : public optim::Workload {
     plan.pipeline = {theory, sampler};
     if (detector_.enabled) plan.pipeline.append(env::Detector(detector_, 2));
     if (filter_.enabled) plan.pipeline.append(env::EventFilter(filter_, 2));
-    if (!detector_.enabled && !filter_.enabled)
+    env::append(plan.pipeline, outside_, 2);
+    if (!detector_.enabled && !filter_.enabled && outside_.empty())
       plan.density =
           env::TabulatedDensity([theory](const torch::Tensor& p) { return theory.table(p); },
                                 sampler_.grid, sampler.config().norm_names);
@@ -77,6 +80,7 @@ class Proxy1d final : public optim::Workload {
   SamplerConfig sampler_;
   env::Detector::Config detector_;
   env::EventFilter::Config filter_;
+  std::vector<env::StageConfig> outside_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "workloads/resonance/resonance.hpp"
 
 #include "sagips/core/text.hpp"
+#include "sagips/env/outside/stage_config.hpp"
 #include "sagips/env/samplers/inverse_cdf.hpp"
 #include "sagips/env/tabulated_density.hpp"
 #include "workloads/resonance/line_shape.hpp"
@@ -20,6 +21,7 @@ class Resonance final : public optim::Workload {
     list.add_group("parameters", std::move(parameter_list), "what is to be found");
     list.group("window", window_,
                "mass window [GeV] in which events are kept and densities normalised");
+    list.list("pipeline", outside_, "further " + env::StageConfig::help());
   }
 
   std::vector<env::Parameter> parameters() const override { return parameters_; }
@@ -30,8 +32,10 @@ class Resonance final : public optim::Workload {
     optim::ChannelPlan plan;
     plan.observables = {{"M", "GeV"}};
     plan.pipeline = {shape, sampler};
-    plan.density = env::TabulatedDensity([shape](const torch::Tensor& p) { return shape.table(p); },
-                                         window_, {});
+    env::append(plan.pipeline, outside_, 1);
+    if (outside_.empty())
+      plan.density = env::TabulatedDensity(
+          [shape](const torch::Tensor& p) { return shape.table(p); }, window_, {});
     plan.cuts = {
         core::text(core::round_trip(window_.low), " < M < ", core::round_trip(window_.last()))};
     return {plan};
@@ -39,6 +43,7 @@ class Resonance final : public optim::Workload {
 
  private:
   env::Grid window_{.low = 70, .high = 110, .points = 401, .rule = env::CellRule::trapezoid};
+  std::vector<env::StageConfig> outside_;
   // width: PDG 2022, Z boson, full width
   std::vector<env::Parameter> parameters_ = {
       {.name = "mass",

@@ -28,7 +28,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return core::text("[", core::join(lengths, ", "), "]");
 }
 
-void show_pipeline(const optim::ChannelPlan& plan, const env::ParameterSet& parameters,
+bool show_pipeline(const optim::ChannelPlan& plan, const env::ParameterSet& parameters,
                    env::Reach reach) {
   const env::PipelineReport report =
       plan.pipeline.check(parameters, static_cast<std::int64_t>(plan.observables.size()), reach);
@@ -38,14 +38,22 @@ void show_pipeline(const optim::ChannelPlan& plan, const env::ParameterSet& para
   std::vector<std::vector<std::string>> rows;
   for (const auto& row : report.rows)
     rows.push_back({row.stage, shape_text(row.shape), core::text(row.noise_dimensions)});
-  std::cout << "pipeline '" << plan.name << "': shapes fit, values finite, the gradient reaches "
-            << (reached.size() == report.reaches.size() ? "every free parameter"
-                                                        : core::join(reached, ", "))
+  const std::vector<std::string> without = plan.pipeline.without_gradient();
+  std::cout << "pipeline '" << plan.name << "': shapes fit, values finite, "
+            << (!without.empty()
+                    ? core::text("no gradient through '", core::join(without, "', '"),
+                                 "': GAN training not possible, methods without gradients are "
+                                 "(sagips solve with solve.method=moments)")
+                    : core::text("the gradient reaches ",
+                                 reached.size() == report.reaches.size()
+                                     ? std::string("every free parameter")
+                                     : core::join(reached, ", ")))
             << '\n'
             << analysis::plain_table(
                    {"stage", "output of a small batch", "random numbers an event"}, rows);
   if (!report.numbers.empty())
     std::cout << "numbers a sample: " << core::join(report.numbers, ", ") << '\n';
+  return without.empty();
 }
 
 void show_data(const env::Environment& environment) {
@@ -65,6 +73,7 @@ void show_data(const env::Environment& environment) {
 core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   const Job job = read_job(workloads, arguments.source, arguments.assignments);
   std::vector<std::string> problems;
+  bool trainable = true;
   const auto part = [&](const std::function<void()>& look) {
     try {
       look();
@@ -80,7 +89,8 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
     env::ParameterSet parameters(job.workload->parameters());
     const auto plans = optim::channels_in_use(*job.workload, job.settings.data);
     const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
-    for (const auto& plan : plans) part([&] { show_pipeline(plan, parameters, reach); });
+    for (const auto& plan : plans)
+      part([&] { trainable = show_pipeline(plan, parameters, reach) && trainable; });
   });
   part([&] {
     show_data(optim::make_environment(*job.workload, job.settings.data, optim::Split::held_out,
@@ -96,7 +106,7 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
     std::cerr << "sagips: error: " << problem << '\n';
     shown.push_back(problem);
   }
-  if (problems.empty()) std::cout << "ready to train" << std::endl;
+  if (problems.empty()) std::cout << (trainable ? "ready to train" : "ready to solve") << std::endl;
   return problems.empty() ? core::ExitCode::done : core::ExitCode::bad_input;
 }
 

@@ -4,6 +4,17 @@
 
 namespace sagips::cli {
 
+namespace {
+
+// Where nothing is named, a workload that has parameters of its own shows most.
+std::string best_explained(const Workloads& workloads) {
+  for (const std::string& name : workloads.names())
+    if (!workloads.get(name, "explain").make()->parameters().empty()) return name;
+  return workloads.names().front();
+}
+
+}  // namespace
+
 core::ExitCode explain(const Workloads& workloads, const Arguments& arguments) {
   std::vector<std::string> assignments = arguments.assignments;
   std::string key = arguments.source;
@@ -13,7 +24,7 @@ core::ExitCode explain(const Workloads& workloads, const Arguments& arguments) {
     key.clear();
   }
   std::string workload = take_assignment(assignments, "workload");
-  if (workload.empty()) workload = workloads.names().front();
+  if (workload.empty()) workload = best_explained(workloads);
   Job job = read_job(workloads, workload, assignments);
   for (const core::FieldDescription& field : describe_job(job, key)) {
     std::cout << field.key << " = " << field.value << "\n    " << field.help << "\n    "

@@ -86,7 +86,9 @@ class Outputs {
              const torch::Tensor& weights, const train::Evaluator& evaluator) {
     const bool sharded = job_.settings.ranks.data == train::RankConfig::Data::sharded;
     Oracle oracle;
-    if (sharded && ranks_.size() > 1)
+    if (training.failure)
+      log_.info("no fit beside the trained values: the run failed");
+    else if (sharded && ranks_.size() > 1)
       log_.info("no fit beside the trained values: no rank holds all events (ranks.data=sharded)");
     else
       oracle = oracle_fit(job_, log_);
@@ -100,7 +102,7 @@ class Outputs {
     write_generators(*folder_, weights);
     if (ranks_.size() > 1) write_rank_rows(folder_->file(record::run_files::exchange.name), rows);
     std::string figure;
-    if (job_.settings.run.figures)
+    if (job_.settings.run.figures && !training.failure)  // they need pipelines that work
       figure = draw_run_figures(*folder_, job_, environment, results, proposals, evaluator, log_);
     std::cout << '\n' << analysis::result_table(results) << '\n';
     if (ranks_.size() > 1) std::cout << exchange_line(rows) << '\n';
@@ -210,6 +212,7 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
     outputs.write(environment, training, rows, torch::stack(proposals).mean(0),
                   torch::stack(weights), evaluator);
   training.accord->part();
+  if (training.failure) std::rethrow_exception(training.failure);
   return finished.complete ? core::ExitCode::done : core::ExitCode::stopped_early;
 }
 

@@ -1,0 +1,6 @@
+#!/bin/sh
+# Checks the simulator and trains three epochs with it.
+set -e
+cd "$(dirname "$0")"
+sagips check my_stage.yaml
+sagips train my_stage.yaml train.epochs=3 run.figures=false run.folder="$(mktemp -d)"

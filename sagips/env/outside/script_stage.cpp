@@ -1,0 +1,169 @@
+#include "sagips/env/outside/script_stage.hpp"
+
+#include <torch/csrc/jit/passes/inliner.h>
+#include <torch/script.h>
+#include <torch/version.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::env {
+
+using core::DataError;
+using core::text;
+
+namespace {
+
+constexpr const char* expected =
+    "expected forward(input) or forward(input, noise), tensors that give one tensor";
+
+/// One method of a module, and whether it takes noise.
+struct Form {
+  torch::jit::Method method;
+  bool takes_noise;
+};
+
+// LibTorch's messages have many lines; one of them says what is wrong.
+std::string reason(const std::string& message) {
+  const std::size_t error = message.rfind("Error: ");
+  const std::string line = error == std::string::npos ? message : message.substr(error + 7);
+  return core::trim(line.substr(0, line.find('\n')));
+}
+
+bool contains(const std::string& message, const char* words) {
+  return message.find(words) != std::string::npos;
+}
+
+[[noreturn]] void refuse_file(const std::string& path, const std::string& message) {
+  const std::string here = text("this is LibTorch ", TORCH_VERSION);
+  if (contains(message, "maximum supported version"))
+    throw DataError(path, text("was written by a newer PyTorch (", reason(message), "; ", here,
+                               "). Save it with an older PyTorch."));
+  if (contains(message, "Unknown builtin op") || contains(message, "Unknown type"))
+    throw DataError(path, text("uses what this LibTorch does not know (", reason(message), "; ",
+                               here, "). Save it with PyTorch ", TORCH_VERSION, " or older."));
+  throw DataError(path, text("is no TorchScript module (", reason(message),
+                             "). Save one with torch.jit.script(module).save(\"", path, "\")."));
+}
+
+torch::jit::Module load(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path))
+    throw DataError(
+        path, text("is not there (looked for it from ", std::filesystem::current_path().string(),
+                   "). Relative paths count from the folder you start in."));
+  try {
+    torch::jit::Module module = torch::jit::load(path, torch::kCPU);
+    module.eval();
+    // several threads would add to the gradients of the same weights
+    for (torch::Tensor parameter : module.parameters()) parameter.set_requires_grad(false);
+    return module;
+  } catch (const c10::Error& problem) {
+    refuse_file(path, problem.what_without_backtrace());
+  } catch (const std::exception& problem) {
+    refuse_file(path, problem.what());
+  }
+}
+
+bool assigns_attributes(const torch::jit::Block& block) {
+  for (const torch::jit::Node* node : block.nodes()) {
+    if (node->kind() == torch::jit::prim::SetAttr) return true;
+    for (const torch::jit::Block* inner : node->blocks())
+      if (assigns_attributes(*inner)) return true;
+  }
+  return false;
+}
+
+Form checked_form(const std::string& path, const torch::jit::Method& method) {
+  const c10::FunctionSchema& schema = method.function().getSchema();
+  const auto is_tensor = [](const c10::Argument& argument) {
+    return argument.type()->isSubtypeOf(*c10::TensorType::get());
+  };
+  const auto& arguments = schema.arguments();  // the first is the module itself
+  bool fits = (arguments.size() == 2 || arguments.size() == 3) && schema.returns().size() == 1 &&
+              is_tensor(schema.returns()[0]);
+  for (std::size_t i = 1; fits && i < arguments.size(); ++i) fits = is_tensor(arguments[i]);
+  if (!fits) throw DataError(path, text("its method is ", schema, ", ", expected, "."));
+  const auto graph = method.graph()->copy();
+  torch::jit::Inline(*graph);
+  if (assigns_attributes(*graph->block()))
+    throw DataError(path, text("its method ", method.name(),
+                               " assigns to an attribute (several threads call it at a time, in "
+                               "any order). Compute from the arguments alone."));
+  return {method, arguments.size() == 3};
+}
+
+std::int64_t noise_dimensions(const std::string& path, const torch::jit::Module& module,
+                              bool takes_noise) {
+  const bool says = module.hasattr("noise_dimensions");
+  if (takes_noise && !(says && module.attr("noise_dimensions").isInt() &&
+                       module.attr("noise_dimensions").toInt() > 0))
+    throw DataError(path,
+                    "takes noise and does not say how much. Set self.noise_dimensions = NUMBER in "
+                    "the module's __init__: random numbers an event.");
+  if (!takes_noise && says)
+    throw DataError(path,
+                    "has noise_dimensions, and no method takes noise. Write forward(self, input, "
+                    "noise), or leave noise_dimensions away.");
+  return says ? module.attr("noise_dimensions").toInt() : 0;
+}
+
+}  // namespace
+
+struct ScriptStage::Module {
+  explicit Module(const std::string& path)
+      : module(load(path)), train(find_forward(path)), infer(find_infer(path)) {
+    dimensions = noise_dimensions(path, module, train.takes_noise || infer.takes_noise);
+  }
+
+  torch::Tensor call(const Form& form, const std::string& name, const torch::Tensor& input,
+                     Noise& noise) const {
+    if (!input.device().is_cpu())
+      throw core::ShapeError(name, "is a script, which runs on the CPU alone. Set device=cpu.");
+    std::vector<torch::jit::IValue> arguments = {input};
+    if (form.takes_noise) {
+      std::vector<torch::Tensor> numbers;
+      for (std::int64_t i = 0; i < dimensions; ++i) numbers.push_back(noise.uniform());
+      arguments.push_back(torch::stack(numbers, 2));
+    }
+    // An optimised graph may round differently from the first, profiled calls: the same noise must
+    // give the same events.
+    const torch::jit::GraphOptimizerEnabledGuard as_written(false);
+    try {
+      return form.method(std::move(arguments)).toTensor();
+    } catch (const std::exception& problem) {
+      throw core::ShapeError(
+          name, text("fails on input of shape ", input.sizes(), ": ", reason(problem.what())));
+    }
+  }
+
+  Form find_forward(const std::string& path) const {
+    const auto method = module.find_method("forward");
+    if (!method) throw DataError(path, text("has no method forward, ", expected, "."));
+    return checked_form(path, *method);
+  }
+  Form find_infer(const std::string& path) const {
+    const auto method = module.find_method("infer");
+    return method ? checked_form(path, *method) : train;
+  }
+
+  torch::jit::Module module;
+  Form train, infer;
+  std::int64_t dimensions = 0;
+};
+
+ScriptStage::ScriptStage(const std::string& path)
+    : module_(std::make_shared<const Module>(path)),
+      name_(std::filesystem::path(path).filename().string()) {}
+
+torch::Tensor ScriptStage::operator()(torch::Tensor input, Noise& noise) const {
+  return module_->call(module_->train, name_, input, noise);
+}
+
+torch::Tensor ScriptStage::infer(torch::Tensor input, Noise& noise) const {
+  return module_->call(module_->infer, name_, input, noise);
+}
+
+}  // namespace sagips::env

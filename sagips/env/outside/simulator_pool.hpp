@@ -1,0 +1,50 @@
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "sagips/env/outside/simulator_process.hpp"
+
+namespace sagips::env {
+
+/// Several simulators of the same command, started when they are needed first and kept. Called by
+/// several threads at a time; a simulator that fails makes every later call fail alike.
+class SimulatorPool {
+ public:
+  SimulatorPool(SimulatorProcess::Config config, std::int64_t processes)
+      : config_(std::move(config)), processes_(static_cast<std::size_t>(processes)) {}
+
+  /// What a simulator is asked: arrays by name go out as NAME.npy, one comes back.
+  struct Request {
+    std::string verb;  ///< "events", "gradient"
+    std::int64_t samples = 0, events = 0;
+    std::vector<std::pair<std::string, torch::Tensor>> arrays{};
+    std::string answer;  ///< name of the array that comes back
+  };
+  /// shape: [samples, ...] in float64
+  /// throws: core::Error that names the command: it fails, or its array is missing, has another
+  /// number of samples, or holds NaN or infinity
+  torch::Tensor ask(const Request& request);
+
+ private:
+  std::unique_ptr<SimulatorProcess> take();
+  void give_back(std::unique_ptr<SimulatorProcess> process);
+  void break_down(const std::string& reason);
+
+  SimulatorProcess::Config config_;
+  std::size_t processes_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<SimulatorProcess>> free_;
+  std::size_t started_ = 0;
+  std::uint64_t requests_ = 0;
+  std::string broken_;  ///< why; empty: it works
+};
+
+}  // namespace sagips::env

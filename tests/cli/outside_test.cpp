@@ -1,0 +1,311 @@
+// Pipelines from outside, as a user runs them: what works, and one line for what does not.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <sstream>
+#include <thread>
+
+#include "tests/cli/command.hpp"
+
+namespace {
+
+const std::string tiny =
+    " toy.events=2000 train.epochs=3 batch.samples=4 batch.events=8 evaluation.samples=50 "
+    "generator.width=8 discriminator.width=8 run.figures=false run.name=x";
+
+const std::string lifetime_of_t =
+    "parameters: {lifetime: {low: 0.1, high: 5, toy: 2.2, unit: us}}\nobservables: [t]\n";
+
+/// A folder with a problem of one parameter and the pipeline given.
+struct Problem : Scratch {
+  explicit Problem(const std::string& pipeline) {
+    write("p.yaml", lifetime_of_t + "pipeline: " + pipeline + "\n");
+  }
+  void make_scripts() const { ASSERT_EQ(run(SAGIPS_MAKE_SCRIPTS).exit_code, 0); }
+  Outcome check(const std::string& more = "") const { return sagips("check p.yaml " + more); }
+  Outcome train(const std::string& more = "") const {
+    return sagips("train p.yaml" + tiny + " " + more);
+  }
+};
+
+std::string simulator(const std::string& mode, const std::string& options = "") {
+  return "[{process: \"" SAGIPS_SIMULATOR " " + mode + "\", noise_dimensions: 1" + options + "}]";
+}
+
+std::string plugin(const std::string& file, const std::string& options) {
+  return "[{plugin: \"" + file + "\", " + options + "}]";
+}
+
+void expect_line(const Outcome& outcome, int exit_code, const std::vector<std::string>& words) {
+  EXPECT_EQ(outcome.exit_code, exit_code) << outcome.out << outcome.err;
+  EXPECT_EQ(outcome.error_lines(), 1) << outcome.err;
+  for (const std::string& word : words)
+    EXPECT_NE(outcome.err.find(word), std::string::npos) << word << " is not in: " << outcome.err;
+}
+
+// The simulators' numbers stand in `pids`; an ended group may take a moment to be gone.
+void expect_nothing_left(const Scratch& scratch) {
+  ASSERT_TRUE(scratch.has("pids")) << "no simulator was started";
+  std::istringstream numbers(scratch.read("pids"));
+  for (int number; numbers >> number;) {
+    bool there = true;
+    for (int tries = 0; there && tries < 500; ++tries) {
+      there = ::kill(number, 0) == 0;
+      // what was orphaned and killed is there until somebody reaps it
+      std::ostringstream path;
+      path << "/proc/" << number << "/stat";
+      std::istringstream stat(
+          there && std::filesystem::exists(path.str()) ? Scratch::file(path.str()) : std::string());
+      std::string id, name, state;
+      if (stat >> id >> name >> state && state == "Z") there = false;
+      if (there) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_FALSE(there) << "process " << number << " is left";
+  }
+}
+
+}  // namespace
+
+TEST(Outside, ThreeLinesOfYamlTrainAScript) {
+  Problem problem("[{script: my_stage.pt}]");
+  problem.make_scripts();
+  const Outcome check = problem.check();
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+  EXPECT_NE(check.out.find("my_stage.pt"), std::string::npos) << check.out;
+  const Outcome train = problem.train();
+  ASSERT_EQ(train.exit_code, 0) << train.err;
+  EXPECT_NE(train.out.find("lifetime"), std::string::npos);
+  // the effective config reads back
+  const Outcome again =
+      problem.sagips("train runs/custom/x/config.yaml run.name=again train.epochs=1");
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+}
+
+TEST(Outside, AStageBehindABuiltInPipelineTakesItsDensityAway) {
+  Scratch scratch;
+  ASSERT_EQ(scratch.run(SAGIPS_MAKE_SCRIPTS).exit_code, 0);
+  const std::string appended = " 'pipeline=[{script: shift.pt}]'";
+  const Outcome check = scratch.sagips("check resonance toy.events=1000" + appended);
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+  EXPECT_NE(check.out.find("shift.pt"), std::string::npos) << check.out;
+  expect_line(scratch.sagips("fit resonance toy.events=1000" + appended), 2, {"density"});
+  const Outcome proxy = scratch.sagips(
+      "check proxy1d toy.events=1000 'pipeline=[{script: shift.pt}, {event_filter: {low: [-1, -1], "
+      "high: [4, 4]}}]'");
+  EXPECT_EQ(proxy.exit_code, 0) << proxy.err;
+  EXPECT_NE(proxy.out.find("event_filter"), std::string::npos) << proxy.out;
+}
+
+TEST(Outside, AScriptWithAnotherSignatureIsRefused) {
+  for (const auto& [script, words] :
+       std::vector<std::pair<std::string, std::string>>{{"text", "expected forward(input)"},
+                                                        {"three", "expected forward(input)"},
+                                                        {"silent_noise", "noise_dimensions"},
+                                                        {"wrong_size", "fails on input of shape"},
+                                                        {"own_dice", "same noise"},
+                                                        {"not_there", "current folder"}}) {
+    Problem problem("[{script: " + script + ".pt}]");
+    problem.make_scripts();
+    if (words == "current folder")
+      expect_line(problem.train(), 2, {"not_there.pt", "folder you start in"});
+    else
+      expect_line(problem.train(), 2, {script + ".pt", words});
+  }
+}
+
+TEST(Outside, AFileThatIsNoScriptOrOfANewerPyTorchIsRefused) {
+  Problem problem("[{script: my_stage.pt}]");
+  problem.make_scripts();
+  const std::string good = problem.read("my_stage.pt");
+  // the archive's record `version`, stored as it is: format 3 becomes 9999
+  std::string newer = good;
+  const std::size_t name = newer.find("/version");
+  ASSERT_NE(name, std::string::npos);
+  const std::size_t digit = newer.find("3\n", name);
+  ASSERT_LT(digit - name, 200U);
+  newer.replace(digit, 2, "99");
+  problem.write("my_stage.pt", newer);
+  expect_line(problem.check(), 2, {"my_stage.pt", "newer PyTorch", "99", "LibTorch 2."});
+  problem.write("my_stage.pt", "this is text");
+  expect_line(problem.train(), 2, {"my_stage.pt", "no TorchScript module"});
+}
+
+TEST(Outside, AStageThatBecomesNanEndsTheRunAndKeepsItsLastState) {
+  Problem problem("[{script: nan_later.pt}]");
+  problem.make_scripts();
+  // the pull towards large lifetimes: data of 4.7, proposals cross 4.76 sooner or later
+  const Outcome train = problem.train(
+      "parameters.lifetime.toy=4.7 train.epochs=3000 optimizer.generator.learning_rate=0.01");
+  expect_line(train, 1, {"epoch ", "stage 'nan_later.pt'", "lifetime = 4."});
+  for (const std::string file : {"results.json", "generator.npy", "parameters.npy", "config.yaml"})
+    EXPECT_TRUE(problem.has("runs/custom/x/" + file)) << file;
+  const std::string results = problem.read("runs/custom/x/results.json");
+  EXPECT_NE(results.find("failed: epoch"), std::string::npos) << results;
+  const Outcome predict = problem.sagips("predict runs/custom/x samples=10");
+  EXPECT_EQ(predict.exit_code, 0) << predict.err;
+}
+
+TEST(Outside, AProcessWithAProductTrains) {
+  Problem problem(simulator("decay", ", gradient: true, processes: 2"));
+  const Outcome check = problem.check();
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+  EXPECT_NE(check.out.find("ready to train"), std::string::npos) << check.out;
+  const Outcome train = problem.train("threads=2 train.engine.tile_samples=1");
+  EXPECT_EQ(train.exit_code, 0) << train.err;
+  expect_nothing_left(problem);
+}
+
+TEST(Outside, ManyProcessesGiveTheSameNumbersAsOne) {
+  const auto weights = [](const std::string& options) {
+    Problem problem(simulator("decay", ", gradient: true" + options));
+    EXPECT_EQ(problem.train("threads=2 train.engine.tile_samples=1").exit_code, 0);
+    return problem.read("runs/custom/x/generator.npy");
+  };
+  EXPECT_EQ(weights(""), weights(", processes: 2"));
+}
+
+TEST(Outside, AWrongProductIsFoundByTheDryRun) {
+  Problem problem(simulator("wrong_gradient", ", gradient: true"));
+  expect_line(problem.train(), 2, {"simulator", "product with the Jacobian", "differences give"});
+  expect_nothing_left(problem);
+}
+
+TEST(Outside, AProcessWithoutAProductIsRefusedByTheGan) {
+  Problem problem(simulator("decay"));
+  const Outcome check = problem.check();
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+  EXPECT_NE(check.out.find("GAN training not possible"), std::string::npos) << check.out;
+  expect_line(problem.train(), 2, {"process simulator", "no gradient", "solve"});
+}
+
+class FailingSimulator
+    : public ::testing::TestWithParam<std::tuple<std::string, std::vector<std::string>>> {};
+
+TEST_P(FailingSimulator, IsToldInOneLineAndLeavesNothingBehind) {
+  const auto& [mode, words] = GetParam();
+  Problem problem(simulator(mode, ", gradient: true, timeout_s: 0.5"));
+  const Outcome outcome = problem.train();
+  std::vector<std::string> all = words;
+  all.push_back("simulator");
+  expect_line(outcome, 1, all);
+  expect_nothing_left(problem);
+  EXPECT_FALSE(problem.has("runs")) << "nothing was trained";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Outside, FailingSimulator,
+    ::testing::Values(
+        std::tuple{"hangs", std::vector<std::string>{"within 0.5 s", "'waiting for a licence'"}},
+        std::tuple{"crashes", std::vector<std::string>{"signal 11", "'the detector is on fire'"}},
+        std::tuple{"exits", std::vector<std::string>{"exit code 3", "said nothing"}},
+        std::tuple{"garbage", std::vector<std::string>{"'event 1 of 1000 generated'", "'done 1'"}},
+        std::tuple{"rude", std::vector<std::string>{"'usage: simulator FILE'", "'hello 1'"}},
+        std::tuple{"reports", std::vector<std::string>{"error the lifetime must be below 4"}},
+        std::tuple{"wrong_shape", std::vector<std::string>{"output.npy of shape [40]"}},
+        std::tuple{"no_array", std::vector<std::string>{"left no usable output.npy"}},
+        std::tuple{"nan", std::vector<std::string>{"NaN or infinity in output.npy for the input"}}),
+    [](const auto& mode) { return std::get<0>(mode.param); });
+
+TEST(Outside, ACommandThatIsNotThereIsTold) {
+  Problem problem("[{process: no_such_simulator, noise_dimensions: 1}]");
+  expect_line(problem.check(), 2, {"no_such_simulator", "exit code 127", "not found"});
+}
+
+TEST(Outside, ASimulatorThatFailsInTheMiddleLeavesTheLastState) {
+  Problem problem(simulator("nan_later", ", gradient: true"));
+  const Outcome train = problem.train(
+      "parameters.lifetime.toy=4.7 train.epochs=3000 optimizer.generator.learning_rate=0.01");
+  expect_line(train, 1, {"epoch ", "NaN or infinity in output.npy for the input (4."});
+  for (const std::string file : {"results.json", "generator.npy", "parameters.npy"})
+    EXPECT_TRUE(problem.has("runs/custom/x/" + file)) << file;
+  expect_nothing_left(problem);
+}
+
+TEST(Outside, NothingIsLeftWhenTheProgramIsKilled) {
+  for (const std::string signal : {"TERM", "KILL"}) {
+    Problem problem(simulator("hangs", ", timeout_s: 600"));
+    const Outcome outcome = problem.run(SAGIPS_PROGRAM
+                                        " check p.yaml & program=$!; until [ -e pids ]; do "
+                                        "sleep 0.05; done; sleep 0.2; kill -" +
+                                        signal + " $program; wait $program");
+    EXPECT_NE(outcome.exit_code, 0);
+    expect_nothing_left(problem);
+  }
+}
+
+TEST(Outside, APluginTrainsWithItsOptions) {
+  Problem problem(plugin(SAGIPS_PLUGIN_FILE, "stage: decay, clock: 0.1"));
+  const Outcome train = problem.train();
+  EXPECT_EQ(train.exit_code, 0) << train.err;
+  EXPECT_NE(problem.read("runs/custom/x/config.yaml").find("clock: 0.1"), std::string::npos);
+  problem.write("p.yaml", lifetime_of_t + "pipeline: [{plugin: \"" SAGIPS_PLUGIN_FILE
+                                          "\", stage: decay}, {plugin: \"" SAGIPS_PLUGIN_FILE
+                                          "\", stage: shift, by: 2}]\n");
+  EXPECT_EQ(problem.check().exit_code, 0);
+}
+
+TEST(Outside, APluginOfAnotherVersionIsRefusedBeforeItsCodeRuns) {
+  Problem problem(plugin(SAGIPS_OLD_PLUGIN_FILE, "stage: decay"));
+  expect_line(problem.train(), 2,
+              {"was built for sagips 0.0.1 (old)", "and this is sagips 0.", "Build it again"});
+}
+
+TEST(Outside, WhatIsNoPluginIsRefused) {
+  Problem missing(plugin("nowhere.so", "stage: decay"));
+  expect_line(missing.check(), 2, {"nowhere.so", "is not there", "folder you start in"});
+  Problem text(plugin("./p.yaml", "stage: decay"));
+  expect_line(text.check(), 2, {"p.yaml", "no shared library"});
+  Problem program(plugin(SAGIPS_SIMULATOR, "stage: decay"));
+  expect_line(program.check(), 2, {"no SAGIPS plug-in"});
+  Problem stage(plugin(SAGIPS_PLUGIN_FILE, "stage: decai"));
+  expect_line(stage.check(), 2, {"p.yaml:3", "unknown stage 'decai'", "did you mean 'decay'"});
+  Problem option(plugin(SAGIPS_PLUGIN_FILE, "stage: decay, clok: 1"));
+  expect_line(option.check(), 2, {"p.yaml:3", "pipeline.0.clok", "did you mean 'clock'"});
+}
+
+TEST(Outside, AConfigThatIsIncompleteSaysWhatIsMissing) {
+  Scratch scratch;
+  scratch.write("p.yaml", "workload: custom\n");
+  expect_line(scratch.sagips("train p.yaml" + tiny), 2, {"parameters"});
+  scratch.write("p.yaml", "parameters: {a: {low: 0}}\npipeline: []\n");
+  expect_line(scratch.sagips("train p.yaml" + tiny), 2, {"parameters.a", "low and its high"});
+  scratch.write("p.yaml", lifetime_of_t + "pipeline: []\n");
+  expect_line(scratch.sagips("train p.yaml" + tiny), 2, {"pipeline", "is empty"});
+  scratch.write("p.yaml", lifetime_of_t + "pipeline: [{skript: a.pt}]\n");
+  expect_line(scratch.sagips("train p.yaml" + tiny), 2, {"p.yaml:3", "did you mean 'script'"});
+}
+
+TEST(New, WritesFoldersThatWork) {
+  Scratch scratch;
+  ASSERT_EQ(scratch.run(SAGIPS_MAKE_SCRIPTS).exit_code, 0);
+  const Outcome made = scratch.sagips("new stage clock_smearing");
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_NE(scratch.read("clock_smearing/clock_smearing.py").find("class ClockSmearing"),
+            std::string::npos);
+  // what its script would write, made without PyTorch
+  const Outcome test = scratch.run("cp my_stage.pt clock_smearing/clock_smearing.pt && PATH=" +
+                                   std::filesystem::path(SAGIPS_PROGRAM).parent_path().string() +
+                                   ":$PATH clock_smearing/test.sh");
+  EXPECT_EQ(test.exit_code, 0) << test.out << test.err;
+  for (const std::string line :
+       {"stage a_plugin language=cpp", "stage a_process language=process", "workload a_program"})
+    EXPECT_EQ(scratch.sagips("new " + line).exit_code, 0) << line;
+  EXPECT_NE(scratch.read("a_plugin/a_plugin.cpp").find("struct APlugin"), std::string::npos);
+  EXPECT_TRUE(scratch.has("a_process/test.sh"));
+  EXPECT_TRUE(scratch.has("a_program/CMakeLists.txt"));
+}
+
+TEST(New, RefusesWhatItCannotWrite) {
+  Scratch scratch;
+  ASSERT_EQ(scratch.sagips("new stage a").exit_code, 0);
+  const std::string before = scratch.read("a/README.md");
+  expect_line(scratch.sagips("new stage a"), 2, {"already there"});
+  EXPECT_EQ(scratch.read("a/README.md"), before);
+  expect_line(scratch.sagips("new stage"), 2, {"NAME"});
+  expect_line(scratch.sagips("new stage Bad-Name"), 2, {"Bad-Name"});
+  expect_line(scratch.sagips("new stage b language=pascal"), 2, {"pascal", "python, cpp, process"});
+  expect_line(scratch.sagips("new pipeline b"), 2, {"neither stage nor workload"});
+  EXPECT_FALSE(scratch.has("b"));
+}

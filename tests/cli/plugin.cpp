@@ -1,0 +1,37 @@
+// The plug-in of the tests: one stage that works, one with a nested Config.
+#include "sagips/env/outside/plugin.hpp"
+
+namespace {
+
+struct Decay {
+  double clock = 0.3;
+  void fields(sagips::core::FieldList& list) {
+    list.add("clock", clock, "resolution [us]", sagips::core::Range::at_least(0));
+  }
+  torch::Tensor operator()(torch::Tensor lifetime, sagips::env::Noise& noise) const {
+    return (lifetime * -torch::log(noise.uniform()) + clock * noise.normal()).unsqueeze(2);
+  }
+};
+
+struct Shift {
+  struct Config {
+    double by = 1;
+    void fields(sagips::core::FieldList& list) { list.add("by", by, "how far"); }
+  };
+  explicit Shift(const Config& config) : by_(config.by) {}
+  torch::Tensor operator()(torch::Tensor events, sagips::env::Noise&) const { return events + by_; }
+
+ private:
+  double by_;
+};
+
+}  // namespace
+
+#ifdef SAGIPS_PRETENDED_BUILD
+#undef SAGIPS_BUILD
+#define SAGIPS_BUILD SAGIPS_PRETENDED_BUILD
+#endif
+SAGIPS_PLUGIN(stages) {
+  stages.add<Decay>("decay", "times of decays");
+  stages.add<Shift>("shift", "moves events");
+}
