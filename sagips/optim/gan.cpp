@@ -24,9 +24,10 @@ void require_gradient(const env::Channel& channel) {
   if (without.empty()) return;
   throw core::ConfigError(
       "pipeline '" + channel.name + "'",
-      core::text("the stage '", core::join(without, "', '"),
-                 "' has no gradient (a GAN learns through the pipeline's). Use a method that needs "
-                 "none, such as sagips solve with solve.method=moments, or give the stage a gradient."));
+      core::text(
+          "the stage '", core::join(without, "', '"),
+          "' has no gradient (a GAN learns through the pipeline's). Use a method that needs "
+          "none, such as sagips solve with solve.method=moments, or give the stage a gradient."));
 }
 
 }  // namespace
@@ -44,10 +45,16 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
   check();
   for (const env::Channel& channel : environment.channels) require_gradient(channel);
   steps_.push_back({"generator", &generator_.replica(), &generator_adam_});
-  if (config.generator.average > 0) {
+  if (config.optimizer.newton.every > 0)
+    newton_ = std::make_unique<NewtonBias>(config.optimizer.newton, generator_.replica(),
+                                           environment, config.moments, seed);
+  if (config.generator.average > 0)
     average_ = std::make_unique<WeightAverage>(generator_.replica(), config.generator.average);
-    steps_[0].updated = [this] { average_->add(); };
-  }
+  if (newton_ || average_)
+    steps_[0].updated = [this] {
+      if (newton_) newton_->after();
+      if (average_) average_->add();
+    };
   for (const env::Channel& channel : environment.channels) {
     discriminators_.push_back(
         std::make_unique<Discriminator>(config.discriminator, config.optimizer.discriminator,
@@ -212,6 +219,7 @@ std::string Gan::origin_of_non_finite(const Batch& batch) {
 void Gan::state(nn::StateList& list) {
   list.part("generator", generator_.replica());
   list.part("generator_adam", generator_adam_);
+  if (newton_) list.part("generator_newton", *newton_);
   if (average_) list.part("generator_average", *average_);
   for (std::size_t k = 0; k < discriminators_.size(); ++k)
     discriminators_[k]->state(list, "discriminator_" + environment_.channels[k].name);

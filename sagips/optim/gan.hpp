@@ -11,6 +11,7 @@
 #include "sagips/optim/adam.hpp"
 #include "sagips/optim/discriminator.hpp"
 #include "sagips/optim/generator.hpp"
+#include "sagips/optim/newton_bias.hpp"
 #include "sagips/optim/optimizer.hpp"
 #include "sagips/optim/rank_place.hpp"
 #include "sagips/optim/weight_average.hpp"
@@ -57,6 +58,7 @@ struct GanOptimizerConfig {
   std::int64_t discriminator_steps = 1;  ///< for each of the generator's
   AdamConfig generator{.learning_rate = 1e-5};
   AdamConfig discriminator{.learning_rate = 1e-4};
+  NewtonConfig newton;
   void fields(core::FieldList& list);
 };
 
@@ -67,6 +69,7 @@ struct GanConfig {
   BatchConfig batch;
   GanOptimizerConfig optimizer;
   nn::DenseConfig dense;
+  MomentsConfig moments;  ///< of the Newton steps; listed among the solvers' settings
   void fields(core::FieldList& list);
 };
 
@@ -92,6 +95,10 @@ class Gan final : public Optimizer {
   nn::Replica& discriminator(std::size_t channel) { return discriminators_[channel]->replica(); }
   /// The generator's weights that predict: their running mean where there is one. shape: [size]
   torch::Tensor predicting_weights();
+  /// See Generator.
+  void begin_at(const torch::Tensor& theta, const torch::Tensor& covariance) {
+    generator_.begin_at(theta, covariance);
+  }
   /// Replaces the sources of the pipeline's noise, by step name; for comparisons with a recorded
   /// run.
   using NoiseMaker = std::function<std::shared_ptr<const env::NoiseSource>(
@@ -138,6 +145,7 @@ class Gan final : public Optimizer {
   torch::Device device_;
   Generator generator_;
   Adam generator_adam_;
+  std::unique_ptr<NewtonBias> newton_;      ///< null: Adam moves all weights
   std::unique_ptr<WeightAverage> average_;  ///< null: the last weights predict
   std::vector<std::unique_ptr<Discriminator>> discriminators_;
   std::vector<UpdateStep> steps_;

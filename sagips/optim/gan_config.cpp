@@ -75,6 +75,8 @@ void GanOptimizerConfig::fields(core::FieldList& list) {
   list.group("generator", generator, "Adam of the generator (authors' tool kit: rate 1e-5)");
   list.group("discriminator", discriminator,
              "Adam of the discriminator (authors' tool kit: rate 1e-4)");
+  list.group("newton", newton,
+             "Newton steps of the generator's last biases, which move all proposals together");
 }
 
 void GanConfig::fields(core::FieldList& list) {

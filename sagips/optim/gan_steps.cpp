@@ -96,10 +96,11 @@ void Gan::add_simultaneous_pass() {
 }
 
 void Gan::prepare_generator(Batch& batch, std::int64_t tiles) {
-  if (config_.generator.spread_penalty > 0) {
+  if (config_.generator.spread_penalty > 0 || newton_) {
     torch::NoGradGuard no_grad;
     batch.mean_logits = generator_.logits(generator_.leaves(), batch.noise).mean(0);
   }
+  if (newton_) newton_->before(batch.epoch, batch.mean_logits);
   for (std::size_t k = 0; k < discriminators_.size(); ++k) {
     if (keeps_events()) batch.channels[k].kept.resize(static_cast<std::size_t>(tiles));
     discriminators_[k]->pack();

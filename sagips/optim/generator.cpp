@@ -9,6 +9,9 @@ namespace sagips::optim {
 
 void GeneratorConfig::fields(core::FieldList& list) {
   network.fields(list);
+  list.choice("start", start, {{"random", Start::random}, {"moments", Start::moments}},
+              "where the proposals begin: random weights (SAGIPS paper), or the solution of the "
+              "moments, scattered by its errors");
   list.add("noise_dimensions", noise_dimensions,
            "numbers of an input noise vector (authors' tool kit: 6)",
            core::Range::between(1, 100000));
@@ -68,6 +71,30 @@ torch::Tensor Generator::predict(std::int64_t rows, const nn::Leaves& leaves) co
   torch::NoGradGuard no_grad;
   const core::RandomStream stream(seed_, "prediction noise");
   return propose(leaves, noise(stream, rows)).cpu();
+}
+
+// Logits are W h + b: with A S A' = C for the covariance S that they have now, A W and theta + A (b -
+// mean) give theta and C.
+void Generator::begin_at(const torch::Tensor& theta, const torch::Tensor& covariance) {
+  torch::NoGradGuard no_grad;
+  constexpr std::int64_t rows = 8192;
+  const torch::Tensor now =
+      logits(leaves(), noise(core::RandomStream(seed_, "start of the proposals"), rows))
+          .to(torch::kCPU, torch::kFloat64);
+  const torch::Tensor mean = now.mean(0);
+  const torch::Tensor centred = now - mean;
+  const torch::Tensor scatter = torch::matmul(centred.t(), centred) / static_cast<double>(rows);
+  const auto root = [](const torch::Tensor& matrix) {
+    const torch::Tensor jitter = matrix.diagonal().mean() * 1e-9;
+    return torch::linalg_cholesky(matrix + jitter * torch::eye(matrix.size(0), torch::kFloat64));
+  };
+  const torch::Tensor map = torch::matmul(root(covariance), torch::linalg_inv(root(scatter)));
+  const std::size_t last = replica_.parameters().size() - 1;
+  const torch::Tensor bias = replica_.view(replica_.weights(), last);
+  const torch::Tensor weight = replica_.view(replica_.weights(), last - 1);
+  const auto as_double = [](const torch::Tensor& t) { return t.to(torch::kCPU, torch::kFloat64); };
+  bias.copy_(theta + torch::matmul(map, as_double(bias) - mean));
+  weight.copy_(torch::matmul(map, as_double(weight)));
 }
 
 }  // namespace sagips::optim

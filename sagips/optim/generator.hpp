@@ -14,6 +14,12 @@
 namespace sagips::optim {
 
 struct GeneratorConfig {
+  /// Where the proposals begin.
+  enum class Start {
+    random,   ///< wherever random weights put them (SAGIPS paper)
+    moments,  ///< at the solution of the moments, scattered by its errors
+  };
+  Start start = Start::random;
   nn::MlpConfig network;
   std::int64_t noise_dimensions = 6;
   nn::SharedPart shared = nn::SharedPart::weights_only;
@@ -45,6 +51,10 @@ class Generator {
   /// `rows` proposals without a graph, always from the same noise vectors; on the CPU.
   torch::Tensor predict(std::int64_t rows) const { return predict(rows, replica_.leaves()); }
   torch::Tensor predict(std::int64_t rows, const nn::Leaves& leaves) const;
+
+  /// Changes the last layer so that the proposals have this mean and covariance, and otherwise stay
+  /// what they were. shape: theta [free], covariance [free, free], logit
+  void begin_at(const torch::Tensor& theta, const torch::Tensor& covariance);
 
   nn::Replica& replica() { return replica_; }
   const nn::Leaves& leaves() const { return replica_.leaves(); }

@@ -44,10 +44,9 @@ bool show_pipeline(const optim::ChannelPlan& plan, const env::ParameterSet& para
                     ? core::text("no gradient through '", core::join(without, "', '"),
                                  "': GAN training not possible, methods without gradients are "
                                  "(sagips solve with solve.method=moments)")
-                    : core::text("the gradient reaches ",
-                                 reached.size() == report.reaches.size()
-                                     ? std::string("every free parameter")
-                                     : core::join(reached, ", ")))
+                    : core::text("the gradient reaches ", reached.size() == report.reaches.size()
+                                                              ? std::string("every free parameter")
+                                                              : core::join(reached, ", ")))
             << '\n'
             << analysis::plain_table(
                    {"stage", "output of a small batch", "random numbers an event"}, rows);

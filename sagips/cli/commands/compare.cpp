@@ -13,6 +13,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/optim/warm_start.hpp"
 #include "sagips/record/run_files.hpp"
 
 namespace sagips::cli {
@@ -55,7 +56,14 @@ Attempt attempt_solver(const Job& job, const env::Environment& environment,
 Attempt attempt_gan(const Job& job, const env::Environment& environment, double budget_s) {
   Attempt attempt{"gan", {}, 0, ""};
   const auto began = Clock::now();
-  optim::Gan gan(job.settings.gan, environment, job.seed(), torch::kCPU);
+  optim::GanConfig config = job.settings.gan;
+  config.moments = job.settings.solvers.moments;
+  optim::Gan gan(config, environment, job.seed(), torch::kCPU);
+  if (config.generator.start == optim::GeneratorConfig::Start::moments) {
+    optim::SolveContext context;
+    context.seed = job.seed();
+    optim::warm_start(gan, environment, config.moments, context);
+  }
   const double made_s = seconds_since(began);
   const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
   train::LoopConfig loop = job.settings.loop;

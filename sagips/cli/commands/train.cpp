@@ -14,7 +14,9 @@
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/channel_share.hpp"
+#include "sagips/optim/warm_start.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/train/add_up.hpp"
 #include "sagips/train/distribute.hpp"
 #include "sagips/train/gather.hpp"
 
@@ -146,6 +148,22 @@ env::Environment own_channels(const Job& job, const env::Environment& all,
   return optim::channel_share(all, place);
 }
 
+// Where the config wants it: all ranks begin at one solution, to which each adds what its events say.
+void begin(const Job& job, comm::Ranks& ranks, const env::Environment& environment, optim::Gan& gan,
+           core::Log& log) {
+  if (job.settings.gan.generator.start != optim::GeneratorConfig::Start::moments) return;
+  optim::SolveContext context;
+  context.seed = job.seed();
+  context.place = {ranks.rank(), ranks.size()};
+  if (ranks.size() > 1)
+    context.add_up = [&ranks](std::span<double> numbers) { train::add_up(ranks, numbers); };
+  const optim::Solution solution =
+      optim::warm_start(gan, environment, job.settings.solvers.moments, context);
+  if (ranks.is_first())
+    log.info(core::text("the generator begins at the solution of the moments, found in ",
+                        core::duration(solution.time_s)));
+}
+
 void say_start(const Job& job, comm::Ranks& ranks, const env::Environment& environment,
                const train::RankExchange& exchange, int threads, core::Log& log) {
   std::string line =
@@ -188,8 +206,10 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
       *job.workload, job.settings.data, optim::Split::held_out, job.seed(), share);
   optim::GanConfig gan_config = job.settings.gan;
   gan_config.optimizer.generator.learning_rate *= traits.learning_rate_factor;
+  gan_config.moments = job.settings.solvers.moments;
   const env::Environment own = own_channels(job, environment, share.place);
   optim::Gan gan(gan_config, own, job.seed(), device, share.place);
+  begin(job, ranks, own, gan, log);
   check_equal_start(ranks, gan.generator().shared_weights());
   train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());
   const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
