@@ -124,10 +124,11 @@ void Loop::update(std::size_t index) {
   if (pending_[index].ready == 0) return;  // one_update_late: nothing yet in the first epoch
   complete_exchange(index);
   optim::UpdateStep& step = optimizer_.steps()[index];
-  if (pending_[index].updates != 0) step.adam->step(progress());
+  const bool updated = pending_[index].updates != 0;
+  if (updated) step.adam->step(progress());
   pending_[index] = {};
   if (callbacks_.exchange.after_update) callbacks_.exchange.after_update(step);
-  if (step.updated) step.updated();
+  if (updated && step.updated) step.updated();
 }
 
 // Threads take tiles. What is left beside those is too short for threads in each operation.
