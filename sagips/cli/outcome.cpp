@@ -175,23 +175,54 @@ namespace {
 
 constexpr double improbable = 1e-3;
 
+std::string goodness_text(const record::GoodnessResult& one) {
+  std::string line = core::text(one.name, " = ", core::significant(one.value, 4));
+  if (one.degrees_of_freedom > 0)
+    line += core::text(" for ", std::llround(one.degrees_of_freedom), " degrees of freedom");
+  return line + core::text(", p = ", core::significant(one.p_value, 3));
+}
+
 }  // namespace
 
-std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness, core::Log& log) {
+void judge_training(const Job& job, const env::Environment& environment, record::Results& results,
+                    core::Log& log) {
+  results.method = "gan";
+  std::vector<double> values;
+  for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
+  optim::SolveContext context;
+  context.seed = job.seed();
+  const auto judged = or_warning<optim::Solution>(log, "no chi2 beside the trained values", [&] {
+    return optim::MomentSolver(job.settings.solvers.moments)
+        .judge(environment, context, torch::tensor(values, torch::kFloat64));
+  });
+  if (!judged) return;
+  for (const optim::GoodnessOfFit& one : judged->goodness)
+    results.goodness.push_back({one.name, one.value, one.degrees_of_freedom, one.p_value});
+  if (judged->goodness.empty()) return;
+  if (judged->goodness[0].p_value < improbable) {
+    log.warning(core::text(
+        "the networks are not where the data want them: ", goodness_text(results.goodness[0]),
+        " (no errors are stated). Train longer, begin with generator.start=moments, or see what ",
+        "`sagips solve` finds."));
+    return;
+  }
+  results.errors_from = "covariance of the moments at the networks' answer";
+  for (std::size_t i = 0; i < results.parameters.size(); ++i)
+    if (!results.parameters[i].fixed) results.parameters[i].error = judged->errors[i];
+}
+
+std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness) {
   std::string lines;
-  for (const record::GoodnessResult& one : goodness) {
-    std::string line = core::text(one.name, " = ", core::significant(one.value, 4));
-    if (one.degrees_of_freedom > 0)
-      line += core::text(" for ", core::text(std::llround(one.degrees_of_freedom)),
-                         " degrees of freedom");
-    line += core::text(", p = ", core::significant(one.p_value, 3));
-    lines += line + "\n";
+  for (const record::GoodnessResult& one : goodness) lines += goodness_text(one) + "\n";
+  return lines;
+}
+
+void warn_of_misfit(const std::vector<record::GoodnessResult>& goodness, core::Log& log) {
+  for (const record::GoodnessResult& one : goodness)
     if (one.p_value < improbable)
-      log.warning(core::text("the pipeline does not describe these data: ", line,
+      log.warning(core::text("the pipeline does not describe these data: ", goodness_text(one),
                              " (values and errors mean little then). Look at the figures of the "
                              "observables, and at what the pipeline leaves out."));
-  }
-  return lines;
 }
 
 void warn_at_limits(const std::vector<std::string>& at_limit, core::Log& log) {

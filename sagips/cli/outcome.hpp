@@ -40,9 +40,16 @@ record::Results fit_results(const Job& job, const env::Environment& environment,
 record::Results solve_results(const Job& job, const env::Environment& environment,
                               const optim::Solution& solution, core::Log& log);
 
-/// The lines under a table that say whether the pipeline describes the data, and a warning in the
-/// log where it does not.
-std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness, core::Log& log);
+/// Compares what networks found with the moments of the data: chi2, and where that is good the errors
+/// of the moments, since a network states none.
+void judge_training(const Job& job, const env::Environment& environment, record::Results& results,
+                    core::Log& log);
+
+/// The lines under a table that say whether the pipeline describes the data.
+std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness);
+
+/// A warning in the log for each number that says that the pipeline does not describe the data.
+void warn_of_misfit(const std::vector<record::GoodnessResult>& goodness, core::Log& log);
 
 /// A warning in the log for each parameter whose error an end of its range makes doubtful.
 void warn_at_limits(const std::vector<std::string>& at_limit, core::Log& log);

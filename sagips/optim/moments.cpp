@@ -1,6 +1,7 @@
 #include "sagips/optim/moments.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -28,9 +29,11 @@ void MomentsConfig::fields(core::FieldList& list) {
   list.choice("noise", noise,
               {{"sobol", NoiseKind::sobol}, {"pseudo_random", NoiseKind::pseudo_random}},
               "random numbers of the simulation; sobol: scrambled quasi-random ones");
-  list.add("least_events", least_events, "simulated at a parameter vector while few data count",
+  list.add("least_events", least_events,
+           "simulated at a parameter vector while few data count; raised to a power of two",
            Range::between(100, 1e8));
-  list.add("most_events", most_events, "simulated at a parameter vector at most",
+  list.add("most_events", most_events,
+           "simulated at a parameter vector at most; raised to a power of two",
            Range::between(100, 1e8));
   list.add("repetitions", repetitions,
            "simulations with other random numbers that the last step averages; their scatter "
@@ -48,6 +51,13 @@ void MomentsConfig::fields(core::FieldList& list) {
   list.choice("start", start, {{"middle", Start::middle}, {"random", Start::random}},
               "first starting point: the middle of all ranges, or a random one as for later ones");
   list.add("starts", starts, "starting points at most", Range::between(1, 1000));
+}
+
+std::int64_t MomentsConfig::events_for(double data_events) const {
+  const auto wanted = static_cast<std::uint64_t>(
+      std::clamp(data_events, static_cast<double>(least_events),
+                 static_cast<double>(std::max(least_events, most_events))));
+  return static_cast<std::int64_t>(std::bit_ceil(wanted));
 }
 
 namespace {
@@ -120,8 +130,7 @@ class Descent {
   bool level(double count) {
     share_ = count / model_.data_events();
     has_prior_ = count < model_.data_events();
-    events_ = std::clamp(static_cast<std::int64_t>(count), config_.least_events,
-                         std::max(config_.least_events, config_.most_events));
+    events_ = config_.events_for(count);
     torch::Tensor residuals;
     double best = score(theta_, residuals);
     if (!std::isfinite(best))
@@ -272,8 +281,7 @@ torch::Tensor inverse_of_hessian(const torch::Tensor& jacobian) {
 }
 
 std::int64_t last_events(const MomentModel& model, const MomentsConfig& config) {
-  return std::clamp(static_cast<std::int64_t>(model.data_events()), config.least_events,
-                    std::max(config.least_events, config.most_events));
+  return config.events_for(model.data_events());
 }
 
 // The weights follow the point, then the point the weights, until it stays.

@@ -17,8 +17,8 @@ struct MomentsConfig {
   Jacobian jacobian = Jacobian::differences;
   double difference = 1e-3;  ///< step of central differences, of a parameter's range
   NoiseKind noise = NoiseKind::sobol;
-  std::int64_t least_events = 2000;  ///< simulated at a parameter vector while few data count
-  std::int64_t most_events = 20000;  ///< and when all do
+  std::int64_t least_events = 2048;  ///< simulated at a parameter vector while few data count
+  std::int64_t most_events = 16384;  ///< and when all do
   std::int64_t repetitions = 8;      ///< simulations with other noise that the last step averages
   Weighting weighting = Weighting::model;  ///< whose covariance the features are weighted with
   double reference_error = 1e-3;           ///< relative, to which reference numbers are met
@@ -26,6 +26,8 @@ struct MomentsConfig {
   std::int64_t first_level = 100;          ///< events that the data count as first
   Start start = Start::middle;             ///< of the first try; later ones are random
   std::int64_t starts = 6;                 ///< starting points at most
+  /// Simulated while so many data count: a power of two, where Sobol points are most even.
+  std::int64_t events_for(double data_events) const;
   void fields(core::FieldList& list);
 };
 
@@ -43,7 +45,7 @@ struct MomentsConfig {
 ///
 /// source: generalised method of moments, Hansen, Econometrica 50 (1982) 1029; simulated: McFadden,
 ///         Econometrica 57 (1989) 995; the recipe and what it reaches: docs/physics/moments.md
-/// cost:   13 pipeline calls of 2,000 to 20,000 events a step with 6 parameters, some 25 steps
+/// cost:   13 pipeline calls of 2,048 to 16,384 events a step with 6 parameters, some 25 steps
 class MomentSolver final : public Solver {
  public:
   explicit MomentSolver(MomentsConfig config) : config_(config) {}

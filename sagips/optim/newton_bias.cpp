@@ -32,8 +32,8 @@ void NewtonBias::before(std::uint32_t epoch, const torch::Tensor& mean_logits) {
   SolveContext context;
   context.seed = seed_;
   const MomentModel model(environment_, moments_, context);
-  const torch::Tensor jacobian =
-      model.jacobian(mean_logits.to(torch::kCPU, torch::kFloat64), moments_.most_events);
+  const torch::Tensor jacobian = model.jacobian(mean_logits.to(torch::kCPU, torch::kFloat64),
+                                                moments_.events_for(model.data_events()));
   const torch::Tensor information = torch::matmul(jacobian.t(), jacobian) / model.data_events();
   if (!torch::isfinite(information).all().item<bool>())
     throw core::StateError(

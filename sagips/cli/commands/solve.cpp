@@ -74,7 +74,8 @@ void write(const Job& job, const env::Environment& environment, const record::Re
     figures = draw_fit_figures(folder, job, environment, solution.values, log);
   std::cout << analysis::result_table(results) << '\n';
   if (!results.errors_from.empty()) std::cout << "errors: " << results.errors_from << '\n';
-  std::cout << goodness_lines(results.goodness, log);
+  std::cout << goodness_lines(results.goodness) << std::flush;
+  warn_of_misfit(results.goodness, log);
   warn_at_limits(solution.at_limit, log);
   std::cout << results.method << ": " << results.finish_reason << " after "
             << core::with_thousands(solution.evaluations) << " evaluations of the pipeline, "

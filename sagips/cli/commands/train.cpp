@@ -98,6 +98,7 @@ class Outputs {
     results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
     results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
     for (const auto& number : training.record.last.ranks) results.numbers.push_back(number);
+    if (!training.failure) judge_training(job_, environment, results, log_);
     record::write_results_json(folder_->file(record::run_files::results.name), results);
     record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
     write_proposals(folder_->file(record::run_files::parameters.name), proposals);
@@ -107,6 +108,8 @@ class Outputs {
     if (job_.settings.run.figures && !training.failure)  // they need pipelines that work
       figure = draw_run_figures(*folder_, job_, environment, results, proposals, evaluator, log_);
     std::cout << '\n' << analysis::result_table(results) << '\n';
+    if (!results.errors_from.empty()) std::cout << "errors: " << results.errors_from << '\n';
+    std::cout << goodness_lines(results.goodness);
     if (ranks_.size() > 1) std::cout << exchange_line(rows) << '\n';
     if (!figure.empty()) std::cout << "residuals over time: " << figure << '\n';
     std::cout << "run folder: " << folder_->path() << std::endl;
