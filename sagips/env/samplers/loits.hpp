@@ -15,8 +15,8 @@ namespace sagips::env {
 /// interpolation. Events follow the density to second order in the cells' size.
 ///
 /// The gradient is biased: how many events a cell gets carries none, so that a gradient knows of
-/// shifts within the cells alone, and vanishes with their size. Use Rosenblatt where gradients matter; this one is for comparison with the authors'
-/// results.
+/// shifts within the cells alone, and vanishes with their size. Use Rosenblatt where gradients
+/// matter; this one is for comparison with the authors' results.
 ///
 /// counts, multinomial: each event draws its cell. truncated: a cell gets its expected number
 /// rounded down; the events that are left over do not exist (mask). Needs more events than cells.
