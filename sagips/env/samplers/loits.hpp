@@ -9,9 +9,9 @@ namespace sagips::env {
 
 /// Local orthogonal inverse transform sampling of pairs (x, y) from a density tabulated on a plane.
 ///
-/// Each cell gets its share of the events by its mass (mean of four corners times its area). Inside,
-/// x and y are drawn apart: the density, integrated over the cell along the other axis by the
-/// trapezoid rule, is linear; its cumulated values at ten points are inverted by linear
+/// Each cell gets its share of the events by its mass (mean of four corners times its area).
+/// Inside, x and y are drawn apart: the density, integrated over the cell along the other axis by
+/// the trapezoid rule, is linear; its cumulated values at ten points are inverted by linear
 /// interpolation. Events follow the density to second order in the cells' size.
 ///
 /// The gradient is biased: how many events a cell gets carries none, so that a gradient knows of
