@@ -120,8 +120,9 @@ torch::Tensor multipliers_at(const Likelihood::Point& point) {
   return -torch::linalg_pinv(point.jacobian.t()).matmul(point.gradient);
 }
 
-// Directions that the data leave open, in shares of the parameters' ranges. There the curvature knows
-// nothing of the logit's own bend, which near a minimum is all that an open direction would show.
+// Directions that the data leave open, in shares of the parameters' ranges. There the curvature
+// knows nothing of the logit's own bend, which near a minimum is all that an open direction would
+// show.
 // shape: [directions, free]
 torch::Tensor open_directions(const Likelihood& likelihood, const torch::Tensor& theta) {
   const Likelihood::Point point = likelihood.at(theta);

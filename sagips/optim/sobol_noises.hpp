@@ -16,7 +16,8 @@ namespace sagips::optim {
 /// tile first asks and shared by the epoch's other tiles. May be asked from several threads.
 class SobolNoises {
  public:
-  /// events: of each parameter sample. Plays a small batch to learn how many numbers an event takes.
+  /// events: of each parameter sample. Plays a small batch to learn how many numbers an event
+  /// takes.
   /// throws: what Pipeline::check throws
   SobolNoises(const env::Environment& environment, std::int64_t events, std::uint64_t seed);
 

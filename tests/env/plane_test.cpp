@@ -172,7 +172,7 @@ TEST(Rosenblatt, NamesATableThatDoesNotFit) {
   density.values = torch::ones({2, 7, 9});
   Noise noise = noise_of(1, 2, 5);
   EXPECT_NE(message_of<core::ShapeError>([&] {
-              Rosenblatt(small_plane())(density, noise);
+              Rosenblatt{small_plane()}(density, noise);
             }).find("rosenblatt"),
             std::string::npos);
 }

@@ -160,7 +160,7 @@ TEST(Likelihood, RefusesAChannelWithoutADensity) {
 TEST(Likelihood, WantsAllReferenceNumbersOrNone) {
   env::Environment environment = one_parameter(50);
   const Exponential theory;
-  environment.channels[0].density.emplace(
+  environment.channels[0].density = env::TabulatedDensity(
       [theory](const torch::Tensor& p) {
         return theory.table(p).expand({-1, 2, -1});
       },

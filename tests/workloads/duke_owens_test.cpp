@@ -50,8 +50,8 @@ TEST(DukeOwens, HasThePublishedDensitiesAtTheStartingScale) {
   EXPECT_NEAR(first(Target::neutron) / ((both + 3 * d) * flux), 1, 1e-12);
 }
 
-// With s the exponents move: at Q2 = 100, s = ln(ln(2500) / ln(100)); the ratio of both targets knows
-// no norm of the flux.
+// With s the exponents move: at Q2 = 100, s = ln(ln(2500) / ln(100)); the ratio of both targets
+// knows no norm of the flux.
 TEST(DukeOwens, EvolvesWithQ2) {
   const env::Plane plane({.low = 0.3, .high = 0.9, .points = 3},
                          {.low = 4, .high = 100, .points = 3});

@@ -126,8 +126,8 @@ train::LoopConfig epochs(std::int64_t count) {
   return loop;
 }
 
-// No false alarm by chance: a run repeats bit for bit. The bar tells learning from no learning: it is
-// a tenth of the distance from the middle of the ranges, where a generator begins.
+// No false alarm by chance: a run repeats bit for bit. The bar tells learning from no learning: it
+// is a tenth of the distance from the middle of the ranges, where a generator begins.
 TEST(Gaussians, TeachAGanThroughADiscriminatorEach) {
   const cli::Job job = job_of({});
   const env::Environment environment = environment_of(job);

@@ -35,8 +35,8 @@ class GaussianSet {
   env::Constant combination_;
 };
 
-/// Its exact likelihood. An event's part across the line tells nothing of the parameters, so that the
-/// positions along it are all that is kept.
+/// Its exact likelihood. An event's part across the line tells nothing of the parameters, so that
+/// the positions along it are all that is kept.
 class GaussianDensity {
  public:
   using Sample = env::DensitySample;

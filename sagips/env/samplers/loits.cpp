@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::int64_t interpolation_points = 10;
 
-// Share of a cell's width at which a density that is linear from `low` to `high` has cumulated to u,
-// linear between the interpolation points. shape: [samples, events]
+// Share of a cell's width at which a density that is linear from `low` to `high` has cumulated to
+// u, linear between the interpolation points. shape: [samples, events]
 torch::Tensor share(const torch::Tensor& low, const torch::Tensor& high, const torch::Tensor& u) {
   const torch::Tensor s = torch::linspace(0, 1, interpolation_points, u.options());
   const torch::Tensor cumulated =

@@ -9,15 +9,14 @@ namespace sagips::env {
 
 /// Local orthogonal inverse transform sampling of pairs (x, y) from a density tabulated on a plane.
 ///
-/// Each cell gets its share of the events by its mass (mean of four corners times its area). Inside,
-/// x and y are drawn apart: the density, integrated over the cell along the other axis by the
-/// trapezoid rule, is linear; its cumulated values at ten points are inverted by linear
+/// Each cell gets its share of the events by its mass (mean of four corners times its area).
+/// Inside, x and y are drawn apart: the density, integrated over the cell along the other axis by
+/// the trapezoid rule, is linear; its cumulated values at ten points are inverted by linear
 /// interpolation. Events follow the density to second order in the cells' size.
 ///
 /// The gradient is biased: how many events a cell gets carries none, so that a gradient knows of
-/// shifts within the cells alone. It vanishes with the cells' size, and even its sign is not sure on
-/// large ones. Use Rosenblatt where gradients matter; this one is for comparison with the authors'
-/// results.
+/// shifts within the cells alone, and vanishes with their size. Use Rosenblatt where gradients
+/// matter; this one is for comparison with the authors' results.
 ///
 /// counts, multinomial: each event draws its cell. truncated: a cell gets its expected number
 /// rounded down; the events that are left over do not exist (mask). Needs more events than cells.

@@ -8,8 +8,8 @@
 
 namespace sagips::env {
 
-/// The points on which the density of two observables x and y is tabulated. Between them the density
-/// is bilinear, so that integrals by the trapezoid rule are exact.
+/// The points on which the density of two observables x and y is tabulated. Between them the
+/// density is bilinear, so that integrals by the trapezoid rule are exact.
 class Plane {
  public:
   /// throws: ConfigError for an axis that cannot be used

@@ -7,8 +7,8 @@
 
 namespace sagips::env {
 
-/// Draws pairs (x, y) from a density tabulated on a plane: x from its marginal, then y given x, each
-/// by inverting its survival function.
+/// Draws pairs (x, y) from a density tabulated on a plane: x from its marginal, then y given x,
+/// each by inverting its survival function.
 ///
 /// Between the points the density is bilinear, so both survival functions are quadratic in a cell
 /// and are inverted exactly: events follow PlaneDensity to rounding. An event moves continuously
