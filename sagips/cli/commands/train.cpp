@@ -89,7 +89,7 @@ class Outputs {
     const bool sharded = job_.settings.ranks.data == train::RankConfig::Data::sharded;
     Oracle oracle;
     if (training.failure)
-      log_.info("no fit beside the trained values: the run failed");
+      log_.info("the run failed: the results are those of the last good update, without a fit");
     else if (sharded && ranks_.size() > 1)
       log_.info("no fit beside the trained values: no rank holds all events (ranks.data=sharded)");
     else
@@ -225,8 +225,8 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   if (ranks.size() == 1) interrupt.reset();
   const record::RunFinished& finished = training.record.finished;
   if (ranks.is_first())
-    log.info(core::text("finished: ", finished.reason, " after ", finished.epochs, " epochs, ",
-                        core::duration(finished.time_s)));
+    log.info(core::text("finished: ", training.failure ? "failed" : finished.reason, " after ",
+                        finished.epochs, " epochs, ", core::duration(finished.time_s)));
 
   const auto rows = gather_rows(ranks, training.row);
   const auto proposals = train::gather(ranks, gan.predict(stored_proposals));

@@ -59,12 +59,14 @@ std::string make_folder() {
   return pattern;
 }
 
-// The last line that says anything.
-std::string last_line(const std::string& whole) {
-  std::string last;
-  for (const std::string& line : core::split(whole, '\n'))
-    if (!core::trim(line).empty()) last = core::trim(line);
-  return last.substr(0, shown_bytes);
+// The last two lines that say anything: the very last may be the shell's.
+std::string last_lines(const std::string& whole) {
+  std::string last, before;
+  for (const std::string& line : core::split(whole, '\n')) {
+    if (core::trim(line).empty()) continue;
+    before = std::exchange(last, core::trim(line).substr(0, shown_bytes));
+  }
+  return before.empty() ? last : before + " / " + last;
 }
 
 /// Writing to a simulator that has ended must give an error, not end this program.
@@ -178,7 +180,7 @@ void SimulatorProcess::end() {
 }
 
 void SimulatorProcess::fail(const std::string& problem, const std::string& advice) const {
-  const std::string said = last_line(last_said_);
+  const std::string said = last_lines(last_said_);
   throw core::Error(text("the simulator '", config_.command, "' ", problem, ". ",
                          said.empty() ? std::string("It said nothing on standard error")
                                       : text("It last said: '", said, "'"),
@@ -227,10 +229,11 @@ std::string SimulatorProcess::how_it_ended() const {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   if (how.si_pid == 0) return "closed its standard output";
-  if (how.si_code == CLD_EXITED)
-    return text("ended with exit code ", how.si_status, " instead of answering");
-  return text("was ended by signal ", how.si_status, " (", ::strsignal(how.si_status),
-              ") instead of answering");
+  // a shell reports its child's signal as 128 and more
+  const bool by_signal = how.si_code != CLD_EXITED || how.si_status > 128;
+  if (!by_signal) return text("ended with exit code ", how.si_status, " instead of answering");
+  const int signal = how.si_code == CLD_EXITED ? how.si_status - 128 : how.si_status;
+  return text("was ended by signal ", signal, " (", ::strsignal(signal), ") instead of answering");
 }
 
 std::string SimulatorProcess::answer_to(const std::string& request) {
@@ -244,8 +247,8 @@ std::string SimulatorProcess::answer_to(const std::string& request) {
     if (unread_.size() > longest_answer) return unread_;
     const double left_s = std::chrono::duration<double>(deadline - Clock::now()).count();
     if (left_s <= 0)
-      fail(text("gave no answer to '", request, "' within ",
-                core::significant(config_.timeout_s, 4), " s (it hangs or needs longer)"),
+      fail(text("gave no answer to '", request, "' within ", config_.timeout_s,
+                " s (it hangs or needs longer)"),
            "Raise timeout_s, or find out where it waits.");
     pollfd waiting[2] = {{output_, POLLIN, 0}, {messages_, POLLIN, 0}};
     const int some = ::poll(waiting, messages_ >= 0 ? 2 : 1,
