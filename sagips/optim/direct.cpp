@@ -108,6 +108,27 @@ bool must_stop(const SolveContext& context, double elapsed_s) {
   return stop[0] > 0;
 }
 
+// The best of the points at the end, by one draw for all.
+void choose(const EventScore& score, const Walkers& walkers, const SolveContext& context,
+            Solution& solution) {
+  const torch::Tensor physical = walkers.physical();
+  torch::Tensor scores = score.infer(physical);
+  if (context.add_up) {
+    torch::Tensor all = torch::cat({scores, torch::ones({1}, torch::kFloat64)});
+    context.add_up({all.data_ptr<double>(), static_cast<std::size_t>(all.numel())});
+    scores = (all / all[-1]).narrow(0, 0, walkers.size());
+  }
+  const auto best = scores.argmin().item<std::int64_t>();
+  solution.evaluations += walkers.size();
+  solution.score = scores[best].item<double>();
+  solution.values = values_of(physical[best]);
+  if (!std::isfinite(solution.score))
+    throw core::Error(
+        "the descent ended where the pipeline gives no finite events. Narrow the parameters' "
+        "ranges, "
+        "lower the learning rate or start elsewhere: start.NAME=VALUE.");
+}
+
 }  // namespace
 
 void Direct::Config::fields(core::FieldList& list) {
@@ -152,22 +173,8 @@ Solution Direct::solve(const env::Environment& environment, const SolveContext& 
     }
     solution.converged = !must_stop(context, elapsed());
   }
-  torch::Tensor final_scores = score.infer(walkers.physical()).contiguous();
-  solution.evaluations += walkers.size();
-  if (context.add_up) {
-    torch::Tensor all = torch::cat({final_scores, torch::ones({1}, torch::kFloat64)});
-    context.add_up({all.data_ptr<double>(), static_cast<std::size_t>(all.numel())});
-    final_scores = (all / all[-1]).narrow(0, 0, walkers.size());
-  }
-  const auto best = final_scores.argmin().item<std::int64_t>();
-  solution.score = final_scores[best].item<double>();
-  solution.values = values_of(walkers.physical()[best]);
+  choose(score, walkers, context, solution);
   solution.time_s = elapsed();
-  if (!std::isfinite(solution.score))
-    throw core::Error(
-        "the descent ended where the pipeline gives no finite events. Narrow the parameters' "
-        "ranges, "
-        "lower the learning rate or start elsewhere: start.NAME=VALUE.");
   if (context.observe)
     context.observe({solution.time_s, solution.evaluations, solution.values, solution.score});
   return solution;

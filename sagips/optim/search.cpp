@@ -44,6 +44,17 @@ bool agree(std::vector<double>& scores, bool stop, const SolveContext& context) 
   return any;
 }
 
+// Whether one of the points is better than all before.
+bool take_best(const torch::Tensor& physical, const std::vector<double>& scores,
+               Solution& solution) {
+  const auto best = std::min_element(scores.begin(), scores.end());
+  if (!(*best < solution.score)) return false;
+  solution.score = *best;
+  const torch::Tensor row = physical[best - scores.begin()].contiguous();
+  solution.values.assign(row.data_ptr<double>(), row.data_ptr<double>() + row.numel());
+  return true;
+}
+
 }  // namespace
 
 void Search::Config::fields(core::FieldList& list) {
@@ -77,12 +88,7 @@ Solution Search::solve(const env::Environment& environment, const SolveContext& 
     searcher->tell(scores);
     solution.evaluations += static_cast<std::int64_t>(points.size());
     solution.converged = !stop;
-    const auto best = std::min_element(scores.begin(), scores.end());
-    if (!(*best < solution.score)) continue;
-    solution.score = *best;
-    const torch::Tensor row = physical[best - scores.begin()].contiguous();
-    solution.values.assign(row.data_ptr<double>(), row.data_ptr<double>() + row.numel());
-    if (context.observe)
+    if (take_best(physical, scores, solution) && context.observe)
       context.observe({elapsed(), solution.evaluations, solution.values, solution.score});
   }
   solution.time_s = elapsed();

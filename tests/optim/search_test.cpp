@@ -130,13 +130,13 @@ TEST(Direct, FindsParametersByEveryDistanceBetweenEvents) {
     env::EventDistance::Config distance = quick_distance(kind);
     if (kind == "mmd")
       distance.events = distance.measured_events = 400;  // its pairs take their time
-    const Direct direct({.starts = 4, .steps = 120}, distance);
+    const Direct direct({.starts = 2, .steps = 80}, distance);
     expect_truth(direct.solve(environment, {.seed = 1}));
   }
 }
 
 TEST(Direct, DescendsAlongAClassifier) {
-  const Direct direct({.starts = 2, .steps = 100}, quick_distance("classifier"));
+  const Direct direct({.starts = 1, .steps = 80}, quick_distance("classifier"));
   expect_truth(direct.solve(small_environment(), {.seed = 1}));
 }
 
