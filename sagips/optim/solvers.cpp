@@ -7,6 +7,10 @@ namespace sagips::optim {
 void SolversConfig::fields(core::FieldList& list) {
   list.group("moments", moments, "weighted moment matching (solve.method=moments)");
   list.group("fit", fit, "maximum-likelihood fit");
+  list.group("distance", distance, "between events: what direct and the searches minimise");
+  list.group("direct", direct, "gradient descent on that distance (solve.method=direct)");
+  list.group("search", search, "searches that need no gradient");
+  searchers.fields(list);
 }
 
 core::Registry<SolverEntry> solvers() {
@@ -19,6 +23,22 @@ core::Registry<SolverEntry> solvers() {
                            [](const SolversConfig& config) {
                              return std::make_unique<LikelihoodSolver>(config.fit);
                            }});
+  known.add("direct",
+            {"gradient descent on a distance between events: no network, needs a gradient",
+             [](const SolversConfig& config) {
+               return std::make_unique<Direct>(config.direct, config.distance);
+             }});
+  const auto add_search = [&known](const std::string& name, const std::string& summary) {
+    known.add(name, {summary, [name](const SolversConfig& config) {
+                       return std::make_unique<Search>(
+                           config.search, config.distance,
+                           searchers_of(config.searchers).get(name, "solve.method"));
+                     }});
+  };
+  add_search("bayesian", "Bayesian optimization of that distance: few, dear evaluations");
+  add_search("evolution", "evolutionary search on it (pagmo): many cheap ones, many valleys");
+  add_search("policy_gradient", "reinforcement learning on it: a Gaussian policy of proposals");
+  add_search("random", "random search on it: what the others must beat");
   return known;
 }
 

@@ -5,8 +5,12 @@
 
 #include "sagips/core/config.hpp"
 #include "sagips/core/registry.hpp"
+#include "sagips/env/event_distance.hpp"
+#include "sagips/optim/direct.hpp"
 #include "sagips/optim/maximum_likelihood.hpp"
 #include "sagips/optim/moments.hpp"
+#include "sagips/optim/search.hpp"
+#include "sagips/optim/searchers.hpp"
 #include "sagips/optim/solver.hpp"
 
 namespace sagips::optim {
@@ -15,6 +19,10 @@ namespace sagips::optim {
 struct SolversConfig {
   MomentsConfig moments;
   FitConfig fit;
+  env::EventDistance::Config distance;  ///< what direct and the searches minimise
+  Direct::Config direct;
+  Search::Config search;
+  SearcherConfigs searchers;
   void fields(core::FieldList& list);
 };
 
@@ -24,7 +32,7 @@ struct SolverEntry {
   std::function<std::unique_ptr<Solver>(const SolversConfig&)> make;
 };
 
-/// moments, likelihood, ...
+/// bayesian, direct, evolution, likelihood, moments, policy_gradient, random.
 core::Registry<SolverEntry> solvers();
 
 }  // namespace sagips::optim
