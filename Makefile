@@ -19,9 +19,9 @@ help: ## Show this list
 setup: ## Install what a build needs: Debian packages, and LibTorch into .venv
 	@tools/setup.sh
 
-demo: setup ## Build, then recover the six parameters of the 1D proxy
+demo: setup ## Build, then recover the six parameters of the 1D proxy, by moments and by networks
 	@tools/build.sh release sagips
-	@$(BUILD)/cli/sagips train proxy1d
+	@$(BUILD)/cli/sagips compare proxy1d
 
 build: setup ## Build everything (preset release)
 	@tools/build.sh release

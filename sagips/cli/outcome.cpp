@@ -147,6 +147,10 @@ record::Results fit_results(const Job& job, const env::Environment& environment,
   return results;
 }
 
+record::Results known_results(const Job& job, const env::Environment& environment, core::Log& log) {
+  return common_results(job, environment, floors(job, environment, log));
+}
+
 record::Results solve_results(const Job& job, const env::Environment& environment,
                               const optim::Solution& solution, core::Log& log) {
   record::Results results = common_results(job, environment, floors(job, environment, log));

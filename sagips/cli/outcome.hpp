@@ -36,6 +36,9 @@ record::Results training_results(const Job& job, const env::Environment& environ
 record::Results fit_results(const Job& job, const env::Environment& environment,
                             const optim::FitResult& fit, core::Log& log);
 
+/// What is known of a job before anything is solved: parameters, truth, floors.
+record::Results known_results(const Job& job, const env::Environment& environment, core::Log& log);
+
 /// Of a solver.
 record::Results solve_results(const Job& job, const env::Environment& environment,
                               const optim::Solution& solution, core::Log& log);

@@ -54,7 +54,7 @@ torch::Tensor EventScore::reference_terms(const Part& part, const torch::Tensor&
         sum = sum + squared_deviation(number.to(torch::kFloat64), known->second);
     return sum;
   }
-  const env::TabulatedDensity& density = *part.channel->density;
+  const env::Density& density = *part.channel->density;
   for (std::size_t k = 0; k < density.norm_names().size(); ++k) {
     const auto known = reference.find(density.norm_names()[k]);
     if (known == reference.end()) continue;

@@ -8,6 +8,7 @@
 #include "sagips/env/distances/likelihood.hpp"
 #include "sagips/env/distances/mmd.hpp"
 #include "sagips/env/distances/sliced_wasserstein.hpp"
+#include "sagips/env/tabulated_density.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/env/noise_of.hpp"
 
@@ -328,8 +329,9 @@ TEST(LikelihoodDistance, IsTheMeanNegativeLogLikelihood) {
   const Grid grid{.low = 0, .high = 1, .points = 2001, .rule = CellRule::trapezoid};
   const torch::Tensor x = grid.positions(torch::kFloat64);
   Channel channel = small_channel(10);
-  channel.density.emplace([x](const torch::Tensor& p) { return torch::exp(-p.unsqueeze(2) * x); },
-                          grid, std::vector<std::string>{"norm"});
+  channel.density =
+      TabulatedDensity([x](const torch::Tensor& p) { return torch::exp(-p.unsqueeze(2) * x); },
+                       grid, std::vector<std::string>{"norm"});
   channel.training.values = torch::tensor({{0.25F}, {0.5F}, {0.875F}});
   const distances::Likelihood likelihood(channel);
   EXPECT_FALSE(likelihood.uses_events());

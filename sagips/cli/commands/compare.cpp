@@ -167,6 +167,30 @@ std::string table(const std::vector<Attempt>& attempts,
   return analysis::plain_table({"method", "time [s]", measure.label, "end"}, rows);
 }
 
+// What each method says about each parameter.
+std::string answers(const std::vector<Attempt>& attempts, const env::ParameterSet& parameters,
+                    const record::Results& floors) {
+  std::vector<std::string> header = {"parameter", "true"};
+  for (const Attempt& attempt : attempts) header.push_back(attempt.method);
+  header.push_back("floor");
+  std::vector<std::vector<std::string>> rows;
+  for (const std::size_t i : parameters.free()) {
+    const env::Parameter& parameter = parameters.all()[i];
+    std::vector<std::string> row = {
+        parameter.unit.empty() ? parameter.name
+                               : core::text(parameter.name, " [", parameter.unit, "]"),
+        parameter.truth ? core::significant(*parameter.truth, 5) : std::string()};
+    for (const Attempt& attempt : attempts)
+      row.push_back(attempt.visits.empty() ? std::string()
+                                           : core::significant(attempt.visits.back().values[i], 5));
+    const auto& floor = floors.parameters[i].floor;
+    row.push_back(floor ? core::significant(*floor * std::abs(*parameter.truth), 2)
+                        : std::string());
+    rows.push_back(std::move(row));
+  }
+  return analysis::plain_table(header, rows);
+}
+
 std::string csv(const std::vector<Attempt>& attempts, const env::ParameterSet& parameters) {
   std::string content =
       "method,time_s,evaluations,score," + core::join(parameters.names(), ",") + "\n";
@@ -214,10 +238,10 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
     log.info(core::text(method, ": ", attempts.back().end, " after ",
                         core::duration(attempts.back().time_s)));
   }
-  const Measure measure =
-      environment.parameters.truth_known()
-          ? mean_residual(environment.parameters, solve_results(job, environment, {}, log))
-          : moment_distance(job, environment);
+  const record::Results floors = known_results(job, environment, log);
+  const Measure measure = environment.parameters.truth_known()
+                              ? mean_residual(environment.parameters, floors)
+                              : moment_distance(job, environment);
   std::vector<analysis::MethodCourse> courses;
   for (const Attempt& attempt : attempts) courses.push_back(course_of(attempt, measure));
   core::write_file(folder.file(record::run_files::visits.name),
@@ -233,7 +257,8 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
     else
       log.warning("no figure: " + problem);
   }
-  std::cout << table(attempts, courses, measure);
+  std::cout << answers(attempts, environment.parameters, floors) << '\n'
+            << table(attempts, courses, measure);
   if (measure.floor > 0)
     std::cout << "floor: " << core::significant(measure.floor, 3)
               << " (what the data allow on average, Cramer-Rao)\n";

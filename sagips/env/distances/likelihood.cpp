@@ -7,7 +7,7 @@ namespace sagips::env::distances {
 
 namespace {
 
-const TabulatedDensity& density_of(const Channel& channel) {
+const Density& density_of(const Channel& channel) {
   if (!channel.density)
     throw core::ConfigError("distance.kind",
                             core::text("the likelihood of '", channel.name,

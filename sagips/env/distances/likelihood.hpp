@@ -16,8 +16,8 @@ class Likelihood final : public EventDistance {
   double weight() const override { return sample_.events(); }
 
  private:
-  TabulatedDensity density_;
-  TabulatedDensity::Sample sample_;
+  Density density_;
+  Density::Sample sample_;
 };
 
 }  // namespace sagips::env::distances
