@@ -141,7 +141,7 @@ TEST(BadInput, ValueOfTheWrongType) {
 
 TEST(BadInput, UnknownWorkload) {
   Scratch scratch;
-  expect_refused(scratch, "train proxy2d", "proxy1d");
+  expect_refused(scratch, "train proxi1d", "proxy1d");
   expect_refused(scratch, "train proxy1d/papier", "paper");
 }
 
