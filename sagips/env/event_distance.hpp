@@ -24,7 +24,7 @@ class EventDistance {
  public:
   struct Config {
     std::string kind = "energy";
-    std::int64_t events = 2000;                    ///< synthetic events of a parameter vector
+    std::int64_t events = 2048;                    ///< synthetic events of a parameter vector
     std::int64_t measured_events = 10000;          ///< compared with at most; 0: all
     double reference_weight = 1;                   ///< of reference numbers beside the events
     std::vector<double> bandwidths = {0.5, 1, 2};  ///< mmd, times the median distance

@@ -126,7 +126,7 @@ void choose(const EventScore& score, const Walkers& walkers, const SolveContext&
     throw core::Error(
         "the descent ended where the pipeline gives no finite events. Narrow the parameters' "
         "ranges, "
-        "lower the learning rate or start elsewhere: start.NAME=VALUE.");
+        "lower the learning rate or begin with another seed.");
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+
+#include "sagips/env/noise_sobol.hpp"
 
 namespace sagips::optim {
 
@@ -9,18 +12,23 @@ namespace {
 
 constexpr std::int64_t events_at_a_time = 1 << 19;  // of the inference form
 
-// One sample's noise for all of them.
-class SharedNoise final : public env::NoiseSource {
- public:
-  explicit SharedNoise(core::RandomStream stream) : source_(stream) {}
-  torch::Tensor uniform(std::int64_t, std::int64_t samples, std::int64_t events,
-                        std::int64_t dimension, torch::ScalarType type) const override {
-    return source_.uniform(0, 1, events, dimension, type).expand({samples, events}).contiguous();
-  }
+std::int64_t noise_dimensions(const env::Channel& channel, const env::ParameterSet& parameters) {
+  env::Noise counter(std::make_shared<env::PhiloxNoise>(core::RandomStream(0, "dimensions")), 1, 2);
+  channel.pipeline.infer(
+      parameters.physical_from_unit(torch::full({1, parameters.free_size()}, 0.5F)), counter);
+  return counter.dimensions();
+}
 
- private:
-  env::PhiloxNoise source_;
-};
+// The one draw that searches see: Sobol points, so that its luck counts little.
+std::shared_ptr<const env::NoiseSource> one_draw(const env::Channel& channel,
+                                                 const env::ParameterSet& parameters,
+                                                 std::int64_t events,
+                                                 const core::RandomStream& stream) {
+  const std::int64_t dimensions = noise_dimensions(channel, parameters);
+  if (dimensions == 0) return std::make_shared<env::PhiloxNoise>(stream);
+  return std::make_shared<env::CommonNoise>(
+      std::make_shared<env::SobolNoise>(events, dimensions, stream));
+}
 
 // relative, but for a number that should vanish
 torch::Tensor squared_deviation(const torch::Tensor& number, double reference) {
@@ -38,8 +46,11 @@ EventScore::EventScore(const env::Environment& environment,
         config, channel, core::RandomStream(seed, "event distance " + channel.name));
     const double weight = distance->weight();
     total += weight;
-    parts_.push_back({&channel, std::move(distance),
-                      core::RandomStream(seed, "event score " + channel.name), weight});
+    const core::RandomStream stream(seed, "event score " + channel.name);
+    std::shared_ptr<const env::NoiseSource> draw;
+    if (distance->uses_events())
+      draw = one_draw(channel, environment.parameters, config.events, stream);
+    parts_.push_back({&channel, std::move(distance), stream, std::move(draw), weight});
   }
   for (Part& part : parts_) part.weight *= static_cast<double>(parts_.size()) / total;
 }
@@ -70,8 +81,11 @@ torch::Tensor EventScore::of_part(const Part& part, const torch::Tensor& physica
                                   std::uint32_t step) const {
   env::Events events;
   if (part.distance->uses_events()) {
-    env::Noise noise(std::make_shared<SharedNoise>(part.noise.at_step(step)), physical.size(0),
-                     config_.events);
+    const auto source = form == Form::inference
+                            ? part.draw
+                            : std::make_shared<env::CommonNoise>(
+                                  std::make_shared<env::PhiloxNoise>(part.noise.at_step(step)));
+    env::Noise noise(source, physical.size(0), config_.events);
     const torch::Tensor parameters = physical.to(torch::kFloat32);
     events = form == Form::training ? part.channel->pipeline(parameters, noise)
                                     : part.channel->pipeline.infer(parameters, noise);

@@ -25,7 +25,7 @@ class EventScore {
   /// Through the pipelines' training form; differentiable where they are.
   /// shape: physical [points, parameters] -> [points], float64; another step, other noise
   torch::Tensor operator()(const torch::Tensor& physical, std::uint32_t step) const;
-  /// Through the pipelines' inference form, without a graph, with the noise of step 0. Infinite where
+  /// Through the pipelines' inference form, without a graph, always with the same Sobol points. Infinite where
   /// it is not finite.
   torch::Tensor infer(const torch::Tensor& physical) const;
 
@@ -35,7 +35,8 @@ class EventScore {
     const env::Channel* channel;
     std::unique_ptr<env::EventDistance> distance;
     core::RandomStream noise;
-    double weight;  ///< 1 in the mean over channels
+    std::shared_ptr<const env::NoiseSource> draw;  ///< of the inference form
+    double weight;                                 ///< 1 in the mean over channels
   };
   torch::Tensor of_part(const Part& part, const torch::Tensor& physical, Form form,
                         std::uint32_t step) const;

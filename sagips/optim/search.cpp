@@ -95,7 +95,7 @@ Solution Search::solve(const env::Environment& environment, const SolveContext& 
   if (solution.values.empty())
     throw core::Error(
         "no parameter vector of the search could be scored (the pipeline gave no finite events at "
-        "any of them). Narrow the parameters' ranges or start where it does: start.NAME=VALUE.");
+        "any of them). Narrow the parameters' ranges, or begin with another seed.");
   return solution;
 }
 
