@@ -188,31 +188,57 @@ std::string goodness_text(const record::GoodnessResult& one) {
 
 }  // namespace
 
+namespace {
+
+optim::Solution by_moments(const Job& job, const env::Environment& environment,
+                           const std::vector<double>& values) {
+  optim::SolveContext context;
+  context.seed = job.seed();
+  const optim::MomentSolver solver(job.settings.solvers.moments);
+  const torch::Tensor answer = torch::tensor(values, torch::kFloat64);
+  if (job.settings.gan.generator.finish == optim::GeneratorConfig::Finish::networks)
+    return solver.judge(environment, context, answer);
+  context.start = answer;
+  return solver.solve(environment, context);
+}
+
+}  // namespace
+
 void judge_training(const Job& job, const env::Environment& environment, record::Results& results,
                     core::Log& log) {
+  const bool finishes =
+      job.settings.gan.generator.finish == optim::GeneratorConfig::Finish::moments;
   results.method = "gan";
   std::vector<double> values;
   for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
-  optim::SolveContext context;
-  context.seed = job.seed();
   const auto judged = or_warning<optim::Solution>(log, "no chi2 beside the trained values", [&] {
-    return optim::MomentSolver(job.settings.solvers.moments)
-        .judge(environment, context, torch::tensor(values, torch::kFloat64));
+    return by_moments(job, environment, values);
   });
-  if (!judged) return;
+  if (!judged || judged->goodness.empty()) return;
   for (const optim::GoodnessOfFit& one : judged->goodness)
-    results.goodness.push_back({one.name, one.value, one.degrees_of_freedom, one.p_value});
-  if (judged->goodness.empty()) return;
-  if (judged->goodness[0].p_value < improbable) {
+    results.goodness.push_back({one.name + ", the discriminator's among them", one.value,
+                                one.degrees_of_freedom, one.p_value});
+  if (!finishes && judged->goodness[0].p_value < improbable) {
     log.warning(core::text(
         "the networks are not where the data want them: ", goodness_text(results.goodness[0]),
         " (no errors are stated). Train longer, begin with generator.start=moments, or see what ",
         "`sagips solve` finds."));
     return;
   }
-  results.errors_from = "covariance of the moments at the networks' answer";
-  for (std::size_t i = 0; i < results.parameters.size(); ++i)
-    if (!results.parameters[i].fixed) results.parameters[i].error = judged->errors[i];
+  results.errors_from =
+      finishes ? "covariance of the moments" : "covariance of the moments at the networks' answer";
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    record::ParameterResult& row = results.parameters[i];
+    if (row.fixed) continue;
+    row.error = judged->errors[i];
+    if (!finishes) continue;
+    row.recovered = judged->values[i];
+    if (row.truth && *row.truth != 0) row.residual_end = (*row.truth - row.recovered) / *row.truth;
+  }
+  if (finishes) {
+    results.method = "gan, finished by moments";
+    warn_of_misfit(results.goodness, log);
+  }
 }
 
 std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness) {

@@ -107,6 +107,20 @@ torch::Tensor Discriminator::score(const Sight& sight) const {
                                      : synthetic;
 }
 
+env::Feature Discriminator::feature() const {
+  std::vector<torch::Tensor> weights;
+  for (const torch::Tensor& leaf : replica_.leaves().tensors)
+    weights.push_back(leaf.detach().to(torch::kCPU).clone());
+  const auto constant = [](const torch::Tensor& numbers) {
+    return numbers.defined() ? numbers.to(torch::kCPU) : numbers;
+  };
+  const torch::Tensor centre = constant(centre_), scale = constant(scale_);
+  return {"discriminator", [network = network_, weights, centre, scale](const torch::Tensor& x) {
+            const torch::Tensor input = centre.defined() ? (x - centre) / scale : x;
+            return torch::tanh(network(weights, input.to(torch::kFloat32)).squeeze(-1) * 0.5);
+          }};
+}
+
 Discriminator::Judgement Discriminator::learn(const Sight& sight, nn::Leaves& leaves,
                                               torch::Tensor* scores) const {
   torch::Tensor shares;

@@ -75,6 +75,10 @@ class Discriminator {
   /// scores: null, or where `score` of the same sight goes
   Judgement learn(const Sight& sight, nn::Leaves& leaves, torch::Tensor* scores) const;
 
+  /// What the network makes of an event now, from -1 (synthetic) to 1 (measured): a feature for the
+  /// moments. Later learning does not change it.
+  env::Feature feature() const;
+
   void state(nn::StateList& list, const std::string& name);
 
  private:

@@ -95,6 +95,9 @@ class Gan final : public Optimizer {
   nn::Replica& discriminator(std::size_t channel) { return discriminators_[channel]->replica(); }
   /// The generator's weights that predict: their running mean where there is one. shape: [size]
   torch::Tensor predicting_weights();
+  std::size_t channels() const { return discriminators_.size(); }
+  /// See Discriminator.
+  env::Feature feature(std::size_t channel) const { return discriminators_[channel]->feature(); }
   /// See Generator.
   void begin_at(const torch::Tensor& theta, const torch::Tensor& covariance) {
     generator_.begin_at(theta, covariance);

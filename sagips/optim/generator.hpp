@@ -20,6 +20,12 @@ struct GeneratorConfig {
     moments,  ///< at the solution of the moments, scattered by its errors
   };
   Start start = Start::random;
+  /// What a run's answer is.
+  enum class Finish {
+    networks,  ///< the mean proposal (SAGIPS paper)
+    moments,   ///< the solution of the moments next to it, with what the discriminators learned
+  };
+  Finish finish = Finish::networks;
   nn::MlpConfig network;
   std::int64_t noise_dimensions = 6;
   nn::SharedPart shared = nn::SharedPart::weights_only;

@@ -17,7 +17,7 @@ TEST(Commands, VersionAndHelpEndWithZero) {
   EXPECT_EQ(scratch.sagips("--version").exit_code, 0);
   EXPECT_NE(scratch.sagips("--version").out.find("sagips 0."), std::string::npos);
   for (const std::string command :
-       {"train", "check", "fit", "generate", "predict", "list", "explain"}) {
+       {"train", "check", "compare", "fit", "solve", "generate", "predict", "list", "explain"}) {
     const Outcome help = scratch.sagips(command + " --help");
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;

@@ -83,6 +83,7 @@ class Outputs {
   const std::string& path() const { return path_; }
 
   /// proposals: mean over ranks; weights: [ranks, weights]
+  /// environment: with the discriminators' features, for the judgement
   void write(const env::Environment& environment, const Training& training,
              const std::vector<RankRow>& rows, const torch::Tensor& proposals,
              const torch::Tensor& weights, const train::Evaluator& evaluator) {
@@ -167,6 +168,16 @@ void begin(const Job& job, comm::Ranks& ranks, const env::Environment& environme
                         core::duration(solution.time_s)));
 }
 
+// What the discriminators learned goes to the moments, where there is one for each channel.
+env::Environment with_features(const env::Environment& environment, const optim::Gan& gan,
+                               bool failed) {
+  env::Environment seen = environment;
+  if (failed || gan.channels() != seen.channels.size()) return seen;
+  for (std::size_t k = 0; k < seen.channels.size(); ++k)
+    seen.channels[k].features.push_back(gan.feature(k));
+  return seen;
+}
+
 void say_start(const Job& job, comm::Ranks& ranks, const env::Environment& environment,
                const train::RankExchange& exchange, int threads, core::Log& log) {
   std::string line =
@@ -232,8 +243,8 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   const auto proposals = train::gather(ranks, gan.predict(stored_proposals));
   const auto weights = train::gather(ranks, gan.predicting_weights());
   if (ranks.is_first())
-    outputs.write(environment, training, rows, torch::stack(proposals).mean(0),
-                  torch::stack(weights), evaluator);
+    outputs.write(with_features(environment, gan, training.failure != nullptr), training, rows,
+                  torch::stack(proposals).mean(0), torch::stack(weights), evaluator);
   training.accord->part();
   if (training.failure) std::rethrow_exception(training.failure);
   return finished.complete ? core::ExitCode::done : core::ExitCode::stopped_early;
