@@ -79,6 +79,10 @@ TEST_P(NonFiniteGradient, EndsTheRunWhereTheConfigSaysStop) {
   EXPECT_EQ(message.find("epoch 3: the gradient of the first is not finite"), 0U) << message;
   EXPECT_EQ(diary.epochs.size(), 2U);
   EXPECT_TRUE(std::isfinite(optimizer.weight(0)));
+  ASSERT_EQ(diary.finished.size(), 1U);
+  EXPECT_EQ(diary.finished[0].epochs, 2);
+  EXPECT_FALSE(diary.finished[0].complete);
+  EXPECT_EQ(diary.finished[0].reason, "failed: " + message);
 }
 
 TEST_P(NonFiniteGradient, SkipsOneUpdateWhereTheConfigSaysSkip) {
