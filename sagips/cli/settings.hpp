@@ -24,7 +24,7 @@ struct SolveConfig {
   std::int64_t bootstraps = 0;  ///< further solutions on data drawn again
   std::int64_t seeds = 0;       ///< further solutions with other seeds
   std::int64_t test_events = 1000;
-  std::int64_t permutations = 200;
+  std::int64_t permutations = 1999;
   void fields(core::FieldList& list);
 };
 

@@ -83,10 +83,11 @@ class Outputs {
   const std::string& path() const { return path_; }
 
   /// proposals: mean over ranks; weights: [ranks, weights]
-  /// environment: with the discriminators' features, for the judgement
-  void write(const env::Environment& environment, const Training& training,
-             const std::vector<RankRow>& rows, const torch::Tensor& proposals,
-             const torch::Tensor& weights, const train::Evaluator& evaluator) {
+  /// judges: what the answer is judged by
+  void write(const env::Environment& environment, const env::Environment& judges,
+             const Training& training, const std::vector<RankRow>& rows,
+             const torch::Tensor& proposals, const torch::Tensor& weights,
+             const train::Evaluator& evaluator) {
     const bool sharded = job_.settings.ranks.data == train::RankConfig::Data::sharded;
     Oracle oracle;
     if (training.failure)
@@ -99,7 +100,7 @@ class Outputs {
     results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
     results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
     for (const auto& number : training.record.last.ranks) results.numbers.push_back(number);
-    if (!training.failure) judge_training(job_, environment, results, log_);
+    if (!training.failure) judge_training(job_, judges, results, log_);
     record::write_results_json(folder_->file(record::run_files::results.name), results);
     record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
     write_proposals(folder_->file(record::run_files::parameters.name), proposals);
@@ -168,11 +169,18 @@ void begin(const Job& job, comm::Ranks& ranks, const env::Environment& environme
                         core::duration(solution.time_s)));
 }
 
-// What the discriminators learned goes to the moments, where there is one for each channel.
-env::Environment with_features(const env::Environment& environment, const optim::Gan& gan,
-                               bool failed) {
-  env::Environment seen = environment;
-  if (failed || gan.channels() != seen.channels.size()) return seen;
+// What the networks' answer is judged by: all events, and what the discriminators learned, where there
+// is one for each channel.
+env::Environment judges(const Job& job, const comm::Ranks& ranks,
+                        const env::Environment& environment, const optim::Gan& gan,
+                        const Training& training) {
+  if (training.failure) return environment;
+  const bool sharded = job.settings.ranks.data == train::RankConfig::Data::sharded;
+  env::Environment seen = sharded && ranks.size() > 1
+                              ? environment
+                              : optim::make_environment(*job.workload, job.settings.data,
+                                                        optim::Split::all_training, job.seed());
+  if (gan.channels() != seen.channels.size()) return seen;
   for (std::size_t k = 0; k < seen.channels.size(); ++k)
     seen.channels[k].features.push_back(gan.feature(k));
   return seen;
@@ -243,7 +251,7 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   const auto proposals = train::gather(ranks, gan.predict(stored_proposals));
   const auto weights = train::gather(ranks, gan.predicting_weights());
   if (ranks.is_first())
-    outputs.write(with_features(environment, gan, training.failure != nullptr), training, rows,
+    outputs.write(environment, judges(job, ranks, environment, gan, training), training, rows,
                   torch::stack(proposals).mean(0), torch::stack(weights), evaluator);
   training.accord->part();
   if (training.failure) std::rethrow_exception(training.failure);
