@@ -10,19 +10,19 @@
 
 namespace sagips::cli {
 
-namespace {
-
-bool densities_known(const env::Environment& environment) {
-  return std::all_of(environment.channels.begin(), environment.channels.end(),
-                     [](const env::Channel& channel) { return channel.density.has_value(); });
-}
-
 double event_count(const env::Environment& environment) {
   double count = 0;
   for (const env::Channel& channel : environment.channels)
     count += static_cast<double>(channel.training.size() +
                                  (channel.held_out.values.defined() ? channel.held_out.size() : 0));
   return count;
+}
+
+namespace {
+
+bool densities_known(const env::Environment& environment) {
+  return std::all_of(environment.channels.begin(), environment.channels.end(),
+                     [](const env::Channel& channel) { return channel.density.has_value(); });
 }
 
 // Nothing instead of an answer that cannot be had, and one line that says why: the training stands.
@@ -39,7 +39,8 @@ std::optional<Answer> or_warning(core::Log& log, const std::string& missing,
 }
 
 // Cramer-Rao errors in physical units, where densities and truth are known; empty otherwise.
-std::vector<double> floors(const Job& job, const env::Environment& environment, core::Log& log) {
+std::vector<double> floors(const Job& job, const env::Environment& environment, double events,
+                           core::Log& log) {
   if (!densities_known(environment) || !environment.parameters.truth_known()) return {};
   const bool has_reference =
       std::any_of(environment.channels.begin(), environment.channels.end(),
@@ -50,12 +51,12 @@ std::vector<double> floors(const Job& job, const env::Environment& environment, 
                return optim::cramer_rao_errors(
                    environment,
                    has_reference ? job.settings.solvers.fit.reference : optim::ReferenceUse::ignore,
-                   environment.parameters.truth(), event_count(environment));
+                   environment.parameters.truth(), events);
              })
       .value_or(std::vector<double>{});
 }
 
-record::Results common_results(const Job& job, const env::Environment& environment,
+record::Results common_results(const Job& job, const env::Environment& environment, double events,
                                const std::vector<double>& floors) {
   record::Results results;
   results.workload = job.settings.workload;
@@ -63,7 +64,7 @@ record::Results common_results(const Job& job, const env::Environment& environme
   results.git_hash = std::string(core::git_hash());
   results.data_origin = data_origin(environment);
   results.seed = job.settings.run.seed;
-  results.events = static_cast<std::int64_t>(event_count(environment));
+  results.events = static_cast<std::int64_t>(events);
   for (std::size_t i = 0; i < environment.parameters.all().size(); ++i) {
     const env::Parameter& parameter = environment.parameters.all()[i];
     record::ParameterResult row;
@@ -101,7 +102,7 @@ Oracle oracle_fit(const Job& job, core::Log& log) {
                                                        optim::Split::all_training, job.seed());
   if (!densities_known(all)) return {};
   Oracle oracle;
-  oracle.floors = floors(job, all, log);
+  oracle.floors = floors(job, all, event_count(all), log);
   oracle.fit = or_warning<optim::FitResult>(log, "no fit beside the trained values", [&] {
     return optim::fit_maximum_likelihood(all, job.settings.solvers.fit, job.seed());
   });
@@ -110,7 +111,8 @@ Oracle oracle_fit(const Job& job, core::Log& log) {
 
 record::Results training_results(const Job& job, const env::Environment& environment,
                                  const TrainingRecord& training, const Oracle& oracle) {
-  record::Results results = common_results(job, environment, oracle.floors);
+  record::Results results =
+      common_results(job, environment, event_count(environment), oracle.floors);
   results.finish_reason = training.finished.reason;
   results.complete = training.finished.complete;
   results.epochs = training.finished.epochs;
@@ -131,7 +133,9 @@ record::Results training_results(const Job& job, const env::Environment& environ
 
 record::Results fit_results(const Job& job, const env::Environment& environment,
                             const optim::FitResult& fit, core::Log& log) {
-  record::Results results = common_results(job, environment, floors(job, environment, log));
+  const double events = event_count(environment);
+  record::Results results =
+      common_results(job, environment, events, floors(job, environment, events, log));
   results.finish_reason = "fit converged";
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
     record::ParameterResult& row = results.parameters[i];
@@ -148,12 +152,14 @@ record::Results fit_results(const Job& job, const env::Environment& environment,
 }
 
 record::Results known_results(const Job& job, const env::Environment& environment, core::Log& log) {
-  return common_results(job, environment, floors(job, environment, log));
+  const double events = event_count(environment);
+  return common_results(job, environment, events, floors(job, environment, events, log));
 }
 
 record::Results solve_results(const Job& job, const env::Environment& environment,
-                              const optim::Solution& solution, core::Log& log) {
-  record::Results results = common_results(job, environment, floors(job, environment, log));
+                              const optim::Solution& solution, double events, core::Log& log) {
+  record::Results results =
+      common_results(job, environment, events, floors(job, environment, events, log));
   results.method = job.settings.solve.method;
   results.finish_reason = solution.converged ? "converged" : "stopped by its limit";
   results.complete = solution.converged;
@@ -208,6 +214,8 @@ void judge_training(const Job& job, const env::Environment& environment, record:
                     core::Log& log) {
   const bool finishes =
       job.settings.gan.generator.finish == optim::GeneratorConfig::Finish::moments;
+  const bool learned = !environment.channels.empty() && !environment.channels[0].features.empty() &&
+                       environment.channels[0].features.back().name == "discriminator";
   results.method = "gan";
   std::vector<double> values;
   for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
@@ -216,8 +224,8 @@ void judge_training(const Job& job, const env::Environment& environment, record:
   });
   if (!judged || judged->goodness.empty()) return;
   for (const optim::GoodnessOfFit& one : judged->goodness)
-    results.goodness.push_back({one.name + ", the discriminator's among them", one.value,
-                                one.degrees_of_freedom, one.p_value});
+    results.goodness.push_back({learned ? one.name + ", the discriminator's among them" : one.name,
+                                one.value, one.degrees_of_freedom, one.p_value});
   if (!finishes && judged->goodness[0].p_value < improbable) {
     log.warning(core::text(
         "the networks are not where the data want them: ", goodness_text(results.goodness[0]),

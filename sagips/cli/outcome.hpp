@@ -39,9 +39,12 @@ record::Results fit_results(const Job& job, const env::Environment& environment,
 /// What is known of a job before anything is solved: parameters, truth, floors.
 record::Results known_results(const Job& job, const env::Environment& environment, core::Log& log);
 
-/// Of a solver.
+/// Measured events, held-out ones with them.
+double event_count(const env::Environment& environment);
+
+/// Of a solver. events: of all ranks
 record::Results solve_results(const Job& job, const env::Environment& environment,
-                              const optim::Solution& solution, core::Log& log);
+                              const optim::Solution& solution, double events, core::Log& log);
 
 /// Compares what networks found with the moments of the data: chi2, and where that is good the errors
 /// of the moments, since a network states none.

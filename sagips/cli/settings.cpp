@@ -19,11 +19,14 @@ void SolveConfig::fields(core::FieldList& list) {
            core::Range::between(0, 1e6));
   list.add("seeds", seeds, "further solutions with other seeds: what the method's own chance does",
            core::Range::between(0, 1e6));
-  list.add("test_events", test_events,
-           "measured and synthetic events that the goodness-of-fit test by energy distance takes; "
-           "0: no test",
+  list.choice("test", test,
+              {{"energy", optim::EventTest::energy}, {"classifier", optim::EventTest::classifier}},
+              "how measured and synthetic events are told apart: by their energy distance, or by a "
+              "small network, which is better where few of many observables differ");
+  list.add("test_events", test_events, "measured and synthetic events of that test; 0: no test",
            core::Range::between(0, 20000));
-  list.add("permutations", permutations, "of that test", core::Range::between(10, 1e6));
+  list.add("permutations", permutations, "of the test by energy distance",
+           core::Range::between(10, 1e6));
 }
 
 void CompareConfig::fields(core::FieldList& list) {

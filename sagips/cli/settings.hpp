@@ -6,6 +6,7 @@
 
 #include "sagips/core/config.hpp"
 #include "sagips/optim/gan.hpp"
+#include "sagips/optim/goodness.hpp"
 #include "sagips/optim/solvers.hpp"
 #include "sagips/optim/workload.hpp"
 #include "sagips/record/run_directory.hpp"
@@ -23,6 +24,7 @@ struct SolveConfig {
   double minutes = 0;           ///< 0: no limit
   std::int64_t bootstraps = 0;  ///< further solutions on data drawn again
   std::int64_t seeds = 0;       ///< further solutions with other seeds
+  optim::EventTest test = optim::EventTest::energy;
   std::int64_t test_events = 1000;
   std::int64_t permutations = 1999;
   void fields(core::FieldList& list);
@@ -31,7 +33,7 @@ struct SolveConfig {
 /// Which methods `sagips compare` lets run on one workload.
 struct CompareConfig {
   std::vector<std::string> methods = {"moments", "gan"};
-  double minutes = 1;  ///< for each
+  double minutes = 2;  ///< for each
   void fields(core::FieldList& list);
 };
 

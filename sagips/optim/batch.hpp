@@ -24,7 +24,7 @@ struct Batch {
   std::int64_t events = 0;   ///< events of each
   torch::Tensor noise;       ///< [samples, noise_dimensions], N(0, 1): the generator's input
   torch::Tensor
-      mean_logits;  ///< of all proposals, when the spread is penalised. shape: [free parameters]
+      mean_logits;  ///< of all proposals, when the spread is penalised or biases take Newton steps. shape: [free parameters]
   std::vector<ChannelBatch> channels;
   /// Of the discriminator's steps beyond the first: measured events and noise of their own.
   std::vector<Batch> further;

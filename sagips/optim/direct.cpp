@@ -46,15 +46,15 @@ class Walkers {
     const torch::Tensor found = score(parameters_.physical_from_logit(leaf), step);
     if (!found.requires_grad())
       throw core::ConfigError(
-          "method",
+          "solve.method",
           "direct needs a gradient, and the score of this pipeline has none (a stage "
-          "breaks the graph). Take evolution, bayesian or policy_gradient.");
+          "breaks the graph). Take moments, evolution, bayesian or policy_gradient.");
     gradient = torch::autograd::grad({found.sum()}, {leaf}, {}, {}, false, true)[0];
     if (!gradient.defined())
       throw core::ConfigError(
-          "method",
+          "solve.method",
           "direct needs a gradient, and none reaches the parameters (a stage breaks the "
-          "graph). Take evolution, bayesian or policy_gradient.");
+          "graph). Take moments, evolution, bayesian or policy_gradient.");
     torch::Tensor scores = found.detach();
     if (context.add_up) {
       torch::Tensor all =

@@ -114,7 +114,9 @@ env::Feature Discriminator::feature() const {
   const auto constant = [](const torch::Tensor& numbers) {
     return numbers.defined() ? numbers.to(torch::kCPU) : numbers;
   };
-  const torch::Tensor centre = constant(centre_), scale = constant(scale_);
+  const bool is_raw = config_.input == DiscriminatorConfig::Input::raw;
+  const torch::Tensor centre = is_raw ? torch::Tensor() : constant(centre_);
+  const torch::Tensor scale = constant(scale_);
   return {"discriminator", [network = network_, weights, centre, scale](const torch::Tensor& x) {
             const torch::Tensor input = centre.defined() ? (x - centre) / scale : x;
             return torch::tanh(network(weights, input.to(torch::kFloat32)).squeeze(-1) * 0.5);

@@ -80,7 +80,9 @@ ObservableScale::ObservableScale(const std::vector<double>& numbers) : quantiles
 torch::Tensor ObservableScale::operator()(const torch::Tensor& values) const {
   const torch::Tensor x = scale_ > 0 ? torch::asinh((values - centre_) / scale_) : values;
   const torch::Tensor place = ((x - low_) / step_).clamp(0, static_cast<double>(cells));
-  const torch::Tensor cell = place.detach().floor().clamp_max(static_cast<double>(cells - 1));
+  // NaN stays in `place`, so that it is seen in the end; as a cell it would be no index
+  const torch::Tensor cell =
+      torch::nan_to_num(place.detach(), 0.0).floor_().clamp_max_(static_cast<double>(cells - 1));
   const torch::Tensor index = cell.to(torch::kInt32).flatten();
   const torch::Tensor table = table_.to(values.device(), values.scalar_type());
   const torch::Tensor left = table.index_select(0, index).view_as(cell);

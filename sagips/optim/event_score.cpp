@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 
+#include "sagips/env/common_draw.hpp"
 #include "sagips/env/noise_sobol.hpp"
 
 namespace sagips::optim {
@@ -11,24 +12,6 @@ namespace sagips::optim {
 namespace {
 
 constexpr std::int64_t events_at_a_time = 1 << 19;  // of the inference form
-
-std::int64_t noise_dimensions(const env::Channel& channel, const env::ParameterSet& parameters) {
-  env::Noise counter(std::make_shared<env::PhiloxNoise>(core::RandomStream(0, "dimensions")), 1, 2);
-  channel.pipeline.infer(
-      parameters.physical_from_unit(torch::full({1, parameters.free_size()}, 0.5F)), counter);
-  return counter.dimensions();
-}
-
-// The one draw that searches see: Sobol points, so that its luck counts little.
-std::shared_ptr<const env::NoiseSource> one_draw(const env::Channel& channel,
-                                                 const env::ParameterSet& parameters,
-                                                 std::int64_t events,
-                                                 const core::RandomStream& stream) {
-  const std::int64_t dimensions = noise_dimensions(channel, parameters);
-  if (dimensions == 0) return std::make_shared<env::PhiloxNoise>(stream);
-  return std::make_shared<env::CommonNoise>(
-      std::make_shared<env::SobolNoise>(events, dimensions, stream));
-}
 
 // relative, but for a number that should vanish
 torch::Tensor squared_deviation(const torch::Tensor& number, double reference) {
@@ -49,7 +32,9 @@ EventScore::EventScore(const env::Environment& environment,
     const core::RandomStream stream(seed, "event score " + channel.name);
     std::shared_ptr<const env::NoiseSource> draw;
     if (distance->uses_events())
-      draw = one_draw(channel, environment.parameters, config.events, stream);
+      draw =
+          env::common_draw(env::DrawKind::sobol, config.events,
+                           env::noise_dimensions(channel.pipeline, environment.parameters), stream);
     parts_.push_back({&channel, std::move(distance), stream, std::move(draw), weight});
   }
   for (Part& part : parts_) part.weight *= static_cast<double>(parts_.size()) / total;

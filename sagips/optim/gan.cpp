@@ -45,6 +45,13 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
   check();
   for (const env::Channel& channel : environment.channels) require_gradient(channel);
   steps_.push_back({"generator", &generator_.replica(), &generator_adam_});
+  if (config.optimizer.newton.every > 0 && place.ranks > 1 &&
+      config.generator.shared == nn::SharedPart::all)
+    throw core::ConfigError(
+        "optimizer.newton",
+        "every rank takes the information from its own events (biases that "
+        "the ranks share would drift apart). Use generator.shared=weights_only, "
+        "or optimizer.newton.every=0.");
   if (config.optimizer.newton.every > 0)
     newton_ = std::make_unique<NewtonBias>(config.optimizer.newton, generator_.replica(),
                                            environment, config.moments, seed);

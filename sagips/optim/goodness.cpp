@@ -15,23 +15,27 @@ double chi_square_tail(double value, double degrees_of_freedom) {
       .item<double>();
 }
 
-std::vector<GoodnessOfFit> energy_tests(const env::Environment& environment,
-                                        const std::vector<double>& values, std::int64_t events,
-                                        std::int64_t permutations, std::uint64_t seed) {
+std::vector<GoodnessOfFit> event_tests(const env::Environment& environment,
+                                       const std::vector<double>& values, EventTest test,
+                                       std::int64_t events, std::int64_t permutations,
+                                       std::uint64_t seed) {
   std::vector<GoodnessOfFit> found;
   for (const env::Channel& channel : environment.channels) {
-    const core::RandomStream stream(seed, "energy test " + channel.name);
+    const core::RandomStream stream(seed, "event test " + channel.name);
     const env::EventRows measured =
         env::EventRows::of(channel.training).at_most(events, stream.at_step(1));
     const data::Dataset made =
         env::toy_data(channel.pipeline, torch::tensor(values, torch::kFloat64), measured.size(),
                       channel.training.observables, stream.at_step(2));
+    const env::EventRows synthetic = env::EventRows::of(made);
     const env::TestResult result =
-        env::energy_test(measured, env::EventRows::of(made), permutations, stream.at_step(3));
-    const std::string name = environment.channels.size() > 1
-                                 ? core::text("energy distance of '", channel.name, "'")
-                                 : std::string("energy distance");
-    found.push_back({name, result.statistic, 0, result.p_value});
+        test == EventTest::energy
+            ? env::energy_test(measured, synthetic, permutations, stream.at_step(3))
+            : env::classifier_test(measured, synthetic, {}, stream.at_step(3));
+    const std::string name = test == EventTest::energy ? "energy distance" : "classifier accuracy";
+    found.push_back(
+        {environment.channels.size() > 1 ? core::text(name, " of '", channel.name, "'") : name,
+         result.statistic, 0, result.p_value});
   }
   return found;
 }

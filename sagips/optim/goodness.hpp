@@ -10,11 +10,15 @@ namespace sagips::optim {
 /// source: upper incomplete gamma function Q(degrees / 2, value / 2)
 double chi_square_tail(double value, double degrees_of_freedom);
 
-/// Compares measured events with synthetic ones at given parameters (all, physical): one energy test
-/// a channel, of at most `events` events of either kind.
-/// cost: see env::energy_test
-std::vector<GoodnessOfFit> energy_tests(const env::Environment& environment,
-                                        const std::vector<double>& values, std::int64_t events,
-                                        std::int64_t permutations, std::uint64_t seed);
+/// How measured and synthetic events are told apart.
+enum class EventTest { energy, classifier };
+
+/// Compares measured events with synthetic ones at given parameters (all, physical): one test a
+/// channel, of at most `events` events of either kind. permutations: of the energy test
+/// cost: see env::energy_test, env::classifier_test
+std::vector<GoodnessOfFit> event_tests(const env::Environment& environment,
+                                       const std::vector<double>& values, EventTest test,
+                                       std::int64_t events, std::int64_t permutations,
+                                       std::uint64_t seed);
 
 }  // namespace sagips::optim

@@ -6,7 +6,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/env/noise_sobol.hpp"
+#include "sagips/env/common_draw.hpp"
 
 namespace sagips::optim {
 
@@ -141,12 +141,7 @@ MomentModel::Target MomentModel::target(const env::Channel& channel) const {
     made.reference_names.push_back(name);
     made.references.push_back(value);
   }
-  env::Noise counter(
-      std::make_shared<env::PhiloxNoise>(core::RandomStream(context_.seed, "moments")), 1, 2);
-  channel.pipeline.infer(environment_.parameters.physical_from_unit(torch::full(
-                             {1, environment_.parameters.free_size()}, 0.5, torch::kFloat32)),
-                         counter);
-  made.noise_dimensions = counter.dimensions();
+  made.noise_dimensions = env::noise_dimensions(channel.pipeline, parameters());
   return made;
 }
 
@@ -161,11 +156,10 @@ std::shared_ptr<const env::NoiseSource> MomentModel::noise(const Target& target,
   const core::RandomStream stream(context_.seed,
                                   core::text("moments ", name, " rank ", context_.place.rank),
                                   static_cast<std::uint32_t>(events));
-  if (config_.noise == MomentsConfig::NoiseKind::sobol && target.noise_dimensions > 0)
-    kept = std::make_shared<env::SobolNoise>(events, target.noise_dimensions, stream);
-  else
-    kept = std::make_shared<env::PhiloxNoise>(stream);
-  kept = std::make_shared<env::CommonNoise>(kept);
+  kept = env::common_draw(config_.noise == MomentsConfig::NoiseKind::sobol
+                              ? env::DrawKind::sobol
+                              : env::DrawKind::pseudo_random,
+                          events, target.noise_dimensions, stream);
   kept_events = events;
   return kept;
 }
@@ -216,8 +210,10 @@ torch::Tensor MomentModel::compare(const torch::Tensor& physical, std::int64_t e
     if (target.references.empty()) continue;
     const torch::Tensor given = torch::tensor(target.references, torch::kFloat64);
     const double count = added ? ranks_ : 1;  // each rank's number is in the sum
-    parts.push_back((sums.narrow(1, 1 + features, given.size(0)) / given - count) /
-                    (config_.reference_error * count));
+    // relative, but for a number that should vanish
+    const torch::Tensor numbers = sums.narrow(1, 1 + features, given.size(0)) / count;
+    const torch::Tensor unit = torch::where(given == 0, torch::ones_like(given), given);
+    parts.push_back((numbers - given) / unit / config_.reference_error);
   }
   evaluations_ += physical.size(0);
   return torch::cat(parts, 1);

@@ -111,9 +111,13 @@ class Descent {
   double chi2() const { return chi2_; }
 
  private:
+  // All ranks stop together.
   bool out_of_time() const {
-    if (context_.interrupted && context_.interrupted()) return true;
-    return std::chrono::duration<double>(Clock::now() - began_).count() > context_.time_limit_s;
+    double wish = context_.interrupted && context_.interrupted() ? 1 : 0;
+    if (std::chrono::duration<double>(Clock::now() - began_).count() > context_.time_limit_s)
+      wish = 1;
+    if (context_.add_up) context_.add_up({&wish, 1});
+    return wish > 0;
   }
 
   double prior(const torch::Tensor& theta) const {
@@ -216,10 +220,11 @@ torch::Tensor starting_point(const MomentsConfig& config, std::int64_t free, std
 
 /// What the simulations with other random numbers say about a minimum.
 struct Repetitions {
-  torch::Tensor shift;       ///< of theta by the mean of all simulations
-  torch::Tensor covariance;  ///< of the shifted theta, from the simulation
-  double chi2 = 0;           ///< of the mean residuals, after the shift
-  double chi2_excess = 0;    ///< expected of the simulation's scatter in it
+  torch::Tensor shift;                    ///< of theta by the mean of all simulations
+  torch::Tensor covariance;               ///< of the shifted theta, from the simulation
+  double chi2 = 0;                        ///< of the mean residuals, after the shift
+  double chi2_excess = 0;                 ///< expected of the simulation's scatter in it
+  double chi2_here = 0, excess_here = 0;  ///< the same without the shift
 };
 
 Repetitions repeat(const MomentModel& model, const torch::Tensor& theta,
@@ -235,6 +240,7 @@ Repetitions repeat(const MomentModel& model, const torch::Tensor& theta,
   found.shift = -torch::matmul(projector, mean).clamp(-longest_step, longest_step);
   const torch::Tensor left = mean + torch::matmul(jacobian, found.shift);
   found.chi2 = sum_of_squares(left);
+  found.chi2_here = sum_of_squares(mean);
   if (repetitions == 0) {
     found.covariance = torch::zeros_like(inverse_hessian);
     return found;
@@ -245,6 +251,7 @@ Repetitions repeat(const MomentModel& model, const torch::Tensor& theta,
   found.covariance = torch::matmul(moved.t(), moved) / (count * (count - 1));
   const torch::Tensor across = scatter - torch::matmul(moved, jacobian.t());
   found.chi2_excess = sum_of_squares(across) / (count * (count - 1));
+  found.excess_here = sum_of_squares(scatter) / (count * (count - 1));
   return found;
 }
 
@@ -286,12 +293,13 @@ std::int64_t last_events(const MomentModel& model, const MomentsConfig& config) 
 
 // The weights follow the point, then the point the weights, until it stays.
 torch::Tensor with_model_weights(MomentModel& model, const MomentsConfig& config, Descent& descent,
-                                 torch::Tensor theta) {
+                                 torch::Tensor theta, bool& in_time) {
   constexpr int rounds = 4;
   constexpr double at_rest = 1e-3;  // of a logit
   for (int round = 0; round < rounds; ++round) {
     model.weigh_at(theta, last_events(model, config));
-    if (!descent.polish(theta)) break;
+    in_time = descent.polish(theta);
+    if (!in_time) break;
     const double moved = (descent.theta() - theta).abs().max().item<double>();
     theta = descent.theta();
     if (moved < at_rest) break;
@@ -306,13 +314,13 @@ Solution conclude(const MomentModel& model, const MomentsConfig& config, torch::
   const torch::Tensor jacobian = model.jacobian(theta, events);
   const torch::Tensor inverse = inverse_of_hessian(jacobian);
   const Repetitions repeated = repeat(model, theta, jacobian, inverse, events, config.repetitions);
-  double chi2 = repeated.chi2;
+  double chi2 = repeated.chi2, excess = repeated.chi2_excess;
   double degrees = static_cast<double>(model.size() - model.parameters().free_size());
   if (may_move) {
     theta = theta + repeated.shift;
   } else {  // the point was not chosen by its moments: all residuals count
-    const torch::Tensor mean = model.residuals(theta.unsqueeze(0), events)[0];
-    chi2 = sum_of_squares(mean);
+    chi2 = repeated.chi2_here;
+    excess = repeated.excess_here;
     degrees = static_cast<double>(model.size());
   }
   Solution solution;
@@ -320,7 +328,7 @@ Solution conclude(const MomentModel& model, const MomentsConfig& config, torch::
   solution.errors_from = "covariance of the moments";
   solution.score = chi2;
   if (degrees > 0) {
-    const double scale = 1 + repeated.chi2_excess / degrees;
+    const double scale = 1 + excess / degrees;
     solution.goodness.push_back(
         {"chi2 of the moments", chi2 / scale, degrees, chi_square_tail(chi2 / scale, degrees)});
   }
@@ -349,8 +357,13 @@ Solution MomentSolver::solve(const env::Environment& environment,
     const torch::Tensor start =
         given ? environment.parameters.logit_from_physical(context.start->to(torch::kFloat64))
               : starting_point(config_, free, starts, context.seed);
-    in_time = given ? descent.polish(start) : descent.from(start);
     ++starts;
+    try {
+      in_time = given ? descent.polish(start) : descent.from(start);
+    } catch (const core::StateError&) {  // no events there; another start may have some
+      if (!best.defined() && starts >= config_.starts) throw;
+      continue;
+    }
     const double found = descent.chi2();
     const bool again = std::abs(found - best_chi2) < same_minimum * std::max(1.0, best_chi2);
     if (!best.defined() || found < best_chi2) {
@@ -361,7 +374,7 @@ Solution MomentSolver::solve(const env::Environment& environment,
     if (chi_square_tail(best_chi2, std::max(degrees, 1.0)) > hopeless || again) break;
   }
   if (in_time && config_.weighting == MomentsConfig::Weighting::model)
-    best = with_model_weights(model, config_, descent, best);
+    best = with_model_weights(model, config_, descent, best, in_time);
   Solution solution = conclude(model, config_, best, true);
   solution.starts = starts;
   solution.converged = in_time;

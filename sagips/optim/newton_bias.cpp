@@ -51,6 +51,7 @@ void NewtonBias::after() {
 }
 
 void NewtonBias::state(nn::StateList& list) {
+  list.field("kept", kept_);
   list.field("inverse", inverse_);
   list.field("renewed", renewed_);
 }

@@ -23,7 +23,7 @@ Resampled scatter(std::int64_t repetitions, const SolveContext& context, const O
         values.push_back(torch::tensor(solution.values, torch::kFloat64));
       else
         ++found.failures;
-    } catch (const core::StateError&) {  // this data set has no answer; it is counted
+    } catch (const core::Error&) {  // this data set has no answer; it is counted
       ++found.failures;
     }
   }

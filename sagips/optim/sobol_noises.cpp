@@ -1,5 +1,6 @@
 #include "sagips/optim/sobol_noises.hpp"
 
+#include "sagips/env/common_draw.hpp"
 #include "sagips/env/noise_sobol.hpp"
 
 namespace sagips::optim {
@@ -9,10 +10,7 @@ SobolNoises::SobolNoises(const env::Environment& environment, std::int64_t event
     : events_(events), seed_(seed) {
   for (const env::Channel& channel : environment.channels) {
     channels_.push_back(channel.name);
-    dimensions_.push_back(
-        channel.pipeline
-            .check(environment.parameters, channel.observables(), env::Reach::some_parameter)
-            .noise_dimensions);
+    dimensions_.push_back(env::noise_dimensions(channel.pipeline, environment.parameters));
   }
 }
 

@@ -43,7 +43,9 @@ class Demo : public testing::TestWithParam<int> {};
 // chance: each run repeats bit for bit.
 TEST_P(Demo, BringsNormsAndDistancesDown) {
   Scratch scratch;
-  const Results results = trained(scratch, "proxy1d", "run.seed=" + std::to_string(GetParam()));
+  const Results results =
+      trained(scratch, "proxy1d",
+              "train.epochs=1500 generator.average=0.99 run.seed=" + std::to_string(GetParam()));
   EXPECT_LT(std::abs(number(results, "norm_1_residual_end")), 0.05);
   EXPECT_LT(std::abs(number(results, "norm_2_residual_end")), 0.05);
   EXPECT_LE(number(results, "ks_mean_end"), number(results, "ks_mean_start") * 2 / 3);

@@ -134,7 +134,8 @@ TEST(Moments, SayWhenThePipelineCannotDescribeTheData) {
   const Solution solution = MomentSolver({}).solve(environment, context());
   EXPECT_LT(solution.goodness[0].p_value, 1e-6);
   EXPECT_LE(solution.starts, 3);  // two that agree are enough
-  EXPECT_LT(energy_tests(environment, solution.values, 1000, 199, 1)[0].p_value, 0.02);
+  EXPECT_LT(event_tests(environment, solution.values, EventTest::energy, 1000, 199, 1)[0].p_value,
+            0.02);
 }
 
 TEST(Moments, RefuseDirectionsThatNoMomentFixes) {
@@ -199,7 +200,7 @@ TEST(Goodness, TailsOfChi2) {
 
 TEST(Goodness, EnergyTestAcceptsTheTruth) {
   const env::Environment environment = gauss(1'000, 15);
-  const auto tests = energy_tests(environment, {1.5, 0.5}, 1000, 199, 2);
+  const auto tests = event_tests(environment, {1.5, 0.5}, EventTest::energy, 1000, 199, 2);
   ASSERT_EQ(tests.size(), 1u);
   EXPECT_GT(tests[0].p_value, 0.005);  // false alarm 0.5 %: fixed seed, seen once
 }

@@ -48,7 +48,9 @@ Attempt attempt_solver(const Job& job, const env::Environment& environment,
   attempt.visits.push_back(
       {solution.time_s, solution.evaluations, solution.values, solution.score});
   attempt.time_s = solution.time_s;
-  attempt.end = solution.converged ? "converged" : "out of time";
+  attempt.end = solution.converged            ? "converged"
+                : InterruptGuard::requested() ? "interrupted"
+                                              : "out of time";
   return attempt;
 }
 
@@ -62,6 +64,8 @@ Attempt attempt_gan(const Job& job, const env::Environment& environment, double 
   if (config.generator.start == optim::GeneratorConfig::Start::moments) {
     optim::SolveContext context;
     context.seed = job.seed();
+    context.time_limit_s = budget_s;
+    context.interrupted = [] { return InterruptGuard::requested(); };
     optim::warm_start(gan, environment, config.moments, context);
   }
   const double made_s = seconds_since(began);
@@ -106,7 +110,7 @@ Measure mean_residual(const env::ParameterSet& parameters, const record::Results
       sum += std::abs((truth - values[i]) / truth);
       ++count;
     }
-    return count > 0 ? 100 * sum / count : 0;
+    return 100 * sum / count;
   };
   double count = 0;
   for (const record::ParameterResult& row : floors.parameters)
@@ -117,6 +121,13 @@ Measure mean_residual(const env::ParameterSet& parameters, const record::Results
     }
   if (count > 0) measure.floor /= count;
   return measure;
+}
+
+// A residual is relative: it needs a truth that is not zero.
+bool has_sizable_truth(const env::ParameterSet& parameters) {
+  return parameters.truth_known() &&
+         std::any_of(parameters.free().begin(), parameters.free().end(),
+                     [&](std::size_t i) { return *parameters.all()[i].truth != 0; });
 }
 
 // Without a truth: how well the moments of the data are met.
@@ -132,7 +143,7 @@ Measure moment_distance(const Job& job, const env::Environment& environment) {
               .judge(environment, context, torch::tensor(values, torch::kFloat64))
               .goodness.at(0);
       return std::sqrt(fit.value / fit.degrees_of_freedom);
-    } catch (const core::StateError&) {  // this point has no covariance
+    } catch (const std::exception&) {  // this point has no covariance
       return std::nan("");
     }
   };
@@ -231,21 +242,22 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
     try {
       attempts.push_back(method == "gan" ? attempt_gan(job, environment, budget_s)
                                          : attempt_solver(job, environment, method, budget_s));
-    } catch (const core::Error& error) {  // one method's failure is a result, too
-      log.warning(core::text(method, " gave no answer: ", error.what()));
+    } catch (const std::exception& error) {  // one method's failure is a result, too
+      const std::string why = error.what();
+      log.warning(core::text(method, " gave no answer: ", why.substr(0, why.find('\n'))));
       continue;
     }
     log.info(core::text(method, ": ", attempts.back().end, " after ",
                         core::duration(attempts.back().time_s)));
   }
+  core::write_file(folder.file(record::run_files::visits.name),
+                   csv(attempts, environment.parameters));
   const record::Results floors = known_results(job, environment, log);
-  const Measure measure = environment.parameters.truth_known()
+  const Measure measure = has_sizable_truth(environment.parameters)
                               ? mean_residual(environment.parameters, floors)
                               : moment_distance(job, environment);
   std::vector<analysis::MethodCourse> courses;
   for (const Attempt& attempt : attempts) courses.push_back(course_of(attempt, measure));
-  core::write_file(folder.file(record::run_files::visits.name),
-                   csv(attempts, environment.parameters));
   std::string figure;
   if (job.settings.run.figures && !courses.empty()) {
     std::string problem;

@@ -1,11 +1,9 @@
-#include <cmath>
-#include <functional>
 #include <iostream>
-#include <limits>
 #include <optional>
 
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
+#include "sagips/cli/data_parts.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/outcome.hpp"
@@ -17,26 +15,10 @@
 #include "sagips/optim/resampling.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/train/add_up.hpp"
-#include "sagips/train/distribute.hpp"
 
 namespace sagips::cli {
 
 namespace {
-
-// Each rank holds a part of the events, no event twice.
-optim::DataShare parts_of_data(const Job& job, comm::Ranks& ranks) {
-  optim::DataShare share;
-  share.place = {ranks.rank(), ranks.size()};
-  if (job.settings.ranks.data == train::RankConfig::Data::sharded) {
-    share.sharded = true;
-    return share;
-  }
-  share.divided = true;
-  share.distribute = [&ranks](const optim::DataShare::Load& load) {
-    return train::distribute(ranks, load);
-  };
-  return share;
-}
 
 std::string visits_header(const env::ParameterSet& parameters) {
   return "time_s,evaluations,score," + core::join(parameters.names(), ",") + "\n";
@@ -58,6 +40,19 @@ void add_spread(record::Results& results, const optim::Resampled& resampled,
   if (resampled.errors.empty()) return;
   for (std::size_t i = 0; i < results.parameters.size(); ++i)
     if (!results.parameters[i].fixed) results.parameters[i].*member = resampled.errors[i];
+}
+
+// A test that cannot be made costs no solution.
+void add_tests(const Job& job, const env::Environment& environment, const optim::Solution& solution,
+               record::Results& results, core::Log& log) {
+  const SolveConfig& config = job.settings.solve;
+  try {
+    for (const auto& test : optim::event_tests(environment, solution.values, config.test,
+                                               config.test_events, config.permutations, job.seed()))
+      results.goodness.push_back({test.name, test.value, test.degrees_of_freedom, test.p_value});
+  } catch (const core::Error& error) {
+    log.warning(core::text("no test between measured and synthetic events: ", error.what()));
+  }
 }
 
 // What rank 0 leaves and says.
@@ -93,6 +88,8 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   const auto solver =
       optim::solvers().get(config.method, "solve.method").make(job.settings.solvers);
   check_agreement(ranks, job.effective_config);
+  ranks.patience().set_config({.timeout_s = job.settings.ranks.timeout_s,
+                               .alarmed = [] { return InterruptGuard::requested(); }});
   nn::device_from_name(job.settings.device);
   nn::set_threads(job.settings.threads, ranks_on_these_processors(ranks));
   const env::Environment environment =
@@ -106,31 +103,22 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   std::string visits = visits_header(environment.parameters);
   context.observe = [&visits](const optim::Visit& visit) { visits += visit_row(visit); };
   context.interrupted = [] { return InterruptGuard::requested(); };
-  if (ranks.size() > 1) {
+  if (ranks.size() > 1)
     context.add_up = [&ranks](std::span<double> numbers) { train::add_up(ranks, numbers); };
-    // the ranks stop together or not at all
-    context.interrupted = nullptr;
-    context.time_limit_s = std::numeric_limits<double>::infinity();
-    if (config.minutes > 0)
-      throw core::ConfigError("solve.minutes",
-                              "a time limit is for one rank (several would stop at different "
-                              "points). Set it to 0.");
-  }
   const InterruptGuard interrupt;
   const optim::Solution solution = solver->solve(environment, context);
   optim::Resampled bootstraps, seeds;
   if (config.bootstraps > 0)
     bootstraps = optim::over_bootstraps(*solver, environment, context, solution, config.bootstraps);
   if (config.seeds > 0) seeds = optim::over_seeds(*solver, environment, context, config.seeds);
+  double events = event_count(environment);
+  if (context.add_up) context.add_up({&events, 1});
   if (!ranks.is_first()) return core::ExitCode::done;
 
-  record::Results results = solve_results(job, environment, solution, log);
+  record::Results results = solve_results(job, environment, solution, events, log);
   add_spread(results, bootstraps, &record::ParameterResult::bootstrap_error, "bootstraps", log);
   add_spread(results, seeds, &record::ParameterResult::seed_error, "seeds", log);
-  if (config.test_events > 0)
-    for (const auto& test : optim::energy_tests(environment, solution.values, config.test_events,
-                                                config.permutations, job.seed()))
-      results.goodness.push_back({test.name, test.value, test.degrees_of_freedom, test.p_value});
+  if (config.test_events > 0) add_tests(job, environment, solution, results, log);
   write(job, environment, results, solution, visits, log);
   return solution.converged ? core::ExitCode::done : core::ExitCode::stopped_early;
 }

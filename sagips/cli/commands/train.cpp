@@ -3,6 +3,7 @@
 
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
+#include "sagips/cli/data_parts.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/outcome.hpp"
@@ -162,11 +163,22 @@ void begin(const Job& job, comm::Ranks& ranks, const env::Environment& environme
   context.place = {ranks.rank(), ranks.size()};
   if (ranks.size() > 1)
     context.add_up = [&ranks](std::span<double> numbers) { train::add_up(ranks, numbers); };
+  // the ranks' own events overlap; sums over ranks need parts that do not
+  const env::Environment parts =
+      ranks.size() == 1
+          ? environment
+          : optim::make_environment(*job.workload, job.settings.data, optim::Split::held_out,
+                                    job.seed(), parts_of_data(job, ranks));
   const optim::Solution solution =
-      optim::warm_start(gan, environment, job.settings.solvers.moments, context);
-  if (ranks.is_first())
-    log.info(core::text("the generator begins at the solution of the moments, found in ",
-                        core::duration(solution.time_s)));
+      optim::warm_start(gan, parts, job.settings.solvers.moments, context);
+  if (!ranks.is_first()) return;
+  std::vector<record::GoodnessResult> goodness;
+  for (const optim::GoodnessOfFit& one : solution.goodness)
+    goodness.push_back({one.name, one.value, one.degrees_of_freedom, one.p_value});
+  warn_of_misfit(goodness, log);
+  warn_at_limits(solution.at_limit, log);
+  log.info(core::text("the generator begins at the solution of the moments, found in ",
+                      core::duration(solution.time_s)));
 }
 
 // What the networks' answer is judged by: all events, and what the discriminators learned, where there

@@ -45,7 +45,7 @@ torch::Tensor read_array(const SimulatorProcess& process, const SimulatorPool::R
 
 void check_finite(const SimulatorProcess& process, const SimulatorPool::Request& request,
                   const torch::Tensor& values) {
-  const torch::Tensor finite = torch::isfinite(values).flatten(1).all(1);
+  const torch::Tensor finite = torch::isfinite(values).reshape({values.size(0), -1}).all(1);
   if (finite.all().item<bool>()) return;
   const std::int64_t sample = torch::nonzero(~finite)[0].item<std::int64_t>();
   std::vector<std::string> input;
