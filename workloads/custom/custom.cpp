@@ -64,6 +64,11 @@ class Custom final : public optim::Workload {
     return all;
   }
 
+  // asked for before the config is read
+  std::vector<std::string> channel_names() const override {
+    return {optim::ChannelPlan{}.name};
+  }
+
   std::vector<optim::ChannelPlan> channels() const override {
     if (observables_.empty())
       throw ConfigError("observables", "is empty. Name an event's numbers: observables: [t].");
