@@ -26,7 +26,7 @@ def arguments():
     parser.add_argument("--variant", action="append", required=True, metavar="NAME:SETTING,SETTING")
     parser.add_argument("--seeds", default="1,2,3,4")
     parser.add_argument("--out", default="build/bench/residuals", help="folder for table and picture")
-    parser.add_argument("job", nargs="*", default=["proxy1d"], help="workload and settings that all share")
+    parser.add_argument("job", nargs="*", default=["proxy1d/cold", "train.epochs=1500"], help="workload and settings that all share")
     return parser.parse_args()
 
 

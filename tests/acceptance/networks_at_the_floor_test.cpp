@@ -1,4 +1,4 @@
-// The recommended setting of proxy1d from ten random starts, each with data of its own.
+// The recommended setting of proxy1d on ten data sets, networks of their own for each.
 #include <gtest/gtest.h>
 
 #include <algorithm>
