@@ -29,7 +29,12 @@ namespace {
 // would not see the bulk.
 constexpr double heavy_tails = 100;
 
-// The positions below which equal shares of the events lie, both ends of the data left out.
+// Beyond these shares of the events positions do not count: covariances of features that a few
+// outliers dominate would not be known. At least some 20 events lie there.
+double tail_share(double events) { return std::clamp(20 / events, 1e-3, 0.05); }
+
+// The positions below which equal shares of the events lie, both ends of the data among them; then
+// those of the tails.
 std::vector<double> quantiles_of(const torch::Tensor& values, const torch::Tensor& weights) {
   const auto [sorted, order] = values.to(torch::kFloat64).sort();
   torch::Tensor below;  // share of the events up to and including each
@@ -37,10 +42,15 @@ std::vector<double> quantiles_of(const torch::Tensor& values, const torch::Tenso
     below = weights.to(torch::kFloat64).index_select(0, order).cumsum(0);
   else
     below = torch::arange(1, sorted.size(0) + 1, torch::kFloat64);
-  below = below / below[-1];
-  const torch::Tensor shares = torch::linspace(0, 1, ObservableScale::knots + 1, torch::kFloat64);
-  const torch::Tensor rows =
-      torch::searchsorted(below.contiguous(), shares - 1e-12).clamp(0, sorted.size(0) - 1);
+  const double total = below[-1].item<double>();
+  const double tail = tail_share(
+      weights.defined() ? total * total / weights.to(torch::kFloat64).square().sum().item<double>()
+                        : total);
+  const torch::Tensor shares =
+      torch::cat({torch::linspace(0, 1, ObservableScale::knots + 1, torch::kFloat64),
+                  torch::tensor({tail, 1 - tail}, torch::kFloat64)});
+  const torch::Tensor rows = torch::searchsorted((below / total).contiguous(), shares - 1e-12)
+                                 .clamp(0, sorted.size(0) - 1);
   const torch::Tensor found = sorted.index_select(0, rows).contiguous();
   return {found.data_ptr<double>(), found.data_ptr<double>() + found.numel()};
 }
@@ -51,7 +61,7 @@ ObservableScale::ObservableScale(const torch::Tensor& values, const torch::Tenso
     : ObservableScale(quantiles_of(values, weights)) {}
 
 ObservableScale::ObservableScale(const std::vector<double>& numbers) : quantiles_(numbers) {
-  const std::size_t last = quantiles_.size() - 1;
+  constexpr auto last = static_cast<std::size_t>(knots);
   const double range = quantiles_[last] - quantiles_[0];
   const double quartiles = quantiles_[last * 3 / 4] - quantiles_[last / 4];
   std::vector<double> positions = quantiles_;
@@ -60,19 +70,20 @@ ObservableScale::ObservableScale(const std::vector<double>& numbers) : quantiles
     scale_ = quartiles;
     for (double& position : positions) position = std::asinh((position - centre_) / scale_);
   }
+  const double smallest = 1e-30 + 1e-12 * std::abs(positions[last]);
   low_ = positions[0];
-  step_ = std::max((positions[last] - positions[0]) / static_cast<double>(cells),
-                   1e-30 + 1e-12 * std::abs(positions[last]));
+  step_ = std::max((positions[last] - positions[0]) / static_cast<double>(cells), smallest);
+  const double from = positions[last + 1], width = std::max(positions[last + 2] - from, smallest);
   table_ = torch::empty({cells + 1}, torch::kFloat32);
   float* entry = table_.data_ptr<float>();
   std::size_t knot = 0;
   for (std::int64_t i = 0; i <= cells; ++i) {
     const double x = low_ + static_cast<double>(i) * step_;
     while (knot + 1 < last && positions[knot + 1] <= x) ++knot;
-    const double width = positions[knot + 1] - positions[knot];
-    const double share = width > 0 ? std::clamp((x - positions[knot]) / width, 0.0, 1.0) : 1.0;
+    const double stretch = positions[knot + 1] - positions[knot];
+    const double share = stretch > 0 ? std::clamp((x - positions[knot]) / stretch, 0.0, 1.0) : 1.0;
     const double rank = (static_cast<double>(knot) + share) / static_cast<double>(last);
-    const double place = static_cast<double>(i) / static_cast<double>(cells);
+    const double place = std::clamp((x - from) / width, 0.0, 1.0);
     entry[i] = static_cast<float>(rank + place - 1);
   }
 }

@@ -20,7 +20,7 @@ struct EventFeaturesConfig {
 };
 
 /// An observable on a scale from -1 to 1: half its rank among the data, half its position between
-/// their ends. Monotone, linear between 64 quantiles, tabulated so that it costs a look-up; what lies
+/// their 0.1 and 99.9 % quantiles. Monotone, linear between 64 quantiles, tabulated so that it costs a look-up; what lies
 /// beyond the data is at -1 or 1.
 ///
 /// Bounded and without units, so no event dominates a mean and no observable needs a range. Ranks
@@ -37,7 +37,8 @@ class ObservableScale {
   /// Differentiable.
   /// shape: [...] -> [...]
   torch::Tensor operator()(const torch::Tensor& values) const;
-  /// Positions of the quantiles: everything that defines it. shape: [knots + 1]
+  /// Positions of the quantiles, then those of the tails: everything that defines it.
+  /// shape: [knots + 3]
   const std::vector<double>& numbers() const { return quantiles_; }
 
  private:

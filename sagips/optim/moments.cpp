@@ -280,7 +280,7 @@ torch::Tensor inverse_of_hessian(const torch::Tensor& jacobian) {
   // on unit diagonal, so that the condition tells of directions and not of units
   const torch::Tensor scale = hessian.diagonal().clamp_min(1e-300).rsqrt();
   const torch::Tensor unit = hessian * scale.unsqueeze(0) * scale.unsqueeze(1);
-  if (torch::linalg_eigvalsh(unit).min().item<double>() < 1e-10)
+  if (torch::linalg_eigvalsh(unit).min().item<double>() < 3e-8)
     throw core::StateError(
         "the moments do not fix every parameter (a direction changes none of them). Fix a "
         "parameter, raise moments.features.degree, add features or give reference numbers.");

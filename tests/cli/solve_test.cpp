@@ -15,12 +15,12 @@ Results results_of(const Scratch& scratch, const std::string& run) {
   return sagips::record::read_results_json(scratch.path() + "/runs/" + run + "/results.json");
 }
 
-// A mass spectrum that no peak over an exponential describes: a square box.
-std::string box_of_masses() {
+// Two peaks over a flat background, where the pipeline has one over an exponential.
+std::string two_peaks() {
   std::ostringstream csv;
   csv << "M\n";
-  for (int i = 0; i < 4000; ++i) csv << 75 + 0.002 * i << '\n';
-  for (int i = 0; i < 4000; ++i) csv << 100 + 0.002 * i << '\n';
+  for (int i = 0; i < 4000; ++i) csv << 90 + 0.0005 * i << '\n' << 70 + 0.01 * i << '\n';
+  for (int i = 0; i < 2000; ++i) csv << 78 + 0.001 * i << '\n';
   return csv.str();
 }
 
@@ -48,9 +48,9 @@ TEST(Solve, StatesErrorsWhereTheyComeFromAndAGoodnessOfFit) {
 
 TEST(Solve, WarnsWhenThePipelineCannotDescribeTheData) {
   Scratch scratch;
-  scratch.write("box.csv", box_of_masses());
+  scratch.write("peaks.csv", two_peaks());
   const Outcome run =
-      scratch.sagips("solve resonance data.file=box.csv run.name=s run.figures=false");
+      scratch.sagips("solve resonance data.file=peaks.csv run.name=s run.figures=false");
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.err.find("the pipeline does not describe these data: chi2 of the moments"),
             std::string::npos)
@@ -98,8 +98,8 @@ TEST(Compare, RunsMethodsSideBySide) {
 
 TEST(Compare, MeasuresByMomentsWhereNoTruthIsKnown) {
   Scratch scratch;
-  ASSERT_EQ(scratch.sagips("generate resonance events=2000 out=toy.csv run.seed=3").exit_code, 0);
-  scratch.write("mine.yaml", "workload: resonance\ndata: {file: toy.csv}\n");
+  ASSERT_EQ(scratch.sagips("generate resonance events=2000 out=toy.npy run.seed=3").exit_code, 0);
+  scratch.write("mine.yaml", "workload: resonance\ndata: {file: toy.npy}\n");
   const Outcome run = scratch.sagips(
       "compare mine.yaml compare.methods=[moments,random] search.evaluations=20 run.name=c "
       "run.figures=false distance.kind=sliced_wasserstein");

@@ -23,7 +23,7 @@ TEST(ObservableScale, RisesFromMinusOneToOneOverTheData) {
   EXPECT_GE((t.narrow(0, 1, 2000) - t.narrow(0, 0, 2000)).min().item<float>(), 0);
   EXPECT_FLOAT_EQ(t[0].item<float>(), -1);
   EXPECT_FLOAT_EQ(t[2000].item<float>(), 1);
-  EXPECT_NEAR(scale(data).mean().item<double>(), 0, 1e-3);
+  EXPECT_NEAR(scale(data).mean().item<double>(), 0, 5e-3);  // a knot is 1/64 of the events
 }
 
 TEST(ObservableScale, IsHalfRankAndHalfPosition) {
@@ -31,7 +31,7 @@ TEST(ObservableScale, IsHalfRankAndHalfPosition) {
   const ObservableScale scale(data, {});
   for (const double x : {0.04, 0.25, 0.64})
     EXPECT_NEAR(scale(torch::tensor({x}, torch::kFloat32)).item<double>(), std::sqrt(x) + x - 1,
-                2e-3)
+                4e-3)
         << x;
 }
 
@@ -58,7 +58,8 @@ TEST(ObservableScale, TakesDataOfOneValue) {
 }
 
 TEST(EventFeatures, AreLegendrePolynomialsAndTheirProducts) {
-  const torch::Tensor grid = torch::linspace(0, 1, 20'001);  // its scale is 2 x - 1
+  const torch::Tensor grid =
+      torch::linspace(0, 1, 20'001);  // its scale is 2 x - 1 but for the tails
   EventFeaturesConfig config;
   config.degree = 4;
   config.cross_degree = 3;
@@ -77,7 +78,7 @@ TEST(EventFeatures, AreLegendrePolynomialsAndTheirProducts) {
   ASSERT_EQ(found.size(), expected.size());
   EXPECT_EQ(features.size(), static_cast<std::int64_t>(expected.size()));
   for (std::size_t i = 0; i < found.size(); ++i)
-    EXPECT_NEAR(found[i], expected[i], 1e-3) << features.names()[i];
+    EXPECT_NEAR(found[i], expected[i], 4e-3) << features.names()[i];
 }
 
 TEST(EventFeatures, TakesWhatTheUserAdds) {

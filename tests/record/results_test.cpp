@@ -99,6 +99,9 @@ TEST(Results, KeepsOneOrderOfKeys) {
   "epochs": 0,
   "events": 0,
   "time_s": 0.0,
+  "method": "",
+  "errors_from": "",
+  "goodness": [],
   "parameters": [
     {
       "name": "",
@@ -111,7 +114,10 @@ TEST(Results, KeepsOneOrderOfKeys) {
       "residual_end": null,
       "floor": null,
       "fit_value": null,
-      "fit_error": null
+      "fit_error": null,
+      "error": null,
+      "bootstrap_error": null,
+      "seed_error": null
     }
   ],
   "numbers": {
@@ -151,9 +157,9 @@ TEST(Summary, HasOneRowForEachParameter) {
   write_summary_csv(folder.file("s"), example());
   EXPECT_EQ(core::read_file(folder.file("s")),
             "parameter,unit,fixed,true,recovered,spread,residual_start,residual_end,floor,"
-            "fit_value,fit_error\n"
-            "a_u,,no,-0.5,-0.49,0.001,-0.3,0.02,0.035,-0.505,0.01\n"
-            "width,GeV,yes,,2.4952,0,,,,,\n");
+            "fit_value,fit_error,error,bootstrap_error,seed_error\n"
+            "a_u,,no,-0.5,-0.49,0.001,-0.3,0.02,0.035,-0.505,0.01,,,\n"
+            "width,GeV,yes,,2.4952,0,,,,,,,,\n");
 }
 
 TEST(Csv, QuotesOnlyCellsThatNeedIt) {

@@ -9,6 +9,7 @@
 #include "sagips/optim/maximum_likelihood.hpp"
 #include "sagips/optim/moments.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
+#include "workloads/proxy2d/proxy2d.hpp"
 #include "workloads/resonance/resonance.hpp"
 
 namespace sagips::workloads {
@@ -138,6 +139,17 @@ TEST(MomentsOfResonance, AreTheFit) {
     EXPECT_LT(farthest(solution, fit, fit.errors, environment.parameters), 0.5) << seed;
     for (const std::size_t i : environment.parameters.free())
       EXPECT_NEAR(solution.errors[i] / fit.errors[i], 1, 0.2) << seed;
+  }
+}
+
+TEST(MomentsOfProxy2d, AreWithinAFloorOfTheFit) {
+  at::set_num_threads(1);
+  const Toys toys(proxy2d_workload(), 100'000);
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const env::Environment environment = toys.environment(seed);
+    const optim::Solution solution = solve(environment, seed);
+    const optim::FitResult fit = optim::fit_maximum_likelihood(environment, {}, seed);
+    EXPECT_LT(farthest(solution, fit, fit.errors, environment.parameters), 1) << seed;
   }
 }
 

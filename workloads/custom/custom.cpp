@@ -65,9 +65,7 @@ class Custom final : public optim::Workload {
   }
 
   // asked for before the config is read
-  std::vector<std::string> channel_names() const override {
-    return {optim::ChannelPlan{}.name};
-  }
+  std::vector<std::string> channel_names() const override { return {optim::ChannelPlan{}.name}; }
 
   std::vector<optim::ChannelPlan> channels() const override {
     if (observables_.empty())
