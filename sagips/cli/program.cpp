@@ -77,7 +77,7 @@ const CommandEntry commands[] = {
      "  sagips new stage simulator language=process\n"
      "  sagips new workload decay\n",
      write_skeleton, Use::required, Over::one},
-    {"list", "the workloads, their settings, and the exchanges between ranks", "", "",
+    {"list", "the workloads, their settings, the exchanges between ranks, and the solvers", "", "",
      "  sagips list\n", list, Use::none, Over::first},
     {"explain", "what a config key means", "KEY",
      "a dotted key or the first part of one; without it all keys",

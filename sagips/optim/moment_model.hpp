@@ -10,7 +10,8 @@
 #include "sagips/env/environment.hpp"
 #include "sagips/env/noise.hpp"
 #include "sagips/optim/event_features.hpp"
-#include "sagips/optim/moments.hpp"
+#include "sagips/optim/moments_config.hpp"
+#include "sagips/optim/solver.hpp"
 
 namespace sagips::optim {
 

@@ -1,7 +1,6 @@
 #include "sagips/optim/moments.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -12,200 +11,17 @@
 #include "sagips/core/text.hpp"
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/likelihood.hpp"
+#include "sagips/optim/moment_descent.hpp"
 #include "sagips/optim/moment_model.hpp"
 
 namespace sagips::optim {
 
-using core::Range;
-
-void MomentsConfig::fields(core::FieldList& list) {
-  list.group("features", features, "numbers of an event whose means are compared");
-  list.choice("jacobian", jacobian,
-              {{"differences", Jacobian::differences}, {"automatic", Jacobian::automatic}},
-              "derivatives by central differences, which need no gradient of the pipeline, or by "
-              "automatic differentiation");
-  list.add("difference", difference, "step of the differences, of a parameter's range",
-           Range{0, 0.1, true, false});
-  list.choice("noise", noise,
-              {{"sobol", NoiseKind::sobol}, {"pseudo_random", NoiseKind::pseudo_random}},
-              "random numbers of the simulation; sobol: scrambled quasi-random ones");
-  list.add("least_events", least_events,
-           "simulated at a parameter vector while few data count; raised to a power of two",
-           Range::between(100, 1e8));
-  list.add("most_events", most_events,
-           "simulated at a parameter vector at most; raised to a power of two",
-           Range::between(100, 1e8));
-  list.add("repetitions", repetitions,
-           "simulations with other random numbers that the last step averages; their scatter "
-           "enters the errors",
-           Range::between(0, 1000));
-  list.choice("weighting", weighting, {{"model", Weighting::model}, {"data", Weighting::data}},
-              "whose covariance weighs the features at the end; the model's gives what maximum "
-              "likelihood gives, also where the pipeline describes the data badly");
-  list.add("reference_error", reference_error, "relative error to which reference numbers are met",
-           Range::positive());
-  list.add("prior_width", prior_width, "of the logits, while not all data count",
-           Range::positive());
-  list.add("first_level", first_level, "events that the data count as first",
-           Range::between(10, 1e9));
-  list.choice("start", start, {{"middle", Start::middle}, {"random", Start::random}},
-              "first starting point: the middle of all ranges, or a random one as for later ones");
-  list.add("starts", starts, "starting points at most", Range::between(1, 1000));
-}
-
-std::int64_t MomentsConfig::events_for(double data_events) const {
-  const auto wanted = static_cast<std::uint64_t>(
-      std::clamp(data_events, static_cast<double>(least_events),
-                 static_cast<double>(std::max(least_events, most_events))));
-  return static_cast<std::int64_t>(std::bit_ceil(wanted));
-}
-
 namespace {
 
-constexpr double level_factor = 4;
-constexpr int steps_of_level = 3;
-constexpr int steps_at_end = 60;
-constexpr double longest_step = 1.5;  // of a logit
-constexpr double largest_logit = 12;  // beyond it a parameter sits at an end of its range
-constexpr double level_gain = 0.5, last_gain = 0.01;  // of Q, that a step must reach to go on
-constexpr double first_damping = 1e-2, level_damping = 1e-3, damping_success = 1.0 / 20,
-                 damping_failure = 8, largest_damping = 1e8;
 constexpr double hopeless = 1e-6;      // p-value below which another start is tried
 constexpr double same_minimum = 1e-3;  // relative difference of chi2
 
-using Clock = std::chrono::steady_clock;
-
-double sum_of_squares(const torch::Tensor& numbers) {
-  const double found = numbers.square().sum().item<double>();
-  return std::isfinite(found) ? found : std::numeric_limits<double>::infinity();
-}
-
-/// One descent from a starting point.
-class Descent {
- public:
-  Descent(const MomentModel& model, const MomentsConfig& config, const SolveContext& context,
-          Clock::time_point began)
-      : model_(model), config_(config), context_(context), began_(began) {}
-
-  /// Tempered; false: out of time.
-  bool from(torch::Tensor start) {
-    theta_ = std::move(start);
-    const double all = model_.data_events();
-    double count = std::min(static_cast<double>(config_.first_level), all);
-    damping_ = first_damping;
-    while (true) {
-      if (!level(count)) return false;
-      if (count >= all) return true;
-      count = std::min(count * level_factor, all);
-      damping_ = level_damping;
-    }
-  }
-  /// Without tempering.
-  bool polish(torch::Tensor start) {
-    theta_ = std::move(start);
-    damping_ = level_damping;
-    return level(model_.data_events());
-  }
-
-  const torch::Tensor& theta() const { return theta_; }
-  double chi2() const { return chi2_; }
-
- private:
-  // All ranks stop together.
-  bool out_of_time() const {
-    double wish = context_.interrupted && context_.interrupted() ? 1 : 0;
-    if (std::chrono::duration<double>(Clock::now() - began_).count() > context_.time_limit_s)
-      wish = 1;
-    if (context_.add_up) context_.add_up({&wish, 1});
-    return wish > 0;
-  }
-
-  double prior(const torch::Tensor& theta) const {
-    return has_prior_ ? 0.5 * theta.square().sum().item<double>() /
-                            (config_.prior_width * config_.prior_width)
-                      : 0;
-  }
-
-  double score(const torch::Tensor& theta, torch::Tensor& residuals) const {
-    residuals = model_.residuals(theta.unsqueeze(0), events_)[0];
-    return 0.5 * share_ * sum_of_squares(residuals) + prior(theta);
-  }
-
-  bool level(double count) {
-    share_ = count / model_.data_events();
-    has_prior_ = count < model_.data_events();
-    events_ = config_.events_for(count);
-    torch::Tensor residuals;
-    double best = score(theta_, residuals);
-    if (!std::isfinite(best))
-      throw core::StateError(
-          "the pipeline gives no finite features at the starting point (no event, or NaN). "
-          "Guard its formulas or narrow the parameters' ranges.");
-    const int most = has_prior_ ? steps_of_level : steps_at_end;
-    for (int step = 0; step < most; ++step) {
-      const double gain = improve(best, residuals);
-      best -= gain;
-      chi2_ = sum_of_squares(residuals);
-      visit();
-      if (out_of_time()) return false;
-      if (gain < (has_prior_ ? level_gain : last_gain)) break;
-    }
-    return true;
-  }
-
-  // One accepted Levenberg-Marquardt step; returns what it gained, 0 when none was.
-  double improve(double best, torch::Tensor& residuals) {
-    const torch::Tensor jacobian = model_.jacobian(theta_, events_);
-    torch::Tensor gradient = torch::matmul(jacobian.t(), residuals) * share_;
-    torch::Tensor hessian = torch::matmul(jacobian.t(), jacobian) * share_;
-    if (has_prior_) {
-      const double pull = 1 / (config_.prior_width * config_.prior_width);
-      gradient = gradient + theta_ * pull;
-      hessian = hessian + torch::eye(theta_.size(0), torch::kFloat64) * pull;
-    }
-    const torch::Tensor diagonal = hessian.diagonal().clamp_min(1e-12);
-    while (damping_ < largest_damping) {
-      const torch::Tensor matrix = hessian + torch::diag(diagonal * damping_);
-      torch::Tensor move = -torch::linalg_solve(matrix, gradient);
-      const double longest = move.abs().max().item<double>();
-      if (!std::isfinite(longest)) return 0;
-      move = move.clamp(-longest_step, longest_step);
-      const torch::Tensor tried = (theta_ + move).clamp(-largest_logit, largest_logit);
-      torch::Tensor there;
-      const double found = score(tried, there);
-      if (found < best) {
-        theta_ = tried;
-        residuals = there;
-        damping_ *= damping_success;
-        return best - found;
-      }
-      damping_ *= damping_failure;
-      if (longest < 1e-9) return 0;
-    }
-    return 0;
-  }
-
-  void visit() const {
-    if (!context_.observe) return;
-    Visit visit;
-    visit.time_s = std::chrono::duration<double>(Clock::now() - began_).count();
-    visit.evaluations = model_.evaluations();
-    const torch::Tensor physical = model_.parameters().physical_from_logit(theta_).contiguous();
-    visit.values.assign(physical.data_ptr<double>(),
-                        physical.data_ptr<double>() + physical.numel());
-    visit.score = chi2_;
-    context_.observe(visit);
-  }
-
-  const MomentModel& model_;
-  const MomentsConfig& config_;
-  const SolveContext& context_;
-  Clock::time_point began_;
-  torch::Tensor theta_;
-  double share_ = 1, damping_ = 1, chi2_ = std::numeric_limits<double>::infinity();
-  bool has_prior_ = false;
-  std::int64_t events_ = 0;
-};
+using Clock = MomentDescent::Clock;
 
 torch::Tensor starting_point(const MomentsConfig& config, std::int64_t free, std::int64_t start,
                              std::uint64_t seed) {
@@ -237,7 +53,8 @@ Repetitions repeat(const MomentModel& model, const torch::Tensor& theta,
   const torch::Tensor projector = torch::matmul(inverse_hessian, jacobian.t());
   const torch::Tensor mean = all.mean(0);
   Repetitions found;
-  found.shift = -torch::matmul(projector, mean).clamp(-longest_step, longest_step);
+  found.shift = -torch::matmul(projector, mean)
+                     .clamp(-MomentDescent::longest_step, MomentDescent::longest_step);
   const torch::Tensor left = mean + torch::matmul(jacobian, found.shift);
   found.chi2 = sum_of_squares(left);
   found.chi2_here = sum_of_squares(mean);
@@ -292,8 +109,8 @@ std::int64_t last_events(const MomentModel& model, const MomentsConfig& config) 
 }
 
 // The weights follow the point, then the point the weights, until it stays.
-torch::Tensor with_model_weights(MomentModel& model, const MomentsConfig& config, Descent& descent,
-                                 torch::Tensor theta, bool& in_time) {
+torch::Tensor with_model_weights(MomentModel& model, const MomentsConfig& config,
+                                 MomentDescent& descent, torch::Tensor theta, bool& in_time) {
   constexpr int rounds = 4;
   constexpr double at_rest = 1e-3;  // of a logit
   for (int round = 0; round < rounds; ++round) {
@@ -347,7 +164,7 @@ Solution MomentSolver::solve(const env::Environment& environment,
                             core::text(model.size(), " moments cannot fix ", free,
                                        " free parameters. Raise moments.features.degree."));
   const double degrees = static_cast<double>(model.size() - free);
-  Descent descent(model, config_, context, began);
+  MomentDescent descent(model, config_, context, began);
   torch::Tensor best;
   double best_chi2 = std::numeric_limits<double>::infinity();
   std::int64_t starts = 0;

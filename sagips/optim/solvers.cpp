@@ -35,10 +35,13 @@ core::Registry<SolverEntry> solvers() {
                            searchers_of(config.searchers).get(name, "solve.method"));
                      }});
   };
-  add_search("bayesian", "Bayesian optimization of that distance: few, dear evaluations");
-  add_search("evolution", "evolutionary search on it (pagmo): many cheap ones, many valleys");
-  add_search("policy_gradient", "reinforcement learning on it: a Gaussian policy of proposals");
-  add_search("random", "random search on it: what the others must beat");
+  add_search("bayesian",
+             "Bayesian optimization of a distance between events: few, dear evaluations");
+  add_search("evolution",
+             "evolutionary search on that distance (pagmo): many cheap evaluations, many valleys");
+  add_search("policy_gradient",
+             "reinforcement learning on that distance: a Gaussian policy of proposals");
+  add_search("random", "random search on that distance: what the others must beat");
   return known;
 }
 

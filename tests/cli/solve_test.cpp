@@ -124,3 +124,20 @@ TEST(Train, SaysHowTheMomentsJudgeTheNetworks) {
   EXPECT_NE(warm.out.find("covariance of the moments at the networks' answer"), std::string::npos)
       << warm.out;
 }
+
+TEST(Train, FinishesByMomentsWhereTheConfigSaysSo) {
+  Scratch scratch;
+  const Outcome run = scratch.sagips(
+      "train resonance run.name=f run.figures=false toy.events=2000 train.epochs=4 "
+      "batch.samples=4 batch.events=16 generator.finish=moments");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("the discriminator's among them"), std::string::npos) << run.out;
+  const Results results = results_of(scratch, "resonance/f");
+  EXPECT_EQ(results.method, "gan, finished by moments");
+  for (const auto& row : results.parameters) {
+    if (row.fixed) continue;
+    ASSERT_TRUE(row.error && row.fit_value && row.fit_error);
+    // networks of four epochs are far away; the moments' solution is not
+    EXPECT_LT(std::abs(row.recovered - *row.fit_value), *row.fit_error) << row.name;
+  }
+}

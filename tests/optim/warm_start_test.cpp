@@ -50,6 +50,33 @@ TEST(WarmStart, PutsTheProposalsWhereTheMomentsAre) {
   }
 }
 
+TEST(Discriminator, IsAFeatureThatLaterLearningDoesNotChange) {
+  const env::Environment environment = small_environment();
+  for (const auto input :
+       {DiscriminatorConfig::Input::raw, DiscriminatorConfig::Input::standardised}) {
+    GanConfig config = small_gan();
+    config.discriminator.input = input;
+    Gan gan(config, environment, 9, torch::kCPU);
+    const env::Feature feature = gan.feature(0);
+    const torch::Tensor events = environment.channels[0].training.values.narrow(0, 0, 50);
+    const torch::Tensor before = feature.of(events);
+    EXPECT_EQ(before.sizes(), (std::vector<std::int64_t>{50}));
+    EXPECT_LE(before.abs().max().item<double>(), 1);
+
+    const bool is_raw = input == DiscriminatorConfig::Input::raw;
+    const env::Moments moments = environment.channels[0].moments_or_own();
+    const torch::Tensor seen = is_raw ? events : (events - moments.mean) / moments.deviation;
+    const nn::Mlp network(1, 1, config.discriminator.network);
+    const torch::Tensor logit =
+        network(gan.discriminator(0).leaves().tensors, seen).squeeze(-1).detach();
+    EXPECT_TRUE(torch::allclose(before, torch::tanh(logit / 2), 1e-4, 1e-5));
+
+    torch::NoGradGuard no_grad;
+    gan.discriminator(0).weights().add_(0.5);
+    EXPECT_TRUE(torch::equal(feature.of(events), before));
+  }
+}
+
 /// Biases of a generator, and what the test says their gradient is.
 struct Biases {
   explicit Biases(Gan& gan) : replica(gan.generator()) {

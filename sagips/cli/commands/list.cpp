@@ -35,7 +35,9 @@ core::ExitCode list(const Workloads& workloads, const Arguments&) {
   for (const std::string& name : solvers.names())
     std::cout << "  " << name << std::string(20 - std::min<std::size_t>(19, name.size()), ' ')
               << solvers.get(name, "list").summary << '\n';
-  std::cout << "\nTrain one with `sagips train NAME`, look at one with `sagips check NAME`."
+  std::cout << "\nSolve one with `sagips solve NAME`, train networks with `sagips train NAME`, "
+               "look at one with `sagips check "
+               "NAME`."
             << std::endl;
   return core::ExitCode::done;
 }
