@@ -6,6 +6,7 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/proposals.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
 
 namespace sagips::cli {
@@ -30,6 +31,7 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
         "command line", core::text("'", assignments.front(), "' is not known here (a trained ",
                                    "network keeps its config). Known: samples=N, out=FILE.npy"));
   const Job job = read_job(workloads, config, {});
+  nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
   const env::ParameterSet parameters(job.workload->parameters());
   optim::Generator generator(job.settings.gan.generator, job.settings.gan.dense, parameters,
                              job.seed(), torch::kCPU);

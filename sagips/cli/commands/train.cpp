@@ -243,12 +243,12 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   gan_config.moments = job.settings.solvers.moments;
   const env::Environment own = own_channels(job, environment, share.place);
   optim::Gan gan(gan_config, own, job.seed(), device, share.place);
+  Outputs outputs(job, ranks, log);
   begin(job, ranks, environment, gan, log);
   check_equal_start(ranks, gan.generator().shared_weights());
   train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());
   const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
 
-  Outputs outputs(job, ranks, log);
   if (ranks.is_first()) say_start(job, ranks, environment, exchange, threads, log);
   if (!interrupt) interrupt.emplace();
   const Training training =
