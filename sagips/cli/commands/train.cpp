@@ -243,10 +243,10 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   gan_config.moments = job.settings.solvers.moments;
   const env::Environment own = own_channels(job, environment, share.place);
   optim::Gan gan(gan_config, own, job.seed(), device, share.place);
-  Outputs outputs(job, ranks, log);
+  train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());
+  Outputs outputs(job, ranks, log);  // what can be refused has been
   begin(job, ranks, environment, gan, log);
   check_equal_start(ranks, gan.generator().shared_weights());
-  train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());
   const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
 
   if (ranks.is_first()) say_start(job, ranks, environment, exchange, threads, log);
