@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,10 +9,12 @@
 
 namespace sagips::cli {
 
-/// What stands behind a command on the command line: `source` then `key=value`, and who runs it.
+/// What stands behind a command on the command line, and who runs it.
 struct Arguments {
   std::string source;
   std::vector<std::string> assignments;
+  /// Of the command's own options, without dashes: {"grid", {"a=1,2", "b=3"}}; {"fresh", {}}.
+  std::map<std::string, std::vector<std::string>> options{};
   comm::Ranks* ranks = nullptr;
 };
 
@@ -25,6 +28,9 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode list(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode write_skeleton(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode explain(const Workloads& workloads, const Arguments& arguments);
+
+/// The value of an option that is given once at most; empty when it is not there.
+std::string option(const Arguments& arguments, const std::string& name);
 
 /// Takes the value of `key=value` out of the assignments; empty when it is not there.
 std::string take_assignment(std::vector<std::string>& assignments, const std::string& key);

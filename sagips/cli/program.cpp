@@ -16,6 +16,14 @@ namespace {
 
 using Command = core::ExitCode (*)(const Workloads&, const Arguments&);
 
+/// An option of one command: `--members N`, `--fresh`.
+struct CommandOption {
+  const char* name;   ///< without dashes
+  const char* value;  ///< what follows it, in capitals; empty: nothing does
+  const char* help;
+  bool repeats = false;
+};
+
 struct CommandEntry {
   const char* name;
   const char* summary;
@@ -26,6 +34,7 @@ struct CommandEntry {
   enum class Source { required, optional, none } use;
   /// Who works when several ranks were started: all, the first one alone, or nobody.
   enum class OverRanks { all, first, one } over_ranks;
+  std::vector<CommandOption> options{};
 };
 
 const char* const source_help =
@@ -86,6 +95,27 @@ const CommandEntry commands[] = {
      explain, Use::optional, Over::first},
 };
 
+void add_options(CLI::App& command, const CommandEntry& entry, Arguments& arguments) {
+  for (const CommandOption& option : entry.options) {
+    const std::string name = option.name;
+    if (*option.value == '\0')
+      command.add_flag_callback(
+          "--" + name, [&arguments, name] { arguments.options[name]; }, option.help);
+    else
+      command
+          .add_option_function<std::vector<std::string>>(
+              "--" + name,
+              [&arguments, name](const std::vector<std::string>& values) {
+                arguments.options[name] = values;
+              },
+              option.help)
+          ->type_name(option.value)
+          ->allow_extra_args(false)
+          ->multi_option_policy(option.repeats ? CLI::MultiOptionPolicy::TakeAll
+                                               : CLI::MultiOptionPolicy::Throw);
+  }
+}
+
 // One rank that fails ends them all.
 int report(const core::Error& error, const std::unique_ptr<comm::Ranks>& ranks) {
   if (ranks && ranks->size() > 1) end_job(*ranks, error.what(), error.exit_code());
@@ -122,6 +152,11 @@ core::ExitCode run_command(const CommandEntry& entry, const Workloads& known, Ar
 
 }  // namespace
 
+std::string option(const Arguments& arguments, const std::string& name) {
+  const auto found = arguments.options.find(name);
+  return found == arguments.options.end() || found->second.empty() ? "" : found->second.front();
+}
+
 int run(int argc, char** argv, std::initializer_list<optim::WorkloadEntry> workloads) {
   nn::keep_freed_memory();
   std::unique_ptr<comm::Ranks> ranks;
@@ -149,6 +184,7 @@ int run(int argc, char** argv, std::initializer_list<optim::WorkloadEntry> workl
         command->add_option("key=value", arguments.assignments,
                             "overrides of the config; see `sagips explain`");
       }
+      add_options(*command, entry, arguments);
       command->footer(std::string("Examples:\n") + entry.examples);
     }
     try {

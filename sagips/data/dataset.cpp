@@ -23,6 +23,10 @@ void DatasetConfig::fields(core::FieldList& list) {
   list.add("fraction", fraction, "share of the events that is kept, drawn without replacement",
            {0.0, 1.0, true, false});
   list.add("bootstrap", bootstrap, "draw as many events again, with replacement (Efron)");
+  list.add("seed", seed, "seed of toy events, sub-sample and held-out events; -1: run.seed",
+           core::Range::between(-1, 9e15));
+  list.add("bootstrap_seed", bootstrap_seed, "seed of the bootstrap; -1: data.seed",
+           core::Range::between(-1, 9e15));
   list.add("held_out", held_out, "share of the events kept aside, never trained on",
            core::Range::between(0.0, 0.9));
 }

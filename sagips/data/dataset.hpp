@@ -25,6 +25,15 @@ struct DatasetConfig {
   std::int64_t maximum_events = 0;          ///< 0: all
   double fraction = 1.0;   ///< share of the events that is kept, drawn without replacement
   bool bootstrap = false;  ///< draw as many events again, with replacement
+  /// What chance does to the data, apart from what it does to a training: toy events, sub-sample and
+  /// held-out events; and which bootstrap it is. -1: run.seed, and data.seed.
+  std::int64_t seed = -1, bootstrap_seed = -1;
+  std::uint64_t seed_or(std::uint64_t other) const {
+    return seed < 0 ? other : static_cast<std::uint64_t>(seed);
+  }
+  std::uint64_t bootstrap_seed_or(std::uint64_t other) const {
+    return bootstrap_seed < 0 ? other : static_cast<std::uint64_t>(bootstrap_seed);
+  }
   /// The rows of a .npy or HDF5 file that this rank reads; not a key of the config.
   core::RowShare rows;
   double held_out = 0.1;  ///< share kept aside for distances between events, never trained on

@@ -73,7 +73,8 @@ torch::Tensor Generator::propose(const nn::Leaves& leaves, const torch::Tensor& 
 
 torch::Tensor Generator::predict(std::int64_t rows, const nn::Leaves& leaves) const {
   torch::NoGradGuard no_grad;
-  const core::RandomStream stream(seed_, "prediction noise");
+  // whatever the seed: members of an ensemble are compared for the same noise vectors, eq. (7)
+  const core::RandomStream stream(0, "prediction noise");
   return propose(leaves, noise(stream, rows)).cpu();
 }
 

@@ -54,7 +54,7 @@ class Generator {
   torch::Tensor packed_logits(nn::Leaves& leaves, const torch::Tensor& noise) const;
   /// shape: noise [rows, noise_dimensions] -> [rows, parameters], physical
   torch::Tensor propose(const nn::Leaves& leaves, const torch::Tensor& noise) const;
-  /// `rows` proposals without a graph, always from the same noise vectors; on the CPU.
+  /// `rows` proposals without a graph, on the CPU; from the same noise vectors for every seed.
   torch::Tensor predict(std::int64_t rows) const { return predict(rows, replica_.leaves()); }
   torch::Tensor predict(std::int64_t rows, const nn::Leaves& leaves) const;
 

@@ -181,6 +181,8 @@ std::vector<ChannelPlan> channels_in_use(const Workload& workload, const DataSet
 
 env::Environment make_environment(const Workload& workload, const DataSettings& settings,
                                   Split split, std::uint64_t seed, const DataShare& share) {
+  const std::uint64_t data_seed = settings.data.seed_or(seed);
+  const std::uint64_t bootstrap_seed = settings.data.bootstrap_seed_or(data_seed);
   env::Environment environment;
   environment.parameters = env::ParameterSet(workload.parameters());
   const std::vector<ChannelPlan> plans = channels_in_use(workload, settings);
@@ -196,7 +198,7 @@ env::Environment make_environment(const Workload& workload, const DataSettings& 
     const Source source = source_of(settings, plan);
     if (source.config.file.empty()) source.config.check_toy_data(source.group);
     const DataShare::Load load = [&] {
-      return training_data(source, plan, environment.parameters, seed, share);
+      return training_data(source, plan, environment.parameters, data_seed, share);
     };
     data::Dataset all = share.distribute ? share.distribute(load) : load();
     if (all.dimensions() != static_cast<std::int64_t>(plan.observables.size()))
@@ -206,14 +208,14 @@ env::Environment make_environment(const Workload& workload, const DataSettings& 
                      "' makes ", plan.observables.size(), ". Name as many in ", source.group,
                      ".columns."));
     all = data::subsample(all, source.config.fraction,
-                          core::RandomStream(seed, "sub-sample " + plan.name));
+                          core::RandomStream(data_seed, "sub-sample " + plan.name));
     data::Dataset held_out;
     if (split == Split::held_out)
-      std::tie(all, held_out) = data::hold_out(all, source.config.held_out,
-                                               core::RandomStream(seed, "held out " + plan.name));
+      std::tie(all, held_out) = data::hold_out(
+          all, source.config.held_out, core::RandomStream(data_seed, "held out " + plan.name));
     // after the split, so that no held-out event is trained on
     if (source.config.bootstrap)
-      all = data::bootstrap(all, core::RandomStream(seed, "bootstrap " + plan.name));
+      all = data::bootstrap(all, core::RandomStream(bootstrap_seed, "bootstrap " + plan.name));
     env::AdversarialObjective objective(settings.objective, all.reference);
     environment.channels.push_back({plan.name, plan.pipeline, std::move(all), std::move(held_out),
                                     std::move(objective), plan.density});

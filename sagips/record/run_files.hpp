@@ -34,11 +34,21 @@ inline constexpr RunFile exchange{"exchange.csv",
 inline constexpr RunFile visits{"visits.csv",
                                 "the best point so far over time: time [s], evaluations, score and "
                                 "parameters in physical units"};
+inline constexpr RunFile checkpoints{"checkpoints",
+                                     "what the same command needs to go on, with checksums; the "
+                                     "newest ones"};
+inline constexpr RunFile snapshots{"snapshots",
+                                   "generators and their predictions on the way, with their "
+                                   "training time, as .safetensors; for residuals over time"};
+inline constexpr RunFile tensorboard{"tensorboard", "event files for `tensorboard --logdir`"};
+inline constexpr RunFile timeline{"timeline",
+                                  "what each rank did when, for ui.perfetto.dev; with --timeline"};
 inline constexpr RunFile figures{"figures", "pictures as SVG and PNG, their numbers as CSV"};
 inline constexpr RunFile lock{".lock", "held while the run is alive"};
 
-inline constexpr std::array all{config,    log,     metrics, results,  summary, parameters,
-                                generator, figures, ranks,   exchange, visits,  lock};
+inline constexpr std::array all{
+    config,    log,         metrics,  results, summary, parameters, generator, checkpoints,
+    snapshots, tensorboard, timeline, figures, ranks,   exchange,   visits,    lock};
 }  // namespace run_files
 
 }  // namespace sagips::record

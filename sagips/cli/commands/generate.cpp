@@ -94,6 +94,7 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
       env::ParameterSet(job.workload->parameters()).at_toy_values();
   const auto plans = optim::channels_in_use(*job.workload, job.settings.data);
   const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
+  const std::uint64_t data_seed = job.settings.data.data.seed_or(job.seed());
   std::vector<Made> all;
   for (const optim::ChannelPlan& plan : plans) {
     std::vector<std::string> names;
@@ -106,7 +107,7 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
     all.push_back({plan.name, file.string(),
                    env::toy_data(plan.pipeline, parameters.truth(),
                                  has_own ? own->second.toy_events : job.settings.data.toy_events,
-                                 names, core::RandomStream(job.seed(), "toy data " + plan.name))});
+                                 names, core::RandomStream(data_seed, "toy data " + plan.name))});
     const Made& made = all.back();
     write_proposals(made.file, made.toys.values);
     std::cout << core::with_thousands(made.toys.size()) << " events of [" << core::join(names, ", ")
