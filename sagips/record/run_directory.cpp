@@ -150,6 +150,9 @@ void RunConfig::fields(core::FieldList& list) {
   list.add("seed", seed, "every random number of the run follows from it",
            core::Range::at_least(0));
   list.add("figures", figures, "draw figures at the end of the run (needs gnuplot)");
+  list.add(
+      "fit", fit,
+      "fit the same events by maximum likelihood beside a training, where the density is known");
 }
 
 RunDirectory::RunDirectory(const RunConfig& config, const std::string& workload) {
