@@ -11,6 +11,7 @@
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/solvers.hpp"
 #include "sagips/optim/workload.hpp"
+#include "sagips/record/checkpoint_store.hpp"
 #include "sagips/record/run_directory.hpp"
 #include "sagips/train/early_stop.hpp"
 #include "sagips/train/evaluate.hpp"
@@ -51,6 +52,7 @@ struct Settings {
   comm::ExchangesConfig exchanges;
   train::RankConfig ranks;
   train::LoopConfig loop;
+  record::CheckpointConfig checkpoints;
   train::EarlyStopConfig early_stop;
   train::EvaluationConfig evaluation;
   SolveConfig solve;

@@ -1,3 +1,5 @@
+#include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <optional>
 
@@ -16,6 +18,7 @@
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/channel_share.hpp"
 #include "sagips/optim/warm_start.hpp"
+#include "sagips/record/open_run.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/train/add_up.hpp"
 #include "sagips/train/distribute.hpp"
@@ -71,17 +74,35 @@ std::string announce(comm::Ranks& ranks, const std::string& path) {
 // What rank 0 leaves in the folder of the run.
 class Outputs {
  public:
-  Outputs(const Job& job, comm::Ranks& ranks, core::Log& log)
+  Outputs(const Job& job, comm::Ranks& ranks, record::Start start, core::Log& log)
       : job_(job), ranks_(ranks), log_(log) {
     if (ranks.is_first()) {
-      folder_.emplace(job.settings.run, job.settings.workload);
-      core::write_file(folder_->file(record::run_files::config.name), job.effective_config);
+      record::OpenedRun run = record::open_run(
+          job.settings.run, {job.settings.workload, "train", job.effective_config}, start);
+      folder_.emplace(std::move(run.directory));
       log.add_file(folder_->file(record::run_files::log.name));
+      for (const std::string& change : run.changes) log.info("changed config: " + change);
       if (ranks.size() > 1) folder_->folder(record::run_files::ranks.name);
     }
     path_ = announce(ranks, folder_ ? folder_->path() : std::string());
+    run_id_ = announce(ranks, folder_ ? record::read_run_record(path_).value().id : std::string());
   }
   const std::string& path() const { return path_; }
+
+  /// Where the run goes on. collective
+  Beginning beginning() const {
+    Beginning beginning{path_, run_id_};
+    const record::CheckpointStore store(core::text(path_, "/", record::run_files::checkpoints.name),
+                                        run_id_, job_.settings.checkpoints.keep);
+    beginning.restored =
+        train::restore(ranks_, store, [this](const std::string& line) { log_.warning(line); });
+    if (ranks_.is_first() && beginning.restored) say_resumed(*beginning.restored);
+    return beginning;
+  }
+
+  void finish(record::RunStatus status) const {
+    if (folder_) folder_->finish(status);
+  }
 
   /// proposals: mean over ranks; weights: [ranks, weights]
   /// judges: what the answer is judged by
@@ -119,12 +140,52 @@ class Outputs {
   }
 
  private:
+  void say_resumed(const train::Restored& restored) const {
+    const std::int64_t epochs = job_.settings.loop.epochs;
+    log_.info(core::text("resuming ", path_, ": epoch ", restored.epoch,
+                         epochs > 0 ? core::text(" of ", epochs) : "", ", ",
+                         core::duration(restored.time_s),
+                         " trained; --fresh begins a new run instead"));
+    if (restored.ranks == ranks_.size()) return;
+    log_.info(core::text("it was begun on ", restored.ranks, " ranks and goes on on ",
+                         ranks_.size(), ": rank r takes the networks of rank r mod ",
+                         restored.ranks,
+                         ", the events are shared out anew, and the exchange begins anew"));
+  }
+
   const Job& job_;
   comm::Ranks& ranks_;
   core::Log& log_;
   std::optional<record::RunDirectory> folder_;
-  std::string path_;
+  std::string path_, run_id_;
 };
+
+// A failure of the problem itself would come again; one of the machine may not.
+Training guarded_training(const std::string& folder, const std::function<Training()>& train) {
+  try {
+    return train();
+  } catch (const comm::CommError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    record::write_run_status(folder, record::RunStatus::failed);
+    throw;
+  }
+}
+
+// The ranks have left each other in the middle of an epoch, so there is nothing that they could
+// still do together, ending in order included. Their launcher is about to kill them.
+[[noreturn]] void leave(comm::Ranks& ranks, const Outputs& outputs, core::Log& log) {
+  if (ranks.is_first()) {
+    outputs.finish(record::RunStatus::stopped);
+    log.info(core::text("stopped: the same command goes on with ", outputs.path()));
+    log.flush();
+    std::cout << "stopped; run folder: " << outputs.path() << std::endl;
+  }
+  ranks.board().take_leave();
+  std::_Exit(static_cast<int>(core::ExitCode::stopped_early));
+}
 
 std::string event_counts(const env::Environment& environment) {
   std::vector<std::string> counts;
@@ -221,6 +282,9 @@ void check_fading(const Job& job) {
 
 core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
+  const CheckpointSignal checkpoint_signal;
+  const record::Start start = record::start_of(arguments.options.count("fresh") > 0,
+                                               arguments.options.count("override") > 0);
   const Job job = read_job(workloads, arguments.source, arguments.assignments);
   job.settings.loop.check();  // before anything is made
   check_fading(job);
@@ -244,15 +308,20 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   const env::Environment own = own_channels(job, environment, share.place);
   optim::Gan gan(gan_config, own, job.seed(), device, share.place);
   train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());
-  Outputs outputs(job, ranks, log);  // what can be refused has been
-  begin(job, ranks, environment, gan, log);
-  check_equal_start(ranks, gan.generator().shared_weights());
+  Outputs outputs(job, ranks, start, log);  // what can be refused has been
+  Beginning beginning = outputs.beginning();
+  if (!beginning.restored) {
+    begin(job, ranks, environment, gan, log);
+    check_equal_start(ranks, gan.generator().shared_weights());
+  }
   const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
 
   if (ranks.is_first()) say_start(job, ranks, environment, exchange, threads, log);
   if (!interrupt) interrupt.emplace();
-  const Training training =
-      turn_the_crank(job, ranks, gan, exchange, evaluator, outputs.path(), log);
+  const Training training = guarded_training(outputs.path(), [&] {
+    return turn_the_crank(job, ranks, gan, exchange, evaluator, std::move(beginning), log);
+  });
+  if (training.left) leave(ranks, outputs, log);
   if (ranks.size() == 1) interrupt.reset();
   const record::RunFinished& finished = training.record.finished;
   if (ranks.is_first())
@@ -265,6 +334,9 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   if (ranks.is_first())
     outputs.write(environment, judges(job, ranks, environment, gan, training), training, rows,
                   torch::stack(proposals).mean(0), torch::stack(weights), evaluator);
+  outputs.finish(training.failure    ? record::RunStatus::failed
+                 : finished.complete ? record::RunStatus::finished
+                                     : record::RunStatus::stopped);
   training.accord->part();
   if (training.failure) std::rethrow_exception(training.failure);
   return finished.complete ? core::ExitCode::done : core::ExitCode::stopped_early;
