@@ -84,7 +84,8 @@ class Communicator {
   virtual std::unique_ptr<Memory> share(std::size_t bytes) = 0;
   /// The ranks that give the same colour, in the order they have here; messages inside a part and
   /// outside of it never meet. collective
-  /// throws: CommError where it cannot be had
+  /// Parts that span nodes must share none: Open MPI 4 gives files of their windows the same name
+  /// (open-mpi/ompi issue 9492). throws: CommError where it cannot be had
   virtual std::unique_ptr<Communicator> split(int colour);
   /// Ends all ranks of the job with this exit code, now.
   [[noreturn]] virtual void abort(int exit_code) = 0;

@@ -57,6 +57,8 @@ TEST(Variants, EqualTheSerialModelUnderMpi) {
 }
 
 TEST(Split, GivesPartsWithMessagesAndMemoryOfTheirOwnUnderMpi) {
+  if (world->ranks_on_node() < world->size())
+    GTEST_SKIP() << "Open MPI 4 confuses windows over nodes of parts that share a node (#9492)";
   const int colour = world->rank() % 2;
   for (int repeat = 0; repeat < 2; ++repeat) {
     const auto part = world->split(colour);

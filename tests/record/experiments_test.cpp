@@ -13,8 +13,11 @@ namespace sagips::record {
 namespace {
 
 Experiment example(std::int64_t number) {
-  return {
-      number, 1.5, "", {{"covariance", {1, 2}, {0.1, std::nan("")}}, {"spread", {1, 2}, {0, 1}}}};
+  return {number,
+          1.5,
+          3,
+          "",
+          {{"covariance", {1, 2}, {0.1, std::nan("")}}, {"spread", {1, 2}, {0, 1}}}};
 }
 
 TEST(Experiments, ReadBackFromSeveralFilesInTheirOrder) {

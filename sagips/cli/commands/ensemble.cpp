@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
@@ -201,13 +203,37 @@ class EnsembleRun {
   std::vector<std::size_t> handled_;
 };
 
+// Whether a group would span nodes and share one of them with another group.
+bool groups_cross_nodes(const comm::Ranks& ranks, std::int64_t ranks_of_group) {
+  std::map<int, std::set<std::int64_t>> groups_on, nodes_of;  // by node, by group
+  const auto& nodes = ranks.communicator().nodes();
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    const std::int64_t group = static_cast<std::int64_t>(rank) / ranks_of_group;
+    groups_on[nodes[rank]].insert(group);
+    nodes_of[static_cast<int>(group)].insert(nodes[rank]);
+  }
+  return std::any_of(groups_on.begin(), groups_on.end(), [&](const auto& node) {
+    return node.second.size() > 1 &&
+           std::any_of(node.second.begin(), node.second.end(), [&](std::int64_t group) {
+             return nodes_of[static_cast<int>(group)].size() > 1;
+           });
+  });
+}
+
 void check_ranks(const Job& job, const comm::Ranks& ranks) {
   const std::int64_t wanted = job.settings.ensemble.ranks;
-  if (wanted > 1 && ranks.size() > 1 && ranks.size() < wanted)
+  if (wanted == 1 || ranks.size() == 1) return;
+  if (ranks.size() < wanted)
     throw core::ConfigError("ensemble.ranks",
                             core::text("a member takes ", wanted, " ranks, and ", ranks.size(),
                                        " were started (no member could begin). Start more, or "
                                        "lower it."));
+  if (groups_cross_nodes(ranks, wanted))
+    throw core::ConfigError("ensemble.ranks",
+                            core::text("members of ", wanted,
+                                       " ranks would span nodes and share them with others (Open "
+                                       "MPI 4 confuses their windows). Choose a number that "
+                                       "divides the ranks of a node, or whole nodes."));
 }
 
 void say_failures(const record::Study& study) {
