@@ -150,6 +150,7 @@ void RunConfig::fields(core::FieldList& list) {
   list.add("seed", seed, "every random number of the run follows from it",
            core::Range::at_least(0));
   list.add("figures", figures, "draw figures at the end of the run (needs gnuplot)");
+  list.add("tensorboard", tensorboard, "write event files for TensorBoard while training");
 }
 
 RunDirectory::RunDirectory(const RunConfig& config, const std::string& workload) {

@@ -11,6 +11,7 @@ struct RunConfig {
   std::string name;  ///< empty: the time, as 2026-01-31_17-05-09
   std::int64_t seed = 1;
   bool figures = true;
+  bool tensorboard = true;
 
   void fields(core::FieldList& list);
 };
