@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "sagips/analysis/figures/convergence.hpp"
 
@@ -34,8 +35,13 @@ template <class Of>
 Figure over_ranks(const std::vector<ScalingSeries>& series, const std::string& label,
                   const Of& of) {
   Panel panel{.x = {.label = "ranks", .logarithmic = true}, .y = {.label = label}};
-  for (std::size_t i = 0; i < series.size(); ++i)
+  std::set<double> marks;  // of each number of ranks: round ones would say little
+  for (std::size_t i = 0; i < series.size(); ++i) {
     add_series(panel, series[i], colours[i % colours.size()], of);
+    for (const ConvergenceVariant* variant : series[i].points)
+      marks.insert(static_cast<double>(variant->ranks));
+  }
+  panel.x.marks.assign(marks.begin(), marks.end());
   if (series.empty()) panel.title = "no scan over ranks";
   return {.panels = {std::move(panel)}, .width = 800, .height = 520};
 }
