@@ -53,13 +53,21 @@ std::vector<CommandOption> ensemble_options() {
 }
 
 const CommandEntry commands[] = {
-    {"train", "learn the parameters behind measured events", "NAME|FILE", source_help,
+    {"train",
+     "learn the parameters behind measured events",
+     "NAME|FILE",
+     source_help,
      "  sagips train proxy1d\n"
      "  sagips train proxy1d train.epochs=500 run.name=short\n"
      "  sagips train resonance data.file=Zmumu_Run2011A_masses.csv\n"
      "  sagips train my_settings.yaml optimizer.generator.learning_rate=1e-4\n"
+     "  sagips train proxy1d --timeline train.epochs=50\n"
      "  mpirun -n 4 sagips train proxy1d exchange=arar_arar\n",
-     train, Use::required, Over::all},
+     train,
+     Use::required,
+     Over::all,
+     {{"timeline", "",
+       "write a trace of the first 100 epochs (train.timeline=N: N epochs) for ui.perfetto.dev"}}},
     {"check", "look at config, data and pipeline without running", "NAME|FILE", source_help,
      "  sagips check proxy1d\n"
      "  sagips check resonance data.file=masses.csv\n",
