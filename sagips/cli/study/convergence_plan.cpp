@@ -74,6 +74,10 @@ void check(const Job& job) {
                       "one rank has nobody to exchange with (all exchanges would be "
                       "alike). Take two or more.");
   check_outer_periods(job);
+  if (job.settings.loop.snapshots < 2)
+    throw ConfigError("train.snapshots",
+                      "residuals over time need two snapshots or more of each training. Leave it "
+                      "at 21, say.");
 }
 
 /// Puts variants and groups together.
