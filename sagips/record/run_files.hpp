@@ -13,6 +13,8 @@ struct RunFile {
 /// Whoever writes one of them takes the name from here, so that the README stays right.
 namespace run_files {
 inline constexpr RunFile config{"config.yaml", "every setting as used, defaults included"};
+inline constexpr RunFile status{"status.json",
+                                "which command made this run, and whether it has finished"};
 inline constexpr RunFile log{"log.txt", "what the run said, with times"};
 inline constexpr RunFile metrics{"metrics.jsonl",
                                  "one JSON object a line for each epoch, evaluation "
@@ -62,9 +64,10 @@ inline constexpr RunFile figures{"figures", "pictures as SVG and PNG, their numb
 inline constexpr RunFile lock{".lock", "held while the run is alive"};
 
 inline constexpr std::array all{
-    config,      log,         metrics,  results, summary, parameters, generator,     checkpoints,
-    snapshots,   tensorboard, timeline, study,   members, ensemble,   ensemble_size, closure,
-    experiments, convergence, scaling,  figures, ranks,   exchange,   visits,        lock};
+    config,      status,      log,         metrics,     results,  summary, parameters, generator,
+    checkpoints, snapshots,   tensorboard, timeline,    study,    members, ensemble,   ensemble_size,
+    closure,     experiments, convergence, scaling,     figures,  ranks,   exchange,   visits,
+    lock};
 }  // namespace run_files
 
 }  // namespace sagips::record
