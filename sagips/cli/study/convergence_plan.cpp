@@ -198,7 +198,8 @@ void add_members(const Job& job, ConvergencePlan& plan) {
       std::vector<std::string> all = plan.study.study.variants[v].assignments;
       for (const std::string& one :
            {text("data.seed=", data_seed), text("run.seed=", job.settings.run.seed + m - 1),
-            "run.name=" + name, std::string("run.figures=false"), std::string("run.fit=false"), std::string("run.tensorboard=false")})
+            "run.name=" + name, std::string("run.figures=false"), std::string("run.fit=false"),
+            std::string("run.tensorboard=false")})
         all.push_back(one);
       plan.study.assignments.push_back(std::move(all));
     }
