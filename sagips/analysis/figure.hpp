@@ -31,6 +31,7 @@ struct Axis {
   bool logarithmic = false;
   std::optional<double> lowest{}, highest{};  ///< empty: what the data need
   bool tick_labels = true;
+  std::vector<double> marks{};  ///< ticks at these numbers and nowhere else; empty: round ones
 };
 
 /// One pair of axes. A panel with neither title nor series leaves its place in the grid empty.

@@ -43,6 +43,25 @@ const char* const source_help =
 using Use = CommandEntry::Source;
 using Over = CommandEntry::OverRanks;
 
+std::vector<CommandOption> ensemble_options() {
+  return {{"members", "N", "trainings of each variant; 20 without"},
+          {"vary", "WHAT", "seeds (the data unchanged), bootstrap (data drawn again), or both"},
+          {"ranks", "K", "ranks of each member"},
+          {"grid", "KEY=VALUE,VALUE", "a variant for each value; several grids: all combinations",
+           true},
+          {"fresh", "", "begin anew instead of going on with an unfinished ensemble"}};
+}
+
+std::vector<CommandOption> convergence_options() {
+  return {{"exchanges", "NAME,NAME", "what to compare; all_reduce is the synchronous baseline"},
+          {"ranks", "K", "ranks of each member; 4 without"},
+          {"members", "N", "trainings of each variant; 5 without"},
+          {"outer-periods", "H,H", "also compare these outer periods of the grouped exchanges"},
+          {"over-ranks", "K,K", "also compare these numbers of ranks"},
+          {"batch", "HOW", "of --over-ranks: each rank a whole one, divided among them, or both"},
+          {"fresh", "", "begin anew instead of going on with an unfinished comparison"}};
+}
+
 const CommandEntry commands[] = {
     {"train",
      "learn the parameters behind measured events",
@@ -79,6 +98,22 @@ const CommandEntry commands[] = {
      "  sagips compare proxy1d\n"
      "  sagips compare proxy1d compare.methods=[moments,likelihood,gan] compare.minutes=0.5\n",
      compare, Use::required, Over::one},
+    {"ensemble", "train many networks on the same events: their mean and their spread", "NAME|FILE",
+     source_help,
+     "  sagips ensemble proxy1d --members 20\n"
+     "  sagips ensemble proxy1d --members 10 --vary both\n"
+     "  sagips ensemble proxy1d --grid generator.width=32,64 --grid batch.samples=16,32\n"
+     "  sagips ensemble proxy1d --members 5 --ranks 2 exchange=arar_arar\n"
+     "  mpirun -n 8 sagips ensemble proxy1d --members 40\n",
+     ensemble, Use::required, Over::all, ensemble_options()},
+    {"convergence", "compare exchanges, outer periods and numbers of ranks: residuals over time",
+     "NAME|FILE", source_help,
+     "  sagips convergence proxy1d/cold --ranks 4 --members 5\n"
+     "  sagips convergence proxy1d/cold --exchanges all_reduce,arar --ranks 2 --members 2\n"
+     "  sagips convergence proxy1d/cold --exchanges arar_arar --outer-periods 1,5,20 "
+     "exchanges.grouped.group_size=2\n"
+     "  sagips convergence proxy1d/cold --exchanges arar_arar --over-ranks 1,2,4 --batch both\n",
+     convergence, Use::required, Over::one, convergence_options()},
     {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
      "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n",

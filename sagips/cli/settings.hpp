@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "sagips/cli/study/convergence_config.hpp"
+#include "sagips/cli/study/ensemble_config.hpp"
 #include "sagips/core/config.hpp"
 #include "sagips/optim/gan.hpp"
 #include "sagips/optim/goodness.hpp"
@@ -53,6 +55,8 @@ struct Settings {
   train::EvaluationConfig evaluation;
   SolveConfig solve;
   CompareConfig compare;
+  EnsembleConfig ensemble;
+  ConvergenceConfig convergence;
   optim::SolversConfig solvers;
 
   train::ExchangeChoice exchange_choice() const {
