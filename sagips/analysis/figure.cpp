@@ -5,6 +5,7 @@
 #include "sagips/analysis/drawing/gnuplot.hpp"
 #include "sagips/analysis/drawing/key.hpp"
 #include "sagips/analysis/drawing/script.hpp"
+#include "sagips/analysis/drawing/svg.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
@@ -65,19 +66,9 @@ std::string numbers_shown(const Figure& figure) {
   return content;
 }
 
-void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
-/// gnuplot 5.4 writes the weight into the family's name; and viewers that lack the family should
-/// take another one without serifs.
-void correct_fonts(std::string& svg) {
-  const std::string families = "\"DejaVu Sans, Verdana, Helvetica, sans-serif\"";
-  replace_all(svg, "font-family=\"DejaVu Sans:Bold\"",
-              "font-family=" + families + " font-weight=\"bold\"");
-  replace_all(svg, "font-family=\"DejaVu Sans\"", "font-family=" + families);
-}
+const char* const no_gnuplot =
+    "gnuplot is not on the PATH (it draws the figures). Install it, e.g. 'apt-get install "
+    "gnuplot-nox'.";
 
 }  // namespace
 
@@ -88,18 +79,26 @@ bool write_figure(const Figure& figure, const std::string& stem, std::string& pr
   const auto draw = [&](Format format) {
     return drawing::run_gnuplot(drawing::gnuplot_script(figure, composition, format));
   };
-  auto svg = draw(Format::svg);
-  const auto png = draw(Format::png);
-  if (!svg || !png) {
-    problem =
-        "gnuplot is not on the PATH (it draws the figures). Install it, e.g. 'apt-get install "
-        "gnuplot-nox'.";
+  const auto svg = draw(Format::svg), png = draw(Format::png), pdf = draw(Format::pdf);
+  if (!svg || !png || !pdf) {
+    problem = no_gnuplot;
     return false;
   }
-  correct_fonts(*svg);
-  core::write_file(stem + ".svg", *svg);
+  core::write_file(stem + ".svg", drawing::tidy_svg(*svg));
   core::write_file(stem + ".png", *png);
+  core::write_file(stem + ".pdf", *pdf);
   return true;
+}
+
+std::optional<std::string> figure_svg(const Figure& figure, std::string& problem) {
+  check(figure);
+  const auto svg =
+      drawing::run_gnuplot(drawing::gnuplot_script(figure, drawing::compose(figure), Format::svg));
+  if (!svg) {
+    problem = no_gnuplot;
+    return std::nullopt;
+  }
+  return drawing::tidy_svg(*svg);
 }
 
 }  // namespace sagips::analysis

@@ -53,7 +53,7 @@ struct Figure {
   int width = 1000, height = 700;  ///< pixels
 };
 
-/// Writes `<stem>.svg` and `<stem>.png` through gnuplot, and `<stem>.csv` with the numbers shown
+/// Writes `<stem>.svg`, `.png` and `.pdf` through gnuplot, and `<stem>.csv` with the numbers shown
 /// (that one without gnuplot too).
 ///
 /// The key stands in a corner that no curve crosses, or else above its panel; panels that explain
@@ -64,5 +64,9 @@ struct Figure {
 /// throws: Error when the figure is malformed (lengths that differ, empty range, no panel) or
 ///         gnuplot refuses it; StorageError when files cannot be written
 bool write_figure(const Figure& figure, const std::string& stem, std::string& problem);
+
+/// The picture alone, as the text of an SVG file; empty, with `problem` set, without gnuplot.
+/// throws: Error as above
+std::optional<std::string> figure_svg(const Figure& figure, std::string& problem);
 
 }  // namespace sagips::analysis

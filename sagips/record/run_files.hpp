@@ -43,12 +43,17 @@ inline constexpr RunFile snapshots{"snapshots",
 inline constexpr RunFile tensorboard{"tensorboard", "event files for `tensorboard --logdir`"};
 inline constexpr RunFile timeline{"timeline",
                                   "what each rank did when, for ui.perfetto.dev; with --timeline"};
-inline constexpr RunFile figures{"figures", "pictures as SVG and PNG, their numbers as CSV"};
+inline constexpr RunFile environment{"environment.json",
+                                     "versions, host, ranks and threads, and the command line"};
+inline constexpr RunFile timing{"timing.csv", "seconds that each part of the command took"};
+inline constexpr RunFile figures{"figures", "pictures as SVG, PNG and PDF, their numbers as CSV"};
+inline constexpr RunFile report{"report.html", "all of it on one page, for a browser"};
 inline constexpr RunFile lock{".lock", "held while the run is alive"};
 
-inline constexpr std::array all{
-    config,    log,         metrics,  results, summary, parameters, generator, checkpoints,
-    snapshots, tensorboard, timeline, figures, ranks,   exchange,   visits,    lock};
+inline constexpr std::array all{report,    config,      environment, log,       metrics,
+                                results,   summary,     parameters,  generator, checkpoints,
+                                snapshots, tensorboard, timeline,    figures,   ranks,
+                                exchange,  timing,      visits,      lock};
 }  // namespace run_files
 
 }  // namespace sagips::record

@@ -52,16 +52,36 @@ std::string quoted(const std::string& content) {
   return result + "'";
 }
 
+/// Terminal, size and font. A pixel is 1/96 inch: pngcairo and pdfcairo count font sizes in points
+/// of 4/3 pixels, svg in pixels.
+std::string terminal(const Figure& figure, Format format) {
+  const double points = font_size * 0.75;
+  const auto set = [](const char* name, const std::string& size, double font) {
+    return text("set terminal ", name, " size ", size, " font 'DejaVu Sans,", round_trip(font),
+                "' noenhanced background '#ffffff'");
+  };
+  const std::string pixels = text(figure.width, ",", figure.height);
+  switch (format) {
+    case Format::png:
+      return set("pngcairo", pixels, points);
+    case Format::pdf:
+      return set("pdfcairo",
+                 text(round_trip(figure.width / 96.0), "in,", round_trip(figure.height / 96.0),
+                      "in"),
+                 points) +
+             " fontscale 1 linewidth 1.5";
+    case Format::svg:
+      break;
+  }
+  return set("svg", pixels, font_size);
+}
+
 /// Writes one figure's commands; knows the picture's size, which turns pixels into gnuplot's units.
 class Script {
  public:
   Script(const Figure& figure, Format format) : figure_(figure) {
-    // pngcairo counts font sizes in points of 4/3 pixels, svg in pixels.
-    const double size = format == Format::svg ? font_size : font_size * 0.75;
     out_
-        << "set terminal " << (format == Format::svg ? "svg" : "pngcairo") << " size "
-        << figure.width << "," << figure.height << " font 'DejaVu Sans," << round_trip(size)
-        << "' noenhanced background '#ffffff'\n"
+        << terminal(figure, format) << "\n"
         << "set encoding utf8\nset multiplot\nunset key\nset errorbars 0\nset pointintervalbox 0\n";
   }
 
