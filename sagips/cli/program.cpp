@@ -46,6 +46,15 @@ const char* const source_help =
 using Use = CommandEntry::Source;
 using Over = CommandEntry::OverRanks;
 
+std::vector<CommandOption> ensemble_options() {
+  return {{"members", "N", "trainings of each variant; 20 without"},
+          {"vary", "WHAT", "seeds (the data unchanged), bootstrap (data drawn again), or both"},
+          {"ranks", "K", "ranks of each member"},
+          {"grid", "KEY=VALUE,VALUE", "a variant for each value; several grids: all combinations",
+           true},
+          {"fresh", "", "begin anew instead of going on with an unfinished ensemble"}};
+}
+
 const CommandEntry commands[] = {
     {"train", "learn the parameters behind measured events", "NAME|FILE", source_help,
      "  sagips train proxy1d\n"
@@ -74,6 +83,14 @@ const CommandEntry commands[] = {
      "  sagips compare proxy1d\n"
      "  sagips compare proxy1d compare.methods=[moments,likelihood,gan] compare.minutes=0.5\n",
      compare, Use::required, Over::one},
+    {"ensemble", "train many networks on the same events: their mean and their spread", "NAME|FILE",
+     source_help,
+     "  sagips ensemble proxy1d --members 20\n"
+     "  sagips ensemble proxy1d --members 10 --vary both\n"
+     "  sagips ensemble proxy1d --grid generator.width=32,64 --grid batch.samples=16,32\n"
+     "  sagips ensemble proxy1d --members 5 --ranks 2 exchange=arar_arar\n"
+     "  mpirun -n 8 sagips ensemble proxy1d --members 40\n",
+     ensemble, Use::required, Over::all, ensemble_options()},
     {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
      "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n",

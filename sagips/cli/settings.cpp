@@ -59,6 +59,7 @@ void Settings::fields(core::FieldList& list) {
   list.group("evaluation", evaluation, "how a generator is looked at");
   list.group("solve", solve, "how `sagips solve` looks for parameters");
   list.group("compare", compare, "which methods `sagips compare` lets run");
+  list.group("ensemble", ensemble, "how `sagips ensemble` trains many networks");
   solvers.fields(list);
 }
 

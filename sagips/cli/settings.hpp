@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/cli/study/ensemble_config.hpp"
 #include "sagips/core/config.hpp"
 #include "sagips/optim/gan.hpp"
 #include "sagips/optim/goodness.hpp"
@@ -53,6 +54,7 @@ struct Settings {
   train::EvaluationConfig evaluation;
   SolveConfig solve;
   CompareConfig compare;
+  EnsembleConfig ensemble;
   optim::SolversConfig solvers;
 
   train::ExchangeChoice exchange_choice() const {

@@ -49,9 +49,7 @@ class Undo {
 };
 
 void check_name(const std::string& what, const std::string& name) {
-  const bool special = name == "." || name == "..";
-  const bool control = name.find_first_of(std::string("\n\r\t\0", 4)) != std::string::npos;
-  if (core::trim(name).empty() || special || control || name.find('/') != std::string::npos)
+  if (!RunDirectory::is_name(name))
     throw core::ConfigError(what,
                             core::text("'", name,
                                        "' cannot be the name of one folder (empty, '.', '..', "
@@ -133,11 +131,13 @@ void write_readme(const std::string& path, const std::string& workload) {
   core::write_file(path + "/README.txt", content);
 }
 
+/// The lock's descriptor, or -1 when somebody else holds it.
 int take_lock(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor >= 0 && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
   const int code = errno;
   if (descriptor >= 0) ::close(descriptor);
+  if (code == EWOULDBLOCK) return -1;
   throw core::StorageError(path, core::text("cannot lock the run folder (", reason(code),
                                             "). Choose a file system that offers flock."));
 }
@@ -150,6 +150,9 @@ void RunConfig::fields(core::FieldList& list) {
   list.add("seed", seed, "every random number of the run follows from it",
            core::Range::at_least(0));
   list.add("figures", figures, "draw figures at the end of the run (needs gnuplot)");
+  list.add(
+      "fit", fit,
+      "fit the same events by maximum likelihood beside a training, where the density is known");
 }
 
 RunDirectory::RunDirectory(const RunConfig& config, const std::string& workload) {
@@ -178,6 +181,24 @@ RunDirectory& RunDirectory::operator=(RunDirectory&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(lock_, other.lock_);
   return *this;
+}
+
+std::optional<RunDirectory> RunDirectory::lock(const std::string& path) {
+  const int lock = take_lock(core::text(path, "/", run_files::lock.name));
+  if (lock < 0) return {};
+  return RunDirectory(path, lock);
+}
+
+bool RunDirectory::is_name(const std::string& name) {
+  const bool special = name == "." || name == "..";
+  const bool control = name.find_first_of(std::string("\n\r\t\0", 4)) != std::string::npos;
+  return !core::trim(name).empty() && !special && !control && name.find('/') == std::string::npos;
+}
+
+void RunDirectory::finish(RunStatus status) const {
+  RunRecord record = read_run_record(path_).value_or(RunRecord{});
+  record.status = status;
+  write_run_record(path_, record);
 }
 
 std::string RunDirectory::folder(const std::string& name) const {

@@ -1,8 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "sagips/core/config.hpp"
+#include "sagips/record/run_status.hpp"
 
 namespace sagips::record {
 
@@ -11,6 +14,7 @@ struct RunConfig {
   std::string name;  ///< empty: the time, as 2026-01-31_17-05-09
   std::int64_t seed = 1;
   bool figures = true;
+  bool fit = true;
 
   void fields(core::FieldList& list);
 };
@@ -34,6 +38,16 @@ class RunDirectory {
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
 
+  /// A folder that is there, locked; nothing when another process holds its lock.
+  /// throws: StorageError when it cannot be locked for another reason
+  static std::optional<RunDirectory> lock(const std::string& path);
+  /// Whether that can be the name of one folder.
+  static bool is_name(const std::string& name);
+
+  /// Writes how the run has ended. Only for runs that `open_run` has opened.
+  /// throws: StorageError
+  void finish(RunStatus status) const;
+
   const std::string& path() const { return path_; }
   /// The path of a file in the folder; `run_files.hpp` has the usual names.
   std::string file(const std::string& name) const { return path_ + "/" + name; }
@@ -42,6 +56,8 @@ class RunDirectory {
   std::string folder(const std::string& name) const;
 
  private:
+  RunDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+
   std::string path_;
   int lock_ = -1;
 };

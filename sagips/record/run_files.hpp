@@ -13,6 +13,8 @@ struct RunFile {
 /// Whoever writes one of them takes the name from here, so that the README stays right.
 namespace run_files {
 inline constexpr RunFile config{"config.yaml", "every setting as used, defaults included"};
+inline constexpr RunFile status{"status.json",
+                                "which command made this run, and whether it has finished"};
 inline constexpr RunFile log{"log.txt", "what the run said, with times"};
 inline constexpr RunFile metrics{"metrics.jsonl",
                                  "one JSON object a line for each epoch, evaluation "
@@ -43,6 +45,16 @@ inline constexpr RunFile snapshots{"snapshots",
 inline constexpr RunFile tensorboard{"tensorboard", "event files for `tensorboard --logdir`"};
 inline constexpr RunFile timeline{"timeline",
                                   "what each rank did when, for ui.perfetto.dev; with --timeline"};
+inline constexpr RunFile study{"study.json", "the members of a study and how far each has come"};
+inline constexpr RunFile members{"members", "run folders of a study's members"};
+inline constexpr RunFile ensemble{"ensemble.csv",
+                                  "value, spreads and residual of each parameter, by variant"};
+inline constexpr RunFile ensemble_size{"ensemble_size.csv",
+                                       "residual and spread of ensembles of 1, 2, ... members"};
+inline constexpr RunFile closure{"closure.csv",
+                                 "pulls and coverage of each parameter, for each kind of error"};
+inline constexpr RunFile experiments{"experiments",
+                                     "what each closure experiment found, one JSON object a line"};
 inline constexpr RunFile environment{"environment.json",
                                      "versions, host, ranks and threads, and the command line"};
 inline constexpr RunFile timing{"timing.csv", "seconds that each part of the command took"};
@@ -50,10 +62,11 @@ inline constexpr RunFile figures{"figures", "pictures as SVG, PNG and PDF, their
 inline constexpr RunFile report{"report.html", "all of it on one page, for a browser"};
 inline constexpr RunFile lock{".lock", "held while the run is alive"};
 
-inline constexpr std::array all{report,    config,      environment, log,       metrics,
-                                results,   summary,     parameters,  generator, checkpoints,
-                                snapshots, tensorboard, timeline,    figures,   ranks,
-                                exchange,  timing,      visits,      lock};
+inline constexpr std::array all{
+    report,   config,  environment, timing,    status,        log,       metrics,
+    results,  summary, parameters,  generator, checkpoints,   snapshots, tensorboard,
+    timeline, study,   members,     ensemble,  ensemble_size, closure,   experiments,
+    figures,  ranks,   exchange,    visits,    lock};
 }  // namespace run_files
 
 }  // namespace sagips::record

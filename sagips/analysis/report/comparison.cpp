@@ -11,11 +11,11 @@ namespace sagips::analysis::report {
 namespace {
 
 using record::ParameterResult;
-using Runs = std::vector<RunRecord>;
+using Runs = std::vector<RunContents>;
 
 constexpr std::size_t most_settings = 60;
 
-const ParameterResult* parameter_of(const RunRecord& run, const std::string& name) {
+const ParameterResult* parameter_of(const RunContents& run, const std::string& name) {
   if (!run.results) return nullptr;
   for (const ParameterResult& row : run.results->parameters)
     if (row.name == name) return &row;
@@ -23,7 +23,7 @@ const ParameterResult* parameter_of(const RunRecord& run, const std::string& nam
 }
 
 std::vector<std::string> header_of(const Runs& runs, std::vector<std::string> first) {
-  for (const RunRecord& run : runs) first.push_back(run.name);
+  for (const RunContents& run : runs) first.push_back(run.name);
   return first;
 }
 
@@ -31,14 +31,14 @@ std::vector<std::string> header_of(const Runs& runs, std::vector<std::string> fi
 template <class Fact>
 void add_row(Table& table, std::vector<std::string> first, const Runs& runs, const Fact& fact) {
   bool is_empty = true;
-  for (const RunRecord& run : runs) {
+  for (const RunContents& run : runs) {
     first.push_back(fact(run));
     is_empty = is_empty && first.back().empty();
   }
   if (!is_empty) table.rows.push_back(std::move(first));
 }
 
-std::string mean_residual(const RunRecord& run) {
+std::string mean_residual(const RunContents& run) {
   if (!run.results) return {};
   double sum = 0;
   int count = 0;
@@ -47,7 +47,7 @@ std::string mean_residual(const RunRecord& run) {
   return count > 0 ? core::significant(100 * sum / count, 3) + " %" : "";
 }
 
-std::string goodness(const RunRecord& run) {
+std::string goodness(const RunContents& run) {
   if (!run.results || run.results->goodness.empty()) return {};
   const auto& one = run.results->goodness.front();
   return core::text(
@@ -60,17 +60,18 @@ std::string facts(const Runs& runs) {
   Table table{
       .caption = "The runs", .header = header_of(runs, {""}), .rows = {}, .style_class = "text"};
   const auto result = [](const auto& say) {
-    return [say](const RunRecord& run) { return run.results ? say(*run.results) : std::string(); };
+    return
+        [say](const RunContents& run) { return run.results ? say(*run.results) : std::string(); };
   };
-  add_row(table, {"workload"}, runs, [](const RunRecord& run) { return run.workload; });
-  add_row(table, {"state"}, runs, [](const RunRecord& run) { return state_words(run.state); });
-  add_row(table, {"end"}, runs, [](const RunRecord& run) { return run.end; });
+  add_row(table, {"workload"}, runs, [](const RunContents& run) { return run.workload; });
+  add_row(table, {"state"}, runs, [](const RunContents& run) { return state_words(run.state); });
+  add_row(table, {"end"}, runs, [](const RunContents& run) { return run.end; });
   add_row(table, {"method"}, runs, result([](const auto& r) { return r.method; }));
   add_row(table, {"data"}, runs, result([](const auto& r) { return r.data_origin; }));
   add_row(table, {"events"}, runs,
           result([](const auto& r) { return core::with_thousands(r.events); }));
   add_row(table, {"seed"}, runs, result([](const auto& r) { return core::text(r.seed); }));
-  add_row(table, {"ranks"}, runs, [](const RunRecord& run) {
+  add_row(table, {"ranks"}, runs, [](const RunContents& run) {
     const auto ranks = number_of(run, "ranks");
     return ranks ? core::text(*ranks) : "";
   });
@@ -84,7 +85,7 @@ std::string facts(const Runs& runs) {
 
 std::vector<std::string> all_parameters(const Runs& runs) {
   std::vector<std::string> names;
-  for (const RunRecord& run : runs)
+  for (const RunContents& run : runs)
     if (run.results)
       for (const ParameterResult& row : run.results->parameters)
         if (std::find(names.begin(), names.end(), row.name) == names.end())
@@ -101,17 +102,17 @@ std::string parameters(const Runs& runs) {
                   .rows = {}};
   for (const std::string& name : all_parameters(runs)) {
     std::string truth, unit, floor;
-    for (const RunRecord& run : runs)
+    for (const RunContents& run : runs)
       if (const ParameterResult* row = parameter_of(run, name)) {
         unit = row->unit.empty() ? "" : " [" + row->unit + "]";
         if (row->truth) truth = core::significant(*row->truth, 5);
         if (row->floor && floor.empty()) floor = core::fixed(100 * *row->floor, 1) + " %";
       }
-    add_row(values, {name + unit, truth}, runs, [&](const RunRecord& run) {
+    add_row(values, {name + unit, truth}, runs, [&](const RunContents& run) {
       const ParameterResult* row = parameter_of(run, name);
       return row == nullptr ? "" : value_words(*row) + (row->fixed ? " (fixed)" : "");
     });
-    add_row(residuals, {name, floor}, runs, [&](const RunRecord& run) -> std::string {
+    add_row(residuals, {name, floor}, runs, [&](const RunContents& run) -> std::string {
       const ParameterResult* row = parameter_of(run, name);
       if (row == nullptr || row->fixed || !row->residual_end) return "";
       return core::fixed(100 * *row->residual_end, 1) + " %";
@@ -124,7 +125,7 @@ std::string parameters(const Runs& runs) {
 std::string over_time(const Runs& runs, Gallery& gallery) {
   std::vector<RunCourse> courses;
   std::vector<ParameterResult> references;
-  for (const RunRecord& run : runs) {
+  for (const RunContents& run : runs) {
     courses.push_back({run.name, run.metrics});
     if (run.results && references.empty()) references = run.results->parameters;
   }
@@ -136,7 +137,7 @@ std::string over_time(const Runs& runs, Gallery& gallery) {
                        "known, else the value. The floor is that of the first run's data."});
 }
 
-std::string setting_of(const RunRecord& run, const std::string& name) {
+std::string setting_of(const RunContents& run, const std::string& name) {
   for (const record::NamedText& setting : run.settings)
     if (setting.name == name) return setting.value;
   return {};
@@ -145,7 +146,7 @@ std::string setting_of(const RunRecord& run, const std::string& name) {
 std::string differences(const Runs& runs) {
   std::vector<std::string> names;
   std::set<std::string> seen;
-  for (const RunRecord& run : runs)
+  for (const RunContents& run : runs)
     for (const record::NamedText& setting : run.settings)
       if (seen.insert(setting.name).second) names.push_back(setting.name);
   Table table{.caption = "Settings that differ",
@@ -155,12 +156,12 @@ std::string differences(const Runs& runs) {
   std::size_t left_out = 0;
   for (const std::string& name : names) {
     const std::string first = setting_of(runs.front(), name);
-    const bool differs = std::any_of(runs.begin(), runs.end(), [&](const RunRecord& run) {
+    const bool differs = std::any_of(runs.begin(), runs.end(), [&](const RunContents& run) {
       return setting_of(run, name) != first;
     });
     if (!differs || name == "run.name") continue;
     if (table.rows.size() < most_settings)
-      add_row(table, {name}, runs, [&](const RunRecord& run) { return setting_of(run, name); });
+      add_row(table, {name}, runs, [&](const RunContents& run) { return setting_of(run, name); });
     else
       ++left_out;
   }

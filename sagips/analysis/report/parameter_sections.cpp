@@ -82,7 +82,7 @@ std::string matrix_csv(const record::CorrelationResult& matrix) {
 }
 
 /// Of the generator's proposals; what does not vary is left out.
-std::optional<record::CorrelationResult> of_proposals(const RunRecord& run) {
+std::optional<record::CorrelationResult> of_proposals(const RunContents& run) {
   if (!run.proposals || !run.results || run.proposals->shape.size() != 2) return std::nullopt;
   const std::size_t columns = run.proposals->shape[1], rows = run.proposals->shape[0];
   const auto& parameters = run.results->parameters;
@@ -106,7 +106,7 @@ std::string value_words(const ParameterResult& parameter) {
                          : core::significant(parameter.recovered, 5);
 }
 
-Section parameter_section(const RunRecord& run) {
+Section parameter_section(const RunContents& run) {
   Section section{"parameters", "Parameters", ""};
   if (!run.results) {
     section.html = paragraph("There are no results: the run has not come to its end.", "missing");
@@ -134,7 +134,7 @@ Section parameter_section(const RunRecord& run) {
   return section;
 }
 
-Section correlation_section(const RunRecord& run, Gallery& gallery, const std::string& prefix) {
+Section correlation_section(const RunContents& run, Gallery& gallery, const std::string& prefix) {
   Section section{"correlations", "Correlations", ""};
   if (!run.results) return section;
   std::vector<record::CorrelationResult> all = run.results->correlations;

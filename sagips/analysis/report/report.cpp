@@ -4,7 +4,7 @@
 
 #include "sagips/analysis/report/gallery.hpp"
 #include "sagips/analysis/report/html.hpp"
-#include "sagips/analysis/report/run_record.hpp"
+#include "sagips/analysis/report/run_contents.hpp"
 #include "sagips/analysis/report/sections.hpp"
 #include "sagips/analysis/report/style.hpp"
 #include "sagips/core/text.hpp"
@@ -53,7 +53,7 @@ std::string page(const std::string& title, const std::string& body) {
 }
 
 /// "training on toy data, 100,000 events, seed 1"
-std::string subtitle(const RunRecord& run) {
+std::string subtitle(const RunContents& run) {
   if (!run.results) return "workload " + run.workload;
   const record::Results& results = *run.results;
   std::vector<std::string> parts{results.workload};
@@ -64,18 +64,18 @@ std::string subtitle(const RunRecord& run) {
   return core::join(parts, " · ");
 }
 
-std::string head_of(const RunRecord& run, const std::string& heading) {
+std::string head_of(const RunContents& run, const std::string& heading) {
   return element(heading, "", escape(run.name)) + paragraph(subtitle(run), "subtitle") +
          verdicts(run);
 }
 
-std::string single(const RunRecord& run, Gallery& gallery) {
+std::string single(const RunContents& run, Gallery& gallery) {
   const std::vector<Section> sections = run_sections(run, gallery, "");
   return element("header", "", head_of(run, "h1")) + contents(sections) +
          element("main", "", body_of(sections, "h2"));
 }
 
-std::string several(const std::vector<RunRecord>& runs, Gallery& gallery) {
+std::string several(const std::vector<RunContents>& runs, Gallery& gallery) {
   std::vector<Section> sections = comparison_sections(runs, gallery);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::string prefix = core::text("run", i + 1, "-");
@@ -93,7 +93,7 @@ std::string several(const std::vector<RunRecord>& runs, Gallery& gallery) {
 }  // namespace
 
 std::string report_page(const ReportRequest& request) {
-  std::vector<RunRecord> runs;
+  std::vector<RunContents> runs;
   for (const std::string& folder : request.folders) runs.push_back(read_run(folder));
   Gallery gallery(request.figures_folder);
   if (runs.size() == 1) return page("SAGIPS: " + runs[0].name, single(runs[0], gallery));

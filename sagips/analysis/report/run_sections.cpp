@@ -10,12 +10,12 @@
 namespace sagips::analysis::report {
 namespace {
 
-using State = RunRecord::State;
+using State = RunContents::State;
 
 /// The figures of one run: those it drew, and those that its records still allow to draw.
 class RunFigures {
  public:
-  RunFigures(const RunRecord& run, Gallery& gallery, const std::string& prefix)
+  RunFigures(const RunContents& run, Gallery& gallery, const std::string& prefix)
       : run_(run), gallery_(gallery), prefix_(prefix), left_(run.figures) {}
 
   /// The run's own figure; HTML, empty when there is none.
@@ -41,28 +41,28 @@ class RunFigures {
   }
 
  private:
-  const RunRecord& run_;
+  const RunContents& run_;
   Gallery& gallery_;
   std::string prefix_;
   std::vector<std::string> left_;
 };
 
-bool has_evaluations(const RunRecord& run) {
+bool has_evaluations(const RunContents& run) {
   return std::any_of(run.metrics.begin(), run.metrics.end(), [](const record::Event& event) {
     return std::holds_alternative<record::Evaluated>(event);
   });
 }
 
-std::vector<record::ParameterResult> references(const RunRecord& run) {
+std::vector<record::ParameterResult> references(const RunContents& run) {
   return run.results ? run.results->parameters : std::vector<record::ParameterResult>{};
 }
 
-bool can_draw_pairs(const RunRecord& run) {
+bool can_draw_pairs(const RunContents& run) {
   return run.proposals && run.results && run.proposals->shape.size() == 2 &&
          run.proposals->shape[1] == run.results->parameters.size() && run.proposals->shape[0] > 1;
 }
 
-Figure pairs(const RunRecord& run) {
+Figure pairs(const RunContents& run) {
   const std::size_t columns = run.proposals->shape[1], rows = run.proposals->shape[0];
   std::vector<std::string> names;
   std::vector<std::optional<double>> truth;
@@ -81,7 +81,7 @@ Figure pairs(const RunRecord& run) {
   return parameter_pairs(samples, names, truth);
 }
 
-std::string note_on_observables(const RunRecord& run, const std::string& figures) {
+std::string note_on_observables(const RunContents& run, const std::string& figures) {
   if (!figures.empty()) return figures;
   const bool has_ended = run.state != State::running && run.state != State::unfinished;
   return paragraph(has_ended ? "The run drew no figures of its observables (run.figures=false, or "
@@ -90,13 +90,25 @@ std::string note_on_observables(const RunRecord& run, const std::string& figures
                    "missing");
 }
 
+std::vector<Section> with_prefix(std::vector<Section> sections, const std::string& prefix) {
+  for (Section& section : sections) section.id = prefix + section.id;
+  return sections;
+}
+
 }  // namespace
 
-std::vector<Section> run_sections(const RunRecord& run, Gallery& gallery,
+std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
                                   const std::string& prefix) {
   RunFigures figures(run, gallery, prefix);
   std::vector<Section> sections{parameter_section(run), correlation_section(run, gallery, prefix)};
   const bool evaluated = has_evaluations(run);
+  if (run.study) {  // its pictures are what it was made for
+    sections.push_back({"figures", "Figures", figures.all_beginning_with("")});
+    sections.push_back(study_section(run));
+    sections.push_back(member_section(run));
+    sections.push_back(setup_section(run));
+    return with_prefix(std::move(sections), prefix);
+  }
   sections.push_back(
       {"over-time", "Over time", figures.own_or_drawn("residuals_over_time", evaluated, [&] {
          return residuals_over_time(run.metrics, references(run));
@@ -117,8 +129,7 @@ std::vector<Section> run_sections(const RunRecord& run, Gallery& gallery,
   sections.push_back({"more", "More figures", figures.all_beginning_with("")});
   sections.push_back(timing_section(run));
   sections.push_back(setup_section(run));
-  for (Section& section : sections) section.id = prefix + section.id;
-  return sections;
+  return with_prefix(std::move(sections), prefix);
 }
 
 }  // namespace sagips::analysis::report

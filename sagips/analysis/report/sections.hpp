@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "sagips/analysis/report/gallery.hpp"
-#include "sagips/analysis/report/run_record.hpp"
+#include "sagips/analysis/report/run_contents.hpp"
 
 namespace sagips::analysis::report {
 
@@ -15,21 +15,23 @@ struct Section {
 
 /// What a reader wants to know first: what was found, whether it fits the data, whether it has
 /// settled, and how the run ended.
-std::string verdicts(const RunRecord& run);
+std::string verdicts(const RunContents& run);
 
 /// Which tables and pictures of a run a report shows. prefix: of ids and files, where there are
 /// several runs
-std::vector<Section> run_sections(const RunRecord& run, Gallery& gallery,
+std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
                                   const std::string& prefix);
 
 // The parts of the above.
-Section parameter_section(const RunRecord& run);
-Section correlation_section(const RunRecord& run, Gallery& gallery, const std::string& prefix);
-Section timing_section(const RunRecord& run);
-Section setup_section(const RunRecord& run);
+Section parameter_section(const RunContents& run);
+Section correlation_section(const RunContents& run, Gallery& gallery, const std::string& prefix);
+Section study_section(const RunContents& run);
+Section member_section(const RunContents& run);
+Section timing_section(const RunContents& run);
+Section setup_section(const RunContents& run);
 
 /// Several runs side by side.
-std::vector<Section> comparison_sections(const std::vector<RunRecord>& runs, Gallery& gallery);
+std::vector<Section> comparison_sections(const std::vector<RunContents>& runs, Gallery& gallery);
 
 /// "2.1875 ± 0.083", without an error five digits.
 std::string value_words(const record::ParameterResult& parameter);

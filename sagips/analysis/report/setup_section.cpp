@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t most_warnings = 20;
 
-std::string environment_table(const RunRecord& run) {
+std::string environment_table(const RunContents& run) {
   if (run.environment.empty())
     return paragraph("environment.json is not in the run folder.", "missing");
   Table table{.caption = "Where and with what the run was made",
@@ -23,7 +23,7 @@ std::string listing(const std::vector<std::string>& lines) {
   return element("pre", "tabindex=\"0\"", escape(core::join(lines, "\n")));
 }
 
-std::string warnings(const RunRecord& run) {
+std::string warnings(const RunContents& run) {
   std::vector<std::string> shown = run.warnings;
   if (shown.size() > most_warnings) shown.resize(most_warnings);
   std::string result;
@@ -36,7 +36,7 @@ std::string warnings(const RunRecord& run) {
 
 }  // namespace
 
-Section setup_section(const RunRecord& run) {
+Section setup_section(const RunContents& run) {
   Section section{"setup", "How it was made", ""};
   section.html = warnings(run) + environment_table(run);
   section.html += run.config.empty()

@@ -13,7 +13,7 @@ constexpr std::size_t most_ranks_shown = 16;
 using Column = std::vector<double>;
 
 /// A column of exchange.csv as numbers; empty when there is none.
-Column column(const RunRecord& run, const std::string& name) {
+Column column(const RunContents& run, const std::string& name) {
   Column numbers;
   if (run.exchange.empty()) return numbers;
   const auto& header = run.exchange.front();
@@ -60,7 +60,7 @@ std::string bars(const std::string& caption, const std::vector<record::NamedNumb
 }
 
 /// Training of a mean rank: computing, and what of the exchange is not hidden behind it.
-std::vector<record::NamedNumber> training_parts(const RunRecord& run) {
+std::vector<record::NamedNumber> training_parts(const RunContents& run) {
   const double training = mean(column(run, "time_s")), exposed = mean(column(run, "exposed_s")),
                waiting = mean(column(run, "waiting_s"));
   if (!(training > 0)) return {};
@@ -69,7 +69,7 @@ std::vector<record::NamedNumber> training_parts(const RunRecord& run) {
           {"exchange, waiting for others", waiting}};
 }
 
-std::string exchange_table(const RunRecord& run) {
+std::string exchange_table(const RunContents& run) {
   if (run.exchange.size() < 2) return {};
   const Column ranks = column(run, "rank"), epochs = column(run, "epochs"),
                time = column(run, "time_s"), rate = column(run, "events_per_second"),
@@ -100,7 +100,7 @@ std::string exchange_table(const RunRecord& run) {
 
 }  // namespace
 
-Section timing_section(const RunRecord& run) {
+Section timing_section(const RunContents& run) {
   Section section{"timing", "Time", ""};
   section.html = bars("Where the time of the whole command went", run.timing) +
                  bars("Where the training time of a mean rank went", training_parts(run)) +

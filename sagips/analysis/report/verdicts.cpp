@@ -9,7 +9,7 @@
 namespace sagips::analysis::report {
 namespace {
 
-using State = RunRecord::State;
+using State = RunContents::State;
 using record::GoodnessResult;
 
 // Probabilities below which a fit is doubted and refused, as the warnings of the commands have them.
@@ -34,7 +34,7 @@ std::string card(const Verdict& verdict) {
                      paragraph(verdict.reason));
 }
 
-Verdict end_verdict(const RunRecord& run) {
+Verdict end_verdict(const RunContents& run) {
   Verdict verdict{"How did it end?", state_words(run.state), "good", run.end};
   if (run.state != State::finished) verdict.mood = run.state == State::failed ? "bad" : "fair";
   if (run.state == State::unfinished)
@@ -43,7 +43,7 @@ Verdict end_verdict(const RunRecord& run) {
 }
 
 /// Mean |pull|, or mean |residual|, whichever the truth and the errors allow.
-Verdict found_verdict(const RunRecord& run) {
+Verdict found_verdict(const RunContents& run) {
   Verdict verdict{"How close is it?", "unknown", "open",
                   "No true values are known; see whether it fits the data."};
   if (!run.results) {
@@ -86,7 +86,7 @@ std::string goodness_words(const GoodnessResult& one) {
   return words + core::text(", p = ", core::significant(one.p_value, 2)) + ".";
 }
 
-Verdict fit_verdict(const RunRecord& run) {
+Verdict fit_verdict(const RunContents& run) {
   Verdict verdict{"Does it fit the data?", "not tested", "open",
                   "This run holds no goodness of fit; see the observables."};
   if (!run.results || run.results->goodness.empty()) return verdict;
@@ -107,8 +107,12 @@ Verdict fit_verdict(const RunRecord& run) {
   return verdict;
 }
 
-Verdict settled_verdict(const RunRecord& run) {
+Verdict settled_verdict(const RunContents& run) {
   Verdict verdict{"Has it converged?", "unknown", "open", "Too few evaluations to tell."};
+  if (run.study) {
+    verdict.reason = "See each member's own course, and residuals over time below if there are.";
+    return verdict;
+  }
   const bool networks = !run.metrics.empty();
   if (!networks && run.results) {
     verdict.answer = run.results->complete ? "yes" : "no";
@@ -131,7 +135,7 @@ Verdict settled_verdict(const RunRecord& run) {
 
 }  // namespace
 
-std::string verdicts(const RunRecord& run) {
+std::string verdicts(const RunContents& run) {
   std::string cards;
   for (const Verdict& verdict :
        {found_verdict(run), fit_verdict(run), settled_verdict(run), end_verdict(run)})

@@ -101,7 +101,7 @@ class Outputs {
       log_.info("the run failed: the results are those of the last good update, without a fit");
     else if (sharded && ranks_.size() > 1)
       log_.info("no fit beside the trained values: no rank holds all events (ranks.data=sharded)");
-    else
+    else if (job_.settings.run.fit)
       oracle = oracle_fit(job_, log_);
     record::Results results = training_results(job_, environment, training.record, oracle);
     results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});

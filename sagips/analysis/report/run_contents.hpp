@@ -7,11 +7,25 @@
 #include "sagips/record/environment.hpp"
 #include "sagips/record/event.hpp"
 #include "sagips/record/results.hpp"
+#include "sagips/record/study.hpp"
 
 namespace sagips::analysis::report {
 
-/// What a run folder holds, as far as it is there.
-struct RunRecord {
+/// A table of numbers that lies in a folder.
+struct NamedTable {
+  std::string name;                            ///< of the file, without .csv
+  std::vector<std::vector<std::string>> rows;  ///< header first
+};
+
+/// One training of a study, and what it found.
+struct MemberContents {
+  record::StudyMember member;
+  std::optional<record::Results> results;
+};
+
+/// What a run folder holds, as far as it is there. The folder of a study (an ensemble, a scan) is
+/// one, too.
+struct RunContents {
   enum class State { finished, stopped, failed, running, unfinished };
 
   std::string folder;  ///< as it was named
@@ -30,17 +44,20 @@ struct RunRecord {
   std::vector<std::string> figures;                ///< names in figures/, without .svg; sorted
   std::vector<std::string> warnings;               ///< lines of the log that warn or complain
   std::vector<std::string> log;                    ///< its last lines
-  std::vector<std::string> unreadable;             ///< files that are damaged, and how
+  std::optional<record::Study> study;
+  std::vector<MemberContents> members;  ///< of the study
+  std::vector<NamedTable> tables;       ///< of the study
+  std::vector<std::string> unreadable;  ///< files that are damaged, and how
 };
 
 /// Reads a run folder; what is missing or damaged stops nothing.
 /// throws: ConfigError when the folder is none of a run
-RunRecord read_run(const std::string& folder);
+RunContents read_run(const std::string& folder);
 
 /// The number of that name in the results; empty when there is none.
-std::optional<double> number_of(const RunRecord& run, const std::string& name);
+std::optional<double> number_of(const RunContents& run, const std::string& name);
 
 /// "finished", "stopped early", ... in words.
-std::string state_words(RunRecord::State state);
+std::string state_words(RunContents::State state);
 
 }  // namespace sagips::analysis::report

@@ -1,0 +1,26 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "sagips/cli/study/child.hpp"
+
+namespace sagips::cli {
+
+/// Who watches programs that run side by side. What is empty is not called.
+struct CrewWatch {
+  std::function<void(std::size_t program)> begun{};
+  std::function<void(std::size_t program, const Ending& ending)> ended{};
+  /// Could not be started; the others go on.
+  std::function<void(std::size_t program, const std::string& reason)> refused{};
+  std::function<void()> waiting{};      ///< some times a second
+  std::function<bool()> interrupted{};  ///< asked some times a second
+  std::function<bool()> nudged{};       ///< true once: SIGUSR1 for all that run
+};
+
+/// Runs programs, `at_once` at a time, in their order, until all have ended. When interrupted, all
+/// that run get SIGTERM and are waited for, and no other one begins: false then.
+bool run_side_by_side(const std::vector<ChildProgram>& programs, std::size_t at_once,
+                      const CrewWatch& watch);
+
+}  // namespace sagips::cli

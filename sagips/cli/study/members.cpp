@@ -1,0 +1,155 @@
+#include "sagips/cli/study/members.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/study/crew.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/results.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+using State = record::StudyMember::State;
+namespace files = record::run_files;
+
+std::string log_file(const MemberSetting& setting, const record::StudyMember& member) {
+  return core::text(setting.folder, "/", files::members.name, "/logs/", member.name, ".txt");
+}
+
+ChildProgram program_for(const MemberSetting& setting, const record::StudyMember& member, int ranks,
+                         const std::vector<std::string>& assignments) {
+  ChildProgram program;
+  if (ranks > 1)
+    for (std::string word : core::split(setting.launcher, ' ')) {
+      const auto place = word.find("{ranks}");
+      if (place != std::string::npos) word.replace(place, 7, core::text(ranks));
+      if (!word.empty()) program.arguments.push_back(word);
+    }
+  program.arguments.push_back(own_program());
+  program.arguments.push_back("train");
+  program.arguments.push_back(core::text(setting.folder, "/", files::config.name));
+  for (const std::string& assignment : assignments) program.arguments.push_back(assignment);
+  program.arguments.push_back(core::text("run.folder=", setting.folder, "/", files::members.name));
+  program.environment = {{"OMP_NUM_THREADS", core::text(setting.threads)}};
+  program.log = log_file(setting, member);
+  return program;
+}
+
+// The last line of a program's output that tells of an error.
+std::string last_error(const std::string& log) {
+  const std::string mark = "sagips: error: ";
+  std::string output;
+  try {
+    output = core::read_file(log);
+  } catch (const core::Error&) {
+    return {};
+  }
+  const auto place = output.rfind(mark);
+  if (place == std::string::npos) return {};
+  const auto first = place + mark.size();
+  return output.substr(first, output.find('\n', first) - first);
+}
+
+void note_end(const Ending& ending, const std::string& log, record::StudyMember& member) {
+  member.reason.clear();
+  if (ending.signal != 0) {
+    member.state = State::pending;  // nothing is wrong with it that we know of
+    member.reason = core::text("ended by signal ", ending.signal, " (", strsignal(ending.signal),
+                               "; the same command goes on with it)");
+    return;
+  }
+  switch (static_cast<core::ExitCode>(ending.exit_code)) {
+    case core::ExitCode::done:
+      member.state = State::done;
+      return;
+    case core::ExitCode::stopped_early:
+      member.state = State::pending;
+      member.reason = "stopped early";
+      return;
+    default:
+      member.state = State::failed;
+      member.reason = last_error(log);
+      if (member.reason.empty())
+        member.reason = core::text("exit code ", ending.exit_code, "; see ", log);
+  }
+}
+
+}  // namespace
+
+record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyMember before) {
+  const std::string folder = study_folder + "/" + before.folder;
+  const bool was_begun = std::filesystem::exists(folder);
+  const bool failed = before.state == State::failed && was_begun;
+  before.state = failed ? State::failed : State::pending;
+  if (!failed) before.reason.clear();
+  if (failed || !was_begun) return before;
+  try {
+    const record::Results results =
+        record::read_results_json(core::text(folder, "/", files::results.name));
+    if (results.complete && !results.finish_reason.empty()) before.state = State::done;
+  } catch (const core::Error&) {  // not there yet, or not readable: it is trained again
+  }
+  return before;
+}
+
+bool train_members(const MemberSetting& setting, const StudyPlan& plan,
+                   const std::vector<std::size_t>& numbers, record::Study& study,
+                   StudyProgress& progress, const std::function<void()>& changed,
+                   const std::function<void()>& waiting) {
+  std::filesystem::create_directories(
+      core::text(setting.folder, "/", files::members.name, "/logs"));
+  std::vector<std::size_t> pending;
+  std::vector<ChildProgram> programs;
+  for (const std::size_t number : numbers) {
+    if (study.members[number].state != State::pending) continue;
+    pending.push_back(number);
+    programs.push_back(
+        program_for(setting, study.members[number], study.ranks, plan.assignments[number]));
+  }
+  using Clock = std::chrono::steady_clock;
+  std::map<std::size_t, Clock::time_point> begun;
+  CrewWatch watch;
+  watch.begun = [&](std::size_t i) { begun[i] = Clock::now(); };
+  watch.ended = [&](std::size_t i, const Ending& ending) {
+    record::StudyMember& member = study.members[pending[i]];
+    note_end(ending, programs[i].log, member);
+    const double time_s = std::chrono::duration<double>(Clock::now() - begun[i]).count();
+    if (member.state == State::done)
+      progress.info(core::text(member.name, ": done after ", core::duration(time_s)));
+    else if (!InterruptGuard::requested())
+      progress.warning(core::text(member.name, member.state == State::failed ? " failed: " : ": ",
+                                  member.reason));
+    begun.erase(i);
+    changed();
+  };
+  watch.refused = [&](std::size_t i, const std::string& reason) {
+    record::StudyMember& member = study.members[pending[i]];
+    member.state = State::failed;
+    member.reason = reason;
+    progress.warning(core::text(member.name, " failed: ", reason));
+    changed();
+  };
+  watch.waiting = [&] {
+    StudyProgress::Counts counts{study.members.size(), 0, begun.size(), 0};
+    for (const record::StudyMember& member : study.members) {
+      counts.done += member.state == State::done ? 1 : 0;
+      counts.failed += member.state == State::failed ? 1 : 0;
+    }
+    progress.show(counts);
+    if (waiting) waiting();
+  };
+  watch.interrupted = [] { return InterruptGuard::requested(); };
+  return run_side_by_side(programs, setting.at_once, watch);
+}
+
+}  // namespace sagips::cli

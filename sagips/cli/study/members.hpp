@@ -1,0 +1,32 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sagips/cli/study/plan.hpp"
+#include "sagips/cli/study/progress.hpp"
+#include "sagips/comm/ranks.hpp"
+
+namespace sagips::cli {
+
+/// Where a study's members run and with what.
+struct MemberSetting {
+  std::string folder;  ///< of the study; its config.yaml is what members start from
+  int threads = 1;     ///< of each rank of a member
+  std::size_t at_once = 1;
+  std::string launcher;  ///< of members with several ranks
+};
+
+/// What a member's run folder says of it: done when it holds complete results; pending otherwise,
+/// unless `before` says that it failed and its folder is still there.
+record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyMember before);
+
+/// Trains the members with these numbers that are pending, each as a child process of this program;
+/// several ranks through the launcher. What becomes of them stands in `study` afterwards; after each
+/// end `changed` is called. Returns false when it was interrupted: those that ran have stopped with a
+/// checkpoint and are pending.
+bool train_members(const MemberSetting& setting, const StudyPlan& plan,
+                   const std::vector<std::size_t>& numbers, record::Study& study,
+                   StudyProgress& progress, const std::function<void()>& changed,
+                   const std::function<void()>& waiting);
+
+}  // namespace sagips::cli

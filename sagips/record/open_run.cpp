@@ -1,0 +1,159 @@
+#include "sagips/record/open_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "sagips/core/config_difference.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/record/run_status.hpp"
+
+namespace sagips::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> places{"run.folder", "run.name"};
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string config_path(const std::string& folder) {
+  return core::text(folder, "/", run_files::config.name);
+}
+
+OpenedRun begin(RunDirectory directory, const RunIdentity& identity) {
+  core::write_file(config_path(directory.path()), identity.effective_config);
+  write_run_record(directory.path(), {identity.command, RunStatus::unfinished, now_s()});
+  return {std::move(directory), false, {}};
+}
+
+bool goes_on(const RunRecord& record, const RunIdentity& identity) {
+  return record.command == identity.command &&
+         (record.status == RunStatus::unfinished || record.status == RunStatus::stopped);
+}
+
+// Runs that the same command has left, the newest first. What cannot be read is no such run.
+std::vector<std::string> candidates(const std::string& parent, const RunIdentity& identity) {
+  std::vector<std::pair<double, std::string>> found;
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(parent, problem)) {
+    const std::string folder = entry.path().string();
+    const auto record = read_run_record(folder);
+    if (!record || !goes_on(*record, identity)) continue;
+    try {
+      const std::string config = core::read_file(config_path(folder));
+      if (core::config_scalar(config, folder, "run.name").empty() &&
+          core::config_differences(config, identity.effective_config, folder, places).empty())
+        found.emplace_back(record->started_s, folder);
+    } catch (const core::Error&) {
+    }
+  }
+  std::sort(found.rbegin(), found.rend());
+  std::vector<std::string> folders;
+  for (auto& [started, folder] : found) folders.push_back(std::move(folder));
+  return folders;
+}
+
+void set_running(RunDirectory& directory) { directory.finish(RunStatus::unfinished); }
+
+std::optional<OpenedRun> newest(const std::string& parent, const RunIdentity& identity) {
+  for (const std::string& folder : candidates(parent, identity)) {
+    auto directory = RunDirectory::lock(folder);
+    if (!directory) continue;
+    const auto record = read_run_record(folder);  // it may have come to its end meanwhile
+    if (!record || !goes_on(*record, identity)) continue;
+    set_running(*directory);
+    return OpenedRun{std::move(*directory), true, {}};
+  }
+  return {};
+}
+
+[[noreturn]] void refuse(const std::string& folder, const std::string& problem) {
+  throw core::StorageError(folder, problem);
+}
+
+void check_changes(const std::string& folder, const std::vector<std::string>& changes,
+                   Start start) {
+  if (changes.empty() || start == Start::with_changes) return;
+  refuse(folder,
+         core::text("this run was begun with another config (it would no longer be what its config "
+                    "says): ",
+                    core::join(changes, "; "),
+                    ". Go on with the new values with --override, or choose another run.name."));
+}
+
+// Whether the process that made this folder was killed before it came to anything.
+bool is_empty_run(const std::string& folder) {
+  const std::vector<std::string> early{"README.txt", run_files::config.name, run_files::lock.name};
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(folder, problem)) {
+    const std::string name = entry.path().filename().string();
+    const bool aside = name.rfind(".sagips-", 0) == 0;
+    if (!aside && std::find(early.begin(), early.end(), name) == early.end()) return false;
+  }
+  return !problem;
+}
+
+OpenedRun named(const std::string& folder, const RunIdentity& identity, Start start) {
+  const auto first_look = read_run_record(folder);
+  if (!first_look && is_empty_run(folder))
+    if (auto directory = RunDirectory::lock(folder)) return begin(std::move(*directory), identity);
+  if (start == Start::fresh || !first_look || first_look->status == RunStatus::finished)
+    refuse(
+        folder,
+        core::text("a run of this name is already there (it would be overwritten). Choose "
+                   "another name, or none to get the time",
+                   start == Start::fresh && first_look ? "; without --fresh it is resumed unless "
+                                                         "it has finished."
+                                                       : "."));
+  if (first_look->command != identity.command)
+    refuse(folder, core::text("this run was made by `sagips ", core::excerpt(first_look->command),
+                              "` (`sagips ", identity.command,
+                              "` cannot go on with it). Choose another name."));
+  auto directory = RunDirectory::lock(folder);
+  if (!directory)
+    refuse(folder,
+           "this run is going on just now (two processes would write the same files). Wait for its "
+           "end, or choose another run.name.");
+  if (read_run_record(folder).value_or(RunRecord{}).status == RunStatus::finished)
+    refuse(folder, "this run has just finished. Choose another run.name.");
+  const auto changes = core::config_differences(
+      core::read_file(config_path(folder)), identity.effective_config, config_path(folder), places);
+  check_changes(folder, changes, start);
+  if (!changes.empty()) core::write_file(config_path(folder), identity.effective_config);
+  set_running(*directory);
+  return {std::move(*directory), true, changes};
+}
+
+}  // namespace
+
+Start start_of(bool fresh, bool with_changes) {
+  if (fresh && with_changes)
+    throw core::ConfigError("command line",
+                            "--fresh begins anew and --override goes on (they exclude each other). "
+                            "Leave one out.");
+  return fresh ? Start::fresh : with_changes ? Start::with_changes : Start::resume;
+}
+
+OpenedRun open_run(const RunConfig& config, const RunIdentity& identity, Start start) {
+  const fs::path parent = fs::path(config.folder) / identity.workload;
+  if (config.name.empty()) {
+    if (start == Start::with_changes)
+      throw core::ConfigError("command line",
+                              "--override needs to know which run is meant (its config differs "
+                              "from this one). Name it with run.name=NAME.");
+    if (start == Start::resume)
+      if (auto run = newest(parent.string(), identity)) return std::move(*run);
+  } else if (RunDirectory::is_name(config.name) && fs::is_directory(parent / config.name)) {
+    return named((parent / config.name).string(), identity, start);
+  }
+  return begin(RunDirectory(config, identity.workload), identity);
+}
+
+}  // namespace sagips::record

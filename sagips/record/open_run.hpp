@@ -1,0 +1,44 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sagips/record/run_directory.hpp"
+
+namespace sagips::record {
+
+/// What must agree for one command to go on with the run of another.
+struct RunIdentity {
+  std::string workload;
+  std::string command;           ///< "train"
+  std::string effective_config;  ///< YAML; where the run lies (`run.folder`, `run.name`) aside
+};
+
+/// How a command wants to begin.
+enum class Start {
+  resume,        ///< go on where the same command stopped, if it did
+  with_changes,  ///< --override: go on with the run of that name although the config has changed
+  fresh,         ///< --fresh: a folder of its own
+};
+
+/// The words of --fresh and --override as one choice. throws: ConfigError for both
+Start start_of(bool fresh, bool with_changes);
+
+/// A run folder that is locked for this process.
+struct OpenedRun {
+  RunDirectory directory;
+  bool resumed = false;              ///< it was there; its checkpoints say where to go on
+  std::vector<std::string> changes;  ///< with `Start::with_changes`: "train.epochs: 5 -> 10"
+};
+
+/// Opens the folder of a run: the newest unfinished or stopped one of the same identity that nobody
+/// has locked, or a new one. Config and status are written then; the end is `RunDirectory::finish`.
+///
+/// Without `run.name` only runs that got their name from the time are gone on with; failed ones are
+/// not. With it that run is meant: gone on with when it is unfinished, stopped or failed, refused
+/// when it is finished, running, or of another identity. Two processes that start at once never
+/// get the same folder: flock decides, and the second one of an unnamed run makes one of its own.
+///
+/// throws: ConfigError, StorageError (exit code 2)
+OpenedRun open_run(const RunConfig& config, const RunIdentity& identity, Start start);
+
+}  // namespace sagips::record

@@ -1,0 +1,54 @@
+#include "sagips/record/run_status.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/record/json.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::record {
+namespace {
+
+struct Word {
+  RunStatus status;
+  const char* word;
+};
+constexpr Word words[] = {{RunStatus::unfinished, "unfinished"},
+                          {RunStatus::stopped, "stopped"},
+                          {RunStatus::finished, "finished"},
+                          {RunStatus::failed, "failed"}};
+
+std::string path_in(const std::string& folder) { return folder + "/" + run_files::status.name; }
+
+}  // namespace
+
+std::string to_word(RunStatus status) {
+  return std::find_if(std::begin(words), std::end(words),
+                      [&](const Word& known) { return known.status == status; })
+      ->word;
+}
+
+void write_run_record(const std::string& folder, const RunRecord& record) {
+  const Json object{{"command", record.command},
+                    {"status", to_word(record.status)},
+                    {"started_s", record.started_s}};
+  core::write_file(path_in(folder), object.dump(2) + "\n");
+}
+
+std::optional<RunRecord> read_run_record(const std::string& folder) {
+  try {
+    const Json object = Json::parse(core::read_file(path_in(folder)));
+    const auto word = object.at("status").get<std::string>();
+    for (const Word& known : words)
+      if (word == known.word)
+        return RunRecord{object.at("command").get<std::string>(), known.status,
+                         object.at("started_s").get<double>()};
+  } catch (const core::DataError&) {
+  } catch (const Json::exception&) {
+  }
+  return {};
+}
+
+}  // namespace sagips::record

@@ -1,0 +1,29 @@
+#pragma once
+#include <optional>
+#include <string>
+
+namespace sagips::record {
+
+/// How far a run has come, as its folder says.
+enum class RunStatus {
+  unfinished,  ///< it runs, or it was killed
+  stopped,     ///< ended before its time with a usable state: the same command goes on
+  finished,
+  failed,  ///< ended by an error: goes on only when it is addressed by name
+};
+
+/// What stands in `status.json`: enough to know whether a command may go on with a run.
+struct RunRecord {
+  std::string command;  ///< "train"
+  RunStatus status = RunStatus::unfinished;
+  double started_s = 0;  ///< since 1970; orders runs
+};
+
+std::string to_word(RunStatus status);
+
+/// throws: StorageError
+void write_run_record(const std::string& folder, const RunRecord& record);
+/// Nothing when there is none (a run that cannot be resumed) or when it cannot be read.
+std::optional<RunRecord> read_run_record(const std::string& folder);
+
+}  // namespace sagips::record
