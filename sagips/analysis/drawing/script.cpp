@@ -53,7 +53,7 @@ std::string quoted(const std::string& content) {
 }
 
 /// Terminal, size and font. A pixel is 1/96 inch: pngcairo and pdfcairo count font sizes in points
-/// of 4/3 pixels, svg in pixels.
+/// of 4/3 pixels, svg in pixels; pdfcairo 5.4 writes them a third too large.
 std::string terminal(const Figure& figure, Format format) {
   const double points = font_size * 0.75;
   const auto set = [](const char* name, const std::string& size, double font) {
@@ -69,7 +69,7 @@ std::string terminal(const Figure& figure, Format format) {
                  text(round_trip(figure.width / 96.0), "in,", round_trip(figure.height / 96.0),
                       "in"),
                  points) +
-             " fontscale 1 linewidth 1.5";
+             " fontscale 0.75 linewidth 1.5";
     case Format::svg:
       break;
   }

@@ -109,7 +109,10 @@ std::string value_words(const ParameterResult& parameter) {
 Section parameter_section(const RunContents& run) {
   Section section{"parameters", "Parameters", ""};
   if (!run.results) {
-    section.html = paragraph("There are no results: the run has not come to its end.", "missing");
+    section.html = paragraph(run.state == RunContents::State::finished
+                                 ? "This folder holds no single answer: " + run.end + "."
+                                 : "There are no results: the run has not come to its end.",
+                             "missing");
     return section;
   }
   Table table{.caption = "What was found, in physical units",

@@ -51,8 +51,6 @@ void flatten(const core::ConfigValue& value, const std::string& key,
 bool is_locked(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  using Status = record::RunStatus;
-  const auto status = record::read_run_record(run.folder);
   const bool locked = ::flock(file, LOCK_SH | LOCK_NB) != 0;
   ::close(file);
   return locked;
@@ -133,6 +131,8 @@ const record::RunFinished* finish_of(const RunContents& run) {
 }
 
 void settle_state(RunContents& run) {
+  using Status = record::RunStatus;
+  const auto status = record::read_run_record(run.folder);
   const bool locked = is_locked(path_in(run.folder, files::lock));
   const record::RunFinished* finished = finish_of(run);
   const std::string reason = run.results ? run.results->finish_reason
@@ -151,6 +151,11 @@ void settle_state(RunContents& run) {
   if (networks || !run.results) run.end += core::text(reason.empty() ? "" : " ", progress(run));
   if (run.results && !networks)
     run.end += core::text(" after ", core::significant(run.results->time_s, 3), " s");
+}
+
+/// What `sagips compare` leaves has no single answer.
+bool is_comparison(const RunContents& run) {
+  return !run.results && run.metrics.empty() && is_there(path_in(run.folder, files::visits));
 }
 
 /// A study has come as far as its members.
@@ -229,6 +234,10 @@ RunContents read_run(const std::string& folder) {
   if (run.results) run.workload = run.results->workload;
   settle_state(run);
   if (run.study) settle_study(run);
+  if (is_comparison(run) && run.state != State::running) {
+    run.state = State::finished;
+    run.end = "a comparison of methods; visits.csv has what each found, and when";
+  }
   return run;
 }
 
