@@ -25,6 +25,7 @@ void check(const Series& series, std::size_t panel, std::size_t index) {
                                       series.label.empty() ? "" : " '" + series.label + "'");
   const std::size_t count = series.x.size();
   const bool is_band = series.style == Series::Style::band;
+  const bool is_squares = series.style == Series::Style::squares;
   const auto fits = [&](const std::vector<double>& numbers, bool may_miss) {
     return numbers.size() == count || (may_miss && numbers.empty());
   };
@@ -33,6 +34,9 @@ void check(const Series& series, std::size_t panel, std::size_t index) {
     refuse(core::text(name, " has ", count, " x, ", series.y.size(), " y, ", series.y_low.size(),
                       " lower and ", series.y_high.size(), " upper ends"),
            "Give each x its y (a band: both edges).");
+  if (series.values.size() != (is_squares ? count : 0))
+    refuse(core::text(name, " has ", count, " x and ", series.values.size(), " values"),
+           "Give each square its value, and nothing else one.");
 }
 
 void check(const Figure& figure) {
@@ -50,7 +54,11 @@ void check(const Figure& figure) {
 }
 
 std::string numbers_shown(const Figure& figure) {
-  std::string content = "panel,title,series,x,y,y_low,y_high\n";
+  bool has_values = false;
+  for (const Panel& panel : figure.panels)
+    for (const Series& series : panel.series) has_values = has_values || !series.values.empty();
+  std::string content = "panel,title,series,x,y,y_low,y_high";
+  content += has_values ? ",value\n" : "\n";
   const auto cell = [](const std::vector<double>& numbers, std::size_t i) {
     return numbers.empty() ? std::string{} : core::round_trip(numbers[i]);
   };
@@ -61,7 +69,8 @@ std::string numbers_shown(const Figure& figure) {
                      record::csv_cell(series.label), ",");
       for (std::size_t i = 0; i < series.x.size(); ++i)
         content += core::text(start, core::round_trip(series.x[i]), ",", cell(series.y, i), ",",
-                              cell(series.y_low, i), ",", cell(series.y_high, i), "\n");
+                              cell(series.y_low, i), ",", cell(series.y_high, i),
+                              has_values ? "," + cell(series.values, i) : "", "\n");
     }
   return content;
 }

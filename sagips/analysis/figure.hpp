@@ -17,12 +17,14 @@ struct Series {
     points,  ///< with error bars when there are y_low and y_high; tiny and pale when there are many
     steps,   ///< y[i] holds from x[i] to x[i + 1]: give the last edge the last height again
     band,    ///< semi-transparent between y_low and y_high; y is not used
-    dashed
+    dashed,
+    squares  ///< of width 1 around (x, y), coloured by `values` and with these written in
   };
   std::string label{};  ///< empty: not in the key
   Style style = Style::line;
   std::vector<double> x{}, y{};
   std::vector<double> y_low{}, y_high{};  ///< ends of the error bars (points), edges of the band
+  std::vector<double> values{};           ///< of squares, -1 (vermillion) to 1 (blue)
   Colour colour = Colour::automatic;  ///< automatic: the next one that the panel does not use yet
 };
 
@@ -31,6 +33,8 @@ struct Axis {
   bool logarithmic = false;
   std::optional<double> lowest{}, highest{};  ///< empty: what the data need
   bool tick_labels = true;
+  std::vector<std::string> names{};  ///< stand at 0, 1, ... instead of numbers
+  std::vector<double> marks{};       ///< ticks at these numbers and nowhere else; empty: round ones
 };
 
 /// One pair of axes. A panel with neither title nor series leaves its place in the grid empty.

@@ -55,14 +55,32 @@ std::vector<CommandOption> ensemble_options() {
           {"fresh", "", "begin anew instead of going on with an unfinished ensemble"}};
 }
 
+std::vector<CommandOption> convergence_options() {
+  return {{"exchanges", "NAME,NAME", "what to compare; all_reduce is the synchronous baseline"},
+          {"ranks", "K", "ranks of each member; 4 without"},
+          {"members", "N", "trainings of each variant; 5 without"},
+          {"outer-periods", "H,H", "also compare these outer periods of the grouped exchanges"},
+          {"over-ranks", "K,K", "also compare these numbers of ranks"},
+          {"batch", "HOW", "of --over-ranks: each rank a whole one, divided among them, or both"},
+          {"fresh", "", "begin anew instead of going on with an unfinished comparison"}};
+}
+
 const CommandEntry commands[] = {
-    {"train", "learn the parameters behind measured events", "NAME|FILE", source_help,
+    {"train",
+     "learn the parameters behind measured events",
+     "NAME|FILE",
+     source_help,
      "  sagips train proxy1d\n"
      "  sagips train proxy1d train.epochs=500 run.name=short\n"
      "  sagips train resonance data.file=Zmumu_Run2011A_masses.csv\n"
      "  sagips train my_settings.yaml optimizer.generator.learning_rate=1e-4\n"
+     "  sagips train proxy1d --timeline train.epochs=50\n"
      "  mpirun -n 4 sagips train proxy1d exchange=arar_arar\n",
-     train, Use::required, Over::all},
+     train,
+     Use::required,
+     Over::all,
+     {{"timeline", "",
+       "write a trace of the first 100 epochs (train.timeline=N: N epochs) for ui.perfetto.dev"}}},
     {"check", "look at config, data and pipeline without running", "NAME|FILE", source_help,
      "  sagips check proxy1d\n"
      "  sagips check resonance data.file=masses.csv\n",
@@ -91,6 +109,14 @@ const CommandEntry commands[] = {
      "  sagips ensemble proxy1d --members 5 --ranks 2 exchange=arar_arar\n"
      "  mpirun -n 8 sagips ensemble proxy1d --members 40\n",
      ensemble, Use::required, Over::all, ensemble_options()},
+    {"convergence", "compare exchanges, outer periods and numbers of ranks: residuals over time",
+     "NAME|FILE", source_help,
+     "  sagips convergence proxy1d/cold --ranks 4 --members 5\n"
+     "  sagips convergence proxy1d/cold --exchanges all_reduce,arar --ranks 2 --members 2\n"
+     "  sagips convergence proxy1d/cold --exchanges arar_arar --outer-periods 1,5,20 "
+     "exchanges.grouped.group_size=2\n"
+     "  sagips convergence proxy1d/cold --exchanges arar_arar --over-ranks 1,2,4 --batch both\n",
+     convergence, Use::required, Over::one, convergence_options()},
     {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
      "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n",

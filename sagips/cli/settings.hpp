@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/cli/study/convergence_config.hpp"
 #include "sagips/cli/study/ensemble_config.hpp"
 #include "sagips/core/config.hpp"
 #include "sagips/optim/gan.hpp"
@@ -55,6 +56,7 @@ struct Settings {
   SolveConfig solve;
   CompareConfig compare;
   EnsembleConfig ensemble;
+  ConvergenceConfig convergence;
   optim::SolversConfig solvers;
 
   train::ExchangeChoice exchange_choice() const {

@@ -10,9 +10,12 @@
 
 #include "sagips/cli/display.hpp"
 #include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/snapshot_writer.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/metrics.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/record/tensorboard.hpp"
+#include "sagips/record/timeline.hpp"
 #include "sagips/train/rank_reports.hpp"
 
 namespace sagips::cli {
@@ -51,11 +54,15 @@ record::Observer counter(RankRow& row) {
   };
 }
 
+std::string of_rank(int rank, const char* extension) {
+  char name[32];
+  std::snprintf(name, sizeof(name), "rank_%04d.%s", rank, extension);
+  return name;
+}
+
 std::string metrics_file(const std::string& folder, int rank) {
   if (rank == 0) return core::text(folder, "/", record::run_files::metrics.name);
-  char name[32];
-  std::snprintf(name, sizeof(name), "rank_%04d.jsonl", rank);
-  return core::text(folder, "/", record::run_files::ranks.name, "/", name);
+  return core::text(folder, "/", record::run_files::ranks.name, "/", of_rank(rank, "jsonl"));
 }
 
 /// The picture of all ranks that rank 0 shows; other ranks see themselves.
@@ -73,6 +80,14 @@ class RankEvaluation {
   record::Evaluated last(std::int64_t epoch) {
     return seen(reports_.close(predictions(), weights(), epoch));
   }
+  /// What was seen last: the mean over ranks on rank 0.
+  record::Snapshot snapshot() const {
+    record::Snapshot snapshot;
+    snapshot.parameters = names_;
+    snapshot.predictions = floats(seen_);
+    snapshot.weights = floats(gan_.predicting_weights());
+    return snapshot;
+  }
 
  private:
   torch::Tensor predictions() { return gan_.predict(evaluator_.samples()).contiguous(); }
@@ -80,7 +95,12 @@ class RankEvaluation {
     nn::Replica& replica = gan_.generator();
     return replica.weights().detach().narrow(0, 0, replica.shared_size()).clone();
   }
-  record::Evaluated seen(const train::RankView& view) const {
+  static std::vector<float> floats(const torch::Tensor& numbers) {
+    const torch::Tensor flat = numbers.detach().to(torch::kCPU, torch::kFloat32).contiguous();
+    return {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()};
+  }
+  record::Evaluated seen(const train::RankView& view) {
+    seen_ = view.predictions;
     if (!ranks_.is_first()) return evaluator_.parameters(view.predictions);
     record::Evaluated evaluated = evaluator_.evaluate(view.predictions);
     if (ranks_.size() > 1) evaluated.ranks = view.numbers(names_);
@@ -92,6 +112,36 @@ class RankEvaluation {
   optim::Gan& gan_;
   const train::Evaluator& evaluator_;
   std::vector<std::string> names_;
+  torch::Tensor seen_;
+};
+
+/// Writes the trace of the first epochs.
+class Trace {
+ public:
+  Trace(std::int64_t epochs, const std::string& file, int rank, optim::Gan& gan)
+      : epochs_(epochs), file_(file), gan_(gan) {
+    if (epochs == 0) return;
+    timeline_.emplace(rank);
+    gan_.set_tracer(tracer());
+  }
+  core::Tracer* tracer() { return timeline_ ? &*timeline_ : nullptr; }
+  void operator()(const record::Event& event) {
+    const auto* done = std::get_if<record::EpochDone>(&event);
+    if (!done || ++over_ != epochs_) return;
+    timeline_->stop();
+    gan_.set_tracer(nullptr);
+  }
+  /// throws: StorageError
+  void write() {
+    gan_.set_tracer(nullptr);
+    if (timeline_) timeline_->write(file_);
+  }
+
+ private:
+  std::int64_t epochs_, over_ = 0;
+  std::string file_;
+  optim::Gan& gan_;
+  std::optional<record::Timeline> timeline_;
 };
 
 // mpirun gives its processes a terminal of its own even when it writes to a file itself.
@@ -105,6 +155,27 @@ bool launcher_has_terminal() {
 bool everybody(comm::Ranks& ranks, bool here) {
   const auto all = ranks.gather(here ? 1 : 0);
   return std::all_of(all.begin(), all.end(), [](std::uint64_t there) { return there != 0; });
+}
+
+// What rank 0 alone keeps of a run while it lasts: snapshots, and event files for TensorBoard.
+record::Observer first_rank_files(const Job& job, const comm::Ranks& ranks,
+                                  const RankEvaluation& evaluation, const std::string& folder,
+                                  core::Log& log) {
+  if (!ranks.is_first()) return {};
+  train::LoopConfig loop = job.settings.loop;
+  std::vector<record::Observer> all;
+  if (loop.snapshots > 0)
+    all.push_back(SnapshotWriter(
+        core::text(folder, "/", record::run_files::snapshots.name),
+        [loop](std::int64_t epoch) { return loop.snapshot_part(epoch); },
+        [&evaluation] { return evaluation.snapshot(); }, log));
+  if (job.settings.run.tensorboard)
+    all.push_back([writer = std::make_shared<record::TensorBoardWriter>(
+                       core::text(folder, "/", record::run_files::tensorboard.name), 0)](
+                      const record::Event& event) { (*writer)(event); });
+  return [all](const record::Event& event) mutable {
+    for (const record::Observer& one : all) one(event);
+  };
 }
 
 }  // namespace
@@ -123,16 +194,26 @@ Training turn_the_crank(const Job& job, comm::Ranks& ranks, optim::Gan& gan,
   if (ranks.is_first())
     display.emplace(STDOUT_FILENO,
                     DisplayConfig{.may_redraw = ranks.size() == 1 || launcher_has_terminal()});
+  const record::Observer live = first_rank_files(job, ranks, evaluation, folder, log);
+  Trace trace(
+      job.settings.loop.timeline,
+      core::text(folder, "/", record::run_files::timeline.name, "/", of_rank(ranks.rank(), "json")),
+      ranks.rank(), gan);
   log.set_terminal(false);  // the display shows what happens; the file goes on
 
   std::int64_t epoch = 0;
   train::Loop::Callbacks callbacks;
   callbacks.observers = {keeper(training.record), warner(log), counter(training.row),
-                         std::ref(metrics)};
+                         std::ref(metrics), std::ref(trace)};
+  if (live) callbacks.observers.emplace_back(std::cref(live));
+  callbacks.tracer = trace.tracer();
   callbacks.observers.push_back([&](const record::Event& event) {
     if (const auto* done = std::get_if<record::EpochDone>(&event)) epoch = done->epoch;
     if (std::holds_alternative<record::Evaluated>(event) && ranks.size() > 1)
-      for (const record::Exchanged& report : exchange.reports(epoch)) metrics(report);
+      for (const record::Exchanged& report : exchange.reports(epoch)) {
+        metrics(report);
+        if (live) live(report);
+      }
     if (!display) return;
     if (const auto* done = std::get_if<record::EpochDone>(&event)) {
       record::EpochDone all = *done;  // what all ranks together analyse, at this rank's pace
@@ -179,6 +260,7 @@ Training turn_the_crank(const Job& job, comm::Ranks& ranks, optim::Gan& gan,
     metrics(last);
   }
   log.set_terminal(true);
+  trace.write();
   training.row.rank = ranks.rank();
   const auto reports = exchange.reports(result.epochs);
   for (const record::Exchanged& report : reports)

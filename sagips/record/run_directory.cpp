@@ -153,6 +153,7 @@ void RunConfig::fields(core::FieldList& list) {
   list.add(
       "fit", fit,
       "fit the same events by maximum likelihood beside a training, where the density is known");
+  list.add("tensorboard", tensorboard, "write event files for TensorBoard while training");
 }
 
 RunDirectory::RunDirectory(const RunConfig& config, const std::string& workload) {

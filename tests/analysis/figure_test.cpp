@@ -132,6 +132,16 @@ TEST(Figure, SaysWhenAPanelHasNoData) {
   EXPECT_NE(drawn_svg({.panels = {panel}}).find("no data"), std::string::npos);
 }
 
+TEST(Figure, MarksAnAxisWhereItIsAskedTo) {
+  Figure figure = simple_figure();
+  figure.panels[0].x = {.label = "ranks", .logarithmic = true, .marks = {1, 2, 7}};
+  figure.panels[0].series[0].x = {1, 2, 4};
+  const std::string svg = drawn_svg(figure);
+  for (const char* label : {">1</text>", ">2</text>"})
+    EXPECT_NE(svg.find(label), std::string::npos) << label;
+  EXPECT_EQ(svg.find(">7</text>"), std::string::npos);  // beyond the end of the axis
+}
+
 TEST(Figure, LeavesPlacesOfEmptyPanelsEmpty) {
   const Panel panel = simple_figure().panels[0];
   const std::string svg = drawn_svg({.panels = {panel, {}, panel, panel}, .columns = 2});

@@ -115,6 +115,11 @@ std::string Gallery::take(const std::string& name, const std::string& stem,
   }
 }
 
+void Gallery::keep(const std::string& name, const Figure& figure) {
+  std::string problem;  // without gnuplot the page says so at its figures
+  if (!folder_.empty()) write_figure(figure, path(name), problem);
+}
+
 void Gallery::keep(const std::string& name, const std::string& csv) {
   if (!folder_.empty()) core::write_file(path(name) + ".csv", csv);
 }

@@ -21,6 +21,8 @@ class Gallery {
   std::string draw(const std::string& name, const Figure& figure, const Caption& caption);
   /// A figure that was drawn already, by the path of its files without ending.
   std::string take(const std::string& name, const std::string& stem, const Caption& caption);
+  /// A figure that stands in the page as a table: only its files.
+  void keep(const std::string& name, const Figure& figure);
   /// A table of numbers that goes with the figures: NAME.csv in the folder.
   void keep(const std::string& name, const std::string& csv);
 

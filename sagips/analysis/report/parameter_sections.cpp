@@ -1,6 +1,7 @@
 #include <cmath>
 #include <span>
 
+#include "sagips/analysis/figures/correlations.hpp"
 #include "sagips/analysis/report/html.hpp"
 #include "sagips/analysis/report/sections.hpp"
 #include "sagips/analysis/statistics.hpp"
@@ -145,7 +146,9 @@ Section correlation_section(const RunContents& run, Gallery& gallery, const std:
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].values.size() != all[i].names.size() * all[i].names.size()) continue;
     section.html += correlation_table(all[i]);
-    gallery.keep(core::text(prefix, "correlations_", i + 1), matrix_csv(all[i]));
+    const std::string name = core::text(prefix, "correlations_", i + 1);
+    gallery.keep(name, correlation_squares(all[i]));
+    gallery.keep(name, matrix_csv(all[i]));
   }
   if (!section.html.empty()) section.html = element("div", "class=\"side-by-side\"", section.html);
   return section;

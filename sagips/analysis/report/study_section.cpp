@@ -34,7 +34,8 @@ std::string table_of(const NamedTable& csv) {
   if (count < csv.rows.size() - 1)
     table.note = core::text("The first ", count, " of ", csv.rows.size() - 1, " rows; ", csv.name,
                             ".csv has all.");
-  return html(table);
+  const bool is_long = csv.rows.size() > 10;
+  return is_long ? details(table.caption, html(table)) : html(table);
 }
 
 std::string state_of(const record::StudyMember& member) {

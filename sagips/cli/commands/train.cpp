@@ -29,6 +29,7 @@ namespace sagips::cli {
 namespace {
 
 constexpr std::int64_t stored_proposals = 10000;
+constexpr std::int64_t usual_timeline = 100;  // epochs that --timeline traces
 
 optim::DataShare share_of(const Job& job, comm::Ranks& ranks) {
   const train::RankConfig& config = job.settings.ranks;
@@ -83,6 +84,9 @@ class Outputs {
       record::write_environment(folder_->file(record::run_files::environment.name),
                                 run_environment(ranks, threads));
       if (ranks.size() > 1) folder_->folder(record::run_files::ranks.name);
+      if (job.settings.loop.snapshots > 0) folder_->folder(record::run_files::snapshots.name);
+      if (job.settings.run.tensorboard) folder_->folder(record::run_files::tensorboard.name);
+      if (job.settings.loop.timeline > 0) folder_->folder(record::run_files::timeline.name);
     }
     path_ = announce(ranks, folder_ ? folder_->path() : std::string());
   }
@@ -236,7 +240,10 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
   Timing timing;
   timing.begin("preparation");
-  const Job job = read_job(workloads, arguments.source, arguments.assignments);
+  std::vector<std::string> assignments = arguments.assignments;
+  if (arguments.options.contains("timeline"))
+    assignments.push_back(core::text("train.timeline=", usual_timeline));
+  const Job job = read_job(workloads, arguments.source, assignments);
   job.settings.loop.check();  // before anything is made
   check_fading(job);
   const auto traits = train::traits_of(job.settings.exchange_choice(), ranks.size());
