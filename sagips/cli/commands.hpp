@@ -27,6 +27,7 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
 core::ExitCode compare(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode solve(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode predict(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode report(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode list(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode write_skeleton(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode explain(const Workloads& workloads, const Arguments& arguments);

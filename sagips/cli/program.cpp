@@ -35,6 +35,9 @@ struct CommandEntry {
   /// Who works when several ranks were started: all, the first one alone, or nobody.
   enum class OverRanks { all, first, one } over_ranks;
   std::vector<CommandOption> options{};
+  /// What may follow the first argument.
+  const char* rest = "key=value";
+  const char* rest_help = "overrides of the config; see `sagips explain`";
 };
 
 const char* const source_help =
@@ -122,6 +125,20 @@ const CommandEntry commands[] = {
      "  sagips predict runs/proxy1d/short samples=50000\n"
      "  sagips predict runs/proxy1d/short samples=1000 out=predictions.npy\n",
      predict, Use::required, Over::one},
+    {"report",
+     "one page with everything that a run found, or several runs side by side",
+     "RUN",
+     "the folder of a run",
+     "  sagips report runs/proxy1d/short\n"
+     "  sagips report runs/proxy1d/one runs/proxy1d/two --out both.html\n"
+     "  sagips report runs/proxy1d/short --figures paper_figures\n",
+     report,
+     Use::required,
+     Over::first,
+     {{"out", "FILE", "the page; default: report.html in the run's folder, or here for several"},
+      {"figures", "FOLDER", "every figure there, too, as SVG, PDF, PNG and CSV"}},
+     "RUN...",
+     "further runs, to compare"},
     {"new", "write a working folder for a stage or a program of your own", "KIND",
      "stage or workload; NAME and language=python|cpp|process follow",
      "  sagips new stage smearing\n"
@@ -224,8 +241,7 @@ int run(int argc, char** argv, std::initializer_list<optim::WorkloadEntry> workl
         CLI::Option* source =
             command->add_option(entry.source, arguments.source, entry.source_help);
         if (entry.use == Use::required) source->required();
-        command->add_option("key=value", arguments.assignments,
-                            "overrides of the config; see `sagips explain`");
+        command->add_option(entry.rest, arguments.assignments, entry.rest_help);
       }
       add_options(*command, entry, arguments);
       command->footer(std::string("Examples:\n") + entry.examples);
