@@ -8,11 +8,14 @@ namespace {
 
 // A signal handler reaches nothing but a file-scope flag.
 volatile std::sig_atomic_t stop_requested = 0;
+volatile std::sig_atomic_t checkpoint_requested = 0;
 
 void request_stop(int signal) {
   stop_requested = 1;
   std::signal(signal, SIG_DFL);
 }
+
+void request_checkpoint(int) { checkpoint_requested = 1; }
 
 }  // namespace
 
@@ -28,5 +31,19 @@ InterruptGuard::~InterruptGuard() {
 }
 
 bool InterruptGuard::requested() { return stop_requested != 0; }
+
+CheckpointSignal::CheckpointSignal() {
+  checkpoint_requested = 0;
+  std::signal(SIGUSR1, request_checkpoint);
+}
+
+// One that is on its way may still come: the default action would end the program.
+CheckpointSignal::~CheckpointSignal() { std::signal(SIGUSR1, SIG_IGN); }
+
+bool CheckpointSignal::take() {
+  if (checkpoint_requested == 0) return false;
+  checkpoint_requested = 0;
+  return true;
+}
 
 }  // namespace sagips::cli

@@ -14,4 +14,16 @@ class InterruptGuard {
   static bool requested();
 };
 
+/// While it lives, SIGUSR1 asks for a checkpoint instead of ending the program.
+class CheckpointSignal {
+ public:
+  CheckpointSignal();
+  ~CheckpointSignal();
+  CheckpointSignal(const CheckpointSignal&) = delete;
+  CheckpointSignal& operator=(const CheckpointSignal&) = delete;
+
+  /// True once for each time that it was asked for.
+  static bool take();
+};
+
 }  // namespace sagips::cli
