@@ -234,6 +234,8 @@ train::Loop::Callbacks Crank::callbacks() {
 
 void Crank::tell_of_checkpoints() {
   if (!ranks_.is_first() || checkpoints_.written() == 0) return;
+  if (const double ago = InterruptGuard::seconds_ago(); ago > 0)
+    log_.info(core::text("told to stop ", core::fixed(ago, 2), " s ago"));
   const double share = checkpoints_.spent_s() / std::max(1e-9, training_.row.time_s);
   log_.info(core::text(checkpoints_.written(), " checkpoints took ",
                        core::significant(checkpoints_.spent_s(), 3), " s (",
