@@ -155,8 +155,8 @@ class Crank {
   Training training_;
   bool all_wait_;
   RankEvaluation evaluation_;
-  LiveFiles live_files_;
   train::EarlyStop early_stop_;
+  LiveFiles live_files_;
   LastingMetrics metrics_;
   std::optional<Display> display_;
   std::vector<record::Observer> observers_;
