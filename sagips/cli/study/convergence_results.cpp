@@ -78,14 +78,13 @@ class Pictures {
 /// Tables and figures of the variants that have members.
 class Report {
  public:
-  Report(const ConvergencePlan& plan, std::vector<std::optional<ConvergenceVariant>> seen,
-         Pictures& pictures)
-      : plan_(plan), seen_(std::move(seen)), pictures_(pictures) {}
+  Report(std::vector<std::optional<ConvergenceVariant>> seen, Pictures& pictures)
+      : seen_(std::move(seen)), pictures_(pictures) {}
 
   void compare(const ConvergencePlan::Group& group) {
     const std::vector<ConvergenceVariant> shown = of(group);
     if (shown.empty()) return;
-    std::cout << '\n' << title(group) << '\n' << analysis::convergence_table(shown);
+    std::cout << '\n' << analysis::convergence_table(shown);
     const analysis::Shown all = pointers(shown);
     pictures_.draw(analysis::distance_over_time(all), group.name + "_distance");
     pictures_.draw(analysis::ensemble_residuals_over_time(all), group.name + "_residuals");
@@ -95,7 +94,7 @@ class Report {
   void scale(const std::vector<ConvergenceVariant>& all) {
     const auto series = analysis::scaling_series(all);
     if (series.empty()) return;
-    std::cout << "\nover ranks\n" << analysis::scaling_table(all);
+    std::cout << '\n' << analysis::scaling_table(all);
     pictures_.draw(analysis::time_over_ranks(series), "time_over_ranks");
     pictures_.draw(analysis::rate_over_ranks(series), "rate_over_ranks");
   }
@@ -132,13 +131,6 @@ class Report {
     return all;
   }
 
-  static std::string title(const ConvergencePlan::Group& group) {
-    std::string words = group.name;
-    std::replace(words.begin(), words.end(), '_', ' ');
-    return group.name == "exchanges" ? words : "outer period h";
-  }
-
-  const ConvergencePlan& plan_;
   std::vector<std::optional<ConvergenceVariant>> seen_;
   Pictures& pictures_;
 };
@@ -191,7 +183,7 @@ bool write_convergence(const Job& job, const std::string& folder, const Converge
   analysis::write_convergence_csv(text(folder, "/", files::convergence.name), there);
   analysis::write_scaling_csv(text(folder, "/", files::scaling.name), there);
   Pictures pictures(job, folder, log);
-  Report report(plan, std::move(all), pictures);
+  Report report(std::move(all), pictures);
   for (const ConvergencePlan::Group& group : plan.comparisons) report.compare(group);
   report.scale(there);
   for (const ConvergencePlan::Group& group : plan.batch_scalings) report.scale_batch(job, group);
