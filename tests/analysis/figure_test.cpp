@@ -65,7 +65,8 @@ TEST(Figure, IsWrittenAsVectorsPixelsAndNumbers) {
   const TemporaryFolder folder;
   std::string problem;
   ASSERT_TRUE(write_figure(simple_figure(), folder.file("curve"), problem)) << problem;
-  EXPECT_EQ(folder.entries(), 3u);
+  EXPECT_EQ(folder.entries(), 4u);
+  EXPECT_EQ(core::read_file(folder.file("curve.pdf")).substr(0, 5), "%PDF-");
   EXPECT_EQ(png_size(folder.file("curve.png")), std::make_pair(400u, 300u));
   const std::string svg = core::read_file(folder.file("curve.svg"));
   EXPECT_EQ(svg.rfind("<?xml", 0), 0u);

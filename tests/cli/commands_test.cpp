@@ -31,12 +31,33 @@ TEST(Commands, TrainFillsARunFolderThatExplainsItself) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   for (const std::string file :
        {"README.txt", "config.yaml", "log.txt", "metrics.jsonl", "results.json", "summary.csv",
-        "parameters.npy", "generator.npy", "figures/residuals_over_time.svg",
+        "parameters.npy", "generator.npy", "environment.json", "timing.csv", "report.html",
+        "figures/residuals_over_time.svg", "figures/densities.pdf",
         "figures/residuals_over_time.png", "figures/observable_sigma_1.png",
         "figures/parameter_pairs.png"})
     EXPECT_TRUE(scratch.has("runs/proxy1d/a/" + file)) << file;
   for (const std::string word : {"N_u", "b_d", "floor", "runs/proxy1d/a"})
     EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
+}
+
+TEST(Commands, ReportRefusesWhatIsNoRun) {
+  Scratch scratch;
+  scratch.write("file.txt", "x");
+  for (const std::string arguments : {"report .", "report absent", "report file.txt", "report"}) {
+    const Outcome refused = scratch.sagips(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << arguments;
+    EXPECT_EQ(refused.error_lines(), 1) << refused.err;
+  }
+  EXPECT_FALSE(scratch.has("report.html")) << "nothing half-written";
+  ASSERT_EQ(scratch.sagips("solve proxy1d run.name=s run.figures=false toy.events=2000").exit_code,
+            0);
+  EXPECT_FALSE(scratch.has("runs/proxy1d/s/report.html"));
+  EXPECT_EQ(scratch.sagips("report runs/proxy1d/s --out runs").exit_code, 2);
+  EXPECT_EQ(scratch.sagips("report runs/proxy1d/s --figures file.txt").exit_code, 2);
+  EXPECT_EQ(scratch.sagips("report runs/proxy1d/s --figures paper --out s.html").exit_code, 0);
+  EXPECT_TRUE(scratch.has("s.html"));
+  EXPECT_TRUE(scratch.has("paper/correlations_1.csv"));
+  EXPECT_TRUE(scratch.has("paper/correlations_1.pdf"));
 }
 
 TEST(Commands, TrainKeepsWhatItSawOnTheWay) {

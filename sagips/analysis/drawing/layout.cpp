@@ -50,10 +50,18 @@ Ticks ticks_at(const std::vector<double>& marks, Interval interval) {
   return ticks;
 }
 
+Ticks named_ticks(const std::vector<std::string>& names) {
+  Ticks ticks;
+  for (const std::string& name : names)
+    ticks.major.push_back({static_cast<double>(ticks.major.size()), name});
+  return ticks;
+}
+
 Ticks ticks(const Axis& axis, Interval interval, int most) {
-  Ticks ticks = !axis.marks.empty() ? ticks_at(axis.marks, interval)
-                : axis.logarithmic  ? logarithmic_ticks(interval, most)
-                                    : linear_ticks(interval, most);
+  Ticks ticks = !axis.names.empty()   ? named_ticks(axis.names)
+                : !axis.marks.empty() ? ticks_at(axis.marks, interval)
+                : axis.logarithmic    ? logarithmic_ticks(interval, most)
+                                      : linear_ticks(interval, most);
   if (!axis.tick_labels)
     for (Tick& tick : ticks.major) tick.label.clear();
   return ticks;

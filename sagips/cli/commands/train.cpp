@@ -9,7 +9,10 @@
 #include "sagips/cli/outcome.hpp"
 #include "sagips/cli/proposals.hpp"
 #include "sagips/cli/rank_summary.hpp"
+#include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_figures.hpp"
+#include "sagips/cli/run_report.hpp"
+#include "sagips/cli/timing.hpp"
 #include "sagips/cli/training.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
@@ -72,12 +75,14 @@ std::string announce(comm::Ranks& ranks, const std::string& path) {
 // What rank 0 leaves in the folder of the run.
 class Outputs {
  public:
-  Outputs(const Job& job, comm::Ranks& ranks, core::Log& log)
-      : job_(job), ranks_(ranks), log_(log) {
+  Outputs(const Job& job, comm::Ranks& ranks, int threads, core::Log& log, Timing& timing)
+      : job_(job), ranks_(ranks), log_(log), timing_(timing) {
     if (ranks.is_first()) {
       folder_.emplace(job.settings.run, job.settings.workload);
       core::write_file(folder_->file(record::run_files::config.name), job.effective_config);
       log.add_file(folder_->file(record::run_files::log.name));
+      record::write_environment(folder_->file(record::run_files::environment.name),
+                                run_environment(ranks, threads));
       if (ranks.size() > 1) folder_->folder(record::run_files::ranks.name);
       if (job.settings.loop.snapshots > 0) folder_->folder(record::run_files::snapshots.name);
       if (job.settings.run.tensorboard) folder_->folder(record::run_files::tensorboard.name);
@@ -95,6 +100,7 @@ class Outputs {
              const train::Evaluator& evaluator) {
     const bool sharded = job_.settings.ranks.data == train::RankConfig::Data::sharded;
     Oracle oracle;
+    timing_.begin("fit and chi2 beside the networks");
     if (training.failure)
       log_.info("the run failed: the results are those of the last good update, without a fit");
     else if (sharded && ranks_.size() > 1)
@@ -111,14 +117,20 @@ class Outputs {
     write_proposals(folder_->file(record::run_files::parameters.name), proposals);
     write_generators(*folder_, weights);
     if (ranks_.size() > 1) write_rank_rows(folder_->file(record::run_files::exchange.name), rows);
+    timing_.begin("figures");
     std::string figure;
     if (job_.settings.run.figures && !training.failure)  // they need pipelines that work
       figure = draw_run_figures(*folder_, job_, environment, results, proposals, evaluator, log_);
+    write_timing(folder_->file(record::run_files::timing.name), timing_.parts());
     std::cout << '\n' << analysis::result_table(results) << '\n';
     if (!results.errors_from.empty()) std::cout << "errors: " << results.errors_from << '\n';
     std::cout << goodness_lines(results.goodness);
     if (ranks_.size() > 1) std::cout << exchange_line(rows) << '\n';
     if (!figure.empty()) std::cout << "residuals over time: " << figure << '\n';
+    log_.flush();
+    const std::string page =
+        job_.settings.run.figures ? write_run_report(folder_->path(), log_) : std::string();
+    if (!page.empty()) std::cout << "report: " << page << '\n';
     std::cout << "run folder: " << folder_->path() << std::endl;
   }
 
@@ -126,6 +138,7 @@ class Outputs {
   const Job& job_;
   comm::Ranks& ranks_;
   core::Log& log_;
+  Timing& timing_;
   std::optional<record::RunDirectory> folder_;
   std::string path_;
 };
@@ -225,6 +238,8 @@ void check_fading(const Job& job) {
 
 core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
+  Timing timing;
+  timing.begin("preparation");
   std::vector<std::string> assignments = arguments.assignments;
   if (arguments.options.contains("timeline"))
     assignments.push_back(core::text("train.timeline=", usual_timeline));
@@ -251,17 +266,19 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   const env::Environment own = own_channels(job, environment, share.place);
   optim::Gan gan(gan_config, own, job.seed(), device, share.place);
   train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());
-  Outputs outputs(job, ranks, log);  // what can be refused has been
+  Outputs outputs(job, ranks, threads, log, timing);  // what can be refused has been
   begin(job, ranks, environment, gan, log);
   check_equal_start(ranks, gan.generator().shared_weights());
   const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
 
   if (ranks.is_first()) say_start(job, ranks, environment, exchange, threads, log);
   if (!interrupt) interrupt.emplace();
+  timing.begin("evaluations and records");
   const Training training =
       turn_the_crank(job, ranks, gan, exchange, evaluator, outputs.path(), log);
   if (ranks.size() == 1) interrupt.reset();
   const record::RunFinished& finished = training.record.finished;
+  timing.take_out("training", finished.time_s);
   if (ranks.is_first())
     log.info(core::text("finished: ", training.failure ? "failed" : finished.reason, " after ",
                         finished.epochs, " epochs, ", core::duration(finished.time_s)));
