@@ -1,12 +1,12 @@
 #include "sagips/cli/study/convergence_results.hpp"
 
-#include <filesystem>
 #include <iostream>
 #include <optional>
 
 #include "sagips/analysis/convergence/tables.hpp"
 #include "sagips/analysis/figures/convergence.hpp"
 #include "sagips/cli/outcome.hpp"
+#include "sagips/cli/study/study_figure.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/results.hpp"
@@ -48,26 +48,18 @@ std::optional<ConvergenceVariant> seen(ConvergenceVariant variant, const std::st
 class Pictures {
  public:
   Pictures(const Job& job, const std::string& folder, core::Log& log)
-      : folder_(text(folder, "/", files::figures.name)), log_(log), on_(job.settings.run.figures) {}
+      : folder_(folder), log_(log), on_(job.settings.run.figures) {}
 
   void draw(const analysis::Figure& figure, const std::string& name) {
     if (!on_) return;
-    std::string problem;
-    try {
-      std::filesystem::create_directories(folder_);
-      if (analysis::write_figure(figure, folder_ + "/" + name, problem)) {
-        drawn_ = true;
-        return;
-      }
-    } catch (const std::exception& error) {  // a picture never costs a study its numbers
-      problem = error.what();
-    }
-    on_ = false;
-    log_.warning("no figures: " + problem);
+    on_ = !draw_figure(figure, folder_, name, log_).empty();
+    drawn_ = drawn_ || on_;
   }
 
   /// Where they are; empty without any.
-  std::string place() const { return drawn_ ? folder_ : std::string(); }
+  std::string place() const {
+    return drawn_ ? text(folder_, "/", files::figures.name) : std::string();
+  }
 
  private:
   std::string folder_;
