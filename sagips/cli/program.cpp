@@ -73,7 +73,8 @@ std::vector<CommandOption> convergence_options() {
           {"outer-periods", "H,H", "also compare these outer periods of the grouped exchanges"},
           {"over-ranks", "K,K", "also compare these numbers of ranks"},
           {"batch", "HOW", "of --over-ranks: each rank a whole one, divided among them, or both"},
-          {"fresh", "", "begin anew instead of going on with an unfinished comparison"}};
+          {"fresh", "", "begin anew instead of going on with an unfinished comparison"},
+          {"override", "", "go on with run.name=NAME although keys of `convergence` have changed"}};
 }
 
 const CommandEntry commands[] = {

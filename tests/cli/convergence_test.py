@@ -104,7 +104,7 @@ class Convergence(unittest.TestCase):
             self.check_last_residuals(variant)
         self.check_rate("arar_arar", 2 * 8 * 20)
         self.check_rate("arar_arar, 2 ranks, divided", 8 * 20)
-        for words in ("distance [floors]", "over ranks", "arar_arar, 2 ranks, divided against one rank: "):
+        for words in ("distance [floors]", "ideal", "arar_arar, 2 ranks, divided against one rank: "):
             self.assertIn(words, output)
         for figure in ("exchanges_residuals", "exchanges_spread", "exchanges_distance", "rate_over_ranks",
                        "time_over_ranks", "batch_scaling_arar_arar_distance"):

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 
@@ -7,9 +6,9 @@
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/study/convergence_results.hpp"
 #include "sagips/cli/study/members.hpp"
+#include "sagips/cli/study/study_folder.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
-#include "sagips/record/open_run.hpp"
 #include "sagips/record/run_files.hpp"
 
 namespace sagips::cli {
@@ -45,13 +44,7 @@ MemberSetting member_setting(const Job& job, const std::string& folder, std::int
                              std::int64_t ranks) {
   const std::int64_t cores = nn::allowed_processors();
   MemberSetting setting{folder, 1, 1, job.settings.ensemble.launcher};
-  const char* chosen = std::getenv("OMP_NUM_THREADS");
-  if (job.settings.threads > 0)
-    setting.threads = static_cast<int>(job.settings.threads);
-  else if (chosen != nullptr && std::atoi(chosen) > 0)
-    setting.threads = std::atoi(chosen);
-  else
-    setting.threads = static_cast<int>(std::max<std::int64_t>(1, cores / most));
+  setting.threads = threads_of_member(job, static_cast<std::size_t>(most), static_cast<int>(cores));
   const std::int64_t fit = std::max<std::int64_t>(1, cores / (setting.threads * ranks));
   const std::int64_t asked = job.settings.ensemble.at_once;
   setting.at_once = static_cast<std::size_t>(asked > 0 ? asked : fit);
@@ -107,9 +100,7 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
   const env::Environment environment = optim::make_environment(
       *job.workload, job.settings.data, optim::Split::all_training, job.seed());
   const std::vector<analysis::Target> targets = convergence_targets(job, environment, log);
-  const record::OpenedRun opened = record::open_run(
-      job.settings.run, {job.settings.workload, "convergence", job.effective_config},
-      record::start_of(arguments.options.count("fresh") > 0, false));
+  const record::OpenedRun opened = open_study(job, "convergence", "convergence", arguments);
   const record::RunDirectory& folder = opened.directory;
   log.add_file(folder.file(files::log.name));
   warn_of_few_cores(job, plan, log);

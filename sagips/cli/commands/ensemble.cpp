@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 
@@ -40,14 +39,6 @@ std::vector<std::string> with_options(const Arguments& arguments) {
   }
   assignments.push_back(core::text("ensemble.grid=[", core::join(quoted, ", "), "]"));
   return assignments;
-}
-
-// `threads` where it is set, OMP_NUM_THREADS where that is, else what is left for each.
-int threads_of_member(const Job& job, std::size_t programs, int cores) {
-  if (job.settings.threads > 0) return static_cast<int>(job.settings.threads);
-  const char* chosen = std::getenv("OMP_NUM_THREADS");
-  if (chosen != nullptr && std::atoi(chosen) > 0) return std::atoi(chosen);
-  return std::max(1, cores / static_cast<int>(std::max<std::size_t>(1, programs)));
 }
 
 // members: those that are to be trained here; sharing: ranks that use the same processors

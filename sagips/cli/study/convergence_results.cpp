@@ -1,12 +1,12 @@
 #include "sagips/cli/study/convergence_results.hpp"
 
-#include <filesystem>
 #include <iostream>
 #include <optional>
 
 #include "sagips/analysis/convergence/tables.hpp"
 #include "sagips/analysis/figures/convergence.hpp"
 #include "sagips/cli/outcome.hpp"
+#include "sagips/cli/study/study_figure.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/results.hpp"
@@ -48,26 +48,18 @@ std::optional<ConvergenceVariant> seen(ConvergenceVariant variant, const std::st
 class Pictures {
  public:
   Pictures(const Job& job, const std::string& folder, core::Log& log)
-      : folder_(text(folder, "/", files::figures.name)), log_(log), on_(job.settings.run.figures) {}
+      : folder_(folder), log_(log), on_(job.settings.run.figures) {}
 
   void draw(const analysis::Figure& figure, const std::string& name) {
     if (!on_) return;
-    std::string problem;
-    try {
-      std::filesystem::create_directories(folder_);
-      if (analysis::write_figure(figure, folder_ + "/" + name, problem)) {
-        drawn_ = true;
-        return;
-      }
-    } catch (const std::exception& error) {  // a picture never costs a study its numbers
-      problem = error.what();
-    }
-    on_ = false;
-    log_.warning("no figures: " + problem);
+    on_ = !draw_figure(figure, folder_, name, log_).empty();
+    drawn_ = drawn_ || on_;
   }
 
   /// Where they are; empty without any.
-  std::string place() const { return drawn_ ? folder_ : std::string(); }
+  std::string place() const {
+    return drawn_ ? text(folder_, "/", files::figures.name) : std::string();
+  }
 
  private:
   std::string folder_;
@@ -78,14 +70,13 @@ class Pictures {
 /// Tables and figures of the variants that have members.
 class Report {
  public:
-  Report(const ConvergencePlan& plan, std::vector<std::optional<ConvergenceVariant>> seen,
-         Pictures& pictures)
-      : plan_(plan), seen_(std::move(seen)), pictures_(pictures) {}
+  Report(std::vector<std::optional<ConvergenceVariant>> seen, Pictures& pictures)
+      : seen_(std::move(seen)), pictures_(pictures) {}
 
   void compare(const ConvergencePlan::Group& group) {
     const std::vector<ConvergenceVariant> shown = of(group);
     if (shown.empty()) return;
-    std::cout << '\n' << title(group) << '\n' << analysis::convergence_table(shown);
+    std::cout << '\n' << analysis::convergence_table(shown);
     const analysis::Shown all = pointers(shown);
     pictures_.draw(analysis::distance_over_time(all), group.name + "_distance");
     pictures_.draw(analysis::ensemble_residuals_over_time(all), group.name + "_residuals");
@@ -95,7 +86,7 @@ class Report {
   void scale(const std::vector<ConvergenceVariant>& all) {
     const auto series = analysis::scaling_series(all);
     if (series.empty()) return;
-    std::cout << "\nover ranks\n" << analysis::scaling_table(all);
+    std::cout << '\n' << analysis::scaling_table(all);
     pictures_.draw(analysis::time_over_ranks(series), "time_over_ranks");
     pictures_.draw(analysis::rate_over_ranks(series), "rate_over_ranks");
   }
@@ -132,13 +123,6 @@ class Report {
     return all;
   }
 
-  static std::string title(const ConvergencePlan::Group& group) {
-    std::string words = group.name;
-    std::replace(words.begin(), words.end(), '_', ' ');
-    return group.name == "exchanges" ? words : "outer period h";
-  }
-
-  const ConvergencePlan& plan_;
   std::vector<std::optional<ConvergenceVariant>> seen_;
   Pictures& pictures_;
 };
@@ -191,7 +175,7 @@ bool write_convergence(const Job& job, const std::string& folder, const Converge
   analysis::write_convergence_csv(text(folder, "/", files::convergence.name), there);
   analysis::write_scaling_csv(text(folder, "/", files::scaling.name), there);
   Pictures pictures(job, folder, log);
-  Report report(plan, std::move(all), pictures);
+  Report report(std::move(all), pictures);
   for (const ConvergencePlan::Group& group : plan.comparisons) report.compare(group);
   report.scale(there);
   for (const ConvergencePlan::Group& group : plan.batch_scalings) report.scale_batch(job, group);

@@ -16,6 +16,10 @@ struct MemberSetting {
   std::string launcher;  ///< of members with several ranks
 };
 
+/// Threads of each of so many processes: `threads` where it is set, OMP_NUM_THREADS where that is, else
+/// what is left of the cores for each.
+int threads_of_member(const Job& job, std::size_t processes, int cores);
+
 /// What is printed by a member's training; where its folder is, with the rest of its config.
 std::string member_log(const MemberSetting& setting, const record::StudyMember& member);
 std::vector<std::string> member_assignments(const MemberSetting& setting,
