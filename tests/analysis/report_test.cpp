@@ -217,7 +217,9 @@ TEST(Report, OfAnEnsembleOfAHundredStaysSmall) {
   const TemporaryFolder folder;
   const std::string ensemble = folder.file("ensemble");
   write_run(ensemble, true);
-  record::Study study{.kind = "ensemble", .workload = "proxy1d", .ranks = 1};
+  record::Study study;
+  study.kind = "ensemble";
+  study.workload = "proxy1d";
   study.variants = {{"all", {}}};
   for (int i = 0; i < 100; ++i) {
     const std::string name = core::text("seed_", i);

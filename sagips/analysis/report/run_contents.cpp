@@ -121,7 +121,8 @@ std::string progress(const RunContents& run) {
     }
   if (epoch == 0) return "before the first epoch was over";
   return core::text("after ", core::with_thousands(epoch), epoch == 1 ? " epoch, " : " epochs, ",
-                    core::duration(time_s), " of training");
+                    time_s < 60 ? core::significant(time_s, 2) + " s" : core::duration(time_s),
+                    " of training");
 }
 
 const record::RunFinished* finish_of(const RunContents& run) {
@@ -194,7 +195,9 @@ void if_there(RunContents& run, const record::RunFile& file,
 }  // namespace
 
 RunContents read_run(const std::string& folder) {
-  RunContents run{.folder = folder, .name = name_of(folder)};
+  RunContents run;
+  run.folder = folder;
+  run.name = name_of(folder);
   const bool is_run = is_there(path_in(folder, files::config)) ||
                       is_there(path_in(folder, files::results)) ||
                       is_there(path_in(folder, files::metrics));

@@ -139,7 +139,8 @@ std::string verdicts(const RunContents& run) {
   std::string cards;
   for (const Verdict& verdict :
        {found_verdict(run), fit_verdict(run), settled_verdict(run), end_verdict(run)})
-    cards += card(verdict);
+    if (!run.study || verdict.mood != "open")
+      cards += card(verdict);  // of a study few can be known
   return element("div", "class=\"cards\"", cards);
 }
 
