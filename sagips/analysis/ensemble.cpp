@@ -142,6 +142,25 @@ std::optional<EnsembleQuality> quality(const Ensemble& ensemble) {
   return members.of(all);
 }
 
+EnsembleQuality quality_errors(const Ensemble& ensemble) {
+  check(ensemble);
+  const RelativeMembers members(ensemble, ensemble.rows());
+  const std::size_t count = members.members();
+  if (members.empty() || count < 2) return {};
+  std::vector<double> residuals, spreads;
+  for (std::size_t left_out = 0; left_out < count; ++left_out) {
+    std::vector<std::size_t> others;
+    for (std::size_t m = 0; m < count; ++m)
+      if (m != left_out) others.push_back(m);
+    const EnsembleQuality one = members.of(others);
+    residuals.push_back(one.residual);
+    spreads.push_back(one.spread);
+  }
+  const auto n = static_cast<double>(count);
+  const double factor = (n - 1) / std::sqrt(n);  // of the deviation with 1/(n - 1)
+  return {factor * deviation(residuals), factor * deviation(spreads)};
+}
+
 std::vector<EnsembleSize> over_sizes(const Ensemble& ensemble, std::span<const std::size_t> sizes,
                                      std::size_t draws, std::uint64_t seed,
                                      std::size_t noise_vectors) {

@@ -37,6 +37,10 @@ struct EnsembleQuality {
 /// Empty where no parameter has such a truth.
 std::optional<EnsembleQuality> quality(const Ensemble& ensemble);
 
+/// Standard errors of the two by leaving out one member after the other (jackknife); 0 with one.
+/// source: Efron and Stein, Ann. Statist. 9 (1981) 586
+EnsembleQuality quality_errors(const Ensemble& ensemble);
+
 /// Mean and standard deviation over sub-ensembles of one size.
 struct EnsembleSize {
   std::size_t members = 1;
@@ -50,7 +54,7 @@ struct EnsembleSize {
 /// cost:   sizes * draws * members * noise vectors * parameters additions
 std::vector<EnsembleSize> over_sizes(const Ensemble& ensemble, std::span<const std::size_t> sizes,
                                      std::size_t draws, std::uint64_t seed,
-                                     std::size_t noise_vectors = 100);
+                                     std::size_t noise_vectors = 500);
 
 /// 1, 2, ... members, at most some 25 of them, closer together where they are small.
 std::vector<std::size_t> handy_sizes(std::size_t members);

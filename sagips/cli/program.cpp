@@ -22,6 +22,7 @@ struct CommandOption {
   const char* value;  ///< what follows it, in capitals; empty: nothing does
   const char* help;
   bool repeats = false;
+  bool hidden = false;  ///< for children that a command starts
 };
 
 struct CommandEntry {
@@ -46,12 +47,22 @@ const char* const source_help =
 using Use = CommandEntry::Source;
 using Over = CommandEntry::OverRanks;
 
+std::vector<CommandOption> closure_options() {
+  return {{"experiments", "N", "toy data sets, each solved anew; 100 without"},
+          {"method", "NAME", "a solver, or gan; moments without"},
+          {"members", "M", "with gan: networks of each experiment"},
+          {"override", "", "go on with run.name=NAME although keys of `closure` have changed"},
+          {"fresh", "", "begin anew instead of going on with unfinished experiments"},
+          {"worker", "K/N", "", false, true}};
+}
+
 std::vector<CommandOption> ensemble_options() {
   return {{"members", "N", "trainings of each variant; 20 without"},
           {"vary", "WHAT", "seeds (the data unchanged), bootstrap (data drawn again), or both"},
           {"ranks", "K", "ranks of each member"},
           {"grid", "KEY=VALUE,VALUE", "a variant for each value; several grids: all combinations",
            true},
+          {"override", "", "go on with run.name=NAME although keys of `ensemble` have changed"},
           {"fresh", "", "begin anew instead of going on with an unfinished ensemble"}};
 }
 
@@ -117,6 +128,12 @@ const CommandEntry commands[] = {
      "exchanges.grouped.group_size=2\n"
      "  sagips convergence proxy1d/cold --exchanges arar_arar --over-ranks 1,2,4 --batch both\n",
      convergence, Use::required, Over::one, convergence_options()},
+    {"closure", "repeat a closure test: are the errors what estimates scatter by?", "NAME|FILE",
+     source_help,
+     "  sagips closure proxy1d --experiments 1000\n"
+     "  sagips closure proxy1d/closure --experiments 100 --method gan\n"
+     "  mpirun -n 8 sagips closure proxy1d --experiments 1000 solve.bootstraps=20\n",
+     closure, Use::required, Over::all, closure_options()},
     {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
      "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n",
@@ -171,6 +188,7 @@ void add_options(CLI::App& command, const CommandEntry& entry, Arguments& argume
               option.help)
           ->type_name(option.value)
           ->allow_extra_args(false)
+          ->group(option.hidden ? "" : "Options")
           ->multi_option_policy(option.repeats ? CLI::MultiOptionPolicy::TakeAll
                                                : CLI::MultiOptionPolicy::Throw);
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sagips/cli/study/convergence_config.hpp"
+#include "sagips/cli/study/closure_config.hpp"
 #include "sagips/cli/study/ensemble_config.hpp"
 #include "sagips/core/config.hpp"
 #include "sagips/optim/gan.hpp"
@@ -57,6 +58,7 @@ struct Settings {
   CompareConfig compare;
   EnsembleConfig ensemble;
   ConvergenceConfig convergence;
+  ClosureConfig closure;
   optim::SolversConfig solvers;
 
   train::ExchangeChoice exchange_choice() const {

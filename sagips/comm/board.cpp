@@ -123,6 +123,8 @@ bool Board::claim_failure() {
   return entry(first_on_node_)->failure_claimed.compare_exchange_strong(nobody, 1);
 }
 
+bool Board::failure_claimed() const { return entry(first_on_node_)->failure_claimed != 0; }
+
 std::string Board::name(int rank) const {
   const Entry* seen = entry(rank);
   if (seen == nullptr || seen->process == 0) return core::text("rank ", rank);

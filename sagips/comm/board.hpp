@@ -37,6 +37,8 @@ class Board {
   void take_leave();
   /// True for the first rank of the node that asks: it says why the job fails.
   bool claim_failure();
+  /// Whether a rank has; on its first node only.
+  bool failure_claimed() const;
   /// "rank 2 (process 4711)"
   std::string name(int rank) const;
 

@@ -19,6 +19,10 @@ int Communicator::ranks_on_node() const {
       std::count(nodes_.begin(), nodes_.end(), nodes_[static_cast<std::size_t>(rank_)]));
 }
 
+std::unique_ptr<Communicator> Communicator::split(int) {
+  throw CommError(description() + " cannot be split.");
+}
+
 std::vector<int> number_nodes(const std::vector<int>& lowest) {
   std::map<int, int> number;
   for (const int rank : lowest) number.emplace(rank, 0);

@@ -82,6 +82,10 @@ class Communicator {
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   /// collective; the same size on every rank
   virtual std::unique_ptr<Memory> share(std::size_t bytes) = 0;
+  /// The ranks that give the same colour, in the order they have here; messages inside a part and
+  /// outside of it never meet. collective
+  /// throws: CommError where it cannot be had
+  virtual std::unique_ptr<Communicator> split(int colour);
   /// Ends all ranks of the job with this exit code, now.
   [[noreturn]] virtual void abort(int exit_code) = 0;
   /// "MPI (Open MPI 4.1.4)", "threads"

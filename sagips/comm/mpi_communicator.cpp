@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -51,30 +52,46 @@ class Library {
   Library& operator=(const Library&) = delete;
 };
 
-/// An owned communicator.
+/// An owned communicator, or the one of all ranks.
 class Comm {
  public:
-  /// The ranks that can map each other's memory. collective
-  static Comm of_node(int pretended_size) {
+  static Comm world() {
     Comm made;
-    if (pretended_size > 0) {
-      int rank = 0;
-      MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-      check(MPI_Comm_split(MPI_COMM_WORLD, rank / pretended_size, rank, &made.comm_),
-            "MPI_Comm_split");
-    } else {
-      check(
-          MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made.comm_),
+    made.comm_ = MPI_COMM_WORLD;
+    return made;
+  }
+  /// collective
+  Comm split(int colour) const {
+    Comm made;
+    check(MPI_Comm_split(comm_, colour, rank(), &made.comm_), "MPI_Comm_split");
+    MPI_Comm_set_errhandler(made.comm_, MPI_ERRORS_RETURN);
+    return made;
+  }
+  /// The ranks that can map each other's memory. collective
+  Comm of_node(int pretended_size) const {
+    if (pretended_size > 0) return split(rank() / pretended_size);
+    Comm made;
+    check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made.comm_),
           "MPI_Comm_split_type");
-    }
     MPI_Comm_set_errhandler(made.comm_, MPI_ERRORS_RETURN);
     return made;
   }
   Comm(Comm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   ~Comm() {
-    if (comm_ != MPI_COMM_NULL && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm_);
+    if (comm_ != MPI_COMM_NULL && comm_ != MPI_COMM_WORLD && std::uncaught_exceptions() == 0)
+      MPI_Comm_free(&comm_);
   }
   MPI_Comm get() const { return comm_; }
+  int rank() const {
+    int rank = 0;
+    MPI_Comm_rank(comm_, &rank);
+    return rank;
+  }
+  int size() const {
+    int size = 1;
+    MPI_Comm_size(comm_, &size);
+    return size;
+  }
 
  private:
   Comm() = default;
@@ -115,12 +132,13 @@ std::size_t rounded(std::size_t bytes) {
 class MpiMemory final : public Memory {
  public:
   /// `node`: who can be mapped, empty for nobody; `place[r]`: rank r's place in it, -1: elsewhere.
-  MpiMemory(const Comm* node, const std::vector<int>& place, int rank, std::size_t bytes)
+  MpiMemory(const Comm& all, const Comm* node, const std::vector<int>& place, int rank,
+            std::size_t bytes)
       : blocks_(place.size(), nullptr) {
     void* own = nullptr;
     const auto size = static_cast<MPI_Aint>(rounded(bytes));
     if (node == nullptr) {
-      check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &own, remote_.address()),
+      check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, all.get(), &own, remote_.address()),
             "MPI_Win_allocate");
     } else {
       check(MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, node->get(), &own, shared_.address()),
@@ -132,7 +150,7 @@ class MpiMemory final : public Memory {
         if (place[r] >= 0) blocks_[r] = query(place[r]);
       }
       if (!everybody)
-        check(MPI_Win_create(own, size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, remote_.address()),
+        check(MPI_Win_create(own, size, 1, MPI_INFO_NULL, all.get(), remote_.address()),
               "MPI_Win_create");
     }
     if (remote_.get() != MPI_WIN_NULL) remote_.lock_all();
@@ -140,7 +158,7 @@ class MpiMemory final : public Memory {
     blocks_[static_cast<std::size_t>(rank)] = own_;
     std::memset(own, 0, static_cast<std::size_t>(size));
     publish();
-    check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");  // nobody reads before all blocks are zero
+    check(MPI_Barrier(all.get()), "MPI_Barrier");  // nobody reads before all blocks are zero
   }
 
   std::byte* block(int rank) override { return blocks_[static_cast<std::size_t>(rank)]; }
@@ -189,66 +207,61 @@ MPI_Request unpack(std::uint64_t handle) {
   return request;
 }
 
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-int world_size() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
-
-class MpiCommunicator final : private Library, public Communicator {
+class MpiCommunicator final : public Communicator {
  public:
-  explicit MpiCommunicator(const MpiConfig& config)
-      : Communicator(world_rank(), world_size()),
-        node_(Comm::of_node(config.pretended_node_size)),
-        windows_(config.windows) {
+  /// library: ended by the last communicator that goes
+  MpiCommunicator(std::shared_ptr<Library> library, Comm all, const MpiConfig& config)
+      : Communicator(all.rank(), all.size()),
+        library_(std::move(library)),
+        all_(std::move(all)),
+        node_(all_.of_node(config.pretended_node_size)),
+        config_(config) {
     int lowest = rank();
     check(MPI_Bcast(&lowest, 1, MPI_INT, 0, node_.get()), "MPI_Bcast");
-    std::vector<int> all(static_cast<std::size_t>(size()));
-    check(MPI_Allgather(&lowest, 1, MPI_INT, all.data(), 1, MPI_INT, MPI_COMM_WORLD),
+    std::vector<int> lowest_ranks(static_cast<std::size_t>(size()));
+    check(MPI_Allgather(&lowest, 1, MPI_INT, lowest_ranks.data(), 1, MPI_INT, all_.get()),
           "MPI_Allgather");
-    if (windows_ == SharedWindows::avoid)  // nobody's memory is mapped: every rank is a node
-      for (std::size_t r = 0; r < all.size(); ++r) all[r] = static_cast<int>(r);
-    nodes_ = number_nodes(all);
+    if (config_.windows == SharedWindows::avoid)  // nobody's memory is mapped: every rank is a node
+      for (std::size_t r = 0; r < lowest_ranks.size(); ++r) lowest_ranks[r] = static_cast<int>(r);
+    nodes_ = number_nodes(lowest_ranks);
     int next = 0;
-    for (std::size_t r = 0; r < all.size(); ++r) place_.push_back(all[r] == lowest ? next++ : -1);
+    for (const int one : lowest_ranks) place_.push_back(one == lowest ? next++ : -1);
     share_processors();
   }
 
   Request send(int to, int tag, std::span<const std::byte> message) override {
     MPI_Request request;
-    check(MPI_Isend(message.data(), count(message.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
-                    &request),
+    check(MPI_Isend(message.data(), count(message.size()), MPI_BYTE, to, tag, all_.get(), &request),
           "MPI_Isend");
     return {*this, pack(request)};
   }
   Request receive(int from, int tag, std::span<std::byte> message) override {
     MPI_Request request;
-    check(MPI_Irecv(message.data(), count(message.size()), MPI_BYTE, from, tag, MPI_COMM_WORLD,
-                    &request),
-          "MPI_Irecv");
+    check(
+        MPI_Irecv(message.data(), count(message.size()), MPI_BYTE, from, tag, all_.get(), &request),
+        "MPI_Irecv");
     return {*this, pack(request)};
   }
   Request all_reduce(std::span<const float> values, std::span<float> sum) override {
     MPI_Request request;
     check(MPI_Iallreduce(values.data(), sum.data(), count(values.size()), MPI_FLOAT, MPI_SUM,
-                         MPI_COMM_WORLD, &request),
+                         all_.get(), &request),
           "MPI_Iallreduce");
     return {*this, pack(request)};
   }
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     check(MPI_Allgather(mine.data(), count(mine.size()), MPI_BYTE, all.data(), count(mine.size()),
-                        MPI_BYTE, MPI_COMM_WORLD),
+                        MPI_BYTE, all_.get()),
           "MPI_Allgather");
   }
   std::unique_ptr<Memory> share(std::size_t bytes) override {
-    const bool map = windows_ == SharedWindows::use;
-    return std::make_unique<MpiMemory>(map ? &node_ : nullptr, place_, rank(), bytes);
+    const bool map = config_.windows == SharedWindows::use;
+    return std::make_unique<MpiMemory>(all_, map ? &node_ : nullptr, place_, rank(), bytes);
+  }
+  std::unique_ptr<Communicator> split(int colour) override {
+    auto part = std::make_unique<MpiCommunicator>(library_, all_.split(colour), config_);
+    part->crowded_ = part->crowded_ || crowded_;  // the other parts use the processors, too
+    return part;
   }
   void abort(int exit_code) override {
     // MPICH's launcher drops what it has not read yet, and that may be why the job ends.
@@ -285,9 +298,10 @@ class MpiCommunicator final : private Library, public Communicator {
     crowded_ = ranks_on_node() > CPU_COUNT(&all);
   }
 
-  Comm node_;
+  std::shared_ptr<Library> library_;  // declared first: ended after the communicators below it
+  Comm all_, node_;
   std::vector<int> place_;  ///< of each rank on this node, -1: elsewhere
-  SharedWindows windows_;
+  MpiConfig config_;
 };
 
 }  // namespace
@@ -295,7 +309,7 @@ class MpiCommunicator final : private Library, public Communicator {
 bool has_mpi() { return true; }
 
 std::unique_ptr<Communicator> make_mpi_communicator(const MpiConfig& config) {
-  return std::make_unique<MpiCommunicator>(config);
+  return std::make_unique<MpiCommunicator>(std::make_shared<Library>(), Comm::world(), config);
 }
 
 }  // namespace sagips::comm

@@ -80,6 +80,8 @@ void Patience::check_deaths() const {
   if (dead >= 0)
     throw CommError(core::text(
         board_.name(dead), " has died (its process is gone). The job cannot go on without it."));
+  if (board_.failure_claimed())
+    throw CommError("another rank has failed. The job cannot go on without it.");
 }
 
 void Patience::give_up(const Whom& whom) const {

@@ -43,7 +43,7 @@ class Ranks {
 };
 
 /// Tags of messages that belong to no exchange; those of exchanges count up from 1.
-enum class ControlTag : int { broadcast = 20000, report, verdict, summary };
+enum class ControlTag : int { broadcast = 20000, report, verdict, summary, study };
 
 inline int tag_of(ControlTag tag) { return static_cast<int>(tag); }
 

@@ -58,15 +58,19 @@ struct SharedBlock {
 };
 
 struct Team {
-  explicit Team(const ThreadTeamConfig& chosen) : config(chosen) {}
+  explicit Team(const ThreadTeamConfig& chosen, std::shared_ptr<Team> whole = nullptr)
+      : config(chosen), larger(std::move(whole)) {}
 
   const ThreadTeamConfig config;
+  const std::shared_ptr<Team> larger;  // the one this is a part of; empty: none
   std::mutex mutex;
   std::map<std::tuple<int, int, int>, Channel> channels;  // from, to, tag
   std::map<std::uint64_t, Sum> sums;                      // by number of the call
   std::map<std::uint64_t, std::vector<std::unique_ptr<SharedBlock>>>
       memories;  // by number of the call
   std::map<std::uint64_t, std::map<int, std::vector<std::byte>>> gathers;
+  std::map<std::pair<std::uint64_t, int>, std::weak_ptr<Team>>
+      parts;                    // by number of the call, colour
   std::atomic<int> failed{-1};  // the rank that threw first
 };
 
@@ -197,6 +201,39 @@ class ThreadCommunicator final : public Communicator {
     return std::make_unique<TeamMemory>(*blocks, nodes_, rank());
   }
 
+  std::unique_ptr<Communicator> split(int colour) override {
+    const std::uint64_t call = splits_++;
+    std::vector<int> colours(static_cast<std::size_t>(size()));
+    all_gather(std::as_bytes(std::span(&colour, 1)), std::as_writable_bytes(std::span(colours)));
+    ThreadTeamConfig config = team_.config;
+    config.ranks = 0;
+    config.nodes.clear();
+    int own = 0;
+    std::map<int, int> lowest;  // of each node, in the part
+    std::vector<int> lowest_of;
+    for (int other = 0; other < size(); ++other) {
+      const auto place = static_cast<std::size_t>(other);
+      if (colours[place] != colour) continue;
+      if (other == rank()) own = config.ranks;
+      lowest_of.push_back(lowest.try_emplace(nodes_[place], config.ranks).first->second);
+      ++config.ranks;
+    }
+    config.nodes = number_nodes(lowest_of);
+    std::shared_ptr<Team> part;
+    {
+      const std::lock_guard lock(team_.mutex);
+      auto& known = team_.parts[{call, colour}];
+      part = known.lock();
+      if (!part) known = part = std::make_shared<Team>(config, owner_);
+    }
+    auto made = std::make_unique<ThreadCommunicator>(std::move(part), own);
+    made->crowded_ = crowded_;
+    std::byte here{};  // nobody leaves before all hold their part
+    std::vector<std::byte> all(static_cast<std::size_t>(size()));
+    all_gather(std::span(&here, 1), all);
+    return made;
+  }
+
   void abort(int exit_code) override { std::_Exit(exit_code); }
   std::string description() const override { return size() == 1 ? "one process" : "threads"; }
 
@@ -225,9 +262,11 @@ class ThreadCommunicator final : public Communicator {
     withdrawals_.erase(found);
   }
   void check() const {
-    const int failed = team_.failed;
-    if (failed >= 0)
-      throw CommError(core::text("rank ", rank(), " stops because rank ", failed, " failed."));
+    for (const Team* team = &team_; team != nullptr; team = team->larger.get()) {
+      const int failed = team->failed;
+      if (failed >= 0)
+        throw CommError(core::text("rank ", rank(), " stops because rank ", failed, " failed."));
+    }
   }
   Clock::duration delay() {
     if (team_.config.maximum_delay_us <= 0) return {};
@@ -242,7 +281,7 @@ class ThreadCommunicator final : public Communicator {
   Team& team_;
   std::map<std::uint64_t, Attempt> pending_;
   std::map<std::uint64_t, std::function<void()>> withdrawals_;  // of messages not yet taken
-  std::uint64_t handles_ = 0, sums_ = 0, gathers_ = 0, memories_ = 0;
+  std::uint64_t handles_ = 0, sums_ = 0, gathers_ = 0, memories_ = 0, splits_ = 0;
   std::uint32_t messages_ = 0;
 };
 

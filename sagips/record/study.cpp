@@ -73,20 +73,23 @@ std::vector<const StudyMember*> Study::done(const std::string& variant,
   return found;
 }
 
-void write_study(const std::string& path, const Study& study) {
-  core::write_file(
-      path, to_json(study).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+std::string study_text(const Study& study) {
+  return to_json(study).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-Study read_study(const std::string& path) {
+Study parse_study(const std::string& text, const std::string& origin) {
   try {
-    return from_json(Json::parse(core::read_file(path)));
-  } catch (const core::DataError&) {
-    throw;
+    return from_json(Json::parse(text));
   } catch (const std::exception& error) {
-    throw core::DataError(path, core::text("is no study of SAGIPS (", error.what(),
-                                           "). Name the folder of an ensemble."));
+    throw core::DataError(origin, core::text("is no study of SAGIPS (", error.what(),
+                                             "). Name the folder of an ensemble."));
   }
 }
+
+void write_study(const std::string& path, const Study& study) {
+  core::write_file(path, study_text(study));
+}
+
+Study read_study(const std::string& path) { return parse_study(core::read_file(path), path); }
 
 }  // namespace sagips::record

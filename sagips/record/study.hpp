@@ -44,4 +44,8 @@ void write_study(const std::string& path, const Study& study);
 /// throws: DataError
 Study read_study(const std::string& path);
 
+/// The same without a file, for sending it; `origin` names it in messages.
+std::string study_text(const Study& study);
+Study parse_study(const std::string& text, const std::string& origin);
+
 }  // namespace sagips::record

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sagips/comm/mpi_communicator.hpp"
+#include "sagips/comm/ranks.hpp"
 #include "tests/comm/conformance.hpp"
 
 namespace sagips::comm::testing {
@@ -53,6 +54,22 @@ TEST(Variants, EqualTheSerialModelUnderMpi) {
   check_one_sided(kit(), "gossip", config, 1000);
   config.grouped.inner = config.grouped.outer = "rma_ring";
   check_one_sided(kit(), "grouped", config, 51206);
+}
+
+TEST(Split, GivesPartsWithMessagesAndMemoryOfTheirOwnUnderMpi) {
+  const int colour = world->rank() % 2;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto part = world->split(colour);
+    ASSERT_EQ(part->size(), (world->size() + 1 - colour) / 2);
+    EXPECT_EQ(part->rank(), world->rank() / 2);
+    Ranks ranks(*part);
+    const auto all = ranks.gather(static_cast<std::uint64_t>(world->rank()));
+    for (std::size_t r = 0; r < all.size(); ++r) EXPECT_EQ(all[r], 2 * r + colour);
+    std::vector<std::byte> bytes(ranks.is_first() ? 5 : 0, static_cast<std::byte>(colour + 1));
+    ranks.broadcast(bytes);
+    EXPECT_EQ(bytes, std::vector<std::byte>(5, static_cast<std::byte>(colour + 1)));
+    EXPECT_FALSE(ranks.board().failure_claimed());
+  }
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ std::string redrawn_text(const SuggestedStop& stop) {
   if (stop.redrawn == 0) return " (one member alone: no uncertainty)";
   const std::string share = text(core::fixed(100 * stop.share, 0), " % of ", stop.redrawn,
                                  " ensembles of redrawn members cross");
-  if (stop.share == 0) return text(" (", share, ")");
+  if (stop.share == 0 || stop.crossing.meeting != Meeting::crosses) return text(" (", share, ")");
   return text(" (", share, ", 68 % of those from ", seconds(stop.low_s), " to ",
               seconds(stop.high_s), ")");
 }

@@ -7,10 +7,9 @@
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/study/convergence_results.hpp"
 #include "sagips/cli/study/members.hpp"
-#include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
-#include "sagips/record/run_directory.hpp"
+#include "sagips/record/open_run.hpp"
 #include "sagips/record/run_files.hpp"
 
 namespace sagips::cli {
@@ -108,13 +107,16 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
   const env::Environment environment = optim::make_environment(
       *job.workload, job.settings.data, optim::Split::all_training, job.seed());
   const std::vector<analysis::Target> targets = convergence_targets(job, environment, log);
-  const record::RunDirectory folder(job.settings.run, job.settings.workload);
-  core::write_file(folder.file(files::config.name), job.effective_config);
+  const record::OpenedRun opened = record::open_run(
+      job.settings.run, {job.settings.workload, "convergence", job.effective_config},
+      record::start_of(arguments.options.count("fresh") > 0, false));
+  const record::RunDirectory& folder = opened.directory;
   log.add_file(folder.file(files::log.name));
   warn_of_few_cores(job, plan, log);
   record::Study study = plan.study.study;
   for (record::StudyMember& member : study.members) member = seen_on_disk(folder.path(), member);
-  log.info(core::text(plan.variants.size(), " ways of training ", job.settings.workload, ", ",
+  log.info(core::text(opened.resumed ? "going on with " + folder.path() + ": " : "",
+                      plan.variants.size(), " ways of training ", job.settings.workload, ", ",
                       job.settings.convergence.members, " members each: ", study.members.size(),
                       " trainings, ", count(study, State::done), " of them done"));
   const bool finished = train_all(job, folder.path(), plan, study, log);
@@ -123,9 +125,13 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
     if (member.state == State::failed)
       std::cout << member.name << " failed: " << member.reason << '\n';
   std::cout << "run folder: " << folder.path() << std::endl;
-  if (!finished || count(study, State::pending) > 0) return core::ExitCode::stopped_early;
-  return analysed && count(study, State::failed) == 0 ? core::ExitCode::done
-                                                      : core::ExitCode::failed;
+  const bool stopped = !finished || count(study, State::pending) > 0;
+  const bool failed = !analysed || count(study, State::failed) > 0;
+  folder.finish(stopped  ? record::RunStatus::stopped
+                : failed ? record::RunStatus::failed
+                         : record::RunStatus::finished);
+  if (stopped) return core::ExitCode::stopped_early;
+  return failed ? core::ExitCode::failed : core::ExitCode::done;
 }
 
 }  // namespace sagips::cli

@@ -1,16 +1,17 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/study/ensemble_results.hpp"
-#include "sagips/cli/study/members.hpp"
-#include "sagips/core/file.hpp"
+#include "sagips/cli/study/group_members.hpp"
+#include "sagips/cli/study/over_ranks.hpp"
+#include "sagips/cli/study/study_folder.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
-#include "sagips/record/run_directory.hpp"
 #include "sagips/record/run_files.hpp"
 
 namespace sagips::cli {
@@ -35,7 +36,7 @@ std::vector<std::string> with_options(const Arguments& arguments) {
       if (letter == '"' || letter == '\\') text += '\\';
       text += letter;
     }
-    quoted.push_back("\"" + text + "\"");
+    quoted.push_back(core::text("\"", text, "\""));
   }
   assignments.push_back(core::text("ensemble.grid=[", core::join(quoted, ", "), "]"));
   return assignments;
@@ -49,9 +50,11 @@ int threads_of_member(const Job& job, std::size_t programs, int cores) {
   return std::max(1, cores / static_cast<int>(std::max<std::size_t>(1, programs)));
 }
 
-MemberSetting member_setting(const Job& job, const std::string& folder, std::size_t members) {
+// members: those that are to be trained here; sharing: ranks that use the same processors
+MemberSetting member_setting(const Job& job, const std::string& folder, std::size_t members,
+                             int sharing) {
   const EnsembleConfig& config = job.settings.ensemble;
-  const int cores = nn::allowed_processors();
+  const int cores = std::max(1, nn::allowed_processors() / sharing);
   const auto ranks = static_cast<std::size_t>(config.ranks);
   MemberSetting setting{folder, 1, 1, config.launcher};
   setting.threads = threads_of_member(job, members * ranks, cores);
@@ -68,6 +71,140 @@ std::size_t count(const record::Study& study, State state) {
                     [&](const record::StudyMember& member) { return member.state == state; }));
 }
 
+/// One ensemble on this rank, from its plan to its table.
+class EnsembleRun {
+ public:
+  EnsembleRun(const Workloads& workloads, const Arguments& arguments, const Job& job,
+              StudyPlan plan)
+      : workloads_(workloads), job_(job), ranks_(*arguments.ranks), plan_(std::move(plan)) {
+    if (ranks_.is_first()) {
+      opened_.emplace(open_study(job, "ensemble", "ensemble", arguments));
+      log_.add_file(opened_->directory.file(files::log.name));
+      opened_->directory.folder(core::text(files::members.name, "/logs"));
+    }
+    folder_ = announce_text(ranks_, opened_ ? opened_->directory.path() : std::string());
+    study_ = plan_.study;
+    for (record::StudyMember& member : study_.members) member = seen_on_disk(folder_, member);
+    save();
+  }
+
+  const std::string& folder() const { return folder_; }
+  const record::Study& study() const { return study_; }
+  core::Log& log() { return log_; }
+
+  /// Returns false when it was interrupted. collective
+  bool train() {
+    const InterruptGuard interrupt;
+    StudyProgress progress(log_, "trainings");
+    const bool in_groups = ranks_.size() > 1 && study_.ranks > 1;
+    const bool finished = in_groups ? train_groups(progress) : train_children(progress);
+    return take_over(finished);
+  }
+
+  void finish(bool finished) {
+    const bool failed = count(study_, State::failed) > 0;
+    opened_->directory.finish(!finished || count(study_, State::pending) > 0
+                                  ? record::RunStatus::stopped
+                              : failed ? record::RunStatus::failed
+                                       : record::RunStatus::finished);
+  }
+
+ private:
+  void save() const {
+    if (ranks_.is_first()) record::write_study(opened_->directory.file(files::study.name), study_);
+  }
+
+  std::vector<std::size_t> pending() const {
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < study_.members.size(); ++i)
+      if (study_.members[i].state == State::pending) numbers.push_back(i);
+    return numbers;
+  }
+
+  void say_start(const MemberSetting& setting, const std::string& how) {
+    if (!ranks_.is_first()) return;
+    log_.info(core::text(opened_->resumed ? "going on with " : "", folder_, ": ",
+                         study_.members.size(), " trainings of ", job_.settings.workload, ", ",
+                         count(study_, State::done), " of them done; ", how, ", each on ",
+                         study_.ranks, study_.ranks == 1 ? " rank" : " ranks", " with ",
+                         setting.threads, setting.threads == 1 ? " thread" : " threads"));
+  }
+
+  bool train_children(StudyProgress& progress) {
+    const auto all = pending();
+    std::vector<std::size_t> mine;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (i % static_cast<std::size_t>(ranks_.size()) == static_cast<std::size_t>(ranks_.rank()))
+        mine.push_back(all[i]);
+    const MemberSetting setting =
+        member_setting(job_, folder_, mine.size(), ranks_on_these_processors(ranks_));
+    std::string how = core::text(setting.at_once, " at a time");
+    if (ranks_.size() > 1) how += core::text(" on each of ", ranks_.size(), " ranks");
+    say_start(setting, how);
+    handled_ = mine;
+    return train_members(
+        setting, plan_, mine, study_, progress, [this] { save(); },
+        [this] { ranks_.board().beat(); });
+  }
+
+  bool train_groups(StudyProgress& progress) {
+    const int groups = ranks_.size() / study_.ranks;
+    const int sharing = ranks_on_these_processors(ranks_);
+    const MemberSetting setting =
+        member_setting(job_, folder_, static_cast<std::size_t>(groups), sharing);
+    const int idle = ranks_.size() - groups * study_.ranks;
+    say_start(setting, core::text("in ", groups, groups == 1 ? " group" : " groups",
+                                  idle > 0 ? core::text(" (", idle, " ranks stay idle)") : ""));
+    return train_in_groups(
+        workloads_, setting, plan_, pending(), study_, ranks_, [&](std::size_t i) {
+          handled_.push_back(i);
+          const record::StudyMember& member = study_.members[i];
+          if (member.state == State::failed)
+            progress.warning(core::text(member.name, " failed: ", member.reason));
+          else
+            progress.info(core::text(member.name,
+                                     member.state == State::done ? ": done" : ": stopped early"));
+          save();
+        });
+  }
+
+  // Rank 0 takes over what became of the others' members. collective
+  bool take_over(bool finished) {
+    record::Study mine = study_;
+    mine.members.clear();
+    for (const std::size_t i : handled_) mine.members.push_back(study_.members[i]);
+    mine.kind = finished ? "finished" : "interrupted";
+    for (const std::string& text : collect_texts(ranks_, record::study_text(mine))) {
+      const record::Study other = record::parse_study(text, "another rank's study");
+      finished = finished && other.kind == "finished";
+      for (const record::StudyMember& member : other.members)
+        for (record::StudyMember& own : study_.members)
+          if (own.name == member.name) own = member;
+    }
+    save();
+    return finished;
+  }
+
+  const Workloads& workloads_;
+  const Job& job_;
+  comm::Ranks& ranks_;
+  StudyPlan plan_;
+  core::Log log_;
+  std::optional<record::OpenedRun> opened_;
+  std::string folder_;
+  record::Study study_;
+  std::vector<std::size_t> handled_;
+};
+
+void check_ranks(const Job& job, const comm::Ranks& ranks) {
+  const std::int64_t wanted = job.settings.ensemble.ranks;
+  if (wanted > 1 && ranks.size() > 1 && ranks.size() < wanted)
+    throw core::ConfigError("ensemble.ranks",
+                            core::text("a member takes ", wanted, " ranks, and ", ranks.size(),
+                                       " were started (no member could begin). Start more, or "
+                                       "lower it."));
+}
+
 void say_failures(const record::Study& study) {
   for (const record::StudyMember& member : study.members)
     if (member.state == State::failed)
@@ -77,37 +214,26 @@ void say_failures(const record::Study& study) {
 }  // namespace
 
 core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) {
+  comm::Ranks& ranks = *arguments.ranks;
   const std::vector<std::string> assignments = with_options(arguments);
   const Job job = read_job(workloads, arguments.source, assignments);
-  StudyPlan plan = plan_ensemble(workloads, arguments.source, assignments, job);
-  core::Log log;
-  const record::RunDirectory folder(job.settings.run, job.settings.workload);
-  core::write_file(folder.file(files::config.name), job.effective_config);
-  log.add_file(folder.file(files::log.name));
-  record::Study study = plan.study;
-  for (record::StudyMember& member : study.members) member = seen_on_disk(folder.path(), member);
-  const auto save = [&] { record::write_study(folder.file(files::study.name), study); };
-  save();
+  check_ranks(job, ranks);
+  check_agreement(ranks, job.effective_config);
+  EnsembleRun run(workloads, arguments, job,
+                  plan_ensemble(workloads, arguments.source, assignments, job));
+  const bool finished = run.train();
+  if (!ranks.is_first()) return core::ExitCode::done;
 
-  std::vector<std::size_t> all;
-  for (std::size_t i = 0; i < study.members.size(); ++i) all.push_back(i);
-  const MemberSetting setting = member_setting(job, folder.path(), count(study, State::pending));
-  log.info(core::text(study.members.size(), " trainings of ", job.settings.workload, ", ",
-                      count(study, State::done), " of them done; ", setting.at_once,
-                      " at a time, each on ", study.ranks, study.ranks == 1 ? " rank" : " ranks",
-                      " with ", setting.threads, setting.threads == 1 ? " thread" : " threads"));
-  bool finished = true;
-  {
-    const InterruptGuard interrupt;
-    StudyProgress progress(log, "trainings");
-    finished = train_members(setting, plan, all, study, progress, save, {});
-  }
-  const bool analysed = write_ensemble(job, folder.path(), study, log);
-  say_failures(study);
-  std::cout << "run folder: " << folder.path() << std::endl;
-  if (!finished || count(study, State::pending) > 0) return core::ExitCode::stopped_early;
-  return analysed && count(study, State::failed) == 0 ? core::ExitCode::done
-                                                      : core::ExitCode::failed;
+  std::vector<std::string> looked = assignments;
+  looked.emplace_back("generator.finish=networks");  // the ensemble's answer is judged as it is
+  const bool analysed = write_ensemble(read_job(workloads, arguments.source, looked), run.folder(),
+                                       run.study(), run.log());
+  say_failures(run.study());
+  std::cout << "run folder: " << run.folder() << std::endl;
+  run.finish(finished);
+  if (!finished || count(run.study(), State::pending) > 0) return core::ExitCode::stopped_early;
+  return analysed && count(run.study(), State::failed) == 0 ? core::ExitCode::done
+                                                            : core::ExitCode::failed;
 }
 
 }  // namespace sagips::cli

@@ -74,6 +74,10 @@ void check(const Job& job) {
                       "one rank has nobody to exchange with (all exchanges would be "
                       "alike). Take two or more.");
   check_outer_periods(job);
+  if (job.settings.loop.snapshots < 2)
+    throw ConfigError("train.snapshots",
+                      "residuals over time need two snapshots or more of each training. Leave it "
+                      "at 21, say.");
 }
 
 /// Puts variants and groups together.
@@ -194,7 +198,8 @@ void add_members(const Job& job, ConvergencePlan& plan) {
       std::vector<std::string> all = plan.study.study.variants[v].assignments;
       for (const std::string& one :
            {text("data.seed=", data_seed), text("run.seed=", job.settings.run.seed + m - 1),
-            "run.name=" + name, std::string("run.figures=false"), std::string("run.fit=false"), std::string("run.tensorboard=false")})
+            "run.name=" + name, std::string("run.figures=false"), std::string("run.fit=false"),
+            std::string("run.tensorboard=false")})
         all.push_back(one);
       plan.study.assignments.push_back(std::move(all));
     }

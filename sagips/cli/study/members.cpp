@@ -14,6 +14,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/record/results.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/record/run_status.hpp"
 
 namespace sagips::cli {
 
@@ -21,10 +22,6 @@ namespace {
 
 using State = record::StudyMember::State;
 namespace files = record::run_files;
-
-std::string log_file(const MemberSetting& setting, const record::StudyMember& member) {
-  return core::text(setting.folder, "/", files::members.name, "/logs/", member.name, ".txt");
-}
 
 ChildProgram program_for(const MemberSetting& setting, const record::StudyMember& member, int ranks,
                          const std::vector<std::string>& assignments) {
@@ -38,10 +35,10 @@ ChildProgram program_for(const MemberSetting& setting, const record::StudyMember
   program.arguments.push_back(own_program());
   program.arguments.push_back("train");
   program.arguments.push_back(core::text(setting.folder, "/", files::config.name));
-  for (const std::string& assignment : assignments) program.arguments.push_back(assignment);
-  program.arguments.push_back(core::text("run.folder=", setting.folder, "/", files::members.name));
+  for (std::string& assignment : member_assignments(setting, assignments))
+    program.arguments.push_back(std::move(assignment));
   program.environment = {{"OMP_NUM_THREADS", core::text(setting.threads)}};
-  program.log = log_file(setting, member);
+  program.log = member_log(setting, member);
   return program;
 }
 
@@ -86,18 +83,27 @@ void note_end(const Ending& ending, const std::string& log, record::StudyMember&
 
 }  // namespace
 
+std::string member_log(const MemberSetting& setting, const record::StudyMember& member) {
+  return core::text(setting.folder, "/", files::members.name, "/logs/", member.name, ".txt");
+}
+
+std::vector<std::string> member_assignments(const MemberSetting& setting,
+                                            std::vector<std::string> own) {
+  own.push_back(core::text("run.folder=", setting.folder, "/", files::members.name));
+  return own;
+}
+
 record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyMember before) {
   const std::string folder = study_folder + "/" + before.folder;
-  const bool was_begun = std::filesystem::exists(folder);
-  const bool failed = before.state == State::failed && was_begun;
-  before.state = failed ? State::failed : State::pending;
-  if (!failed) before.reason.clear();
-  if (failed || !was_begun) return before;
+  const auto run = record::read_run_record(folder);
+  before.state = State::pending;
+  before.reason.clear();
+  if (run && run->status != record::RunStatus::finished) return before;
   try {
     const record::Results results =
         record::read_results_json(core::text(folder, "/", files::results.name));
-    if (results.complete && !results.finish_reason.empty()) before.state = State::done;
-  } catch (const core::Error&) {  // not there yet, or not readable: it is trained again
+    if (results.complete) before.state = State::done;
+  } catch (const core::Error&) {  // none yet
   }
   return before;
 }

@@ -16,8 +16,12 @@ struct MemberSetting {
   std::string launcher;  ///< of members with several ranks
 };
 
-/// What a member's run folder says of it: done when it holds complete results; pending otherwise,
-/// unless `before` says that it failed and its folder is still there.
+/// What is printed by a member's training; where its folder is, with the rest of its config.
+std::string member_log(const MemberSetting& setting, const record::StudyMember& member);
+std::vector<std::string> member_assignments(const MemberSetting& setting,
+                                            std::vector<std::string> own);
+
+/// What a member's run folder says of it: done when it has finished, else pending.
 record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyMember before);
 
 /// Trains the members with these numbers that are pending, each as a child process of this program;

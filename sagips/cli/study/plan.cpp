@@ -1,10 +1,8 @@
 #include "sagips/cli/study/plan.hpp"
 
-#include <algorithm>
 #include <cstdio>
-#include <set>
 
-#include "sagips/core/error.hpp"
+#include "sagips/cli/study/grid.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 
@@ -12,65 +10,7 @@ namespace sagips::cli {
 
 namespace {
 
-using core::ConfigError;
 using core::text;
-
-std::vector<std::string> split_values(const std::string& list) {
-  std::vector<std::string> values(1);
-  int depth = 0;
-  char quote = '\0';
-  for (const char letter : list) {
-    if (quote != '\0') {
-      if (letter == quote) quote = '\0';
-    } else if (letter == '"' || letter == '\'') {
-      quote = letter;
-    } else if (letter == '[' || letter == '{') {
-      ++depth;
-    } else if (letter == ']' || letter == '}') {
-      --depth;
-    } else if (letter == ',' && depth == 0) {
-      values.emplace_back();
-      continue;
-    }
-    values.back() += letter;
-  }
-  for (std::string& value : values) value = core::trim(value);
-  return values;
-}
-
-struct GridAxis {
-  std::string key;
-  std::vector<std::string> values;
-};
-
-// Keys that a study sets itself for each of its members.
-void check_key(const std::string& key) {
-  for (const char* own : {"run.name", "run.folder", "run.seed", "data.seed", "data.bootstrap_seed"})
-    if (key == own)
-      throw ConfigError("--grid",
-                        text("'", key, "' is set for each member by the study (its point ",
-                             "of the grid would be lost). Choose another key."));
-  if (key.rfind("ensemble", 0) == 0)
-    throw ConfigError("--grid", text("'", key,
-                                     "' belongs to the study, not to its members. Choose "
-                                     "a key of a training."));
-}
-
-GridAxis parse_axis(const std::string& list) {
-  const auto equals = list.find('=');
-  const std::string key = equals == std::string::npos ? "" : core::trim(list.substr(0, equals));
-  if (key.empty())
-    throw ConfigError("--grid", text("'", core::excerpt(list),
-                                     "' is no list of values. Write key=value,value, e.g. "
-                                     "generator.width=32,64."));
-  check_key(key);
-  GridAxis axis{key, split_values(list.substr(equals + 1))};
-  for (const std::string& value : axis.values)
-    if (value.empty())
-      throw ConfigError(
-          "--grid", text("'", core::excerpt(list), "' has an empty value. Write key=value,value."));
-  return axis;
-}
 
 std::string numbered(const std::string& word, std::size_t number) {
   char digits[24];
@@ -121,28 +61,6 @@ class Planner {
 };
 
 }  // namespace
-
-std::vector<record::StudyVariant> grid_variants(const std::vector<std::string>& grid) {
-  std::vector<record::StudyVariant> variants(1);
-  for (const std::string& list : grid) {
-    const GridAxis axis = parse_axis(list);
-    std::vector<record::StudyVariant> product;
-    for (const record::StudyVariant& before : variants)
-      for (const std::string& value : axis.values) {
-        record::StudyVariant point = before;
-        point.assignments.push_back(axis.key + "=" + value);
-        product.push_back(std::move(point));
-      }
-    variants = std::move(product);
-  }
-  std::set<std::string> labels;
-  for (record::StudyVariant& variant : variants) {
-    variant.label = variant.assignments.empty() ? "all" : core::join(variant.assignments, ", ");
-    if (!labels.insert(variant.label).second)
-      throw ConfigError("--grid", text("'", variant.label, "' is there twice. Name a value once."));
-  }
-  return variants;
-}
 
 StudyPlan plan_ensemble(const Workloads& workloads, const std::string& source,
                         const std::vector<std::string>& assignments, const Job& job) {

@@ -13,11 +13,6 @@ struct StudyPlan {
   std::vector<std::vector<std::string>> assignments;  ///< by member
 };
 
-/// The points of a grid: the product of its lists, {"a=1,2", "b=x,[y,z]"} -> 4 variants. Commas
-/// inside brackets, braces or quotes do not part values. No grid: one variant, "all".
-/// throws: ConfigError for a list without key or values, or a point that is there twice
-std::vector<record::StudyVariant> grid_variants(const std::vector<std::string>& grid);
-
 /// Members of an ensemble: the same data for all; seeds count up from run.seed, bootstraps from 1.
 /// Every variant's config is read once, so that what is wrong with it is said before anything runs.
 /// throws: ConfigError

@@ -1,0 +1,85 @@
+#include "sagips/analysis/figures/ensemble.hpp"
+
+#include <array>
+
+namespace sagips::analysis {
+namespace {
+
+using Style = Series::Style;
+
+constexpr std::array colours{Colour::blue,   Colour::vermillion, Colour::green,
+                             Colour::purple, Colour::orange,     Colour::sky};
+constexpr double percent = 100;
+
+struct Curve {
+  double EnsembleSize::*value;
+  double EnsembleSize::*deviation;
+};
+constexpr Curve residual_curve{&EnsembleSize::residual, &EnsembleSize::residual_deviation};
+constexpr Curve spread_curve{&EnsembleSize::spread, &EnsembleSize::spread_deviation};
+
+void add_course(const SizeCourse& course, const Curve& curve, Colour colour, Panel& panel) {
+  Series line{.label = course.label, .colour = colour};
+  Series band{.style = Style::band, .colour = colour};
+  const bool is_spread = curve.value == &EnsembleSize::spread;
+  for (const EnsembleSize& size : course.sizes) {
+    if (is_spread && size.members < 2) continue;  // one member has none
+    const double value = percent * size.*curve.value, half = percent * size.*curve.deviation;
+    line.x.push_back(static_cast<double>(size.members));
+    line.y.push_back(value);
+    band.y_low.push_back(value - half);
+    band.y_high.push_back(value + half);
+  }
+  band.x = line.x;
+  if (line.x.size() == 1) line.style = Style::points;
+  if (line.x.size() > 1) panel.series.push_back(std::move(band));
+  panel.series.push_back(std::move(line));
+}
+
+void add_points(const std::vector<VariantQuality>& variants, double EnsembleQuality::*number,
+                Panel& panel) {
+  Series points{.style = Style::points, .colour = Colour::blue};
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const double value = percent * variants[i].quality.*number;
+    const double error = percent * variants[i].error.*number;
+    points.x.push_back(static_cast<double>(i));
+    panel.x.names.push_back(variants[i].label);
+    points.y.push_back(value);
+    points.y_low.push_back(value - error);
+    points.y_high.push_back(value + error);
+  }
+  panel.x.lowest = -0.5;
+  panel.x.highest = static_cast<double>(variants.size()) - 0.5;
+  panel.y.lowest = 0;
+  panel.series.push_back(std::move(points));
+}
+
+}  // namespace
+
+Figure ensemble_sizes(const std::vector<SizeCourse>& courses) {
+  Panel residuals{.x = {.label = "members of the ensemble"}, .y = {.label = "RMS residual [%]"}};
+  Panel spreads{.x = {.label = "members of the ensemble"}, .y = {.label = "spread [%]"}};
+  residuals.y.lowest = 0;
+  spreads.y.lowest = 0;
+  for (std::size_t i = 0; i < courses.size(); ++i) {
+    const Colour colour = colours[i % colours.size()];
+    add_course(courses[i], residual_curve, colour, residuals);
+    add_course(courses[i], spread_curve, colour, spreads);
+  }
+  return {.panels = {std::move(residuals), std::move(spreads)},
+          .shared_x = true,
+          .width = 800,
+          .height = 700};
+}
+
+Figure ensemble_variants(const std::vector<VariantQuality>& variants) {
+  Panel spreads{.y = {.label = "spread [%]"}}, residuals{.y = {.label = "RMS residual [%]"}};
+  add_points(variants, &EnsembleQuality::spread, spreads);
+  add_points(variants, &EnsembleQuality::residual, residuals);
+  return {.panels = {std::move(spreads), std::move(residuals)},
+          .shared_x = true,
+          .width = 900,
+          .height = 700};
+}
+
+}  // namespace sagips::analysis

@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+
+#include "sagips/cli/commands.hpp"
+#include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/job_ranks.hpp"
+#include "sagips/cli/study/crew.hpp"
+#include "sagips/cli/study/experiment.hpp"
+#include "sagips/cli/study/experiments.hpp"
+#include "sagips/cli/study/over_ranks.hpp"
+#include "sagips/cli/study/progress.hpp"
+#include "sagips/cli/study/study_folder.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+namespace files = record::run_files;
+constexpr auto look_every = std::chrono::milliseconds(500);
+
+std::vector<std::string> with_options(const Arguments& arguments) {
+  std::vector<std::string> assignments = arguments.assignments;
+  for (const char* name : {"experiments", "method", "members"})
+    if (const std::string value = option(arguments, name); !value.empty())
+      assignments.push_back(core::text("closure.", name, "=", value));
+  return assignments;
+}
+
+// Tensors of an experiment are too small for threads to pay, unless the config names some.
+int threads_of_worker(const Job& job) {
+  return job.settings.threads > 0 ? static_cast<int>(job.settings.threads) : 1;
+}
+
+// A child of `sagips closure`: its share of the experiments of a folder.
+core::ExitCode work(const Workloads& workloads, const Arguments& arguments) {
+  const Job job = read_job(workloads, arguments.source, arguments.assignments);
+  const std::string folder = std::filesystem::path(arguments.source).parent_path().string();
+  nn::set_threads(threads_of_worker(job));
+  const InterruptGuard interrupt;
+  const WorkShare share = parse_share(option(arguments, "worker"));
+  return make_experiments(job, folder, share, {}) ? core::ExitCode::done
+                                                  : core::ExitCode::stopped_early;
+}
+
+std::vector<ChildProgram> workers(const Job& job, const std::string& folder, std::size_t count) {
+  std::vector<ChildProgram> programs;
+  for (std::size_t i = 0; i < count; ++i)
+    programs.push_back({{own_program(), "closure", core::text(folder, "/", files::config.name),
+                         "--worker", core::text(i, "/", count)},
+                        {{"OMP_NUM_THREADS", core::text(threads_of_worker(job))}},
+                        core::text(folder, "/", files::experiments.name, "/worker_", i, ".txt")});
+  return programs;
+}
+
+// Returns false when it was interrupted.
+bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
+  const auto all = static_cast<std::size_t>(job.settings.closure.experiments);
+  const auto cores =
+      static_cast<std::size_t>(std::max(1, nn::allowed_processors() / threads_of_worker(job)));
+  const std::size_t count = std::min(all, cores);
+  log.info(core::text(folder, ": ", all, " closure experiments with ", job.settings.closure.method,
+                      ", ", experiments_done(folder), " of them done; ", count, " at a time"));
+  StudyProgress progress(log, "experiments");
+  CrewWatch watch;
+  auto looked = std::chrono::steady_clock::now() - look_every;
+  watch.waiting = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - looked < look_every) return;
+    looked = now;
+    progress.show({all, experiments_done(folder), count, 0});
+  };
+  watch.ended = [&](std::size_t i, const Ending& ending) {
+    if (ending.exit_code != 0 && !InterruptGuard::requested())
+      progress.warning(core::text("worker ", i, " ended with exit code ", ending.exit_code,
+                                  "; see ", folder, "/", files::experiments.name, "/worker_", i,
+                                  ".txt"));
+    if (ending.signal != 0 && !InterruptGuard::requested())
+      progress.warning(core::text("worker ", i, " was ended by signal ", ending.signal));
+  };
+  watch.interrupted = [] { return InterruptGuard::requested(); };
+  return run_side_by_side(workers(job, folder, count), count, watch);
+}
+
+// Each rank of a job makes its share in its own process. collective
+bool share_out(const Job& job, const std::string& folder, comm::Ranks& ranks) {
+  nn::set_threads(threads_of_worker(job));
+  const bool finished = make_experiments(job, folder, {ranks.rank(), ranks.size()},
+                                         [&ranks] { ranks.board().beat(); });
+  const auto all = collect_texts(ranks, finished ? "finished" : "interrupted");
+  return std::all_of(all.begin(), all.end(),
+                     [](const std::string& one) { return one == "finished"; });
+}
+
+}  // namespace
+
+core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
+  if (arguments.options.count("worker") > 0) return work(workloads, arguments);
+  comm::Ranks& ranks = *arguments.ranks;
+  const Job job = read_job(workloads, arguments.source, with_options(arguments));
+  check_closure(job);
+  check_agreement(ranks, job.effective_config);
+  core::Log log;
+  std::optional<record::OpenedRun> opened;
+  if (ranks.is_first()) {
+    opened.emplace(open_study(job, "closure", "closure", arguments));
+    log.add_file(opened->directory.file(files::log.name));
+    opened->directory.folder(files::experiments.name);
+  }
+  const std::string folder =
+      announce_text(ranks, opened ? opened->directory.path() : std::string());
+  bool finished = true;
+  {
+    const InterruptGuard interrupt;
+    finished = ranks.size() > 1 ? share_out(job, folder, ranks) : run_workers(job, folder, log);
+  }
+  if (!ranks.is_first()) return core::ExitCode::done;
+
+  const bool any = write_closure(job, folder, log);
+  const auto missing =
+      static_cast<std::size_t>(job.settings.closure.experiments) - experiments_done(folder);
+  std::cout << "run folder: " << folder << std::endl;
+  if (missing > 0) {
+    log.warning(core::text(missing, " experiments are missing; the same command goes on"));
+    opened->directory.finish(record::RunStatus::stopped);
+    return finished ? core::ExitCode::failed : core::ExitCode::stopped_early;
+  }
+  opened->directory.finish(record::RunStatus::finished);
+  return any ? core::ExitCode::done : core::ExitCode::failed;
+}
+
+}  // namespace sagips::cli

@@ -1,0 +1,32 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sagips/cli/settings.hpp"
+#include "sagips/core/log.hpp"
+
+namespace sagips::cli {
+
+/// Which of all experiments one worker makes: number mod count = index.
+struct WorkShare {
+  std::int64_t index = 0, count = 1;
+};
+/// "2/8". throws: ConfigError
+WorkShare parse_share(const std::string& words);
+
+/// Makes the experiments of a share that the study's folder does not hold yet, one after the other,
+/// and adds each to `experiments/` there. Returns false when it was interrupted.
+/// after_each: between experiments
+bool make_experiments(const Job& job, const std::string& folder, const WorkShare& share,
+                      const std::function<void()>& after_each);
+
+/// How many experiments a folder holds.
+std::size_t experiments_done(const std::string& folder);
+
+/// Tables, closure.csv and figures of the experiments in a folder. Failed ones are counted and shown.
+/// Returns whether any gave an estimate.
+bool write_closure(const Job& job, const std::string& folder, core::Log& log);
+
+}  // namespace sagips::cli

@@ -1,0 +1,101 @@
+// Repeated closure tests from the shell.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "sagips/record/experiments.hpp"
+#include "tests/cli/command.hpp"
+
+namespace {
+
+const std::string folder = "runs/proxy1d/c/";
+const std::string tiny = " toy.events=2000 run.name=c ";
+const std::string tiny_networks =
+    tiny +
+    "train.epochs=4 train.evaluate_every=4 batch.samples=4 batch.events=8 evaluation.samples=50 "
+    "generator.width=8 discriminator.width=8 ";
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::vector<sagips::record::Experiment> experiments(const Scratch& scratch) {
+  return sagips::record::read_experiments(scratch.path() + "/" + folder + "experiments");
+}
+
+}  // namespace
+
+TEST(ClosureCommand, TellsPullsAndCoverageOfASolver) {
+  Scratch scratch;
+  const Outcome run = scratch.sagips("closure proxy1d --experiments 6 solve.bootstraps=3" + tiny);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (const std::string word : {"pull mean", "pull width", "coverage", "covariance of the moments",
+                                 "spread over bootstraps", "6 experiments", "failed: 0"})
+    EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
+  EXPECT_EQ(lines(scratch.read(folder + "closure.csv")), 13u);
+  EXPECT_TRUE(scratch.has(folder + "figures/closure_pulls.png"));
+  EXPECT_TRUE(scratch.has(folder + "figures/closure_coverage.png"));
+  const auto all = experiments(scratch);
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_NE(all[0].estimates.at(0).values, all[1].estimates.at(0).values) << "data of their own";
+}
+
+TEST(ClosureCommand, TellsEveryKindOfErrorOfNetworks) {
+  Scratch scratch;
+  const Outcome run = scratch.sagips(
+      "closure proxy1d/closure --experiments 2 --members 2 closure.bootstraps=2"
+      " run.figures=false" +
+      tiny_networks);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (const std::string word : {"eq. (8) over seeds", "means over seeds", "means over bootstraps",
+                                 "bootstraps and seeds", "covariance of the moments"})
+    EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
+  EXPECT_EQ(lines(scratch.read(folder + "closure.csv")), 31u);
+}
+
+TEST(ClosureCommand, CountsExperimentsThatFail) {
+  Scratch scratch;
+  const Outcome run = scratch.sagips(
+      "closure proxy1d --experiments 3 --method random solve.minutes=1e-9 run.figures=false" +
+      tiny);
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_NE(run.out.find("failed: 3"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("3: "), std::string::npos) << run.out;
+}
+
+TEST(ClosureCommand, GoesOnWhereItWasStopped) {
+  Scratch scratch;
+  const std::string command = "closure proxy1d --experiments 12 run.figures=false" + tiny;
+  const Outcome stopped =
+      scratch.run("{ " SAGIPS_PROGRAM " " + command +
+                  " & study=$!; for i in $(seq 2000); do [ $(cat " + folder +
+                  "experiments/*.jsonl 2>/dev/null | wc -l) -ge 3 ] && break; sleep 0.02; done;"
+                  " kill -TERM $study; wait $study; }");
+  EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
+  const std::size_t before = experiments(scratch).size();
+  EXPECT_GE(before, 3u);
+  EXPECT_LT(before, 12u) << "stopped before its end";
+  const Outcome resumed = scratch.sagips(command);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_EQ(experiments(scratch).size(), 12u);
+  Scratch undisturbed;
+  ASSERT_EQ(undisturbed.sagips(command).exit_code, 0);
+  EXPECT_EQ(scratch.read(folder + "closure.csv"), undisturbed.read(folder + "closure.csv"));
+}
+
+TEST(ClosureCommand, RefusesBadInputBeforeAnythingIsMade) {
+  Scratch scratch;
+  const auto refused = [&](const std::string& arguments, const std::string& word) {
+    const Outcome run = scratch.sagips("closure " + arguments);
+    EXPECT_EQ(run.exit_code, 2) << arguments;
+    EXPECT_EQ(run.error_lines(), 1) << run.err;
+    EXPECT_NE(run.err.find(word), std::string::npos) << run.err;
+    EXPECT_EQ(scratch.entries(), 0) << arguments;
+  };
+  refused("proxy1d data.file=events.npy", "truth");
+  refused("proxy1d --method momments", "'moments'");
+  refused("proxy1d --experiments 1", "closure.experiments");
+  refused("proxy1d --method gan closure.bootstraps=1", "closure.bootstraps");
+  refused("proxy1d/closure train.epochs=0", "train.");
+}
