@@ -12,6 +12,19 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
   static bool requested();
+  static double seconds_ago();  ///< since it was; 0: it was not
+};
+
+/// While it lives, SIGUSR1 asks for a checkpoint instead of ending the program.
+class CheckpointSignal {
+ public:
+  CheckpointSignal();
+  ~CheckpointSignal();
+  CheckpointSignal(const CheckpointSignal&) = delete;
+  CheckpointSignal& operator=(const CheckpointSignal&) = delete;
+
+  /// True once for each time that it was asked for.
+  static bool take();
 };
 
 }  // namespace sagips::cli

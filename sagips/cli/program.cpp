@@ -86,11 +86,14 @@ const CommandEntry commands[] = {
      "  sagips train resonance data.file=Zmumu_Run2011A_masses.csv\n"
      "  sagips train my_settings.yaml optimizer.generator.learning_rate=1e-4\n"
      "  sagips train proxy1d --timeline train.epochs=50\n"
-     "  mpirun -n 4 sagips train proxy1d exchange=arar_arar\n",
+     "  mpirun -n 4 sagips train proxy1d exchange=arar_arar\n"
+     "The same command goes on with a run that was interrupted.\n",
      train,
      Use::required,
      Over::all,
-     {{"timeline", "",
+     {{"fresh", "", "begin a new run although the same command was interrupted earlier"},
+      {"override", "", "go on with the run run.name although the config has changed"},
+      {"timeline", "",
        "write a trace of the first 100 epochs (train.timeline=N: N epochs) for ui.perfetto.dev"}}},
     {"check", "look at config, data and pipeline without running", "NAME|FILE", source_help,
      "  sagips check proxy1d\n"

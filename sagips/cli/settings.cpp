@@ -53,7 +53,10 @@ void Settings::fields(core::FieldList& list) {
   list.add("exchange", exchange, "how ranks exchange the generator's gradients; see `sagips list`");
   list.group("exchanges", exchanges, "settings of the exchanges");
   list.group("ranks", ranks, "training over several ranks (mpirun, srun)");
-  list.group("train", loop, "the training loop");
+  core::FieldList training;
+  loop.fields(training);
+  training.group("checkpoints", checkpoints, "what an interrupted run goes on from");
+  list.add_group("train", std::move(training), "the training loop");
   list.group("early_stop", early_stop,
              "stop by the distance between held-out and synthetic events");
   list.group("evaluation", evaluation, "how a generator is looked at");

@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "sagips/cli/study/convergence_config.hpp"
 #include "sagips/cli/study/closure_config.hpp"
+#include "sagips/cli/study/convergence_config.hpp"
 #include "sagips/cli/study/ensemble_config.hpp"
 #include "sagips/core/config.hpp"
 #include "sagips/optim/gan.hpp"
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/solvers.hpp"
 #include "sagips/optim/workload.hpp"
+#include "sagips/record/checkpoint_store.hpp"
 #include "sagips/record/run_directory.hpp"
 #include "sagips/train/early_stop.hpp"
 #include "sagips/train/evaluate.hpp"
@@ -52,6 +53,7 @@ struct Settings {
   comm::ExchangesConfig exchanges;
   train::RankConfig ranks;
   train::LoopConfig loop;
+  record::CheckpointConfig checkpoints;
   train::EarlyStopConfig early_stop;
   train::EvaluationConfig evaluation;
   SolveConfig solve;

@@ -10,13 +10,13 @@
 
 #include "sagips/cli/display.hpp"
 #include "sagips/cli/interrupt.hpp"
-#include "sagips/cli/snapshot_writer.hpp"
+#include "sagips/cli/lasting_metrics.hpp"
+#include "sagips/cli/live_files.hpp"
+#include "sagips/cli/rank_evaluation.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/metrics.hpp"
+#include "sagips/record/event_json.hpp"
 #include "sagips/record/run_files.hpp"
-#include "sagips/record/tensorboard.hpp"
-#include "sagips/record/timeline.hpp"
-#include "sagips/train/rank_reports.hpp"
+#include "sagips/train/checkpointer.hpp"
 
 namespace sagips::cli {
 
@@ -24,11 +24,10 @@ namespace {
 
 // Keeps what the final table needs.
 record::Observer keeper(TrainingRecord& kept) {
-  return [&kept, seen = false](const record::Event& event) mutable {
+  return [&kept](const record::Event& event) {
     if (const auto* evaluated = std::get_if<record::Evaluated>(&event)) {
-      if (!seen) kept.first = *evaluated;
+      if (kept.first.parameters.empty()) kept.first = *evaluated;
       kept.last = *evaluated;
-      seen = true;
     }
     if (const auto* finished = std::get_if<record::RunFinished>(&event)) kept.finished = *finished;
   };
@@ -43,106 +42,33 @@ record::Observer warner(core::Log& log) {
 
 // Synthetic events analysed in this rank's training time.
 record::Observer counter(RankRow& row) {
-  return [&row, events = 0.0, time_s = 0.0](const record::Event& event) mutable {
+  return [&row](const record::Event& event) {
     if (const auto* epoch = std::get_if<record::EpochDone>(&event)) {
-      events += epoch->events_per_second * (epoch->time_s - time_s);
-      time_s = epoch->time_s;
+      const double events = row.events_per_second * row.time_s +
+                            epoch->events_per_second * (epoch->time_s - row.time_s);
       row.epochs = epoch->epoch;
-      row.time_s = time_s;
-      row.events_per_second = time_s > 0 ? events / time_s : 0;
+      row.time_s = epoch->time_s;
+      row.events_per_second = row.time_s > 0 ? events / row.time_s : 0;
     }
   };
 }
 
-std::string of_rank(int rank, const char* extension) {
-  char name[32];
-  std::snprintf(name, sizeof(name), "rank_%04d.%s", rank, extension);
-  return name;
+void evaluation_state(nn::StateList& list, const std::string& name, record::Evaluated& evaluated) {
+  std::string words = record::event_to_json(evaluated);
+  list.field(name, words);
+  if (!list.gives()) evaluated = std::get<record::Evaluated>(record::event_from_json(words));
+}
+
+void row_state(nn::StateList& list, RankRow& row) {
+  list.field("row.epochs", row.epochs);
+  list.field("row.time_s", row.time_s);
+  list.field("row.events_per_second", row.events_per_second);
 }
 
 std::string metrics_file(const std::string& folder, int rank) {
   if (rank == 0) return core::text(folder, "/", record::run_files::metrics.name);
-  return core::text(folder, "/", record::run_files::ranks.name, "/", of_rank(rank, "jsonl"));
+  return core::text(folder, "/", record::run_files::ranks.name, "/", file_of_rank(rank, "jsonl"));
 }
-
-/// The picture of all ranks that rank 0 shows; other ranks see themselves.
-class RankEvaluation {
- public:
-  RankEvaluation(comm::Ranks& ranks, bool all_wait, optim::Gan& gan,
-                 const train::Evaluator& evaluator, const env::ParameterSet& parameters)
-      : ranks_(ranks), reports_(ranks, all_wait), gan_(gan), evaluator_(evaluator) {
-    for (const env::Parameter& parameter : parameters.all()) names_.push_back(parameter.name);
-  }
-
-  record::Evaluated operator()(std::int64_t epoch) {
-    return seen(reports_.meet(predictions(), weights(), epoch));
-  }
-  record::Evaluated last(std::int64_t epoch) {
-    return seen(reports_.close(predictions(), weights(), epoch));
-  }
-  /// What was seen last: the mean over ranks on rank 0.
-  record::Snapshot snapshot() const {
-    record::Snapshot snapshot;
-    snapshot.parameters = names_;
-    snapshot.predictions = floats(seen_);
-    snapshot.weights = floats(gan_.predicting_weights());
-    return snapshot;
-  }
-
- private:
-  torch::Tensor predictions() { return gan_.predict(evaluator_.samples()).contiguous(); }
-  torch::Tensor weights() {
-    nn::Replica& replica = gan_.generator();
-    return replica.weights().detach().narrow(0, 0, replica.shared_size()).clone();
-  }
-  static std::vector<float> floats(const torch::Tensor& numbers) {
-    const torch::Tensor flat = numbers.detach().to(torch::kCPU, torch::kFloat32).contiguous();
-    return {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()};
-  }
-  record::Evaluated seen(const train::RankView& view) {
-    seen_ = view.predictions;
-    if (!ranks_.is_first()) return evaluator_.parameters(view.predictions);
-    record::Evaluated evaluated = evaluator_.evaluate(view.predictions);
-    if (ranks_.size() > 1) evaluated.ranks = view.numbers(names_);
-    return evaluated;
-  }
-
-  comm::Ranks& ranks_;
-  train::RankReports reports_;
-  optim::Gan& gan_;
-  const train::Evaluator& evaluator_;
-  std::vector<std::string> names_;
-  torch::Tensor seen_;
-};
-
-/// Writes the trace of the first epochs.
-class Trace {
- public:
-  Trace(std::int64_t epochs, const std::string& file, int rank, optim::Gan& gan)
-      : epochs_(epochs), file_(file), gan_(gan) {
-    if (epochs == 0) return;
-    timeline_.emplace(rank);
-    gan_.set_tracer(tracer());
-  }
-  core::Tracer* tracer() { return timeline_ ? &*timeline_ : nullptr; }
-  void operator()(const record::Event& event) {
-    const auto* done = std::get_if<record::EpochDone>(&event);
-    if (!done || ++over_ != epochs_) return;
-    timeline_->stop();
-    gan_.set_tracer(nullptr);
-  }
-  /// throws: StorageError
-  void write() {
-    gan_.set_tracer(nullptr);
-    if (timeline_) timeline_->write(file_);
-  }
-
- private:
-  std::int64_t epochs_, over_ = 0;
-  std::string file_;
-  optim::Gan& gan_;
-  std::optional<record::Timeline> timeline_;
-};
 
 // mpirun gives its processes a terminal of its own even when it writes to a file itself.
 bool launcher_has_terminal() {
@@ -157,115 +83,222 @@ bool everybody(comm::Ranks& ranks, bool here) {
   return std::all_of(all.begin(), all.end(), [](std::uint64_t there) { return there != 0; });
 }
 
-// What rank 0 alone keeps of a run while it lasts: snapshots, and event files for TensorBoard.
-record::Observer first_rank_files(const Job& job, const comm::Ranks& ranks,
-                                  const RankEvaluation& evaluation, const std::string& folder,
-                                  core::Log& log) {
-  if (!ranks.is_first()) return {};
-  train::LoopConfig loop = job.settings.loop;
-  std::vector<record::Observer> all;
-  if (loop.snapshots > 0)
-    all.push_back(SnapshotWriter(
-        core::text(folder, "/", record::run_files::snapshots.name),
-        [loop](std::int64_t epoch) { return loop.snapshot_part(epoch); },
-        [&evaluation] { return evaluation.snapshot(); }, log));
-  if (job.settings.run.tensorboard)
-    all.push_back([writer = std::make_shared<record::TensorBoardWriter>(
-                       core::text(folder, "/", record::run_files::tensorboard.name), 0)](
-                      const record::Event& event) { (*writer)(event); });
-  return [all](const record::Event& event) mutable {
-    for (const record::Observer& one : all) one(event);
-  };
+}  // namespace
+
+namespace {
+
+record::CheckpointStore store_of(const Job& job, const Beginning& beginning) {
+  return {core::text(beginning.folder, "/", record::run_files::checkpoints.name), beginning.run_id,
+          job.settings.checkpoints.keep};
+}
+
+/// One rank's training: who looks on, what a resumed run needs of each, and the loop.
+class Crank {
+ public:
+  Crank(const Job& job, comm::Ranks& ranks, optim::Gan& gan, train::RankExchange& exchange,
+        const train::Evaluator& evaluator, const Beginning& beginning, core::Log& log)
+      : job_(job),
+        ranks_(ranks),
+        gan_(gan),
+        exchange_(exchange),
+        evaluator_(evaluator),
+        log_(log),
+        all_wait_(everybody(ranks, exchange.waits())),
+        evaluation_(ranks, all_wait_, gan, evaluator,
+                    env::ParameterSet(job.workload->parameters())),
+        early_stop_(job.settings.early_stop),
+        live_files_(job, ranks, gan, evaluation_, beginning.folder, log),
+        metrics_(metrics_file(beginning.folder, ranks.rank()),
+                 [this](const std::string& line) { warn(line); }),
+        checkpoints_(ranks, store_of(job, beginning),
+                     {.info = [&log](const std::string& line) { log.info(line); },
+                      .warning = [this](const std::string& line) { warn(line); }}) {
+    training_.accord = std::make_unique<train::Accord>(ranks, exchange.waits());
+    checkpointer_.emplace(ranks, job.settings.checkpoints, exchange.waits(), *training_.accord,
+                          checkpoints_,
+                          train::Checkpointer::Signals{[this] { return interrupted(); },
+                                                       [] { return CheckpointSignal::take(); }},
+                          [this](nn::StateList& list) { state(list); });
+  }
+
+  ~Crank() {
+    set_alarm([] { return InterruptGuard::requested(); });
+  }
+  Crank(const Crank&) = delete;
+  Crank& operator=(const Crank&) = delete;
+
+  Training run(Beginning beginning);
+
+ private:
+  void set_alarm(std::function<bool()> alarmed) {
+    ranks_.patience().set_config(
+        {.timeout_s = job_.settings.ranks.timeout_s, .alarmed = std::move(alarmed)});
+  }
+  train::Loop::Callbacks callbacks();
+  void state(nn::StateList& list);
+  void take(train::Restored restored);
+  void watch(const record::Event& event);
+  void warn(const std::string& line) {
+    for (const auto& observer : observers_)
+      observer(record::Warning{loop_ ? loop_->epoch() : 0, line});
+  }
+  bool interrupted();
+  void tell_of_checkpoints();
+  void report_last(const train::LoopResult& result);
+
+  const Job& job_;
+  comm::Ranks& ranks_;
+  optim::Gan& gan_;
+  train::RankExchange& exchange_;
+  const train::Evaluator& evaluator_;
+  core::Log& log_;
+  Training training_;
+  bool all_wait_;
+  RankEvaluation evaluation_;
+  LiveFiles live_files_;
+  train::EarlyStop early_stop_;
+  LastingMetrics metrics_;
+  std::optional<Display> display_;
+  std::vector<record::Observer> observers_;
+  train::Checkpoints checkpoints_;
+  std::optional<train::Checkpointer> checkpointer_;
+  std::optional<train::Loop> loop_;
+  std::int64_t epoch_ = 0;  ///< of the last one that is over
+};
+
+// Everything that makes a resumed run the run that it was.
+void Crank::state(nn::StateList& list) {
+  list.part("loop", *loop_);
+  if (ranks_.size() > 1) list.part("ranks", exchange_);
+  list.part("early_stop", early_stop_);
+  list.part("metrics", metrics_);
+  evaluation_state(list, "first_evaluation", training_.record.first);
+  evaluation_state(list, "last_evaluation", training_.record.last);
+  row_state(list, training_.row);
+  list.field("epoch", epoch_);
+}
+
+void Crank::take(train::Restored restored) {
+  if (restored.ranks != ranks_.size()) {
+    train::forget(restored.state, "ranks.");  // exchanges begin anew
+    auto now = nn::State();
+    auto own = nn::StateList::giving(now);
+    if (ranks_.size() > 1) own.part("ranks", exchange_);
+    restored.state.insert(now.begin(), now.end());
+  }
+  auto list = nn::StateList::taking(restored.state);
+  state(list);
+  nn::refuse_unclaimed(list);
+}
+
+// The launcher may be ending the job because a rank died.
+bool Crank::interrupted() {
+  if (!InterruptGuard::requested()) return false;
+  if (ranks_.size() > 1) ranks_.patience().check_deaths();
+  return true;
+}
+
+void Crank::watch(const record::Event& event) {
+  if (const auto* done = std::get_if<record::EpochDone>(&event)) epoch_ = done->epoch;
+  if (std::holds_alternative<record::Evaluated>(event) && ranks_.size() > 1)
+    for (const record::Exchanged& report : exchange_.reports(epoch_)) {
+      metrics_(report);
+      live_files_(report);
+    }
+  if (!display_) return;
+  if (const auto* done = std::get_if<record::EpochDone>(&event)) {
+    record::EpochDone all = *done;  // what all ranks together analyse, at this rank's pace
+    all.events_per_second *= ranks_.size();
+    (*display_)(all);
+  } else {
+    (*display_)(event);
+  }
+}
+
+train::Loop::Callbacks Crank::callbacks() {
+  observers_ = {keeper(training_.record), warner(log_),
+                counter(training_.row),   std::ref(metrics_),
+                std::ref(live_files_),    [this](const record::Event& event) { watch(event); }};
+  train::Loop::Callbacks callbacks;
+  callbacks.observers = observers_;
+  callbacks.evaluate = [this] { return evaluation_(epoch_); };
+  if (ranks_.is_first())
+    callbacks.should_stop = [this](const record::Evaluated& evaluated) {
+      return early_stop_(evaluated);
+    };
+  if (ranks_.size() > 1) callbacks.exchange = exchange_.hooks();
+  callbacks.tracer = live_files_.tracer();
+  checkpointer_->hang_into(callbacks);
+  return callbacks;
+}
+
+void Crank::tell_of_checkpoints() {
+  if (!ranks_.is_first() || checkpoints_.written() == 0) return;
+  if (const double ago = InterruptGuard::seconds_ago(); ago > 0)
+    log_.info(core::text("told to stop ", core::fixed(ago, 2), " s ago"));
+  const double share = checkpoints_.spent_s() / std::max(1e-9, training_.row.time_s);
+  log_.info(core::text(checkpoints_.written(), " checkpoints took ",
+                       core::significant(checkpoints_.spent_s(), 3), " s (",
+                       core::significant(100 * share, 2), " % of the training time)"));
+}
+
+// Now that the slowest has come to its end.
+void Crank::report_last(const train::LoopResult& result) {
+  record::Evaluated last = evaluation_.last(result.epochs);
+  last.epoch = result.epochs;
+  last.time_s = result.time_s;
+  training_.record.last = last;
+  metrics_(last);
+}
+
+Training Crank::run(Beginning beginning) {
+  train::LoopConfig config = job_.settings.loop;
+  config.engine.threads = at::get_num_threads();  // as `threads` was settled: they take tiles
+  if (ranks_.is_first())
+    display_.emplace(STDOUT_FILENO,
+                     DisplayConfig{.may_redraw = ranks_.size() == 1 || launcher_has_terminal()});
+  loop_.emplace(config, gan_, callbacks());
+  if (beginning.restored) take(std::move(*beginning.restored));
+  checkpointer_->watch(*loop_);
+  live_files_.begin(loop_->epoch());
+  log_.set_terminal(false);  // the display shows what happens; the file goes on
+  set_alarm([this] {
+    checkpointer_->poll();
+    return InterruptGuard::requested();
+  });
+  if (display_)
+    (*display_)(record::RunStarted{job_.settings.workload, beginning.folder,
+                                   job_.settings.loop.epochs, job_.settings.loop.minutes});
+  train::LoopResult result;
+  try {
+    result = loop_->run();
+  } catch (const core::Error&) {
+    if (ranks_.size() > 1) throw;
+    training_.failure = std::current_exception();
+    result.epochs = epoch_;
+    training_.record.last = evaluator_.parameters(gan_.predict(evaluator_.samples()));
+    training_.record.last.epoch = epoch_;
+  }
+  training_.left = checkpointer_->gave_up() && ranks_.size() > 1;
+  set_alarm([] { return InterruptGuard::requested(); });
+  if (!all_wait_ && ranks_.size() > 1 && !training_.left) report_last(result);
+  log_.set_terminal(true);
+  live_files_.end();
+  tell_of_checkpoints();
+  training_.row.rank = ranks_.rank();
+  const auto reports = exchange_.reports(result.epochs);
+  for (const record::Exchanged& report : reports)
+    if (report.subject == "generator") training_.row.exchange = report;
+  return std::move(training_);
 }
 
 }  // namespace
 
 Training turn_the_crank(const Job& job, comm::Ranks& ranks, optim::Gan& gan,
                         train::RankExchange& exchange, const train::Evaluator& evaluator,
-                        const std::string& folder, core::Log& log) {
-  Training training;
-  training.accord = std::make_unique<train::Accord>(ranks, exchange.waits());
-  const bool all_wait = everybody(ranks, exchange.waits());
-  RankEvaluation evaluation(ranks, all_wait, gan, evaluator,
-                            env::ParameterSet(job.workload->parameters()));
-  train::EarlyStop early_stop(job.settings.early_stop);
-  record::MetricsWriter metrics(metrics_file(folder, ranks.rank()));
-  std::optional<Display> display;
-  if (ranks.is_first())
-    display.emplace(STDOUT_FILENO,
-                    DisplayConfig{.may_redraw = ranks.size() == 1 || launcher_has_terminal()});
-  const record::Observer live = first_rank_files(job, ranks, evaluation, folder, log);
-  Trace trace(
-      job.settings.loop.timeline,
-      core::text(folder, "/", record::run_files::timeline.name, "/", of_rank(ranks.rank(), "json")),
-      ranks.rank(), gan);
-  log.set_terminal(false);  // the display shows what happens; the file goes on
-
-  std::int64_t epoch = 0;
-  train::Loop::Callbacks callbacks;
-  callbacks.observers = {keeper(training.record), warner(log), counter(training.row),
-                         std::ref(metrics), std::ref(trace)};
-  if (live) callbacks.observers.emplace_back(std::cref(live));
-  callbacks.tracer = trace.tracer();
-  callbacks.observers.push_back([&](const record::Event& event) {
-    if (const auto* done = std::get_if<record::EpochDone>(&event)) epoch = done->epoch;
-    if (std::holds_alternative<record::Evaluated>(event) && ranks.size() > 1)
-      for (const record::Exchanged& report : exchange.reports(epoch)) {
-        metrics(report);
-        if (live) live(report);
-      }
-    if (!display) return;
-    if (const auto* done = std::get_if<record::EpochDone>(&event)) {
-      record::EpochDone all = *done;  // what all ranks together analyse, at this rank's pace
-      all.events_per_second *= ranks.size();
-      (*display)(all);
-    } else {
-      (*display)(event);
-    }
-  });
-  callbacks.evaluate = [&] { return evaluation(epoch); };
-  if (ranks.is_first())
-    callbacks.should_stop = [&](const record::Evaluated& evaluated) {
-      return early_stop(evaluated);
-    };
-  callbacks.interrupted = [&] {
-    if (!InterruptGuard::requested()) return false;
-    ranks.patience().look_after();  // the launcher may be ending the job because a rank died
-    return true;
-  };
-  callbacks.agree = [&](std::int64_t over, const std::string& wish) {
-    return (*training.accord)(over, wish);
-  };
-  if (ranks.size() > 1) callbacks.exchange = exchange.hooks();
-  if (display)
-    (*display)(record::RunStarted{job.settings.workload, folder, job.settings.loop.epochs,
-                                  job.settings.loop.minutes});
-  train::LoopConfig loop = job.settings.loop;
-  loop.engine.threads = at::get_num_threads();  // as `threads` was settled: they take tiles
-  train::LoopResult result;
-  try {
-    result = train::Loop(loop, gan, callbacks).run();
-  } catch (const core::Error&) {
-    if (ranks.size() > 1) throw;
-    training.failure = std::current_exception();
-    result.epochs = epoch;
-    training.record.last = evaluator.parameters(gan.predict(evaluator.samples()));
-    training.record.last.epoch = epoch;
-  }
-  if (!all_wait && ranks.size() > 1) {  // now that the slowest has come to its end
-    record::Evaluated last = evaluation.last(result.epochs);
-    last.epoch = result.epochs;
-    last.time_s = result.time_s;
-    training.record.last = last;
-    metrics(last);
-  }
-  log.set_terminal(true);
-  trace.write();
-  training.row.rank = ranks.rank();
-  const auto reports = exchange.reports(result.epochs);
-  for (const record::Exchanged& report : reports)
-    if (report.subject == "generator") training.row.exchange = report;
-  return training;
+                        Beginning beginning, core::Log& log) {
+  Crank crank(job, ranks, gan, exchange, evaluator, beginning, log);
+  return crank.run(std::move(beginning));
 }
 
 }  // namespace sagips::cli

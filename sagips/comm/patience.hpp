@@ -15,7 +15,8 @@ class Patience {
  public:
   struct Config {
     double timeout_s = 300;
-    /// Set by a signal handler: the launcher may be taking the job down because a rank died.
+    /// Set by a signal handler: the launcher may be taking the job down because a rank died. May
+    /// throw to leave what waits.
     std::function<bool()> alarmed;
   };
   Patience(Communicator& communicator, Board& board, Config config);
@@ -34,6 +35,8 @@ class Patience {
   void wait(Condition& condition, const Whom& whom);
   /// throws: CommError when a rank of this node has died. Cheap unless there is an alarm.
   void look_after();
+  /// throws: CommError when a rank of this node has died
+  void check_deaths() const;
 
   Board& board() { return board_; }
   void set_config(Config config) { config_ = std::move(config); }
@@ -42,7 +45,6 @@ class Patience {
  private:
   void wait_long(Condition& condition, const Whom& whom);
   [[noreturn]] void give_up(const Whom& whom) const;
-  void check_deaths() const;
 
   Communicator& communicator_;
   Board& board_;

@@ -43,7 +43,15 @@ class Ranks {
 };
 
 /// Tags of messages that belong to no exchange; those of exchanges count up from 1.
-enum class ControlTag : int { broadcast = 20000, report, verdict, summary, study };
+enum class ControlTag : int {
+  broadcast = 20000,
+  report,
+  verdict,
+  summary,
+  checkpoint,
+  quick_stop,
+  study
+};
 
 inline int tag_of(ControlTag tag) { return static_cast<int>(tag); }
 

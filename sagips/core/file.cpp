@@ -115,4 +115,11 @@ void write_file(const std::string& path, const std::string& content) {
   }
 }
 
+void sync_folder(const std::string& path) {
+  const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.number() < 0) refuse_to_write(path, std::strerror(errno));
+  // EINVAL: a file system that does not offer this
+  if (::fsync(folder.number()) != 0 && errno != EINVAL) refuse_to_write(path, std::strerror(errno));
+}
+
 }  // namespace sagips::core

@@ -10,4 +10,8 @@ std::string read_file(const std::string& path);
 /// StorageError
 void write_file(const std::string& path, const std::string& content);
 
+/// Makes what was renamed, made or removed in a folder survive a power cut, where the file system
+/// can. throws: StorageError
+void sync_folder(const std::string& path);
+
 }  // namespace sagips::core

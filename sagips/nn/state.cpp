@@ -63,6 +63,23 @@ void StateList::field(const std::string& name, std::vector<double>& value) {
   value.assign(saved.data_ptr<double>(), saved.data_ptr<double>() + saved.numel());
 }
 
+void StateList::field(const std::string& name, std::string& value) {
+  if (into_) {
+    torch::Tensor letters = torch::empty({static_cast<std::int64_t>(value.size())}, torch::kUInt8);
+    std::copy(value.begin(), value.end(), letters.data_ptr<std::uint8_t>());
+    (*into_)[prefix_ + name] = letters;
+    return;
+  }
+  const torch::Tensor saved = next(name)->contiguous();
+  if (saved.dim() != 1 || saved.scalar_type() != torch::kUInt8)
+    throw StateError(text("saved state '", prefix_ + name, "' has shape ", saved.sizes(), " of ",
+                          saved.dtype(),
+                          ", expected a text (written by another version). Use the version that "
+                          "wrote it."));
+  const auto* letters = saved.data_ptr<std::uint8_t>();
+  value.assign(letters, letters + saved.numel());
+}
+
 std::vector<std::string> StateList::unclaimed() const {
   std::vector<std::string> left;
   if (!from_) return left;

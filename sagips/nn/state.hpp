@@ -25,6 +25,7 @@ class StateList {
   void field(const std::string& name, std::int64_t& value);
   void field(const std::string& name, double& value);
   void field(const std::string& name, std::vector<double>& value);
+  void field(const std::string& name, std::string& value);
 
   /// A part with a state of its own: its fields get the prefix "name.".
   template <class Part>
@@ -34,6 +35,8 @@ class StateList {
     value.state(*this);
     prefix_ = outer;
   }
+
+  bool gives() const { return into_ != nullptr; }
 
   /// Names in `from` that no field asked for; empty while giving.
   std::vector<std::string> unclaimed() const;

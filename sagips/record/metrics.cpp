@@ -1,9 +1,11 @@
 #include "sagips/record/metrics.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <system_error>
 
@@ -21,6 +23,20 @@ struct CloseFile {
 using Clock = std::chrono::steady_clock;
 constexpr auto flush_period = std::chrono::seconds(1);
 
+// Cuts a file after that many bytes, or after its last whole line where it is shorter (what was not
+// yet on the disk when the power went); returns its length.
+std::int64_t cut(const std::string& path, std::int64_t keep_bytes) {
+  std::error_code problem;
+  const auto there = std::filesystem::file_size(path, problem);
+  if (problem || keep_bytes <= 0) return 0;
+  const std::string begin =
+      core::read_file(path).substr(0, std::min<std::uintmax_t>(there, keep_bytes));
+  const std::size_t end = begin.rfind('\n');
+  const std::int64_t length = end == std::string::npos ? 0 : static_cast<std::int64_t>(end) + 1;
+  std::filesystem::resize_file(path, static_cast<std::uintmax_t>(length), problem);
+  return problem ? 0 : length;
+}
+
 }  // namespace
 
 struct MetricsWriter::Output {
@@ -29,6 +45,7 @@ struct MetricsWriter::Output {
   std::unique_ptr<std::FILE, CloseFile> file;  // empty after a failed write
   Clock::time_point last_flush = Clock::now();
   std::optional<double> last_epoch_time_s;
+  std::int64_t bytes = 0;              // good ones
   std::optional<EpochDone> held_back;  // the newest epoch, as long as it was thinned out
 
   void fail() {
@@ -47,6 +64,7 @@ struct MetricsWriter::Output {
     if (!file) return;
     const std::string line = event_to_json(event) + "\n";
     if (std::fwrite(line.data(), 1, line.size(), file.get()) != line.size()) fail();
+    bytes += static_cast<std::int64_t>(line.size());
     if (Clock::now() - last_flush >= flush_period) flush();
   }
 
@@ -66,12 +84,20 @@ struct MetricsWriter::Output {
   }
 };
 
-MetricsWriter::MetricsWriter(const std::string& path, double epoch_period_s)
+MetricsWriter::MetricsWriter(const std::string& path, double epoch_period_s,
+                             std::int64_t keep_bytes)
     : output_(std::make_unique<Output>()) {
   output_->path = path;
   output_->epoch_period_s = epoch_period_s;
-  output_->file.reset(std::fopen(path.c_str(), "we"));
+  output_->bytes = cut(path, keep_bytes);
+  output_->file.reset(std::fopen(path.c_str(), output_->bytes > 0 ? "ae" : "we"));
   if (!output_->file) output_->fail();
+}
+
+std::int64_t MetricsWriter::bytes() const { return output_->bytes; }
+
+void MetricsWriter::flush() {
+  if (output_->file) output_->flush();
 }
 
 MetricsWriter::~MetricsWriter() {

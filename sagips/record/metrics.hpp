@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@ namespace sagips::record {
 /// Writes each event as one JSON line: {"event": "epoch_done", "epoch": 1, ...}. NaN becomes null.
 /// Flushed every second and at the end.
 ///
+/// A run that goes on gives the length that the file had when its state was kept: what stands
+/// behind is cut off, so that no epoch stands there twice.
+///
 /// Epoch lines are thinned: at most one every `epoch_period_s` seconds of training time, the first
 /// and the last always.
 ///
@@ -20,10 +24,14 @@ namespace sagips::record {
 /// throws: StorageError
 class MetricsWriter {
  public:
-  explicit MetricsWriter(const std::string& path, double epoch_period_s = 0.25);
+  /// keep_bytes: where to go on; 0: a new file
+  explicit MetricsWriter(const std::string& path, double epoch_period_s = 0.25,
+                         std::int64_t keep_bytes = 0);
   ~MetricsWriter();
   MetricsWriter(MetricsWriter&&) noexcept;
   void operator()(const Event& event);
+  std::int64_t bytes() const;  ///< of what has been written, a line that waits for its turn aside
+  void flush();
 
  private:
   struct Output;

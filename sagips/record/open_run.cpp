@@ -29,7 +29,8 @@ std::string config_path(const std::string& folder) {
 
 OpenedRun begin(RunDirectory directory, const RunIdentity& identity) {
   core::write_file(config_path(directory.path()), identity.effective_config);
-  write_run_record(directory.path(), {identity.command, RunStatus::unfinished, now_s()});
+  write_run_record(directory.path(),
+                   {identity.command, RunStatus::unfinished, now_s(), draw_run_id()});
   return {std::move(directory), false, {}};
 }
 

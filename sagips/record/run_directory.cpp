@@ -196,11 +196,7 @@ bool RunDirectory::is_name(const std::string& name) {
   return !core::trim(name).empty() && !special && !control && name.find('/') == std::string::npos;
 }
 
-void RunDirectory::finish(RunStatus status) const {
-  RunRecord record = read_run_record(path_).value_or(RunRecord{});
-  record.status = status;
-  write_run_record(path_, record);
-}
+void RunDirectory::finish(RunStatus status) const { write_run_status(path_, status); }
 
 std::string RunDirectory::folder(const std::string& name) const {
   std::string path = file(name);

@@ -1,7 +1,9 @@
 #include "sagips/record/run_status.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
+#include <random>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
@@ -30,11 +32,25 @@ std::string to_word(RunStatus status) {
       ->word;
 }
 
+std::string draw_run_id() {
+  std::random_device entropy;
+  char digits[17];
+  std::snprintf(digits, sizeof(digits), "%08x%08x", entropy(), entropy());
+  return digits;
+}
+
 void write_run_record(const std::string& folder, const RunRecord& record) {
   const Json object{{"command", record.command},
                     {"status", to_word(record.status)},
-                    {"started_s", record.started_s}};
+                    {"started_s", record.started_s},
+                    {"id", record.id}};
   core::write_file(path_in(folder), object.dump(2) + "\n");
+}
+
+void write_run_status(const std::string& folder, RunStatus status) {
+  RunRecord record = read_run_record(folder).value_or(RunRecord{});
+  record.status = status;
+  write_run_record(folder, record);
 }
 
 std::optional<RunRecord> read_run_record(const std::string& folder) {
@@ -44,7 +60,7 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     for (const Word& known : words)
       if (word == known.word)
         return RunRecord{object.at("command").get<std::string>(), known.status,
-                         object.at("started_s").get<double>()};
+                         object.at("started_s").get<double>(), object.at("id").get<std::string>()};
   } catch (const core::DataError&) {
   } catch (const Json::exception&) {
   }

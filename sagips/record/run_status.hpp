@@ -17,12 +17,18 @@ struct RunRecord {
   std::string command;  ///< "train"
   RunStatus status = RunStatus::unfinished;
   double started_s = 0;  ///< since 1970; orders runs
+  std::string id{};      ///< drawn for each run: its checkpoints carry it
 };
 
 std::string to_word(RunStatus status);
 
+/// A new `RunRecord::id`.
+std::string draw_run_id();
+
 /// throws: StorageError
 void write_run_record(const std::string& folder, const RunRecord& record);
+/// The same record with another status. throws: StorageError
+void write_run_status(const std::string& folder, RunStatus status);
 /// Nothing when there is none (a run that cannot be resumed) or when it cannot be read.
 std::optional<RunRecord> read_run_record(const std::string& folder);
 

@@ -48,20 +48,24 @@ std::int64_t Accord::meeting_after(std::int64_t epoch) {
   return epoch + std::max<std::int64_t>(1, std::llround(ahead));
 }
 
-std::string Accord::decide(std::int64_t epoch, const std::string& wish) {
+Accord::Word Accord::decide(std::int64_t epoch, const Wish& wish) {
   if (!waiting_.empty() && epoch < next_meeting_) return {};
   Verdict verdict;
-  verdict.stop = wish.empty() ? 0 : 1;
-  std::copy_n(wish.data(), std::min(wish.size(), verdict.reason.size() - 1),
+  verdict.stop = wish.stop.empty() ? 0 : 1;
+  verdict.checkpoint = verdict.stop != 0 ? 0 : wish.checkpoint;  // all write one at the end
+  std::copy_n(wish.stop.data(), std::min(wish.stop.size(), verdict.reason.size() - 1),
               verdict.reason.begin());
-  verdict.next_meeting = next_meeting_ = meeting_after(epoch);
+  next_meeting_ = meeting_after(epoch);
+  if (wish.meet_by > epoch) next_meeting_ = std::min(next_meeting_, wish.meet_by);
+  verdict.next_meeting = next_meeting_;
   std::vector<int> whom = waiting_;
-  if (!wish.empty()) whom.insert(whom.end(), free_.begin(), free_.end());
+  if (verdict.stop != 0 || verdict.checkpoint != 0)
+    whom.insert(whom.end(), free_.begin(), free_.end());
   if (!whom.empty()) tell(whom, verdict);
-  return wish;
+  return {wish.stop, verdict.checkpoint};
 }
 
-std::string Accord::hear(std::int64_t epoch) {
+Accord::Word Accord::hear(std::int64_t epoch) {
   if (waits_) {
     if (epoch < next_meeting_) return {};
     comm::Request verdict = ranks_.communicator().receive(0, tag, bytes_of(received_));
@@ -72,11 +76,14 @@ std::string Accord::hear(std::int64_t epoch) {
     return {};
   }
   told_ = received_.stop != 0;
-  return told_ ? std::string(received_.reason.data()) : std::string();
+  const Word word{told_ ? std::string(received_.reason.data()) : std::string(),
+                  received_.checkpoint};
+  if (!waits_ && !told_) expect();  // a checkpoint, and more may follow
+  return word;
 }
 
-std::string Accord::operator()(std::int64_t epoch, const std::string& wish) {
-  if (ranks_.size() == 1) return wish;
+Accord::Word Accord::operator()(std::int64_t epoch, const Wish& wish) {
+  if (ranks_.size() == 1) return {wish.stop, wish.stop.empty() ? wish.checkpoint : 0};
   return ranks_.is_first() ? decide(epoch, wish) : hear(epoch);
 }
 

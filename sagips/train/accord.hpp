@@ -8,17 +8,30 @@
 
 namespace sagips::train {
 
-/// Lets all ranks stop for the same reason, and those that wait for each other after the same epoch.
+/// Lets all ranks stop for the same reason, and those that wait for each other after the same epoch;
+/// and lets them write checkpoints at such epochs.
 ///
 /// Rank 0 decides. Ranks that wait for others hear from it at agreed epochs, some four times a
 /// second; ranks that never wait are told when it happens and ask without waiting.
 class Accord {
  public:
+  /// What rank 0 wants before an epoch; what others want counts for nothing.
+  struct Wish {
+    std::string stop{};           ///< the reason; empty: none
+    std::int64_t checkpoint = 0;  ///< the number of one that is due; 0: none
+    std::int64_t meet_by = 0;     ///< an epoch at which ranks that wait are to meet; 0: any
+  };
+  /// What this rank is to do before an epoch.
+  struct Word {
+    std::string stop{};
+    std::int64_t checkpoint = 0;
+  };
+
   /// `waits`: whether this rank ever waits for another one. collective
   Accord(comm::Ranks& ranks, bool waits);
 
-  /// Before each epoch: rank 0's reason to stop, or an empty text. Only rank 0's `wish` counts.
-  std::string operator()(std::int64_t epoch, const std::string& wish);
+  /// Before each epoch: rank 0's word.
+  Word operator()(std::int64_t epoch, const Wish& wish);
 
   /// Rank 0 has finished: the others may go. Everybody stays until it says so. collective
   void part();
@@ -26,11 +39,12 @@ class Accord {
  private:
   struct Verdict {
     std::int64_t stop = 0;
+    std::int64_t checkpoint = 0;
     std::int64_t next_meeting = 0;
     std::array<char, 112> reason{};
   };
-  std::string decide(std::int64_t epoch, const std::string& wish);
-  std::string hear(std::int64_t epoch);
+  Word decide(std::int64_t epoch, const Wish& wish);
+  Word hear(std::int64_t epoch);
   void tell(const std::vector<int>& whom, const Verdict& verdict);
   void expect();
   std::int64_t meeting_after(std::int64_t epoch);

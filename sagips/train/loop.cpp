@@ -14,6 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr const char* interrupted_reason = "interrupted";
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -82,8 +84,8 @@ void Loop::evaluate() {
   evaluated.epoch = epoch_;
   evaluated.time_s = time_s_;
   observe(evaluated);
-  if (callbacks_.should_stop && epoch_ > 0 && stop_reason_.empty())
-    stop_reason_ = callbacks_.should_stop(evaluated);
+  if (callbacks_.should_stop && epoch_ > 0 && stop_reason_.empty() && early_stop_.empty())
+    early_stop_ = callbacks_.should_stop(evaluated);
 }
 
 // A sum is finite only if every term is, barring overflow, which is as bad.
@@ -182,9 +184,9 @@ void Loop::run_epochs(std::int64_t until) {
 }
 
 std::string Loop::wish_to_stop() const {
-  if (!stop_reason_.empty()) return stop_reason_;
+  if (!early_stop_.empty()) return early_stop_;
   if (config_.minutes > 0 && time_s_ >= config_.minutes * 60) return "time limit";
-  return interrupted() ? "interrupted" : "";
+  return interrupted() ? interrupted_reason : "";
 }
 
 // What ended the run is told with its epoch. The networks are those of the last good update: no
@@ -211,17 +213,17 @@ LoopResult Loop::run() {
   }
 }
 
-LoopResult Loop::turn() {
-  LoopResult result;
-  evaluate();
+// A resumed run has seen its start.
+void Loop::turn_until_a_reason() {
+  if (evaluated_epoch_ < 0) evaluate();
   for (;;) {
     if (config_.epochs > 0 && epoch_ >= config_.epochs) {
-      if (stop_reason_.empty()) stop_reason_ = "all epochs done";
-      break;
+      stop_reason_ = early_stop_.empty() ? "all epochs done" : early_stop_;
+      return;
     }
     const std::string wish = wish_to_stop();
     stop_reason_ = callbacks_.agree ? callbacks_.agree(epoch_, wish) : wish;
-    if (!stop_reason_.empty()) break;
+    if (!stop_reason_.empty()) return;
     const auto start = Clock::now();
     const double events = run_epoch();
     const double epoch_s = seconds_since(start);
@@ -229,19 +231,39 @@ LoopResult Loop::turn() {
     observe(record::EpochDone{epoch_, time_s_, events / epoch_s, losses_});
     if (epoch_ % config_.evaluate_every == 0 && epoch_ != config_.epochs) evaluate();
   }
+}
+
+LoopResult Loop::turn() {
+  bool in_order = true;
+  try {
+    turn_until_a_reason();
+  } catch (const EpochGivenUp& given_up) {
+    in_order = given_up.in_order;
+    batch_ = nullptr;
+    pending_.assign(pending_.size(), {});  // what is under way is left
+    if (callbacks_.go_back) callbacks_.go_back();
+    stop_reason_ = interrupted_reason;
+  }
   for (std::size_t step = 0; step < pending_.size(); ++step) complete_exchange(step);
-  evaluate();
-  result.epochs = epoch_;
-  result.time_s = time_s_;
-  result.reason = stop_reason_;
-  result.complete = stop_reason_ != "interrupted";
-  observe(record::RunFinished{epoch_, time_s_, stop_reason_, result.complete});
+  if (callbacks_.ended) callbacks_.ended();
+  if (in_order) evaluate();
+  LoopResult result{epoch_, time_s_, stop_reason_, stop_reason_ != interrupted_reason};
+  if (in_order) observe(record::RunFinished{epoch_, time_s_, stop_reason_, result.complete});
   return result;
+}
+
+bool Loop::in_flight() const {
+  return callbacks_.exchange.before_update &&
+         std::any_of(pending_.begin(), pending_.end(), [](const Pending& pending) {
+           return pending.ready != 0 && pending.exchanged == 0;
+         });
 }
 
 void Loop::state(nn::StateList& list) {
   list.field("epoch", epoch_);
   list.field("time_s", time_s_);
+  list.field("evaluated_epoch", evaluated_epoch_);
+  list.field("early_stop", early_stop_);
   optimizer_.state(list);
   for (std::size_t index = 0; index < pending_.size(); ++index) {
     complete_exchange(index);

@@ -45,6 +45,12 @@ struct ExchangeHooks {
   std::function<void()> poll;  ///< between pieces of work
 };
 
+/// Thrown by who is polled: the epoch that is running is left, the loop goes back to a boundary
+/// between epochs and ends there as interrupted. For stops that cannot wait for the epoch's end.
+struct EpochGivenUp {
+  bool in_order = true;  ///< false: others may be gone, so nothing follows that needs them
+};
+
 /// How a run ended.
 struct LoopResult {
   std::int64_t epochs = 0;
@@ -67,8 +73,12 @@ class Loop {
     /// Set by a signal handler; read between epochs.
     std::function<bool()> interrupted;
     /// Asked before each epoch, with this rank's reason to stop (empty: none); returns the reason of
-    /// all, empty: go on. Without it a rank decides alone.
+    /// all, empty: go on. Without it a rank decides alone. The loop's state may be taken here.
     std::function<std::string(std::int64_t epoch, const std::string& wish)> agree;
+    /// After the last epoch, before its evaluation: here, too.
+    std::function<void()> ended;
+    /// After an `EpochGivenUp`: puts the state of an earlier boundary between epochs back.
+    std::function<void()> go_back;
     ExchangeHooks exchange;
     core::Tracer* tracer = nullptr;
   };
@@ -84,6 +94,10 @@ class Loop {
 
   /// With nothing in flight: an exchange that is under way is completed first.
   void state(nn::StateList& list);
+  /// Whether an exchange goes on between epochs.
+  bool in_flight() const;
+  std::int64_t epoch() const { return epoch_; }  ///< that are over
+  double time_s() const { return time_s_; }
 
  private:
   /// Gradients that wait for their update.
@@ -93,6 +107,7 @@ class Loop {
     std::int64_t updates = 1;    ///< 0: they are being collected
   };
   LoopResult turn();
+  void turn_until_a_reason();
   [[noreturn]] void end_by_failure(const std::exception& problem);
   double run_epoch();  ///< returns the synthetic events it analysed
   void compute(const optim::Pass& pass, optim::Batch& batch);
@@ -117,7 +132,8 @@ class Loop {
   std::vector<record::NamedNumber> losses_;
   const optim::Batch* batch_ = nullptr;  ///< of the epoch that is running
   std::vector<Pending> pending_;         ///< by step
-  std::string stop_reason_;
+  std::string early_stop_;               ///< why the last evaluation wants an end
+  std::string stop_reason_;              ///< of all
 };
 
 }  // namespace sagips::train

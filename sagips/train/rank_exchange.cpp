@@ -8,6 +8,50 @@
 
 namespace sagips::train {
 
+namespace {
+
+// What an exchange has cost, as numbers that add up over restarts; the last one is a maximum.
+std::vector<double> books_of(const comm::ExchangeDriver& driver) {
+  const comm::ExchangeReport now = driver.report();
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  return {number(now.calls),
+          number(now.traffic.messages),
+          number(now.traffic.bytes),
+          now.exposed_s,
+          now.waiting_s,
+          now.hidden_s,
+          number(now.freshness.used),
+          number(now.freshness.dropped),
+          number(now.freshness.missing),
+          now.freshness.age_sum,
+          now.freshness.age_maximum};
+}
+
+std::vector<double> together(std::vector<double> now, const std::vector<double>& earlier) {
+  for (std::size_t i = 0; i < earlier.size(); ++i)
+    now[i] = i + 1 < now.size() ? now[i] + earlier[i] : std::max(now[i], earlier[i]);
+  return now;
+}
+
+record::Exchanged on_the_books(const std::vector<double>& numbers) {
+  const auto whole = [&](std::size_t i) { return static_cast<std::int64_t>(numbers[i]); };
+  record::Exchanged report;
+  report.calls = whole(0);
+  report.messages = whole(1);
+  report.bytes = whole(2);
+  report.exposed_s = numbers[3];
+  report.waiting_s = numbers[4];
+  report.hidden_s = numbers[5];
+  report.used = whole(6);
+  report.dropped = whole(7);
+  report.missing = whole(8);
+  report.age_mean = report.used > 0 ? numbers[9] / numbers[6] : 0;
+  report.age_maximum = numbers[10];
+  return report;
+}
+
+}  // namespace
+
 RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
                            const ExchangeChoice& choice, std::uint64_t seed)
     : ranks_(ranks) {
@@ -62,24 +106,10 @@ ExchangeHooks RankExchange::hooks() {
 std::vector<record::Exchanged> RankExchange::reports(std::int64_t epoch) const {
   std::vector<record::Exchanged> reports;
   for (const auto& [subject, link] : links_) {
-    const comm::ExchangeReport now = link.driver->report();
-    record::Exchanged report;
+    record::Exchanged report = on_the_books(together(books_of(*link.driver), link.earlier));
     report.epoch = epoch;
     report.subject = subject;
     report.exchange = link.name;
-    report.calls = static_cast<std::int64_t>(now.calls);
-    report.messages = static_cast<std::int64_t>(now.traffic.messages);
-    report.bytes = static_cast<std::int64_t>(now.traffic.bytes);
-    report.exposed_s = now.exposed_s;
-    report.waiting_s = now.waiting_s;
-    report.hidden_s = now.hidden_s;
-    report.used = static_cast<std::int64_t>(now.freshness.used);
-    report.dropped = static_cast<std::int64_t>(now.freshness.dropped);
-    report.missing = static_cast<std::int64_t>(now.freshness.missing);
-    report.age_mean = now.freshness.used > 0
-                          ? now.freshness.age_sum / static_cast<double>(now.freshness.used)
-                          : 0;
-    report.age_maximum = now.freshness.age_maximum;
     reports.push_back(report);
   }
   return reports;
@@ -104,7 +134,14 @@ void RankExchange::state(nn::StateList& list) {
     comm::State known;
     exchange.give_state(known);  // names and lengths; taking overwrites the values
     for (auto& [name, values] : known) list.field("exchange." + subject + "." + name, values);
+    std::vector<double> books = together(books_of(*link.driver), link.earlier);
+    list.field("books." + subject, books);
+    if (list.gives()) continue;
     exchange.take_state(known);
+    const std::vector<double> own = books_of(*link.driver);
+    books.resize(own.size());
+    link.earlier = books;
+    for (std::size_t i = 0; i + 1 < own.size(); ++i) link.earlier[i] -= own[i];
   }
 }
 

@@ -30,7 +30,7 @@ class RankExchange {
                std::uint64_t seed);
 
   ExchangeHooks hooks();
-  /// What each exchange has cost so far.
+  /// What each exchange has cost so far, before a restart, too.
   std::vector<record::Exchanged> reports(std::int64_t epoch) const;
   /// Whether this rank ever waits for another one.
   bool waits() const;
@@ -42,7 +42,8 @@ class RankExchange {
   struct Link {
     std::unique_ptr<comm::ExchangeDriver> driver;
     std::string name;
-    comm::Step step;  ///< of the gradients under way
+    comm::Step step;              ///< of the gradients under way
+    std::vector<double> earlier;  ///< what was on the books before a restart; empty: nothing
   };
   static comm::ReplicaView view(optim::UpdateStep& step);
 

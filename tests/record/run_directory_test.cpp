@@ -2,9 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <ctime>
@@ -23,10 +21,12 @@
 #include "sagips/record/run_files.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/core/temporary_folder.hpp"
+#include "tests/record/full_disk.hpp"
 
 namespace sagips::record {
 namespace {
 
+using testing::FullDisk;
 using testing::message_of;
 using testing::TemporaryFolder;
 
@@ -45,27 +45,6 @@ bool is_locked(const std::string& path) {
   ::close(descriptor);
   return taken;
 }
-
-/// Files of this process cannot grow as long as this lives: a full disk, as write() sees it.
-class FullDisk {
- public:
-  FullDisk() : handler_(::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit none = before_;
-    none.rlim_cur = 0;
-    ::setrlimit(RLIMIT_FSIZE, &none);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    ::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  sighandler_t handler_;
-  rlimit before_{};
-};
 
 /// The super-user may write everywhere; without his rights as long as this lives.
 class OrdinaryUser {

@@ -23,7 +23,7 @@ TEST(Accord, RanksThatWaitStopAfterTheSameEpoch) {
     std::int64_t epoch = 0;
     for (;; ++epoch) {
       const bool wishes = ranks.is_first() && epoch >= 40;
-      const std::string reason = accord(epoch, wishes ? "early stop: enough" : "");
+      const std::string reason = accord(epoch, {.stop = wishes ? "early stop: enough" : ""}).stop;
       if (reason.empty()) continue;
       EXPECT_EQ(reason, "early stop: enough");
       break;
@@ -40,7 +40,7 @@ TEST(Accord, WhatOtherRanksWishCountsForNothing) {
   on_ranks(2, [&](comm::Ranks& ranks) {
     Accord accord(ranks, true);
     for (std::int64_t epoch = 0; epoch < 50; ++epoch)
-      EXPECT_EQ(accord(epoch, ranks.rank() == 1 ? "interrupted" : ""), "");
+      EXPECT_EQ(accord(epoch, {.stop = ranks.rank() == 1 ? "interrupted" : ""}).stop, "");
     accord.part();
   });
 }
@@ -51,7 +51,7 @@ TEST(Accord, RanksThatNeverWaitAreToldAndLeaveWithTheOthers) {
     std::int64_t epoch = 0;
     std::string reason;
     while (reason.empty()) {
-      reason = accord(epoch, ranks.is_first() && epoch == 5 ? "time limit" : "");
+      reason = accord(epoch, {.stop = ranks.is_first() && epoch == 5 ? "time limit" : ""}).stop;
       ++epoch;
       std::this_thread::sleep_for(std::chrono::microseconds(100 * ranks.rank()));
     }
@@ -65,7 +65,7 @@ TEST(Accord, NobodyLeavesBeforeTheFirstRankHasFinished) {
     std::atomic<bool> finished = false;
     on_ranks(3, [&](comm::Ranks& ranks) {
       Accord accord(ranks, waits);
-      for (std::int64_t epoch = 0; epoch < 3; ++epoch) EXPECT_EQ(accord(epoch, ""), "");
+      for (std::int64_t epoch = 0; epoch < 3; ++epoch) EXPECT_EQ(accord(epoch, {}).stop, "");
       if (ranks.is_first()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(30));
         finished = true;

@@ -107,8 +107,8 @@ Figure closure_coverage(const std::vector<ClosureSummary>& summaries) {
       points.y_low.push_back(100 * (one.coverage - one.coverage_error));
       points.y_high.push_back(100 * (one.coverage + one.coverage_error));
     }
-    Panel panel{
-        .title = kind, .x = {.label = core::join(names, "   ")}, .y = {.label = "coverage [%]"}};
+    Panel panel{.title = kind, .y = {.label = "coverage [%]"}};
+    panel.x.names = parameters;
     panel.x.lowest = -0.5;
     panel.x.highest = right;
     panel.y.lowest = 0;

@@ -1,25 +1,22 @@
+#include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <optional>
 
-#include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/data_parts.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/outcome.hpp"
-#include "sagips/cli/proposals.hpp"
 #include "sagips/cli/rank_summary.hpp"
-#include "sagips/cli/run_environment.hpp"
-#include "sagips/cli/run_figures.hpp"
-#include "sagips/cli/run_report.hpp"
+#include "sagips/cli/run_outputs.hpp"
 #include "sagips/cli/timing.hpp"
 #include "sagips/cli/training.hpp"
-#include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/channel_share.hpp"
 #include "sagips/optim/warm_start.hpp"
-#include "sagips/record/run_files.hpp"
+#include "sagips/record/open_run.hpp"
 #include "sagips/train/add_up.hpp"
 #include "sagips/train/distribute.hpp"
 #include "sagips/train/gather.hpp"
@@ -62,83 +59,32 @@ int set_threads(const Job& job, comm::Ranks& ranks, core::Log& log) {
   return threads;
 }
 
-// Rank 0 makes the folder, all know its path.
-std::string announce(comm::Ranks& ranks, const std::string& path) {
-  std::vector<std::byte> bytes;
-  for (const char letter : path) bytes.push_back(static_cast<std::byte>(letter));
-  ranks.broadcast(bytes);
-  std::string announced;
-  for (const std::byte letter : bytes) announced.push_back(static_cast<char>(letter));
-  return announced;
+// A failure of the problem itself would come again; one of the machine may not.
+Training guarded_training(const std::string& folder, const std::function<Training()>& train) {
+  try {
+    return train();
+  } catch (const comm::CommError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    record::write_run_status(folder, record::RunStatus::failed);
+    throw;
+  }
 }
 
-// What rank 0 leaves in the folder of the run.
-class Outputs {
- public:
-  Outputs(const Job& job, comm::Ranks& ranks, int threads, core::Log& log, Timing& timing)
-      : job_(job), ranks_(ranks), log_(log), timing_(timing) {
-    if (ranks.is_first()) {
-      folder_.emplace(job.settings.run, job.settings.workload);
-      core::write_file(folder_->file(record::run_files::config.name), job.effective_config);
-      log.add_file(folder_->file(record::run_files::log.name));
-      record::write_environment(folder_->file(record::run_files::environment.name),
-                                run_environment(ranks, threads));
-      if (ranks.size() > 1) folder_->folder(record::run_files::ranks.name);
-      if (job.settings.loop.snapshots > 0) folder_->folder(record::run_files::snapshots.name);
-      if (job.settings.run.tensorboard) folder_->folder(record::run_files::tensorboard.name);
-      if (job.settings.loop.timeline > 0) folder_->folder(record::run_files::timeline.name);
-    }
-    path_ = announce(ranks, folder_ ? folder_->path() : std::string());
+// The ranks have left each other in the middle of an epoch, so there is nothing that they could
+// still do together, ending in order included. Their launcher is about to kill them.
+[[noreturn]] void leave(comm::Ranks& ranks, const RunOutputs& outputs, core::Log& log) {
+  if (ranks.is_first()) {
+    outputs.finish(record::RunStatus::stopped);
+    log.info(core::text("stopped: the same command goes on with ", outputs.path()));
+    log.flush();
+    std::cout << "stopped; run folder: " << outputs.path() << std::endl;
   }
-  const std::string& path() const { return path_; }
-
-  /// proposals: mean over ranks; weights: [ranks, weights]
-  /// judges: what the answer is judged by
-  void write(const env::Environment& environment, const env::Environment& judges,
-             const Training& training, const std::vector<RankRow>& rows,
-             const torch::Tensor& proposals, const torch::Tensor& weights,
-             const train::Evaluator& evaluator) {
-    const bool sharded = job_.settings.ranks.data == train::RankConfig::Data::sharded;
-    Oracle oracle;
-    timing_.begin("fit and chi2 beside the networks");
-    if (training.failure)
-      log_.info("the run failed: the results are those of the last good update, without a fit");
-    else if (sharded && ranks_.size() > 1)
-      log_.info("no fit beside the trained values: no rank holds all events (ranks.data=sharded)");
-    else if (job_.settings.run.fit)
-      oracle = oracle_fit(job_, log_);
-    record::Results results = training_results(job_, environment, training.record, oracle);
-    results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
-    results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
-    for (const auto& number : training.record.last.ranks) results.numbers.push_back(number);
-    if (!training.failure) judge_training(job_, judges, results, log_);
-    record::write_results_json(folder_->file(record::run_files::results.name), results);
-    record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
-    write_proposals(folder_->file(record::run_files::parameters.name), proposals);
-    write_generators(*folder_, weights);
-    if (ranks_.size() > 1) write_rank_rows(folder_->file(record::run_files::exchange.name), rows);
-    timing_.begin("figures");
-    std::string figure;
-    if (job_.settings.run.figures && !training.failure)  // they need pipelines that work
-      figure = draw_run_figures(*folder_, job_, environment, results, proposals, evaluator, log_);
-    write_timing(folder_->file(record::run_files::timing.name), timing_.parts());
-    std::cout << '\n' << analysis::result_table(results) << '\n';
-    if (!results.errors_from.empty()) std::cout << "errors: " << results.errors_from << '\n';
-    std::cout << goodness_lines(results.goodness);
-    if (ranks_.size() > 1) std::cout << exchange_line(rows) << '\n';
-    if (!figure.empty()) std::cout << "residuals over time: " << figure << '\n';
-    if (job_.settings.run.figures) say_run_report(folder_->path(), log_);
-    std::cout << "run folder: " << folder_->path() << std::endl;
-  }
-
- private:
-  const Job& job_;
-  comm::Ranks& ranks_;
-  core::Log& log_;
-  Timing& timing_;
-  std::optional<record::RunDirectory> folder_;
-  std::string path_;
-};
+  ranks.board().take_leave();
+  std::_Exit(static_cast<int>(core::ExitCode::stopped_early));
+}
 
 std::string event_counts(const env::Environment& environment) {
   std::vector<std::string> counts;
@@ -237,6 +183,9 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
   Timing timing;
   timing.begin("preparation");
+  const CheckpointSignal checkpoint_signal;
+  const record::Start start = record::start_of(arguments.options.count("fresh") > 0,
+                                               arguments.options.count("override") > 0);
   std::vector<std::string> assignments = arguments.assignments;
   if (arguments.options.contains("timeline"))
     assignments.push_back(core::text("train.timeline=", usual_timeline));
@@ -263,19 +212,25 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   const env::Environment own = own_channels(job, environment, share.place);
   optim::Gan gan(gan_config, own, job.seed(), device, share.place);
   train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());
-  Outputs outputs(job, ranks, threads, log, timing);  // what can be refused has been
-  begin(job, ranks, environment, gan, log);
-  check_equal_start(ranks, gan.generator().shared_weights());
+  RunOutputs outputs(job, ranks, start, threads, log, timing);  // what can be refused has been
+  Beginning beginning = outputs.beginning();
+  const double trained_before_s = beginning.restored ? beginning.restored->time_s : 0;
+  if (!beginning.restored) {
+    begin(job, ranks, environment, gan, log);
+    check_equal_start(ranks, gan.generator().shared_weights());
+  }
   const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
 
   if (ranks.is_first()) say_start(job, ranks, environment, exchange, threads, log);
   if (!interrupt) interrupt.emplace();
   timing.begin("evaluations and records");
-  const Training training =
-      turn_the_crank(job, ranks, gan, exchange, evaluator, outputs.path(), log);
+  const Training training = guarded_training(outputs.path(), [&] {
+    return turn_the_crank(job, ranks, gan, exchange, evaluator, std::move(beginning), log);
+  });
+  if (training.left) leave(ranks, outputs, log);
   if (ranks.size() == 1) interrupt.reset();
   const record::RunFinished& finished = training.record.finished;
-  timing.take_out("training", finished.time_s);
+  timing.take_out("training", finished.time_s - trained_before_s);
   if (ranks.is_first())
     log.info(core::text("finished: ", training.failure ? "failed" : finished.reason, " after ",
                         finished.epochs, " epochs, ", core::duration(finished.time_s)));
@@ -286,6 +241,9 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   if (ranks.is_first())
     outputs.write(environment, judges(job, ranks, environment, gan, training), training, rows,
                   torch::stack(proposals).mean(0), torch::stack(weights), evaluator);
+  outputs.finish(training.failure    ? record::RunStatus::failed
+                 : finished.complete ? record::RunStatus::finished
+                                     : record::RunStatus::stopped);
   training.accord->part();
   if (training.failure) std::rethrow_exception(training.failure);
   return finished.complete ? core::ExitCode::done : core::ExitCode::stopped_early;

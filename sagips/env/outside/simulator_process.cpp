@@ -91,6 +91,7 @@ class NoBrokenPipeSignal {
 // Between fork and exec, and in the guardian, only what a signal handler may call.
 void reset_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::signal(signal, SIG_DFL);
+  ::signal(SIGUSR1, SIG_IGN);  // a job may send it to everybody, and a checkpoint is not its affair
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

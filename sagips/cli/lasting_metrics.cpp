@@ -1,0 +1,42 @@
+#include "sagips/cli/lasting_metrics.hpp"
+
+#include "sagips/core/error.hpp"
+
+namespace sagips::cli {
+
+namespace {
+constexpr double epoch_period_s = 0.25;
+}
+
+void LastingMetrics::operator()(const record::Event& event) {
+  if (lost_ && !std::holds_alternative<record::Evaluated>(event)) return;  // try now and then
+  try {
+    if (!writer_) writer_.emplace(path_, epoch_period_s, bytes_);
+    (*writer_)(event);
+    if (lost_) writer_->flush();
+    bytes_ = writer_->bytes();
+    lost_ = false;
+  } catch (const core::StorageError& problem) {
+    lose(problem.what());
+  }
+}
+
+void LastingMetrics::lose(const std::string& problem) {
+  writer_.reset();
+  if (!lost_) warn_(problem);
+  lost_ = true;
+}
+
+void LastingMetrics::state(nn::StateList& list) {
+  if (list.gives() && writer_) {
+    try {
+      writer_->flush();
+    } catch (const core::StorageError& problem) {
+      lose(problem.what());
+    }
+  }
+  list.field("bytes", bytes_);
+  if (!list.gives()) writer_.reset();  // the next event cuts the file there
+}
+
+}  // namespace sagips::cli

@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "sagips/train/accord.hpp"
+#include "sagips/train/checkpoints.hpp"
+#include "sagips/train/loop.hpp"
+#include "sagips/train/quick_stop.hpp"
+
+namespace sagips::train {
+
+/// Decides when a run writes checkpoints, and hangs that into its loop: by epochs, by the clock, when
+/// a signal asks for one, before a stop and at the end.
+class Checkpointer {
+ public:
+  struct Signals {
+    std::function<bool()> stop;        ///< SIGTERM, Ctrl-C
+    std::function<bool()> checkpoint;  ///< SIGUSR1; true once
+  };
+  /// waits: whether this rank ever waits for another. state: everything that a resumed run needs
+  Checkpointer(comm::Ranks& ranks, const record::CheckpointConfig& config, bool waits,
+               Accord& accord, Checkpoints& checkpoints, Signals signals,
+               std::function<void(nn::StateList&)> state);
+
+  /// Sets `agree`, `ended`, `go_back`, `interrupted` and adds to `exchange.poll`.
+  void hang_into(Loop::Callbacks& callbacks);
+  /// The loop that calls these; before it runs.
+  void watch(const Loop& loop);
+  /// Between pieces of work and while waiting. throws: EpochGivenUp
+  void poll() { quick_stop_.poll(); }
+  /// Whether the run was left in the middle of an epoch.
+  bool gave_up() const { return quick_stop_.given_up(); }
+
+ private:
+  nn::State take();
+  std::string agree(std::int64_t epoch, const std::string& wish);
+  void ended();
+  bool is_due(std::int64_t epoch);
+  void note(std::int64_t epoch);
+  bool is_on() const { return config_.epochs > 0 || config_.minutes > 0; }
+
+  comm::Ranks& ranks_;
+  record::CheckpointConfig config_;
+  Accord& accord_;
+  Checkpoints& checkpoints_;
+  Signals signals_;
+  std::function<void(nn::StateList&)> state_;
+  QuickStop quick_stop_;
+  core::Tracer* tracer_ = nullptr;  ///< of the loop
+  const Loop* loop_ = nullptr;
+  std::int64_t number_ = 1;      ///< of the next one
+  std::int64_t last_epoch_ = 0;  ///< of the last one, or where this process began
+  std::int64_t last_ns_;         ///< when that was
+  bool asked_for_ = false;       ///< by a signal
+  double boundary_time_s_ = 0;   ///< training time at the last boundary
+};
+
+}  // namespace sagips::train

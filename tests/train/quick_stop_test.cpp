@@ -1,0 +1,155 @@
+// Stops that cannot wait for the end of an epoch.
+#include "sagips/train/quick_stop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/train/small_ranks.hpp"
+
+namespace sagips::train {
+namespace {
+
+using namespace sagips::testing;
+
+nn::State state_of(std::int64_t epoch) {
+  return {{"epoch", torch::full({}, epoch, torch::kInt64)}};
+}
+
+// Ranks that have kept the boundaries first .. last, polled until they give up or a second is over.
+template <class Kept, class Requested>
+std::vector<std::int64_t> gone_back(int count, bool waits, const Kept& kept,
+                                    const Requested& requested) {
+  std::vector<std::int64_t> epochs(static_cast<std::size_t>(count), -1);
+  on_ranks(count, [&](comm::Ranks& ranks) {
+    QuickStop stop(ranks, waits, [&] { return requested(ranks.rank()); });
+    const auto [first, last] = kept(ranks.rank());
+    for (std::int64_t epoch = first; epoch <= last; ++epoch)
+      stop.boundary(epoch, 1.0, [&] { return state_of(epoch); });
+    try {
+      for (int poll = 0; poll < 1000; ++poll) {
+        stop.poll();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      EXPECT_FALSE(ranks.is_first() && requested(0) && stop.in_hand()) << "the usual way is open";
+    } catch (const EpochGivenUp& given_up) {
+      EXPECT_EQ(given_up.in_order, count == 1);
+      EXPECT_TRUE(stop.given_up());
+      epochs[static_cast<std::size_t>(ranks.rank())] =
+          stop.chosen().at("epoch").template item<std::int64_t>();
+    }
+    ranks.gather(0);  // its word is still on its way
+  });
+  return epochs;
+}
+
+using Range = std::pair<std::int64_t, std::int64_t>;
+using Epochs = std::vector<std::int64_t>;
+const auto everybody = [](int) { return true; };
+
+TEST(QuickStop, GoesBackToTheLastBoundary) {
+  EXPECT_EQ(gone_back(
+                1, false,
+                [](int) {
+                  return Range{3, 7};
+                },
+                everybody),
+            Epochs{7});
+}
+
+TEST(QuickStop, TakesRanksThatWaitToTheNewestBoundaryThatAllHave) {
+  const auto kept = [](int rank) { return rank == 2 ? Range{5, 6} : Range{6, 7}; };
+  EXPECT_EQ(gone_back(3, true, kept, everybody), (Epochs{6, 6, 6}));
+}
+
+TEST(QuickStop, TakesRanksThatNeverWaitEachToItsOwn) {
+  const auto kept = [](int rank) { return Range{10 * rank, 10 * rank + 1}; };
+  EXPECT_EQ(gone_back(3, false, kept, everybody), (Epochs{1, 11, 21}));
+}
+
+TEST(QuickStop, LeavesTheUsualWayOpenWithoutACommonBoundary) {
+  const auto apart = [](int rank) { return rank == 0 ? Range{5, 6} : Range{7, 8}; };
+  EXPECT_EQ(gone_back(2, true, apart, everybody), (Epochs{-1, -1}));
+  const auto none = [](int rank) { return rank == 0 ? Range{5, 6} : Range{0, -1}; };
+  EXPECT_EQ(gone_back(2, true, none, everybody), (Epochs{-1, -1}));
+}
+
+TEST(QuickStop, NeedsTheSignalOnAllRanks) {
+  const auto kept = [](int) { return Range{5, 6}; };
+  for (const int flagged : {0, 1})
+    EXPECT_EQ(gone_back(2, true, kept, [&](int rank) { return rank == flagged; }),
+              (Epochs{-1, -1}));
+}
+
+TEST(QuickStop, KeepsNothingWhereEpochsAreShort) {
+  on_ranks(1, [](comm::Ranks& ranks) {
+    QuickStop stop(ranks, false, [] { return true; });
+    int copies = 0;
+    for (std::int64_t epoch = 1; epoch < 5; ++epoch)
+      stop.boundary(epoch, 0.01, [&] { return ++copies, state_of(epoch); });
+    EXPECT_EQ(copies, 0);
+    EXPECT_NO_THROW(stop.poll());
+    EXPECT_FALSE(stop.in_hand());
+  });
+}
+
+// A signal in the middle of an epoch; what is gone back to and on with equals an undisturbed run.
+TEST(QuickStop, LeavesAnEpochAsIfItHadNotBegun) {
+  for (const unsigned count : {1U, 3U}) {
+    std::vector<torch::Tensor> undisturbed(3), disturbed(3);
+    std::atomic<bool> requested = false;
+    on_ranks(static_cast<int>(count), [&](comm::Ranks& ranks) {
+      const auto rank = static_cast<std::size_t>(ranks.rank());
+      SmallTraining whole(ranks, small_gan(), {.generator = "ring"});
+      whole.loop.run_epochs(12);
+      undisturbed[rank] = whole.weights();
+    });
+    on_ranks(static_cast<int>(count), [&](comm::Ranks& ranks) {
+      const auto rank = static_cast<std::size_t>(ranks.rank());
+      SmallTraining training(ranks, small_gan(), {.generator = "ring"}, SmallTraining::epochs(12));
+      QuickStop stop(ranks, true, [&] { return requested.load(); });
+      ranks.patience().set_config({.timeout_s = 60, .alarmed = [&] {
+                                     stop.poll();
+                                     return requested.load();
+                                   }});
+      Loop::Callbacks callbacks = training.callbacks(ranks);
+      Loop* running = nullptr;
+      bool finished = false;
+      callbacks.exchange.poll = [&stop, inner = callbacks.exchange.poll] {
+        if (inner) inner();
+        stop.poll();
+      };
+      callbacks.agree = [&](std::int64_t epoch, const std::string&) {
+        if (!requested) stop.boundary(epoch, 1.0, [&] { return nn::give_state(*running); });
+        if (epoch == 7) requested = true;
+        return std::string();
+      };
+      callbacks.go_back = [&] { nn::take_state(*running, stop.chosen()); };
+      callbacks.observers.push_back([&](const record::Event& event) {
+        finished = finished || std::holds_alternative<record::RunFinished>(event);
+      });
+      Loop loop(SmallTraining::epochs(12), training.gan, callbacks);
+      running = &loop;
+      const LoopResult result = loop.run();
+      EXPECT_EQ(result.reason, "interrupted");
+      EXPECT_LE(result.epochs, 7);
+      EXPECT_GE(result.epochs, 6);
+      EXPECT_EQ(finished, count == 1) << "among several ranks nothing follows";
+      const nn::State left = nn::give_state(loop);
+      SmallTraining second(ranks, small_gan(), {.generator = "ring"});
+      nn::take_state(second.loop, left);
+      ranks.patience().set_config({.timeout_s = 60, .alarmed = {}});
+      second.loop.run_epochs(12);
+      disturbed[rank] = second.weights();
+      const auto epochs = static_cast<std::uint64_t>(result.epochs);
+      EXPECT_EQ(ranks.gather(epochs), std::vector<std::uint64_t>(count, epochs));
+    });
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(count); ++rank)
+      EXPECT_TRUE(torch::equal(disturbed[rank], undisturbed[rank])) << rank << " of " << count;
+  }
+}
+
+}  // namespace
+}  // namespace sagips::train
