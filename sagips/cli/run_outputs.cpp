@@ -116,10 +116,7 @@ void RunOutputs::show(const record::Results& results, const std::vector<RankRow>
   std::cout << goodness_lines(results.goodness);
   if (ranks_.size() > 1) std::cout << exchange_line(rows) << '\n';
   if (!figure.empty()) std::cout << "residuals over time: " << figure << '\n';
-  log_.flush();
-  const std::string page =
-      job_.settings.run.figures ? write_run_report(folder_->path(), log_) : std::string();
-  if (!page.empty()) std::cout << "report: " << page << '\n';
+  if (job_.settings.run.figures) say_run_report(folder_->path(), log_);
   std::cout << "run folder: " << folder_->path() << std::endl;
 }
 

@@ -1,5 +1,7 @@
 #include "sagips/cli/run_report.hpp"
 
+#include <iostream>
+
 #include "sagips/analysis/report/report.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
@@ -16,6 +18,12 @@ std::string write_run_report(const std::string& folder, core::Log& log) {
     log.warning(core::text("no report: ", problem.what()));
     return {};
   }
+}
+
+void say_run_report(const std::string& folder, core::Log& log) {
+  log.flush();
+  const std::string page = write_run_report(folder, log);
+  if (!page.empty()) std::cout << "report: " << page << std::endl;
 }
 
 }  // namespace sagips::cli

@@ -9,4 +9,7 @@ namespace sagips::cli {
 /// run.
 std::string write_run_report(const std::string& folder, core::Log& log);
 
+/// The same, and says where it is.
+void say_run_report(const std::string& folder, core::Log& log);
+
 }  // namespace sagips::cli

@@ -15,6 +15,7 @@
 #include "sagips/record/environment.hpp"
 #include "sagips/record/event_json.hpp"
 #include "sagips/record/results.hpp"
+#include "sagips/record/run_status.hpp"
 #include "sagips/record/study.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/core/temporary_folder.hpp"
@@ -217,7 +218,9 @@ TEST(Report, OfAnEnsembleOfAHundredStaysSmall) {
   const TemporaryFolder folder;
   const std::string ensemble = folder.file("ensemble");
   write_run(ensemble, true);
-  record::Study study{.kind = "ensemble", .workload = "proxy1d", .ranks = 1};
+  record::Study study;
+  study.kind = "ensemble";
+  study.workload = "proxy1d";
   study.variants = {{"all", {}}};
   for (int i = 0; i < 100; ++i) {
     const std::string name = core::text("seed_", i);
@@ -243,6 +246,22 @@ TEST(Report, OfAnEnsembleOfAHundredStaysSmall) {
   EXPECT_HAS(page, "99 of 100 trainings done, 1 failed");
   EXPECT_HAS(page, "seed_99 failed: the gradient is not finite");
   EXPECT_HAS(page, "2.123<");
+}
+
+TEST(Report, OfClosureExperimentsShowsTheirTable) {
+  const TemporaryFolder folder;
+  const std::string closure = folder.file("closure");
+  std::filesystem::create_directories(closure);
+  core::write_file(closure + "/config.yaml", "workload: proxy1d\n");
+  core::write_file(closure + "/closure.csv", "parameter,pull_width\na_u,1.02345678\n");
+  record::write_run_record(closure, {"closure", record::RunStatus::unfinished, 0});
+  EXPECT_HAS(report_page({.folders = {closure}}), "<p class=\"answer\">unfinished</p>");
+  record::write_run_record(closure, {"closure", record::RunStatus::finished, 0});
+  const std::string page = report_page({.folders = {closure}});
+  EXPECT_HAS(page, "<p class=\"answer\">finished</p>");
+  EXPECT_HAS(page, "pull width");
+  EXPECT_HAS(page, "1.023<");
+  EXPECT_LACKS(page, "There are no results");
 }
 
 }  // namespace

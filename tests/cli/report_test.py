@@ -159,6 +159,15 @@ class Report(unittest.TestCase):
         self.sagips("report", "runs/proxy1d/a", "runs/proxy1d/b", "--out", "both.html")
         self.looks_well(self.folder / "both.html", 15)
 
+    def test_an_ensemble_looks_well_in_a_browser(self):
+        self.sagips("ensemble", "proxy1d", "--members", "2", "run.name=e", *TINY)
+        self.sagips("report", "runs/proxy1d/e")
+        page = self.folder / "runs/proxy1d/e/report.html"
+        self.looks_well(page, len(list(page.parent.glob("figures/*.svg"))))
+        text = page.read_text(encoding="utf-8")
+        self.assertIn("2 of 2 trainings done", text)
+        self.assertEqual(text.count(">done<"), 2)
+
     def test_nothing_is_fetched_from_elsewhere(self):
         for path in glob.glob(f"{self.folder}/runs/*/*/report.html"):
             text = pathlib.Path(path).read_text(encoding="utf-8")

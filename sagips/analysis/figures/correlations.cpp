@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sagips/analysis/drawing/layout.hpp"
 #include "sagips/core/error.hpp"
 
 namespace sagips::analysis {
@@ -24,7 +25,8 @@ Figure correlation_squares(const record::CorrelationResult& matrix) {
               .series = {std::move(squares)}};
   std::reverse(panel.y.names.begin(), panel.y.names.end());
   const int size = 150 + 70 * static_cast<int>(count);
-  return {.panels = {std::move(panel)}, .width = std::max(size, 520), .height = size};
+  const int title = 100 + static_cast<int>(drawing::text_width(panel.title) * 1.1);  // it is bold
+  return {.panels = {std::move(panel)}, .width = std::max(size, title), .height = size};
 }
 
 }  // namespace sagips::analysis

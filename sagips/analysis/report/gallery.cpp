@@ -14,7 +14,7 @@ namespace sagips::analysis::report {
 namespace {
 
 struct Known {
-  const char* name;  ///< of the file, or how it begins
+  const char* name;  ///< of the file; "observable_*" and "*_spread" stand for many
   const char* title;
   const char* text;
 };
@@ -29,7 +29,7 @@ constexpr std::array known{
         "before the parameters do."},
     Known{"distances_over_time", "Distance to held-out events",
           "Between measured events that were never trained on and synthetic ones."},
-    Known{"observable_", "data against model",
+    Known{"observable_*", "data against model",
           "Above: measured events and the pipeline at the recovered parameters, scaled to the same "
           "total. Below: their ratio; the band is the model's own statistical error."},
     Known{"densities", "What the parameters stand for",
@@ -38,11 +38,36 @@ constexpr std::array known{
     Known{"parameter_pairs", "Proposals, pair by pair",
           "How the generator's proposals scatter over noise vectors; dashed: the truth."},
     Known{"methods_over_time", "Methods against time",
-          "How far each method was from the goal as time went on."}};
+          "How far each method was from the goal as time went on."},
+    Known{"ensemble_size", "Residual and spread against the size of the ensemble",
+          "Mean over sub-ensembles drawn from all members; the band is their standard deviation "
+          "(figs. 9 and 10 of the SAGIPS paper)."},
+    Known{"ensemble_variants", "Residual and spread of each variant",
+          "One point a setting of the grid (fig. 8 of the SAGIPS paper)."},
+    Known{"closure_pulls", "Pulls over closure experiments",
+          "(estimate − truth) / error; the curve is the normal distribution that honest errors "
+          "give."},
+    Known{"closure_coverage", "Coverage of the 68 % interval",
+          "Share of the closure experiments whose interval holds the truth, with its statistical "
+          "error."},
+    Known{"*_distance", "distance to the truth over training time",
+          "Residual and spread of all parameters together, root mean square, in units of their "
+          "floors."},
+    Known{"*_residuals", "residuals over training time",
+          "Of the ensemble of each variant; the band is the spread over members, dashed the floor "
+          "(figs. 13 to 15 of the SAGIPS paper)."},
+    Known{"*_spread", "spread over members over training time",
+          "Standard deviation over the members of each variant (figs. 15 and 16 of the SAGIPS "
+          "paper)."},
+    Known{"time_over_ranks", "Training time against ranks", "Fig. 11 of the SAGIPS paper."},
+    Known{"rate_over_ranks", "Analysis rate against ranks",
+          "Synthetic events per second of training, eq. (9), with the ideal gain (fig. 12 of the "
+          "SAGIPS paper)."}};
 
 std::string pretty(const std::string& name) {
   std::string words = name;
   std::replace(words.begin(), words.end(), '_', ' ');
+  words = core::trim(words);
   if (!words.empty() && words[0] >= 'a' && words[0] <= 'z')
     words[0] = static_cast<char>(words[0] - 'a' + 'A');
   return words;
@@ -126,10 +151,20 @@ void Gallery::keep(const std::string& name, const std::string& csv) {
 
 Caption caption_of(const std::string& name) {
   for (const Known& one : known) {
-    const std::string begin = one.name;
-    if (name == begin) return {one.title, one.text};
-    const bool is_kind = begin.back() == '_' && name.rfind(begin, 0) == 0;
-    if (is_kind) return {name.substr(begin.size()) + ": " + one.title, one.text};
+    const std::string pattern = one.name;
+    const auto star = pattern.find('*');
+    if (star == std::string::npos) {
+      if (name == pattern) return {one.title, one.text};
+      continue;
+    }
+    const std::string begin = pattern.substr(0, star), end = pattern.substr(star + 1);
+    if (name.size() < begin.size() + end.size() || name.rfind(begin, 0) != 0 ||
+        name.compare(name.size() - end.size(), end.size(), end) != 0)
+      continue;
+    // observables keep their own spelling, names of our own become words
+    const std::string rest = name.substr(begin.size(), name.size() - begin.size() - end.size());
+    const std::string subject = begin == "observable_" ? rest : pretty(rest);
+    return {subject.empty() ? pretty(one.title) : subject + ": " + one.title, one.text};
   }
   if (name.rfind("densities_", 0) == 0) return caption_of("densities");
   return {pretty(name), ""};

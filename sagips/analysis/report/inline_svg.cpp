@@ -24,6 +24,8 @@ constexpr std::array colours{
     NamedColour{0xcc79a7, "--purple"},      NamedColour{0xe69f00, "--orange"},
     NamedColour{0x56b4e9, "--sky"},         NamedColour{0x7f7f7f, "--grey"}};
 
+constexpr double least_scale = 0.7;  // below it texts are too small: the figure scrolls instead
+
 std::optional<std::string> page_colour(unsigned rgb) {
   for (const NamedColour& colour : colours)
     if (colour.rgb == rgb) return std::string("var(") + colour.name + ")";
@@ -129,7 +131,8 @@ std::string inline_svg(const std::string& svg, const std::string& prefix,
   cut(body, "<rect x=\"0\" y=\"0\"", "/>");  // the page is the background
   settle_names(body, prefix);
   return "<svg viewBox=\"" + escape(box) + "\" role=\"img\" aria-label=\"" + escape(label) +
-         "\" style=\"max-width:" + std::to_string(static_cast<int>(width)) + "px\">" +
+         "\" style=\"max-width:" + std::to_string(static_cast<int>(width)) +
+         "px;min-width:" + std::to_string(static_cast<int>(least_scale * width)) + "px\">" +
          with_page_colours(body) + "</svg>\n";
 }
 

@@ -88,8 +88,8 @@ void list_tables(RunContents& run) {
   std::error_code problem;
   for (const auto& entry : std::filesystem::directory_iterator(run.folder, problem)) {
     const std::string name = entry.path().filename().string();
-    const bool is_shown_elsewhere =
-        name == files::summary.name || name == files::timing.name || name == files::exchange.name;
+    const bool is_shown_elsewhere = name == files::summary.name || name == files::timing.name ||
+                                    name == files::exchange.name || name == files::visits.name;
     if (entry.path().extension() != ".csv" || is_shown_elsewhere) continue;
     run.tables.push_back(
         {entry.path().stem().string(), record::csv_rows(core::read_file(entry.path().string()))});
@@ -121,7 +121,8 @@ std::string progress(const RunContents& run) {
     }
   if (epoch == 0) return "before the first epoch was over";
   return core::text("after ", core::with_thousands(epoch), epoch == 1 ? " epoch, " : " epochs, ",
-                    core::duration(time_s), " of training");
+                    time_s < 60 ? core::significant(time_s, 2) + " s" : core::duration(time_s),
+                    " of training");
 }
 
 const record::RunFinished* finish_of(const RunContents& run) {
@@ -133,7 +134,8 @@ const record::RunFinished* finish_of(const RunContents& run) {
 void settle_state(RunContents& run) {
   using Status = record::RunStatus;
   const auto status = record::read_run_record(run.folder);
-  const bool locked = is_locked(path_in(run.folder, files::lock));
+  const bool has_ended = status && status->status != Status::unfinished;
+  const bool locked = !has_ended && is_locked(path_in(run.folder, files::lock));
   const record::RunFinished* finished = finish_of(run);
   const std::string reason = run.results ? run.results->finish_reason
                              : finished  ? finished->reason
@@ -142,10 +144,10 @@ void settle_state(RunContents& run) {
     run.state = State::failed;
   else if (run.results)  // it is written near the end, while the folder is still locked
     run.state = run.results->complete ? State::finished : State::stopped;
+  else if (has_ended)
+    run.state = status->status == Status::finished ? State::finished : State::stopped;
   else
-    run.state = locked                                        ? State::running
-                : status && status->status == Status::stopped ? State::stopped
-                                                              : State::unfinished;
+    run.state = locked ? State::running : State::unfinished;
   const bool networks = run.results && run.results->epochs > 0;
   run.end = reason;
   if (networks || !run.results) run.end += core::text(reason.empty() ? "" : " ", progress(run));
@@ -167,7 +169,7 @@ void settle_study(RunContents& run) {
   };
   run.end = core::text(count(Member::done), " of ", run.members.size(), " trainings done");
   if (count(Member::failed) > 0) run.end += core::text(", ", count(Member::failed), " failed");
-  if (run.state == State::running || run.state == State::failed) return;
+  if (run.state == State::running) return;
   run.state = count(Member::pending) > 0 ? State::unfinished : State::finished;
 }
 
@@ -194,7 +196,9 @@ void if_there(RunContents& run, const record::RunFile& file,
 }  // namespace
 
 RunContents read_run(const std::string& folder) {
-  RunContents run{.folder = folder, .name = name_of(folder)};
+  RunContents run;
+  run.folder = folder;
+  run.name = name_of(folder);
   const bool is_run = is_there(path_in(folder, files::config)) ||
                       is_there(path_in(folder, files::results)) ||
                       is_there(path_in(folder, files::metrics));
@@ -225,15 +229,19 @@ RunContents read_run(const std::string& folder) {
   if_there(run, files::study, [&](const std::string& path) {
     run.study = record::read_study(path);
     read_members(run);
-    list_tables(run);
   });
+  for (const record::RunFile& file : {files::study, files::closure})
+    if (run.tables.empty()) if_there(run, file, [&](const std::string&) { list_tables(run); });
   list_figures(run);
   for (const record::NamedText& setting : run.settings)
     if (setting.name == "workload") run.workload = setting.value;
   if (run.study) run.workload = run.study->workload;
   if (run.results) run.workload = run.results->workload;
   settle_state(run);
-  if (run.study) settle_study(run);
+  if (run.study)
+    settle_study(run);
+  else if (run.is_study() && !run.results)
+    run.end = "see the tables for what was asked and done";
   if (is_comparison(run) && run.state != State::running) {
     run.state = State::finished;
     run.end = "a comparison of methods; visits.csv has what each found, and when";

@@ -47,6 +47,8 @@ struct RunContents {
   std::optional<record::Study> study;
   std::vector<MemberContents> members;  ///< of the study
   std::vector<NamedTable> tables;       ///< of the study
+  /// Many trainings that are looked at together: an ensemble, a scan, closure experiments.
+  bool is_study() const { return study || !tables.empty(); }
   std::vector<std::string> unreadable;  ///< files that are damaged, and how
 };
 

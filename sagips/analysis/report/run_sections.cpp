@@ -12,6 +12,11 @@ namespace {
 
 using State = RunContents::State;
 
+/// Figures in as many columns as have room.
+std::string side_by_side(const std::string& figures) {
+  return figures.empty() ? figures : element("div", "class=\"figures\"", figures);
+}
+
 /// The figures of one run: those it drew, and those that its records still allow to draw.
 class RunFigures {
  public:
@@ -33,11 +38,13 @@ class RunFigures {
     if (std::string html = own(name); !html.empty()) return html;
     return can_draw ? gallery_.draw(prefix_ + name, draw(), caption_of(name)) : "";
   }
-  std::string all_beginning_with(const std::string& begin) {
+  std::string all_beginning_with(const std::string& begin) { return side_by_side(stacked(begin)); }
+  /// One below the other: figures of many panels need the width.
+  std::string stacked(const std::string& begin) {
     std::string html;
     for (const std::string& name : std::vector<std::string>(left_))
       if (name.rfind(begin, 0) == 0) html += own(name);
-    return html.empty() ? html : element("div", "class=\"figures\"", html);
+    return html;
   }
 
  private:
@@ -102,8 +109,9 @@ std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
   RunFigures figures(run, gallery, prefix);
   std::vector<Section> sections{parameter_section(run), correlation_section(run, gallery, prefix)};
   const bool evaluated = has_evaluations(run);
-  if (run.study) {  // its pictures are what it was made for
-    sections.push_back({"figures", "Figures", figures.all_beginning_with("")});
+  if (run.is_study() && !run.results) sections.front().html.clear();
+  if (run.is_study()) {  // its pictures are what it was made for
+    sections.push_back({"figures", "Figures", figures.stacked("")});
     sections.push_back(study_section(run));
     sections.push_back(member_section(run));
     sections.push_back(setup_section(run));
@@ -120,12 +128,11 @@ std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
   sections.push_back(
       {"pairs", "Pairs of parameters",
        figures.own_or_drawn("parameter_pairs", can_draw_pairs(run), [&] { return pairs(run); })});
-  sections.push_back(
-      {"losses", "Losses and distances", figures.own_or_drawn("losses_over_time", evaluated, [&] {
-         return losses_over_time(run.metrics);
-       }) + figures.own_or_drawn("distances_over_time", evaluated, [&] {
-         return distances_over_time(run.metrics);
-       })});
+  std::string losses = figures.own_or_drawn("losses_over_time", evaluated,
+                                            [&] { return losses_over_time(run.metrics); });
+  losses += figures.own_or_drawn("distances_over_time", evaluated,
+                                 [&] { return distances_over_time(run.metrics); });
+  sections.push_back({"losses", "Losses and distances", side_by_side(losses)});
   sections.push_back({"more", "More figures", figures.all_beginning_with("")});
   sections.push_back(timing_section(run));
   sections.push_back(setup_section(run));

@@ -37,7 +37,12 @@ std::string card(const Verdict& verdict) {
 Verdict end_verdict(const RunContents& run) {
   Verdict verdict{"How did it end?", state_words(run.state), "good", run.end};
   if (run.state != State::finished) verdict.mood = run.state == State::failed ? "bad" : "fair";
-  if (run.state == State::unfinished)
+  const bool a_member_failed =
+      std::any_of(run.members.begin(), run.members.end(), [](const MemberContents& one) {
+        return one.member.state == record::StudyMember::State::failed;
+      });
+  if (a_member_failed) verdict.mood = "fair";
+  if (run.state == State::unfinished && !run.study)
     verdict.reason = "It was ended from outside " + run.end + ": there are no results.";
   return verdict;
 }
@@ -109,7 +114,7 @@ Verdict fit_verdict(const RunContents& run) {
 
 Verdict settled_verdict(const RunContents& run) {
   Verdict verdict{"Has it converged?", "unknown", "open", "Too few evaluations to tell."};
-  if (run.study) {
+  if (run.is_study()) {
     verdict.reason = "See each member's own course, and residuals over time below if there are.";
     return verdict;
   }
@@ -139,7 +144,8 @@ std::string verdicts(const RunContents& run) {
   std::string cards;
   for (const Verdict& verdict :
        {found_verdict(run), fit_verdict(run), settled_verdict(run), end_verdict(run)})
-    cards += card(verdict);
+    if (!run.is_study() || verdict.mood != "open")
+      cards += card(verdict);  // of a study few can be known
   return element("div", "class=\"cards\"", cards);
 }
 

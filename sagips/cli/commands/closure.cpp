@@ -6,6 +6,7 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
+#include "sagips/cli/run_report.hpp"
 #include "sagips/cli/study/crew.hpp"
 #include "sagips/cli/study/experiment.hpp"
 #include "sagips/cli/study/experiments.hpp"
@@ -127,9 +128,11 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   if (missing > 0) {
     log.warning(core::text(missing, " experiments are missing; the same command goes on"));
     opened->directory.finish(record::RunStatus::stopped);
+    if (job.settings.run.figures) say_run_report(folder, log);
     return finished ? core::ExitCode::failed : core::ExitCode::stopped_early;
   }
   opened->directory.finish(record::RunStatus::finished);
+  if (job.settings.run.figures) say_run_report(folder, log);
   return any ? core::ExitCode::done : core::ExitCode::failed;
 }
 

@@ -4,6 +4,7 @@
 
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/run_report.hpp"
 #include "sagips/cli/study/convergence_results.hpp"
 #include "sagips/cli/study/members.hpp"
 #include "sagips/cli/study/study_folder.hpp"
@@ -121,6 +122,7 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
   folder.finish(stopped  ? record::RunStatus::stopped
                 : failed ? record::RunStatus::failed
                          : record::RunStatus::finished);
+  if (job.settings.run.figures) say_run_report(folder.path(), log);
   if (stopped) return core::ExitCode::stopped_early;
   return failed ? core::ExitCode::failed : core::ExitCode::done;
 }

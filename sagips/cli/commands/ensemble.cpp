@@ -5,6 +5,7 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
+#include "sagips/cli/run_report.hpp"
 #include "sagips/cli/study/ensemble_results.hpp"
 #include "sagips/cli/study/group_members.hpp"
 #include "sagips/cli/study/over_ranks.hpp"
@@ -222,6 +223,7 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
   say_failures(run.study());
   std::cout << "run folder: " << run.folder() << std::endl;
   run.finish(finished);
+  if (job.settings.run.figures) say_run_report(run.folder(), run.log());
   if (!finished || count(run.study(), State::pending) > 0) return core::ExitCode::stopped_early;
   return analysed && count(run.study(), State::failed) == 0 ? core::ExitCode::done
                                                             : core::ExitCode::failed;

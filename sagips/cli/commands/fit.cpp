@@ -64,10 +64,7 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
             << "-ln L = " << core::fixed(fitted.negative_log_likelihood, 3) << " for "
             << core::with_thousands(results.events) << " events\n";
   if (!figures.empty()) std::cout << "figures: " << figures << '\n';
-  log.flush();
-  const std::string page =
-      job.settings.run.figures ? write_run_report(folder.path(), log) : std::string();
-  if (!page.empty()) std::cout << "report: " << page << '\n';
+  if (job.settings.run.figures) say_run_report(folder.path(), log);
   std::cout << "run folder: " << folder.path() << std::endl;
   return core::ExitCode::done;
 }

@@ -80,10 +80,7 @@ void write(const Job& job, const env::Environment& environment, const record::Re
             << core::with_thousands(solution.evaluations) << " evaluations of the pipeline, "
             << core::significant(solution.time_s, 3) << " s\n";
   if (!figures.empty()) std::cout << "figures: " << figures << '\n';
-  log.flush();
-  const std::string page =
-      job.settings.run.figures ? write_run_report(folder.path(), log) : std::string();
-  if (!page.empty()) std::cout << "report: " << page << '\n';
+  if (job.settings.run.figures) say_run_report(folder.path(), log);
   std::cout << "run folder: " << folder.path() << std::endl;
 }
 
