@@ -43,6 +43,7 @@ core::ExitCode work(const Workloads& workloads, const Arguments& arguments) {
   const std::string folder = std::filesystem::path(arguments.source).parent_path().string();
   nn::set_threads(threads_of_worker(job));
   const InterruptGuard interrupt;
+  const CheckpointSignal checkpoint;  // each experiment that has ended is one
   const WorkShare share = parse_share(option(arguments, "worker"));
   return make_experiments(job, folder, share, {}) ? core::ExitCode::done
                                                   : core::ExitCode::stopped_early;
@@ -117,6 +118,7 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   bool finished = true;
   {
     const InterruptGuard interrupt;
+    const CheckpointSignal checkpoint;  // each experiment that has ended is one
     finished = ranks.size() > 1 ? share_out(job, folder, ranks) : run_workers(job, folder, log);
   }
   if (!ranks.is_first()) return core::ExitCode::done;

@@ -87,6 +87,7 @@ class EnsembleRun {
   /// Returns false when it was interrupted. collective
   bool train() {
     const InterruptGuard interrupt;
+    const CheckpointSignal checkpoint;
     StudyProgress progress(log_, "trainings");
     const bool in_groups = ranks_.size() > 1 && study_.ranks > 1;
     const bool finished = in_groups ? train_groups(progress) : train_children(progress);
@@ -211,8 +212,9 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
   const Job job = read_job(workloads, arguments.source, assignments);
   check_ranks(job, ranks);
   check_agreement(ranks, job.effective_config);
-  EnsembleRun run(workloads, arguments, job,
-                  plan_ensemble(workloads, arguments.source, assignments, job));
+  StudyPlan plan = plan_ensemble(workloads, arguments.source, assignments, job);
+  if (ranks.is_first()) try_variants(workloads, arguments.source, assignments, plan.study);
+  EnsembleRun run(workloads, arguments, job, std::move(plan));
   const bool finished = run.train();
   if (!ranks.is_first()) return core::ExitCode::done;
 

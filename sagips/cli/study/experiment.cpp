@@ -193,8 +193,9 @@ void check_closure(const Job& job) {
     throw core::ConfigError("data.file",
                             "measured events have no known truth (nothing could be compared with "
                             "it). Leave it empty: closure experiments make toy data.");
-  env::ParameterSet(job.workload->parameters()).at_toy_values();  // throws where there are none
   job.settings.loop.check();
+  const Toys toys = toys_of(job, 0);  // what is wrong with the pipeline is said at once
+  optim::make_environment(*job.workload, toys.data, optim::Split::all_training, toys.seed);
 }
 
 }  // namespace sagips::cli

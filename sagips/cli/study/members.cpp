@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <thread>
 
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/study/crew.hpp"
@@ -14,6 +15,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/results.hpp"
+#include "sagips/record/run_directory.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/run_status.hpp"
 
@@ -82,6 +84,16 @@ void note_end(const Ending& ending, const std::string& log, record::StudyMember&
   }
 }
 
+// A study that was killed has told its members to stop, and they may still be about it.
+void wait_until_free(const std::string& folder) {
+  constexpr auto patience = std::chrono::seconds(10);
+  constexpr auto nap = std::chrono::milliseconds(50);
+  const auto start = std::chrono::steady_clock::now();
+  while (std::filesystem::exists(folder) && !record::RunDirectory::lock(folder) &&
+         std::chrono::steady_clock::now() - start < patience)
+    std::this_thread::sleep_for(nap);
+}
+
 }  // namespace
 
 std::string member_log(const MemberSetting& setting, const record::StudyMember& member) {
@@ -126,6 +138,7 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
   std::vector<ChildProgram> programs;
   for (const std::size_t number : numbers) {
     if (study.members[number].state != State::pending) continue;
+    wait_until_free(core::text(setting.folder, "/", study.members[number].folder));
     pending.push_back(number);
     programs.push_back(
         program_for(setting, study.members[number], study.ranks, plan.assignments[number]));
@@ -163,6 +176,7 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
     if (waiting) waiting();
   };
   watch.interrupted = [] { return InterruptGuard::requested(); };
+  watch.nudged = [] { return CheckpointSignal::take(); };
   return run_side_by_side(programs, setting.at_once, watch);
 }
 

@@ -4,6 +4,7 @@
 
 #include "sagips/cli/study/grid.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
 
 namespace sagips::cli {
@@ -60,6 +61,12 @@ class Planner {
   const EnsembleConfig& config_;
 };
 
+Job job_of(const Workloads& workloads, const std::string& source,
+           std::vector<std::string> assignments, const record::StudyVariant& variant) {
+  for (const std::string& one : variant.assignments) assignments.push_back(one);
+  return read_job(workloads, source, assignments);
+}
+
 }  // namespace
 
 StudyPlan plan_ensemble(const Workloads& workloads, const std::string& source,
@@ -71,12 +78,23 @@ StudyPlan plan_ensemble(const Workloads& workloads, const std::string& source,
   plan.study.variants = grid_variants(job.settings.ensemble.grid);
   const Planner planner(job);
   for (std::size_t v = 0; v < plan.study.variants.size(); ++v) {
-    std::vector<std::string> of_variant = assignments;
-    for (const std::string& one : plan.study.variants[v].assignments) of_variant.push_back(one);
-    read_job(workloads, source, of_variant).settings.loop.check();
+    job_of(workloads, source, assignments, plan.study.variants[v]).settings.loop.check();
     planner.add_variant(plan, v);
   }
   return plan;
+}
+
+void try_variants(const Workloads& workloads, const std::string& source,
+                  const std::vector<std::string>& assignments, const record::Study& study) {
+  for (const record::StudyVariant& variant : study.variants) {
+    const Job job = job_of(workloads, source, assignments, variant);
+    const env::Environment environment = optim::make_environment(
+        *job.workload, job.settings.data, optim::Split::held_out, job.seed());
+    optim::GanConfig config = job.settings.gan;
+    config.moments = job.settings.solvers.moments;
+    const optim::Gan gan(config, environment, job.seed(),
+                         nn::device_from_name(job.settings.device));
+  }
 }
 
 }  // namespace sagips::cli

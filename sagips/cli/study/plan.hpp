@@ -19,4 +19,9 @@ struct StudyPlan {
 StudyPlan plan_ensemble(const Workloads& workloads, const std::string& source,
                         const std::vector<std::string>& assignments, const Job& job);
 
+/// Loads each variant's data and makes its networks once, so that what a training would refuse is
+/// refused before a folder is made. throws: what make_environment and Gan throw
+void try_variants(const Workloads& workloads, const std::string& source,
+                  const std::vector<std::string>& assignments, const record::Study& study);
+
 }  // namespace sagips::cli
