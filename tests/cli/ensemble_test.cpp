@@ -172,16 +172,20 @@ INSTANTIATE_TEST_SUITE_P(Signals, StoppedEnsemble, testing::Values("TERM", "KILL
 TEST(EnsembleCommand, TakesMoreMembersWithOverrideButNoOtherTraining) {
   Scratch scratch;
   const std::string slow = tiny + "train.epochs=100000000 run.figures=false ensemble.at_once=1";
-  const Outcome stopped = scratch.run(
-      "timeout --preserve-status -s TERM 3 " SAGIPS_PROGRAM " ensemble proxy1d --members 2" + slow);
+  const Outcome stopped =
+      scratch.run("timeout --foreground --preserve-status -s TERM 3 " SAGIPS_PROGRAM
+                  " ensemble proxy1d --members 2" +
+                  slow);
   EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
   const Outcome changed =
       scratch.sagips("ensemble proxy1d --override --members 3" + slow + " batch.samples=5");
   EXPECT_EQ(changed.exit_code, 2) << changed.err;
   EXPECT_NE(changed.err.find("batch.samples: 4 -> 5"), std::string::npos) << changed.err;
-  const Outcome more = scratch.run("timeout --preserve-status -s TERM 3 " SAGIPS_PROGRAM
-                                   " ensemble proxy1d --override --members 3" +
-                                   slow);
+  const Outcome more =
+      scratch.run("timeout --foreground --preserve-status -s TERM 3 " SAGIPS_PROGRAM
+                  " ensemble proxy1d --override --members 3" +
+                  slow);
   EXPECT_EQ(more.exit_code, 3) << more.err;
   EXPECT_EQ(study_of(scratch).members.size(), 3u);
+  EXPECT_EQ(in_state(scratch, StudyMember::State::failed), 0u) << more.err;
 }

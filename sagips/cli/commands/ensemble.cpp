@@ -10,6 +10,7 @@
 #include "sagips/cli/study/group_members.hpp"
 #include "sagips/cli/study/over_ranks.hpp"
 #include "sagips/cli/study/study_folder.hpp"
+#include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
@@ -67,12 +68,15 @@ std::size_t count(const record::Study& study, State state) {
 class EnsembleRun {
  public:
   EnsembleRun(const Workloads& workloads, const Arguments& arguments, const Job& job,
-              StudyPlan plan)
+              StudyPlan plan, const std::string& config_of_members)
       : workloads_(workloads), job_(job), ranks_(*arguments.ranks), plan_(std::move(plan)) {
     if (ranks_.is_first()) {
       opened_.emplace(open_study(job, "ensemble", "ensemble", arguments));
       log_.add_file(opened_->directory.file(files::log.name));
       opened_->directory.folder(core::text(files::members.name, "/logs"));
+      core::write_file(
+          opened_->directory.file(core::text(files::members.name, "/", files::config.name)),
+          config_of_members);
     }
     folder_ = announce_text(ranks_, opened_ ? opened_->directory.path() : std::string());
     study_ = plan_.study;
@@ -214,7 +218,8 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
   check_agreement(ranks, job.effective_config);
   StudyPlan plan = plan_ensemble(workloads, arguments.source, assignments, job);
   if (ranks.is_first()) try_variants(workloads, arguments.source, assignments, plan.study);
-  EnsembleRun run(workloads, arguments, job, std::move(plan));
+  EnsembleRun run(workloads, arguments, job, std::move(plan),
+                  member_config(read_job(workloads, arguments.source, assignments)));
   const bool finished = run.train();
   if (!ranks.is_first()) return core::ExitCode::done;
 

@@ -73,9 +73,9 @@ std::vector<VariantView> look_at(const std::string& folder, const record::Study&
                      kind_of(folder, study, variant.label, "bootstraps", parameters, log)};
     if (view.seeds || view.bootstraps)
       views.push_back(std::move(view));
-    else
+    else if (study.done(variant.label).empty())
       log.warning(core::text("variant '", variant.label,
-                             "': fewer than two members are done, so there is nothing to say"));
+                             "': none of its members is done, so there is nothing to say"));
   }
   return views;
 }

@@ -8,8 +8,6 @@
 #include <iostream>
 
 #include "sagips/cli/commands.hpp"
-#include "sagips/core/text.hpp"
-#include "sagips/record/run_files.hpp"
 
 namespace sagips::cli {
 
@@ -111,7 +109,7 @@ bool train_in_groups(const Workloads& workloads, const MemberSetting& setting,
        i += static_cast<std::size_t>(groups)) {
     record::StudyMember& member = study.members[pending[i]];
     Arguments arguments;
-    arguments.source = core::text(setting.folder, "/", record::run_files::config.name);
+    arguments.source = member_source(setting);
     arguments.assignments = member_assignments(setting, plan.assignments[pending[i]]);
     RankEnd mine;
     {

@@ -37,7 +37,7 @@ ChildProgram program_for(const MemberSetting& setting, const record::StudyMember
     }
   program.arguments.push_back(own_program());
   program.arguments.push_back("train");
-  program.arguments.push_back(core::text(setting.folder, "/", files::config.name));
+  program.arguments.push_back(member_source(setting));
   for (std::string& assignment : member_assignments(setting, assignments))
     program.arguments.push_back(std::move(assignment));
   program.environment = {{"OMP_NUM_THREADS", core::text(setting.threads)}};
@@ -95,6 +95,10 @@ void wait_until_free(const std::string& folder) {
 }
 
 }  // namespace
+
+std::string member_source(const MemberSetting& setting) {
+  return core::text(setting.folder, "/", files::members.name, "/", files::config.name);
+}
 
 std::string member_log(const MemberSetting& setting, const record::StudyMember& member) {
   return core::text(setting.folder, "/", files::members.name, "/logs/", member.name, ".txt");

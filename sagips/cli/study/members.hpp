@@ -10,7 +10,7 @@ namespace sagips::cli {
 
 /// Where a study's members run and with what.
 struct MemberSetting {
-  std::string folder;  ///< of the study; its config.yaml is what members start from
+  std::string folder;  ///< of the study
   int threads = 1;     ///< of each rank of a member
   std::size_t at_once = 1;
   std::string launcher;  ///< of members with several ranks
@@ -20,6 +20,8 @@ struct MemberSetting {
 /// what is left of the cores for each.
 int threads_of_member(const Job& job, std::size_t processes, int cores);
 
+/// The config that members start from.
+std::string member_source(const MemberSetting& setting);
 /// What is printed by a member's training; where its folder is, with the rest of its config.
 std::string member_log(const MemberSetting& setting, const record::StudyMember& member);
 std::vector<std::string> member_assignments(const MemberSetting& setting,

@@ -84,6 +84,16 @@ StudyPlan plan_ensemble(const Workloads& workloads, const std::string& source,
   return plan;
 }
 
+std::string member_config(Job job) {
+  job.settings.ensemble = {};
+  job.settings.closure = {};
+  core::FieldList list;
+  job.settings.fields(list);
+  job.settings.data.channel_fields(list, *job.workload);
+  job.workload->fields(list);
+  return core::write_fields(list);
+}
+
 void try_variants(const Workloads& workloads, const std::string& source,
                   const std::vector<std::string>& assignments, const record::Study& study) {
   for (const record::StudyVariant& variant : study.variants) {

@@ -19,6 +19,10 @@ struct StudyPlan {
 StudyPlan plan_ensemble(const Workloads& workloads, const std::string& source,
                         const std::vector<std::string>& assignments, const Job& job);
 
+/// The config that members start from, as YAML: the study's, less what belongs to the study itself,
+/// so that a study can be given more members without changing those it has. job: read for this alone
+std::string member_config(Job job);
+
 /// Loads each variant's data and makes its networks once, so that what a training would refuse is
 /// refused before a folder is made. throws: what make_environment and Gan throw
 void try_variants(const Workloads& workloads, const std::string& source,
