@@ -150,7 +150,7 @@ class Resume(unittest.TestCase):
         code, output = self.run_to_end([*named, "train.epochs=1000000", "train.evaluate_every=1000000"])
         self.assertEqual(code, 2, output)
         self.assertIn("train.epochs: 100000000 -> 1000000", output)
-        code, output = self.train_until(lambda: "changed config" in self.log(self.runs()[0]),
+        code, output = self.train_until(lambda: re.search("changed config(.|\n)*checkpoint of", self.log(self.runs()[0])),
                                         [*named, "train.epochs=1000000", "train.evaluate_every=1000000", "--override"],
                                         signal.SIGTERM)
         self.assertEqual(code, 3, output)
