@@ -32,6 +32,7 @@ RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start, 
   if (ranks.is_first()) {
     record::OpenedRun run = record::open_run(
         job.settings.run, {job.settings.workload, "train", job.effective_config}, start);
+    resumed_ = run.resumed;
     folder_.emplace(std::move(run.directory));
     log.add_file(folder_->file(record::run_files::log.name));
     record::write_environment(folder_->file(record::run_files::environment.name),
@@ -52,7 +53,7 @@ Beginning RunOutputs::beginning() const {
                                       run_id_, job_.settings.checkpoints.keep);
   beginning.restored =
       train::restore(ranks_, store, [this](const std::string& line) { log_.warning(line); });
-  if (ranks_.is_first() && beginning.restored) say_resumed(*beginning.restored);
+  if (resumed_) say_resumed(beginning.restored);
   return beginning;
 }
 
@@ -60,14 +61,20 @@ void RunOutputs::finish(record::RunStatus status) const {
   if (folder_) folder_->finish(status);
 }
 
-void RunOutputs::say_resumed(const train::Restored& restored) const {
+void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) const {
+  const std::string how_not = "; --fresh begins a new run instead";
+  if (!restored) {
+    log_.info(core::text("resuming ", path_, ": it has no checkpoint yet and begins at its start",
+                         how_not));
+    return;
+  }
   const std::int64_t epochs = job_.settings.loop.epochs;
-  log_.info(core::text(
-      "resuming ", path_, ": epoch ", restored.epoch, epochs > 0 ? core::text(" of ", epochs) : "",
-      ", ", core::duration(restored.time_s), " trained; --fresh begins a new run instead"));
-  if (restored.ranks == ranks_.size()) return;
-  log_.info(core::text("it was begun on ", restored.ranks, " ranks and goes on on ", ranks_.size(),
-                       ": rank r takes the networks of rank r mod ", restored.ranks,
+  log_.info(core::text("resuming ", path_, ": epoch ", restored->epoch,
+                       epochs > 0 ? core::text(" of ", epochs) : "", ", ",
+                       core::duration(restored->time_s), " trained", how_not));
+  if (restored->ranks == ranks_.size()) return;
+  log_.info(core::text("it was begun on ", restored->ranks, " ranks and goes on on ", ranks_.size(),
+                       ": rank r takes the networks of rank r mod ", restored->ranks,
                        ", the events are shared out anew, and the exchange begins anew"));
 }
 

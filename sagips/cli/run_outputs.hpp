@@ -32,7 +32,7 @@ class RunOutputs {
              const train::Evaluator& evaluator);
 
  private:
-  void say_resumed(const train::Restored& restored) const;
+  void say_resumed(const std::optional<train::Restored>& restored) const;
   record::Results results(const env::Environment& environment, const env::Environment& judges,
                           const Training& training, const std::vector<RankRow>& rows);
   void show(const record::Results& results, const std::vector<RankRow>& rows,
@@ -43,6 +43,7 @@ class RunOutputs {
   core::Log& log_;
   Timing& timing_;
   std::optional<record::RunDirectory> folder_;
+  bool resumed_ = false;
   std::string path_, run_id_;
 };
 

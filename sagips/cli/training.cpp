@@ -13,57 +13,14 @@
 #include "sagips/cli/lasting_metrics.hpp"
 #include "sagips/cli/live_files.hpp"
 #include "sagips/cli/rank_evaluation.hpp"
+#include "sagips/cli/training_watch.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/event_json.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/train/checkpointer.hpp"
 
 namespace sagips::cli {
 
 namespace {
-
-// Keeps what the final table needs.
-record::Observer keeper(TrainingRecord& kept) {
-  return [&kept](const record::Event& event) {
-    if (const auto* evaluated = std::get_if<record::Evaluated>(&event)) {
-      if (kept.first.parameters.empty()) kept.first = *evaluated;
-      kept.last = *evaluated;
-    }
-    if (const auto* finished = std::get_if<record::RunFinished>(&event)) kept.finished = *finished;
-  };
-}
-
-record::Observer warner(core::Log& log) {
-  return [&log](const record::Event& event) {
-    if (const auto* warning = std::get_if<record::Warning>(&event))
-      log.warning(core::text("epoch ", warning->epoch, ": ", warning->message));
-  };
-}
-
-// Synthetic events analysed in this rank's training time.
-record::Observer counter(RankRow& row) {
-  return [&row](const record::Event& event) {
-    if (const auto* epoch = std::get_if<record::EpochDone>(&event)) {
-      const double events = row.events_per_second * row.time_s +
-                            epoch->events_per_second * (epoch->time_s - row.time_s);
-      row.epochs = epoch->epoch;
-      row.time_s = epoch->time_s;
-      row.events_per_second = row.time_s > 0 ? events / row.time_s : 0;
-    }
-  };
-}
-
-void evaluation_state(nn::StateList& list, const std::string& name, record::Evaluated& evaluated) {
-  std::string words = record::event_to_json(evaluated);
-  list.field(name, words);
-  if (!list.gives()) evaluated = std::get<record::Evaluated>(record::event_from_json(words));
-}
-
-void row_state(nn::StateList& list, RankRow& row) {
-  list.field("row.epochs", row.epochs);
-  list.field("row.time_s", row.time_s);
-  list.field("row.events_per_second", row.events_per_second);
-}
 
 std::string metrics_file(const std::string& folder, int rank) {
   if (rank == 0) return core::text(folder, "/", record::run_files::metrics.name);
@@ -82,10 +39,6 @@ bool everybody(comm::Ranks& ranks, bool here) {
   const auto all = ranks.gather(here ? 1 : 0);
   return std::all_of(all.begin(), all.end(), [](std::uint64_t there) { return there != 0; });
 }
-
-}  // namespace
-
-namespace {
 
 record::CheckpointStore store_of(const Job& job, const Beginning& beginning) {
   return {core::text(beginning.folder, "/", record::run_files::checkpoints.name), beginning.run_id,
@@ -172,9 +125,7 @@ void Crank::state(nn::StateList& list) {
   if (ranks_.size() > 1) list.part("ranks", exchange_);
   list.part("early_stop", early_stop_);
   list.part("metrics", metrics_);
-  evaluation_state(list, "first_evaluation", training_.record.first);
-  evaluation_state(list, "last_evaluation", training_.record.last);
-  row_state(list, training_.row);
+  watch_state(list, training_.record, training_.row);
   list.field("epoch", epoch_);
 }
 

@@ -20,8 +20,10 @@ void Checkpointer::hang_into(Loop::Callbacks& callbacks) {
     return agree(epoch, wish);
   };
   callbacks.ended = [this] { ended(); };
-  callbacks.interrupted = [this] { return signals_.stop() && !(is_on() && quick_stop_.in_hand()); };
-  if (!is_on()) return;
+  callbacks.interrupted = [this] {
+    return signals_.stop() && !(config_.are_written() && quick_stop_.in_hand());
+  };
+  if (!config_.are_written()) return;
   callbacks.go_back = [this] {
     auto list = nn::StateList::taking(quick_stop_.chosen());
     state_(list);
@@ -51,10 +53,10 @@ bool Checkpointer::is_due(std::int64_t epoch) {
   if (checkpoints_.pending()) return false;  // one at a time
   const double minutes = static_cast<double>(comm::now_ns() - last_ns_) / 60e9;
   const bool progress = epoch > last_epoch_;
-  return asked_for_ ||
-         (progress && ((config_.epochs > 0 && epoch % config_.epochs == 0) ||
-                       (config_.epochs > 0 && epoch - last_epoch_ >= config_.epochs) ||
-                       (config_.minutes > 0 && minutes >= config_.minutes)));
+  const bool by_epochs =
+      config_.epochs > 0 && (epoch % config_.epochs == 0 || epoch - last_epoch_ >= config_.epochs);
+  const bool by_time = config_.minutes > 0 && minutes >= config_.minutes;
+  return asked_for_ || (progress && (by_epochs || by_time));
 }
 
 void Checkpointer::note(std::int64_t epoch) {
@@ -77,7 +79,7 @@ std::string Checkpointer::agree(std::int64_t epoch, const std::string& wish) {
     number_ = word.checkpoint + 1;
     note(epoch);
   }
-  if (is_on() && word.stop.empty() && !loop_->in_flight()) {
+  if (config_.are_written() && word.stop.empty() && !loop_->in_flight()) {
     const double epoch_s = loop_->time_s() - boundary_time_s_;
     quick_stop_.boundary(epoch, epoch_s, [this] { return take(); });
   }
@@ -86,7 +88,7 @@ std::string Checkpointer::agree(std::int64_t epoch, const std::string& wish) {
 }
 
 void Checkpointer::ended() {
-  if (!is_on()) return;
+  if (!config_.are_written()) return;
   const core::Span writing(tracer_, "checkpoint");
   checkpoints_.write(Checkpoints::last, loop_->epoch(), loop_->time_s(), take());
   checkpoints_.settle();

@@ -38,7 +38,6 @@ class Checkpointer {
   void ended();
   bool is_due(std::int64_t epoch);
   void note(std::int64_t epoch);
-  bool is_on() const { return config_.epochs > 0 || config_.minutes > 0; }
 
   comm::Ranks& ranks_;
   record::CheckpointConfig config_;

@@ -150,7 +150,7 @@ class Resume(unittest.TestCase):
         code, output = self.run_to_end([*named, "train.epochs=1000000", "train.evaluate_every=1000000"])
         self.assertEqual(code, 2, output)
         self.assertIn("train.epochs: 100000000 -> 1000000", output)
-        code, output = self.train_until(lambda: "changed config" in self.log(self.runs()[0]),
+        code, output = self.train_until(lambda: re.search("changed config(.|\n)*checkpoint of", self.log(self.runs()[0])),
                                         [*named, "train.epochs=1000000", "train.evaluate_every=1000000", "--override"],
                                         signal.SIGTERM)
         self.assertEqual(code, 3, output)
@@ -186,6 +186,45 @@ class Resume(unittest.TestCase):
         with open(run + "/results.json") as file:
             epochs = json.load(file)["epochs"]
         self.assertEqual(self.checkpoints(run)[-1], f"epoch_{epochs:09d}", "what the results say")
+
+    def left_in_an_epoch(self, ranks):
+        """Epochs of some 0.2 s, one of which is left in the middle, end as undisturbed ones do."""
+        command = ["train", "proxy1d/paper", *[word for word in SMALL if "batch" not in word], "batch.samples=200",
+                   "batch.events=100", "train.epochs=15"]
+        code, output = self.run_to_end([*command, "run.name=undisturbed"], ranks=ranks)
+        self.assertEqual(code, 0, output)
+        named = [*command, "run.name=disturbed"]
+        run = self.folder.name + "/runs/proxy1d/disturbed"
+
+        def trains():
+            try:
+                with open(run + "/metrics.jsonl") as file:
+                    return '"epoch":3,' in file.read()
+            except FileNotFoundError:
+                return False
+        code, output = self.train_until(trains, named, signal.SIGTERM, ranks=ranks)
+        self.assertEqual(code, 3 if ranks == 1 else 1, output)
+        self.assertEqual(self.status(run), "stopped", output)
+        code, output = self.run_to_end(named, ranks=ranks)
+        self.assertEqual(code, 0, output)
+        self.assertIn("resuming", output)
+        for name in ("generator.npy", "parameters.npy"):
+            with open(f"{run}/{name}", "rb") as mine, open(f"{run}/../undisturbed/{name}", "rb") as other:
+                self.assertEqual(mine.read(), other.read())
+
+    def test_a_long_epoch_is_left_as_if_it_had_not_begun(self):
+        self.left_in_an_epoch(1)
+
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_ranks_leave_a_long_epoch_together(self):
+        self.left_in_an_epoch(2)
+
+    def test_without_checkpoints_a_stopped_run_is_over(self):
+        command = [*TRAIN, *ENDLESS, "train.checkpoints.minutes=0"]
+        code, output = self.train_until(lambda: self.runs() and os.path.exists(self.runs()[0] + "/metrics.jsonl"),
+                                        command, signal.SIGTERM)
+        self.assertEqual(code, 3, output)
+        self.assertEqual(self.status(self.runs()[0]), "finished", "its results are not written over")
 
     def test_a_failed_run_is_gone_on_with_only_by_its_name(self):
         failing = [*TRAIN, "train.epochs=50", "optimizer.generator.learning_rate=1e30"]

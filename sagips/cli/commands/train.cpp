@@ -241,9 +241,10 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   if (ranks.is_first())
     outputs.write(environment, judges(job, ranks, environment, gan, training), training, rows,
                   torch::stack(proposals).mean(0), torch::stack(weights), evaluator);
-  outputs.finish(training.failure    ? record::RunStatus::failed
-                 : finished.complete ? record::RunStatus::finished
-                                     : record::RunStatus::stopped);
+  outputs.finish(training.failure ? record::RunStatus::failed
+                 : finished.complete || !job.settings.checkpoints.are_written()
+                     ? record::RunStatus::finished  // what has no checkpoint cannot go on
+                     : record::RunStatus::stopped);
   training.accord->part();
   if (training.failure) std::rethrow_exception(training.failure);
   return finished.complete ? core::ExitCode::done : core::ExitCode::stopped_early;
