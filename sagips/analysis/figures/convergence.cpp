@@ -83,6 +83,40 @@ Series spread_band(const Series& line, const std::vector<double>& half_width) {
   return band;
 }
 
+/// All parameters together. of: course -> a number a time
+Panel distance_panel(const Shown& variants, const std::string& what,
+                     std::vector<double> (*of)(const EnsembleCourse&)) {
+  const TimeUnit time = time_unit(longest_s(variants));
+  const TimeRange range = time_range(variants, time);
+  const DistanceUnit unit = distance_unit(variants.front()->course.targets);
+  Panel panel{.x = {.label = time.label},
+              .y = {.label = "rms " + what + " [" + unit.label + "]", .logarithmic = true}};
+  if (unit.floor > 0)
+    panel.series.push_back(level("Cramér-Rao floor", unit.floor, range.begin, range.end));
+  for (std::size_t v = 0; v < variants.size(); ++v)
+    panel.series.push_back(
+        curve_of(*variants[v], v, time, scaled(of(variants[v]->course), unit.scale)));
+  return panel;
+}
+
+/// low, high: how far the marks reach
+void mark_stop(const SuggestedStop& stop, const TimeUnit& time, double low, double high,
+               Panel& panel) {
+  const double at = stop.crossing.time_s / time.seconds;
+  if (stop.share > 0)
+    panel.series.push_back({.label = "68 % of redrawn ensembles",
+                            .style = Style::band,
+                            .x = {stop.low_s / time.seconds, stop.high_s / time.seconds},
+                            .y_low = {low, low},
+                            .y_high = {high, high},
+                            .colour = Colour::grey});
+  panel.series.push_back({.label = "suggested stop",
+                          .style = Style::dashed,
+                          .x = {at, at},
+                          .y = {low, high},
+                          .colour = Colour::black});
+}
+
 }  // namespace
 
 Figure ensemble_residuals_over_time(const Shown& variants) {
@@ -121,38 +155,16 @@ Figure ensemble_spread_over_time(const Shown& variants) {
 Figure distance_over_time(const Shown& variants, const std::optional<SuggestedStop>& stop) {
   if (variants.empty()) return {.panels = {{.title = "nothing to compare"}}};
   const TimeUnit time = time_unit(longest_s(variants));
-  const TimeRange range = time_range(variants, time);
   const DistanceUnit unit = distance_unit(variants.front()->course.targets);
-  Panel upper{.x = {.label = time.label},
-              .y = {.label = "rms residual [" + unit.label + "]", .logarithmic = true}};
-  Panel lower{.x = {.label = time.label},
-              .y = {.label = "rms spread [" + unit.label + "]", .logarithmic = true}};
-  for (Panel* panel : {&upper, &lower})
-    if (unit.floor > 0)
-      panel->series.push_back(level("Cramér-Rao floor", unit.floor, range.begin, range.end));
-  double low = INFINITY, high = 0;
-  for (std::size_t v = 0; v < variants.size(); ++v) {
-    const std::vector<double> distance = scaled(distances(variants[v]->course), unit.scale);
-    for (const double number : distance)
-      if (number > 0) low = std::min(low, number), high = std::max(high, number);
-    upper.series.push_back(curve_of(*variants[v], v, time, distance));
-    lower.series.push_back(
-        curve_of(*variants[v], v, time, scaled(spreads(variants[v]->course), unit.scale)));
-  }
+  Panel upper = distance_panel(variants, "residual", distances);
+  Panel lower = distance_panel(variants, "spread", spreads);
   if (stop && stop->crossing.meeting == Meeting::crosses) {
-    const double at = stop->crossing.time_s / time.seconds;
-    if (stop->share > 0)
-      upper.series.push_back({.label = "68 % of redrawn ensembles",
-                              .style = Style::band,
-                              .x = {stop->low_s / time.seconds, stop->high_s / time.seconds},
-                              .y_low = {low, low},
-                              .y_high = {high, high},
-                              .colour = Colour::grey});
-    upper.series.push_back({.label = "suggested stop",
-                            .style = Style::dashed,
-                            .x = {at, at},
-                            .y = {low, high},
-                            .colour = Colour::black});
+    std::vector<double> shown;
+    for (const ConvergenceVariant* variant : variants)
+      for (const double distance : distances(variant->course))
+        if (distance > 0) shown.push_back(distance * unit.scale);
+    const auto [low, high] = std::minmax_element(shown.begin(), shown.end());
+    mark_stop(*stop, time, *low, *high, upper);
   }
   return {.panels = {std::move(upper), std::move(lower)},
           .shared_x = true,
