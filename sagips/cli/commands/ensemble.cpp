@@ -6,6 +6,7 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
+#include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_report.hpp"
 #include "sagips/cli/study/ensemble_results.hpp"
 #include "sagips/cli/study/group_members.hpp"
@@ -82,6 +83,8 @@ class EnsembleRun {
       opened_.emplace(open_study(job, "ensemble", "ensemble", arguments));
       log_.add_file(opened_->directory.file(files::log.name));
       opened_->directory.folder(core::text(files::members.name, "/logs"));
+      record::write_environment(opened_->directory.file(files::environment.name),
+                                run_environment(ranks_, static_cast<int>(job.settings.threads)));
     }
     folder_ = announce_text(ranks_, opened_ ? opened_->directory.path() : std::string());
     study_ = plan_.study;
