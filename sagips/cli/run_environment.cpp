@@ -62,7 +62,7 @@ std::vector<record::NamedText> run_environment(const comm::Ranks& ranks, int thr
       {"compiler", core::text("g++ ", __VERSION__)},
       {"ranks", core::text(ranks.size())},
       {"ranks talk through", ranks.size() > 1 ? ranks.communicator().description() : ""},
-      {"threads a rank", core::text(threads)},
+      {"threads a rank", threads > 0 ? core::text(threads) : ""},
       {"host", system.nodename},
       {"processor", proc_value("/proc/cpuinfo", "model name")},
       {"processors allowed", core::text(nn::allowed_processors())},

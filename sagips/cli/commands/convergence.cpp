@@ -4,6 +4,7 @@
 
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_report.hpp"
 #include "sagips/cli/study/convergence_results.hpp"
 #include "sagips/cli/study/members.hpp"
@@ -104,6 +105,9 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
   const record::OpenedRun opened = open_study(job, "convergence", "convergence", arguments);
   const record::RunDirectory& folder = opened.directory;
   log.add_file(folder.file(files::log.name));
+  record::write_environment(
+      folder.file(files::environment.name),
+      run_environment(*arguments.ranks, static_cast<int>(job.settings.threads)));
   warn_of_few_cores(job, plan, log);
   record::Study study = plan.study.study;
   for (record::StudyMember& member : study.members) member = seen_on_disk(folder.path(), member);

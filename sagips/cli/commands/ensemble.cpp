@@ -5,6 +5,7 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
+#include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_report.hpp"
 #include "sagips/cli/study/ensemble_results.hpp"
 #include "sagips/cli/study/group_members.hpp"
@@ -77,6 +78,8 @@ class EnsembleRun {
       core::write_file(
           opened_->directory.file(core::text(files::members.name, "/", files::config.name)),
           config_of_members);
+      record::write_environment(opened_->directory.file(files::environment.name),
+                                run_environment(ranks_, static_cast<int>(job.settings.threads)));
     }
     folder_ = announce_text(ranks_, opened_ ? opened_->directory.path() : std::string());
     study_ = plan_.study;
