@@ -11,9 +11,12 @@
 namespace sagips::analysis {
 namespace {
 
-// Standard error of a standard deviation, from the numbers' own fourth moment.
+// Standard error of a standard deviation, from the numbers' own fourth moment. A few numbers do not
+// know that: for these as if they were normal.
 double error_of_width(std::span<const double> values, double centre, double width) {
+  constexpr double few = 30;
   const auto n = static_cast<double>(values.size());
+  if (n < few) return width / std::sqrt(2 * (n - 1));
   double fourth = 0;
   for (const double value : values) fourth += std::pow(value - centre, 4) / n;
   const double variance = (fourth - std::pow(width, 4)) / n;

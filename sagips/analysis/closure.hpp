@@ -10,7 +10,7 @@ namespace sagips::analysis {
 ///
 /// Errors are standard errors of what was measured, not of what was hoped for: that of the mean is
 /// width / sqrt(n); that of the width follows from the fourth moment of the pulls, since they need
-/// not be normal; that of the coverage is half of the interval of Wilson's score.
+/// not be normal (of fewer than 30: as if they were); that of the coverage is half of the interval of Wilson's score.
 /// source: E. B. Wilson, J. Am. Stat. Assoc. 22 (1927) 209
 struct ClosureSummary {
   std::string parameter;

@@ -47,6 +47,13 @@ TEST(ClosureAnalysis, ShowsErrorsThatAreTooSmallAndABias) {
   EXPECT_LT(one.coverage, 0.45);
 }
 
+TEST(ClosureAnalysis, StatesAnErrorOfAWidthOfAFewPulls) {
+  const std::vector<Estimate> two{{5.5, 0.5}, {4.5, 0.5}};  // pulls 1 and -1
+  const ClosureSummary one = summarise_closure("a", "e", 5, two);
+  EXPECT_NEAR(one.width, std::sqrt(2), 1e-12);
+  EXPECT_NEAR(one.width_error, 1, 1e-12) << "sqrt(2) / sqrt(2 (2 - 1))";
+}
+
 // The error of a width is what widths scatter by: 400 sets of 50, known to 3.5 %; 4 of these.
 TEST(ClosureAnalysis, StatesTheErrorOfAWidthThatWidthsScatterBy) {
   std::vector<double> widths;

@@ -17,8 +17,8 @@ TEST(Commands, VersionAndHelpEndWithZero) {
   Scratch scratch;
   EXPECT_EQ(scratch.sagips("--version").exit_code, 0);
   EXPECT_NE(scratch.sagips("--version").out.find("sagips 0."), std::string::npos);
-  for (const std::string command :
-       {"train", "check", "compare", "fit", "solve", "generate", "predict", "list", "explain"}) {
+  for (const std::string command : {"train", "check", "compare", "fit", "solve", "ensemble",
+                                    "closure", "generate", "predict", "list", "explain"}) {
     const Outcome help = scratch.sagips(command + " --help");
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;
