@@ -188,7 +188,7 @@ void add_members(const Job& job, ConvergencePlan& plan) {
   const std::int64_t data_seed = own < 0 ? job.settings.run.seed : own;
   for (std::size_t v = 0; v < plan.variants.size(); ++v)
     for (std::int64_t m = 1; m <= job.settings.convergence.members; ++m) {
-      char number[24];
+      char number[32];
       std::snprintf(number, sizeof number, "_seed_%03lld", static_cast<long long>(m));
       const std::string name = folder_name(plan.variants[v]) + number;
       const std::string folder =
