@@ -27,6 +27,7 @@ build: setup ## Build everything (preset release)
 	@tools/build.sh release
 
 test: build ## Build and run every test but the long ones (under 30 minutes on 2 cores)
+	-@tools/setup.sh checks
 	@ctest --preset release --parallel $$(nproc)
 
 test-long: build ## Run the long tests, going on where an earlier call stopped

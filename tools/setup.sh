@@ -2,7 +2,8 @@
 # Installs what a build and its tests need: Debian packages into the system (as root or with sudo), Python
 # packages into .venv inside the checkout. A second run finds everything in place and touches no network.
 #
-#   tools/setup.sh           everything that `make demo` and `make test` need
+#   tools/setup.sh           everything that a build needs, and most tests
+#   tools/setup.sh checks    also what only tests use: .venv-checks with the readers of our files; `make test` calls it
 #   tools/setup.sh full      also .venv-full, where `import torch` works (golden dumps, peers)
 #   tools/setup.sh --check   says what is missing, installs nothing
 #
@@ -22,6 +23,7 @@ optional=(ccache          # builds work without it, only slower
           libxsmm-dev     # matrix products at the rate of the machine; without it those of LibTorch
           libpagmo-dev    # evolutionary search for parameters
           libdnnl-dev     # only for `make bench`: one of the rates an epoch is compared with
+          chromium        # for the test that looks at a report in a browser
           python3-numpy   # for the test of the simulator in NumPy (examples/process_stage)
           mpich libmpich-dev)  # for the test that SAGIPS works with another MPI
 
@@ -149,6 +151,7 @@ provide_environment() {
 contents() {
   case $1 in
     own) echo "clang-format" ;;
+    checks) echo "TensorBoard and safetensors, for tests (180 MB on disk)" ;;
     slim) echo "LibTorch for CPUs (0.5 GB to download, 1.4 GB on disk), clang-format" ;;
     full) echo "PyTorch with its CUDA libraries (2.5 GB to download, 5 GB on disk)" ;;
   esac
@@ -204,17 +207,24 @@ provide_full() {
   provide_environment .venv-full "$(fingerprint full "$file")" -r "$file"
 }
 
+provide_checks() {
+  local file="$root/tools/requirements-checks.txt"
+  provide_environment .venv-checks "$(fingerprint checks "$file")" -r "$file"
+}
+
 # -----------------------------------------------------------------------------------------------------
 
 check_only=no
 with_full=no
+with_checks=no
 anything_missing=no
 for argument in "$@"; do
   case $argument in
     --check) check_only=yes ;;
     full) with_full=yes ;;
+    checks) with_checks=yes ;;
     -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
-    *) complain "unknown argument '$argument'. Known: full, --check, --help." && exit 2 ;;
+    *) complain "unknown argument '$argument'. Known: checks, full, --check, --help." && exit 2 ;;
   esac
 done
 
@@ -226,5 +236,6 @@ if [ "$check_only" = no ]; then
 fi
 provide_torch
 [ "$with_full" = no ] || provide_full
+[ "$with_checks" = no ] || provide_checks
 if [ "$anything_missing" = yes ]; then exit 2; fi
 [ "$check_only" = no ] || say "nothing is missing"

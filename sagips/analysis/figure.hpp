@@ -17,12 +17,14 @@ struct Series {
     points,  ///< with error bars when there are y_low and y_high; tiny and pale when there are many
     steps,   ///< y[i] holds from x[i] to x[i + 1]: give the last edge the last height again
     band,    ///< semi-transparent between y_low and y_high; y is not used
-    dashed
+    dashed,
+    squares  ///< of width 1 around (x, y), coloured by `values` and with these written in
   };
   std::string label{};  ///< empty: not in the key
   Style style = Style::line;
   std::vector<double> x{}, y{};
   std::vector<double> y_low{}, y_high{};  ///< ends of the error bars (points), edges of the band
+  std::vector<double> values{};           ///< of squares, -1 (vermillion) to 1 (blue)
   Colour colour = Colour::automatic;  ///< automatic: the next one that the panel does not use yet
 };
 
@@ -55,7 +57,7 @@ struct Figure {
   int width = 1000, height = 700;  ///< pixels
 };
 
-/// Writes `<stem>.svg` and `<stem>.png` through gnuplot, and `<stem>.csv` with the numbers shown
+/// Writes `<stem>.svg`, `.png` and `.pdf` through gnuplot, and `<stem>.csv` with the numbers shown
 /// (that one without gnuplot too).
 ///
 /// The key stands in a corner that no curve crosses, or else above its panel; panels that explain
@@ -66,5 +68,9 @@ struct Figure {
 /// throws: Error when the figure is malformed (lengths that differ, empty range, no panel) or
 ///         gnuplot refuses it; StorageError when files cannot be written
 bool write_figure(const Figure& figure, const std::string& stem, std::string& problem);
+
+/// The picture alone, as the text of an SVG file; empty, with `problem` set, without gnuplot.
+/// throws: Error as above
+std::optional<std::string> figure_svg(const Figure& figure, std::string& problem);
 
 }  // namespace sagips::analysis

@@ -33,13 +33,16 @@ std::string aligned_line(const std::vector<std::string>& cells,
 
 std::string value_text(double value) { return core::significant(value, 5); }
 
-/// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012".
+}  // namespace
+
 std::string with_error(double value, double error) {
   if (!std::isfinite(error) || error <= 0)
     return core::text(value_text(value), " ± ", core::significant(error, 2));
   const int decimals = std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 9);
   return core::text(core::fixed(value, decimals), " ± ", core::fixed(error, decimals));
 }
+
+namespace {
 
 /// Only of parameters that take part: a fixed one has neither residual nor floor.
 std::string percent(const ParameterResult& row, const std::optional<double>& share) {

@@ -6,6 +6,9 @@
 
 namespace sagips::analysis {
 
+/// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012".
+std::string with_error(double value, double error);
+
 /// Plain-text table with aligned columns; the first column is left-aligned, the others
 /// right-aligned. Cells are UTF-8; rows may be shorter than the header.
 std::string plain_table(const std::vector<std::string>& header,

@@ -1,6 +1,9 @@
 #include "sagips/cli/interrupt.hpp"
 
+#include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace sagips::cli {
 
@@ -10,7 +13,16 @@ namespace {
 volatile std::sig_atomic_t stop_requested = 0;
 volatile std::sig_atomic_t checkpoint_requested = 0;
 
+std::atomic<std::int64_t> requested_at_ns = 0;
+
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);  // may be called in a signal handler
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
 void request_stop(int signal) {
+  requested_at_ns = now_ns();
   stop_requested = 1;
   std::signal(signal, SIG_DFL);
 }
@@ -31,6 +43,10 @@ InterruptGuard::~InterruptGuard() {
 }
 
 bool InterruptGuard::requested() { return stop_requested != 0; }
+
+double InterruptGuard::seconds_ago() {
+  return requested() ? static_cast<double>(now_ns() - requested_at_ns) * 1e-9 : 0;
+}
 
 CheckpointSignal::CheckpointSignal() {
   checkpoint_requested = 0;

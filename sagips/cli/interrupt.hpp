@@ -12,6 +12,7 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
   static bool requested();
+  static double seconds_ago();  ///< since it was; 0: it was not
 };
 
 /// While it lives, SIGUSR1 asks for a checkpoint instead of ending the program.

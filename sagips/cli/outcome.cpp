@@ -79,7 +79,25 @@ record::Results common_results(const Job& job, const env::Environment& environme
   return results;
 }
 
+// covariance: of the free parameters; undefined: the method gives none
+void add_correlations(record::Results& results, const torch::Tensor& covariance,
+                      const std::string& of) {
+  if (!covariance.defined() || covariance.numel() == 0) return;
+  const torch::Tensor dense = covariance.to(torch::kFloat64);
+  const torch::Tensor errors = dense.diagonal().clamp_min(0).sqrt();
+  const torch::Tensor correlations =
+      (dense / (errors.unsqueeze(0) * errors.unsqueeze(1))).contiguous();
+  record::CorrelationResult result{.of = of, .names = {}, .values = {}};
+  for (const record::ParameterResult& row : results.parameters)
+    if (!row.fixed) result.names.push_back(row.name);
+  if (static_cast<std::int64_t>(result.names.size()) != dense.size(0)) return;
+  result.values.assign(correlations.data_ptr<double>(),
+                       correlations.data_ptr<double>() + correlations.numel());
+  results.correlations.push_back(std::move(result));
+}
+
 void add_fit(record::Results& results, const optim::FitResult& fit) {
+  add_correlations(results, fit.covariance, "errors of the maximum-likelihood fit");
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
     if (results.parameters[i].fixed) continue;
     results.parameters[i].fit_value = fit.values[i];
@@ -173,6 +191,7 @@ record::Results solve_results(const Job& job, const env::Environment& environmen
     if (row.truth && *row.truth != 0)
       row.residual_end = (*row.truth - solution.values[i]) / *row.truth;
   }
+  add_correlations(results, solution.covariance, "errors: " + solution.errors_from);
   for (const optim::GoodnessOfFit& one : solution.goodness)
     results.goodness.push_back({one.name, one.value, one.degrees_of_freedom, one.p_value});
   results.numbers = {{"score", solution.score},
@@ -235,6 +254,7 @@ void judge_training(const Job& job, const env::Environment& environment, record:
   }
   results.errors_from =
       finishes ? "covariance of the moments" : "covariance of the moments at the networks' answer";
+  add_correlations(results, judged->covariance, "errors: " + results.errors_from);
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
     record::ParameterResult& row = results.parameters[i];
     if (row.fixed) continue;

@@ -36,6 +36,9 @@ struct CommandEntry {
   /// Who works when several ranks were started: all, the first one alone, or nobody.
   enum class OverRanks { all, first, one } over_ranks;
   std::vector<CommandOption> options{};
+  /// What may follow the first argument.
+  const char* rest = "key=value";
+  const char* rest_help = "overrides of the config; see `sagips explain`";
 };
 
 const char* const source_help =
@@ -63,6 +66,17 @@ std::vector<CommandOption> ensemble_options() {
           {"fresh", "", "begin anew instead of going on with an unfinished ensemble"}};
 }
 
+std::vector<CommandOption> convergence_options() {
+  return {{"exchanges", "NAME,NAME", "what to compare; all_reduce is the synchronous baseline"},
+          {"ranks", "K", "ranks of each member; 4 without"},
+          {"members", "N", "trainings of each variant; 5 without"},
+          {"outer-periods", "H,H", "also compare these outer periods of the grouped exchanges"},
+          {"over-ranks", "K,K", "also compare these numbers of ranks"},
+          {"batch", "HOW", "of --over-ranks: each rank a whole one, divided among them, or both"},
+          {"fresh", "", "begin anew instead of going on with an unfinished comparison"},
+          {"override", "", "go on with run.name=NAME although keys of `convergence` have changed"}};
+}
+
 const CommandEntry commands[] = {
     {"train",
      "learn the parameters behind measured events",
@@ -72,13 +86,16 @@ const CommandEntry commands[] = {
      "  sagips train proxy1d train.epochs=500 run.name=short\n"
      "  sagips train resonance data.file=Zmumu_Run2011A_masses.csv\n"
      "  sagips train my_settings.yaml optimizer.generator.learning_rate=1e-4\n"
+     "  sagips train proxy1d --timeline train.epochs=50\n"
      "  mpirun -n 4 sagips train proxy1d exchange=arar_arar\n"
      "The same command goes on with a run that was interrupted.\n",
      train,
      Use::required,
      Over::all,
      {{"fresh", "", "begin a new run although the same command was interrupted earlier"},
-      {"override", "", "go on with the run run.name although the config has changed"}}},
+      {"override", "", "go on with the run run.name although the config has changed"},
+      {"timeline", "",
+       "write a trace of the first 100 epochs (train.timeline=N: N epochs) for ui.perfetto.dev"}}},
     {"check", "look at config, data and pipeline without running", "NAME|FILE", source_help,
      "  sagips check proxy1d\n"
      "  sagips check resonance data.file=masses.csv\n",
@@ -107,6 +124,14 @@ const CommandEntry commands[] = {
      "  sagips ensemble proxy1d --members 5 --ranks 2 exchange=arar_arar\n"
      "  mpirun -n 8 sagips ensemble proxy1d --members 40\n",
      ensemble, Use::required, Over::all, ensemble_options()},
+    {"convergence", "compare exchanges, outer periods and numbers of ranks: residuals over time",
+     "NAME|FILE", source_help,
+     "  sagips convergence proxy1d/cold --ranks 4 --members 5\n"
+     "  sagips convergence proxy1d/cold --exchanges all_reduce,arar --ranks 2 --members 2\n"
+     "  sagips convergence proxy1d/cold --exchanges arar_arar --outer-periods 1,5,20 "
+     "exchanges.grouped.group_size=2\n"
+     "  sagips convergence proxy1d/cold --exchanges arar_arar --over-ranks 1,2,4 --batch both\n",
+     convergence, Use::required, Over::one, convergence_options()},
     {"closure", "repeat a closure test: are the errors what estimates scatter by?", "NAME|FILE",
      source_help,
      "  sagips closure proxy1d --experiments 1000\n"
@@ -121,6 +146,20 @@ const CommandEntry commands[] = {
      "  sagips predict runs/proxy1d/short samples=50000\n"
      "  sagips predict runs/proxy1d/short samples=1000 out=predictions.npy\n",
      predict, Use::required, Over::one},
+    {"report",
+     "one page with everything that a run found, or several runs side by side",
+     "RUN",
+     "the folder of a run",
+     "  sagips report runs/proxy1d/short\n"
+     "  sagips report runs/proxy1d/one runs/proxy1d/two --out both.html\n"
+     "  sagips report runs/proxy1d/short --figures paper_figures\n",
+     report,
+     Use::required,
+     Over::first,
+     {{"out", "FILE", "the page; default: report.html in the run's folder, or here for several"},
+      {"figures", "FOLDER", "every figure there, too, as SVG, PDF, PNG and CSV"}},
+     "RUN...",
+     "further runs, to compare"},
     {"new", "write a working folder for a stage or a program of your own", "KIND",
      "stage or workload; NAME and language=python|cpp|process follow",
      "  sagips new stage smearing\n"
@@ -224,8 +263,7 @@ int run(int argc, char** argv, std::initializer_list<optim::WorkloadEntry> workl
         CLI::Option* source =
             command->add_option(entry.source, arguments.source, entry.source_help);
         if (entry.use == Use::required) source->required();
-        command->add_option("key=value", arguments.assignments,
-                            "overrides of the config; see `sagips explain`");
+        command->add_option(entry.rest, arguments.assignments, entry.rest_help);
       }
       add_options(*command, entry, arguments);
       command->footer(std::string("Examples:\n") + entry.examples);

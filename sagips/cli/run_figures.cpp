@@ -6,7 +6,9 @@
 #include "sagips/analysis/figures/over_time.hpp"
 #include "sagips/analysis/figures/parameter_pairs.hpp"
 #include "sagips/analysis/histogram.hpp"
+#include "sagips/cli/density_figures.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
 #include "sagips/record/metrics.hpp"
 #include "sagips/record/run_files.hpp"
 
@@ -105,6 +107,13 @@ void draw_pairs(Drawer& draw, const env::ParameterSet& parameters, const torch::
   draw(analysis::parameter_pairs(flat(torch::stack(columns, 1)), names, truth), "parameter_pairs");
 }
 
+void draw_densities(Drawer& draw, const Job& job, const env::ParameterSet& parameters,
+                    const torch::Tensor& samples, const std::string& band_label) {
+  const auto figures = density_figures(*job.workload, parameters, samples, band_label);
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    draw(figures[i], i == 0 ? "densities" : core::text("densities_", i + 1));
+}
+
 }  // namespace
 
 std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
@@ -121,13 +130,14 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
   for (std::size_t k = 0; k < plans.size(); ++k)
     draw_observables(draw, plans[k], environment.channels[k], prefix_of(plans, k),
                      evaluator.events(k, proposals));
+  draw_densities(draw, job, environment.parameters, proposals, "proposals");
   draw_pairs(draw, environment.parameters, proposals);
   return first;
 }
 
 std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
                              const env::Environment& environment, const std::vector<double>& values,
-                             core::Log& log) {
+                             const torch::Tensor& covariance, core::Log& log) {
   Drawer draw(folder, log);
   const auto plans = optim::channels_in_use(*job.workload, job.settings.data);
   for (std::size_t k = 0; k < plans.size(); ++k) {
@@ -138,6 +148,9 @@ std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
         channel.training.observables, core::RandomStream(job.seed(), "figure events"));
     draw_observables(draw, plans[k], channel, prefix_of(plans, k), {model.values, {}});
   }
+  draw_densities(draw, job, environment.parameters,
+                 vectors_within_errors(environment.parameters, values, covariance, job.seed()),
+                 "values that the errors allow");
   return folder.file(record::run_files::figures.name);
 }
 

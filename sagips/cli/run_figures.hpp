@@ -13,7 +13,8 @@
 namespace sagips::cli {
 
 /// Draws the figures of a training run into its folder: residuals, losses and distances over time,
-/// each observable against its data, the pairs of proposed parameters. Without gnuplot one warning
+/// each observable against its data, what the parameters stand for, the pairs of proposed
+/// parameters. Without gnuplot one warning
 /// says so and the run stands. proposals: [rows, parameters], physical. Returns the path of the
 /// figure to look at first; empty: none
 std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
@@ -21,9 +22,11 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
                              const torch::Tensor& proposals, const train::Evaluator& evaluator,
                              core::Log& log);
 
-/// Each observable of the data against the pipeline at one parameter vector (after a fit).
+/// Each observable of the data against the pipeline at one parameter vector (after a fit), and what
+/// the parameters stand for with the errors' band.
+/// covariance: [free, free], physical; undefined: not known
 std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
                              const env::Environment& environment, const std::vector<double>& values,
-                             core::Log& log);
+                             const torch::Tensor& covariance, core::Log& log);
 
 }  // namespace sagips::cli

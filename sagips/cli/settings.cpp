@@ -63,6 +63,7 @@ void Settings::fields(core::FieldList& list) {
   list.group("solve", solve, "how `sagips solve` looks for parameters");
   list.group("compare", compare, "which methods `sagips compare` lets run");
   list.group("ensemble", ensemble, "how `sagips ensemble` trains many networks");
+  list.group("convergence", convergence, "which trainings `sagips convergence` compares");
   list.group("closure", closure, "what `sagips closure` repeats");
   solvers.fields(list);
 }

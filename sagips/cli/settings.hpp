@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sagips/cli/study/closure_config.hpp"
+#include "sagips/cli/study/convergence_config.hpp"
 #include "sagips/cli/study/ensemble_config.hpp"
 #include "sagips/core/config.hpp"
 #include "sagips/optim/gan.hpp"
@@ -58,6 +59,7 @@ struct Settings {
   SolveConfig solve;
   CompareConfig compare;
   EnsembleConfig ensemble;
+  ConvergenceConfig convergence;
   ClosureConfig closure;
   optim::SolversConfig solvers;
 

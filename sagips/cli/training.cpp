@@ -11,101 +11,21 @@
 #include "sagips/cli/display.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/lasting_metrics.hpp"
+#include "sagips/cli/live_files.hpp"
+#include "sagips/cli/rank_evaluation.hpp"
+#include "sagips/cli/training_watch.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/event_json.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/train/checkpointer.hpp"
-#include "sagips/train/rank_reports.hpp"
 
 namespace sagips::cli {
 
 namespace {
 
-// Keeps what the final table needs.
-record::Observer keeper(TrainingRecord& kept) {
-  return [&kept](const record::Event& event) {
-    if (const auto* evaluated = std::get_if<record::Evaluated>(&event)) {
-      if (kept.first.parameters.empty()) kept.first = *evaluated;
-      kept.last = *evaluated;
-    }
-    if (const auto* finished = std::get_if<record::RunFinished>(&event)) kept.finished = *finished;
-  };
-}
-
-record::Observer warner(core::Log& log) {
-  return [&log](const record::Event& event) {
-    if (const auto* warning = std::get_if<record::Warning>(&event))
-      log.warning(core::text("epoch ", warning->epoch, ": ", warning->message));
-  };
-}
-
-// Synthetic events analysed in this rank's training time.
-record::Observer counter(RankRow& row) {
-  return [&row](const record::Event& event) {
-    if (const auto* epoch = std::get_if<record::EpochDone>(&event)) {
-      const double events = row.events_per_second * row.time_s +
-                            epoch->events_per_second * (epoch->time_s - row.time_s);
-      row.epochs = epoch->epoch;
-      row.time_s = epoch->time_s;
-      row.events_per_second = row.time_s > 0 ? events / row.time_s : 0;
-    }
-  };
-}
-
-void evaluation_state(nn::StateList& list, const std::string& name, record::Evaluated& evaluated) {
-  std::string words = record::event_to_json(evaluated);
-  list.field(name, words);
-  if (!list.gives()) evaluated = std::get<record::Evaluated>(record::event_from_json(words));
-}
-
-void row_state(nn::StateList& list, RankRow& row) {
-  list.field("row.epochs", row.epochs);
-  list.field("row.time_s", row.time_s);
-  list.field("row.events_per_second", row.events_per_second);
-}
-
 std::string metrics_file(const std::string& folder, int rank) {
   if (rank == 0) return core::text(folder, "/", record::run_files::metrics.name);
-  char name[32];
-  std::snprintf(name, sizeof(name), "rank_%04d.jsonl", rank);
-  return core::text(folder, "/", record::run_files::ranks.name, "/", name);
+  return core::text(folder, "/", record::run_files::ranks.name, "/", file_of_rank(rank, "jsonl"));
 }
-
-/// The picture of all ranks that rank 0 shows; other ranks see themselves.
-class RankEvaluation {
- public:
-  RankEvaluation(comm::Ranks& ranks, bool all_wait, optim::Gan& gan,
-                 const train::Evaluator& evaluator, const env::ParameterSet& parameters)
-      : ranks_(ranks), reports_(ranks, all_wait), gan_(gan), evaluator_(evaluator) {
-    for (const env::Parameter& parameter : parameters.all()) names_.push_back(parameter.name);
-  }
-
-  record::Evaluated operator()(std::int64_t epoch) {
-    return seen(reports_.meet(predictions(), weights(), epoch));
-  }
-  record::Evaluated last(std::int64_t epoch) {
-    return seen(reports_.close(predictions(), weights(), epoch));
-  }
-
- private:
-  torch::Tensor predictions() { return gan_.predict(evaluator_.samples()).contiguous(); }
-  torch::Tensor weights() {
-    nn::Replica& replica = gan_.generator();
-    return replica.weights().detach().narrow(0, 0, replica.shared_size()).clone();
-  }
-  record::Evaluated seen(const train::RankView& view) const {
-    if (!ranks_.is_first()) return evaluator_.parameters(view.predictions);
-    record::Evaluated evaluated = evaluator_.evaluate(view.predictions);
-    if (ranks_.size() > 1) evaluated.ranks = view.numbers(names_);
-    return evaluated;
-  }
-
-  comm::Ranks& ranks_;
-  train::RankReports reports_;
-  optim::Gan& gan_;
-  const train::Evaluator& evaluator_;
-  std::vector<std::string> names_;
-};
 
 // mpirun gives its processes a terminal of its own even when it writes to a file itself.
 bool launcher_has_terminal() {
@@ -119,10 +39,6 @@ bool everybody(comm::Ranks& ranks, bool here) {
   const auto all = ranks.gather(here ? 1 : 0);
   return std::all_of(all.begin(), all.end(), [](std::uint64_t there) { return there != 0; });
 }
-
-}  // namespace
-
-namespace {
 
 record::CheckpointStore store_of(const Job& job, const Beginning& beginning) {
   return {core::text(beginning.folder, "/", record::run_files::checkpoints.name), beginning.run_id,
@@ -144,6 +60,7 @@ class Crank {
         evaluation_(ranks, all_wait_, gan, evaluator,
                     env::ParameterSet(job.workload->parameters())),
         early_stop_(job.settings.early_stop),
+        live_files_(job, ranks, gan, evaluation_, beginning.folder, log),
         metrics_(metrics_file(beginning.folder, ranks.rank()),
                  [this](const std::string& line) { warn(line); }),
         checkpoints_(ranks, store_of(job, beginning),
@@ -192,6 +109,7 @@ class Crank {
   bool all_wait_;
   RankEvaluation evaluation_;
   train::EarlyStop early_stop_;
+  LiveFiles live_files_;
   LastingMetrics metrics_;
   std::optional<Display> display_;
   std::vector<record::Observer> observers_;
@@ -207,9 +125,7 @@ void Crank::state(nn::StateList& list) {
   if (ranks_.size() > 1) list.part("ranks", exchange_);
   list.part("early_stop", early_stop_);
   list.part("metrics", metrics_);
-  evaluation_state(list, "first_evaluation", training_.record.first);
-  evaluation_state(list, "last_evaluation", training_.record.last);
-  row_state(list, training_.row);
+  watch_state(list, training_.record, training_.row);
   list.field("epoch", epoch_);
 }
 
@@ -236,7 +152,10 @@ bool Crank::interrupted() {
 void Crank::watch(const record::Event& event) {
   if (const auto* done = std::get_if<record::EpochDone>(&event)) epoch_ = done->epoch;
   if (std::holds_alternative<record::Evaluated>(event) && ranks_.size() > 1)
-    for (const record::Exchanged& report : exchange_.reports(epoch_)) metrics_(report);
+    for (const record::Exchanged& report : exchange_.reports(epoch_)) {
+      metrics_(report);
+      live_files_(report);
+    }
   if (!display_) return;
   if (const auto* done = std::get_if<record::EpochDone>(&event)) {
     record::EpochDone all = *done;  // what all ranks together analyse, at this rank's pace
@@ -248,8 +167,9 @@ void Crank::watch(const record::Event& event) {
 }
 
 train::Loop::Callbacks Crank::callbacks() {
-  observers_ = {keeper(training_.record), warner(log_), counter(training_.row), std::ref(metrics_),
-                [this](const record::Event& event) { watch(event); }};
+  observers_ = {keeper(training_.record), warner(log_),
+                counter(training_.row),   std::ref(metrics_),
+                std::ref(live_files_),    [this](const record::Event& event) { watch(event); }};
   train::Loop::Callbacks callbacks;
   callbacks.observers = observers_;
   callbacks.evaluate = [this] { return evaluation_(epoch_); };
@@ -258,12 +178,15 @@ train::Loop::Callbacks Crank::callbacks() {
       return early_stop_(evaluated);
     };
   if (ranks_.size() > 1) callbacks.exchange = exchange_.hooks();
+  callbacks.tracer = live_files_.tracer();
   checkpointer_->hang_into(callbacks);
   return callbacks;
 }
 
 void Crank::tell_of_checkpoints() {
   if (!ranks_.is_first() || checkpoints_.written() == 0) return;
+  if (const double ago = InterruptGuard::seconds_ago(); ago > 0)
+    log_.info(core::text("told to stop ", core::fixed(ago, 2), " s ago"));
   const double share = checkpoints_.spent_s() / std::max(1e-9, training_.row.time_s);
   log_.info(core::text(checkpoints_.written(), " checkpoints took ",
                        core::significant(checkpoints_.spent_s(), 3), " s (",
@@ -288,6 +211,7 @@ Training Crank::run(Beginning beginning) {
   loop_.emplace(config, gan_, callbacks());
   if (beginning.restored) take(std::move(*beginning.restored));
   checkpointer_->watch(*loop_);
+  live_files_.begin(loop_->epoch());
   log_.set_terminal(false);  // the display shows what happens; the file goes on
   set_alarm([this] {
     checkpointer_->poll();
@@ -310,6 +234,7 @@ Training Crank::run(Beginning beginning) {
   set_alarm([] { return InterruptGuard::requested(); });
   if (!all_wait_ && ranks_.size() > 1 && !training_.left) report_last(result);
   log_.set_terminal(true);
+  live_files_.end();
   tell_of_checkpoints();
   training_.row.rank = ranks_.rank();
   const auto reports = exchange_.reports(result.epochs);

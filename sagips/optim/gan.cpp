@@ -192,6 +192,7 @@ env::Events Gan::synthesise(const std::string& step, std::size_t channel, const 
                             const Tile& tile, const torch::Tensor& parameters) const {
   env::Noise noise(make_noise_(step, channel, batch.epoch), tile.samples, batch.events,
                    first_sample_ + tile.first, torch::kFloat32, device_);
+  const core::Span synthesising(tracer_, "pipeline");
   return environment_.channels[channel].pipeline(parameters, noise);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sagips/core/config.hpp"
+#include "sagips/core/tracer.hpp"
 #include "sagips/env/environment.hpp"
 #include "sagips/nn/fused_mlp.hpp"
 #include "sagips/nn/replica.hpp"
@@ -107,6 +108,8 @@ class Gan final : public Optimizer {
   using NoiseMaker = std::function<std::shared_ptr<const env::NoiseSource>(
       const std::string& step, std::size_t channel, std::uint32_t epoch)>;
   void set_noise(NoiseMaker maker) { make_noise_ = std::move(maker); }
+  /// Is told what each piece of a tile takes; null: nobody is.
+  void set_tracer(core::Tracer* tracer) { tracer_ = tracer; }
 
  private:
   void add_alternating_passes();
@@ -154,6 +157,7 @@ class Gan final : public Optimizer {
   std::vector<UpdateStep> steps_;
   std::vector<Pass> passes_;
   NoiseMaker make_noise_;
+  core::Tracer* tracer_ = nullptr;
 };
 
 }  // namespace sagips::optim

@@ -62,6 +62,7 @@ Pass Gan::discriminator_pass(std::size_t channel, std::int64_t further) {
         keeps_events() ? batch.channels[channel].kept.at(static_cast<std::size_t>(tile.index))
                        : fresh_events(step, channel, batch, tile);
     std::vector<double> losses;
+    const core::Span learning(tracer_, "discriminator forward and backward");
     list_losses(discriminators_[channel]->learn(sight(step, channel, batch, tile, events),
                                                 *leaves[0], nullptr),
                 losses);
@@ -116,9 +117,11 @@ torch::Tensor Gan::spread(const Batch& batch, const torch::Tensor& logits) const
 
 std::vector<double> Gan::generator_gradients(Batch& batch, const Tile& tile, nn::Leaves& leaves,
                                              const Score& score) const {
+  core::Span proposing(tracer_, "generator forward");
   const torch::Tensor logits =
       generator_.packed_logits(leaves, batch.noise.narrow(0, tile.first, tile.samples));
   const torch::Tensor parameters = environment_.parameters.physical_from_logit(logits);
+  proposing.end();
   const double share = share_of_batch(batch, tile);
   torch::Tensor loss;
   double adversarial = 0, reference = 0;
@@ -127,6 +130,8 @@ std::vector<double> Gan::generator_gradients(Batch& batch, const Tile& tile, nn:
     const env::Events events = synthesise("generator", k, batch, tile, parameters);
     if (keeps_events())
       batch.channels[k].kept.at(static_cast<std::size_t>(tile.index)) = events.detached();
+    const core::Span judging(tracer_, is_simultaneous() ? "discriminator forward and backward"
+                                                        : "discriminator forward");
     const torch::Tensor fooled =
         objective.generator(score(k, sight("generator", k, batch, tile, events)), events);
     adversarial += share * fooled.item<double>() / objective.equilibrium(env::Side::generator) /
@@ -145,6 +150,7 @@ std::vector<double> Gan::generator_gradients(Batch& batch, const Tile& tile, nn:
     losses.push_back(share * variance.item<double>());
     loss = loss + variance * config_.generator.spread_penalty;
   }
+  const core::Span differentiating(tracer_, "backward");
   (loss * share).backward({}, {}, false, leaves.tensors);
   return losses;
 }
@@ -152,9 +158,11 @@ std::vector<double> Gan::generator_gradients(Batch& batch, const Tile& tile, nn:
 env::Events Gan::fresh_events(const std::string& step, std::size_t channel, const Batch& batch,
                               const Tile& tile) {
   torch::NoGradGuard no_grad;
+  core::Span proposing(tracer_, "generator forward");
   const torch::Tensor parameters =
       environment_.parameters.physical_from_logit(generator_.packed_logits(
           generator_.replica().leaves(), batch.noise.narrow(0, tile.first, tile.samples)));
+  proposing.end();
   return synthesise(step, channel, batch, tile, parameters);
 }
 

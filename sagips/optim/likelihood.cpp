@@ -4,6 +4,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/optim/estimate.hpp"
 
 namespace sagips::optim {
 
@@ -30,19 +31,6 @@ Term constraint_term(const env::Density& density, const torch::Tensor& reference
   return [&density, reference](const torch::Tensor& physical) {
     return density.norms(physical) / reference - 1;
   };
-}
-
-torch::Tensor differentiable(const torch::Tensor& theta) {
-  return theta.detach().to(torch::kFloat64).clone().requires_grad_();
-}
-
-torch::Tensor rows_of_gradients(const torch::Tensor& vector, const torch::Tensor& theta) {
-  std::vector<torch::Tensor> rows;
-  for (std::int64_t i = 0; i < vector.size(0); ++i) {
-    const auto row = torch::autograd::grad({vector[i]}, {theta}, {}, true, false, true)[0];
-    rows.push_back(row.defined() ? row : torch::zeros_like(theta));
-  }
-  return rows.empty() ? torch::zeros({0, theta.size(0)}, torch::kFloat64) : torch::stack(rows);
 }
 
 }  // namespace
@@ -120,7 +108,7 @@ Likelihood::Point Likelihood::at(const torch::Tensor& theta) const {
   const torch::Tensor minimised = value(variable);
   const torch::Tensor constraints = constraint(variable);
   return {minimised.item<double>(), torch::autograd::grad({minimised}, {variable})[0],
-          constraints.detach(), rows_of_gradients(constraints, variable)};
+          constraints.detach(), jacobian_of(constraints, variable)};
 }
 
 torch::Tensor Likelihood::hessian(const torch::Tensor& theta,
@@ -130,7 +118,7 @@ torch::Tensor Likelihood::hessian(const torch::Tensor& theta,
   if (multipliers.defined() && constraints_ > 0)
     lagrangian = lagrangian + (multipliers * constraint(variable)).sum();
   const auto gradient = torch::autograd::grad({lagrangian}, {variable}, {}, true, true)[0];
-  const torch::Tensor hessian = rows_of_gradients(gradient, variable);
+  const torch::Tensor hessian = jacobian_of(gradient, variable);
   return (hessian + hessian.t()) * 0.5;
 }
 
@@ -170,17 +158,6 @@ torch::Tensor flat_directions(const torch::Tensor& hessian, const torch::Tensor&
   const auto [values, vectors] = torch::linalg_eigh(projected);
   const torch::Tensor is_flat = values.abs() <= values.abs().max() * flat;
   return free_directions.matmul(vectors).t().index({is_flat});
-}
-
-torch::Tensor physical_covariance(const env::ParameterSet& parameters, const torch::Tensor& theta,
-                                  const torch::Tensor& covariance) {
-  const torch::Tensor variable = differentiable(theta);
-  const torch::Tensor physical = parameters.physical_from_logit(variable);
-  std::vector<torch::Tensor> free_values;
-  for (const auto i : parameters.free())
-    free_values.push_back(physical[static_cast<std::int64_t>(i)]);
-  const torch::Tensor slope = rows_of_gradients(torch::stack(free_values), variable);
-  return slope.matmul(covariance).matmul(slope.t());
 }
 
 }  // namespace sagips::optim

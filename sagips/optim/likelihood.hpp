@@ -67,9 +67,4 @@ torch::Tensor constrained_covariance(const torch::Tensor& hessian, const torch::
 /// shape: [directions, free], unit vectors in the space of the Hessian
 torch::Tensor flat_directions(const torch::Tensor& hessian, const torch::Tensor& jacobian);
 
-/// Covariance in physical units from one in logit space at theta.
-/// shape: [free, free]
-torch::Tensor physical_covariance(const env::ParameterSet& parameters, const torch::Tensor& theta,
-                                  const torch::Tensor& covariance);
-
 }  // namespace sagips::optim

@@ -8,6 +8,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/optim/estimate.hpp"
 
 namespace sagips::optim {
 
@@ -260,21 +261,11 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
   }
   result.negative_log_likelihood = minimum->value;
   result.edm = minimum->edm;
-  result.covariance = physical_covariance(parameters, minimum->theta, minimum->covariance);
-  const torch::Tensor physical = parameters.physical_from_logit(minimum->theta);
-  result.values.resize(static_cast<std::size_t>(parameters.size()));
-  copy_out(physical, result.values.data());
-  result.errors.assign(result.values.size(), 0.0);
-  for (std::size_t i = 0; i < parameters.free().size(); ++i) {
-    const std::size_t index = parameters.free()[i];
-    const auto row = static_cast<std::int64_t>(i);
-    const double error = std::sqrt(result.covariance[row][row].item<double>());
-    result.errors[index] = error;
-    const env::Parameter& parameter = parameters.all()[index];
-    if (result.values[index] - 2 * error < parameter.low ||
-        result.values[index] + 2 * error > parameter.high)
-      result.at_limit.push_back(parameter.name);
-  }
+  Estimate estimate = estimate_at(parameters, minimum->theta, minimum->covariance);
+  result.values = std::move(estimate.values);
+  result.errors = std::move(estimate.errors);
+  result.covariance = estimate.covariance;
+  result.at_limit = std::move(estimate.at_limit);
   return result;
 }
 
@@ -285,14 +276,10 @@ std::vector<double> cramer_rao_errors(const env::Environment& environment, Refer
   const torch::Tensor theta = parameters.logit_from_physical(truth);
   if (const std::string open = describe_open_directions(likelihood, theta); !open.empty())
     throw core::StateError(open + ". Fix a parameter, or add a data set or reference numbers.");
-  const torch::Tensor covariance = physical_covariance(
-      parameters, theta,
-      constrained_covariance(likelihood.hessian(theta, {}), likelihood.at(theta).jacobian));
-  std::vector<double> errors(static_cast<std::size_t>(parameters.size()), 0.0);
-  for (std::size_t i = 0; i < parameters.free().size(); ++i)
-    errors[parameters.free()[i]] = std::sqrt(
-        covariance[static_cast<std::int64_t>(i)][static_cast<std::int64_t>(i)].item<double>());
-  return errors;
+  return estimate_at(
+             parameters, theta,
+             constrained_covariance(likelihood.hessian(theta, {}), likelihood.at(theta).jacobian))
+      .errors;
 }
 
 }  // namespace sagips::optim

@@ -7,6 +7,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/env/common_draw.hpp"
+#include "sagips/optim/estimate.hpp"
 
 namespace sagips::optim {
 
@@ -247,15 +248,10 @@ torch::Tensor MomentModel::differences(const torch::Tensor& theta, std::int64_t 
 
 torch::Tensor MomentModel::automatic(const torch::Tensor& theta, std::int64_t events) const {
   torch::AutoGradMode with_grad(true);
-  const torch::Tensor variable = theta.detach().clone().requires_grad_();
+  const torch::Tensor variable = differentiable(theta);
   const torch::Tensor found = compare(parameters().physical_from_logit(variable.unsqueeze(0)),
                                       events, 0, Form::differentiable)[0];
-  std::vector<torch::Tensor> rows;
-  for (std::int64_t i = 0; i < found.size(0); ++i) {
-    const auto row = torch::autograd::grad({found[i]}, {variable}, {}, true, false, true)[0];
-    rows.push_back(row.defined() ? row : torch::zeros_like(theta));
-  }
-  torch::Tensor all = torch::stack(rows).detach();
+  torch::Tensor all = jacobian_of(found, variable).detach();
   if (context_.add_up) {
     add_up(all);
     all = all / ranks_;

@@ -9,8 +9,8 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/optim/estimate.hpp"
 #include "sagips/optim/goodness.hpp"
-#include "sagips/optim/likelihood.hpp"
 #include "sagips/optim/moment_descent.hpp"
 #include "sagips/optim/moment_model.hpp"
 
@@ -72,26 +72,6 @@ Repetitions repeat(const MomentModel& model, const torch::Tensor& theta,
   return found;
 }
 
-void fill_errors(Solution& solution, const MomentModel& model, const torch::Tensor& theta,
-                 const torch::Tensor& covariance) {
-  const env::ParameterSet& parameters = model.parameters();
-  const torch::Tensor physical = parameters.physical_from_logit(theta).contiguous();
-  solution.values.assign(physical.data_ptr<double>(),
-                         physical.data_ptr<double>() + physical.numel());
-  solution.covariance = physical_covariance(parameters, theta, covariance);
-  solution.errors.assign(solution.values.size(), 0.0);
-  for (std::size_t i = 0; i < parameters.free().size(); ++i) {
-    const std::size_t index = parameters.free()[i];
-    const auto row = static_cast<std::int64_t>(i);
-    const double error = std::sqrt(solution.covariance[row][row].item<double>());
-    solution.errors[index] = error;
-    const env::Parameter& parameter = parameters.all()[index];
-    if (solution.values[index] - 2 * error < parameter.low ||
-        solution.values[index] + 2 * error > parameter.high)
-      solution.at_limit.push_back(parameter.name);
-  }
-}
-
 torch::Tensor inverse_of_hessian(const torch::Tensor& jacobian) {
   const torch::Tensor hessian = torch::matmul(jacobian.t(), jacobian);
   // on unit diagonal, so that the condition tells of directions and not of units
@@ -141,7 +121,11 @@ Solution conclude(const MomentModel& model, const MomentsConfig& config, torch::
     degrees = static_cast<double>(model.size());
   }
   Solution solution;
-  fill_errors(solution, model, theta, inverse + repeated.covariance);
+  Estimate estimate = estimate_at(model.parameters(), theta, inverse + repeated.covariance);
+  solution.values = std::move(estimate.values);
+  solution.errors = std::move(estimate.errors);
+  solution.covariance = estimate.covariance;
+  solution.at_limit = std::move(estimate.at_limit);
   solution.errors_from = "covariance of the moments";
   solution.score = chi2;
   if (degrees > 0) {

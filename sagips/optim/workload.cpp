@@ -20,6 +20,7 @@ class Simple final : public Workload {
   std::vector<ChannelPlan> channels() const override {
     return {{"events", plan_.pipeline, std::nullopt, plan_.observables, {}, plan_.features}};
   }
+  std::vector<DensityCurve> densities() const override { return plan_.densities; }
 
  private:
   SimpleWorkload plan_;

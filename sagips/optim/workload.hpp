@@ -31,6 +31,15 @@ struct ChannelPlan {
   std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
 };
 
+/// A function that the parameters stand for, as figures show it: a parton density, a line shape.
+struct DensityCurve {
+  std::string name;  ///< "u(x)"
+  std::string axis;  ///< what it is a function of: "x", "M [GeV]"
+  torch::Tensor x;   ///< shape: [points], float64
+  /// shape: physical parameters [samples, parameters] -> [samples, points]
+  std::function<torch::Tensor(const torch::Tensor& parameters)> values;
+};
+
 /// A problem to solve: parameters and the pipelines they feed. A folder of its own holds config,
 /// pipeline and README.
 class Workload {
@@ -42,6 +51,8 @@ class Workload {
   virtual std::vector<ChannelPlan> channels() const = 0;
   /// Every name a channel may have, whatever the config says.
   virtual std::vector<std::string> channel_names() const;
+  /// What the parameters stand for, drawn with a band beside every result; may be empty.
+  virtual std::vector<DensityCurve> densities() const { return {}; }
 };
 
 /// A workload as the program knows it.
@@ -65,6 +76,7 @@ struct SimpleWorkload {
   std::vector<Observable> observables;
   std::string settings;                  ///< YAML; empty: `laptop_settings`
   std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
+  std::vector<DensityCurve> densities{};
 
   operator WorkloadEntry() const;  // implicit: a user hands it over where entries are taken
 };

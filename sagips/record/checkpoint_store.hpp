@@ -13,6 +13,7 @@ struct CheckpointConfig {
   double minutes = 5;       ///< wall clock; 0: not by time
   std::int64_t keep = 2;
 
+  bool are_written() const { return epochs > 0 || minutes > 0; }
   void fields(core::FieldList& list);
 };
 

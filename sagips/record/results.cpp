@@ -71,6 +71,23 @@ std::vector<GoodnessResult> goodness_from_json(const Json& list) {
   return all;
 }
 
+Json correlations_to_json(const std::vector<CorrelationResult>& all) {
+  Json list = Json::array();
+  for (const CorrelationResult& one : all)
+    list.push_back({{"of", one.of}, {"names", one.names}, {"values", one.values}});
+  return list;
+}
+
+std::vector<CorrelationResult> correlations_from_json(const Json& list) {
+  std::vector<CorrelationResult> all;
+  for (const Json& one : list) {
+    all.push_back(
+        {one.at("of").get<std::string>(), one.at("names").get<std::vector<std::string>>(), {}});
+    for (const Json& value : one.at("values")) all.back().values.push_back(number(value));
+  }
+  return all;
+}
+
 Json results_to_json(const Results& results) {
   Json parameters = Json::array();
   for (const ParameterResult& parameter : results.parameters)
@@ -89,7 +106,8 @@ Json results_to_json(const Results& results) {
           {"errors_from", results.errors_from},
           {"goodness", goodness_to_json(results.goodness)},
           {"parameters", std::move(parameters)},
-          {"numbers", named_numbers_to_json(results.numbers)}};
+          {"numbers", named_numbers_to_json(results.numbers)},
+          {"correlations", correlations_to_json(results.correlations)}};
 }
 
 Results results_from_json(const Json& object) {
@@ -110,6 +128,8 @@ Results results_from_json(const Json& object) {
   for (const Json& parameter : object.at("parameters"))
     results.parameters.push_back(parameter_from_json(parameter));
   results.numbers = named_numbers_from_json(object.at("numbers"));
+  if (object.contains("correlations"))
+    results.correlations = correlations_from_json(object["correlations"]);
   return results;
 }
 

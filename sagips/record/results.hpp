@@ -31,6 +31,13 @@ struct GoodnessResult {
   double p_value = 1;
 };
 
+/// How the free parameters' estimates hang together.
+struct CorrelationResult {
+  std::string of;                  ///< "errors: covariance of the moments"
+  std::vector<std::string> names;  ///< of the rows and columns
+  std::vector<double> values;      ///< shape: [names, names], row-major
+};
+
 struct Results {
   std::string workload, version, git_hash, data_origin, finish_reason;
   bool complete = true;
@@ -41,6 +48,7 @@ struct Results {
   std::string errors_from{};  ///< what `error` is: "covariance of the moments"; empty: none
   std::vector<GoodnessResult> goodness{};
   std::vector<NamedNumber> numbers;  ///< e.g. "ks_mean_start", "ks_mean_end", "norm_1_residual"
+  std::vector<CorrelationResult> correlations{};
 };
 
 void write_results_json(const std::string& path, const Results& results);

@@ -124,7 +124,7 @@ void write_readme(const std::string& path, const std::string& workload) {
                                    local_time("%Y-%m-%d %H:%M:%S"), ".\n\n");
   for (const RunFile& file : run_files::all) {
     std::string name = file.name;
-    name.resize(16, ' ');
+    name.resize(18, ' ');
     content += core::text(name, file.content, "\n");
   }
   content += "\nA file that is missing was not asked for, or the run ended before it was due.\n";
@@ -153,6 +153,7 @@ void RunConfig::fields(core::FieldList& list) {
   list.add(
       "fit", fit,
       "fit the same events by maximum likelihood beside a training, where the density is known");
+  list.add("tensorboard", tensorboard, "write event files for TensorBoard while training");
 }
 
 RunDirectory::RunDirectory(const RunConfig& config, const std::string& workload) {

@@ -15,6 +15,7 @@ struct RunConfig {
   std::int64_t seed = 1;
   bool figures = true;
   bool fit = true;
+  bool tensorboard = true;
 
   void fields(core::FieldList& list);
 };

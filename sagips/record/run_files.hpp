@@ -55,13 +55,23 @@ inline constexpr RunFile closure{"closure.csv",
                                  "pulls and coverage of each parameter, for each kind of error"};
 inline constexpr RunFile experiments{"experiments",
                                      "what each closure experiment found, one JSON object a line"};
-inline constexpr RunFile figures{"figures", "pictures as SVG and PNG, their numbers as CSV"};
+inline constexpr RunFile convergence{"convergence.csv",
+                                     "residual and spread of each parameter over training time, by "
+                                     "variant"};
+inline constexpr RunFile scaling{"scaling.csv",
+                                 "ranks, time, events a second and final distance of each variant"};
+inline constexpr RunFile environment{"environment.json",
+                                     "versions, host, ranks and threads, and the command line"};
+inline constexpr RunFile timing{"timing.csv", "seconds that each part of the command took"};
+inline constexpr RunFile figures{"figures", "pictures as SVG, PNG and PDF, their numbers as CSV"};
+inline constexpr RunFile report{"report.html", "all of it on one page, for a browser"};
 inline constexpr RunFile lock{".lock", "held while the run is alive"};
 
 inline constexpr std::array all{
-    config,      status,      log,         metrics,  results,  summary, parameters, generator,
-    checkpoints, snapshots,   tensorboard, timeline, study,    members, ensemble,   ensemble_size,
-    closure,     experiments, figures,     ranks,    exchange, visits,  lock};
+    report,      config,  environment, timing,    status,        log,       metrics,
+    results,     summary, parameters,  generator, checkpoints,   snapshots, tensorboard,
+    timeline,    study,   members,     ensemble,  ensemble_size, closure,   experiments,
+    convergence, scaling, figures,     ranks,     exchange,      visits,    lock};
 }  // namespace run_files
 
 }  // namespace sagips::record

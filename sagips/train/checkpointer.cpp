@@ -15,12 +15,15 @@ Checkpointer::Checkpointer(comm::Ranks& ranks, const record::CheckpointConfig& c
       last_ns_(comm::now_ns()) {}
 
 void Checkpointer::hang_into(Loop::Callbacks& callbacks) {
+  tracer_ = callbacks.tracer;
   callbacks.agree = [this](std::int64_t epoch, const std::string& wish) {
     return agree(epoch, wish);
   };
   callbacks.ended = [this] { ended(); };
-  callbacks.interrupted = [this] { return signals_.stop() && !(is_on() && quick_stop_.in_hand()); };
-  if (!is_on()) return;
+  callbacks.interrupted = [this] {
+    return signals_.stop() && !(config_.are_written() && quick_stop_.in_hand());
+  };
+  if (!config_.are_written()) return;
   callbacks.go_back = [this] {
     auto list = nn::StateList::taking(quick_stop_.chosen());
     state_(list);
@@ -50,10 +53,10 @@ bool Checkpointer::is_due(std::int64_t epoch) {
   if (checkpoints_.pending()) return false;  // one at a time
   const double minutes = static_cast<double>(comm::now_ns() - last_ns_) / 60e9;
   const bool progress = epoch > last_epoch_;
-  return asked_for_ ||
-         (progress && ((config_.epochs > 0 && epoch % config_.epochs == 0) ||
-                       (config_.epochs > 0 && epoch - last_epoch_ >= config_.epochs) ||
-                       (config_.minutes > 0 && minutes >= config_.minutes)));
+  const bool by_epochs =
+      config_.epochs > 0 && (epoch % config_.epochs == 0 || epoch - last_epoch_ >= config_.epochs);
+  const bool by_time = config_.minutes > 0 && minutes >= config_.minutes;
+  return asked_for_ || (progress && (by_epochs || by_time));
 }
 
 void Checkpointer::note(std::int64_t epoch) {
@@ -71,11 +74,12 @@ std::string Checkpointer::agree(std::int64_t epoch, const std::string& wish) {
   }
   const Accord::Word word = accord_(epoch, own);
   if (word.checkpoint != 0) {
+    const core::Span writing(tracer_, "checkpoint");
     checkpoints_.write(word.checkpoint, epoch, loop_->time_s(), take());
     number_ = word.checkpoint + 1;
     note(epoch);
   }
-  if (is_on() && word.stop.empty() && !loop_->in_flight()) {
+  if (config_.are_written() && word.stop.empty() && !loop_->in_flight()) {
     const double epoch_s = loop_->time_s() - boundary_time_s_;
     quick_stop_.boundary(epoch, epoch_s, [this] { return take(); });
   }
@@ -84,7 +88,8 @@ std::string Checkpointer::agree(std::int64_t epoch, const std::string& wish) {
 }
 
 void Checkpointer::ended() {
-  if (!is_on()) return;
+  if (!config_.are_written()) return;
+  const core::Span writing(tracer_, "checkpoint");
   checkpoints_.write(Checkpoints::last, loop_->epoch(), loop_->time_s(), take());
   checkpoints_.settle();
 }

@@ -38,7 +38,6 @@ class Checkpointer {
   void ended();
   bool is_due(std::int64_t epoch);
   void note(std::int64_t epoch);
-  bool is_on() const { return config_.epochs > 0 || config_.minutes > 0; }
 
   comm::Ranks& ranks_;
   record::CheckpointConfig config_;
@@ -47,6 +46,7 @@ class Checkpointer {
   Signals signals_;
   std::function<void(nn::StateList&)> state_;
   QuickStop quick_stop_;
+  core::Tracer* tracer_ = nullptr;  ///< of the loop
   const Loop* loop_ = nullptr;
   std::int64_t number_ = 1;      ///< of the next one
   std::int64_t last_epoch_ = 0;  ///< of the last one, or where this process began

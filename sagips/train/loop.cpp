@@ -29,6 +29,12 @@ void LoopConfig::fields(core::FieldList& list) {
            core::Range::at_least(0));
   list.add("evaluate_every", evaluate_every,
            "epochs between evaluations; 0: a fiftieth of the epochs", core::Range::at_least(0));
+  list.add("snapshots", snapshots,
+           "generators kept with their training time, at evaluations from the start to the end "
+           "(SAGIPS paper: 21); 0: none",
+           core::Range::at_least(0));
+  list.add("timeline", timeline, "first epochs of which a trace is written; 0: none",
+           core::Range::at_least(0));
   list.choice(
       "non_finite", non_finite, {{"stop", NonFinite::stop}, {"skip", NonFinite::skip}},
       "when a gradient holds NaN or infinity: stop the run, or skip that update and count it");
@@ -42,6 +48,16 @@ void LoopConfig::check() const {
                             "end). Set train.epochs or train.minutes.");
 }
 
+std::int64_t LoopConfig::evaluation_period() const {
+  if (evaluate_every > 0) return evaluate_every;
+  return epochs > 0 ? std::max<std::int64_t>(1, epochs / 50) : 100;
+}
+
+std::int64_t LoopConfig::snapshot_part(std::int64_t epoch) const {
+  if (epochs > 0) return epoch * std::max<std::int64_t>(1, snapshots - 1) / epochs;
+  return epoch > 0 ? 1 + static_cast<std::int64_t>(4 * std::log2(static_cast<double>(epoch))) : 0;
+}
+
 Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
     : config_(config),
       optimizer_(optimizer),
@@ -49,9 +65,7 @@ Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
       engine_(config.engine),
       pending_(optimizer.steps().size()) {
   config_.check();
-  if (config_.evaluate_every == 0)
-    config_.evaluate_every =
-        config_.epochs > 0 ? std::max<std::int64_t>(1, config_.epochs / 50) : 100;
+  config_.evaluate_every = config_.evaluation_period();
 }
 
 void Loop::observe(const record::Event& event) const {
@@ -65,6 +79,7 @@ double Loop::progress() const {
 void Loop::evaluate() {
   if (!callbacks_.evaluate || evaluated_epoch_ == epoch_) return;
   evaluated_epoch_ = epoch_;
+  const core::Span evaluating = span("evaluation");
   record::Evaluated evaluated = callbacks_.evaluate();
   evaluated.epoch = epoch_;
   evaluated.time_s = time_s_;
@@ -86,9 +101,13 @@ bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
 }
 
 void Loop::compute(const optim::Pass& pass, optim::Batch& batch) {
+  core::Span computing = span("gradients");
   const auto values = engine_.gradients(pass, optimizer_.steps(), batch, callbacks_.exchange.poll);
+  computing.end();
   for (std::size_t i = 0; i < values.size(); ++i)
     losses_.push_back({pass.loss_names[i], values[i]});
+  const core::Span starting =
+      callbacks_.exchange.gradients_ready ? span("exchange start") : core::Span(nullptr, "");
   for (const std::size_t step : pass.steps) hand_over(step);
 }
 
@@ -113,6 +132,7 @@ void Loop::complete_exchange(std::size_t index) {
   if (pending.ready == 0 || pending.exchanged != 0) return;
   pending.exchanged = 1;
   if (!callbacks_.exchange.before_update) return;
+  const core::Span finishing = span("exchange finish");
   optim::UpdateStep& step = optimizer_.steps()[index];
   pending.updates = callbacks_.exchange.before_update(step) ? 1 : 0;
   if (pending.updates != 0 && !is_finite(step, " after the exchange")) {
@@ -127,16 +147,24 @@ void Loop::update(std::size_t index) {
   complete_exchange(index);
   optim::UpdateStep& step = optimizer_.steps()[index];
   const bool updated = pending_[index].updates != 0;
+  core::Span updating = span("update");
   if (updated) step.adam->step(progress());
+  updating.end();
   pending_[index] = {};
-  if (callbacks_.exchange.after_update) callbacks_.exchange.after_update(step);
+  if (callbacks_.exchange.after_update) {
+    const core::Span mixing = span("exchange of weights");
+    callbacks_.exchange.after_update(step);
+  }
   if (updated && step.updated) step.updated();
 }
 
 // Threads take tiles. What is left beside those is too short for threads in each operation.
 double Loop::run_epoch() {
   const OperationThreads one(1);
+  const core::Span whole = span("epoch");
+  core::Span drawing = span("draw");
   optim::Batch batch = optimizer_.draw(static_cast<std::uint32_t>(epoch_ + 1));
+  drawing.end();
   batch.progress = progress();
   batch_ = &batch;
   losses_.clear();

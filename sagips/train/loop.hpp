@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sagips/core/config.hpp"
+#include "sagips/core/tracer.hpp"
 #include "sagips/optim/optimizer.hpp"
 #include "sagips/record/event.hpp"
 #include "sagips/train/engine.hpp"
@@ -19,12 +20,19 @@ struct LoopConfig {
   std::int64_t epochs = 100000;
   double minutes = 0;
   std::int64_t evaluate_every = 0;  ///< 0: a fiftieth of the epochs
+  std::int64_t snapshots = 21;
+  std::int64_t timeline = 0;  ///< epochs
   NonFinite non_finite = NonFinite::stop;
   EngineConfig engine;
 
   void fields(core::FieldList& list);
   /// throws: ConfigError when no limit would ever end the run
   void check() const;
+  std::int64_t evaluation_period() const;  ///< epochs
+  /// The part of the run that ends with this epoch: a snapshot is kept at the first evaluation of each
+  /// new part. 0 at the start, snapshots - 1 at the end; without a limit of epochs four parts in each
+  /// doubling.
+  std::int64_t snapshot_part(std::int64_t epoch) const;
 };
 
 /// Whoever moves gradients between ranks hangs in here; empty functions do nothing.
@@ -72,6 +80,7 @@ class Loop {
     /// After an `EpochGivenUp`: puts the state of an earlier boundary between epochs back.
     std::function<void()> go_back;
     ExchangeHooks exchange;
+    core::Tracer* tracer = nullptr;
   };
 
   Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks);
@@ -110,6 +119,7 @@ class Loop {
   void observe(const record::Event& event) const;
   void evaluate();
   double progress() const;
+  core::Span span(const char* name) const { return {callbacks_.tracer, name}; }
   bool interrupted() const { return callbacks_.interrupted && callbacks_.interrupted(); }
 
   LoopConfig config_;

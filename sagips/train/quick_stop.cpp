@@ -1,7 +1,9 @@
 #include "sagips/train/quick_stop.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
+#include <thread>
 
 #include "sagips/train/loop.hpp"
 
@@ -106,6 +108,14 @@ void QuickStop::decide() {
   if (verdict_ >= 0) give_up(verdict_);
 }
 
+void QuickStop::look() {
+  if (ranks_.is_first()) return decide();
+  if (!all_have_come()) return;
+  if (verdict_ >= 0) give_up(verdict_);
+  progress_ = Progress::refused;
+}
+
+// What this rank computes now is lost, most likely; the others need the processor for their answers.
 void QuickStop::poll() {
   if (progress_ == Progress::given_up || progress_ == Progress::refused || !requested_()) return;
   if (ranks_.size() == 1) {
@@ -113,10 +123,8 @@ void QuickStop::poll() {
     return;
   }
   if (progress_ == Progress::idle) ask();
-  if (ranks_.is_first()) return decide();
-  if (!all_have_come()) return;
-  if (verdict_ >= 0) give_up(verdict_);
-  progress_ = Progress::refused;
+  for (look(); progress_ == Progress::asked && comm::now_ns() - asked_ns_ < patience_ns; look())
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
 }
 
 bool QuickStop::in_hand() {

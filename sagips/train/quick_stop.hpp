@@ -45,6 +45,7 @@ class QuickStop {
   enum class Progress { idle, asked, given_up, refused };
   Flag own_flag() const;
   void ask();
+  void look();
   void decide();
   bool all_have_come();
   std::int64_t common_boundary() const;

@@ -65,7 +65,8 @@ TEST(Figure, IsWrittenAsVectorsPixelsAndNumbers) {
   const TemporaryFolder folder;
   std::string problem;
   ASSERT_TRUE(write_figure(simple_figure(), folder.file("curve"), problem)) << problem;
-  EXPECT_EQ(folder.entries(), 3u);
+  EXPECT_EQ(folder.entries(), 4u);
+  EXPECT_EQ(core::read_file(folder.file("curve.pdf")).substr(0, 5), "%PDF-");
   EXPECT_EQ(png_size(folder.file("curve.png")), std::make_pair(400u, 300u));
   const std::string svg = core::read_file(folder.file("curve.svg"));
   EXPECT_EQ(svg.rfind("<?xml", 0), 0u);
@@ -129,6 +130,16 @@ TEST(Figure, SaysWhenAPanelHasNoData) {
   panel.series[0].x.clear();
   panel.series[0].y.clear();
   EXPECT_NE(drawn_svg({.panels = {panel}}).find("no data"), std::string::npos);
+}
+
+TEST(Figure, MarksAnAxisWhereItIsAskedTo) {
+  Figure figure = simple_figure();
+  figure.panels[0].x = {.label = "ranks", .logarithmic = true, .marks = {1, 2, 7}};
+  figure.panels[0].series[0].x = {1, 2, 4};
+  const std::string svg = drawn_svg(figure);
+  for (const char* label : {">1</text>", ">2</text>"})
+    EXPECT_NE(svg.find(label), std::string::npos) << label;
+  EXPECT_EQ(svg.find(">7</text>"), std::string::npos);  // beyond the end of the axis
 }
 
 TEST(Figure, LeavesPlacesOfEmptyPanelsEmpty) {

@@ -2,10 +2,12 @@
 
 #include <cmath>
 
+#include "sagips/analysis/figures/correlations.hpp"
 #include "sagips/analysis/figures/densities.hpp"
 #include "sagips/analysis/figures/observable.hpp"
 #include "sagips/analysis/figures/over_time.hpp"
 #include "sagips/analysis/figures/parameter_pairs.hpp"
+#include "sagips/analysis/figures/runs_over_time.hpp"
 #include "sagips/core/error.hpp"
 #include "tests/core/temporary_folder.hpp"
 
@@ -244,6 +246,45 @@ TEST(DensitiesWithBand, RefusesLengthsThatDiffer) {
   const DensityBand bad{"u", {0.1, 0.5}, {2}, {1, 2}, {3, 4}, {}};
   EXPECT_THROW(densities_with_band({bad}, "x", "band"), core::Error);
   EXPECT_THROW(densities_with_band({}, "x", "band"), core::Error);
+}
+
+TEST(RunsOverTime, ShowsOneCurveARunInTheFirstOnesParameters) {
+  std::vector<Event> other = two_evaluations();
+  std::get<Evaluated>(other[1]).parameters.erase(
+      std::get<Evaluated>(other[1]).parameters.begin());  // of another problem
+  ParameterResult reference;
+  reference.name = "a_u";
+  reference.floor = 0.03;
+  const Figure figure =
+      runs_over_time({{"one", two_evaluations(600)}, {"empty", {}}, {"other", other}}, {reference});
+  ASSERT_EQ(figure.panels.size(), 2u);
+  const Panel& panel = figure.panels[0];
+  EXPECT_EQ(panel.x.label, "training time [min]");
+  EXPECT_EQ(series_named(panel, "± Cramér-Rao floor").y[0], 3);
+  EXPECT_EQ(series_named(panel, "one").x, (Numbers{0, 10}));
+  EXPECT_NEAR(series_named(panel, "one").y[0], 20, 1e-12);
+  EXPECT_EQ(series_named(panel, "other").x, Numbers{0});
+  EXPECT_EQ(series_named(panel, "other").style, Style::points);
+  EXPECT_EQ(series_named(figure.panels[1], "other").y, (Numbers{95, 91}));
+  EXPECT_EQ(panel.series.size(), 4u) << "two of the floor, one for each run that was evaluated";
+  expect_drawable(figure);
+  expect_drawable(runs_over_time({}, {}));
+}
+
+TEST(CorrelationSquares, HaveTheFirstRowOnTop) {
+  const Figure figure = correlation_squares({"errors", {"a", "b"}, {1, -0.25, 0.5, 1}});
+  const Panel& panel = figure.panels[0];
+  EXPECT_EQ(panel.x.names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(panel.y.names, (std::vector<std::string>{"b", "a"}));
+  const Series& squares = panel.series[0];
+  EXPECT_EQ(squares.values, (Numbers{1, -0.25, 0.5, 1}));
+  EXPECT_EQ(squares.x, (Numbers{0, 1, 0, 1}));
+  EXPECT_EQ(squares.y, (Numbers{1, 1, 0, 0}));
+  std::string problem;
+  const std::string svg = figure_svg(figure, problem).value_or(problem);
+  EXPECT_NE(svg.find("−0.25"), std::string::npos) << svg;
+  EXPECT_NE(svg.find(">b<"), std::string::npos);
+  EXPECT_THROW(correlation_squares({"errors", {"a", "b"}, {1}}), core::Error);
 }
 
 }  // namespace

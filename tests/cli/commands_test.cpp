@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 
 #include "tests/cli/command.hpp"
@@ -30,12 +31,75 @@ TEST(Commands, TrainFillsARunFolderThatExplainsItself) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   for (const std::string file :
        {"README.txt", "config.yaml", "log.txt", "metrics.jsonl", "results.json", "summary.csv",
-        "parameters.npy", "generator.npy", "figures/residuals_over_time.svg",
+        "parameters.npy", "generator.npy", "environment.json", "timing.csv", "report.html",
+        "figures/residuals_over_time.svg", "figures/densities.pdf",
         "figures/residuals_over_time.png", "figures/observable_sigma_1.png",
         "figures/parameter_pairs.png"})
     EXPECT_TRUE(scratch.has("runs/proxy1d/a/" + file)) << file;
   for (const std::string word : {"N_u", "b_d", "floor", "runs/proxy1d/a"})
     EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
+}
+
+TEST(Commands, ReportRefusesWhatIsNoRun) {
+  Scratch scratch;
+  scratch.write("file.txt", "x");
+  for (const std::string arguments : {"report .", "report absent", "report file.txt", "report"}) {
+    const Outcome refused = scratch.sagips(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << arguments;
+    EXPECT_EQ(refused.error_lines(), 1) << refused.err;
+  }
+  EXPECT_FALSE(scratch.has("report.html")) << "nothing half-written";
+  ASSERT_EQ(scratch.sagips("solve proxy1d run.name=s run.figures=false toy.events=2000").exit_code,
+            0);
+  EXPECT_FALSE(scratch.has("runs/proxy1d/s/report.html"));
+  EXPECT_EQ(scratch.sagips("report runs/proxy1d/s --out runs").exit_code, 2);
+  EXPECT_EQ(scratch.sagips("report runs/proxy1d/s --figures file.txt").exit_code, 2);
+  EXPECT_EQ(scratch.sagips("report runs/proxy1d/s --figures paper --out s.html").exit_code, 0);
+  EXPECT_TRUE(scratch.has("s.html"));
+  EXPECT_TRUE(scratch.has("paper/correlations_1.csv"));
+  EXPECT_TRUE(scratch.has("paper/correlations_1.pdf"));
+}
+
+TEST(Commands, TrainKeepsWhatItSawOnTheWay) {
+  Scratch scratch;
+  const Outcome run = scratch.sagips(
+      "train proxy1d --timeline run.name=a run.figures=false train.snapshots=3" + tiny);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (const std::string epoch : {"0", "2", "4"})
+    EXPECT_TRUE(scratch.has("runs/proxy1d/a/snapshots/epoch_00000000" + epoch + ".safetensors"))
+        << epoch;
+  const std::string trace = scratch.read("runs/proxy1d/a/timeline/rank_0000.json");
+  for (const std::string span :
+       {"draw", "pipeline", "generator forward", "backward", "update", "evaluation", "epoch"})
+    EXPECT_NE(trace.find("\"" + span + "\""), std::string::npos) << span;
+  EXPECT_NE(scratch.run("ls runs/proxy1d/a/tensorboard").out.find("events.out.tfevents"),
+            std::string::npos);
+  const Outcome bare = scratch.sagips(
+      "train proxy1d run.name=b run.figures=false train.snapshots=0 run.tensorboard=false" + tiny);
+  ASSERT_EQ(bare.exit_code, 0) << bare.err;
+  for (const std::string folder : {"snapshots", "tensorboard", "timeline"})
+    EXPECT_FALSE(scratch.has("runs/proxy1d/b/" + folder)) << folder;
+}
+
+// An ensemble's members differ by the training's chance or by the data's.
+TEST(Commands, SeedsOfDataAndTrainingAreApart) {
+  Scratch scratch;
+  const auto generator_and_fit = [&](const std::string& name, const std::string& seeds) {
+    const Outcome run = scratch.sagips(
+        "train proxy1d run.figures=false train.snapshots=2 run.name=" + name + " " + seeds + tiny);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    std::istringstream table(scratch.read("runs/proxy1d/" + name + "/summary.csv"));
+    std::string fit;
+    std::getline(table, fit);
+    for (int column = 0; column < 10; ++column) std::getline(table, fit, ',');  // fit_value of N_u
+    return std::pair(scratch.read("runs/proxy1d/" + name + "/generator.npy"), fit);
+  };
+  const auto base = generator_and_fit("base", "run.seed=1 data.seed=1");
+  EXPECT_EQ(generator_and_fit("same", "run.seed=1"), base) << "-1 is run.seed";
+  const auto training = generator_and_fit("training", "run.seed=2 data.seed=1");
+  EXPECT_NE(training.first, base.first);
+  EXPECT_EQ(training.second, base.second) << "the same events";
+  EXPECT_NE(generator_and_fit("data", "run.seed=1 data.seed=2").second, base.second);
 }
 
 // without the norms the densities' sizes cannot be told apart, so there is neither fit nor floor

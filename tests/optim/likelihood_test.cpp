@@ -7,6 +7,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/env/samplers/inverse_cdf.hpp"
 #include "sagips/env/tabulated_density.hpp"
+#include "sagips/optim/estimate.hpp"
 #include "sagips/optim/maximum_likelihood.hpp"
 #include "tests/core/message_of.hpp"
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "sagips/core/error.hpp"
@@ -202,6 +203,40 @@ TEST(Metrics, ReportsAFullDiskAtTheEndOfAShortRun) {
   MetricsWriter metrics("/dev/full");
   EXPECT_NO_THROW(metrics(epoch_at(1, 0)));
   EXPECT_THROW(metrics(RunFinished{}), core::StorageError);
+}
+
+TEST(Metrics, GoOnWhereAStateWasKept) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("m");
+  std::int64_t kept = 0;
+  {
+    MetricsWriter metrics(path, 0);
+    metrics(epoch_at(1, 1));
+    metrics(epoch_at(2, 2));
+    kept = metrics.bytes();
+    metrics(epoch_at(3, 3));
+    metrics(RunFinished{3, 3, "interrupted", false});
+  }
+  {
+    MetricsWriter metrics(path, 0, kept);
+    EXPECT_EQ(metrics.bytes(), kept);
+    metrics(epoch_at(3, 3.5));
+  }
+  EXPECT_EQ(epochs_in(path), (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(read_metrics(path).size(), 3U) << "the end that was none is cut off";
+}
+
+TEST(Metrics, GoOnBehindTheLastWholeLineOfAFileThatHasLostItsEnd) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("m");
+  {
+    MetricsWriter metrics(path, 0);
+    for (int epoch = 1; epoch < 4; ++epoch) metrics(epoch_at(epoch, epoch));
+  }
+  const auto size = std::filesystem::file_size(path);
+  std::filesystem::resize_file(path, size - 5);
+  MetricsWriter(path, 0, static_cast<std::int64_t>(size))(epoch_at(7, 7));
+  EXPECT_EQ(epochs_in(path), (std::vector<std::int64_t>{1, 2, 7}));
 }
 
 }  // namespace

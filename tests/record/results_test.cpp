@@ -46,6 +46,7 @@ Results example() {
   held.recovered = 2.4952;
   results.parameters = {searched, held};
   results.numbers = {{"ks_mean_end", 0.01}, {"a first letter", 0.5}};
+  results.correlations = {{"errors", {"a_u", "width"}, {1, -0.5, -0.5, 1}}};
   return results;
 }
 
@@ -79,6 +80,10 @@ TEST(Results, ReadsBackWhatItWrites) {
   ASSERT_EQ(copy.numbers.size(), 2u);
   EXPECT_EQ(copy.numbers[0].name, "ks_mean_end");
   EXPECT_EQ(copy.numbers[1].value, 0.5);
+  ASSERT_EQ(copy.correlations.size(), 1u);
+  EXPECT_EQ(copy.correlations[0].of, "errors");
+  EXPECT_EQ(copy.correlations[0].names, (std::vector<std::string>{"a_u", "width"}));
+  EXPECT_EQ(copy.correlations[0].values, (std::vector<double>{1, -0.5, -0.5, 1}));
 }
 
 TEST(Results, KeepsOneOrderOfKeys) {
@@ -123,7 +128,8 @@ TEST(Results, KeepsOneOrderOfKeys) {
   "numbers": {
     "z": 1.0,
     "a": 2.0
-  }
+  },
+  "correlations": []
 }
 )");
 }

@@ -32,6 +32,19 @@ TEST(Loop, EndsAfterItsEpochs) {
   EXPECT_EQ(diary.finished[0].time_s, result.time_s);
 }
 
+TEST(LoopConfig, PartsARunForSnapshots) {
+  LoopConfig config;
+  config.epochs = 100000;
+  EXPECT_EQ(config.snapshot_part(0), 0);
+  EXPECT_EQ(config.snapshot_part(4999), 0);
+  EXPECT_EQ(config.snapshot_part(5000), 1);
+  EXPECT_EQ(config.snapshot_part(100000), 20) << "21 with the start";
+  config.epochs = 0;  // nobody knows how long it lasts
+  EXPECT_EQ(config.snapshot_part(0), 0);
+  EXPECT_LT(config.snapshot_part(1000), config.snapshot_part(1200));
+  EXPECT_EQ(config.snapshot_part(2000) - config.snapshot_part(1000), 4);
+}
+
 TEST(Loop, EvaluatesAnEpochOnce) {
   TwoWeights optimizer(first_then_second);
   Diary at_the_end, stopped;

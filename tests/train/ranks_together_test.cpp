@@ -76,6 +76,44 @@ TEST(Accord, NobodyLeavesBeforeTheFirstRankHasFinished) {
   }
 }
 
+TEST(Accord, RanksThatWaitHearOfACheckpointBeforeTheSameEpoch) {
+  std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 3> heard;
+  on_ranks(3, [&](comm::Ranks& ranks) {
+    Accord accord(ranks, true);
+    for (std::int64_t epoch = 0; epoch < 100; ++epoch) {
+      Accord::Wish wish;
+      wish.checkpoint = ranks.is_first() && epoch % 20 == 0 ? epoch + 1 : 0;
+      wish.meet_by = (epoch / 20 + 1) * 20;
+      const Accord::Word word = accord(epoch, wish);
+      if (word.checkpoint != 0)
+        heard[static_cast<std::size_t>(ranks.rank())].emplace_back(epoch, word.checkpoint);
+    }
+    accord.part();
+  });
+  ASSERT_GE(heard[0].size(), 4U) << "the first meeting is before epoch 1";
+  EXPECT_EQ(heard[0].back(), (std::pair<std::int64_t, std::int64_t>{80, 81}));
+  EXPECT_EQ(heard[1], heard[0]);
+  EXPECT_EQ(heard[2], heard[0]);
+}
+
+TEST(Accord, RanksThatNeverWaitHearOfEveryCheckpointAndOfTheEnd) {
+  on_ranks(2, [&](comm::Ranks& ranks) {
+    Accord accord(ranks, false);
+    std::vector<std::int64_t> numbers;
+    Accord::Word word;
+    for (std::int64_t epoch = 0; word.stop.empty(); ++epoch) {
+      Accord::Wish wish;
+      if (epoch < 3) wish.checkpoint = epoch + 1;
+      if (epoch == 50) wish.stop = "time limit";
+      word = accord(epoch, wish);
+      if (word.checkpoint != 0) numbers.push_back(word.checkpoint);
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    EXPECT_EQ(numbers, (std::vector<std::int64_t>{1, 2, 3}));
+    accord.part();
+  });
+}
+
 TEST(RankReports, AverageOverRanksAndTellHowFarTheyAreApart) {
   on_ranks(4, [](comm::Ranks& ranks) {
     RankReports reports(ranks, true);

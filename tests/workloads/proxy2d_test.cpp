@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "sagips/optim/estimate.hpp"
 #include "sagips/optim/maximum_likelihood.hpp"
 
 namespace sagips::workloads {

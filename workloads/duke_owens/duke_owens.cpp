@@ -93,6 +93,16 @@ class DukeOwens final : public optim::Workload {
     return plans;
   }
 
+  std::vector<optim::DensityCurve> densities() const override {
+    const duke_owens::Theory theory(env::Plane(x_, q2_), duke_owens::Target::proton, energy_);
+    const auto quark = [theory](std::int64_t which) {
+      return [theory, which](const torch::Tensor& p) { return theory.valence(p).select(1, which); };
+    };
+    const std::string at = core::text(" at ", q2_.low, " GeV²");
+    return {{"x u(x)" + at, "x", x_.positions(), quark(0)},
+            {"x d(x)" + at, "x", x_.positions(), quark(1)}};
+  }
+
  private:
   std::vector<env::Parameter> parameters_ = all_parameters();
   env::Axis x_{.low = 0.01, .high = 0.9, .points = 129, .spacing = env::Spacing::logarithmic};

@@ -40,6 +40,12 @@ torch::Tensor Theory::density(const torch::Tensor& c, double quarks) const {
   return (shape * norm.unsqueeze(2)).transpose(1, 2);
 }
 
+torch::Tensor Theory::valence(const torch::Tensor& parameters) const {
+  const torch::Tensor both = density(parameters.narrow(1, 0, 9), 3).select(2, 0);
+  const torch::Tensor d = density(parameters.narrow(1, 9, 9), 1).select(2, 0);
+  return torch::stack({both - d, d}, 1);
+}
+
 // Charges squared times nine: 4 for u, 1 for d in a proton; the other way round in a neutron.
 torch::Tensor Theory::table(const torch::Tensor& parameters) const {
   const torch::Tensor both = density(parameters.narrow(1, 0, 9), 3);

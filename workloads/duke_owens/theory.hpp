@@ -34,6 +34,8 @@ class Theory {
     return table(parameters);
   }
   std::string name() const { return "duke_owens_theory"; }
+  /// x u and x d at the table's lowest Q2. shape: [samples, 18] -> [samples, 2, x points]
+  torch::Tensor valence(const torch::Tensor& parameters) const;
 
  private:
   /// x times a density with so many quarks. shape: c [samples, 9] -> [samples, x points, Q2 points]

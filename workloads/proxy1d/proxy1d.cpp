@@ -68,6 +68,17 @@ class Proxy1d final : public optim::Workload {
     return {plan};
   }
 
+  std::vector<optim::DensityCurve> densities() const override {
+    const torch::Tensor x = sampler_.grid.positions(torch::kFloat64);
+    const auto quark = [x](std::int64_t first) {
+      return [x, first](const torch::Tensor& p) {
+        const auto column = [&](std::int64_t i) { return p.select(1, first + i).unsqueeze(1); };
+        return column(0) * torch::pow(x, column(1)) * torch::pow(1 - x, column(2));
+      };
+    };
+    return {{"u(x)", "x", x, quark(0)}, {"d(x)", "x", x, quark(3)}};
+  }
+
  private:
   // ranges and truth of the authors' tool kit; docs/physics/proxy1d.md tells where the truth comes
   // from

@@ -41,7 +41,21 @@ class Resonance final : public optim::Workload {
     return {plan};
   }
 
+  std::vector<optim::DensityCurve> densities() const override {
+    const resonance::LineShape shape(window_);
+    const torch::Tensor mass = window_.positions(torch::kFloat64);
+    const auto background = [shape](const torch::Tensor& p) {
+      torch::Tensor alone = p.clone();
+      alone.select(1, fraction).zero_();
+      return shape.table(alone).squeeze(1) * (1 - p.select(1, fraction)).unsqueeze(1);
+    };
+    return {{"signal and background [1/GeV]", "M [GeV]", mass,
+             [shape](const torch::Tensor& p) { return shape.table(p).squeeze(1); }},
+            {"background [1/GeV]", "M [GeV]", mass, background}};
+  }
+
  private:
+  static constexpr std::int64_t fraction = 3;  // place among the parameters
   env::Grid window_{.low = 70, .high = 110, .points = 401, .rule = env::CellRule::trapezoid};
   std::vector<env::StageConfig> outside_;
   // width: PDG 2022, Z boson, full width

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "sagips/analysis/drawing/terminal.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::analysis::drawing {
@@ -16,29 +17,6 @@ constexpr const char* ink = "#333333";   // texts
 constexpr const char* axes = "#8c8c8c";  // thin lines: axes and marks on them
 constexpr const char* grid = "#ececec";
 constexpr std::size_t many_points = 200;
-
-const char* hex(Colour colour) {
-  switch (colour) {
-    case Colour::blue:
-      return "0072B2";
-    case Colour::vermillion:
-      return "D55E00";
-    case Colour::green:
-      return "009E73";
-    case Colour::purple:
-      return "CC79A7";
-    case Colour::orange:
-      return "E69F00";
-    case Colour::sky:
-      return "56B4E9";
-    case Colour::grey:
-      return "7F7F7F";
-    case Colour::black:
-    case Colour::automatic:
-      break;
-  }
-  return "000000";
-}
 
 /// In single quotes gnuplot knows one special sign, the quote itself.
 std::string quoted(const std::string& content) {
@@ -56,12 +34,8 @@ std::string quoted(const std::string& content) {
 class Script {
  public:
   Script(const Figure& figure, Format format) : figure_(figure) {
-    // pngcairo counts font sizes in points of 4/3 pixels, svg in pixels.
-    const double size = format == Format::svg ? font_size : font_size * 0.75;
     out_
-        << "set terminal " << (format == Format::svg ? "svg" : "pngcairo") << " size "
-        << figure.width << "," << figure.height << " font 'DejaVu Sans," << round_trip(size)
-        << "' noenhanced background '#ffffff'\n"
+        << terminal_command(figure, format) << "\n"
         << "set encoding utf8\nset multiplot\nunset key\nset errorbars 0\nset pointintervalbox 0\n";
   }
 
@@ -146,6 +120,7 @@ std::string Script::data(const Panel& panel, const PanelLayout& layout, const Se
     if (drawn)
       rows << round_trip(series.x[i]) << " " << round_trip(y) << " " << round_trip(low) << " "
            << round_trip(high);
+    if (drawn && !series.values.empty()) rows << " " << square_colour(series.values[i]);
     rows << "\n";
     is_empty = is_empty && !drawn;
   }
@@ -169,6 +144,9 @@ std::string drawing_style(const Series& series, Colour colour) {
       return text("using 1:2 with points pointtype 7 pointsize 0.55 ", paint(colour));
     case Style::steps:
       return text("using 1:2 with steps linewidth 1.8 ", paint(colour));
+    case Style::squares:
+      return "using 1:2:(0.49):(0.49):5 with boxxyerror fillstyle solid 1 noborder linecolor rgb "
+             "variable";
     case Style::dashed:
       return text("using 1:2 with lines linewidth 1.5 dashtype (14,8) ", paint(colour));
     case Style::line:
@@ -188,6 +166,9 @@ void Script::curves(const Panel& panel, const PanelLayout& layout) {
     if (series.style == Style::points && !series.y_low.empty())
       below.push_back(text(curve, " using 1:3:(0):($4-$3) with vectors nohead linewidth 1.2 ",
                            paint(colours[i])));
+    for (std::size_t j = 0; j < series.values.size(); ++j)
+      label(square_text(series.values[j]), place(layout, panel, series.x[j], series.y[j]),
+            "center");
     (series.style == Style::band ? below : above)
         .push_back(curve + " " + drawing_style(series, colours[i]));
   }
@@ -254,6 +235,7 @@ void Script::key_entry(const KeyEntry& entry) {
     case Style::line:
     case Style::steps:
     case Style::dashed:
+    case Style::squares:
       break;
   }
   out_ << "set arrow from " << screen(from) << " to " << screen(to) << " nohead front "

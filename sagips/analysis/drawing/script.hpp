@@ -6,7 +6,7 @@
 
 namespace sagips::analysis::drawing {
 
-enum class Format { svg, png };
+enum class Format { svg, png, pdf };
 
 /// The gnuplot commands and data that draw the figure on gnuplot's standard output.
 std::string gnuplot_script(const Figure& figure, const Composition& composition, Format format);

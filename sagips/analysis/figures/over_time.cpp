@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "sagips/analysis/figures/time_axis.hpp"
 #include "sagips/analysis/residuals.hpp"
 #include "sagips/core/text.hpp"
 
@@ -20,18 +21,6 @@ using Style = Series::Style;
 
 constexpr double large_ratio = 10;        // from here on a logarithmic axis shows more
 constexpr double groups_per_decade = 60;  // of time, on a logarithmic axis
-
-/// The unit in which a run's time is a handy number.
-struct TimeUnit {
-  double seconds = 1;
-  std::string label = "training time [s]";
-};
-
-TimeUnit time_unit(double longest_s) {
-  if (longest_s > 3 * 3600) return {3600, "training time [h]"};
-  if (longest_s > 3 * 60) return {60, "training time [min]"};
-  return {};
-}
 
 template <class Kind>
 std::vector<Kind> events_of_kind(const std::vector<record::Event>& metrics) {
@@ -128,11 +117,6 @@ Panel value_panel(const std::vector<Evaluated>& evaluations, std::size_t paramet
   return panel;
 }
 
-int handy_columns(std::size_t panels) {
-  if (panels <= 3) return std::max(1, static_cast<int>(panels));
-  return panels == 4 ? 2 : 3;
-}
-
 /// Mean, smallest and largest of neighbours in time.
 struct Group {
   double time = 0, sum = 0, low = 0, high = 0;
@@ -209,14 +193,7 @@ Figure residuals_over_time(const std::vector<record::Event>& metrics,
     figure.panels.back().x.label = unit.label;
   }
   if (figure.panels.empty()) figure.panels.push_back({.title = "every parameter is fixed"});
-  figure.columns = handy_columns(figure.panels.size());
-  // Panels of a row that show the same quantity need its name once.
-  const auto columns = static_cast<std::size_t>(figure.columns);
-  for (std::size_t i = figure.panels.size(); i-- > 1;)
-    if (i % columns != 0 && figure.panels[i].y.label == figure.panels[i - 1].y.label)
-      figure.panels[i].y.label.clear();
-  figure.width = figure.columns == 1 ? 700 : 1100;
-  figure.height = 60 + 310 * static_cast<int>((figure.panels.size() + columns - 1) / columns);
+  arrange_in_grid(figure);
   return figure;
 }
 

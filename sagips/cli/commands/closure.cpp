@@ -6,6 +6,8 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
+#include "sagips/cli/run_environment.hpp"
+#include "sagips/cli/run_report.hpp"
 #include "sagips/cli/study/crew.hpp"
 #include "sagips/cli/study/experiment.hpp"
 #include "sagips/cli/study/experiments.hpp"
@@ -111,6 +113,8 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
     opened.emplace(open_study(job, "closure", "closure", arguments));
     log.add_file(opened->directory.file(files::log.name));
     opened->directory.folder(files::experiments.name);
+    record::write_environment(opened->directory.file(files::environment.name),
+                              run_environment(ranks, threads_of_worker(job)));
   }
   const std::string folder =
       announce_text(ranks, opened ? opened->directory.path() : std::string());
@@ -129,9 +133,11 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   if (missing > 0) {
     log.warning(core::text(missing, " experiments are missing; the same command goes on"));
     opened->directory.finish(record::RunStatus::stopped);
+    if (job.settings.run.figures) say_run_report(folder, log);
     return finished ? core::ExitCode::failed : core::ExitCode::stopped_early;
   }
   opened->directory.finish(record::RunStatus::finished);
+  if (job.settings.run.figures) say_run_report(folder, log);
   return any ? core::ExitCode::done : core::ExitCode::failed;
 }
 

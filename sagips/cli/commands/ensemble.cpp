@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -8,6 +7,8 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
+#include "sagips/cli/run_environment.hpp"
+#include "sagips/cli/run_report.hpp"
 #include "sagips/cli/study/ensemble_results.hpp"
 #include "sagips/cli/study/group_members.hpp"
 #include "sagips/cli/study/over_ranks.hpp"
@@ -45,14 +46,6 @@ std::vector<std::string> with_options(const Arguments& arguments) {
   return assignments;
 }
 
-// `threads` where it is set, OMP_NUM_THREADS where that is, else what is left for each.
-int threads_of_member(const Job& job, std::size_t programs, int cores) {
-  if (job.settings.threads > 0) return static_cast<int>(job.settings.threads);
-  const char* chosen = std::getenv("OMP_NUM_THREADS");
-  if (chosen != nullptr && std::atoi(chosen) > 0) return std::atoi(chosen);
-  return std::max(1, cores / static_cast<int>(std::max<std::size_t>(1, programs)));
-}
-
 // members: those that are to be trained here; sharing: ranks that use the same processors
 MemberSetting member_setting(const Job& job, const std::string& folder, std::size_t members,
                              int sharing) {
@@ -87,6 +80,8 @@ class EnsembleRun {
       core::write_file(
           opened_->directory.file(core::text(files::members.name, "/", files::config.name)),
           config_of_members);
+      record::write_environment(opened_->directory.file(files::environment.name),
+                                run_environment(ranks_, static_cast<int>(job.settings.threads)));
     }
     folder_ = announce_text(ranks_, opened_ ? opened_->directory.path() : std::string());
     study_ = plan_.study;
@@ -264,6 +259,7 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
   say_failures(run.study());
   std::cout << "run folder: " << run.folder() << std::endl;
   run.finish(finished);
+  if (job.settings.run.figures) say_run_report(run.folder(), run.log());
   if (!finished || count(run.study(), State::pending) > 0) return core::ExitCode::stopped_early;
   return analysed && count(run.study(), State::failed) == 0 ? core::ExitCode::done
                                                             : core::ExitCode::failed;

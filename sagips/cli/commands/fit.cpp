@@ -4,7 +4,9 @@
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/outcome.hpp"
+#include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_figures.hpp"
+#include "sagips/cli/run_report.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
@@ -39,7 +41,7 @@ std::string fit_table(const record::Results& results) {
 core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   const Job job = read_job(workloads, arguments.source, arguments.assignments);
   nn::device_from_name(job.settings.device);
-  nn::set_threads(job.settings.threads);
+  const int threads = nn::set_threads(job.settings.threads);
   const env::Environment environment = optim::make_environment(
       *job.workload, job.settings.data, optim::Split::all_training, job.seed());
   const optim::FitResult fitted =
@@ -49,17 +51,20 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   const record::RunDirectory folder(job.settings.run, job.settings.workload);
   core::write_file(folder.file(record::run_files::config.name), job.effective_config);
   log.add_file(folder.file(record::run_files::log.name));
+  record::write_environment(folder.file(record::run_files::environment.name),
+                            run_environment(*arguments.ranks, threads));
   const record::Results results = fit_results(job, environment, fitted, log);
   warn_at_limits(fitted.at_limit, log);
   record::write_results_json(folder.file(record::run_files::results.name), results);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   std::string figures;
   if (job.settings.run.figures)
-    figures = draw_fit_figures(folder, job, environment, fitted.values, log);
+    figures = draw_fit_figures(folder, job, environment, fitted.values, fitted.covariance, log);
   std::cout << fit_table(results) << '\n'
             << "-ln L = " << core::fixed(fitted.negative_log_likelihood, 3) << " for "
             << core::with_thousands(results.events) << " events\n";
   if (!figures.empty()) std::cout << "figures: " << figures << '\n';
+  if (job.settings.run.figures) say_run_report(folder.path(), log);
   std::cout << "run folder: " << folder.path() << std::endl;
   return core::ExitCode::done;
 }

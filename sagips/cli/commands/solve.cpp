@@ -7,7 +7,9 @@
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/outcome.hpp"
+#include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_figures.hpp"
+#include "sagips/cli/run_report.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
@@ -57,16 +59,18 @@ void add_tests(const Job& job, const env::Environment& environment, const optim:
 
 // What rank 0 leaves and says.
 void write(const Job& job, const env::Environment& environment, const record::Results& results,
-           const optim::Solution& solution, const std::string& visits, core::Log& log) {
+           const optim::Solution& solution, const std::string& visits,
+           const std::vector<record::NamedText>& surroundings, core::Log& log) {
   const record::RunDirectory folder(job.settings.run, job.settings.workload);
   core::write_file(folder.file(record::run_files::config.name), job.effective_config);
   log.add_file(folder.file(record::run_files::log.name));
+  record::write_environment(folder.file(record::run_files::environment.name), surroundings);
   core::write_file(folder.file(record::run_files::visits.name), visits);
   record::write_results_json(folder.file(record::run_files::results.name), results);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   std::string figures;
   if (job.settings.run.figures)
-    figures = draw_fit_figures(folder, job, environment, solution.values, log);
+    figures = draw_fit_figures(folder, job, environment, solution.values, solution.covariance, log);
   std::cout << analysis::result_table(results) << '\n';
   if (!results.errors_from.empty()) std::cout << "errors: " << results.errors_from << '\n';
   std::cout << goodness_lines(results.goodness) << std::flush;
@@ -76,6 +80,7 @@ void write(const Job& job, const env::Environment& environment, const record::Re
             << core::with_thousands(solution.evaluations) << " evaluations of the pipeline, "
             << core::significant(solution.time_s, 3) << " s\n";
   if (!figures.empty()) std::cout << "figures: " << figures << '\n';
+  if (job.settings.run.figures) say_run_report(folder.path(), log);
   std::cout << "run folder: " << folder.path() << std::endl;
 }
 
@@ -91,7 +96,7 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   ranks.patience().set_config({.timeout_s = job.settings.ranks.timeout_s,
                                .alarmed = [] { return InterruptGuard::requested(); }});
   nn::device_from_name(job.settings.device);
-  nn::set_threads(job.settings.threads, ranks_on_these_processors(ranks));
+  const int threads = nn::set_threads(job.settings.threads, ranks_on_these_processors(ranks));
   const env::Environment environment =
       optim::make_environment(*job.workload, job.settings.data, optim::Split::all_training,
                               job.seed(), parts_of_data(job, ranks));
@@ -119,7 +124,7 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   add_spread(results, bootstraps, &record::ParameterResult::bootstrap_error, "bootstraps", log);
   add_spread(results, seeds, &record::ParameterResult::seed_error, "seeds", log);
   if (config.test_events > 0) add_tests(job, environment, solution, results, log);
-  write(job, environment, results, solution, visits, log);
+  write(job, environment, results, solution, visits, run_environment(ranks, threads), log);
   return solution.converged ? core::ExitCode::done : core::ExitCode::stopped_early;
 }
 

@@ -3,23 +3,20 @@
 #include <iostream>
 #include <optional>
 
-#include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/data_parts.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/outcome.hpp"
-#include "sagips/cli/proposals.hpp"
 #include "sagips/cli/rank_summary.hpp"
-#include "sagips/cli/run_figures.hpp"
+#include "sagips/cli/run_outputs.hpp"
+#include "sagips/cli/timing.hpp"
 #include "sagips/cli/training.hpp"
-#include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/channel_share.hpp"
 #include "sagips/optim/warm_start.hpp"
 #include "sagips/record/open_run.hpp"
-#include "sagips/record/run_files.hpp"
 #include "sagips/train/add_up.hpp"
 #include "sagips/train/distribute.hpp"
 #include "sagips/train/gather.hpp"
@@ -29,6 +26,7 @@ namespace sagips::cli {
 namespace {
 
 constexpr std::int64_t stored_proposals = 10000;
+constexpr std::int64_t usual_timeline = 100;  // epochs that --timeline traces
 
 optim::DataShare share_of(const Job& job, comm::Ranks& ranks) {
   const train::RankConfig& config = job.settings.ranks;
@@ -61,105 +59,6 @@ int set_threads(const Job& job, comm::Ranks& ranks, core::Log& log) {
   return threads;
 }
 
-// Rank 0 makes the folder, all know its path.
-std::string announce(comm::Ranks& ranks, const std::string& path) {
-  std::vector<std::byte> bytes;
-  for (const char letter : path) bytes.push_back(static_cast<std::byte>(letter));
-  ranks.broadcast(bytes);
-  std::string announced;
-  for (const std::byte letter : bytes) announced.push_back(static_cast<char>(letter));
-  return announced;
-}
-
-// What rank 0 leaves in the folder of the run.
-class Outputs {
- public:
-  Outputs(const Job& job, comm::Ranks& ranks, record::Start start, core::Log& log)
-      : job_(job), ranks_(ranks), log_(log) {
-    if (ranks.is_first()) {
-      record::OpenedRun run = record::open_run(
-          job.settings.run, {job.settings.workload, "train", job.effective_config}, start);
-      folder_.emplace(std::move(run.directory));
-      log.add_file(folder_->file(record::run_files::log.name));
-      for (const std::string& change : run.changes) log.info("changed config: " + change);
-      if (ranks.size() > 1) folder_->folder(record::run_files::ranks.name);
-    }
-    path_ = announce(ranks, folder_ ? folder_->path() : std::string());
-    run_id_ = announce(ranks, folder_ ? record::read_run_record(path_).value().id : std::string());
-  }
-  const std::string& path() const { return path_; }
-
-  /// Where the run goes on. collective
-  Beginning beginning() const {
-    Beginning beginning{path_, run_id_};
-    const record::CheckpointStore store(core::text(path_, "/", record::run_files::checkpoints.name),
-                                        run_id_, job_.settings.checkpoints.keep);
-    beginning.restored =
-        train::restore(ranks_, store, [this](const std::string& line) { log_.warning(line); });
-    if (ranks_.is_first() && beginning.restored) say_resumed(*beginning.restored);
-    return beginning;
-  }
-
-  void finish(record::RunStatus status) const {
-    if (folder_) folder_->finish(status);
-  }
-
-  /// proposals: mean over ranks; weights: [ranks, weights]
-  /// judges: what the answer is judged by
-  void write(const env::Environment& environment, const env::Environment& judges,
-             const Training& training, const std::vector<RankRow>& rows,
-             const torch::Tensor& proposals, const torch::Tensor& weights,
-             const train::Evaluator& evaluator) {
-    const bool sharded = job_.settings.ranks.data == train::RankConfig::Data::sharded;
-    Oracle oracle;
-    if (training.failure)
-      log_.info("the run failed: the results are those of the last good update, without a fit");
-    else if (sharded && ranks_.size() > 1)
-      log_.info("no fit beside the trained values: no rank holds all events (ranks.data=sharded)");
-    else if (job_.settings.run.fit)
-      oracle = oracle_fit(job_, log_);
-    record::Results results = training_results(job_, environment, training.record, oracle);
-    results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
-    results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
-    for (const auto& number : training.record.last.ranks) results.numbers.push_back(number);
-    if (!training.failure) judge_training(job_, judges, results, log_);
-    record::write_results_json(folder_->file(record::run_files::results.name), results);
-    record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
-    write_proposals(folder_->file(record::run_files::parameters.name), proposals);
-    write_generators(*folder_, weights);
-    if (ranks_.size() > 1) write_rank_rows(folder_->file(record::run_files::exchange.name), rows);
-    std::string figure;
-    if (job_.settings.run.figures && !training.failure)  // they need pipelines that work
-      figure = draw_run_figures(*folder_, job_, environment, results, proposals, evaluator, log_);
-    std::cout << '\n' << analysis::result_table(results) << '\n';
-    if (!results.errors_from.empty()) std::cout << "errors: " << results.errors_from << '\n';
-    std::cout << goodness_lines(results.goodness);
-    if (ranks_.size() > 1) std::cout << exchange_line(rows) << '\n';
-    if (!figure.empty()) std::cout << "residuals over time: " << figure << '\n';
-    std::cout << "run folder: " << folder_->path() << std::endl;
-  }
-
- private:
-  void say_resumed(const train::Restored& restored) const {
-    const std::int64_t epochs = job_.settings.loop.epochs;
-    log_.info(core::text("resuming ", path_, ": epoch ", restored.epoch,
-                         epochs > 0 ? core::text(" of ", epochs) : "", ", ",
-                         core::duration(restored.time_s),
-                         " trained; --fresh begins a new run instead"));
-    if (restored.ranks == ranks_.size()) return;
-    log_.info(core::text("it was begun on ", restored.ranks, " ranks and goes on on ",
-                         ranks_.size(), ": rank r takes the networks of rank r mod ",
-                         restored.ranks,
-                         ", the events are shared out anew, and the exchange begins anew"));
-  }
-
-  const Job& job_;
-  comm::Ranks& ranks_;
-  core::Log& log_;
-  std::optional<record::RunDirectory> folder_;
-  std::string path_, run_id_;
-};
-
 // A failure of the problem itself would come again; one of the machine may not.
 Training guarded_training(const std::string& folder, const std::function<Training()>& train) {
   try {
@@ -176,7 +75,7 @@ Training guarded_training(const std::string& folder, const std::function<Trainin
 
 // The ranks have left each other in the middle of an epoch, so there is nothing that they could
 // still do together, ending in order included. Their launcher is about to kill them.
-[[noreturn]] void leave(comm::Ranks& ranks, const Outputs& outputs, core::Log& log) {
+[[noreturn]] void leave(comm::Ranks& ranks, const RunOutputs& outputs, core::Log& log) {
   if (ranks.is_first()) {
     outputs.finish(record::RunStatus::stopped);
     log.info(core::text("stopped: the same command goes on with ", outputs.path()));
@@ -282,10 +181,15 @@ void check_fading(const Job& job) {
 
 core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
+  Timing timing;
+  timing.begin("preparation");
   const CheckpointSignal checkpoint_signal;
   const record::Start start = record::start_of(arguments.options.count("fresh") > 0,
                                                arguments.options.count("override") > 0);
-  const Job job = read_job(workloads, arguments.source, arguments.assignments);
+  std::vector<std::string> assignments = arguments.assignments;
+  if (arguments.options.contains("timeline"))
+    assignments.push_back(core::text("train.timeline=", usual_timeline));
+  const Job job = read_job(workloads, arguments.source, assignments);
   job.settings.loop.check();  // before anything is made
   check_fading(job);
   const auto traits = train::traits_of(job.settings.exchange_choice(), ranks.size());
@@ -308,8 +212,9 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   const env::Environment own = own_channels(job, environment, share.place);
   optim::Gan gan(gan_config, own, job.seed(), device, share.place);
   train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());
-  Outputs outputs(job, ranks, start, log);  // what can be refused has been
+  RunOutputs outputs(job, ranks, start, threads, log, timing);  // what can be refused has been
   Beginning beginning = outputs.beginning();
+  const double trained_before_s = beginning.restored ? beginning.restored->time_s : 0;
   if (!beginning.restored) {
     begin(job, ranks, environment, gan, log);
     check_equal_start(ranks, gan.generator().shared_weights());
@@ -318,12 +223,14 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
 
   if (ranks.is_first()) say_start(job, ranks, environment, exchange, threads, log);
   if (!interrupt) interrupt.emplace();
+  timing.begin("evaluations and records");
   const Training training = guarded_training(outputs.path(), [&] {
     return turn_the_crank(job, ranks, gan, exchange, evaluator, std::move(beginning), log);
   });
   if (training.left) leave(ranks, outputs, log);
   if (ranks.size() == 1) interrupt.reset();
   const record::RunFinished& finished = training.record.finished;
+  timing.take_out("training", finished.time_s - trained_before_s);
   if (ranks.is_first())
     log.info(core::text("finished: ", training.failure ? "failed" : finished.reason, " after ",
                         finished.epochs, " epochs, ", core::duration(finished.time_s)));
@@ -334,9 +241,10 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   if (ranks.is_first())
     outputs.write(environment, judges(job, ranks, environment, gan, training), training, rows,
                   torch::stack(proposals).mean(0), torch::stack(weights), evaluator);
-  outputs.finish(training.failure    ? record::RunStatus::failed
-                 : finished.complete ? record::RunStatus::finished
-                                     : record::RunStatus::stopped);
+  outputs.finish(training.failure ? record::RunStatus::failed
+                 : finished.complete || !job.settings.checkpoints.are_written()
+                     ? record::RunStatus::finished  // what has no checkpoint cannot go on
+                     : record::RunStatus::stopped);
   training.accord->part();
   if (training.failure) std::rethrow_exception(training.failure);
   return finished.complete ? core::ExitCode::done : core::ExitCode::stopped_early;

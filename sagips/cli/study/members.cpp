@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -107,6 +108,13 @@ std::vector<std::string> member_assignments(const MemberSetting& setting,
                                             std::vector<std::string> own) {
   own.push_back(core::text("run.folder=", setting.folder, "/", files::members.name));
   return own;
+}
+
+int threads_of_member(const Job& job, std::size_t processes, int cores) {
+  if (job.settings.threads > 0) return static_cast<int>(job.settings.threads);
+  const char* chosen = std::getenv("OMP_NUM_THREADS");
+  if (chosen != nullptr && std::atoi(chosen) > 0) return std::atoi(chosen);
+  return std::max(1, cores / static_cast<int>(std::max<std::size_t>(1, processes)));
 }
 
 record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyMember before) {

@@ -16,6 +16,10 @@ struct MemberSetting {
   std::string launcher;  ///< of members with several ranks
 };
 
+/// Threads of each of so many processes: `threads` where it is set, OMP_NUM_THREADS where that is, else
+/// what is left of the cores for each.
+int threads_of_member(const Job& job, std::size_t processes, int cores);
+
 /// The config that members start from.
 std::string member_source(const MemberSetting& setting);
 /// What is printed by a member's training; where its folder is, with the rest of its config.

@@ -1,0 +1,173 @@
+#include "sagips/analysis/convergence/tables.hpp"
+
+#include <cmath>
+
+#include "sagips/analysis/table.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/csv.hpp"
+
+namespace sagips::analysis {
+namespace {
+
+using core::round_trip;
+using core::significant;
+using core::text;
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string percent(double share) { return core::fixed(100 * share, 1); }
+
+Measured rate_of(const ConvergenceVariant& variant) {
+  const Measured rate = measured(variant.events_per_second);
+  return {rate.mean / 1000, rate.deviation / 1000};
+}
+
+std::string with_deviation(const Measured& number, std::size_t count) {
+  if (count < 2) return significant(number.mean, 3);
+  return text(significant(number.mean, 3), " ± ", significant(number.deviation, 2));
+}
+
+/// name: first cell; of: variant -> cell
+template <class Of>
+void add_row(Rows& rows, const std::string& name, const std::string& floor,
+             const std::vector<ConvergenceVariant>& variants, const Of& of) {
+  rows.push_back({name, floor});
+  for (const ConvergenceVariant& variant : variants) rows.back().push_back(of(variant));
+}
+
+std::string final_distance(const ConvergenceVariant& variant) {
+  return significant(distances(variant.course).back() * distance_unit(variant.course.targets).scale,
+                     3);
+}
+
+std::string legend(const std::vector<ConvergenceVariant>& variants, bool in_floors) {
+  std::string lines =
+      "residual: (true - recovered) / true of the ensemble's mean ± spread over its members [%]\n";
+  lines += in_floors ? "distance: rms of the residuals in units of their floors; at the limit of "
+                       "the data it is about 1\n"
+                     : "distance: rms of the residuals [%]\n";
+  for (const ConvergenceVariant& variant : variants)
+    if (variant.members() < 2)
+      return lines + "one member has no spread: a residual says little without\n";
+  return lines;
+}
+
+const char* batch_of(const ConvergenceVariant& variant) {
+  return variant.divided ? "divided" : "each";
+}
+
+std::string seconds(double time_s) {
+  return time_s < 60 ? text(significant(time_s, 3), " s") : core::duration(time_s);
+}
+
+std::string redrawn_text(const SuggestedStop& stop) {
+  if (stop.redrawn == 0) return " (one member alone: no uncertainty)";
+  const std::string share = text(core::fixed(100 * stop.share, 0), " % of ", stop.redrawn,
+                                 " ensembles of redrawn members cross");
+  if (stop.share == 0 || stop.crossing.meeting != Meeting::crosses) return text(" (", share, ")");
+  return text(" (", share, ", 68 % of those from ", seconds(stop.low_s), " to ",
+              seconds(stop.high_s), ")");
+}
+
+}  // namespace
+
+std::string convergence_table(const std::vector<ConvergenceVariant>& variants) {
+  if (variants.empty()) return {};
+  const std::vector<Target>& targets = variants.front().course.targets;
+  const DistanceUnit unit = distance_unit(targets);
+  std::vector<std::string> header{"residual [%]", "floor"};
+  for (const ConvergenceVariant& variant : variants) header.push_back(variant.label);
+  Rows rows;
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    add_row(rows, targets[i].name, targets[i].floor ? percent(*targets[i].floor) : "", variants,
+            [&](const ConvergenceVariant& variant) {
+              const EnsembleCourse::Curve& curve = variant.course.curves[i];
+              return text(percent(curve.residual.back()), " ± ", percent(curve.spread.back()));
+            });
+  add_row(rows, text("distance [", unit.label, "]"), unit.floor > 0 ? "1" : "", variants,
+          final_distance);
+  add_row(rows, "time [s]", "", variants, [](const ConvergenceVariant& variant) {
+    return with_deviation(measured(variant.time_s), variant.members());
+  });
+  add_row(rows, "rate [1000 events/s]", "", variants, [](const ConvergenceVariant& variant) {
+    return with_deviation(rate_of(variant), variant.members());
+  });
+  add_row(rows, "ranks", "", variants,
+          [](const ConvergenceVariant& variant) { return text(variant.ranks); });
+  add_row(rows, "members", "", variants,
+          [](const ConvergenceVariant& variant) { return text(variant.members()); });
+  return plain_table(header, rows) + "\n" + legend(variants, unit.floor > 0);
+}
+
+std::string scaling_table(const std::vector<ConvergenceVariant>& variants) {
+  Rows rows;
+  for (const ScalingSeries& series : scaling_series(variants)) {
+    const ConvergenceVariant& first = *series.points.front();
+    const double first_rate = rate_of(first).mean;
+    for (const ConvergenceVariant* point : series.points) {
+      const Measured rate = rate_of(*point);
+      rows.push_back(
+          {series.label, text(point->ranks),
+           with_deviation(measured(point->time_s), point->members()),
+           with_deviation(rate, point->members()), significant(rate.mean / first_rate, 3),
+           significant(static_cast<double>(point->ranks) / static_cast<double>(first.ranks), 3),
+           final_distance(*point)});
+    }
+  }
+  if (rows.empty()) return {};
+  return plain_table(
+      {"exchange", "ranks", "time [s]", "rate [1000 events/s]", "gain", "ideal", "distance"}, rows);
+}
+
+std::string stop_text(const SuggestedStop& stop) {
+  switch (stop.crossing.meeting) {
+    case Meeting::crosses:
+      return text("suggested stop after ", seconds(stop.crossing.time_s), redrawn_text(stop));
+    case Meeting::stays_below:
+      return text("no crossing: several ranks are nearer the truth to their end",
+                  redrawn_text(stop));
+    case Meeting::never_below:
+      break;
+  }
+  return text("no crossing: several ranks are never nearer the truth", redrawn_text(stop));
+}
+
+void write_convergence_csv(const std::string& path,
+                           const std::vector<ConvergenceVariant>& variants) {
+  std::string content = "variant,members,parameter,time_s,residual,spread,floor\n";
+  for (const ConvergenceVariant& variant : variants) {
+    const EnsembleCourse& course = variant.course;
+    for (std::size_t i = 0; i < course.targets.size(); ++i)
+      for (std::size_t k = 0; k < course.time_s.size(); ++k)
+        content +=
+            core::join(
+                {record::csv_cell(variant.label), text(variant.members()),
+                 record::csv_cell(course.targets[i].name), round_trip(course.time_s[k]),
+                 round_trip(course.curves[i].residual[k]), round_trip(course.curves[i].spread[k]),
+                 course.targets[i].floor ? round_trip(*course.targets[i].floor) : ""},
+                ",") +
+            "\n";
+  }
+  core::write_file(path, content);
+}
+
+void write_scaling_csv(const std::string& path, const std::vector<ConvergenceVariant>& variants) {
+  std::string content =
+      "variant,exchange,ranks,batch,outer_every,members,time_s,time_s_deviation,"
+      "events_per_second,events_per_second_deviation,distance,spread\n";
+  for (const ConvergenceVariant& variant : variants) {
+    const Measured time = measured(variant.time_s), rate = measured(variant.events_per_second);
+    content +=
+        core::join({record::csv_cell(variant.label), record::csv_cell(variant.exchange),
+                    text(variant.ranks), batch_of(variant),
+                    variant.outer_every ? text(*variant.outer_every) : "", text(variant.members()),
+                    round_trip(time.mean), round_trip(time.deviation), round_trip(rate.mean),
+                    round_trip(rate.deviation), round_trip(distances(variant.course).back()),
+                    round_trip(spreads(variant.course).back())},
+                   ",") +
+        "\n";
+  }
+  core::write_file(path, content);
+}
+
+}  // namespace sagips::analysis

@@ -1,0 +1,43 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sagips/analysis/convergence/course.hpp"
+
+namespace sagips::analysis {
+
+/// Mean of some numbers and their standard deviation; 0 of one number alone.
+struct Measured {
+  double mean = 0, deviation = 0;
+};
+Measured measured(std::span<const double> numbers);
+
+/// One way of training that is compared with others, and what the members of its ensemble did.
+struct ConvergenceVariant {
+  std::string label;                          ///< as tables and keys show it
+  std::string exchange;                       ///< empty: one rank has nobody to exchange with
+  std::int64_t ranks = 1;                     ///< of each member
+  bool divided = false;                       ///< batch divided among ranks, eq. (10)
+  std::optional<std::int64_t> outer_every{};  ///< where the outer period is scanned
+  EnsembleCourse course{};
+  std::vector<double> time_s{};             ///< of each member's whole training
+  std::vector<double> events_per_second{};  ///< of each member, all ranks together, eq. (9)
+
+  std::size_t members() const { return course.member_residuals.size(); }
+};
+
+/// Variants that differ by their number of ranks alone, rising; one rank serves every exchange.
+struct ScalingSeries {
+  std::string label;
+  bool divided = false;
+  std::vector<const ConvergenceVariant*> points;
+};
+
+/// Those of at least two points.
+std::vector<ScalingSeries> scaling_series(const std::vector<ConvergenceVariant>& variants);
+
+}  // namespace sagips::analysis

@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "sagips/analysis/figures/convergence.hpp"
+
+namespace sagips::analysis {
+namespace {
+
+using Style = Series::Style;
+
+constexpr std::array colours{Colour::blue,   Colour::vermillion, Colour::green,
+                             Colour::purple, Colour::orange,     Colour::sky};
+
+/// Points with error bars over members and the line that joins them. of: variant -> numbers of its
+/// members
+template <class Of>
+void add_series(Panel& panel, const ScalingSeries& series, Colour colour, const Of& of) {
+  Series points{.style = Style::points, .colour = colour};
+  Series line{.label = series.label, .colour = colour};
+  for (const ConvergenceVariant* variant : series.points) {
+    const Measured number = measured(of(*variant));
+    points.x.push_back(static_cast<double>(variant->ranks));
+    points.y.push_back(number.mean);
+    points.y_low.push_back(number.mean - number.deviation);
+    points.y_high.push_back(number.mean + number.deviation);
+  }
+  line.x = points.x;
+  line.y = points.y;
+  panel.series.push_back(std::move(line));
+  panel.series.push_back(std::move(points));
+}
+
+template <class Of>
+Figure over_ranks(const std::vector<ScalingSeries>& series, const std::string& label,
+                  const Of& of) {
+  Panel panel{.x = {.label = "ranks", .logarithmic = true}, .y = {.label = label}};
+  std::set<double> marks;  // of each number of ranks: round ones would say little
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    add_series(panel, series[i], colours[i % colours.size()], of);
+    for (const ConvergenceVariant* variant : series[i].points)
+      marks.insert(static_cast<double>(variant->ranks));
+  }
+  panel.x.marks.assign(marks.begin(), marks.end());
+  if (series.empty()) panel.title = "no scan over ranks";
+  return {.panels = {std::move(panel)}, .width = 800, .height = 520};
+}
+
+}  // namespace
+
+Figure time_over_ranks(const std::vector<ScalingSeries>& series) {
+  Figure figure = over_ranks(series, "training time [s]",
+                             [](const ConvergenceVariant& variant) { return variant.time_s; });
+  figure.panels.front().y.lowest = 0;
+  return figure;
+}
+
+Figure rate_over_ranks(const std::vector<ScalingSeries>& series) {
+  const auto rates = [](const ConvergenceVariant& variant) { return variant.events_per_second; };
+  Figure figure = over_ranks(series, "analysis rate [events/s]", rates);
+  Panel& panel = figure.panels.front();
+  panel.y.logarithmic = true;
+  if (series.empty()) return figure;
+  const ConvergenceVariant* first = series.front().points.front();
+  const ConvergenceVariant* last = first;
+  for (const ScalingSeries& one : series) {
+    if (one.points.front()->ranks < first->ranks) first = one.points.front();
+    if (one.points.back()->ranks > last->ranks) last = one.points.back();
+  }
+  const double begin = static_cast<double>(first->ranks), end = static_cast<double>(last->ranks);
+  const double rate = measured(rates(*first)).mean;
+  panel.series.push_back({.label = "ideal: as many times the rate as ranks",
+                          .style = Style::dashed,
+                          .x = {begin, end},
+                          .y = {rate, rate * end / begin},
+                          .colour = Colour::grey});
+  return figure;
+}
+
+}  // namespace sagips::analysis

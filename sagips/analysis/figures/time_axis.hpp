@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+
+#include "sagips/analysis/figure.hpp"
+
+namespace sagips::analysis {
+
+/// The unit in which a training time is a handy number.
+struct TimeUnit {
+  double seconds = 1;
+  std::string label = "training time [s]";
+};
+TimeUnit time_unit(double longest_s);
+
+/// Puts panels that share an x axis, one a parameter, into handy rows and chooses the size.
+void arrange_in_grid(Figure& figure);
+
+}  // namespace sagips::analysis

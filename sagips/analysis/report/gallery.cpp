@@ -1,0 +1,173 @@
+#include "sagips/analysis/report/gallery.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "sagips/analysis/report/html.hpp"
+#include "sagips/analysis/report/inline_svg.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::analysis::report {
+namespace {
+
+struct Known {
+  const char* name;  ///< of the file; "observable_*" and "*_spread" stand for many
+  const char* title;
+  const char* text;
+};
+constexpr std::array known{
+    Known{"residuals_over_time", "Parameters over time",
+          "Where the truth is known: the residual (true − recovered) / true of eq. (6), and the "
+          "Cramér-Rao floor, the smallest error that these data allow. Else the value and its fit. "
+          "The band is the spread of the proposals over noise vectors; it is no error."},
+    Known{
+        "losses_over_time", "Losses",
+        "Divided by the loss of an even match, so both networks are even at 1. Losses settle long "
+        "before the parameters do."},
+    Known{"distances_over_time", "Distance to held-out events",
+          "Between measured events that were never trained on and synthetic ones."},
+    Known{"observable_*", "data against model",
+          "Above: measured events and the pipeline at the recovered parameters, scaled to the same "
+          "total. Below: their ratio; the band is the model's own statistical error."},
+    Known{"densities", "What the parameters stand for",
+          "The functions behind the parameters, their band, and the truth where it is known, each "
+          "with its ratio below."},
+    Known{"parameter_pairs", "Proposals, pair by pair",
+          "How the generator's proposals scatter over noise vectors; dashed: the truth."},
+    Known{"methods_over_time", "Methods against time",
+          "How far each method was from the goal as time went on."},
+    Known{"ensemble_size", "Residual and spread against the size of the ensemble",
+          "Mean over sub-ensembles drawn from all members; the band is their standard deviation "
+          "(figs. 9 and 10 of the SAGIPS paper)."},
+    Known{"ensemble_variants", "Residual and spread of each variant",
+          "One point a setting of the grid (fig. 8 of the SAGIPS paper)."},
+    Known{"closure_pulls", "Pulls over closure experiments",
+          "(estimate − truth) / error; the curve is the normal distribution that honest errors "
+          "give."},
+    Known{"closure_coverage", "Coverage of the 68 % interval",
+          "Share of the closure experiments whose interval holds the truth, with its statistical "
+          "error."},
+    Known{"*_distance", "distance to the truth over training time",
+          "Residual and spread of all parameters together, root mean square, in units of their "
+          "floors."},
+    Known{"*_residuals", "residuals over training time",
+          "Of the ensemble of each variant; the band is the spread over members, dashed the floor "
+          "(figs. 13 to 15 of the SAGIPS paper)."},
+    Known{"*_spread", "spread over members over training time",
+          "Standard deviation over the members of each variant (figs. 15 and 16 of the SAGIPS "
+          "paper)."},
+    Known{"time_over_ranks", "Training time against ranks", "Fig. 11 of the SAGIPS paper."},
+    Known{"rate_over_ranks", "Analysis rate against ranks",
+          "Synthetic events per second of training, eq. (9), with the ideal gain (fig. 12 of the "
+          "SAGIPS paper)."}};
+
+std::string pretty(const std::string& name) {
+  std::string words = name;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  words = core::trim(words);
+  if (!words.empty() && words[0] >= 'a' && words[0] <= 'z')
+    words[0] = static_cast<char>(words[0] - 'a' + 'A');
+  return words;
+}
+
+void copy_files(const std::string& from, const std::string& to) {
+  for (const char* ending : {".svg", ".png", ".pdf", ".csv"}) {
+    std::error_code problem;
+    if (!std::filesystem::exists(from + ending, problem)) continue;
+    std::filesystem::copy_file(from + ending, to + ending,
+                               std::filesystem::copy_options::overwrite_existing, problem);
+    if (problem)
+      throw core::StorageError(to + ending, core::text("cannot be written (", problem.message(),
+                                                       "). Choose another folder for figures."));
+  }
+}
+
+std::string absent(const Caption& caption, const std::string& why) {
+  return element("p", "class=\"missing\"", escape(core::text(caption.title, ": ", why)));
+}
+
+}  // namespace
+
+Gallery::Gallery(std::string folder) : folder_(std::move(folder)) {
+  std::error_code problem;
+  if (!folder_.empty()) std::filesystem::create_directories(folder_, problem);
+  if (problem)
+    throw core::StorageError(folder_, core::text("cannot make this folder (", problem.message(),
+                                                 "). Choose another one for figures."));
+}
+
+std::string Gallery::shown(const std::string& name, const std::string& svg,
+                           const Caption& caption) {
+  const std::string picture =
+      inline_svg(svg, core::text("f", ++count_, "-"), caption.title + ". " + caption.text);
+  if (picture.empty()) return absent(caption, "the file is no picture of gnuplot's.");
+  const std::string words =
+      element("strong", "", escape(caption.title + ".")) + escape(caption.text);
+  return element(
+      "figure", "id=\"figure-" + escape(name) + "\"",
+      element("div", "class=\"plot\" tabindex=\"0\"", picture) + element("figcaption", "", words));
+}
+
+std::string Gallery::draw(const std::string& name, const Figure& figure, const Caption& caption) {
+  std::string problem;
+  try {
+    if (!folder_.empty()) {
+      if (!write_figure(figure, path(name), problem)) return absent(caption, problem);
+      return shown(name, core::read_file(path(name) + ".svg"), caption);
+    }
+    const auto svg = figure_svg(figure, problem);
+    return svg ? shown(name, *svg, caption) : absent(caption, problem);
+  } catch (const core::StorageError&) {
+    throw;
+  } catch (const core::Error& error) {  // one picture never costs a report
+    return absent(caption, error.what());
+  }
+}
+
+std::string Gallery::take(const std::string& name, const std::string& stem,
+                          const Caption& caption) {
+  try {
+    const std::string svg = core::read_file(stem + ".svg");
+    if (!folder_.empty()) copy_files(stem, path(name));
+    return shown(name, svg, caption);
+  } catch (const core::StorageError&) {
+    throw;
+  } catch (const core::Error& error) {
+    return absent(caption, error.what());
+  }
+}
+
+void Gallery::keep(const std::string& name, const Figure& figure) {
+  std::string problem;  // without gnuplot the page says so at its figures
+  if (!folder_.empty()) write_figure(figure, path(name), problem);
+}
+
+void Gallery::keep(const std::string& name, const std::string& csv) {
+  if (!folder_.empty()) core::write_file(path(name) + ".csv", csv);
+}
+
+Caption caption_of(const std::string& name) {
+  for (const Known& one : known) {
+    const std::string pattern = one.name;
+    const auto star = pattern.find('*');
+    if (star == std::string::npos) {
+      if (name == pattern) return {one.title, one.text};
+      continue;
+    }
+    const std::string begin = pattern.substr(0, star), end = pattern.substr(star + 1);
+    if (name.size() < begin.size() + end.size() || name.rfind(begin, 0) != 0 ||
+        name.compare(name.size() - end.size(), end.size(), end) != 0)
+      continue;
+    // observables keep their own spelling, names of our own become words
+    const std::string rest = name.substr(begin.size(), name.size() - begin.size() - end.size());
+    const std::string subject = begin == "observable_" ? rest : pretty(rest);
+    return {subject.empty() ? pretty(one.title) : subject + ": " + one.title, one.text};
+  }
+  if (name.rfind("densities_", 0) == 0) return caption_of("densities");
+  return {pretty(name), ""};
+}
+
+}  // namespace sagips::analysis::report

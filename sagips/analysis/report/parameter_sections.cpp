@@ -1,0 +1,157 @@
+#include <cmath>
+#include <span>
+
+#include "sagips/analysis/figures/correlations.hpp"
+#include "sagips/analysis/report/html.hpp"
+#include "sagips/analysis/report/sections.hpp"
+#include "sagips/analysis/statistics.hpp"
+#include "sagips/analysis/table.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/csv.hpp"
+
+namespace sagips::analysis::report {
+namespace {
+
+using record::ParameterResult;
+
+std::string percent(const std::optional<double>& share) {
+  return share ? core::fixed(100 * *share, 1) + " %" : "";
+}
+std::string two_digits(const std::optional<double>& number) {
+  return number && *number != 0 ? core::significant(*number, 2) : "";
+}
+
+std::vector<std::string> parameter_row(const ParameterResult& row) {
+  std::string pull;
+  if (!row.fixed && row.truth && row.error && *row.error > 0)
+    pull = core::fixed((row.recovered - *row.truth) / *row.error, 2);
+  const std::string truth = row.truth ? core::significant(*row.truth, 5) : "";
+  if (row.fixed)
+    return {row.name, row.unit, truth, core::significant(row.recovered, 6) + " (fixed)"};
+  return {row.name,
+          row.unit,
+          truth,
+          value_words(row),
+          pull,
+          percent(row.residual_start),
+          percent(row.residual_end),
+          percent(row.floor),
+          two_digits(row.spread),
+          two_digits(row.bootstrap_error),
+          two_digits(row.seed_error),
+          row.fit_value && row.fit_error ? with_error(*row.fit_value, *row.fit_error) : ""};
+}
+
+/// A square table whose cells are the darker the stronger two parameters hang together.
+std::string correlation_table(const record::CorrelationResult& matrix) {
+  const std::size_t count = matrix.names.size();
+  std::string head = "<td></td>", body;
+  for (const std::string& name : matrix.names) head += element("th", "scope=\"col\"", escape(name));
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string row = element("th", "scope=\"row\"", escape(matrix.names[i]));
+    for (std::size_t j = 0; j < count; ++j) {
+      const double value = matrix.values[i * count + j];
+      const bool known = std::isfinite(value);
+      const std::string style =
+          i == j || !known
+              ? "class=\"same\""
+              : core::text("class=\"", value < 0 ? "minus" : "plus",
+                           "\" style=\"--c:", core::fixed(std::min(1.0, std::abs(value)), 2), "\"");
+      row += element("td", style,
+                     known ? (value < 0 ? "−" : "") + core::fixed(std::abs(value), 2) : "–");
+    }
+    body += element("tr", "", row);
+  }
+  const std::string inner = element("caption", "", escape("Correlations of the " + matrix.of)) +
+                            element("thead", "", element("tr", "", head)) +
+                            element("tbody", "", body);
+  return element("div", "class=\"wide\" tabindex=\"0\"",
+                 element("table", "class=\"correlations\"", inner));
+}
+
+std::string matrix_csv(const record::CorrelationResult& matrix) {
+  std::string csv = "parameter";
+  for (const std::string& name : matrix.names) csv += "," + record::csv_cell(name);
+  csv += "\n";
+  for (std::size_t i = 0; i < matrix.names.size(); ++i) {
+    csv += record::csv_cell(matrix.names[i]);
+    for (std::size_t j = 0; j < matrix.names.size(); ++j)
+      csv += "," + core::round_trip(matrix.values[i * matrix.names.size() + j]);
+    csv += "\n";
+  }
+  return csv;
+}
+
+/// Of the generator's proposals; what does not vary is left out.
+std::optional<record::CorrelationResult> of_proposals(const RunContents& run) {
+  if (!run.proposals || !run.results || run.proposals->shape.size() != 2) return std::nullopt;
+  const std::size_t columns = run.proposals->shape[1], rows = run.proposals->shape[0];
+  const auto& parameters = run.results->parameters;
+  if (columns != parameters.size() || rows < 2) return std::nullopt;
+  record::CorrelationResult result{"proposals over noise vectors (no errors)", {}, {}};
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < columns; ++i)
+    if (!parameters[i].fixed) free.push_back(i);
+  for (const std::size_t i : free) result.names.push_back(parameters[i].name);
+  std::vector<double> samples;
+  for (std::size_t row = 0; row < rows; ++row)
+    for (const std::size_t i : free) samples.push_back(run.proposals->values[row * columns + i]);
+  result.values = correlation_matrix(samples, free.size());
+  return result;
+}
+
+}  // namespace
+
+std::string value_words(const ParameterResult& parameter) {
+  return parameter.error ? with_error(parameter.recovered, *parameter.error)
+                         : core::significant(parameter.recovered, 5);
+}
+
+Section parameter_section(const RunContents& run) {
+  Section section{"parameters", "Parameters", ""};
+  if (!run.results) {
+    section.html = paragraph(run.state == RunContents::State::finished
+                                 ? "This folder holds no single answer: " + run.end + "."
+                                 : "There are no results: the run has not come to its end.",
+                             "missing");
+    return section;
+  }
+  Table table{.caption = "What was found, in physical units",
+              .header = {"parameter", "unit", "true", "recovered", "pull", "residual at start",
+                         "residual", "floor", "spread", "bootstraps", "seeds", "likelihood fit"},
+              .rows = {},
+              .explanations = {
+                  "", "", "the value toy data were made with", "with ± where an error is known",
+                  "(recovered − true) / error", "(true − recovered) / true before the first epoch",
+                  "(true − recovered) / true",
+                  "Cramér-Rao: the smallest relative error any unbiased method reaches",
+                  "of the proposals over noise vectors; no error of the parameter",
+                  "standard deviation over data drawn again", "standard deviation over seeds",
+                  "maximum likelihood on the same data, with its error"}};
+  for (const ParameterResult& row : run.results->parameters)
+    table.rows.push_back(parameter_row(row));
+  if (!run.results->errors_from.empty())
+    table.note = "Errors: " + run.results->errors_from + ".";
+  else
+    table.note = "No errors are stated. The spread of proposals is none.";
+  section.html = html(table);
+  return section;
+}
+
+Section correlation_section(const RunContents& run, Gallery& gallery, const std::string& prefix) {
+  Section section{"correlations", "Correlations", ""};
+  if (!run.results) return section;
+  std::vector<record::CorrelationResult> all = run.results->correlations;
+  if (auto proposals = of_proposals(run)) all.push_back(std::move(*proposals));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].values.size() != all[i].names.size() * all[i].names.size()) continue;
+    section.html += correlation_table(all[i]);
+    const std::string name = core::text(prefix, "correlations_", i + 1);
+    gallery.keep(name, correlation_squares(all[i]));
+    gallery.keep(name, matrix_csv(all[i]));
+  }
+  if (!section.html.empty()) section.html = element("div", "class=\"side-by-side\"", section.html);
+  return section;
+}
+
+}  // namespace sagips::analysis::report

@@ -1,0 +1,275 @@
+#include "sagips/analysis/report/run_contents.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <sstream>
+
+#include "sagips/core/config_value.hpp"
+#include "sagips/core/config_yaml.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/csv.hpp"
+#include "sagips/record/metrics.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/record/run_status.hpp"
+
+namespace sagips::analysis::report {
+namespace {
+
+namespace files = record::run_files;
+using State = RunContents::State;
+
+constexpr std::size_t log_lines = 40;
+
+std::string path_in(const std::string& folder, const record::RunFile& file) {
+  return folder + "/" + file.name;
+}
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+void flatten(const core::ConfigValue& value, const std::string& key,
+             std::vector<record::NamedText>& settings) {
+  using Kind = core::ConfigValue::Kind;
+  const auto below = [&](const std::string& name) { return key.empty() ? name : key + "." + name; };
+  if (value.kind == Kind::scalar || value.kind == Kind::none)
+    settings.push_back({key, value.scalar});
+  for (const auto& member : value.members) flatten(member.value, below(member.name), settings);
+  for (std::size_t i = 0; i < value.items.size(); ++i)
+    flatten(value.items[i], below(core::text(i)), settings);
+}
+
+/// Held by the process that writes the folder.
+bool is_locked(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool locked = ::flock(file, LOCK_SH | LOCK_NB) != 0;
+  ::close(file);
+  return locked;
+}
+
+void read_log(RunContents& run, const std::string& content) {
+  std::istringstream lines(content);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" warning ") != std::string::npos || line.find(" error ") != std::string::npos)
+      run.warnings.push_back(line);
+    run.log.push_back(line);
+  }
+  if (run.log.size() > log_lines)
+    run.log.erase(run.log.begin(), run.log.end() - static_cast<std::ptrdiff_t>(log_lines));
+}
+
+void read_timing(RunContents& run, const std::string& content) {
+  for (const auto& row : record::csv_rows(content)) {
+    double seconds = 0;
+    if (row.size() == 2 && core::parse_number(row[1], seconds))
+      run.timing.push_back({row[0], seconds});
+  }
+}
+
+void list_figures(RunContents& run) {
+  std::error_code problem;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(path_in(run.folder, files::figures), problem))
+    if (entry.path().extension() == ".svg") run.figures.push_back(entry.path().stem().string());
+  std::sort(run.figures.begin(), run.figures.end());
+}
+
+/// Everything a study leaves beside its members; run folders have tables of their own for the rest.
+void list_tables(RunContents& run) {
+  std::error_code problem;
+  for (const auto& entry : std::filesystem::directory_iterator(run.folder, problem)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_shown_elsewhere = name == files::summary.name || name == files::timing.name ||
+                                    name == files::exchange.name || name == files::visits.name;
+    if (entry.path().extension() != ".csv" || is_shown_elsewhere) continue;
+    run.tables.push_back(
+        {entry.path().stem().string(), record::csv_rows(core::read_file(entry.path().string()))});
+  }
+  std::sort(run.tables.begin(), run.tables.end(),
+            [](const NamedTable& a, const NamedTable& b) { return a.name < b.name; });
+}
+
+void read_members(RunContents& run) {
+  for (const record::StudyMember& member : run.study->members) {
+    MemberContents contents{member, {}};
+    const std::string path = core::text(run.folder, "/", member.folder, "/", files::results.name);
+    if (is_there(path)) try {
+        contents.results = record::read_results_json(path);
+      } catch (const core::Error& problem) {
+        run.unreadable.push_back(problem.what());
+      }
+    run.members.push_back(std::move(contents));
+  }
+}
+
+std::string progress(const RunContents& run) {
+  std::int64_t epoch = 0;
+  double time_s = 0;
+  for (const record::Event& event : run.metrics)
+    if (const auto* done = std::get_if<record::EpochDone>(&event)) {
+      epoch = done->epoch;
+      time_s = done->time_s;
+    }
+  if (epoch == 0) return "before the first epoch was over";
+  return core::text("after ", core::with_thousands(epoch), epoch == 1 ? " epoch, " : " epochs, ",
+                    time_s < 60 ? core::significant(time_s, 2) + " s" : core::duration(time_s),
+                    " of training");
+}
+
+const record::RunFinished* finish_of(const RunContents& run) {
+  for (auto event = run.metrics.rbegin(); event != run.metrics.rend(); ++event)
+    if (const auto* finished = std::get_if<record::RunFinished>(&*event)) return finished;
+  return nullptr;
+}
+
+void settle_state(RunContents& run) {
+  using Status = record::RunStatus;
+  const auto status = record::read_run_record(run.folder);
+  const bool has_ended = status && status->status != Status::unfinished;
+  const bool locked = !has_ended && is_locked(path_in(run.folder, files::lock));
+  const record::RunFinished* finished = finish_of(run);
+  const std::string reason = run.results ? run.results->finish_reason
+                             : finished  ? finished->reason
+                                         : "";
+  if (reason.rfind("failed", 0) == 0 || (status && status->status == Status::failed))
+    run.state = State::failed;
+  else if (run.results)  // it is written near the end, while the folder is still locked
+    run.state = run.results->complete ? State::finished : State::stopped;
+  else if (has_ended)
+    run.state = status->status == Status::finished ? State::finished : State::stopped;
+  else
+    run.state = locked ? State::running : State::unfinished;
+  const bool networks = run.results && run.results->epochs > 0;
+  run.end = reason;
+  if (networks || !run.results) run.end += core::text(reason.empty() ? "" : " ", progress(run));
+  if (run.results && !networks)
+    run.end += core::text(" after ", core::significant(run.results->time_s, 3), " s");
+}
+
+/// What `sagips compare` leaves has no single answer.
+bool is_comparison(const RunContents& run) {
+  return !run.results && run.metrics.empty() && is_there(path_in(run.folder, files::visits));
+}
+
+/// A study has come as far as its members.
+void settle_study(RunContents& run) {
+  using Member = record::StudyMember::State;
+  const auto count = [&](Member state) {
+    return std::count_if(run.members.begin(), run.members.end(),
+                         [&](const MemberContents& one) { return one.member.state == state; });
+  };
+  run.end = core::text(count(Member::done), " of ", run.members.size(), " trainings done");
+  if (count(Member::failed) > 0) run.end += core::text(", ", count(Member::failed), " failed");
+  if (run.state == State::running) return;
+  run.state = count(Member::pending) > 0 ? State::unfinished : State::finished;
+}
+
+std::string name_of(const std::string& folder) {
+  std::error_code ignored;
+  std::filesystem::path path = std::filesystem::weakly_canonical(folder, ignored);
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string parent = path.parent_path().filename().string();
+  return parent.empty() ? path.filename().string() : parent + "/" + path.filename().string();
+}
+
+/// Calls `use` with the file's path when it is there; what it throws is noted.
+void if_there(RunContents& run, const record::RunFile& file,
+              const std::function<void(const std::string& path)>& use) {
+  const std::string path = path_in(run.folder, file);
+  if (!is_there(path)) return;
+  try {
+    use(path);
+  } catch (const std::exception& problem) {
+    run.unreadable.push_back(problem.what());
+  }
+}
+
+}  // namespace
+
+RunContents read_run(const std::string& folder) {
+  RunContents run;
+  run.folder = folder;
+  run.name = name_of(folder);
+  const bool is_run = is_there(path_in(folder, files::config)) ||
+                      is_there(path_in(folder, files::results)) ||
+                      is_there(path_in(folder, files::metrics));
+  if (!is_run)
+    throw core::ConfigError(
+        folder, is_there(folder)
+                    ? "is no run folder (it has neither config.yaml nor results). Name a folder "
+                      "that `sagips train` or `sagips solve` wrote, e.g. runs/proxy1d/look."
+                    : "is not there. Name the folder of a run, e.g. runs/proxy1d/look.");
+  if_there(run, files::config, [&](const std::string& path) {
+    run.config = core::read_file(path);
+    flatten(core::parse_yaml(run.config, path, core::Places::without_lines), "", run.settings);
+  });
+  if_there(run, files::results,
+           [&](const std::string& path) { run.results = record::read_results_json(path); });
+  if_there(run, files::metrics,
+           [&](const std::string& path) { run.metrics = record::read_metrics(path); });
+  if_there(run, files::environment,
+           [&](const std::string& path) { run.environment = record::read_environment(path); });
+  if_there(run, files::parameters,
+           [&](const std::string& path) { run.proposals = core::read_npy(path); });
+  if_there(run, files::log, [&](const std::string& path) { read_log(run, core::read_file(path)); });
+  if_there(run, files::timing,
+           [&](const std::string& path) { read_timing(run, core::read_file(path)); });
+  if_there(run, files::exchange, [&](const std::string& path) {
+    run.exchange = record::csv_rows(core::read_file(path));
+  });
+  if_there(run, files::study, [&](const std::string& path) {
+    run.study = record::read_study(path);
+    read_members(run);
+  });
+  for (const record::RunFile& file : {files::study, files::closure})
+    if (run.tables.empty()) if_there(run, file, [&](const std::string&) { list_tables(run); });
+  list_figures(run);
+  for (const record::NamedText& setting : run.settings)
+    if (setting.name == "workload") run.workload = setting.value;
+  if (run.study) run.workload = run.study->workload;
+  if (run.results) run.workload = run.results->workload;
+  settle_state(run);
+  if (run.study)
+    settle_study(run);
+  else if (run.is_study() && !run.results)
+    run.end = "see the tables for what was asked and done";
+  if (is_comparison(run) && run.state != State::running) {
+    run.state = State::finished;
+    run.end = "a comparison of methods; visits.csv has what each found, and when";
+  }
+  return run;
+}
+
+std::optional<double> number_of(const RunContents& run, const std::string& name) {
+  if (!run.results) return std::nullopt;
+  for (const record::NamedNumber& number : run.results->numbers)
+    if (number.name == name) return number.value;
+  return std::nullopt;
+}
+
+std::string state_words(State state) {
+  switch (state) {
+    case State::finished:
+      return "finished";
+    case State::stopped:
+      return "stopped early";
+    case State::failed:
+      return "failed";
+    case State::running:
+      return "still running";
+    case State::unfinished:
+      break;
+  }
+  return "unfinished";
+}
+
+}  // namespace sagips::analysis::report

@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include "sagips/analysis/figures/over_time.hpp"
+#include "sagips/analysis/figures/parameter_pairs.hpp"
+#include "sagips/analysis/report/html.hpp"
+#include "sagips/analysis/report/sections.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::analysis::report {
+namespace {
+
+using State = RunContents::State;
+
+/// Figures in as many columns as have room.
+std::string side_by_side(const std::string& figures) {
+  return figures.empty() ? figures : element("div", "class=\"figures\"", figures);
+}
+
+/// The figures of one run: those it drew, and those that its records still allow to draw.
+class RunFigures {
+ public:
+  RunFigures(const RunContents& run, Gallery& gallery, const std::string& prefix)
+      : run_(run), gallery_(gallery), prefix_(prefix), left_(run.figures) {}
+
+  /// The run's own figure; HTML, empty when there is none.
+  std::string own(const std::string& name) {
+    const auto found = std::find(left_.begin(), left_.end(), name);
+    if (found == left_.end()) return {};
+    left_.erase(found);
+    return gallery_.take(prefix_ + name,
+                         core::text(run_.folder, "/", record::run_files::figures.name, "/", name),
+                         caption_of(name));
+  }
+  /// A running or killed run's figure is drawn from what it has recorded so far.
+  template <class Draw>
+  std::string own_or_drawn(const std::string& name, bool can_draw, const Draw& draw) {
+    if (std::string html = own(name); !html.empty()) return html;
+    return can_draw ? gallery_.draw(prefix_ + name, draw(), caption_of(name)) : "";
+  }
+  std::string all_beginning_with(const std::string& begin) { return side_by_side(stacked(begin)); }
+  /// One below the other: figures of many panels need the width.
+  std::string stacked(const std::string& begin) {
+    std::string html;
+    for (const std::string& name : std::vector<std::string>(left_))
+      if (name.rfind(begin, 0) == 0) html += own(name);
+    return html;
+  }
+
+ private:
+  const RunContents& run_;
+  Gallery& gallery_;
+  std::string prefix_;
+  std::vector<std::string> left_;
+};
+
+bool has_evaluations(const RunContents& run) {
+  return std::any_of(run.metrics.begin(), run.metrics.end(), [](const record::Event& event) {
+    return std::holds_alternative<record::Evaluated>(event);
+  });
+}
+
+std::vector<record::ParameterResult> references(const RunContents& run) {
+  return run.results ? run.results->parameters : std::vector<record::ParameterResult>{};
+}
+
+bool can_draw_pairs(const RunContents& run) {
+  return run.proposals && run.results && run.proposals->shape.size() == 2 &&
+         run.proposals->shape[1] == run.results->parameters.size() && run.proposals->shape[0] > 1;
+}
+
+Figure pairs(const RunContents& run) {
+  const std::size_t columns = run.proposals->shape[1], rows = run.proposals->shape[0];
+  std::vector<std::string> names;
+  std::vector<std::optional<double>> truth;
+  std::vector<std::size_t> free;
+  for (std::size_t i = 0; i < columns; ++i) {
+    const record::ParameterResult& parameter = run.results->parameters[i];
+    if (parameter.fixed) continue;
+    free.push_back(i);
+    names.push_back(parameter.name);
+    truth.push_back(parameter.truth);
+  }
+  std::vector<float> samples;
+  for (std::size_t row = 0; row < rows; ++row)
+    for (const std::size_t i : free)
+      samples.push_back(static_cast<float>(run.proposals->values[row * columns + i]));
+  return parameter_pairs(samples, names, truth);
+}
+
+std::string note_on_observables(const RunContents& run, const std::string& figures) {
+  if (!figures.empty()) return figures;
+  const bool has_ended = run.state != State::running && run.state != State::unfinished;
+  return paragraph(has_ended ? "The run drew no figures of its observables (run.figures=false, or "
+                               "gnuplot was missing)."
+                             : "Figures of the observables are drawn when a run ends.",
+                   "missing");
+}
+
+std::vector<Section> with_prefix(std::vector<Section> sections, const std::string& prefix) {
+  for (Section& section : sections) section.id = prefix + section.id;
+  return sections;
+}
+
+}  // namespace
+
+std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
+                                  const std::string& prefix) {
+  RunFigures figures(run, gallery, prefix);
+  std::vector<Section> sections{parameter_section(run), correlation_section(run, gallery, prefix)};
+  const bool evaluated = has_evaluations(run);
+  if (run.is_study() && !run.results) sections.front().html.clear();
+  if (run.is_study()) {  // its pictures are what it was made for
+    sections.push_back({"figures", "Figures", figures.stacked("")});
+    sections.push_back(study_section(run));
+    sections.push_back(member_section(run));
+    sections.push_back(setup_section(run));
+    return with_prefix(std::move(sections), prefix);
+  }
+  sections.push_back(
+      {"over-time", "Over time", figures.own_or_drawn("residuals_over_time", evaluated, [&] {
+         return residuals_over_time(run.metrics, references(run));
+       })});
+  sections.back().html += figures.own("methods_over_time");
+  sections.push_back({"observables", "Observables",
+                      note_on_observables(run, figures.all_beginning_with("observable_"))});
+  sections.push_back({"densities", "Densities", figures.all_beginning_with("densities")});
+  sections.push_back(
+      {"pairs", "Pairs of parameters",
+       figures.own_or_drawn("parameter_pairs", can_draw_pairs(run), [&] { return pairs(run); })});
+  std::string losses = figures.own_or_drawn("losses_over_time", evaluated,
+                                            [&] { return losses_over_time(run.metrics); });
+  losses += figures.own_or_drawn("distances_over_time", evaluated,
+                                 [&] { return distances_over_time(run.metrics); });
+  sections.push_back({"losses", "Losses and distances", side_by_side(losses)});
+  sections.push_back({"more", "More figures", figures.all_beginning_with("")});
+  sections.push_back(timing_section(run));
+  sections.push_back(setup_section(run));
+  return with_prefix(std::move(sections), prefix);
+}
+
+}  // namespace sagips::analysis::report

@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "sagips/analysis/report/html.hpp"
+#include "sagips/analysis/report/sections.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::analysis::report {
+namespace {
+
+constexpr std::size_t most_rows = 40;
+
+std::string with_blanks(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+/// Numbers with the digits that a reader can use.
+std::string short_number(const std::string& cell) {
+  double value = 0;
+  const bool is_long = cell.size() > 6 && cell.find('.') != std::string::npos;
+  return is_long && core::parse_number(cell, value) ? core::significant(value, 4) : cell;
+}
+
+std::string table_of(const NamedTable& csv) {
+  if (csv.rows.size() < 2) return {};
+  Table table{.caption = with_blanks(csv.name), .header = {}, .rows = {}};
+  for (const std::string& name : csv.rows.front()) table.header.push_back(with_blanks(name));
+  const std::size_t count = std::min(csv.rows.size() - 1, most_rows);
+  for (std::size_t i = 1; i <= count; ++i) {
+    std::vector<std::string> row;
+    for (const std::string& cell : csv.rows[i]) row.push_back(short_number(cell));
+    table.rows.push_back(std::move(row));
+  }
+  if (count < csv.rows.size() - 1)
+    table.note = core::text("The first ", count, " of ", csv.rows.size() - 1, " rows; ", csv.name,
+                            ".csv has all.");
+  const bool is_long = csv.rows.size() > 10;
+  return is_long ? details(table.caption, html(table)) : html(table);
+}
+
+std::string state_of(const record::StudyMember& member) {
+  switch (member.state) {
+    case record::StudyMember::State::done:
+      return "done";
+    case record::StudyMember::State::failed:
+      return "failed";
+    case record::StudyMember::State::pending:
+      break;
+  }
+  return "pending";
+}
+
+/// Names of the free parameters, as the first member with results has them.
+std::vector<std::string> parameters_of(const RunContents& run) {
+  for (const MemberContents& one : run.members) {
+    if (!one.results) continue;
+    std::vector<std::string> names;
+    for (const record::ParameterResult& row : one.results->parameters)
+      if (!row.fixed) names.push_back(row.name);
+    return names;
+  }
+  return {};
+}
+
+std::string residual_or_value(const MemberContents& one, const std::string& name) {
+  if (!one.results) return {};
+  for (const record::ParameterResult& row : one.results->parameters)
+    if (row.name == name)
+      return row.residual_end ? core::fixed(100 * *row.residual_end, 1) + " %"
+                              : core::significant(row.recovered, 5);
+  return {};
+}
+
+std::vector<std::string> member_row(const MemberContents& one,
+                                    const std::vector<std::string>& parameters) {
+  std::vector<std::string> row{one.member.name, one.member.variant, one.member.varied,
+                               state_of(one.member)};
+  const auto& results = one.results;
+  row.push_back(results ? core::text(results->epochs) : "");
+  row.push_back(results ? core::significant(results->time_s, 3) + " s" : "");
+  for (const std::string& name : parameters) row.push_back(residual_or_value(one, name));
+  row.push_back(one.member.reason);
+  return row;
+}
+
+}  // namespace
+
+Section study_section(const RunContents& run) {
+  Section section{"study", "Tables of the study", ""};
+  for (const NamedTable& table : run.tables) section.html += table_of(table);
+  return section;
+}
+
+Section member_section(const RunContents& run) {
+  Section section{"members", "Members", ""};
+  if (run.members.empty()) return section;
+  const std::vector<std::string> parameters = parameters_of(run);
+  Table table{.caption =
+                  "Every training of the study; a parameter's column is its residual (true − "
+                  "recovered) / true, or its value where no truth is known",
+              .header = {"member", "variant", "varied", "state", "epochs", "time"},
+              .rows = {}};
+  table.header.insert(table.header.end(), parameters.begin(), parameters.end());
+  table.header.push_back("reason");
+  std::string failed;
+  for (const MemberContents& one : run.members) {
+    table.rows.push_back(member_row(one, parameters));
+    if (one.member.state == record::StudyMember::State::failed)
+      failed += paragraph(one.member.name + " failed: " + one.member.reason);
+  }
+  section.html = failed + details(core::text(run.members.size(), " members"), html(table));
+  return section;
+}
+
+}  // namespace sagips::analysis::report

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sagips/analysis/report/html.hpp"
+#include "sagips/analysis/report/sections.hpp"
+#include "sagips/analysis/settling.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::analysis::report {
+namespace {
+
+using State = RunContents::State;
+using record::GoodnessResult;
+
+// Probabilities below which a fit is doubted and refused, as the warnings of the commands have them.
+constexpr double doubtful = 0.05, improbable = 1e-3;
+constexpr double settled = 0.3, moving = 1;  // of the unit of a settling
+
+/// A short answer, its colour and what it rests on.
+struct Verdict {
+  std::string question;
+  std::string answer;
+  std::string mood;  ///< "good", "fair", "bad", "open"
+  std::string reason;
+};
+
+std::string seconds(double s) {
+  return s < 60 ? core::significant(s, 2) + " s" : core::duration(s);
+}
+
+std::string card(const Verdict& verdict) {
+  return element("div", "class=\"card " + verdict.mood + "\"",
+                 element("h3", "", escape(verdict.question)) + paragraph(verdict.answer, "answer") +
+                     paragraph(verdict.reason));
+}
+
+Verdict end_verdict(const RunContents& run) {
+  Verdict verdict{"How did it end?", state_words(run.state), "good", run.end};
+  if (run.state != State::finished) verdict.mood = run.state == State::failed ? "bad" : "fair";
+  const bool a_member_failed =
+      std::any_of(run.members.begin(), run.members.end(), [](const MemberContents& one) {
+        return one.member.state == record::StudyMember::State::failed;
+      });
+  if (a_member_failed) verdict.mood = "fair";
+  if (run.state == State::unfinished && !run.study)
+    verdict.reason = "It was ended from outside " + run.end + ": there are no results.";
+  return verdict;
+}
+
+/// Mean |pull|, or mean |residual|, whichever the truth and the errors allow.
+Verdict found_verdict(const RunContents& run) {
+  Verdict verdict{"How close is it?", "unknown", "open",
+                  "No true values are known; see whether it fits the data."};
+  if (!run.results) {
+    verdict.reason = "There are no results yet.";
+    return verdict;
+  }
+  double pulls = 0, residuals = 0, floors = 0;
+  int pulled = 0, with_residual = 0, with_floor = 0;
+  for (const auto& row : run.results->parameters) {
+    if (row.fixed || !row.truth) continue;
+    if (row.error && *row.error > 0) {
+      pulls += std::pow((row.recovered - *row.truth) / *row.error, 2);
+      ++pulled;
+    }
+    if (row.residual_end) residuals += std::abs(*row.residual_end), ++with_residual;
+    if (row.floor) floors += *row.floor, ++with_floor;
+  }
+  if (with_residual == 0) return verdict;
+  const double mean = 100 * residuals / with_residual;
+  verdict.answer = core::text(core::significant(mean, 2), " % mean |residual|");
+  verdict.reason =
+      with_floor > 0 ? core::text("The floor of these data is ",
+                                  core::significant(100 * floors / with_floor, 2), " % on average.")
+                     : "No floor is known.";
+  if (pulled > 0) {
+    const double rms = std::sqrt(pulls / pulled);
+    verdict.mood = rms < 2 ? "good" : "bad";
+    verdict.reason +=
+        core::text(" The values lie ", core::significant(rms, 2), " errors from the truth (rms).");
+  } else if (with_floor > 0) {
+    verdict.mood = mean < 200 * floors / with_floor ? "good" : "bad";
+  }
+  return verdict;
+}
+
+std::string goodness_words(const GoodnessResult& one) {
+  std::string words = core::text(one.name, " = ", core::significant(one.value, 4));
+  if (one.degrees_of_freedom > 0)
+    words += core::text(" for ", std::llround(one.degrees_of_freedom), " degrees of freedom");
+  return words + core::text(", p = ", core::significant(one.p_value, 2)) + ".";
+}
+
+Verdict fit_verdict(const RunContents& run) {
+  Verdict verdict{"Does it fit the data?", "not tested", "open",
+                  "This run holds no goodness of fit; see the observables."};
+  if (!run.results || run.results->goodness.empty()) return verdict;
+  const auto& all = run.results->goodness;
+  const auto worst = std::min_element(
+      all.begin(), all.end(), [](const auto& a, const auto& b) { return a.p_value < b.p_value; });
+  verdict.answer = "yes";
+  verdict.mood = "good";
+  if (worst->p_value < doubtful) verdict.answer = "in tension", verdict.mood = "fair";
+  if (worst->p_value < improbable) verdict.answer = "no", verdict.mood = "bad";
+  verdict.reason.clear();
+  for (const GoodnessResult& one : all)
+    verdict.reason += core::text(verdict.reason.empty() ? "" : " ", goodness_words(one));
+  if (worst->p_value < improbable)
+    verdict.reason += run.results->method.rfind("gan", 0) == 0
+                          ? " The networks are not where the data want them."
+                          : " The pipeline does not describe these data.";
+  return verdict;
+}
+
+Verdict settled_verdict(const RunContents& run) {
+  Verdict verdict{"Has it converged?", "unknown", "open", "Too few evaluations to tell."};
+  if (run.is_study()) {
+    verdict.reason = "See each member's own course, and residuals over time below if there are.";
+    return verdict;
+  }
+  const bool networks = !run.metrics.empty();
+  if (!networks && run.results) {
+    verdict.answer = run.results->complete ? "yes" : "no";
+    verdict.mood = run.results->complete ? "good" : "bad";
+    verdict.reason = "The solver says: " + run.results->finish_reason + ".";
+    return verdict;
+  }
+  const auto move = largest_move(
+      run.metrics, run.results ? run.results->parameters : std::vector<record::ParameterResult>{});
+  if (!move) return verdict;
+  verdict.answer = "settled";
+  verdict.mood = "good";
+  if (move->move >= settled) verdict.answer = "nearly settled", verdict.mood = "fair";
+  if (move->move >= moving) verdict.answer = "still moving", verdict.mood = "bad";
+  verdict.reason = core::text("In the last ", seconds(move->to_s - move->from_s),
+                              " of training (a fifth) ", move->parameter, " moved most: by ",
+                              core::significant(move->move, 2), " times its ", move->unit, ".");
+  return verdict;
+}
+
+}  // namespace
+
+std::string verdicts(const RunContents& run) {
+  std::string cards;
+  for (const Verdict& verdict :
+       {found_verdict(run), fit_verdict(run), settled_verdict(run), end_verdict(run)})
+    if (!run.is_study() || verdict.mood != "open")
+      cards += card(verdict);  // of a study few can be known
+  return element("div", "class=\"cards\"", cards);
+}
+
+}  // namespace sagips::analysis::report

@@ -1,0 +1,58 @@
+#include "sagips/analysis/settling.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sagips::analysis {
+namespace {
+
+using record::Evaluated;
+using record::ParameterResult;
+using record::ParameterState;
+
+constexpr double share = 0.8;  // of the time; what happens later is compared with this moment
+constexpr std::size_t fewest = 4;
+
+struct Unit {
+  double size = 0;
+  std::string name;
+};
+
+Unit unit_of(const ParameterState& last, const std::vector<ParameterResult>& references) {
+  const auto found = std::find_if(references.begin(), references.end(),
+                                  [&](const auto& one) { return one.name == last.name; });
+  if (found != references.end()) {
+    if (found->error && *found->error > 0) return {*found->error, "error"};
+    if (found->floor && found->truth && *found->floor > 0)
+      return {*found->floor * std::abs(*found->truth), "Cramér-Rao floor"};
+  }
+  return {last.spread, "spread"};
+}
+
+}  // namespace
+
+std::optional<Settling> largest_move(const std::vector<record::Event>& metrics,
+                                     const std::vector<ParameterResult>& references) {
+  std::vector<const Evaluated*> evaluations;
+  for (const record::Event& event : metrics)
+    if (const auto* one = std::get_if<Evaluated>(&event)) evaluations.push_back(one);
+  if (evaluations.size() < fewest) return std::nullopt;
+  const Evaluated& last = *evaluations.back();
+  const auto then = std::find_if(evaluations.rbegin(), evaluations.rend(), [&](const auto* one) {
+    return one->time_s <= share * last.time_s;
+  });
+  if (then == evaluations.rend()) return std::nullopt;
+  std::optional<Settling> largest;
+  const std::size_t count = std::min(last.parameters.size(), (*then)->parameters.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const ParameterState& now = last.parameters[i];
+    const Unit unit = unit_of(now, references);
+    const double move = std::abs(now.value - (*then)->parameters[i].value) / unit.size;
+    if (now.fixed || !std::isfinite(move)) continue;
+    if (!largest || move > largest->move)
+      largest = Settling{now.name, move, unit.name, (*then)->time_s, last.time_s};
+  }
+  return largest;
+}
+
+}  // namespace sagips::analysis

@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <iostream>
+#include <map>
+
+#include "sagips/cli/commands.hpp"
+#include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/run_environment.hpp"
+#include "sagips/cli/run_report.hpp"
+#include "sagips/cli/study/convergence_results.hpp"
+#include "sagips/cli/study/members.hpp"
+#include "sagips/cli/study/study_folder.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+using State = record::StudyMember::State;
+namespace files = record::run_files;
+
+// Options are short for keys, so that the study's config says all.
+std::vector<std::string> with_options(const Arguments& arguments) {
+  std::vector<std::string> assignments = arguments.assignments;
+  const auto add = [&](const char* name, const char* key, const char* begin, const char* end) {
+    if (const std::string value = option(arguments, name); !value.empty())
+      assignments.push_back(core::text("convergence.", key, "=", begin, value, end));
+  };
+  add("exchanges", "exchanges", "[", "]");
+  add("outer-periods", "outer_periods", "[", "]");
+  add("over-ranks", "over_ranks", "[", "]");
+  for (const char* name : {"ranks", "members", "batch"}) add(name, name, "", "");
+  return assignments;
+}
+
+std::int64_t most_ranks(const ConvergencePlan& plan) {
+  std::int64_t most = 1;
+  for (const analysis::ConvergenceVariant& variant : plan.variants)
+    most = std::max(most, variant.ranks);
+  return most;
+}
+
+// The same threads for each rank of every variant, or their times could not be compared.
+MemberSetting member_setting(const Job& job, const std::string& folder, std::int64_t most,
+                             std::int64_t ranks) {
+  const std::int64_t cores = nn::allowed_processors();
+  MemberSetting setting{folder, 1, 1, job.settings.ensemble.launcher};
+  setting.threads = threads_of_member(job, static_cast<std::size_t>(most), static_cast<int>(cores));
+  const std::int64_t fit = std::max<std::int64_t>(1, cores / (setting.threads * ranks));
+  const std::int64_t asked = job.settings.ensemble.at_once;
+  setting.at_once = static_cast<std::size_t>(asked > 0 ? asked : fit);
+  return setting;
+}
+
+/// Trains what is pending, few ranks first. Returns false when it was interrupted.
+bool train_all(const Job& job, const std::string& folder, const ConvergencePlan& plan,
+               record::Study& study, core::Log& log) {
+  std::map<std::int64_t, std::vector<std::size_t>> by_ranks;
+  for (std::size_t i = 0; i < study.members.size(); ++i)
+    by_ranks[plan.variants[plan.variant_of[i]].ranks].push_back(i);
+  const auto save = [&] { record::write_study(core::text(folder, "/", files::study.name), study); };
+  save();
+  const InterruptGuard interrupt;
+  StudyProgress progress(log, "trainings");
+  for (const auto& [ranks, numbers] : by_ranks) {
+    record::Study part = study;
+    part.ranks = static_cast<int>(ranks);
+    const auto changed = [&] {
+      study.members = part.members;
+      save();
+    };
+    const MemberSetting setting = member_setting(job, folder, most_ranks(plan), ranks);
+    if (!train_members(setting, plan.study, numbers, part, progress, changed, {})) return false;
+    changed();
+  }
+  return true;
+}
+
+std::size_t count(const record::Study& study, State state) {
+  return static_cast<std::size_t>(
+      std::count_if(study.members.begin(), study.members.end(),
+                    [&](const record::StudyMember& member) { return member.state == state; }));
+}
+
+// More ranks than cores take turns: their times say little about an exchange.
+void warn_of_few_cores(const Job& job, const ConvergencePlan& plan, core::Log& log) {
+  const std::int64_t cores = nn::allowed_processors(), most = most_ranks(plan);
+  if (most > cores && job.settings.ensemble.launcher == EnsembleConfig{}.launcher)
+    log.warning(core::text(most, " ranks share ", cores, cores == 1 ? " core" : " cores",
+                           " (they take turns: residuals by epoch stand, times and rates say "
+                           "little). Compare times on a machine with a core for each rank."));
+}
+
+}  // namespace
+
+core::ExitCode convergence(const Workloads& workloads, const Arguments& arguments) {
+  const std::vector<std::string> assignments = with_options(arguments);
+  const Job job = read_job(workloads, arguments.source, assignments);
+  const ConvergencePlan plan = plan_convergence(workloads, arguments.source, assignments, job);
+  core::Log log;
+  const env::Environment environment = optim::make_environment(
+      *job.workload, job.settings.data, optim::Split::all_training, job.seed());
+  const std::vector<analysis::Target> targets = convergence_targets(job, environment, log);
+  const record::OpenedRun opened = open_study(job, "convergence", "convergence", arguments);
+  const record::RunDirectory& folder = opened.directory;
+  log.add_file(folder.file(files::log.name));
+  record::write_environment(
+      folder.file(files::environment.name),
+      run_environment(*arguments.ranks, static_cast<int>(job.settings.threads)));
+  warn_of_few_cores(job, plan, log);
+  record::Study study = plan.study.study;
+  for (record::StudyMember& member : study.members) member = seen_on_disk(folder.path(), member);
+  log.info(core::text(opened.resumed ? "going on with " + folder.path() + ": " : "",
+                      plan.variants.size(), " ways of training ", job.settings.workload, ", ",
+                      job.settings.convergence.members, " members each: ", study.members.size(),
+                      " trainings, ", count(study, State::done), " of them done"));
+  const bool finished = train_all(job, folder.path(), plan, study, log);
+  const bool analysed = write_convergence(job, folder.path(), plan, study, targets, log);
+  for (const record::StudyMember& member : study.members)
+    if (member.state == State::failed)
+      std::cout << member.name << " failed: " << member.reason << '\n';
+  std::cout << "run folder: " << folder.path() << std::endl;
+  const bool stopped = !finished || count(study, State::pending) > 0;
+  const bool failed = !analysed || count(study, State::failed) > 0;
+  folder.finish(stopped  ? record::RunStatus::stopped
+                : failed ? record::RunStatus::failed
+                         : record::RunStatus::finished);
+  if (job.settings.run.figures) say_run_report(folder.path(), log);
+  if (stopped) return core::ExitCode::stopped_early;
+  return failed ? core::ExitCode::failed : core::ExitCode::done;
+}
+
+}  // namespace sagips::cli

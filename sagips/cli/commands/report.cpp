@@ -1,0 +1,42 @@
+#include "sagips/analysis/report/report.hpp"
+
+#include <filesystem>
+#include <iostream>
+
+#include "sagips/cli/commands.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+// Of one run into its folder, of several where they are compared.
+std::string default_path(const std::vector<std::string>& folders) {
+  const char* const name = record::run_files::report.name;
+  return folders.size() == 1 ? core::text(folders.front(), "/", name) : name;
+}
+
+}  // namespace
+
+core::ExitCode report(const Workloads&, const Arguments& arguments) {
+  analysis::report::ReportRequest request;
+  request.folders = {arguments.source};
+  request.folders.insert(request.folders.end(), arguments.assignments.begin(),
+                         arguments.assignments.end());
+  request.figures_folder = option(arguments, "figures");
+  std::string path = option(arguments, "out");
+  if (path.empty()) path = default_path(request.folders);
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
+    throw core::ConfigError(path, "is a folder (a report is one file). Name a file, e.g. --out " +
+                                      path + "/report.html.");
+  const std::string page = analysis::report::report_page(request);
+  core::write_file(path, page);
+  std::cout << "report: " << path << " (" << core::significant(double(page.size()) / 1e6, 2)
+            << " MB)\n";
+  if (!request.figures_folder.empty()) std::cout << "figures: " << request.figures_folder << '\n';
+  return core::ExitCode::done;
+}
+
+}  // namespace sagips::cli

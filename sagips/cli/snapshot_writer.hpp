@@ -1,0 +1,33 @@
+#pragma once
+#include <functional>
+#include <string>
+
+#include "sagips/core/log.hpp"
+#include "sagips/record/event.hpp"
+#include "sagips/record/snapshots.hpp"
+
+namespace sagips::cli {
+
+/// An observer that keeps the generators at the first evaluation of each part of a run, and those of
+/// its end. A full disk costs the snapshot and is told; the run goes on.
+class SnapshotWriter {
+ public:
+  /// part: that ends with an epoch; now: predictions and weights as they stand (epoch and time are set
+  /// here)
+  SnapshotWriter(std::string folder, std::function<std::int64_t(std::int64_t epoch)> part,
+                 std::function<record::Snapshot()> now, core::Log& log)
+      : folder_(std::move(folder)), part_(std::move(part)), now_(std::move(now)), log_(log) {}
+
+  void operator()(const record::Event& event);
+
+ private:
+  void write(std::int64_t epoch, double time_s);
+
+  std::string folder_;
+  std::function<std::int64_t(std::int64_t)> part_;
+  std::function<record::Snapshot()> now_;
+  core::Log& log_;
+  std::int64_t last_epoch_ = -1, last_part_ = -1;  ///< of the last one; -1: none yet
+};
+
+}  // namespace sagips::cli

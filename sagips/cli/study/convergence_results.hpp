@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sagips/analysis/convergence/variant.hpp"
+#include "sagips/cli/study/convergence_plan.hpp"
+#include "sagips/core/log.hpp"
+
+namespace sagips::cli {
+
+/// Free parameters with a truth that is not zero, and their floors.
+std::vector<analysis::Target> convergence_targets(const Job& job,
+                                                  const env::Environment& environment,
+                                                  core::Log& log);
+
+/// Looks at the members that are done, writes convergence.csv, scaling.csv and figures into the
+/// study's folder and prints the tables. A variant without such a member is left out with a warning.
+/// Returns whether there was anything to look at.
+bool write_convergence(const Job& job, const std::string& folder, const ConvergencePlan& plan,
+                       const record::Study& study, const std::vector<analysis::Target>& targets,
+                       core::Log& log);
+
+}  // namespace sagips::cli

@@ -1,0 +1,235 @@
+#include "sagips/record/tensorboard.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "sagips/core/crc32c.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::record {
+namespace {
+
+using Clock = std::chrono::system_clock;
+using Scalars = std::vector<std::pair<std::string, double>>;
+constexpr auto flush_period = std::chrono::seconds(1);
+constexpr double points_of_a_long_run = 2000;  // a day of training stays below 20 MB
+
+// Field numbers of tensorflow/core/util/event.proto and framework/summary.proto.
+enum Field : std::uint32_t { wall_time = 1, step = 2, file_version = 3, summary = 5, session = 7 };
+enum SummaryField : std::uint32_t { value = 1 };
+enum ValueField : std::uint32_t { tag = 1, simple_value = 2 };
+enum SessionField : std::uint32_t { status = 1 };
+constexpr std::uint64_t session_start = 1;
+
+/// A protobuf message being written.
+/// source: protobuf.dev, "Encoding"
+class Message {
+ public:
+  void number(std::uint32_t field, std::uint64_t number) {
+    varint(field << 3 | 0U);
+    varint(number);
+  }
+  void real(std::uint32_t field, double number) {
+    varint(field << 3 | 1U);
+    raw(number);
+  }
+  void real32(std::uint32_t field, float number) {
+    varint(field << 3 | 5U);
+    raw(number);
+  }
+  void bytes(std::uint32_t field, const std::string& content) {
+    varint(field << 3 | 2U);
+    varint(content.size());
+    content_ += content;
+  }
+  const std::string& content() const { return content_; }
+
+ private:
+  void varint(std::uint64_t number) {
+    for (; number >= 0x80; number >>= 7) content_ += static_cast<char>(number | 0x80);
+    content_ += static_cast<char>(number);
+  }
+  template <class Number>
+  void raw(Number number) {
+    char bytes[sizeof number];
+    std::memcpy(bytes, &number, sizeof number);
+    content_.append(bytes, sizeof number);
+  }
+  std::string content_;
+};
+
+template <class Number>
+std::string raw(Number number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+// source: tensorflow/core/lib/hash/crc32c.h: rotated and shifted, so that a checksum of data that
+// hold checksums stays one
+std::string masked_checksum(const std::string& bytes) {
+  const std::uint32_t checksum = core::crc32c(bytes);
+  return raw(((checksum >> 15) | (checksum << 17)) + 0xa282ead8U);
+}
+
+std::string record_of(const Message& event) {
+  const std::string length = raw(static_cast<std::uint64_t>(event.content().size()));
+  return length + masked_checksum(length) + event.content() + masked_checksum(event.content());
+}
+
+double now_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
+Message event_at(std::int64_t epoch) {
+  Message event;
+  event.real(wall_time, now_s());
+  event.number(step, static_cast<std::uint64_t>(epoch));
+  return event;
+}
+
+void add_numbers(Scalars& scalars, const std::string& group,
+                 const std::vector<NamedNumber>& numbers) {
+  for (const NamedNumber& number : numbers)
+    scalars.emplace_back(group + "/" + number.name, number.value);
+}
+
+Scalars scalars_of(const EpochDone& epoch) {
+  Scalars scalars;
+  add_numbers(scalars, "loss", epoch.losses);
+  scalars.emplace_back("time/events_per_second", epoch.events_per_second);
+  scalars.emplace_back("time/training_s", epoch.time_s);
+  return scalars;
+}
+
+Scalars scalars_of(const Evaluated& evaluated) {
+  Scalars scalars;
+  for (const ParameterState& parameter : evaluated.parameters) {
+    if (parameter.fixed) continue;
+    scalars.emplace_back("parameter/" + parameter.name, parameter.value);
+    scalars.emplace_back("spread/" + parameter.name, parameter.spread);
+    if (parameter.residual) scalars.emplace_back("residual/" + parameter.name, *parameter.residual);
+  }
+  add_numbers(scalars, "distance", evaluated.distances);
+  add_numbers(scalars, "ranks", evaluated.ranks);
+  return scalars;
+}
+
+Scalars scalars_of(const Exchanged& exchanged) {
+  const std::string group = "exchange_" + exchanged.subject + "/";
+  return {{group + "exposed_s", exchanged.exposed_s},
+          {group + "waiting_s", exchanged.waiting_s},
+          {group + "hidden_s", exchanged.hidden_s},
+          {group + "megabytes", static_cast<double>(exchanged.bytes) / 1e6}};
+}
+
+}  // namespace
+
+struct TensorBoardWriter::Output {
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::string path;
+  double epoch_period_s = 0;
+  std::unique_ptr<std::FILE, CloseFile> file{};  // empty after a failed write
+  Clock::time_point last_flush = Clock::now();
+  std::optional<double> last_epoch_time_s{};
+  std::optional<EpochDone> held_back{};  // the newest epoch, as long as it was thinned out
+
+  void fail() {
+    const std::string reason = std::system_category().message(errno);
+    file.reset();
+    throw core::StorageError(path,
+                             core::text("cannot write for TensorBoard (", reason,
+                                        "); nothing follows. Free space on this file system."));
+  }
+  void write(const Message& event) {
+    if (!file) return;
+    const std::string bytes = record_of(event);
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) fail();
+    if (Clock::now() - last_flush >= flush_period) flush();
+  }
+  void flush() {
+    last_flush = Clock::now();
+    if (file && std::fflush(file.get()) != 0) fail();
+  }
+  void write(std::int64_t epoch, const Scalars& scalars) {
+    Message all;
+    for (const auto& [name, number] : scalars) {
+      if (!std::isfinite(number)) continue;
+      Message one;
+      one.bytes(tag, name);
+      one.real32(simple_value, static_cast<float>(number));
+      all.bytes(value, one.content());
+    }
+    Message event = event_at(epoch);
+    event.bytes(summary, all.content());
+    write(event);
+  }
+  void write_epoch(const EpochDone& epoch) {
+    held_back = epoch;
+    const double period_s = std::max(epoch_period_s, epoch.time_s / points_of_a_long_run);
+    if (last_epoch_time_s && epoch.time_s - *last_epoch_time_s < period_s) return;
+    last_epoch_time_s = epoch.time_s;
+    write_held_back();
+  }
+  void write_held_back() {
+    if (held_back) write(held_back->epoch, scalars_of(*held_back));
+    held_back.reset();
+  }
+};
+
+TensorBoardWriter::TensorBoardWriter(const std::string& folder, std::int64_t first_epoch,
+                                     double epoch_period_s) {
+  char host[256] = "host";
+  ::gethostname(host, sizeof host - 1);
+  const auto microseconds = static_cast<long long>(now_s() * 1e6);
+  output_ = std::make_unique<Output>();
+  output_->path = core::text(folder, "/events.out.tfevents.", microseconds / 1'000'000, ".", host,
+                             ".", ::getpid(), ".", microseconds % 1'000'000);
+  output_->epoch_period_s = epoch_period_s;
+  output_->file.reset(std::fopen(output_->path.c_str(), "we"));
+  if (!output_->file) output_->fail();
+  Message version;
+  version.real(wall_time, now_s());
+  version.bytes(file_version, "brain.Event:2");
+  output_->write(version);
+  Message begins;
+  begins.number(status, session_start);
+  Message event = event_at(first_epoch);
+  event.bytes(session, begins.content());
+  output_->write(event);
+}
+
+TensorBoardWriter::~TensorBoardWriter() {
+  if (!output_) return;
+  try {
+    output_->write_held_back();
+  } catch (const core::StorageError&) {
+    // The run is over and its results matter more than one point of a curve.
+  }
+}
+
+TensorBoardWriter::TensorBoardWriter(TensorBoardWriter&&) noexcept = default;
+
+void TensorBoardWriter::operator()(const Event& event) {
+  if (const auto* epoch = std::get_if<EpochDone>(&event)) {
+    output_->write_epoch(*epoch);
+  } else if (const auto* evaluated = std::get_if<Evaluated>(&event)) {
+    output_->write(evaluated->epoch, scalars_of(*evaluated));
+  } else if (const auto* exchanged = std::get_if<Exchanged>(&event)) {
+    output_->write(exchanged->epoch, scalars_of(*exchanged));
+  } else if (std::holds_alternative<RunFinished>(event)) {
+    output_->write_held_back();
+    output_->flush();
+  }
+}
+
+}  // namespace sagips::record
