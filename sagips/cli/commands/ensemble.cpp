@@ -204,6 +204,7 @@ bool groups_cross_nodes(const comm::Ranks& ranks, std::int64_t ranks_of_group) {
   const auto& nodes = ranks.communicator().nodes();
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
     const std::int64_t group = static_cast<std::int64_t>(rank) / ranks_of_group;
+    if ((group + 1) * ranks_of_group > ranks.size()) break;  // these stay idle
     groups_on[nodes[rank]].insert(group);
     nodes_of[static_cast<int>(group)].insert(nodes[rank]);
   }
