@@ -14,6 +14,7 @@ volatile std::sig_atomic_t stop_requested = 0;
 volatile std::sig_atomic_t checkpoint_requested = 0;
 
 std::atomic<std::int64_t> requested_at_ns = 0;
+int guards = 0, listeners = 0;  // alive, one inside the other; on the main thread
 
 std::int64_t now_ns() {
   timespec now{};
@@ -32,12 +33,14 @@ void request_checkpoint(int) { checkpoint_requested = 1; }
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
+  if (guards++ > 0) return;  // a study's guard covers the trainings inside it
   stop_requested = 0;
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
 }
 
 InterruptGuard::~InterruptGuard() {
+  if (--guards > 0) return;
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
 }
@@ -49,12 +52,15 @@ double InterruptGuard::seconds_ago() {
 }
 
 CheckpointSignal::CheckpointSignal() {
+  if (listeners++ > 0) return;
   checkpoint_requested = 0;
   std::signal(SIGUSR1, request_checkpoint);
 }
 
 // One that is on its way may still come: the default action would end the program.
-CheckpointSignal::~CheckpointSignal() { std::signal(SIGUSR1, SIG_IGN); }
+CheckpointSignal::~CheckpointSignal() {
+  if (--listeners == 0) std::signal(SIGUSR1, SIG_IGN);
+}
 
 bool CheckpointSignal::take() {
   if (checkpoint_requested == 0) return false;

@@ -16,7 +16,7 @@ struct ExperimentEstimate {
 struct Experiment {
   std::int64_t number = 0;
   double time_s = 0;
-  double core_s = 0;  ///< processor time, of all threads
+  double core_s = 0;    ///< processor time, of all threads
   std::string failure;  ///< why there is no estimate; empty: there are
   std::vector<ExperimentEstimate> estimates;
 };

@@ -65,13 +65,14 @@ inline constexpr RunFile environment{"environment.json",
 inline constexpr RunFile timing{"timing.csv", "seconds that each part of the command took"};
 inline constexpr RunFile figures{"figures", "pictures as SVG, PNG and PDF, their numbers as CSV"};
 inline constexpr RunFile report{"report.html", "all of it on one page, for a browser"};
+inline constexpr RunFile tables{"tables.txt", "the tables that a comparison printed at its end"};
 inline constexpr RunFile lock{".lock", "held while the run is alive"};
 
 inline constexpr std::array all{
-    report,      config,  environment, timing,    status,        log,       metrics,
-    results,     summary, parameters,  generator, checkpoints,   snapshots, tensorboard,
-    timeline,    study,   members,     ensemble,  ensemble_size, closure,   experiments,
-    convergence, scaling, figures,     ranks,     exchange,      visits,    lock};
+    report,  config,     environment,   timing,      status,      log,         metrics,  results,
+    summary, parameters, generator,     checkpoints, snapshots,   tensorboard, timeline, study,
+    members, ensemble,   ensemble_size, closure,     experiments, convergence, scaling,  figures,
+    ranks,   exchange,   visits,        lock,        tables};
 }  // namespace run_files
 
 }  // namespace sagips::record

@@ -62,7 +62,7 @@ std::vector<std::int64_t> all_members(const EnsembleCourse& course) {
 
 Crossing crossing(std::span<const double> time_s, std::span<const double> faster,
                   std::span<const double> slower) {
-  if (time_s.empty()) return {};
+  if (time_s.size() < 2) return {Meeting::not_comparable, 0};
   const auto lead = [&](std::size_t k) { return slower[k] - faster[k]; };
   if (lead(time_s.size() - 1) > 0) return {Meeting::stays_below, time_s.back()};
   for (std::size_t k = time_s.size() - 1; k-- > 0;)
@@ -83,7 +83,7 @@ SuggestedStop suggested_stop(const EnsembleCourse& several_ranks, const Ensemble
   };
   auto several = all_members(several_ranks), one = all_members(one_rank);
   SuggestedStop stop{.crossing = crossing_of(several, one)};
-  if (several.size() < 2 || one.size() < 2) return stop;  // one member alone does not vary
+  if (several.size() < 2 || one.size() < 2 || redrawn == 0) return stop;  // one does not vary
   stop.redrawn = redrawn;
   std::vector<double> found;
   for (std::size_t draw = 0; draw < redrawn; ++draw) {

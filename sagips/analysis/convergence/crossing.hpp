@@ -11,7 +11,8 @@ namespace sagips::analysis {
 enum class Meeting {
   crosses,      ///< it is below at first, or again, and above in the end
   stays_below,  ///< below in the end: nothing speaks for stopping
-  never_below
+  never_below,
+  not_comparable  ///< they share no stretch of time
 };
 
 /// Where it loses its lead for good.

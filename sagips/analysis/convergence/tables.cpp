@@ -61,7 +61,7 @@ std::string seconds(double time_s) {
 }
 
 std::string redrawn_text(const SuggestedStop& stop) {
-  if (stop.redrawn == 0) return " (one member alone: no uncertainty)";
+  if (stop.redrawn == 0) return " (without an uncertainty: no members were drawn again)";
   const std::string share = text(core::fixed(100 * stop.share, 0), " % of ", stop.redrawn,
                                  " ensembles of redrawn members cross");
   if (stop.share == 0 || stop.crossing.meeting != Meeting::crosses) return text(" (", share, ")");
@@ -126,6 +126,8 @@ std::string stop_text(const SuggestedStop& stop) {
     case Meeting::stays_below:
       return text("no crossing: several ranks are nearer the truth to their end",
                   redrawn_text(stop));
+    case Meeting::not_comparable:
+      return "no suggested stop: the two have no stretch of training time in common";
     case Meeting::never_below:
       break;
   }

@@ -170,7 +170,11 @@ void settle_study(RunContents& run) {
   run.end = core::text(count(Member::done), " of ", run.members.size(), " trainings done");
   if (count(Member::failed) > 0) run.end += core::text(", ", count(Member::failed), " failed");
   if (run.state == State::running) return;
-  run.state = count(Member::pending) > 0 ? State::unfinished : State::finished;
+  const bool ended = run.state == State::failed || run.state == State::stopped;
+  if (count(Member::pending) > 0)
+    run.state = ended ? run.state : State::unfinished;
+  else
+    run.state = count(Member::done) > 0 ? State::finished : State::failed;
 }
 
 std::string name_of(const std::string& folder) {

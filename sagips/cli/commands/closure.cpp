@@ -110,7 +110,7 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   core::Log log;
   std::optional<record::OpenedRun> opened;
   if (ranks.is_first()) {
-    opened.emplace(open_study(job, "closure", "closure", arguments));
+    opened.emplace(open_study(job, "closure", arguments, {"closure.experiments"}));
     log.add_file(opened->directory.file(files::log.name));
     opened->directory.folder(files::experiments.name);
     record::write_environment(opened->directory.file(files::environment.name),
@@ -127,8 +127,8 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   if (!ranks.is_first()) return core::ExitCode::done;
 
   const bool any = write_closure(job, folder, log);
-  const auto missing =
-      static_cast<std::size_t>(job.settings.closure.experiments) - experiments_done(folder);
+  const auto all = static_cast<std::size_t>(job.settings.closure.experiments);
+  const std::size_t missing = all - std::min(all, experiments_done(folder));
   std::cout << "run folder: " << folder << std::endl;
   if (missing > 0) {
     log.warning(core::text(missing, " experiments are missing; the same command goes on"));

@@ -59,9 +59,10 @@ bool train_all(const Job& job, const std::string& folder, const ConvergencePlan&
   std::map<std::int64_t, std::vector<std::size_t>> by_ranks;
   for (std::size_t i = 0; i < study.members.size(); ++i)
     by_ranks[plan.variants[plan.variant_of[i]].ranks].push_back(i);
-  const auto save = [&] { record::write_study(core::text(folder, "/", files::study.name), study); };
+  const auto save = [&] { save_study(core::text(folder, "/", files::study.name), study, log); };
   save();
   const InterruptGuard interrupt;
+  const CheckpointSignal checkpoint;
   StudyProgress progress(log, "trainings");
   for (const auto& [ranks, numbers] : by_ranks) {
     record::Study part = study;
@@ -102,12 +103,16 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
   const env::Environment environment = optim::make_environment(
       *job.workload, job.settings.data, optim::Split::all_training, job.seed());
   const std::vector<analysis::Target> targets = convergence_targets(job, environment, log);
-  const record::OpenedRun opened = open_study(job, "convergence", "convergence", arguments);
+  const record::OpenedRun opened =
+      open_study(job, "convergence", arguments, {"convergence.members", "convergence.redrawn"});
   const record::RunDirectory& folder = opened.directory;
   log.add_file(folder.file(files::log.name));
   record::write_environment(
       folder.file(files::environment.name),
       run_environment(*arguments.ranks, static_cast<int>(job.settings.threads)));
+  folder.folder(files::members.name);
+  core::write_file(folder.file(core::text(files::members.name, "/", files::config.name)),
+                   member_config(read_job(workloads, arguments.source, assignments)));
   warn_of_few_cores(job, plan, log);
   record::Study study = plan.study.study;
   for (record::StudyMember& member : study.members) member = seen_on_disk(folder.path(), member);

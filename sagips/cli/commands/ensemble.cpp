@@ -74,7 +74,9 @@ class EnsembleRun {
               StudyPlan plan, const std::string& config_of_members)
       : workloads_(workloads), job_(job), ranks_(*arguments.ranks), plan_(std::move(plan)) {
     if (ranks_.is_first()) {
-      opened_.emplace(open_study(job, "ensemble", "ensemble", arguments));
+      opened_.emplace(open_study(job, "ensemble", arguments,
+                                 {"ensemble.members", "ensemble.vary", "ensemble.at_once",
+                                  "ensemble.draws", "ensemble.launcher"}));
       log_.add_file(opened_->directory.file(files::log.name));
       opened_->directory.folder(core::text(files::members.name, "/logs"));
       core::write_file(
@@ -112,8 +114,8 @@ class EnsembleRun {
   }
 
  private:
-  void save() const {
-    if (ranks_.is_first()) record::write_study(opened_->directory.file(files::study.name), study_);
+  void save() {
+    if (ranks_.is_first()) save_study(opened_->directory.file(files::study.name), study_, log_);
   }
 
   std::vector<std::size_t> pending() const {
@@ -255,8 +257,13 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
 
   std::vector<std::string> looked = assignments;
   looked.emplace_back("generator.finish=networks");  // the ensemble's answer is judged as it is
-  const bool analysed = write_ensemble(read_job(workloads, arguments.source, looked), run.folder(),
-                                       run.study(), run.log());
+  const auto job_of_variant = [&](const record::StudyVariant& variant) {
+    std::vector<std::string> all = looked;
+    all.insert(all.end(), variant.assignments.begin(), variant.assignments.end());
+    return read_job(workloads, arguments.source, all);
+  };
+  const bool analysed = write_ensemble(read_job(workloads, arguments.source, looked),
+                                       job_of_variant, run.folder(), run.study(), run.log());
   say_failures(run.study());
   std::cout << "run folder: " << run.folder() << std::endl;
   run.finish(finished);

@@ -74,7 +74,8 @@ class Descriptor {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(1);  // it died meanwhile
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) ::signal(number, SIG_DFL);
+  for (const int number : {SIGINT, SIGTERM}) ::signal(number, SIG_DFL);
+  ::signal(SIGUSR1, SIG_IGN);  // until the program listens: one that comes early must not end it
   ::dup2(input, STDIN_FILENO);
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);

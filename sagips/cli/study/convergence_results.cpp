@@ -76,7 +76,7 @@ class Report {
   void compare(const ConvergencePlan::Group& group) {
     const std::vector<ConvergenceVariant> shown = of(group);
     if (shown.empty()) return;
-    std::cout << '\n' << analysis::convergence_table(shown);
+    tell(analysis::convergence_table(shown));
     const analysis::Shown all = pointers(shown);
     pictures_.draw(analysis::distance_over_time(all), group.name + "_distance");
     pictures_.draw(analysis::ensemble_residuals_over_time(all), group.name + "_residuals");
@@ -86,7 +86,7 @@ class Report {
   void scale(const std::vector<ConvergenceVariant>& all) {
     const auto series = analysis::scaling_series(all);
     if (series.empty()) return;
-    std::cout << '\n' << analysis::scaling_table(all);
+    tell(analysis::scaling_table(all));
     pictures_.draw(analysis::time_over_ranks(series), "time_over_ranks");
     pictures_.draw(analysis::rate_over_ranks(series), "rate_over_ranks");
   }
@@ -97,14 +97,14 @@ class Report {
     const analysis::SuggestedStop stop = analysis::suggested_stop(
         shown[1].course, shown[0].course,
         static_cast<std::size_t>(job.settings.convergence.redrawn), job.seed());
-    std::cout << '\n'
-              << shown[1].label << " against " << shown[0].label << ": "
-              << analysis::stop_text(stop) << '\n';
+    tell(text(shown[1].label, " against ", shown[0].label, ": ", analysis::stop_text(stop), "\n"));
     const analysis::Shown all = pointers(shown);
     pictures_.draw(analysis::distance_over_time(all, stop), group.name + "_distance");
     pictures_.draw(analysis::ensemble_residuals_over_time(all), group.name + "_residuals");
     pictures_.draw(analysis::ensemble_spread_over_time(all), group.name + "_spread");
   }
+
+  const std::string& told() const { return told_; }
 
  private:
   std::vector<ConvergenceVariant> of(const ConvergencePlan::Group& group) const {
@@ -123,8 +123,16 @@ class Report {
     return all;
   }
 
+  // Printed, and kept: a batch job's output may be lost.
+  void tell(const std::string& table) {
+    if (!told_.empty()) told_ += '\n';
+    told_ += table;
+    std::cout << '\n' << table;
+  }
+
   std::vector<std::optional<ConvergenceVariant>> seen_;
   Pictures& pictures_;
+  std::string told_;
 };
 
 }  // namespace
@@ -179,6 +187,7 @@ bool write_convergence(const Job& job, const std::string& folder, const Converge
   for (const ConvergencePlan::Group& group : plan.comparisons) report.compare(group);
   report.scale(there);
   for (const ConvergencePlan::Group& group : plan.batch_scalings) report.scale_batch(job, group);
+  core::write_file(text(folder, "/", files::tables.name), report.told());
   if (!pictures.place().empty()) std::cout << "\nfigures: " << pictures.place() << '\n';
   return true;
 }

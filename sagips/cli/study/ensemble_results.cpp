@@ -30,6 +30,7 @@ struct Kind {
 
 struct VariantView {
   std::string label;
+  record::Results known;  ///< of this variant's data: truth and floors
   std::optional<Kind> seeds, bootstraps;
 
   /// What the ensemble's value is the mean of.
@@ -64,12 +65,22 @@ std::optional<Kind> kind_of(const std::string& folder, const record::Study& stud
   return kind;
 }
 
+env::Environment environment_of(const Job& job) {
+  return optim::make_environment(*job.workload, job.settings.data, optim::Split::all_training,
+                                 job.seed());
+}
+
+using JobOfVariant = std::function<Job(const record::StudyVariant&)>;
+
 std::vector<VariantView> look_at(const std::string& folder, const record::Study& study,
-                                 const std::vector<record::ParameterResult>& parameters,
-                                 core::Log& log) {
+                                 const JobOfVariant& job_of_variant, core::Log& log) {
   std::vector<VariantView> views;
   for (const record::StudyVariant& variant : study.variants) {
-    VariantView view{variant.label, kind_of(folder, study, variant.label, "seeds", parameters, log),
+    const Job job = job_of_variant(variant);
+    record::Results known = known_results(job, environment_of(job), log);
+    const std::vector<record::ParameterResult>& parameters = known.parameters;
+    VariantView view{variant.label, known,
+                     kind_of(folder, study, variant.label, "seeds", parameters, log),
                      kind_of(folder, study, variant.label, "bootstraps", parameters, log)};
     if (view.seeds || view.bootstraps)
       views.push_back(std::move(view));
@@ -92,8 +103,8 @@ std::string percent(const std::optional<double>& share) {
   return share ? core::fixed(100 * *share, 1) + " %" : std::string();
 }
 
-std::string table_of(const VariantView& view,
-                     const std::vector<record::ParameterResult>& parameters) {
+std::string table_of(const VariantView& view) {
+  const std::vector<record::ParameterResult>& parameters = view.known.parameters;
   std::vector<std::vector<std::string>> rows;
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const record::ParameterResult& known = parameters[p];
@@ -114,8 +125,7 @@ std::string table_of(const VariantView& view,
   return text;
 }
 
-std::string csv_of(const std::vector<VariantView>& views,
-                   const std::vector<record::ParameterResult>& parameters) {
+std::string csv_of(const std::vector<VariantView>& views) {
   std::string content =
       "variant,parameter,unit,truth,value,error,seeds,seed_spread,seed_deviation,bootstraps,"
       "bootstrap_spread,bootstrap_deviation,error_of_mean,residual,floor\n";
@@ -128,8 +138,8 @@ std::string csv_of(const std::vector<VariantView>& views,
                       number(kind->parameters[p].deviation));
   };
   for (const VariantView& view : views)
-    for (std::size_t p = 0; p < parameters.size(); ++p) {
-      const record::ParameterResult& known = parameters[p];
+    for (std::size_t p = 0; p < view.known.parameters.size(); ++p) {
+      const record::ParameterResult& known = view.known.parameters[p];
       if (known.fixed) continue;
       content += core::text(record::csv_cell(view.label), ",", record::csv_cell(known.name), ",",
                             record::csv_cell(known.unit), number(known.truth),
@@ -178,6 +188,11 @@ void draw(const std::vector<analysis::SizeCourse>& courses, const std::vector<Va
   if (!shown.empty()) std::cout << "figure: " << shown << '\n';
 }
 
+const record::StudyVariant& variant_of(const record::Study& study, const std::string& label) {
+  return *std::find_if(study.variants.begin(), study.variants.end(),
+                       [&](const record::StudyVariant& one) { return one.label == label; });
+}
+
 void fill(record::Results& results, const VariantView& view, const record::Study& study) {
   const std::size_t members = view.main().ensemble.members.size();
   const std::vector<double> contracted = contraction(view.main().ensemble);
@@ -205,15 +220,17 @@ void set_errors(record::Results& results, const VariantView& view) {
 
 }  // namespace
 
-bool write_ensemble(const Job& job, const std::string& folder, const record::Study& study,
-                    core::Log& log) {
-  const env::Environment environment = optim::make_environment(
-      *job.workload, job.settings.data, optim::Split::all_training, job.seed());
-  record::Results results = known_results(job, environment, log);
-  const std::vector<VariantView> views = look_at(folder, study, results.parameters, log);
+bool write_ensemble(const Job& job, const JobOfVariant& job_of_variant, const std::string& folder,
+                    const record::Study& study, core::Log& log) {
+  const std::vector<VariantView> views = look_at(folder, study, job_of_variant, log);
   if (views.empty()) return false;
+  record::Results results = views.front().known;
   fill(results, views.front(), study);
-  judge_training(job, environment, results, log);
+  const Job shown = job_of_variant(variant_of(study, views.front().label));
+  judge_training(shown, environment_of(shown), results, log);
+  if (views.front().label != study.variants.front().label)
+    log.warning(core::text("results.json holds the variant '", views.front().label,
+                           "': the first one has too few members that are done"));
   set_errors(results, views.front());
   results.method =
       core::text("ensemble of ", views.front().main().ensemble.members.size(), " gans");
@@ -226,12 +243,12 @@ bool write_ensemble(const Job& job, const std::string& folder, const record::Stu
   const auto file = [&](const record::RunFile& one) { return folder + "/" + one.name; };
   record::write_results_json(file(files::results), results);
   record::write_summary_csv(file(files::summary), results);
-  core::write_file(file(files::ensemble), csv_of(views, results.parameters));
+  core::write_file(file(files::ensemble), csv_of(views));
   const auto courses = size_courses(job, views);
   core::write_file(file(files::ensemble_size), csv_of(courses));
   for (const VariantView& view : views) {
     if (views.size() > 1) std::cout << '\n' << view.label << '\n';
-    std::cout << table_of(view, results.parameters);
+    std::cout << table_of(view);
   }
   if (!results.errors_from.empty())
     std::cout << (views.size() > 1 ? views.front().label + ": " : "")

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 
 #include "sagips/cli/settings.hpp"
@@ -13,9 +14,10 @@ namespace sagips::cli {
 ///
 /// The ensemble's value is the mean over the members of one data set; where only bootstraps were
 /// made, the mean over these.
-/// job: of the study, for truth, floor and fit
+/// job: of the study; job_of_variant: of a grid point, for its truth, floors and fit
 /// Returns whether there was anything to look at.
-bool write_ensemble(const Job& job, const std::string& folder, const record::Study& study,
-                    core::Log& log);
+bool write_ensemble(const Job& job,
+                    const std::function<Job(const record::StudyVariant&)>& job_of_variant,
+                    const std::string& folder, const record::Study& study, core::Log& log);
 
 }  // namespace sagips::cli

@@ -49,6 +49,7 @@ class Planner {
     all.push_back("run.name=" + name);
     all.push_back("run.figures=false");
     all.push_back("run.fit=false");
+    all.push_back("run.tensorboard=false");
     plan.assignments.push_back(std::move(all));
   }
 
@@ -87,6 +88,7 @@ StudyPlan plan_ensemble(const Workloads& workloads, const std::string& source,
 std::string member_config(Job job) {
   job.settings.ensemble = {};
   job.settings.closure = {};
+  job.settings.convergence = {};
   core::FieldList list;
   job.settings.fields(list);
   job.settings.data.channel_fields(list, *job.workload);

@@ -1,5 +1,6 @@
 #include "sagips/cli/study/study_folder.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "sagips/core/config_difference.hpp"
@@ -12,13 +13,14 @@ namespace sagips::cli {
 
 namespace {
 
-void check_changes(const Job& job, const std::string& group) {
+void check_changes(const Job& job, const std::vector<std::string>& may_change) {
   const std::string config = core::text(job.settings.run.folder, "/", job.settings.workload, "/",
                                         job.settings.run.name, "/", record::run_files::config.name);
   if (job.settings.run.name.empty() || !std::filesystem::exists(config)) return;
   for (const std::string& change : core::config_differences(
            core::read_file(config), job.effective_config, config, {"run.folder", "run.name"}))
-    if (change.rfind(group + ".", 0) != 0)
+    if (std::none_of(may_change.begin(), may_change.end(),
+                     [&](const std::string& key) { return change.rfind(key + ":", 0) == 0; }))
       throw core::ConfigError(
           config, core::text("its members were begun with another config (they could not be "
                              "compared): ",
@@ -27,13 +29,21 @@ void check_changes(const Job& job, const std::string& group) {
 
 }  // namespace
 
-record::OpenedRun open_study(const Job& job, const std::string& command, const std::string& group,
-                             const Arguments& arguments) {
+record::OpenedRun open_study(const Job& job, const std::string& command, const Arguments& arguments,
+                             const std::vector<std::string>& may_change) {
   const record::Start start = record::start_of(arguments.options.count("fresh") > 0,
                                                arguments.options.count("override") > 0);
-  if (start == record::Start::with_changes) check_changes(job, group);
+  if (start == record::Start::with_changes) check_changes(job, may_change);
   return record::open_run(job.settings.run, {job.settings.workload, command, job.effective_config},
                           start);
+}
+
+void save_study(const std::string& path, const record::Study& study, core::Log& log) {
+  try {
+    record::write_study(path, study);
+  } catch (const core::StorageError& error) {
+    log.warning(error.what());
+  }
 }
 
 }  // namespace sagips::cli

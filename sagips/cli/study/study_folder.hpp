@@ -1,16 +1,23 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "sagips/cli/commands.hpp"
+#include "sagips/core/log.hpp"
 #include "sagips/record/open_run.hpp"
+#include "sagips/record/study.hpp"
 
 namespace sagips::cli {
 
 /// Opens a study's folder as `record::open_run` does: the one that the same command left, or a new
-/// one. With --override a study may be given more members or be started in another way, but not
-/// other trainings: only keys of `group` may change.
+/// one. With --override only the keys in `may_change` may: what is there must stay comparable with what
+/// is added.
 /// throws: ConfigError, StorageError
-record::OpenedRun open_study(const Job& job, const std::string& command, const std::string& group,
-                             const Arguments& arguments);
+record::OpenedRun open_study(const Job& job, const std::string& command, const Arguments& arguments,
+                             const std::vector<std::string>& may_change);
+
+/// Writes study.json. A full disk costs the file, which is made anew from the members' folders when
+/// the study goes on, and not the study: a warning tells.
+void save_study(const std::string& path, const record::Study& study, core::Log& log);
 
 }  // namespace sagips::cli
