@@ -22,10 +22,18 @@ std::int64_t now_ns() {
   return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
 }
 
+constexpr std::int64_t impatience_ns = 1'000'000'000;
+
+// `timeout` and launchers send a signal to the process and to its group, so it comes twice at once;
+// somebody who asks again later means it.
 void request_stop(int signal) {
-  requested_at_ns = now_ns();
-  stop_requested = 1;
-  std::signal(signal, SIG_DFL);
+  if (stop_requested == 0) {
+    requested_at_ns = now_ns();
+    stop_requested = 1;
+  } else if (now_ns() - requested_at_ns > impatience_ns) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
 }
 
 void request_checkpoint(int) { checkpoint_requested = 1; }

@@ -1,5 +1,7 @@
 #include "sagips/cli/lasting_metrics.hpp"
 
+#include <utility>
+
 #include "sagips/core/error.hpp"
 
 namespace sagips::cli {
@@ -16,15 +18,16 @@ void LastingMetrics::operator()(const record::Event& event) {
     if (lost_) writer_->flush();
     bytes_ = writer_->bytes();
     lost_ = false;
-  } catch (const core::StorageError& problem) {
+  } catch (const core::Error& problem) {
     lose(problem.what());
   }
 }
 
+// Whoever is warned may come back here with the warning as an event.
 void LastingMetrics::lose(const std::string& problem) {
+  const bool is_first = !std::exchange(lost_, true);
   writer_.reset();
-  if (!lost_) warn_(problem);
-  lost_ = true;
+  if (is_first) warn_(problem);
 }
 
 void LastingMetrics::state(nn::StateList& list) {

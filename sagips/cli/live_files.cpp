@@ -34,7 +34,7 @@ void LiveFiles::begin(std::int64_t over) {
   const train::LoopConfig& loop = job_.settings.loop;
   if (loop.snapshots > 0)
     snapshots_.emplace(
-        core::text(folder_, "/", record::run_files::snapshots.name),
+        core::text(folder_, "/", record::run_files::snapshots.name), over,
         [&loop](std::int64_t epoch) { return loop.snapshot_part(epoch); },
         [this] { return evaluation_.snapshot(); }, log_);
   if (!job_.settings.run.tensorboard) return;

@@ -1,6 +1,7 @@
 #include "sagips/cli/program.hpp"
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <functional>
 #include <iostream>
 
@@ -240,6 +241,7 @@ std::string option(const Arguments& arguments, const std::string& name) {
 }
 
 int run(int argc, char** argv, std::initializer_list<optim::WorkloadEntry> workloads) {
+  std::signal(SIGUSR1, SIG_IGN);  // asks a training for a checkpoint; nobody else minds
   nn::keep_freed_memory();
   std::unique_ptr<comm::Ranks> ranks;
   return guarded(ranks, [&] {

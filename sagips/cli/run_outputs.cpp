@@ -7,6 +7,7 @@
 #include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_figures.hpp"
 #include "sagips/cli/run_report.hpp"
+#include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 
@@ -57,8 +58,14 @@ Beginning RunOutputs::beginning() const {
   return beginning;
 }
 
+// A run that stopped goes on just as well when nothing says that it stopped.
 void RunOutputs::finish(record::RunStatus status) const {
-  if (folder_) folder_->finish(status);
+  try {
+    if (folder_) folder_->finish(status);
+  } catch (const core::StorageError& error) {
+    if (status == record::RunStatus::finished) throw;
+    log_.warning(error.what());
+  }
 }
 
 void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) const {
@@ -75,6 +82,10 @@ void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) con
   if (restored->ranks == ranks_.size()) return;
   log_.info(core::text("it was begun on ", restored->ranks, " ranks and goes on on ", ranks_.size(),
                        ": rank r takes the networks of rank r mod ", restored->ranks,
+                       ranks_.size() < restored->ranks
+                           ? core::text(" (those of ranks ", ranks_.size(), " to ",
+                                        restored->ranks - 1, " are left out)")
+                           : "",
                        ", the events are shared out anew, and the exchange begins anew"));
 }
 

@@ -12,11 +12,16 @@ namespace sagips::cli {
 /// its end. A full disk costs the snapshot and is told; the run goes on.
 class SnapshotWriter {
  public:
-  /// part: that ends with an epoch; now: predictions and weights as they stand (epoch and time are set
+  /// over: epochs that are over, in a resumed run; part: that ends with an epoch; now: predictions and weights as they stand (epoch and time are set
   /// here)
-  SnapshotWriter(std::string folder, std::function<std::int64_t(std::int64_t epoch)> part,
+  SnapshotWriter(std::string folder, std::int64_t over,
+                 std::function<std::int64_t(std::int64_t epoch)> part,
                  std::function<record::Snapshot()> now, core::Log& log)
-      : folder_(std::move(folder)), part_(std::move(part)), now_(std::move(now)), log_(log) {}
+      : folder_(std::move(folder)),
+        part_(std::move(part)),
+        now_(std::move(now)),
+        log_(log),
+        last_part_(over > 0 ? part_(over) : -1) {}
 
   void operator()(const record::Event& event);
 
@@ -27,7 +32,8 @@ class SnapshotWriter {
   std::function<std::int64_t(std::int64_t)> part_;
   std::function<record::Snapshot()> now_;
   core::Log& log_;
-  std::int64_t last_epoch_ = -1, last_part_ = -1;  ///< of the last one; -1: none yet
+  std::int64_t last_epoch_ = -1;  ///< of the last one; -1: none yet
+  std::int64_t last_part_;        ///< likewise
 };
 
 }  // namespace sagips::cli

@@ -1,7 +1,10 @@
 #include "sagips/record/checkpoint_store.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -32,6 +35,14 @@ std::string numbered(const char* pattern, long long number) {
 }
 
 std::string name_of_epoch(std::int64_t epoch) { return numbered("epoch_%09lld", epoch); }
+
+// A copy that somebody has put beside them is none.
+bool is_name_of_epoch(const std::string& name) {
+  const std::string digits = name.substr(std::min(name.size(), std::strlen(complete_prefix)));
+  double epoch = 0;
+  return begins_with(name, complete_prefix) && core::parse_number(digits, epoch) && epoch >= 0 &&
+         name_of_epoch(static_cast<std::int64_t>(epoch)) == name;
+}
 
 std::string part_name(int rank) { return numbered("rank_%04lld.safetensors", rank); }
 
@@ -114,11 +125,22 @@ void CheckpointStore::complete(const std::string& key, CheckpointManifest manife
   const std::string writing = path(writing_prefix + key), name = name_of_epoch(manifest.epoch);
   core::write_file(core::text(writing, "/", manifest_name), object.dump(2) + "\n");
   core::sync_folder(writing);
-  if (fs::exists(path(name))) remove(name);  // the same epoch once more
-  rename_folder(writing, path(name));
+  put_in_place(key, name);
   core::sync_folder(folder_);
+  core::sync_folder(fs::path(folder_).parent_path().string());
   const auto all = names();
   for (std::size_t i = static_cast<std::size_t>(keep_); i < all.size(); ++i) remove(all[i]);
+}
+
+// An epoch that has been written before is exchanged, so that one of the two is there at any moment.
+void CheckpointStore::put_in_place(const std::string& key, const std::string& name) const {
+  const std::string writing = path(writing_prefix + key);
+  std::error_code unknown;
+  if (!fs::exists(path(name), unknown)) return rename_folder(writing, path(name));
+  if (::renameat2(AT_FDCWD, writing.c_str(), AT_FDCWD, path(name).c_str(), RENAME_EXCHANGE) == 0)
+    return discard(key);
+  remove(name);  // this file system cannot
+  rename_folder(writing, path(name));
 }
 
 void CheckpointStore::discard(const std::string& key) const noexcept {
@@ -158,7 +180,7 @@ std::vector<std::string> CheckpointStore::names() const {
   std::error_code problem;
   for (const auto& entry : fs::directory_iterator(folder_, problem)) {
     const std::string name = entry.path().filename().string();
-    if (begins_with(name, complete_prefix)) names.push_back(name);
+    if (is_name_of_epoch(name)) names.push_back(name);
   }
   // longer numbers are larger ones
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {

@@ -66,6 +66,7 @@ class CheckpointStore {
 
  private:
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  void put_in_place(const std::string& key, const std::string& name) const;
   void remove(const std::string& name) const noexcept;
 
   std::string folder_, run_;

@@ -104,7 +104,9 @@ bool is_empty_run(const std::string& folder) {
 OpenedRun named(const std::string& folder, const RunIdentity& identity, Start start) {
   const auto first_look = read_run_record(folder);
   if (!first_look && is_empty_run(folder))
-    if (auto directory = RunDirectory::lock(folder)) return begin(std::move(*directory), identity);
+    if (auto directory = RunDirectory::lock(folder);
+        directory && !read_run_record(folder) && is_empty_run(folder))  // still so
+      return begin(std::move(*directory), identity);
   if (start == Start::fresh || !first_look || first_look->status == RunStatus::finished)
     refuse(
         folder,

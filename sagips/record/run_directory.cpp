@@ -166,8 +166,16 @@ RunDirectory::RunDirectory(const RunConfig& config, const std::string& workload)
   make_parents(parent, undo);
   path_ = config.name.empty() ? make_timed_folder(parent, undo)
                               : make_named_folder(parent, config.name, undo);
-  write_readme(path_, workload);
   lock_ = take_lock(file(run_files::lock.name));
+  if (lock_ < 0) {  // between making and locking it
+    undo.keep();
+    throw core::StorageError(path_,
+                             "another process has just taken this folder (both would write the "
+                             "same files). Start again.");
+  }
+  write_readme(path_, workload);
+  core::sync_folder(path_);
+  core::sync_folder(parent.string());
   undo.keep();
 }
 

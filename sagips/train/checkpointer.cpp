@@ -88,6 +88,7 @@ std::string Checkpointer::agree(std::int64_t epoch, const std::string& wish) {
 }
 
 void Checkpointer::ended() {
+  quick_stop_.close();
   if (!config_.are_written()) return;
   const core::Span writing(tracer_, "checkpoint");
   checkpoints_.write(Checkpoints::last, loop_->epoch(), loop_->time_s(), take());

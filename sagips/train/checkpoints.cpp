@@ -21,6 +21,11 @@ std::span<std::byte> bytes_of(Pod& value) {
   return std::as_writable_bytes(std::span(&value, 1));
 }
 
+std::string lost_part(int rank) {
+  return core::text("rank ", rank,
+                    " could not write its part (its disk may be full). Free space there.");
+}
+
 /// Adds the time of its scope to a sum.
 class Stopwatch {
  public:
@@ -65,10 +70,11 @@ void Checkpoints::write(std::int64_t number, std::int64_t epoch, double time_s,
   } catch (const core::StorageError& failure) {
     problem = failure.what();
   }
-  if (ranks_.is_first())
-    add(0, report, problem);
-  else
-    this->report(report);
+  if (!ranks_.is_first()) return this->report(report);
+  add(0, report, problem);
+  for (int rank = 1; rank < ranks_.size(); ++rank)  // those that were faster
+    if (incoming_[static_cast<std::size_t>(rank)].heard >= number)
+      add(rank, incoming_[static_cast<std::size_t>(rank)].last, lost_part(rank));
 }
 
 void Checkpoints::report(const Report& report) {
@@ -85,18 +91,19 @@ void Checkpoints::receive(int rank) {
 void Checkpoints::take(int rank) {
   const Report report = incoming_[static_cast<std::size_t>(rank)].report;
   receive(rank);
-  add(rank, report, core::text("rank ", rank, " could not write its part"));
+  add(rank, report, lost_part(rank));
 }
 
 // A rank's reports rise: those before this one that it has not sent never come.
 void Checkpoints::add(int rank, const Report& report, const std::string& problem) {
   const auto place = static_cast<std::size_t>(rank);
   incoming_[place].heard = report.number;
+  incoming_[place].last = report;
   for (auto& [number, pending] : pending_) {
     if (number > report.number || pending.there[place]) continue;
     pending.there[place] = true;
     if (number < report.number)
-      pending.problem = core::text("rank ", rank, " ended before it");
+      pending.problem = core::text("rank ", rank, " ended before it.");
     else if (report.good == 0)
       pending.problem = problem;
     else

@@ -53,6 +53,7 @@ class Checkpoints {
     Report report;
     comm::Request request;
     std::int64_t heard = 0;  ///< number of the last one
+    Report last{};           ///< that one: it may have come before this rank began the same number
   };
   struct Outgoing {
     Report report;

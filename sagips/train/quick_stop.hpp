@@ -27,6 +27,10 @@ class QuickStop {
 
   /// Between pieces of work and while waiting. throws: EpochGivenUp
   void poll();
+  /// The epochs are over: from now on nothing is given up.
+  void close() {
+    if (progress_ != Progress::given_up) progress_ = Progress::refused;
+  }
   /// Whether the usual way to stop is to wait for this one.
   bool in_hand();
   /// What to go back to, after EpochGivenUp.

@@ -59,6 +59,13 @@ int set_threads(const Job& job, comm::Ranks& ranks, core::Log& log) {
   return threads;
 }
 
+void note_failure(const std::string& folder) {
+  try {
+    record::write_run_status(folder, record::RunStatus::failed);
+  } catch (const core::StorageError&) {  // what failed is told by its own error
+  }
+}
+
 // A failure of the problem itself would come again; one of the machine may not.
 Training guarded_training(const std::string& folder, const std::function<Training()>& train) {
   try {
@@ -67,8 +74,10 @@ Training guarded_training(const std::string& folder, const std::function<Trainin
     throw;
   } catch (const std::bad_alloc&) {
     throw;
+  } catch (const core::StateError&) {  // of another version: that one may go on
+    throw;
   } catch (const std::exception&) {
-    record::write_run_status(folder, record::RunStatus::failed);
+    note_failure(folder);
     throw;
   }
 }

@@ -103,17 +103,18 @@ std::string percent(const std::optional<double>& share) {
   return share ? core::fixed(100 * *share, 1) + " %" : std::string();
 }
 
-std::string table_of(const VariantView& view) {
-  const std::vector<record::ParameterResult>& parameters = view.known.parameters;
+// The front variant's rows are those of the results, which are judged; another's its own.
+std::string table_of(const VariantView& view,
+                     const std::vector<record::ParameterResult>& parameters, bool judged) {
   std::vector<std::vector<std::string>> rows;
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const record::ParameterResult& known = parameters[p];
     if (known.fixed) continue;
     rows.push_back({known.unit.empty() ? known.name : core::text(known.name, " [", known.unit, "]"),
-                    cell(known.truth, 5), core::significant(view.value(p), 5), cell(view.error(p)),
-                    cell(deviation_of(view.seeds, p)), cell(deviation_of(view.bootstraps, p)),
-                    cell(view.error_of_mean(p)), percent(view.main().parameters[p].residual),
-                    percent(known.floor)});
+                    cell(known.truth, 5), core::significant(view.value(p), 5),
+                    cell(judged ? known.error : view.error(p)), cell(deviation_of(view.seeds, p)),
+                    cell(deviation_of(view.bootstraps, p)), cell(view.error_of_mean(p)),
+                    percent(view.main().parameters[p].residual), percent(known.floor)});
   }
   std::string text = analysis::plain_table({"parameter", "true", "ensemble", "error", "seeds",
                                             "bootstraps", "of the mean", "residual", "floor"},
@@ -248,7 +249,8 @@ bool write_ensemble(const Job& job, const JobOfVariant& job_of_variant, const st
   core::write_file(file(files::ensemble_size), csv_of(courses));
   for (const VariantView& view : views) {
     if (views.size() > 1) std::cout << '\n' << view.label << '\n';
-    std::cout << table_of(view);
+    const bool judged = &view == &views.front();
+    std::cout << table_of(view, judged ? results.parameters : view.known.parameters, judged);
   }
   if (!results.errors_from.empty())
     std::cout << (views.size() > 1 ? views.front().label + ": " : "")
