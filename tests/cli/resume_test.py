@@ -212,6 +212,17 @@ class Resume(unittest.TestCase):
             with open(f"{run}/{name}", "rb") as mine, open(f"{run}/../undisturbed/{name}", "rb") as other:
                 self.assertEqual(mine.read(), other.read())
 
+    # `timeout` signals its child and then the child's group.
+    def test_a_signal_that_comes_twice_at_once_still_leaves_a_checkpoint(self):
+        job = self.start([*TRAIN, *OFTEN, *ENDLESS])
+        self.wait_for(lambda: self.runs() and self.checkpoints(self.runs()[0]), "there is no checkpoint")
+        job.send_signal(signal.SIGTERM)
+        time.sleep(0.02)
+        job.send_signal(signal.SIGTERM)
+        output, _ = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 3, output)
+        self.assertEqual(self.status(self.runs()[0]), "stopped", output)
+
     def test_a_long_epoch_is_left_as_if_it_had_not_begun(self):
         self.left_in_an_epoch(1)
 

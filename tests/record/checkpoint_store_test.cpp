@@ -80,6 +80,18 @@ TEST(CheckpointStore, ReplacesTheSameEpoch) {
   EXPECT_EQ(checkpoints.store.manifest("epoch_000000005").parts.size(), 1U);
 }
 
+// "epoch_000000100.bak" has the same run and longer a name than the newest.
+TEST(CheckpointStore, LeavesCopiesThatSomebodyMadeAlone) {
+  const Checkpoints checkpoints;
+  checkpoints.write(100);
+  for (const char* copy : {"epoch_000000100.bak", "epoch_100", "epoch_", "epoch_-00000001"})
+    std::filesystem::copy(checkpoints.file("epoch_000000100"), checkpoints.file(copy));
+  checkpoints.write(200);
+  checkpoints.write(300);
+  EXPECT_EQ(checkpoints.store.names(), (Names{"epoch_000000300", "epoch_000000200"}));
+  EXPECT_TRUE(std::filesystem::exists(checkpoints.file("epoch_000000100.bak")));
+}
+
 TEST(CheckpointStore, CountsOnlyWhatIsComplete) {
   const Checkpoints checkpoints;
   checkpoints.write(5);

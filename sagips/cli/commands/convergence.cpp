@@ -9,6 +9,7 @@
 #include "sagips/cli/study/convergence_results.hpp"
 #include "sagips/cli/study/members.hpp"
 #include "sagips/cli/study/study_folder.hpp"
+#include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"

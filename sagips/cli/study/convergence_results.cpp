@@ -8,6 +8,7 @@
 #include "sagips/cli/outcome.hpp"
 #include "sagips/cli/study/study_figure.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/results.hpp"
 #include "sagips/record/run_files.hpp"
