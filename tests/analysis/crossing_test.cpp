@@ -29,7 +29,7 @@ TEST(Crossing, IsNoneForALeadKeptOrNeverHad) {
             Meeting::stays_below);
   EXPECT_EQ(crossing(Numbers{0, 1}, Numbers{3, 3}, Numbers{2, 1}).meeting, Meeting::never_below);
   EXPECT_EQ(crossing(Numbers{0, 1}, Numbers{2, 2}, Numbers{2, 2}).meeting, Meeting::never_below);
-  EXPECT_EQ(crossing({}, {}, {}).meeting, Meeting::never_below);
+  EXPECT_EQ(crossing({}, {}, {}).meeting, Meeting::not_comparable);
 }
 
 // The one-rank ensemble comes down from 1 to 0 in 10 s, the other one stays at 0.5.
@@ -70,7 +70,7 @@ TEST(SuggestedStop, LooksOnlyAtTheTimeThatBothTrained) {
 TEST(SuggestedStop, IsNoneForTrainingsThatDoNotOverlapInTime) {
   const EnsembleCourse one = course_of({straight(5, 10, 1, 0)});
   const EnsembleCourse several = course_of({straight(1, 4, 0.1, 0.1)});
-  EXPECT_EQ(suggested_stop(several, one).crossing.meeting, Meeting::never_below);
+  EXPECT_EQ(suggested_stop(several, one).crossing.meeting, Meeting::not_comparable);
 }
 
 }  // namespace

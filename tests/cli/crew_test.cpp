@@ -101,10 +101,22 @@ TEST(Crew, PassesOnANudge) {
         std::filesystem::exists(folder.file("log")) && !core::read_file(folder.file("log")).empty();
     return ready && !std::exchange(nudged, true);
   };
-  EXPECT_TRUE(run_side_by_side(
-      {shell(folder, "trap 'exit 5' USR1; echo ready; while true; do sleep 0.01; done")}, 1,
-      watch));
+  ChildProgram program =
+      shell(folder, "trap 'exit 5' USR1; echo ready; while true; do sleep 0.01; done");
+  // a shell cannot trap what it was told to ignore; our programs set a handler of their own
+  program.arguments.insert(program.arguments.begin(), {"env", "--default-signal=USR1"});
+  EXPECT_TRUE(run_side_by_side({program}, 1, watch));
   EXPECT_EQ(ends.endings[0].exit_code, 5);
+}
+
+// A program that still starts must not be ended by it.
+TEST(Crew, NudgesNobodyToDeath) {
+  const TemporaryFolder folder;
+  Ends ends;
+  CrewWatch watch = ends.watch();
+  watch.nudged = [] { return true; };
+  EXPECT_TRUE(run_side_by_side({shell(folder, "sleep 0.3; exit 4")}, 1, watch));
+  EXPECT_EQ(ends.endings[0].exit_code, 4);
 }
 
 TEST(Crew, ChildrenDieWithTheProgram) {
