@@ -106,6 +106,8 @@ class Convergence(unittest.TestCase):
         self.check_rate("arar_arar, 2 ranks, divided", 8 * 20)
         for words in ("distance [floors]", "ideal", "arar_arar, 2 ranks, divided against one rank: "):
             self.assertIn(words, output)
+            with open(self.folder + "/tables.txt") as kept:
+                self.assertIn(words, kept.read(), "a batch job's output may be lost")
         for figure in ("exchanges_residuals", "exchanges_spread", "exchanges_distance", "rate_over_ranks",
                        "time_over_ranks", "batch_scaling_arar_arar_distance"):
             self.assertTrue(os.path.exists(f"{self.folder}/figures/{figure}.svg"), figure)

@@ -89,7 +89,8 @@ void list_tables(RunContents& run) {
   for (const auto& entry : std::filesystem::directory_iterator(run.folder, problem)) {
     const std::string name = entry.path().filename().string();
     const bool is_shown_elsewhere = name == files::summary.name || name == files::timing.name ||
-                                    name == files::exchange.name || name == files::visits.name;
+                                    name == files::exchange.name || name == files::visits.name ||
+                                    name == files::convergence.name;  // long: the figures show it
     if (entry.path().extension() != ".csv" || is_shown_elsewhere) continue;
     run.tables.push_back(
         {entry.path().stem().string(), record::csv_rows(core::read_file(entry.path().string()))});
@@ -224,6 +225,7 @@ RunContents read_run(const std::string& folder) {
            [&](const std::string& path) { run.environment = record::read_environment(path); });
   if_there(run, files::parameters,
            [&](const std::string& path) { run.proposals = core::read_npy(path); });
+  if_there(run, files::tables, [&](const std::string& path) { run.told = core::read_file(path); });
   if_there(run, files::log, [&](const std::string& path) { read_log(run, core::read_file(path)); });
   if_there(run, files::timing,
            [&](const std::string& path) { read_timing(run, core::read_file(path)); });

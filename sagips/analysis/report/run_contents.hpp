@@ -47,6 +47,7 @@ struct RunContents {
   std::optional<record::Study> study;
   std::vector<MemberContents> members;  ///< of the study
   std::vector<NamedTable> tables;       ///< of the study
+  std::string told;                     ///< tables that it printed at its end
   /// Many trainings that are looked at together: an ensemble, a scan, closure experiments.
   bool is_study() const { return study || !tables.empty(); }
   std::vector<std::string> unreadable;  ///< files that are damaged, and how

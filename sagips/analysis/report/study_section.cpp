@@ -87,6 +87,7 @@ std::vector<std::string> member_row(const MemberContents& one,
 
 Section study_section(const RunContents& run) {
   Section section{"study", "Tables of the study", ""};
+  if (!run.told.empty()) section.html += element("pre", "tabindex=\"0\"", escape(run.told));
   for (const NamedTable& table : run.tables) section.html += table_of(table);
   return section;
 }
