@@ -79,12 +79,6 @@ bool train_all(const Job& job, const std::string& folder, const ConvergencePlan&
   return true;
 }
 
-std::size_t count(const record::Study& study, State state) {
-  return static_cast<std::size_t>(
-      std::count_if(study.members.begin(), study.members.end(),
-                    [&](const record::StudyMember& member) { return member.state == state; }));
-}
-
 // More ranks than cores take turns: their times say little about an exchange.
 void warn_of_few_cores(const Job& job, const ConvergencePlan& plan, core::Log& log) {
   const std::int64_t cores = nn::allowed_processors(), most = most_ranks(plan);
@@ -123,9 +117,7 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
                       " trainings, ", count(study, State::done), " of them done"));
   const bool finished = train_all(job, folder.path(), plan, study, log);
   const bool analysed = write_convergence(job, folder.path(), plan, study, targets, log);
-  for (const record::StudyMember& member : study.members)
-    if (member.state == State::failed)
-      std::cout << member.name << " failed: " << member.reason << '\n';
+  say_failures(study);
   std::cout << "run folder: " << folder.path() << std::endl;
   const bool stopped = !finished || count(study, State::pending) > 0;
   const bool failed = !analysed || count(study, State::failed) > 0;

@@ -61,12 +61,6 @@ MemberSetting member_setting(const Job& job, const std::string& folder, std::siz
   return setting;
 }
 
-std::size_t count(const record::Study& study, State state) {
-  return static_cast<std::size_t>(
-      std::count_if(study.members.begin(), study.members.end(),
-                    [&](const record::StudyMember& member) { return member.state == state; }));
-}
-
 /// One ensemble on this rank, from its plan to its table.
 class EnsembleRun {
  public:
@@ -232,12 +226,6 @@ void check_ranks(const Job& job, const comm::Ranks& ranks) {
                                        " ranks would span nodes and share them with others (Open "
                                        "MPI 4 confuses their windows). Choose a number that "
                                        "divides the ranks of a node, or whole nodes."));
-}
-
-void say_failures(const record::Study& study) {
-  for (const record::StudyMember& member : study.members)
-    if (member.state == State::failed)
-      std::cout << member.name << " failed: " << member.reason << '\n';
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 
 #include "sagips/core/config_difference.hpp"
 #include "sagips/core/error.hpp"
@@ -44,6 +45,18 @@ void save_study(const std::string& path, const record::Study& study, core::Log& 
   } catch (const core::StorageError& error) {
     log.warning(error.what());
   }
+}
+
+std::size_t count(const record::Study& study, record::StudyMember::State state) {
+  return static_cast<std::size_t>(
+      std::count_if(study.members.begin(), study.members.end(),
+                    [&](const record::StudyMember& member) { return member.state == state; }));
+}
+
+void say_failures(const record::Study& study) {
+  for (const record::StudyMember& member : study.members)
+    if (member.state == record::StudyMember::State::failed)
+      std::cout << member.name << " failed: " << member.reason << '\n';
 }
 
 }  // namespace sagips::cli

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,11 @@ record::OpenedRun open_study(const Job& job, const std::string& command, const A
 /// Writes study.json. A full disk costs the file, which is made anew from the members' folders when
 /// the study goes on, and not the study: a warning tells.
 void save_study(const std::string& path, const record::Study& study, core::Log& log);
+
+/// How many members are in that state.
+std::size_t count(const record::Study& study, record::StudyMember::State state);
+
+/// A line for each member that failed, with its reason, on standard output.
+void say_failures(const record::Study& study);
 
 }  // namespace sagips::cli
