@@ -43,7 +43,8 @@ function(sagips_compile_settings target)
   endif()
 endfunction()
 
-# LibTorch for a target. Its headers take most of a source's compile time: one precompiled header serves all targets.
+# LibTorch for a target. Its headers take most of a source's compile time: one precompiled header serves all targets,
+# made of what sagips/data/torch.hpp includes.
 function(sagips_use_torch target)
   target_link_libraries(${target} PUBLIC SlimTorch::torch)
   sagips_use_torch_header(${target})
@@ -59,7 +60,7 @@ function(sagips_use_torch_header target)
     add_library(sagips_torch_header OBJECT "${PROJECT_BINARY_DIR}/torch_header.cpp")
     sagips_compile_settings(sagips_torch_header)
     target_link_libraries(sagips_torch_header PRIVATE SlimTorch::torch)
-    target_precompile_headers(sagips_torch_header PRIVATE <torch/torch.h>)
+    target_precompile_headers(sagips_torch_header PRIVATE <torch/autograd.h> <torch/types.h> <torch/utils.h>)
   endif()
   target_precompile_headers(${target} REUSE_FROM sagips_torch_header)
 endfunction()

@@ -2,9 +2,8 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "sagips/analysis/figure.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/parameter.hpp"
 #include "sagips/optim/workload.hpp"
 

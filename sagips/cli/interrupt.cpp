@@ -47,8 +47,9 @@ InterruptGuard::InterruptGuard() {
   std::signal(SIGTERM, request_stop);
 }
 
+// After a request the handlers stay: the program is on its way out, and a second signal must not cut that short.
 InterruptGuard::~InterruptGuard() {
-  if (--guards > 0) return;
+  if (--guards > 0 || requested()) return;
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
 }

@@ -2,8 +2,8 @@
 
 namespace sagips::cli {
 
-/// While it lives, Ctrl-C and SIGTERM set a flag instead of ending the program; a second one ends
-/// it.
+/// While it lives, Ctrl-C and SIGTERM set a flag instead of ending the program; one more, over a
+/// second later, ends it.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -1,10 +1,9 @@
 #pragma once
 #include <string>
 
-#include <torch/torch.h>
-
 #include "sagips/cli/settings.hpp"
 #include "sagips/core/log.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/environment.hpp"
 #include "sagips/record/results.hpp"
 #include "sagips/record/run_directory.hpp"

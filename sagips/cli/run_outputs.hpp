@@ -3,10 +3,9 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "sagips/cli/timing.hpp"
 #include "sagips/cli/training.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/record/open_run.hpp"
 
 namespace sagips::cli {

@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
 #include "sagips/core/npy.hpp"
 #include "sagips/core/random.hpp"
+#include "sagips/data/torch.hpp"
 
 namespace sagips::data {
 

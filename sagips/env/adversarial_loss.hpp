@@ -2,9 +2,8 @@
 #include <functional>
 #include <span>
 
-#include <torch/torch.h>
-
 #include "sagips/core/registry.hpp"
+#include "sagips/data/torch.hpp"
 
 namespace sagips::env {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <torch/torch.h>
+#include "sagips/data/torch.hpp"
 
 namespace sagips::env {
 

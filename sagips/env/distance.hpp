@@ -1,5 +1,5 @@
 #pragma once
-#include <torch/torch.h>
+#include "sagips/data/torch.hpp"
 
 namespace sagips::env {
 

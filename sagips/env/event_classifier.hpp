@@ -2,10 +2,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
 #include "sagips/core/random.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/event_rows.hpp"
 
 namespace sagips::env {

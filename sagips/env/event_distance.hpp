@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/core/registry.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/environment.hpp"
 #include "sagips/env/event_classifier.hpp"
 

@@ -1,10 +1,9 @@
 #pragma once
 #include <cstdint>
 
-#include <torch/torch.h>
-
 #include "sagips/core/random.hpp"
 #include "sagips/data/dataset.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/events.hpp"
 
 namespace sagips::env {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include <torch/torch.h>
+#include "sagips/data/torch.hpp"
 
 namespace sagips::env {
 

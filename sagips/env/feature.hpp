@@ -2,7 +2,7 @@
 #include <functional>
 #include <string>
 
-#include <torch/torch.h>
+#include "sagips/data/torch.hpp"
 
 namespace sagips::env {
 

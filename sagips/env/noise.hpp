@@ -3,9 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "sagips/core/random.hpp"
+#include "sagips/data/torch.hpp"
 
 namespace sagips::env {
 

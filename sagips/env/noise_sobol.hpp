@@ -2,9 +2,8 @@
 #include <cstdint>
 #include <memory>
 
-#include <torch/torch.h>
-
 #include "sagips/core/random.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/noise.hpp"
 
 namespace sagips::env {

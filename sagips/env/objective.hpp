@@ -4,9 +4,8 @@
 #include <span>
 #include <string>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/adversarial_loss.hpp"
 #include "sagips/env/events.hpp"
 

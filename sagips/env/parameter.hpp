@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/constant.hpp"
 
 #include "sagips/core/config.hpp"

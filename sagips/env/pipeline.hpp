@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/parameter.hpp"
 #include "sagips/env/stage.hpp"
 

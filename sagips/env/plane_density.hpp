@@ -2,8 +2,7 @@
 #include <functional>
 #include <string>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/density.hpp"
 #include "sagips/env/samplers/plane.hpp"
 

@@ -5,8 +5,7 @@
 #include <typeinfo>
 #include <utility>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/events.hpp"
 #include "sagips/env/noise.hpp"
 

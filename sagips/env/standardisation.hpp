@@ -1,6 +1,6 @@
 #pragma once
-#include <torch/torch.h>
 
+#include "sagips/data/torch.hpp"
 #include "sagips/env/event_rows.hpp"
 
 namespace sagips::env {

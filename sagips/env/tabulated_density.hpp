@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/density.hpp"
 #include "sagips/env/samplers/grid.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace sagips::nn {
 

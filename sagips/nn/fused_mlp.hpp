@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "sagips/core/config.hpp"
 #include "sagips/kernels/mlp_passes.hpp"

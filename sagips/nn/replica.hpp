@@ -3,7 +3,8 @@
 #include <span>
 #include <vector>
 
-#include <torch/torch.h>
+#include <torch/autograd.h>
+#include <torch/types.h>
 
 #include "sagips/nn/mlp.hpp"
 #include "sagips/nn/state.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "sagips/core/random.hpp"
 #include "sagips/nn/replica.hpp"

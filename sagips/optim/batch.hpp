@@ -2,8 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/events.hpp"
 
 namespace sagips::optim {

@@ -3,9 +3,8 @@
 #include <memory>
 #include <string>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/environment.hpp"
 #include "sagips/nn/fused_mlp.hpp"
 #include "sagips/nn/mlp.hpp"

@@ -2,8 +2,7 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/parameter.hpp"
 
 namespace sagips::optim {

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/feature.hpp"
 
 namespace sagips::optim {

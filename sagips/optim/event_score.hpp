@@ -3,8 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/environment.hpp"
 #include "sagips/env/event_distance.hpp"
 

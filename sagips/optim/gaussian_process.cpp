@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include <torch/optim/lbfgs.h>
+
 namespace sagips::optim {
 
 namespace {

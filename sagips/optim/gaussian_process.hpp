@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include <torch/torch.h>
+#include "sagips/data/torch.hpp"
 
 namespace sagips::optim {
 

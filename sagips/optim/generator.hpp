@@ -2,10 +2,9 @@
 #include <cstdint>
 #include <memory>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
 #include "sagips/core/random.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/parameter.hpp"
 #include "sagips/nn/fused_mlp.hpp"
 #include "sagips/nn/mlp.hpp"

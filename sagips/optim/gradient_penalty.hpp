@@ -1,9 +1,8 @@
 #pragma once
 #include <cstdint>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/nn/mlp.hpp"
 #include "sagips/nn/replica.hpp"
 

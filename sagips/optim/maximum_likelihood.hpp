@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/optim/likelihood.hpp"
 
 namespace sagips::optim {

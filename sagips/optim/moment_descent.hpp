@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/optim/moment_model.hpp"
 #include "sagips/optim/moments_config.hpp"
 #include "sagips/optim/solver.hpp"

@@ -5,8 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/environment.hpp"
 #include "sagips/env/noise.hpp"
 #include "sagips/optim/event_features.hpp"

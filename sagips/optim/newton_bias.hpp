@@ -2,9 +2,8 @@
 #include <cstdint>
 #include <memory>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/environment.hpp"
 #include "sagips/nn/replica.hpp"
 #include "sagips/nn/state.hpp"

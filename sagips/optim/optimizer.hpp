@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/nn/state.hpp"
 #include "sagips/optim/batch.hpp"
 #include "sagips/optim/update_step.hpp"

@@ -1,8 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/nn/replica.hpp"
 #include "sagips/nn/state.hpp"
 

@@ -1,9 +1,8 @@
 #pragma once
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "sagips/comm/ranks.hpp"
+#include "sagips/data/torch.hpp"
 
 namespace sagips::train {
 

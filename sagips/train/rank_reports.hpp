@@ -2,9 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "sagips/comm/ranks.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/record/event.hpp"
 
 namespace sagips::train {

@@ -188,8 +188,8 @@ class Resume(unittest.TestCase):
         self.assertEqual(self.checkpoints(run)[-1], f"epoch_{epochs:09d}", "what the results say")
 
     def left_in_an_epoch(self, ranks):
-        """Epochs of some 0.2 s, one of which is left in the middle, end as undisturbed ones do."""
-        command = ["train", "proxy1d/paper", *[word for word in SMALL if "batch" not in word], "batch.samples=200",
+        """Epochs of some 0.4 s, one of which is left in the middle, end as undisturbed ones do."""
+        command = ["train", "proxy1d/paper", *[word for word in SMALL if "batch" not in word], "batch.samples=400",
                    "batch.events=100", "train.epochs=15"]
         code, output = self.run_to_end([*command, "run.name=undisturbed"], ranks=ranks)
         self.assertEqual(code, 0, output)
@@ -199,7 +199,7 @@ class Resume(unittest.TestCase):
         def trains():
             try:
                 with open(run + "/metrics.jsonl") as file:
-                    return '"epoch":3,' in file.read()
+                    return re.search('"epoch":[3-9],', file.read())  # quick epochs are thinned out
             except FileNotFoundError:
                 return False
         code, output = self.train_until(trains, named, signal.SIGTERM, ranks=ranks)
@@ -212,13 +212,14 @@ class Resume(unittest.TestCase):
             with open(f"{run}/{name}", "rb") as mine, open(f"{run}/../undisturbed/{name}", "rb") as other:
                 self.assertEqual(mine.read(), other.read())
 
-    # `timeout` signals its child and then the child's group.
-    def test_a_signal_that_comes_twice_at_once_still_leaves_a_checkpoint(self):
+    # `timeout` signals its child and then the child's group; the second one may come when the run has ended already.
+    def test_a_signal_that_comes_often_at_once_still_leaves_a_checkpoint(self):
         job = self.start([*TRAIN, *OFTEN, *ENDLESS])
         self.wait_for(lambda: self.runs() and self.checkpoints(self.runs()[0]), "there is no checkpoint")
-        job.send_signal(signal.SIGTERM)
-        time.sleep(0.02)
-        job.send_signal(signal.SIGTERM)
+        told = time.monotonic()
+        while job.poll() is None and time.monotonic() < told + 0.5:  # until it has ended, not only until it has stopped
+            job.send_signal(signal.SIGTERM)
+            time.sleep(0.001)
         output, _ = job.communicate(timeout=60)
         self.assertEqual(job.returncode, 3, output)
         self.assertEqual(self.status(self.runs()[0]), "stopped", output)

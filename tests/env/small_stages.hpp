@@ -1,6 +1,6 @@
 #pragma once
-#include <torch/torch.h>
 
+#include "sagips/data/torch.hpp"
 #include "sagips/env/events.hpp"
 #include "sagips/env/noise.hpp"
 

@@ -1,8 +1,7 @@
 #pragma once
 #include <string>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/constant.hpp"
 #include "sagips/env/noise.hpp"
 #include "sagips/env/samplers/plane.hpp"

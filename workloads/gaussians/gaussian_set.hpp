@@ -2,8 +2,7 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/constant.hpp"
 #include "sagips/env/density.hpp"
 #include "sagips/env/noise.hpp"

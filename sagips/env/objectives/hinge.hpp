@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include <torch/torch.h>
+#include "sagips/data/torch.hpp"
 
 namespace sagips::env {
 

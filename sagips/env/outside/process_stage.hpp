@@ -3,9 +3,8 @@
 #include <memory>
 #include <string>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/noise.hpp"
 #include "sagips/env/outside/simulator_pool.hpp"
 

@@ -3,8 +3,7 @@
 #include <memory>
 #include <string>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/noise.hpp"
 
 namespace sagips::env {

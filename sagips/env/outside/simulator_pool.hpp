@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <torch/torch.h>
-
+#include "sagips/data/torch.hpp"
 #include "sagips/env/outside/simulator_process.hpp"
 
 namespace sagips::env {

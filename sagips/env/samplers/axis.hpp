@@ -2,9 +2,8 @@
 #include <cstdint>
 #include <string>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
+#include "sagips/data/torch.hpp"
 
 namespace sagips::env {
 

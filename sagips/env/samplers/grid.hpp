@@ -1,9 +1,8 @@
 #pragma once
 #include <cstdint>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
+#include "sagips/data/torch.hpp"
 
 namespace sagips::env {
 

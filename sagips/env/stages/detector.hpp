@@ -2,9 +2,8 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/env/noise.hpp"
 
 namespace sagips::env {

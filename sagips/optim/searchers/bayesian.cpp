@@ -5,6 +5,8 @@
 #include <limits>
 #include <numbers>
 
+#include <torch/optim/adam.h>
+
 #include "sagips/env/noise.hpp"
 #include "sagips/env/shuffle.hpp"
 

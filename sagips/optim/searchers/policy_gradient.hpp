@@ -2,10 +2,9 @@
 #include <cstdint>
 #include <optional>
 
-#include <torch/torch.h>
-
 #include "sagips/core/config.hpp"
 #include "sagips/core/random.hpp"
+#include "sagips/data/torch.hpp"
 #include "sagips/optim/searcher.hpp"
 
 namespace sagips::optim::searchers {
