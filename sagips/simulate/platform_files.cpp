@@ -77,7 +77,7 @@ PlatformConfig platform_from(const ConfigDocument& document, const std::string& 
     const std::string where = document.where(fault->key);
     throw ConfigError(where.empty() ? origin : where, fault->message);
   }
-  // What cost() predicts is latency and bandwidth of the network.
+  // No cables are there; but a config that is written must read back.
   if (platform.topology == Topology::one_node) platform.network = platform.loopback;
   return platform;
 }

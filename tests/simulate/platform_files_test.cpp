@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
 #include "sagips/simulate/platform.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/core/temporary_folder.hpp"
@@ -94,8 +95,19 @@ TEST(PlatformFile, GivesACluster) {
   EXPECT_EQ(platform.loopback.latency_s, 0);
 }
 
-// cost() is compared with latency and bandwidth of the network.
-TEST(PlatformFile, OneNodePredictsByItsLoopback) {
+// The file that docs/guides/my_own_cluster.md shows whole.
+TEST(PlatformFile, OfTheGuideIsOne) {
+  const std::string guide = core::read_file(SAGIPS_SOURCE_DIR "/docs/guides/my_own_cluster.md");
+  const std::size_t begin = guide.find("\ndescription:");
+  ASSERT_NE(begin, std::string::npos);
+  const TemporaryFolder folder;
+  const PlatformConfig platform = read_platform(
+      folder.make("mine.yaml", guide.substr(begin, guide.find("```", begin) - begin)));
+  EXPECT_EQ(platform.most_ranks(), 8);
+}
+
+// It has no cables, but a config that is written must read back.
+TEST(PlatformFile, OneNodeHasItsLoopbackForANetwork) {
   const PlatformConfig platform = read_platform("one_node");
   EXPECT_EQ(platform.network.latency_s, platform.loopback.latency_s);
   EXPECT_EQ(platform.network.bandwidth, platform.loopback.bandwidth);

@@ -9,6 +9,7 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "sagips/core/text.hpp"
 #include "tests/core/temporary_folder.hpp"
 
 namespace sagips::simulate {
@@ -190,6 +191,25 @@ TEST(Zones, TakeNoLatency) {
   platform.network.latency_s = platform.loopback.latency_s = 0;
   expect_times(simulated(zones(platform), messages({{0, 0}, {0, 16}})),
                {bytes / 75e9, bytes / 25e9});
+}
+
+std::vector<double> microseconds(const std::string& name, const Pairs& pairs) {
+  std::vector<double> times = simulated(zones(read_platform(name)), messages(pairs));
+  for (double& time : times) time *= 1e6;
+  return times;
+}
+
+TEST(Zones, OfShippedPlatformsTakeTheTimesInTheGuide) {
+  const auto expect_shown = [](const std::vector<double>& times,
+                               const std::vector<std::string>& shown, int digits) {
+    ASSERT_EQ(times.size(), shown.size());
+    for (std::size_t i = 0; i < times.size(); ++i)
+      EXPECT_EQ(core::fixed(times[i], digits), shown[i]);
+  };
+  expect_shown(microseconds("polaris", {{0, 0}, {0, 1}, {3, 255}}), {"3.7", "5.1", "6.6"}, 1);
+  expect_shown(microseconds("fat_tree", {{0, 0}, {0, 1}, {0, 16}}), {"3.7", "8.8", "9.4"}, 1);
+  expect_shown(microseconds("ethernet", {{0, 1}}), {"114"}, 0);
+  expect_shown(microseconds("one_node", {{0, 0}}), {"2.5"}, 1);
 }
 
 // What the check lets pass at its limit has a way for every pair: at most up, router, group, router,
