@@ -51,9 +51,7 @@ ClusterCallbacks callbacks_for(const LinkConfig& loopback) {
 unsigned whole(std::int64_t value) { return static_cast<unsigned>(value); }
 
 std::vector<unsigned> whole(const std::vector<std::int64_t>& values) {
-  std::vector<unsigned> all;
-  for (const std::int64_t value : values) all.push_back(whole(value));
-  return all;
+  return {values.begin(), values.end()};
 }
 
 NetZone* make_dragonfly(const PlatformConfig& platform) {
