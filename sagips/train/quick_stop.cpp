@@ -103,9 +103,19 @@ void QuickStop::decide() {
   if (!all && comm::now_ns() - asked_ns_ < patience_ns) return;
   verdict_ = all ? common_boundary() : -1;
   progress_ = verdict_ < 0 ? Progress::refused : progress_;
+  answer();
+  if (verdict_ >= 0) give_up(verdict_);
+}
+
+void QuickStop::answer() {
   for (int rank = 1; rank < ranks_.size(); ++rank)
     requests_.push_back(ranks_.communicator().send(rank, tag, bytes_of(verdict_)));
-  if (verdict_ >= 0) give_up(verdict_);
+}
+
+void QuickStop::close() {
+  if (progress_ == Progress::given_up) return;
+  const bool nobody_answered = ranks_.is_first() && progress_ != Progress::refused;
+  progress_ = nobody_answered && ranks_.size() > 1 ? Progress::closed : Progress::refused;
 }
 
 void QuickStop::look() {
@@ -118,6 +128,10 @@ void QuickStop::look() {
 // What this rank computes now is lost, most likely; the others need the processor for their answers.
 void QuickStop::poll() {
   if (progress_ == Progress::given_up || progress_ == Progress::refused || !requested_()) return;
+  if (progress_ == Progress::closed) {  // those who ask need not wait for their patience's end
+    progress_ = Progress::refused;
+    return answer();
+  }
   if (ranks_.size() == 1) {
     if (!kept_.empty()) give_up(kept_.back().epoch);
     return;
