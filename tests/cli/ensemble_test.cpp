@@ -123,6 +123,8 @@ TEST(EnsembleCommand, RefusesBadInputBeforeAnythingIsMade) {
   refused("--grid generator.width=8,-8", "generator.width");
   refused("--grid generator.width", "key=value");
   refused("--grid run.seed=1,2", "run.seed");
+  refused("--grid data.bootstrap=true,false", "data.bootstrap");
+  refused("--grid solve.method=moments,random", "solve.method");
   refused("data.file=nowhere.npy", "nowhere.npy");
   refused("--grid optimizer.order=generator_first,sideways", "optimizer.order");
   refused("--ranks 0", "ensemble.ranks");
