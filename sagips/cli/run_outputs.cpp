@@ -6,6 +6,7 @@
 #include "sagips/cli/proposals.hpp"
 #include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_figures.hpp"
+#include "sagips/cli/run_identity.hpp"
 #include "sagips/cli/run_report.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -31,8 +32,7 @@ RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start, 
                        core::Log& log, Timing& timing)
     : job_(job), ranks_(ranks), log_(log), timing_(timing) {
   if (ranks.is_first()) {
-    record::OpenedRun run = record::open_run(
-        job.settings.run, {job.settings.workload, "train", job.effective_config}, start);
+    record::OpenedRun run = record::open_run(job.settings.run, run_identity(job, "train"), start);
     resumed_ = run.resumed;
     folder_.emplace(std::move(run.directory));
     log.add_file(folder_->file(record::run_files::log.name));

@@ -144,6 +144,19 @@ class Resume(unittest.TestCase):
         predicted = subprocess.run([SAGIPS, "predict", run, "samples=10", "out=p.npy"], cwd=self.folder.name)
         self.assertEqual(predicted.returncode, 0)
 
+    def test_other_data_in_the_same_file_begin_anew_and_other_figures_do_not(self):
+        def events(seed):
+            code, output = self.run_to_end(["generate", "proxy1d", "events=2000", "out=events.npy", f"run.seed={seed}"])
+            self.assertEqual(code, 0, output)
+
+        command = [*TRAIN, *OFTEN, *ENDLESS, "data.file=events.npy", "generator.start=random"]
+        events(1)
+        run = self.killed_run(command)
+        self.train_until(lambda: "resuming" in self.log(run), [*command, "run.tensorboard=false", "train.timeline=3"])
+        self.assertIn("changed config: train.timeline: 0 -> 3", self.log(run))
+        events(2)
+        self.train_until(lambda: len(self.runs()) == 2, command)
+
     def test_a_changed_config_is_shown_and_needs_a_word(self):
         named = [*TRAIN, *OFTEN, "run.name=mine"]
         self.killed_run([*named, *ENDLESS], count=1)
