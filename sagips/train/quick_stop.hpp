@@ -59,7 +59,9 @@ class QuickStop {
   std::function<bool()> requested_;
   std::deque<Boundary> kept_;
   std::size_t chosen_ = 0;
-  bool too_dear_ = false;  ///< a copy takes a noticeable share of an epoch
+  /// Boundaries to leave out, as many as make a dear copy cheap on average: one that was slow by
+  /// chance must not end it all.
+  std::int64_t pause_ = 0;
   Progress progress_ = Progress::idle;
   std::int64_t asked_ns_ = 0;
   Flag flag_;
