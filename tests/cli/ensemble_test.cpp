@@ -171,6 +171,26 @@ TEST_P(StoppedEnsemble, GoesOnWhereItWas) {
 INSTANTIATE_TEST_SUITE_P(Signals, StoppedEnsemble, testing::Values("TERM", "KILL"),
                          [](const auto& name) { return name.param; });
 
+// Such a member cannot go on, so it begins anew.
+TEST(EnsembleCommand, CompletesMembersThatWereStoppedWithoutACheckpoint) {
+  Scratch scratch;
+  const std::string command =
+      "ensemble proxy1d --members 2" + tiny +
+      "train.epochs=10000 train.evaluate_every=1000 train.checkpoints.minutes=0 "
+      "run.figures=false ensemble.at_once=1";
+  const std::string first = study_folder + "members/proxy1d/seed_001/";
+  const Outcome stopped = scratch.run("{ " SAGIPS_PROGRAM " " + command +
+                                      " & study=$!; for i in $(seq 2000); do [ -s " + first +
+                                      "metrics.jsonl ] && break; sleep 0.02; done;"
+                                      " kill -TERM $study; wait $study; }");
+  EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
+  EXPECT_FALSE(
+      sagips::record::read_results_json(scratch.path() + "/" + first + "results.json").complete);
+  const Outcome completed = scratch.sagips(command);
+  EXPECT_EQ(completed.exit_code, 0) << completed.out << completed.err;
+  EXPECT_EQ(in_state(scratch, StudyMember::State::done), 2u);
+}
+
 TEST(EnsembleCommand, TakesMoreMembersWithOverrideButNoOtherTraining) {
   Scratch scratch;
   const std::string slow = tiny + "train.epochs=100000000 run.figures=false ensemble.at_once=1";
