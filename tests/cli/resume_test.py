@@ -315,6 +315,16 @@ class Resume(unittest.TestCase):
         self.assertIn("begun on 3 ranks and goes on on 2", self.log(run))
 
     @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_divided_channels_go_on_on_another_number_of_ranks(self):
+        command = ["train", "gaussians", *SMALL, *OFTEN, "train.epochs=200", "ranks.channels=divided", "generator.shared=all",
+                   "exchange=rabenseifner"]
+        self.train_until(lambda: any(self.checkpoints(run) for run in self.runs("gaussians")), command, ranks=4)
+        run = self.runs("gaussians")[0]
+        code, output = self.run_to_end(command, ranks=5)  # the fifth works on the second of three data sets
+        self.assertEqual(code, 0, output)
+        self.assertIn("begun on 4 ranks and goes on on 5", self.log(run))
+
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
     def test_ranks_write_when_they_are_told(self):
         for exchange in ("ring", "rma_ring"):
             with self.subTest(exchange):

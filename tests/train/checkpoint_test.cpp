@@ -162,6 +162,20 @@ TEST(Checkpoints, AreReadByAnotherNumberOfRanks) {
   });
 }
 
+// Two data sets, divided among ranks: nobody takes the discriminator of the other one.
+TEST(Checkpoints, GoToRanksThatDoTheSameWork) {
+  const auto sources = [](int now, int before, int kinds) {
+    std::vector<int> all;
+    for (int rank = 0; rank < now; ++rank) all.push_back(source_rank(rank, before, kinds));
+    return all;
+  };
+  EXPECT_EQ(sources(5, 3, 1), (std::vector<int>{0, 1, 2, 0, 1}));
+  EXPECT_EQ(sources(7, 3, 2), (std::vector<int>{0, 1, 2, 1, 0, 1, 2}));
+  EXPECT_EQ(sources(2, 5, 2), (std::vector<int>{0, 1}));
+  for (const int kinds : {1, 2, 3})
+    EXPECT_EQ(sources(5, 5, kinds), (std::vector<int>{0, 1, 2, 3, 4})) << "nothing moves";
+}
+
 TEST(Checkpoints, GiveWayToTheOneBeforeWhenARankCannotReadItsPart) {
   const TemporaryFolder folder;
   on_ranks(3, [&](comm::Ranks& ranks) {
