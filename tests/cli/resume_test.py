@@ -341,6 +341,39 @@ class Resume(unittest.TestCase):
                 job.communicate(timeout=60)
                 shutil.rmtree(self.folder.name + "/runs")
 
+    def process_of_rank(self, job, rank):
+        def environment(process):
+            try:
+                with open(f"/proc/{process}/environ", "rb") as file:
+                    return file.read().split(b"\0")
+            except OSError:
+                return []
+        return next((process for process in jobs.alive_in_session(job.pid)
+                     if f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment(process)), None)
+
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_a_rank_that_is_behind_hears_of_signals_when_the_first_has_ended(self):
+        command = [*TRAIN, *NEVER_BY_ITSELF, "train.epochs=4000", "exchange=rma_ring", "run.fit=false", "run.name=x"]
+        job = self.start(command, ranks=2)
+        run = self.folder.name + "/runs/proxy1d/x"
+        self.wait_for(lambda: glob.glob(run + "/ranks/*1.jsonl"), "no rank 1")
+        behind = self.process_of_rank(job, 1)
+        if behind is None:
+            self.skipTest("this MPI does not say which process is rank 1")
+        os.kill(behind, signal.SIGSTOP)
+        self.wait_for(lambda: os.path.exists(run + "/checkpoints/writing_last"), "rank 0 does not end")
+        os.kill(behind, signal.SIGCONT)
+        job.send_signal(signal.SIGUSR1)
+        self.wait_for(lambda: self.checkpoints(run), "no checkpoint after SIGUSR1")
+        job.terminate()
+        output, _ = job.communicate(timeout=60)
+        self.assertNotEqual(job.returncode, 0, output)
+        self.assertEqual(self.status(run), "stopped", "rank 1 has epochs to go")
+        code, output = self.run_to_end(command, ranks=2)
+        self.assertEqual(code, 0, output)
+        self.assertIn("resuming", output)
+        self.assertEqual(self.status(run), "finished")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + ["-v"])
