@@ -240,7 +240,7 @@ std::string option(const Arguments& arguments, const std::string& name) {
   return found == arguments.options.end() || found->second.empty() ? "" : found->second.front();
 }
 
-int run(int argc, char** argv, std::initializer_list<optim::WorkloadEntry> workloads) {
+int run(int argc, char** argv, const std::vector<optim::WorkloadEntry>& workloads) {
   std::signal(SIGUSR1, SIG_IGN);  // asks a training for a checkpoint; nobody else minds
   nn::keep_freed_memory();
   std::unique_ptr<comm::Ranks> ranks;

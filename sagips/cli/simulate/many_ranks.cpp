@@ -75,17 +75,38 @@ ManyRanks::ManyRanks(const Job& job, int ranks)
 }
 
 // As in `sagips train`, but for what is sent: the events are there already, once for all.
-optim::DataShare ManyRanks::share(const comm::Communicator& communicator) {
+optim::DataShare ManyRanks::share(const optim::RankPlace& place) {
   optim::DataShare share;
-  share.place = {communicator.rank(), communicator.size()};
+  share.place = place;
   share.fraction = job_.settings.ranks.fraction.value_or(
-      train::traits_of(job_.settings.exchange_choice(), communicator.size()).data_fraction);
+      train::traits_of(job_.settings.exchange_choice(), static_cast<int>(place.ranks))
+          .data_fraction);
   share.distribute = [this, number = std::size_t{0}](const optim::DataShare::Load& load) mutable {
     const std::scoped_lock lock(mutex_);
     if (data_.size() <= number) data_.push_back(load());
     return data_[number++];
   };
   return share;
+}
+
+env::Environment ManyRanks::environment(const optim::DataShare& share) const {
+  return optim::make_environment(*job_.workload, job_.settings.data, optim::Split::held_out,
+                                 job_.seed(), share);
+}
+
+optim::GanConfig ManyRanks::gan_config(std::int64_t ranks) const {
+  optim::GanConfig config = job_.settings.gan;
+  config.optimizer.generator.learning_rate *=
+      train::traits_of(job_.settings.exchange_choice(), static_cast<int>(ranks))
+          .learning_rate_factor;
+  return config;
+}
+
+std::int64_t ManyRanks::floats() {
+  const optim::DataShare first = share({0, static_cast<std::int64_t>(ranks_)});
+  const env::Environment seen = environment(first);
+  optim::Gan gan(gan_config(first.place.ranks), seen, job_.seed(), torch::kCPU, first.place);
+  return gan.generator().shared_size();
 }
 
 void ManyRanks::take_targets(const env::ParameterSet& parameters) {
@@ -142,14 +163,10 @@ void ManyRanks::note_end(const train::RankExchange& exchange, std::int64_t epoch
 void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& clock) {
   comm::Ranks ranks(communicator);
   ranks.patience().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
-  const optim::DataShare share = this->share(communicator);
-  const env::Environment environment = optim::make_environment(
-      *job_.workload, job_.settings.data, optim::Split::held_out, job_.seed(), share);
-  take_targets(environment.parameters);
-  optim::GanConfig gan_config = job_.settings.gan;
-  gan_config.optimizer.generator.learning_rate *=
-      train::traits_of(job_.settings.exchange_choice(), ranks.size()).learning_rate_factor;
-  optim::Gan gan(gan_config, environment, job_.seed(), torch::kCPU, share.place);
+  const optim::DataShare share = this->share({ranks.rank(), ranks.size()});
+  const env::Environment seen = environment(share);
+  take_targets(seen.parameters);
+  optim::Gan gan(gan_config(ranks.size()), seen, job_.seed(), torch::kCPU, share.place);
   train::RankExchange exchange(ranks, gan, job_.settings.exchange_choice(), job_.seed());
   ranks.gather(0);  // all begin together
   const double start_s = clock.now_s();

@@ -28,6 +28,9 @@ class ManyRanks {
   /// throws: ConfigError for what only a real job can do
   ManyRanks(const Job& job, int ranks);
 
+  /// Length of the shared part of the generator. On one thread, before the ranks begin.
+  std::int64_t floats();
+
   /// One rank's whole training. collective; ranks may be threads
   void train(comm::Communicator& communicator, const SimulatedClock& clock);
 
@@ -46,7 +49,9 @@ class ManyRanks {
     int seen = 0;
     double consensus_distance = 0;
   };
-  optim::DataShare share(const comm::Communicator& communicator);
+  optim::DataShare share(const optim::RankPlace& place);
+  env::Environment environment(const optim::DataShare& share) const;
+  optim::GanConfig gan_config(std::int64_t ranks) const;
   void take_targets(const env::ParameterSet& parameters);
   void look(std::int64_t epoch, std::size_t rank, double time_s, optim::Gan& gan);
   void settle(Evaluation& evaluation) const;
