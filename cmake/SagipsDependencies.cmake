@@ -54,3 +54,16 @@ if(NOT SAGIPS_COMM_ONLY)
     message(STATUS "pagmo is not here (Debian: libpagmo-dev): there is no evolutionary search")
   endif()
 endif()
+
+# Simulated clusters: without SimGrid `sagips simulate` says what to install.
+find_package(PkgConfig QUIET)
+set(SimGrid_FOUND FALSE)
+if(PkgConfig_FOUND)
+  pkg_check_modules(SimGrid QUIET IMPORTED_TARGET simgrid)
+endif()
+find_path(SAGIPS_SMPI_INCLUDE mpi.h PATH_SUFFIXES smpi HINTS ${SimGrid_INCLUDE_DIRS} NO_DEFAULT_PATH
+          PATHS /usr/include /usr/local/include)
+if(NOT SimGrid_FOUND OR NOT SAGIPS_SMPI_INCLUDE)
+  set(SimGrid_FOUND FALSE)
+  message(STATUS "SimGrid is not here (Debian: libsimgrid-dev pkg-config): there are no simulated clusters")
+endif()

@@ -46,6 +46,7 @@ OUTSIDE = {  # library: how its headers begin
     "pagmo": ("pagmo/",),
     "CLI11": ("CLI/",),
     "libxsmm": ("libxsmm",),
+    "SimGrid": ("simgrid/", "smpi/"),
 }
 OUTSIDE_OF = {  # layer: libraries it may use
     "core": ("yaml-cpp", "nlohmann-json", "fmt", "spdlog", "Random123"),
@@ -57,7 +58,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "env": ("LibTorch",),
     "optim": ("LibTorch", "NLopt", "pagmo"),
     "analysis": (),
-    "simulate": (),
+    "simulate": ("SimGrid",),
     "train": ("LibTorch",),
     "workloads": ("LibTorch",),
     "cli": ("CLI11", "LibTorch"),

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -29,12 +28,6 @@ bool alive(std::int64_t process) {
 }
 
 }  // namespace
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // Zeroed memory is a valid entry.
 struct alignas(64) Board::Entry {
@@ -76,7 +69,7 @@ std::optional<std::int64_t> Board::began(int rank, int exchange, std::uint64_t c
   return calls.began_ns[call % remembered].load(std::memory_order_relaxed);
 }
 
-void Board::beat() { entry(communicator_.rank())->beat_ns = now_ns(); }
+void Board::beat() { entry(communicator_.rank())->beat_ns = communicator_.now_ns(); }
 
 std::int64_t Board::last_beat_ns(int rank) const {
   const Entry* seen = entry(rank);
@@ -97,7 +90,7 @@ int Board::culprit(const std::vector<int>& partners, int exchange, std::uint64_t
   }
   if (slowest >= 0) return slowest;
   // All have come. Who waits gives a sign of life now and then; who hangs gives none.
-  std::int64_t oldest = now_ns() - silent_ns;
+  std::int64_t oldest = communicator_.now_ns() - silent_ns;
   for (const int rank : partners) {
     const std::int64_t beat = last_beat_ns(rank);
     if (beat == 0 || beat >= oldest) continue;

@@ -9,9 +9,6 @@
 
 namespace sagips::comm {
 
-/// Nanoseconds of a clock that all ranks of a node share.
-std::int64_t now_ns();
-
 /// What the ranks of a node know of each other beside the messages: how far each has come, whether
 /// its process lives, and who speaks when the job fails. Ranks on other nodes are not seen.
 class Board {

@@ -1,9 +1,31 @@
 #include "sagips/comm/communicator.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <thread>
 
 namespace sagips::comm {
+
+namespace {
+
+constexpr std::int64_t eager_looks = 512;
+
+inline void spin() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 Request::~Request() {
   if (owner_) owner_->forget(handle_);
@@ -18,6 +40,16 @@ int Communicator::ranks_on_node() const {
   return static_cast<int>(
       std::count(nodes_.begin(), nodes_.end(), nodes_[static_cast<std::size_t>(rank_)]));
 }
+
+// Who may be waited for needs this processor: on a crowded node at once, else after a while.
+void Communicator::pause(std::int64_t look) {
+  if (crowded_ || look > eager_looks)
+    sched_yield();
+  else
+    spin();
+}
+
+void Communicator::rest() { std::this_thread::sleep_for(std::chrono::microseconds(500)); }
 
 std::unique_ptr<Communicator> Communicator::split(int) {
   throw CommError(description() + " cannot be split.");

@@ -18,6 +18,9 @@ class CommError : public core::Error {
   using core::Error::Error;
 };
 
+/// Nanoseconds of a clock that all ranks of a node share.
+std::int64_t now_ns();
+
 class Communicator;
 
 /// A message on its way. Its buffer must stay until it is ready. Move-only.
@@ -87,6 +90,15 @@ class Communicator {
   /// Parts that span nodes must share none: Open MPI 4 gives files of their windows the same name
   /// (open-mpi/ompi issue 9492). throws: CommError where it cannot be had
   virtual std::unique_ptr<Communicator> split(int colour);
+  /// The clock of the ranks: `comm::now_ns`, or that of simulated ones.
+  virtual std::int64_t now_ns() const { return comm::now_ns(); }
+  /// Between two looks at what is waited for; `look` counts from 1.
+  virtual void pause(std::int64_t look);
+  /// The same in waits that last: leaves the processor to others.
+  virtual void rest();
+  /// This rank has added up, or read from memory that its node shares, so many bytes of others. Takes
+  /// simulated ranks time.
+  virtual void touched(std::size_t) {}
   /// Ends all ranks of the job with this exit code, now.
   [[noreturn]] virtual void abort(int exit_code) = 0;
   /// "MPI (Open MPI 4.1.4)", "threads"

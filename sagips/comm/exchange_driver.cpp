@@ -38,12 +38,12 @@ void ExchangeDriver::start(ReplicaView replica, Step step) {
   if (replica.gradients.size() != site_.floats)
     throw core::Error(core::text("a replica of ", replica.gradients.size(), " floats came ",
                                  whom_.what, ", which was made for ", site_.floats, "."));
-  const std::int64_t now = now_ns();
+  const std::int64_t now = site_.communicator->now_ns();
   step_ = step;
   whom_.call = ++report_.calls;
   site_.patience->board().begin_call(index_, whom_.call, now);
   flow_.begin(exchange_->gradients(replica, step));
-  started_ns_ = now_ns();
+  started_ns_ = site_.communicator->now_ns();
   over_ns_ = flow_.over() ? started_ns_ : 0;
   progress_ns_ = 0;
   report_.exposed_s += seconds(started_ns_ - now);
@@ -52,16 +52,16 @@ void ExchangeDriver::start(ReplicaView replica, Step step) {
 void ExchangeDriver::progress() {
   site_.patience->look_after();
   if (flow_.over()) return;
-  const std::int64_t now = now_ns();
+  const std::int64_t now = site_.communicator->now_ns();
   flow_.ready();
-  const std::int64_t end = now_ns(), spent = end - now;
+  const std::int64_t end = site_.communicator->now_ns(), spent = end - now;
   if (flow_.over()) over_ns_ = end;
   progress_ns_ += spent;
   report_.exposed_s += seconds(spent);
 }
 
 void ExchangeDriver::finish() {
-  const std::int64_t now = now_ns();
+  const std::int64_t now = site_.communicator->now_ns();
   // what came between start and now was hidden behind this rank's own work
   const std::int64_t until = flow_.over() ? over_ns_ : now;
   report_.hidden_s += seconds(std::max<std::int64_t>(0, until - started_ns_ - progress_ns_));
@@ -69,12 +69,12 @@ void ExchangeDriver::finish() {
 }
 
 void ExchangeDriver::after_update(ReplicaView replica, Step step) {
-  const std::int64_t now = now_ns();
+  const std::int64_t now = site_.communicator->now_ns();
   flow_.begin(exchange_->mix_weights(replica, step));
   if (!flow_.over())
     wait(step, now);
   else
-    report_.exposed_s += seconds(now_ns() - now);
+    report_.exposed_s += seconds(site_.communicator->now_ns() - now);
 }
 
 // The last of the partners to begin this call; those that are not seen count as begun.
@@ -88,12 +88,12 @@ std::int64_t ExchangeDriver::last_start(std::int64_t otherwise) const {
 
 void ExchangeDriver::wait(Step step, std::int64_t entered_ns) {
   if (flow_.over()) {
-    report_.exposed_s += seconds(now_ns() - entered_ns);
+    report_.exposed_s += seconds(site_.communicator->now_ns() - entered_ns);
     return;
   }
   whom_.partners = exchange_->partners(step);
   site_.patience->wait(flow_, whom_);
-  const std::int64_t end = now_ns();
+  const std::int64_t end = site_.communicator->now_ns();
   const std::int64_t waited = std::min(end, last_start(entered_ns)) - entered_ns;
   report_.waiting_s += seconds(waited);
   report_.exposed_s += seconds(end - entered_ns - waited);

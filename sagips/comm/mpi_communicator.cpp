@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -17,6 +18,14 @@
 namespace sagips::comm {
 
 namespace {
+
+// This source is built twice: with the MPI library of the machine, and with SimGrid's for ranks of a
+// simulated cluster, which run in one process.
+#ifdef SAGIPS_SIMULATED
+constexpr bool simulated = true;
+#else
+constexpr bool simulated = false;
+#endif
 
 std::string error_text(int code) {
   std::array<char, MPI_MAX_ERROR_STRING> buffer{};
@@ -134,9 +143,9 @@ class MpiMemory final : public Memory {
   /// `node`: who can be mapped, empty for nobody; `place[r]`: rank r's place in it, -1: elsewhere.
   MpiMemory(const Comm& all, const Comm* node, const std::vector<int>& place, int rank,
             std::size_t bytes)
-      : blocks_(place.size(), nullptr) {
+      : size_(static_cast<MPI_Aint>(rounded(bytes))), blocks_(place.size(), nullptr) {
     void* own = nullptr;
-    const auto size = static_cast<MPI_Aint>(rounded(bytes));
+    const MPI_Aint size = size_;
     if (node == nullptr) {
       check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, all.get(), &own, remote_.address()),
             "MPI_Win_allocate");
@@ -175,6 +184,7 @@ class MpiMemory final : public Memory {
     publish();
   }
   void publish() override {
+    if (simulated) return;  // one process: whatever is written is seen
     if (remote_.get() != MPI_WIN_NULL) MPI_Win_sync(remote_.get());
     if (shared_.get() != MPI_WIN_NULL) MPI_Win_sync(shared_.get());
   }
@@ -185,27 +195,68 @@ class MpiMemory final : public Memory {
     int unit = 0;
     void* base = nullptr;
     check(MPI_Win_shared_query(shared_.get(), place, &size, &unit, &base), "MPI_Win_shared_query");
-    return static_cast<std::byte*>(base);
+    // SimGrid 3.32 gives the first block, whoever is asked for; the others follow it
+    return static_cast<std::byte*>(base) + (simulated ? place * size_ : 0);
   }
 
+  MPI_Aint size_;  ///< of a block
   std::byte* own_ = nullptr;
   std::vector<std::byte*> blocks_;
   Win shared_;
   Win remote_;  // declared last: freed before the memory it shows
 };
 
-std::uint64_t pack(MPI_Request request) {
-  std::uint64_t handle = 0;
-  static_assert(sizeof(MPI_Request) <= sizeof(handle));
-  std::memcpy(&handle, &request, sizeof(request));
-  return handle;
-}
+/// Messages on their way, by handle.
+class Requests {
+ public:
+  std::uint64_t add(MPI_Request request) {
+    if (free_.empty()) {
+      free_.push_back(requests_.size());
+      requests_.push_back(MPI_REQUEST_NULL);
+    }
+    const std::size_t place = free_.back();
+    free_.pop_back();
+    requests_[place] = request;
+    return place;
+  }
+  bool test(std::uint64_t handle) {
+    int done = requests_[handle] == MPI_REQUEST_NULL ? 1 : 0;
+    if (done == 0) check(MPI_Test(&requests_[handle], &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0) {
+      if (simulated) unready_.insert(handle);
+      return false;
+    }
+    if (simulated) unready_.erase(handle);
+    free_.push_back(handle);
+    return true;
+  }
+  void forget(std::uint64_t handle) noexcept {
+    MPI_Cancel(&requests_[handle]);
+    MPI_Request_free(&requests_[handle]);
+    unready_.erase(handle);
+    free_.push_back(handle);
+  }
+  /// Until one of those is ready that were not when they were last asked for. False when none was
+  /// asked for.
+  bool wait_for_any() {
+    if (unready_.empty()) return false;
+    const std::vector<std::size_t> places(unready_.begin(), unready_.end());
+    std::vector<MPI_Request> waiting;
+    for (const std::size_t place : places) waiting.push_back(requests_[place]);
+    int ready = 0;
+    check(MPI_Waitany(static_cast<int>(waiting.size()), waiting.data(), &ready, MPI_STATUS_IGNORE),
+          "MPI_Waitany");
+    if (ready != MPI_UNDEFINED)
+      requests_[places[static_cast<std::size_t>(ready)]] = MPI_REQUEST_NULL;  // tests as done
+    unready_.clear();
+    return true;
+  }
 
-MPI_Request unpack(std::uint64_t handle) {
-  MPI_Request request;
-  std::memcpy(&request, &handle, sizeof(request));
-  return request;
-}
+ private:
+  std::vector<MPI_Request> requests_;
+  std::vector<std::size_t> free_;
+  std::set<std::size_t> unready_;  ///< asked for since the last wait
+};
 
 class MpiCommunicator final : public Communicator {
  public:
@@ -226,28 +277,34 @@ class MpiCommunicator final : public Communicator {
     nodes_ = number_nodes(lowest_ranks);
     int next = 0;
     for (const int one : lowest_ranks) place_.push_back(one == lowest ? next++ : -1);
-    share_processors();
+    if (!simulated) share_processors();
   }
 
   Request send(int to, int tag, std::span<const std::byte> message) override {
     MPI_Request request;
     check(MPI_Isend(message.data(), count(message.size()), MPI_BYTE, to, tag, all_.get(), &request),
           "MPI_Isend");
-    return {*this, pack(request)};
+    return {*this, requests_.add(request)};
   }
   Request receive(int from, int tag, std::span<std::byte> message) override {
     MPI_Request request;
     check(
         MPI_Irecv(message.data(), count(message.size()), MPI_BYTE, from, tag, all_.get(), &request),
         "MPI_Irecv");
-    return {*this, pack(request)};
+    return {*this, requests_.add(request)};
   }
   Request all_reduce(std::span<const float> values, std::span<float> sum) override {
+    if (simulated) {  // SimGrid 3.32 aborts in MPI_Iallreduce on some hundred ranks
+      check(MPI_Allreduce(values.data(), sum.data(), count(values.size()), MPI_FLOAT, MPI_SUM,
+                          all_.get()),
+            "MPI_Allreduce");
+      return {};
+    }
     MPI_Request request;
     check(MPI_Iallreduce(values.data(), sum.data(), count(values.size()), MPI_FLOAT, MPI_SUM,
                          all_.get(), &request),
           "MPI_Iallreduce");
-    return {*this, pack(request)};
+    return {*this, requests_.add(request)};
   }
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     check(MPI_Allgather(mine.data(), count(mine.size()), MPI_BYTE, all.data(), count(mine.size()),
@@ -263,13 +320,33 @@ class MpiCommunicator final : public Communicator {
     part->crowded_ = part->crowded_ || crowded_;  // the other parts use the processors, too
     return part;
   }
+  std::int64_t now_ns() const override {
+    return simulated ? static_cast<std::int64_t>(MPI_Wtime() * 1e9) : Communicator::now_ns();
+  }
+  // Simulated time goes on only while a rank waits for it.
+  void pause(std::int64_t look) override {
+    if (!simulated) return Communicator::pause(look);
+    constexpr double step_s = 5e-8;
+    if (!requests_.wait_for_any())  // something in memory: looks come further and further apart
+      config_.simulated.spend(step_s * (1 + static_cast<double>(look) / 16));
+  }
+  void rest() override {
+    if (!simulated) return Communicator::rest();
+    if (!requests_.wait_for_any()) config_.simulated.spend(1e-5);
+  }
+  void touched(std::size_t bytes) override {
+    if (simulated && config_.simulated.memory_bandwidth > 0)
+      config_.simulated.spend(static_cast<double>(bytes) / config_.simulated.memory_bandwidth);
+  }
   void abort(int exit_code) override {
+    if (simulated) std::_Exit(exit_code);  // all ranks are this process
     // MPICH's launcher drops what it has not read yet, and that may be why the job ends.
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     MPI_Abort(MPI_COMM_WORLD, exit_code);
     std::_Exit(exit_code);
   }
   std::string description() const override {
+    if (simulated) return "simulated ranks (SimGrid)";
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> buffer{};
     int length = 0;
     MPI_Get_library_version(buffer.data(), &length);
@@ -278,17 +355,8 @@ class MpiCommunicator final : public Communicator {
   }
 
  private:
-  bool test(std::uint64_t handle) override {
-    MPI_Request request = unpack(handle);
-    int done = 0;
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    return done != 0;
-  }
-  void forget(std::uint64_t handle) noexcept override {
-    MPI_Request request = unpack(handle);
-    MPI_Cancel(&request);
-    MPI_Request_free(&request);
-  }
+  bool test(std::uint64_t handle) override { return requests_.test(handle); }
+  void forget(std::uint64_t handle) noexcept override { requests_.forget(handle); }
 
   // More ranks on this node than processors that any of them may use.
   void share_processors() {
@@ -300,6 +368,7 @@ class MpiCommunicator final : public Communicator {
 
   std::shared_ptr<Library> library_;  // declared first: ended after the communicators below it
   Comm all_, node_;
+  Requests requests_;
   std::vector<int> place_;  ///< of each rank on this node, -1: elsewhere
   MpiConfig config_;
 };

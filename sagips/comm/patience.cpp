@@ -1,10 +1,6 @@
 #include "sagips/comm/patience.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "sagips/core/text.hpp"
 
@@ -12,14 +8,7 @@ namespace sagips::comm {
 
 namespace {
 
-constexpr int polls_between_looks = 512;
 constexpr std::int64_t death_check_ns = 100'000'000;
-
-inline void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 }  // namespace
 
@@ -29,17 +18,13 @@ Patience::Patience(Communicator& communicator, Board& board, Config config)
 void Patience::wait(Condition& condition, const Whom& whom) {
   if (condition.ready()) return;
   if (whom.however_long) return wait_long(condition, whom);
-  const std::int64_t start = now_ns();
+  const std::int64_t start = communicator_.now_ns();
   std::int64_t next_check = start + death_check_ns;
   for (std::int64_t poll = 1; !condition.ready(); ++poll) {
-    // Who may be waited for needs this processor: on a crowded node at once, else after a while.
-    if (communicator_.crowded() || poll > polls_between_looks)
-      sched_yield();
-    else
-      pause();
+    communicator_.pause(poll);
     if (poll % 16 != 0) continue;
     look_after();
-    const std::int64_t now = now_ns();
+    const std::int64_t now = communicator_.now_ns();
     if (now > next_check) {
       board_.beat();
       check_deaths();
@@ -50,13 +35,12 @@ void Patience::wait(Condition& condition, const Whom& whom) {
 }
 
 void Patience::wait_long(Condition& condition, const Whom& whom) {
-  constexpr auto nap = std::chrono::microseconds(500);
-  const std::int64_t start = now_ns();
+  const std::int64_t start = communicator_.now_ns();
   std::int64_t next_check = start + death_check_ns;
   while (!condition.ready()) {
-    std::this_thread::sleep_for(nap);
+    communicator_.rest();
     look_after();
-    const std::int64_t now = now_ns();
+    const std::int64_t now = communicator_.now_ns();
     if (now < next_check) continue;
     next_check = now + death_check_ns;
     board_.beat();

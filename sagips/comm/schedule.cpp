@@ -23,7 +23,10 @@ Task run_schedule(const Group& group, const Schedule& schedule, std::span<float>
     if (hop.to >= 0) sent = group.send(hop.to, part(values, hop.send));
     co_await received;
     co_await sent;  // before its piece is changed
-    if (hop.from >= 0 && adds) add(part(values, hop.receive), into);
+    if (hop.from >= 0 && adds) {
+      add(part(values, hop.receive), into);
+      group.communicator().touched(into.size_bytes());
+    }
     if (hop.finished.size > 0)
       scale(part(values, hop.finished), 1.0F / static_cast<float>(group.size()));
   }

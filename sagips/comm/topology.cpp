@@ -100,25 +100,25 @@ Schedule halving_doubling(int index, int n, Piece where) {
     return Piece{where.first + low.first, high.first + high.size - low.first};
   };
 
-  int first = 0;  // this place keeps pieces [first, first + distance) after each halving
-  for (int distance = even / 2; distance > 0; distance /= 2) {
+  // The halves go to the next neighbour and the small pieces far away: neighbours share a node or a
+  // switch, and what is far shares its cables with many.
+  int first = 0;  // this place keeps pieces [first, first + count) after each halving
+  for (int distance = 1, count = even / 2; count > 0; distance *= 2, count /= 2) {
     const int peer = at(place ^ distance);
     const bool lower = (place & distance) == 0;
-    const int keep = lower ? first : first + distance, give = lower ? first + distance : first;
-    schedule.push_back({.to = peer,
-                        .from = peer,
-                        .send = pieces(give, distance),
-                        .receive = pieces(keep, distance)});
+    const int keep = lower ? first : first + count, give = lower ? first + count : first;
+    schedule.push_back(
+        {.to = peer, .from = peer, .send = pieces(give, count), .receive = pieces(keep, count)});
     first = keep;
   }
   if (!schedule.empty()) schedule.back().finished = pieces(first, 1);
-  for (int distance = 1; distance < even; distance *= 2) {
+  for (int distance = even / 2, count = 1; distance > 0; distance /= 2, count *= 2) {
     const int peer = at(place ^ distance);
-    const int start = first / distance * distance;
+    const int start = first / count * count;
     schedule.push_back({.to = peer,
                         .from = peer,
-                        .send = pieces(start, distance),
-                        .receive = pieces(start ^ distance, distance),
+                        .send = pieces(start, count),
+                        .receive = pieces(start ^ count, count),
                         .action = Hop::Action::replace});
   }
   if (index < 2 * surplus) schedule.push_back({.to = index - 1, .send = where});

@@ -27,8 +27,9 @@ struct TreePlace {
 std::array<TreePlace, 2> two_trees(int rank, int n);
 
 /// Rabenseifner's all-reduce of `values` within `where`, for place `index` of n: recursive halving,
-/// then recursive doubling; a number of ranks that is no power of two folds the surplus in first and
-/// out last. source: Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005) 49
+/// then recursive doubling, the largest pieces between neighbours; a number of ranks that is no power
+/// of two folds the surplus in first and out last.
+/// source: Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005) 49; which pieces go how far: simulated
 Schedule halving_doubling(int index, int n, Piece where);
 
 /// Offsets of the one-peer exponential graph: 1, 2, 4, ... below n, one an epoch.

@@ -114,6 +114,7 @@ Window::View Window::pinned(int rank, int slot) const {
           reinterpret_cast<const float*>(memory_->block(rank) + buffer_offset(slot, buffer)),
           floats_};
       view.pin_ = &there.pins[buffer];
+      communicator_.touched(view.values_.size_bytes());
       return view;
     }
     there.pins[buffer].fetch_sub(1);

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <memory>
 
 #include "sagips/comm/communicator.hpp"
 #include "sagips/simulate/platform.hpp"
@@ -28,10 +29,12 @@ class Cluster {
   /// For the rank that calls: simulated time goes on, and others take their turns.
   static void spend(double seconds);
   static double now_s();  ///< simulated
+  /// Until all ranks have come here, at no cost of its own; for measurements. collective
+  void align();
 
  private:
   struct Simulation;
-  Simulation* simulation_;
+  std::unique_ptr<Simulation> simulation_;
 };
 
 }  // namespace sagips::simulate

@@ -18,7 +18,7 @@ struct ReplayConfig {
   /// Lengths of the network's tensors, in floats; exchanged as one array, or each by itself.
   std::vector<std::int64_t> tensors = {51206};
   bool fused = true;
-  std::int64_t epochs = 10;
+  std::int64_t epochs = 10;  ///< of the scenario; 0: only the exchange by itself
   PlatformConfig platform;
   ScenarioConfig scenario;
 
@@ -30,19 +30,33 @@ struct ReplayResult {
   std::string exchange;
   std::int64_t ranks = 0, floats = 0, epochs = 0;
   bool fused = true;
-  bool exact = false;        ///< promised, and found: all ranks held the same mean, bit for bit
-  double largest_error = 0;  ///< of a mean that was promised, relative to the largest mean
-  double epoch_s =
-      0;  ///< from the end of the first epoch to the end of the last, of the last rank, an epoch
-  double exchange_s =
-      0;  ///< an epoch of the same without computation, pauses and transfers; 0: not asked for
-  double exposed_s = 0;  ///< inside the exchange or waiting for others, mean over ranks, an epoch
-  double messages = 0, bytes = 0;  ///< of the rank that sends most, an epoch: what cost() says
-  double sent_messages = 0, sent_bytes = 0;  ///< of that rank, an epoch: what was counted
-  double predicted_s = 0;  ///< messages * latency + bytes / bandwidth, of the platform's network
-  std::vector<double> epochs_per_s;  ///< by rank, over its own time
-  double host_s = 0;                 ///< what the simulation took
-  double host_bytes = 0;             ///< most memory that it used
+  bool promised = false;     ///< that all ranks end with the same mean
+  bool exact = false;        ///< found: the mean within rounding, the same bits on all ranks
+  double largest_error = 0;  ///< of a mean that was promised; gradients are uniform in (-0.5, 0.5)
+  /// An exchange by itself, which all ranks begin at the same time, until the last one has ended;
+  /// mean over the epochs of its `period()`.
+  double exchange_s = 0;
+  double epoch_s = 0;    ///< of the scenario, until the last rank has ended
+  double exposed_s = 0;  ///< of it inside the exchange or waiting for others, mean over ranks
+  double messages = 0, bytes = 0;  ///< an epoch, of the rank that sends most: what cost() says
+  double sent_messages = 0, sent_bytes = 0;  ///< an epoch, of the rank that sent most
+  double latency_s = 0, bandwidth = 0;  ///< of a message from the first to the last rank, measured
+  double predicted_s = 0;               ///< messages * latency + bytes / bandwidth
+  std::vector<double> epochs_per_s;     ///< of the scenario, by rank, over its own time
+  double host_s = 0;                    ///< what the simulation took
+  double host_bytes = 0;                ///< most memory that it used
+
+  void fields(core::FieldList& list);
 };
+
+/// Needs SimGrid (sagips::simulator); once in the life of a process.
+/// throws: ConfigError for what is refused, core::Error for ranks that wait for each other
+ReplayResult replay(const ReplayConfig& config);
+
+/// As YAML. throws: ConfigError, StorageError
+ReplayConfig read_replay_config(const std::string& path);
+ReplayResult read_replay_result(const std::string& path);
+void write_replay_config(const std::string& path, const ReplayConfig& config);
+void write_replay_result(const std::string& path, const ReplayResult& result);
 
 }  // namespace sagips::simulate

@@ -17,10 +17,11 @@ double Auto::median_time(const Site& site, Exchange& exchange) const {
   std::vector<float> weights(site.floats), gradients(site.floats, 1.0F);
   std::vector<double> times;
   for (std::int64_t k = 0; k < config_.repeats + 2; ++k) {
-    const std::int64_t start = now_ns();
+    const std::int64_t start = site.communicator->now_ns();
     Flow flow(exchange.gradients({weights, gradients}, {1}));
     site.patience->wait(flow, {exchange.partners({1}), 0, 0, "while exchanges were measured"});
-    if (k >= 2) times.push_back(static_cast<double>(now_ns() - start) * 1e-9);  // two to warm up
+    const std::int64_t spent = site.communicator->now_ns() - start;
+    if (k >= 2) times.push_back(static_cast<double>(spent) * 1e-9);  // two to warm up
   }
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());

@@ -34,6 +34,10 @@ class RmaRing final : public Exchange {
   void take_state(const State& state) override;
 
  private:
+  Window::View look(int hop, std::size_t bytes);
+  void average(std::span<float> values);
+  void add_up(std::span<float> values);
+
   Group group_;
   ClockedWindow window_;
 };

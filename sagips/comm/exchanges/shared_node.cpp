@@ -55,6 +55,7 @@ void SharedNode::average_whole(std::span<float> values) const {
   for (int k = 0; k < group_.size(); ++k)
     arrays.push_back(k == group_.index() ? values.data() : array(k));
   mean_of(arrays, values);
+  group_.communicator().touched(values.size_bytes() * (arrays.size() - 1));
 }
 
 // The mean replaces this rank's own contribution to its piece, which nobody else reads.
@@ -63,6 +64,7 @@ void SharedNode::average_piece(std::span<float> values) const {
   std::vector<const float*> arrays;
   for (int k = 0; k < group_.size(); ++k) arrays.push_back(array(k) + mine.first);
   mean_of(arrays, {array(group_.index()) + mine.first, mine.size});
+  group_.communicator().touched(mine.size * sizeof(float) * (arrays.size() - 1));
 }
 
 void SharedNode::collect(std::span<float> values) const {
@@ -70,6 +72,8 @@ void SharedNode::collect(std::span<float> values) const {
     const Piece where = piece(values.size(), k, group_.size());
     std::copy_n(array(k) + where.first, where.size, values.data() + where.first);
   }
+  const Piece mine = piece(values.size(), group_.index(), group_.size());
+  group_.communicator().touched((values.size() - mine.size) * sizeof(float));
 }
 
 Task SharedNode::gradients(ReplicaView replica, Step) {
@@ -77,6 +81,7 @@ Task SharedNode::gradients(ReplicaView replica, Step) {
   const std::span<float> values = replica.gradients;
   ++call_;
   std::copy(values.begin(), values.end(), array(group_.index()));
+  group_.communicator().touched(values.size_bytes());
   signals(group_.index()).posted.store(call_, std::memory_order_release);
   Until posted([this] { return all_posted(); });
   co_await posted;
