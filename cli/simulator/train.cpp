@@ -57,8 +57,8 @@ class EpochTime {
     return 2 * (gpu_.latency_s + array_bytes_ / gpu_.bandwidth) + events_s;
   }
   double pause_s(std::int64_t epoch) const {
-    const bool after = scenario_.pause_every > 0 && epoch > 1 &&
-                       (epoch - 1) % scenario_.pause_every == 0;
+    const bool after =
+        scenario_.pause_every > 0 && epoch > 1 && (epoch - 1) % scenario_.pause_every == 0;
     return after ? scenario_.pause_s : 0;
   }
 
