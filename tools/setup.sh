@@ -23,6 +23,7 @@ optional=(ccache          # builds work without it, only slower
           libxsmm-dev     # matrix products at the rate of the machine; without it those of LibTorch
           libpagmo-dev    # evolutionary search for parameters
           libdnnl-dev     # only for `make bench`: one of the rates an epoch is compared with
+          libsimgrid-dev  # for `sagips simulate`: exchanges on simulated clusters
           chromium        # for the test that looks at a report in a browser
           python3-numpy   # for the test of the simulator in NumPy (examples/process_stage)
           mpich libmpich-dev)  # for the test that SAGIPS works with another MPI

@@ -35,6 +35,9 @@ struct Axis {
   bool tick_labels = true;
   std::vector<std::string> names{};  ///< stand at 0, 1, ... instead of numbers
   std::vector<double> marks{};       ///< ticks at these numbers and nowhere else; empty: round ones
+  /// Of x: what stands above the panel at each tick, and what it counts ("nodes"); empty: nothing.
+  std::vector<std::string> above{};
+  std::string above_label{};
 };
 
 /// One pair of axes. A panel with neither title nor series leaves its place in the grid empty.

@@ -24,6 +24,7 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode generate(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode convergence(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode simulate(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode closure(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode compare(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode solve(const Workloads& workloads, const Arguments& arguments);

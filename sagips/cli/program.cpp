@@ -78,6 +78,15 @@ std::vector<CommandOption> convergence_options() {
           {"override", "", "go on with run.name=NAME although keys of `convergence` have changed"}};
 }
 
+std::vector<CommandOption> simulate_options() {
+  return {{"ranks", "K,K", "numbers of ranks; 4,8,20,40,100,200,400 without"},
+          {"platform", "NAME|FILE", "polaris, fat_tree, ethernet, one_node, or a file of your own"},
+          {"exchanges", "NAME,NAME", "what to simulate; without: all that can run there"},
+          {"convergence", "", "train on simulated ranks and compare residuals in simulated time"},
+          {"fresh", "", "begin anew instead of going on with unfinished simulations"},
+          {"override", "", "go on with run.name=NAME with other ranks or exchanges"}};
+}
+
 const CommandEntry commands[] = {
     {"train",
      "learn the parameters behind measured events",
@@ -139,6 +148,17 @@ const CommandEntry commands[] = {
      "  sagips closure proxy1d/closure --experiments 100 --method gan\n"
      "  mpirun -n 8 sagips closure proxy1d --experiments 1000 solve.bootstraps=20\n",
      closure, Use::required, Over::all, closure_options()},
+    {"simulate",
+     "what each exchange would take on a cluster, with its real code on simulated ranks",
+     "NAME|FILE", source_help,
+     "  sagips simulate proxy1d/paper\n"
+     "  sagips simulate proxy1d/paper --ranks 4,40,400 --exchanges ring,arar_arar,rabenseifner\n"
+     "  sagips simulate proxy1d/paper --platform my_cluster.yaml simulate.scenario.compute_s=0.02\n"
+     "  sagips simulate proxy1d/paper --ranks 1000 simulate.scenario.jitter=0.1\n"
+     "  sagips simulate proxy1d/paper simulate.compute_from=runs/proxy1d/one_rank\n"
+     "  sagips simulate gaussians/many_ranks --convergence --ranks 64 "
+     "simulate.scenario.compute_s=0.005\n",
+     simulate, Use::required, Over::one, simulate_options()},
     {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
      "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n",

@@ -6,6 +6,7 @@
 #include "sagips/cli/proposals.hpp"
 #include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_figures.hpp"
+#include "sagips/cli/run_identity.hpp"
 #include "sagips/cli/run_report.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -14,6 +15,13 @@
 namespace sagips::cli {
 
 namespace {
+
+// How many kinds of networks the ranks train: each data set has a discriminator of its own where they
+// are divided.
+int kinds_of_ranks(const Job& job) {
+  if (job.settings.ranks.channels == train::RankConfig::Channels::all) return 1;
+  return static_cast<int>(optim::channels_in_use(*job.workload, job.settings.data).size());
+}
 
 // Rank 0 makes the folder, all know its path.
 std::string announce(comm::Ranks& ranks, const std::string& path) {
@@ -31,8 +39,7 @@ RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start, 
                        core::Log& log, Timing& timing)
     : job_(job), ranks_(ranks), log_(log), timing_(timing) {
   if (ranks.is_first()) {
-    record::OpenedRun run = record::open_run(
-        job.settings.run, {job.settings.workload, "train", job.effective_config}, start);
+    record::OpenedRun run = record::open_run(job.settings.run, run_identity(job, "train"), start);
     resumed_ = run.resumed;
     folder_.emplace(std::move(run.directory));
     log.add_file(folder_->file(record::run_files::log.name));
@@ -52,8 +59,8 @@ Beginning RunOutputs::beginning() const {
   Beginning beginning{path_, run_id_};
   const record::CheckpointStore store(core::text(path_, "/", record::run_files::checkpoints.name),
                                       run_id_, job_.settings.checkpoints.keep);
-  beginning.restored =
-      train::restore(ranks_, store, [this](const std::string& line) { log_.warning(line); });
+  beginning.restored = train::restore(
+      ranks_, store, [this](const std::string& line) { log_.warning(line); }, kinds_of_ranks(job_));
   if (resumed_) say_resumed(beginning.restored);
   return beginning;
 }
@@ -80,8 +87,10 @@ void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) con
                        epochs > 0 ? core::text(" of ", epochs) : "", ", ",
                        core::duration(restored->time_s), " trained", how_not));
   if (restored->ranks == ranks_.size()) return;
+  const int kinds = kinds_of_ranks(job_);
   log_.info(core::text("it was begun on ", restored->ranks, " ranks and goes on on ", ranks_.size(),
                        ": rank r takes the networks of rank r mod ", restored->ranks,
+                       kinds > 1 ? " or of another one with its data set" : "",
                        ranks_.size() < restored->ranks
                            ? core::text(" (those of ranks ", ranks_.size(), " to ",
                                         restored->ranks - 1, " are left out)")

@@ -65,6 +65,7 @@ void Settings::fields(core::FieldList& list) {
   list.group("ensemble", ensemble, "how `sagips ensemble` trains many networks");
   list.group("convergence", convergence, "which trainings `sagips convergence` compares");
   list.group("closure", closure, "what `sagips closure` repeats");
+  list.group("simulate", simulate, "what `sagips simulate` lets run on a simulated cluster");
   solvers.fields(list);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/cli/simulate/simulate_config.hpp"
 #include "sagips/cli/study/closure_config.hpp"
 #include "sagips/cli/study/convergence_config.hpp"
 #include "sagips/cli/study/ensemble_config.hpp"
@@ -61,6 +62,7 @@ struct Settings {
   EnsembleConfig ensemble;
   ConvergenceConfig convergence;
   ClosureConfig closure;
+  SimulateConfig simulate;
   optim::SolversConfig solvers;
 
   train::ExchangeChoice exchange_choice() const {

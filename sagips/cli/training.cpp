@@ -231,8 +231,8 @@ Training Crank::run(Beginning beginning) {
     training_.record.last.epoch = epoch_;
   }
   training_.left = checkpointer_->gave_up() && ranks_.size() > 1;
-  set_alarm([] { return InterruptGuard::requested(); });
   if (!all_wait_ && ranks_.size() > 1 && !training_.left) report_last(result);
+  set_alarm([] { return InterruptGuard::requested(); });
   log_.set_terminal(true);
   live_files_.end();
   tell_of_checkpoints();

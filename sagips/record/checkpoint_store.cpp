@@ -117,6 +117,20 @@ CheckpointPart CheckpointStore::write_part(const std::string& key, int rank,
   return {bytes.size(), core::crc32c(bytes)};
 }
 
+// Files are written once, so two names of one file do.
+void CheckpointStore::share_part(const std::string& from_key, const std::string& key,
+                                 int rank) const {
+  const fs::path from = fs::path(path(writing_prefix + from_key)) / part_name(rank);
+  const fs::path to = fs::path(path(writing_prefix + key)) / part_name(rank);
+  std::error_code problem;
+  fs::create_hard_link(from, to, problem);
+  if (problem) fs::copy_file(from, to, problem);  // this file system knows no such links
+  if (problem)
+    throw core::StorageError(to.string(),
+                             core::text("a part cannot be taken over (", problem.message(),
+                                        "). Free space or give the right to write."));
+}
+
 void CheckpointStore::complete(const std::string& key, CheckpointManifest manifest) const {
   manifest.run = run_;
   manifest.version = core::version();

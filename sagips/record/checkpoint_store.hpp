@@ -46,6 +46,8 @@ class CheckpointStore {
   /// Writes a rank's part of a checkpoint that is being made. `key` is a word that all ranks use
   /// for it. throws: StorageError
   CheckpointPart write_part(const std::string& key, int rank, const TensorFile& content) const;
+  /// The part that a rank has written for one checkpoint, for another one, too. throws: StorageError
+  void share_part(const std::string& from_key, const std::string& key, int rank) const;
   /// All parts are there: it becomes the newest one. On one rank only. throws: StorageError
   void complete(const std::string& key, CheckpointManifest manifest) const;
   /// Removes the parts of one that came to nothing.

@@ -55,7 +55,8 @@ void read_file_into(const std::string& path, std::map<std::int64_t, Experiment>&
     if (end == std::string::npos) return;  // cut off
     try {
       const Experiment one = from_json(Json::parse(content.substr(start, end - start)));
-      found.emplace(one.number, one);
+      const auto [before, is_new] = found.emplace(one.number, one);
+      if (!is_new && !before->second.failure.empty()) before->second = one;
     } catch (const std::exception& error) {
       throw core::DataError(path, row + 1,
                             core::text("is no experiment (", error.what(), "). Remove the line."));

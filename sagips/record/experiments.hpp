@@ -24,7 +24,8 @@ struct Experiment {
 /// Adds a line to a file of JSON lines; complete when it returns. throws: StorageError
 void append_experiment(const std::string& path, const Experiment& experiment);
 
-/// All experiments of a folder's .jsonl files by number, each number once. A last line that was cut
+/// All experiments of a folder's .jsonl files by number, each number once: one that failed gives way
+/// to a later attempt. A last line that was cut
 /// off by a crash is left out. throws: DataError for any other line that cannot be read
 std::vector<Experiment> read_experiments(const std::string& folder);
 

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "sagips/core/config_difference.hpp"
+#include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
@@ -18,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> places{"run.folder", "run.name"};
+constexpr std::uintmax_t printed_bytes = 16 << 20;  // at either end of a file
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -29,13 +33,13 @@ std::string config_path(const std::string& folder) {
 
 OpenedRun begin(RunDirectory directory, const RunIdentity& identity) {
   core::write_file(config_path(directory.path()), identity.effective_config);
-  write_run_record(directory.path(),
-                   {identity.command, RunStatus::unfinished, now_s(), draw_run_id()});
+  write_run_record(directory.path(), {identity.command, RunStatus::unfinished, now_s(),
+                                      draw_run_id(), identity.data});
   return {std::move(directory), false, {}};
 }
 
 bool goes_on(const RunRecord& record, const RunIdentity& identity) {
-  return record.command == identity.command &&
+  return record.command == identity.command && !has_other_data(record, identity) &&
          (record.status == RunStatus::unfinished || record.status == RunStatus::stopped);
 }
 
@@ -50,7 +54,9 @@ std::vector<std::string> candidates(const std::string& parent, const RunIdentity
     try {
       const std::string config = core::read_file(config_path(folder));
       if (core::config_scalar(config, folder, "run.name").empty() &&
-          core::config_differences(config, identity.effective_config, folder, places).empty())
+          core::config_differences(config, identity.effective_config, folder,
+                                   keys_beside_identity())
+              .empty())
         found.emplace_back(record->started_s, folder);
     } catch (const core::Error&) {
     }
@@ -61,7 +67,19 @@ std::vector<std::string> candidates(const std::string& parent, const RunIdentity
   return folders;
 }
 
-void set_running(RunDirectory& directory) { directory.finish(RunStatus::unfinished); }
+// From now on the folder says what this command says.
+OpenedRun go_on(RunDirectory directory, const RunRecord& record, const RunIdentity& identity) {
+  const std::string config = config_path(directory.path());
+  std::vector<std::string> changes =
+      core::config_differences(core::read_file(config), identity.effective_config, config, places);
+  if (!changes.empty()) core::write_file(config, identity.effective_config);
+  if (has_other_data(record, identity)) changes.push_back(data_change(record, identity));
+  RunRecord now = record;
+  now.status = RunStatus::unfinished;
+  if (!identity.data.empty()) now.data = identity.data;
+  write_run_record(directory.path(), now);
+  return {std::move(directory), true, std::move(changes)};
+}
 
 std::optional<OpenedRun> newest(const std::string& parent, const RunIdentity& identity) {
   for (const std::string& folder : candidates(parent, identity)) {
@@ -69,8 +87,7 @@ std::optional<OpenedRun> newest(const std::string& parent, const RunIdentity& id
     if (!directory) continue;
     const auto record = read_run_record(folder);  // it may have come to its end meanwhile
     if (!record || !goes_on(*record, identity)) continue;
-    set_running(*directory);
-    return OpenedRun{std::move(*directory), true, {}};
+    return go_on(std::move(*directory), *record, identity);
   }
   return {};
 }
@@ -124,17 +141,49 @@ OpenedRun named(const std::string& folder, const RunIdentity& identity, Start st
     refuse(folder,
            "this run is going on just now (two processes would write the same files). Wait for its "
            "end, or choose another run.name.");
-  if (read_run_record(folder).value_or(RunRecord{}).status == RunStatus::finished)
+  const RunRecord record = read_run_record(folder).value_or(*first_look);
+  if (record.status == RunStatus::finished)
     refuse(folder, "this run has just finished. Choose another run.name.");
-  const auto changes = core::config_differences(
-      core::read_file(config_path(folder)), identity.effective_config, config_path(folder), places);
+  auto changes =
+      core::config_differences(core::read_file(config_path(folder)), identity.effective_config,
+                               config_path(folder), keys_beside_identity());
+  if (has_other_data(record, identity)) changes.push_back(data_change(record, identity));
   check_changes(folder, changes, start);
-  if (!changes.empty()) core::write_file(config_path(folder), identity.effective_config);
-  set_running(*directory);
-  return {std::move(*directory), true, changes};
+  return go_on(std::move(*directory), record, identity);
 }
 
 }  // namespace
+
+bool has_other_data(const RunRecord& record, const RunIdentity& identity) {
+  return !record.data.empty() && !identity.data.empty() && record.data != identity.data;
+}
+
+std::string data_change(const RunRecord& record, const RunIdentity& identity) {
+  return core::text("content of the data file: ", record.data, " -> ", identity.data);
+}
+
+const std::vector<std::string>& keys_beside_identity() {
+  static const std::vector<std::string> keys{"run.folder", "run.name", "run.figures",
+                                             "run.tensorboard", "train.timeline"};
+  return keys;
+}
+
+std::string file_print(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::error_code problem;
+  const std::uintmax_t size = fs::file_size(path, problem);
+  if (!file || problem) return {};
+  const std::uintmax_t head = size > 2 * printed_bytes ? printed_bytes : size;
+  std::string bytes(head, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(head));
+  std::uint32_t checksum = core::crc32c(bytes);
+  if (head < size) {
+    file.seekg(-static_cast<std::streamoff>(head), std::ios::end);
+    file.read(bytes.data(), static_cast<std::streamsize>(head));
+    checksum = core::crc32c(bytes, checksum);
+  }
+  return file ? core::text(size, " bytes, checksum ", checksum) : std::string();
+}
 
 Start start_of(bool fresh, bool with_changes) {
   if (fresh && with_changes)

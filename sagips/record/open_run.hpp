@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "sagips/record/run_directory.hpp"
+#include "sagips/record/run_status.hpp"
 
 namespace sagips::record {
 
@@ -10,8 +11,21 @@ namespace sagips::record {
 struct RunIdentity {
   std::string workload;
   std::string command;           ///< "train"
-  std::string effective_config;  ///< YAML; where the run lies (`run.folder`, `run.name`) aside
+  std::string effective_config;  ///< YAML; `keys_beside_identity` aside
+  std::string data{};            ///< `file_print` of what it reads; empty: nothing, or not known
 };
+
+/// Keys that may differ between a run and the command that goes on with it: where it lies, what is
+/// drawn and traced. Not `threads`, which changes the last bits and the times that studies compare.
+const std::vector<std::string>& keys_beside_identity();
+
+/// What tells a file's content from another's: its size and a checksum, of more than 32 MiB that of
+/// its first and last 16 MiB. Empty when it cannot be read.
+std::string file_print(const std::string& path);
+
+/// Whether the data of a run are known not to be those; the two, as a change is shown.
+bool has_other_data(const RunRecord& record, const RunIdentity& identity);
+std::string data_change(const RunRecord& record, const RunIdentity& identity);
 
 /// How a command wants to begin.
 enum class Start {
@@ -26,8 +40,9 @@ Start start_of(bool fresh, bool with_changes);
 /// A run folder that is locked for this process.
 struct OpenedRun {
   RunDirectory directory;
-  bool resumed = false;              ///< it was there; its checkpoints say where to go on
-  std::vector<std::string> changes;  ///< with `Start::with_changes`: "train.epochs: 5 -> 10"
+  bool resumed = false;  ///< it was there; its checkpoints say where to go on
+  /// "train.epochs: 5 -> 10" with `Start::with_changes`; keys beside the identity always
+  std::vector<std::string> changes;
 };
 
 /// Opens the folder of a run: the newest unfinished or stopped one of the same identity that nobody

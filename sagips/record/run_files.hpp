@@ -60,6 +60,15 @@ inline constexpr RunFile convergence{"convergence.csv",
                                      "variant"};
 inline constexpr RunFile scaling{"scaling.csv",
                                  "ranks, time, events a second and final distance of each variant"};
+inline constexpr RunFile simulated{"simulate.csv",
+                                   "one row a simulation: what its epochs took, simulated, and "
+                                   "what it sent"};
+inline constexpr RunFile cost{"cost.csv",
+                              "simulated exchanges against what cost() predicts, and whether they "
+                              "are more than 20 % apart"};
+inline constexpr RunFile straggler{"straggler.csv",
+                                   "what one slow rank does to the rates of the others"};
+inline constexpr RunFile simulations{"simulations", "job, result and output of each simulation"};
 inline constexpr RunFile environment{"environment.json",
                                      "versions, host, ranks and threads, and the command line"};
 inline constexpr RunFile timing{"timing.csv", "seconds that each part of the command took"};
@@ -69,10 +78,11 @@ inline constexpr RunFile tables{"tables.txt", "the tables that a comparison prin
 inline constexpr RunFile lock{".lock", "held while the run is alive"};
 
 inline constexpr std::array all{
-    report,  config,     environment,   timing,      status,      log,         metrics,  results,
-    summary, parameters, generator,     checkpoints, snapshots,   tensorboard, timeline, study,
-    members, ensemble,   ensemble_size, closure,     experiments, convergence, scaling,  figures,
-    ranks,   exchange,   visits,        lock,        tables};
+    report,      config,   environment, timing,    status,        log,         metrics,
+    results,     summary,  parameters,  generator, checkpoints,   snapshots,   tensorboard,
+    timeline,    study,    members,     ensemble,  ensemble_size, closure,     experiments,
+    convergence, scaling,  simulated,   cost,      straggler,     simulations, figures,
+    ranks,       exchange, visits,      lock,      tables};
 }  // namespace run_files
 
 }  // namespace sagips::record

@@ -43,7 +43,8 @@ void write_run_record(const std::string& folder, const RunRecord& record) {
   const Json object{{"command", record.command},
                     {"status", to_word(record.status)},
                     {"started_s", record.started_s},
-                    {"id", record.id}};
+                    {"id", record.id},
+                    {"data", record.data}};
   core::write_file(path_in(folder), object.dump(2) + "\n");
 }
 
@@ -60,7 +61,8 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     for (const Word& known : words)
       if (word == known.word)
         return RunRecord{object.at("command").get<std::string>(), known.status,
-                         object.at("started_s").get<double>(), object.at("id").get<std::string>()};
+                         object.at("started_s").get<double>(), object.at("id").get<std::string>(),
+                         object.value("data", std::string())};
   } catch (const core::DataError&) {
   } catch (const Json::exception&) {
   }

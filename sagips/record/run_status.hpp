@@ -18,6 +18,7 @@ struct RunRecord {
   RunStatus status = RunStatus::unfinished;
   double started_s = 0;  ///< since 1970; orders runs
   std::string id{};      ///< drawn for each run: its checkpoints carry it
+  std::string data{};    ///< `RunIdentity::data`; empty: not known
 };
 
 std::string to_word(RunStatus status);

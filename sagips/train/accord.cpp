@@ -48,13 +48,18 @@ std::int64_t Accord::meeting_after(std::int64_t epoch) {
   return epoch + std::max<std::int64_t>(1, std::llround(ahead));
 }
 
-Accord::Word Accord::decide(std::int64_t epoch, const Wish& wish) {
-  if (!waiting_.empty() && epoch < next_meeting_) return {};
+Accord::Verdict Accord::verdict_on(const Wish& wish) {
   Verdict verdict;
   verdict.stop = wish.stop.empty() ? 0 : 1;
   verdict.checkpoint = verdict.stop != 0 ? 0 : wish.checkpoint;  // all write one at the end
   std::copy_n(wish.stop.data(), std::min(wish.stop.size(), verdict.reason.size() - 1),
               verdict.reason.begin());
+  return verdict;
+}
+
+Accord::Word Accord::decide(std::int64_t epoch, const Wish& wish) {
+  if (!waiting_.empty() && epoch < next_meeting_) return {};
+  Verdict verdict = verdict_on(wish);
   next_meeting_ = meeting_after(epoch);
   if (wish.meet_by > epoch) next_meeting_ = std::min(next_meeting_, wish.meet_by);
   verdict.next_meeting = next_meeting_;
@@ -62,6 +67,13 @@ Accord::Word Accord::decide(std::int64_t epoch, const Wish& wish) {
   if (verdict.stop != 0 || verdict.checkpoint != 0)
     whom.insert(whom.end(), free_.begin(), free_.end());
   if (!whom.empty()) tell(whom, verdict);
+  return {wish.stop, verdict.checkpoint};
+}
+
+Accord::Word Accord::after_last_epoch(const Wish& wish) {
+  const Verdict verdict = verdict_on(wish);
+  if (free_.empty() || (verdict.stop == 0 && verdict.checkpoint == 0)) return {};
+  tell(free_, verdict);
   return {wish.stop, verdict.checkpoint};
 }
 

@@ -33,6 +33,10 @@ class Accord {
   /// Before each epoch: rank 0's word.
   Word operator()(std::int64_t epoch, const Wish& wish);
 
+  /// On rank 0 once its own epochs are over: its word to ranks that never wait and go on. The others
+  /// have heard of every meeting by then.
+  Word after_last_epoch(const Wish& wish);
+
   /// Rank 0 has finished: the others may go. Everybody stays until it says so. collective
   void part();
 
@@ -45,6 +49,7 @@ class Accord {
   };
   Word decide(std::int64_t epoch, const Wish& wish);
   Word hear(std::int64_t epoch);
+  static Verdict verdict_on(const Wish& wish);
   void tell(const std::vector<int>& whom, const Verdict& verdict);
   void expect();
   std::int64_t meeting_after(std::int64_t epoch);

@@ -1,5 +1,7 @@
 #include "sagips/train/checkpointer.hpp"
 
+#include <algorithm>
+
 namespace sagips::train {
 
 Checkpointer::Checkpointer(comm::Ranks& ranks, const record::CheckpointConfig& config, bool waits,
@@ -19,7 +21,7 @@ void Checkpointer::hang_into(Loop::Callbacks& callbacks) {
   callbacks.agree = [this](std::int64_t epoch, const std::string& wish) {
     return agree(epoch, wish);
   };
-  callbacks.ended = [this] { ended(); };
+  callbacks.ended = [this] { return ended(); };
   callbacks.interrupted = [this] {
     return signals_.stop() && !(config_.are_written() && quick_stop_.in_hand());
   };
@@ -32,6 +34,11 @@ void Checkpointer::hang_into(Loop::Callbacks& callbacks) {
     if (inner) inner();
     quick_stop_.poll();
   };
+}
+
+void Checkpointer::poll() {
+  quick_stop_.poll();
+  if (leads_others_) lead_others();
 }
 
 void Checkpointer::watch(const Loop& loop) {
@@ -59,6 +66,18 @@ bool Checkpointer::is_due(std::int64_t epoch) {
   return asked_for_ || (progress && (by_epochs || by_time));
 }
 
+// The epochs of rank 0 are over: a period of them counts as the time that it took.
+bool Checkpointer::is_due_for_others() {
+  if (!config_.are_written()) return false;
+  if (signals_.checkpoint()) asked_for_ = true;
+  if (checkpoints_.pending()) return false;
+  const double waited_s = static_cast<double>(comm::now_ns() - last_ns_) * 1e-9;
+  const auto epochs = static_cast<double>(std::max<std::int64_t>(1, loop_->epoch()));
+  const double period_s = static_cast<double>(config_.epochs) * loop_->time_s() / epochs;
+  return asked_for_ || (config_.epochs > 0 && waited_s >= period_s) ||
+         (config_.minutes > 0 && waited_s >= 60 * config_.minutes);
+}
+
 void Checkpointer::note(std::int64_t epoch) {
   last_epoch_ = epoch;
   last_ns_ = comm::now_ns();
@@ -73,12 +92,8 @@ std::string Checkpointer::agree(std::int64_t epoch, const std::string& wish) {
     if (config_.epochs > 0) own.meet_by = (epoch / config_.epochs + 1) * config_.epochs;
   }
   const Accord::Word word = accord_(epoch, own);
-  if (word.checkpoint != 0) {
-    const core::Span writing(tracer_, "checkpoint");
-    checkpoints_.write(word.checkpoint, epoch, loop_->time_s(), take());
-    number_ = word.checkpoint + 1;
-    note(epoch);
-  }
+  if (word.checkpoint != 0) write(word.checkpoint, epoch);
+  told_to_stop_ = !word.stop.empty();
   if (config_.are_written() && word.stop.empty() && !loop_->in_flight()) {
     const double epoch_s = loop_->time_s() - boundary_time_s_;
     quick_stop_.boundary(epoch, epoch_s, [this] { return take(); });
@@ -87,12 +102,36 @@ std::string Checkpointer::agree(std::int64_t epoch, const std::string& wish) {
   return word.stop;
 }
 
-void Checkpointer::ended() {
-  quick_stop_.close();
-  if (!config_.are_written()) return;
+void Checkpointer::write(std::int64_t number, std::int64_t epoch) {
   const core::Span writing(tracer_, "checkpoint");
-  checkpoints_.write(Checkpoints::last, loop_->epoch(), loop_->time_s(), take());
-  checkpoints_.settle();
+  checkpoints_.write(number, epoch, loop_->time_s(), take());
+  number_ = number + 1;
+  note(epoch);
+}
+
+// What is sent may have to be waited for, which polls again.
+void Checkpointer::lead_others() {
+  leads_others_ = false;
+  Accord::Wish wish;
+  if (signals_.stop())
+    wish.stop = "interrupted";
+  else if (is_due_for_others())
+    wish.checkpoint = number_;
+  const Accord::Word word = accord_.after_last_epoch(wish);
+  others_stopped_ = !word.stop.empty();
+  leads_others_ = !others_stopped_;
+  if (word.checkpoint != 0) write(word.checkpoint, loop_->epoch());
+}
+
+bool Checkpointer::ended() {
+  quick_stop_.close();
+  leads_others_ = ranks_.is_first() && ranks_.size() > 1 && !told_to_stop_ && !gave_up();
+  if (config_.are_written()) {
+    const core::Span writing(tracer_, "checkpoint");
+    checkpoints_.write(Checkpoints::last, loop_->epoch(), loop_->time_s(), take());
+    checkpoints_.settle();
+  }
+  return others_stopped_;
 }
 
 }  // namespace sagips::train

@@ -27,16 +27,20 @@ class Checkpointer {
   void hang_into(Loop::Callbacks& callbacks);
   /// The loop that calls these; before it runs.
   void watch(const Loop& loop);
-  /// Between pieces of work and while waiting. throws: EpochGivenUp
-  void poll() { quick_stop_.poll(); }
+  /// Between pieces of work and while waiting; on rank 0 it also leads ranks that never wait and go on
+  /// when its own epochs are over. throws: EpochGivenUp
+  void poll();
   /// Whether the run was left in the middle of an epoch.
   bool gave_up() const { return quick_stop_.given_up(); }
 
  private:
   nn::State take();
   std::string agree(std::int64_t epoch, const std::string& wish);
-  void ended();
+  bool ended();
   bool is_due(std::int64_t epoch);
+  bool is_due_for_others();
+  void lead_others();
+  void write(std::int64_t number, std::int64_t epoch);
   void note(std::int64_t epoch);
 
   comm::Ranks& ranks_;
@@ -53,6 +57,9 @@ class Checkpointer {
   std::int64_t last_ns_;         ///< when that was
   bool asked_for_ = false;       ///< by a signal
   double boundary_time_s_ = 0;   ///< training time at the last boundary
+  bool told_to_stop_ = false;    ///< all were
+  bool leads_others_ = false;    ///< rank 0's epochs are over, and ranks that never wait go on
+  bool others_stopped_ = false;  ///< since then
 };
 
 }  // namespace sagips::train

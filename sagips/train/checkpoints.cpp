@@ -103,13 +103,28 @@ void Checkpoints::add(int rank, const Report& report, const std::string& problem
     if (number > report.number || pending.there[place]) continue;
     pending.there[place] = true;
     if (number < report.number)
-      pending.problem = core::text("rank ", rank, " ended before it.");
+      take_over(number, pending, rank, report);
     else if (report.good == 0)
       pending.problem = problem;
     else
       pending.manifest.parts[place] = {report.bytes, report.crc32c};
   }
   conclude();
+}
+
+// A rank that has ended is where it was; one that left this out by itself is not known to be.
+void Checkpoints::take_over(std::int64_t number, Pending& pending, int rank, const Report& report) {
+  if (report.number != last || report.good == 0) {
+    pending.problem =
+        report.good == 0 ? lost_part(rank) : core::text("rank ", rank, " left it out.");
+    return;
+  }
+  try {
+    store_.share_part(key_of(last), key_of(number), rank);
+    pending.manifest.parts[static_cast<std::size_t>(rank)] = {report.bytes, report.crc32c};
+  } catch (const core::StorageError& failure) {
+    pending.problem = failure.what();
+  }
 }
 
 void Checkpoints::conclude() {
@@ -147,9 +162,28 @@ void Checkpoints::fail(std::int64_t epoch, const std::string& problem) {
 void Checkpoints::poll() {
   if (!ranks_.is_first() || pending_.empty()) return;
   const Stopwatch stopwatch(spent_s_);
+  take_all();
+}
+
+void Checkpoints::take_all() {
   for (int rank = 1; rank < ranks_.size(); ++rank)
     while (incoming_[static_cast<std::size_t>(rank)].request.ready()) take(rank);
 }
+
+/// All reports are taken meanwhile: checkpoints may be made while ranks that go on are waited for.
+class Checkpoints::LastPart final : public comm::Condition {
+ public:
+  LastPart(Checkpoints& checkpoints, int rank)
+      : checkpoints_(checkpoints), rank_(static_cast<std::size_t>(rank)) {}
+  bool ready() override {
+    checkpoints_.take_all();
+    return checkpoints_.incoming_[rank_].heard == last;
+  }
+
+ private:
+  Checkpoints& checkpoints_;
+  std::size_t rank_;
+};
 
 void Checkpoints::settle() {
   const Stopwatch stopwatch(spent_s_);
@@ -159,13 +193,11 @@ void Checkpoints::settle() {
                              {.partners = {0}, .what = "for a report", .however_long = true});
     return;
   }
-  for (int rank = 1; rank < ranks_.size(); ++rank)
-    while (incoming_[static_cast<std::size_t>(rank)].heard != last) {
-      ranks_.patience().wait(
-          incoming_[static_cast<std::size_t>(rank)].request,
-          {.partners = {rank}, .what = "with its checkpoint", .however_long = true});
-      take(rank);
-    }
+  for (int rank = 1; rank < ranks_.size(); ++rank) {
+    LastPart part(*this, rank);
+    ranks_.patience().wait(
+        part, {.partners = {rank}, .what = "with its checkpoint", .however_long = true});
+  }
 }
 
 }  // namespace sagips::train

@@ -30,15 +30,16 @@ class Checkpoints {
   static constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
 
   /// This rank's part. Numbers rise; all ranks use the same one for the same checkpoint, or leave
-  /// it out, which costs that checkpoint. epoch, time_s: this rank's
+  /// it out, which costs that checkpoint; the last part of a rank that has ended stands in for those
+  /// that it is not told of any more. epoch, time_s: this rank's
   void write(std::int64_t number, std::int64_t epoch, double time_s, const nn::State& state);
   /// Rank 0: completes what all have written.
   void poll();
   /// Rank 0: waits for every rank's last part. collective when the last ones have been written
   void settle();
 
-  /// Rank 0: whether some are being made.
-  bool pending() const { return !pending_.empty(); }
+  /// Rank 0: whether some are being made, the last one aside.
+  bool pending() const { return !pending_.empty() && pending_.begin()->first != last; }
   std::int64_t written() const { return written_; }  ///< complete ones, on rank 0
   double spent_s() const { return spent_s_; }        ///< by this rank
 
@@ -55,6 +56,7 @@ class Checkpoints {
     std::int64_t heard = 0;  ///< number of the last one
     Report last{};           ///< that one: it may have come before this rank began the same number
   };
+  class LastPart;
   struct Outgoing {
     Report report;
     comm::Request request;
@@ -67,6 +69,8 @@ class Checkpoints {
   void report(const Report& report);
   void receive(int rank);
   void take(int rank);
+  void take_all();
+  void take_over(std::int64_t number, Pending& pending, int rank, const Report& report);
   void add(int rank, const Report& report, const std::string& problem);
   void conclude();
   void complete(std::int64_t number, const Pending& pending);

@@ -245,7 +245,7 @@ LoopResult Loop::turn() {
     stop_reason_ = interrupted_reason;
   }
   for (std::size_t step = 0; step < pending_.size(); ++step) complete_exchange(step);
-  if (callbacks_.ended) callbacks_.ended();
+  if (callbacks_.ended && callbacks_.ended()) stop_reason_ = interrupted_reason;
   if (in_order) evaluate();
   LoopResult result{epoch_, time_s_, stop_reason_, stop_reason_ != interrupted_reason};
   if (in_order) observe(record::RunFinished{epoch_, time_s_, stop_reason_, result.complete});

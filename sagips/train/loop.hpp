@@ -75,8 +75,9 @@ class Loop {
     /// Asked before each epoch, with this rank's reason to stop (empty: none); returns the reason of
     /// all, empty: go on. Without it a rank decides alone. The loop's state may be taken here.
     std::function<std::string(std::int64_t epoch, const std::string& wish)> agree;
-    /// After the last epoch, before its evaluation: here, too.
-    std::function<void()> ended;
+    /// After the last epoch, before its evaluation: here, too. Returns whether other ranks, which had
+    /// not come so far, were interrupted meanwhile: so is the run then.
+    std::function<bool()> ended;
     /// After an `EpochGivenUp`: puts the state of an earlier boundary between epochs back.
     std::function<void()> go_back;
     ExchangeHooks exchange;

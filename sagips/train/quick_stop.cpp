@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <thread>
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr double long_epoch_s = 0.1;  // shorter ones end in time
 constexpr double dear_share = 0.01;   // of an epoch, for a copy
+constexpr double longest_pause = 1000;
 constexpr std::size_t most_kept = 8;  // ranks that wait may be some epochs apart
 constexpr std::int64_t most_bytes = 64 << 20;
 constexpr std::int64_t patience_ns = 400'000'000;  // for all ranks to have got the signal
@@ -39,14 +41,16 @@ void QuickStop::boundary(std::int64_t epoch, double epoch_s,
                          const std::function<nn::State()>& state) {
   if (progress_ == Progress::asked) return;  // rank 0 has been told which ones there are
   const bool is_long = epoch_s == 0 || epoch_s > long_epoch_s;
-  if (!is_long || too_dear_) {
+  if (!is_long || pause_ > 0) {
+    pause_ = std::max<std::int64_t>(0, pause_ - 1);
     kept_.clear();
     return;
   }
   const std::int64_t start = comm::now_ns();
   kept_.push_back({epoch, state()});
   const double copy_s = static_cast<double>(comm::now_ns() - start) * 1e-9;
-  too_dear_ = epoch_s > 0 && copy_s > dear_share * epoch_s;
+  if (epoch_s > 0 && copy_s > dear_share * epoch_s)
+    pause_ = std::llround(std::min(longest_pause, std::ceil(copy_s / (dear_share * epoch_s))));
   const std::int64_t bytes = std::max<std::int64_t>(1, bytes_of_state(kept_.back().state));
   const auto affordable = static_cast<std::size_t>(most_bytes / bytes);
   while (kept_.size() > std::clamp<std::size_t>(affordable, 2, most_kept)) kept_.pop_front();
@@ -103,9 +107,19 @@ void QuickStop::decide() {
   if (!all && comm::now_ns() - asked_ns_ < patience_ns) return;
   verdict_ = all ? common_boundary() : -1;
   progress_ = verdict_ < 0 ? Progress::refused : progress_;
+  answer();
+  if (verdict_ >= 0) give_up(verdict_);
+}
+
+void QuickStop::answer() {
   for (int rank = 1; rank < ranks_.size(); ++rank)
     requests_.push_back(ranks_.communicator().send(rank, tag, bytes_of(verdict_)));
-  if (verdict_ >= 0) give_up(verdict_);
+}
+
+void QuickStop::close() {
+  if (progress_ == Progress::given_up) return;
+  const bool nobody_answered = ranks_.is_first() && progress_ != Progress::refused;
+  progress_ = nobody_answered && ranks_.size() > 1 ? Progress::closed : Progress::refused;
 }
 
 void QuickStop::look() {
@@ -118,6 +132,10 @@ void QuickStop::look() {
 // What this rank computes now is lost, most likely; the others need the processor for their answers.
 void QuickStop::poll() {
   if (progress_ == Progress::given_up || progress_ == Progress::refused || !requested_()) return;
+  if (progress_ == Progress::closed) {  // those who ask need not wait for their patience's end
+    progress_ = Progress::refused;
+    return answer();
+  }
   if (ranks_.size() == 1) {
     if (!kept_.empty()) give_up(kept_.back().epoch);
     return;

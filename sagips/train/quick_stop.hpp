@@ -27,10 +27,8 @@ class QuickStop {
 
   /// Between pieces of work and while waiting. throws: EpochGivenUp
   void poll();
-  /// The epochs are over: from now on nothing is given up.
-  void close() {
-    if (progress_ != Progress::given_up) progress_ = Progress::refused;
-  }
+  /// The epochs are over: from now on nothing is given up, and rank 0 says so to those who ask.
+  void close();
   /// Whether the usual way to stop is to wait for this one.
   bool in_hand();
   /// What to go back to, after EpochGivenUp.
@@ -46,11 +44,12 @@ class QuickStop {
     std::int64_t newest = -1, oldest = -1;  ///< -1: no boundary is kept
     std::int64_t waits = 0;
   };
-  enum class Progress { idle, asked, given_up, refused };
+  enum class Progress { idle, asked, given_up, refused, closed };
   Flag own_flag() const;
   void ask();
   void look();
   void decide();
+  void answer();
   bool all_have_come();
   std::int64_t common_boundary() const;
   [[noreturn]] void give_up(std::int64_t epoch);
@@ -60,7 +59,9 @@ class QuickStop {
   std::function<bool()> requested_;
   std::deque<Boundary> kept_;
   std::size_t chosen_ = 0;
-  bool too_dear_ = false;  ///< a copy takes a noticeable share of an epoch
+  /// Boundaries to leave out, as many as make a dear copy cheap on average: one that was slow by
+  /// chance must not end it all.
+  std::int64_t pause_ = 0;
   Progress progress_ = Progress::idle;
   std::int64_t asked_ns_ = 0;
   Flag flag_;

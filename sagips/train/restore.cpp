@@ -17,12 +17,14 @@ struct Attempt {
   std::string problem;
 };
 
-Attempt attempt(const record::CheckpointStore& store, const std::string& name, int rank) {
+Attempt attempt(const record::CheckpointStore& store, const std::string& name, int rank,
+                int kinds) {
   try {
     const record::CheckpointManifest manifest = store.manifest(name);
     const int ranks = static_cast<int>(manifest.parts.size());
-    return {Restored{to_state(store.part(name, manifest, rank % ranks)), manifest.epoch,
-                     manifest.time_s, ranks},
+    const int source = source_rank(rank, ranks, kinds);
+    return {Restored{to_state(store.part(name, manifest, source)), manifest.epoch, manifest.time_s,
+                     ranks},
             {}};
   } catch (const core::DataError& failure) {
     return {{}, failure.what()};
@@ -41,14 +43,20 @@ std::vector<std::string> announced(comm::Ranks& ranks, const std::vector<std::st
 
 }  // namespace
 
+int source_rank(int rank, int ranks, int kinds) {
+  const int kind = rank % kinds;
+  const int alike = (ranks - kind + kinds - 1) / kinds;
+  return kind + kinds * (rank / kinds % alike);
+}
+
 std::optional<Restored> restore(comm::Ranks& ranks, const record::CheckpointStore& store,
-                                const std::function<void(const std::string&)>& warn) {
+                                const std::function<void(const std::string&)>& warn, int kinds) {
   if (ranks.is_first()) store.clean();
   const auto names =
       announced(ranks, ranks.is_first() ? store.names() : std::vector<std::string>());
   std::string problem;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    Attempt own = attempt(store, names[i], ranks.rank());
+    Attempt own = attempt(store, names[i], ranks.rank(), kinds);
     const auto all = ranks.gather(own.restored ? 1 : 0);
     const auto bad = std::find(all.begin(), all.end(), 0U);
     if (bad == all.end()) {

@@ -56,12 +56,19 @@ TEST(ClosureCommand, TellsEveryKindOfErrorOfNetworks) {
 
 TEST(ClosureCommand, CountsExperimentsThatFail) {
   Scratch scratch;
-  const Outcome run = scratch.sagips(
-      "closure proxy1d --experiments 3 --method random solve.minutes=1e-9 run.figures=false" +
-      tiny);
+  const std::string command =
+      "closure proxy1d --experiments 3 --method random solve.minutes=1e-9 run.figures=false" + tiny;
+  const Outcome run = scratch.sagips(command);
   EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_NE(run.out.find("failed: 3"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("3: "), std::string::npos) << run.out;
+  EXPECT_NE(run.err.find("tries them again"), std::string::npos) << run.err;
+  const Outcome again = scratch.sagips(command);
+  EXPECT_EQ(again.exit_code, 1) << again.err;
+  EXPECT_NE(again.err.find("3 failed and tried again"), std::string::npos) << again.err;
+  EXPECT_NE(again.out.find("failed: 3"), std::string::npos) << again.out;
+  const Outcome attempts = scratch.run("cat " + folder + "experiments/*.jsonl");
+  EXPECT_EQ(lines(attempts.out), 6u) << attempts.out;
 }
 
 TEST(ClosureCommand, GoesOnWhereItWasStopped) {

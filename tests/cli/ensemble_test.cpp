@@ -123,6 +123,8 @@ TEST(EnsembleCommand, RefusesBadInputBeforeAnythingIsMade) {
   refused("--grid generator.width=8,-8", "generator.width");
   refused("--grid generator.width", "key=value");
   refused("--grid run.seed=1,2", "run.seed");
+  refused("--grid data.bootstrap=true,false", "data.bootstrap");
+  refused("--grid solve.method=moments,random", "solve.method");
   refused("data.file=nowhere.npy", "nowhere.npy");
   refused("--grid optimizer.order=generator_first,sideways", "optimizer.order");
   refused("--ranks 0", "ensemble.ranks");
@@ -168,6 +170,26 @@ TEST_P(StoppedEnsemble, GoesOnWhereItWas) {
 
 INSTANTIATE_TEST_SUITE_P(Signals, StoppedEnsemble, testing::Values("TERM", "KILL"),
                          [](const auto& name) { return name.param; });
+
+// Such a member cannot go on, so it begins anew.
+TEST(EnsembleCommand, CompletesMembersThatWereStoppedWithoutACheckpoint) {
+  Scratch scratch;
+  const std::string command =
+      "ensemble proxy1d --members 2" + tiny +
+      "train.epochs=10000 train.evaluate_every=1000 train.checkpoints.minutes=0 "
+      "run.figures=false ensemble.at_once=1";
+  const std::string first = study_folder + "members/proxy1d/seed_001/";
+  const Outcome stopped = scratch.run("{ " SAGIPS_PROGRAM " " + command +
+                                      " & study=$!; for i in $(seq 2000); do [ -s " + first +
+                                      "metrics.jsonl ] && break; sleep 0.02; done;"
+                                      " kill -TERM $study; wait $study; }");
+  EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
+  EXPECT_FALSE(
+      sagips::record::read_results_json(scratch.path() + "/" + first + "results.json").complete);
+  const Outcome completed = scratch.sagips(command);
+  EXPECT_EQ(completed.exit_code, 0) << completed.out << completed.err;
+  EXPECT_EQ(in_state(scratch, StudyMember::State::done), 2u);
+}
 
 TEST(EnsembleCommand, TakesMoreMembersWithOverrideButNoOtherTraining) {
   Scratch scratch;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sagips/core/error.hpp"
+#include "tests/core/message_of.hpp"
 
 namespace sagips::cli {
 namespace {
@@ -28,9 +29,23 @@ TEST(Grid, LeavesListsAndQuotedTextsWhole) {
 }
 
 TEST(Grid, RefusesWhatIsNone) {
-  for (const char* wrong : {"a", "=1", "a=", "a=1,,2", "a=1,1", "run.seed=1,2", "run.name=a,b",
-                            "ensemble.ranks=1,2", "data.seed=1"})
+  for (const char* wrong : {"a", "=1", "a=", "a=1,,2", "a=1,1"})
     EXPECT_THROW(grid_variants({wrong}), core::ConfigError) << wrong;
+}
+
+// Their variants would all be the same training.
+TEST(Grid, RefusesKeysThatTheStudySetsOrThatNoTrainingReads) {
+  for (const char* key : {"run.seed", "run.name", "run.folder", "run.figures", "run.fit",
+                          "run.tensorboard", "data.seed", "data.bootstrap", "data.bootstrap_seed",
+                          "ensemble.ranks", "ensemble", "closure.method", "convergence.members",
+                          "compare.minutes", "solve.method", "workload", "run", "data"}) {
+    const std::string list = std::string(key) + "=1,2";
+    const std::string message =
+        testing::message_of<core::ConfigError>([&] { grid_variants({list}); });
+    EXPECT_NE(message.find(std::string("'") + key + "'"), std::string::npos) << message;
+  }
+  for (const char* good : {"solver.x=1,2", "ensembles=1,2", "run_time=1,2", "data.fraction=0.5,1"})
+    EXPECT_EQ(grid_variants({good}).size(), 2u) << good;
 }
 
 }  // namespace

@@ -144,6 +144,19 @@ class Resume(unittest.TestCase):
         predicted = subprocess.run([SAGIPS, "predict", run, "samples=10", "out=p.npy"], cwd=self.folder.name)
         self.assertEqual(predicted.returncode, 0)
 
+    def test_other_data_in_the_same_file_begin_anew_and_other_figures_do_not(self):
+        def events(seed):
+            code, output = self.run_to_end(["generate", "proxy1d", "events=2000", "out=events.npy", f"run.seed={seed}"])
+            self.assertEqual(code, 0, output)
+
+        command = [*TRAIN, *OFTEN, *ENDLESS, "data.file=events.npy", "generator.start=random"]
+        events(1)
+        run = self.killed_run(command)
+        self.train_until(lambda: "resuming" in self.log(run), [*command, "run.tensorboard=false", "train.timeline=3"])
+        self.assertIn("changed config: train.timeline: 0 -> 3", self.log(run))
+        events(2)
+        self.train_until(lambda: len(self.runs()) == 2, command)
+
     def test_a_changed_config_is_shown_and_needs_a_word(self):
         named = [*TRAIN, *OFTEN, "run.name=mine"]
         self.killed_run([*named, *ENDLESS], count=1)
@@ -302,6 +315,16 @@ class Resume(unittest.TestCase):
         self.assertIn("begun on 3 ranks and goes on on 2", self.log(run))
 
     @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_divided_channels_go_on_on_another_number_of_ranks(self):
+        command = ["train", "gaussians", *SMALL, *OFTEN, "train.epochs=200", "ranks.channels=divided", "generator.shared=all",
+                   "exchange=rabenseifner"]
+        self.train_until(lambda: any(self.checkpoints(run) for run in self.runs("gaussians")), command, ranks=4)
+        run = self.runs("gaussians")[0]
+        code, output = self.run_to_end(command, ranks=5)  # the fifth works on the second of three data sets
+        self.assertEqual(code, 0, output)
+        self.assertIn("begun on 4 ranks and goes on on 5", self.log(run))
+
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
     def test_ranks_write_when_they_are_told(self):
         for exchange in ("ring", "rma_ring"):
             with self.subTest(exchange):
@@ -317,6 +340,39 @@ class Resume(unittest.TestCase):
                 job.terminate()
                 job.communicate(timeout=60)
                 shutil.rmtree(self.folder.name + "/runs")
+
+    def process_of_rank(self, job, rank):
+        def environment(process):
+            try:
+                with open(f"/proc/{process}/environ", "rb") as file:
+                    return file.read().split(b"\0")
+            except OSError:
+                return []
+        return next((process for process in jobs.alive_in_session(job.pid)
+                     if f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment(process)), None)
+
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_a_rank_that_is_behind_hears_of_signals_when_the_first_has_ended(self):
+        command = [*TRAIN, *NEVER_BY_ITSELF, "train.epochs=4000", "exchange=rma_ring", "run.fit=false", "run.name=x"]
+        job = self.start(command, ranks=2)
+        run = self.folder.name + "/runs/proxy1d/x"
+        self.wait_for(lambda: glob.glob(run + "/ranks/*1.jsonl"), "no rank 1")
+        behind = self.process_of_rank(job, 1)
+        if behind is None:
+            self.skipTest("this MPI does not say which process is rank 1")
+        os.kill(behind, signal.SIGSTOP)
+        self.wait_for(lambda: os.path.exists(run + "/checkpoints/writing_last"), "rank 0 does not end")
+        os.kill(behind, signal.SIGCONT)
+        job.send_signal(signal.SIGUSR1)
+        self.wait_for(lambda: self.checkpoints(run), "no checkpoint after SIGUSR1")
+        job.terminate()
+        output, _ = job.communicate(timeout=60)
+        self.assertNotEqual(job.returncode, 0, output)
+        self.assertEqual(self.status(run), "stopped", "rank 1 has epochs to go")
+        code, output = self.run_to_end(command, ranks=2)
+        self.assertEqual(code, 0, output)
+        self.assertIn("resuming", output)
+        self.assertEqual(self.status(run), "finished")
 
 
 if __name__ == "__main__":

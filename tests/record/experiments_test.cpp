@@ -37,6 +37,17 @@ TEST(Experiments, ReadBackFromSeveralFilesInTheirOrder) {
   EXPECT_TRUE(read_experiments(folder.file("nowhere")).empty());
 }
 
+TEST(Experiments, GiveFailuresUpForALaterAttempt) {
+  for (const std::string later : {"worker_0.jsonl", "worker_1.jsonl", "worker_9.jsonl"}) {
+    const testing::TemporaryFolder folder;
+    append_experiment(folder.file("worker_1.jsonl"), {1, 0.25, 0.25, "out of memory", {}});
+    append_experiment(folder.file(later), example(1));
+    const auto read = read_experiments(folder.path());
+    ASSERT_EQ(read.size(), 1u);
+    EXPECT_EQ(read[0].failure, "") << later;
+  }
+}
+
 TEST(Experiments, GoOnBehindALineThatWasCutOff) {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("worker_0.jsonl");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <thread>
@@ -28,6 +29,8 @@ struct Command {
   int epochs = 5;
   std::string command = "train";
   std::string place = "runs";
+  std::string data = {};
+  std::string more = {};
 
   OpenedRun operator()(Start start = Start::resume) const {
     RunConfig config;
@@ -35,8 +38,8 @@ struct Command {
     config.name = name;
     const std::string yaml = "workload: proxy1d\nrun:\n  folder: " + config.folder +
                              "\n  name: " + (name.empty() ? "\"\"" : name) +
-                             "\ntrain:\n  epochs: " + std::to_string(epochs) + "\n";
-    return open_run(config, {"proxy1d", command, yaml}, start);
+                             "\ntrain:\n  epochs: " + std::to_string(epochs) + "\n" + more;
+    return open_run(config, {"proxy1d", command, yaml, data}, start);
   }
   /// Begins a run and ends it like that; its folder.
   std::string left_as(RunStatus status) const {
@@ -89,6 +92,79 @@ TEST(OpenRun, BeginsAnewForAnotherCommandConfigOrWish) {
   EXPECT_FALSE((Command{folder, "", 5, "ensemble"})().resumed);
   EXPECT_FALSE(Command{folder}(Start::fresh).resumed);
   EXPECT_FALSE((Command{folder, "other"})().resumed);
+}
+
+TEST(OpenRun, GoesOnWithTheSameDataAlone) {
+  const TemporaryFolder folder;
+  const std::string file = folder.make("events.csv", "x\n1\n2\n");
+  Command command{folder};
+  command.data = file_print(file);
+  command.left_as(RunStatus::stopped);
+  folder.make("events.csv", "x\n1\n3\n");
+  command.data = file_print(file);
+  {
+    const OpenedRun anew = command();
+    EXPECT_FALSE(anew.resumed) << "as many bytes, others";
+    anew.directory.finish(RunStatus::stopped);
+  }
+  EXPECT_TRUE(command().resumed);
+}
+
+TEST(OpenRun, ShowsThatTheDataHaveChanged) {
+  const TemporaryFolder folder;
+  Command command{folder, "mine"};
+  command.data = "one";
+  const std::string left = command.left_as(RunStatus::stopped);
+  command.data = "two";
+  EXPECT_NE(message_of<core::StorageError>([&] { command(); }).find("one -> two"),
+            std::string::npos);
+  {
+    const OpenedRun run = command(Start::with_changes);
+    EXPECT_EQ(run.changes, std::vector<std::string>{"content of the data file: one -> two"});
+  }
+  EXPECT_EQ(read_run_record(left)->data, "two");
+  EXPECT_TRUE(command().resumed) << "these are its data now";
+}
+
+TEST(OpenRun, GoesOnWithARunThatDoesNotSayItsData) {
+  const TemporaryFolder folder;
+  Command command{folder};
+  command.left_as(RunStatus::stopped);
+  command.data = "two";
+  EXPECT_TRUE(command().resumed) << "as earlier versions left it";
+}
+
+TEST(OpenRun, GoesOnWhenOnlyFiguresOrTracesDiffer) {
+  for (const std::string name : {"", "mine"}) {
+    const TemporaryFolder folder;
+    Command command{folder, name};
+    command.more = "  timeline: 0\n";
+    const std::string left = command.left_as(RunStatus::stopped);
+    command.more = "  timeline: 9\n";
+    const OpenedRun run = command();
+    EXPECT_TRUE(run.resumed);
+    EXPECT_EQ(run.changes, std::vector<std::string>{"train.timeline: 0 -> 9"});
+    EXPECT_EQ(core::config_scalar(core::read_file(left + "/config.yaml"), "", "train.timeline"),
+              "9");
+  }
+}
+
+TEST(FilePrint, DependsOnEitherEndAndTheSizeOfALargeFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder.make("large.npy", std::string((33 << 20) + 5, 'a'));
+  std::set<std::string> prints{file_print(file)};
+  const auto put = [&](std::streamoff place) {
+    std::fstream bytes(file, std::ios::binary | std::ios::in | std::ios::out);
+    bytes.seekp(place);
+    bytes.put('b');
+  };
+  for (const std::streamoff place : {0, (16 << 20) - 1, (33 << 20) + 4}) {
+    put(place);
+    EXPECT_TRUE(prints.insert(file_print(file)).second) << place;
+  }
+  std::filesystem::resize_file(file, 33 << 20);
+  EXPECT_TRUE(prints.insert(file_print(file)).second);
+  EXPECT_EQ(file_print(folder.file("missing.npy")), "");
 }
 
 TEST(OpenRun, LeavesNamedRunsToThoseWhoNameThem) {

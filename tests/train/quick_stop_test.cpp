@@ -95,6 +95,24 @@ TEST(QuickStop, KeepsNothingWhereEpochsAreShort) {
   });
 }
 
+TEST(QuickStop, TriesAgainAfterACopyThatWasSlowByChance) {
+  on_ranks(1, [](comm::Ranks& ranks) {
+    QuickStop stop(ranks, false, [] { return true; });
+    int copies = 0;
+    std::vector<std::int64_t> copied;
+    for (std::int64_t epoch = 1; epoch <= 60; ++epoch)
+      stop.boundary(epoch, 10.0, [&] {
+        copied.push_back(epoch);
+        if (++copies == 1) std::this_thread::sleep_for(std::chrono::milliseconds(350));
+        return state_of(epoch);
+      });
+    ASSERT_GT(copied.size(), 1U) << "it was given up for good";
+    EXPECT_GE(copied[1], 5) << "3.5 % of an epoch, so the next ones go without";
+    EXPECT_THROW(stop.poll(), EpochGivenUp);
+    EXPECT_EQ(stop.chosen().at("epoch").item<std::int64_t>(), 60);
+  });
+}
+
 // A signal in the middle of an epoch; what is gone back to and on with equals an undisturbed run.
 TEST(QuickStop, LeavesAnEpochAsIfItHadNotBegun) {
   for (const unsigned count : {1U, 3U}) {

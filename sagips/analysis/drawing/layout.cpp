@@ -99,6 +99,11 @@ Ticks y_ticks(const Axis& axis, Interval interval, double height) {
   return fitting_ticks(axis, interval, height, [](const Ticks&) { return y_tick_spacing; });
 }
 
+/// What the labels above a panel need.
+double height_above(const Panel& panel) {
+  return panel.x.above.empty() ? 0 : tick_label_gap + line_height;
+}
+
 /// Space around one panel's axes.
 struct Margins {
   double left = 0, top = 0, bottom = 0;
@@ -109,7 +114,8 @@ Margins margins(const Panel& panel, const PanelLayout& layout, int key_rows) {
   const double label_width = widest_label(layout.y_ticks);
   margins.left = (panel.y.label.empty() ? 0 : line_height) +
                  (label_width > 0 ? label_width + tick_label_gap + smallest_gap / 2 : smallest_gap);
-  margins.top = (panel.title.empty() ? smallest_gap / 2 : line_height + 4) + key_rows * line_height;
+  margins.top = (panel.title.empty() ? smallest_gap / 2 : line_height + 4) +
+                key_rows * line_height + height_above(panel);
   margins.bottom = smallest_gap / 2;
   if (layout.has_x_labels) {
     if (panel.x.tick_labels) margins.bottom += tick_label_gap + line_height;
@@ -179,7 +185,9 @@ void place_boxes(const Figure& figure, const Grid& grid, const KeyRows& key_rows
         panel.x_label_y =
             panel.box.bottom + line_height / 2 +
             (figure.panels[i].x.tick_labels ? tick_label_gap + line_height : smallest_gap / 2);
-        panel.key_y = y - (key_rows.above_panel[i] - 0.5) * line_height - 3;
+        panel.above_y = y - tick_label_gap - line_height / 2;
+        panel.key_y =
+            y - height_above(figure.panels[i]) - (key_rows.above_panel[i] - 0.5) * line_height - 3;
         panel.title_y = panel.key_y - line_height;
       }
       x += grid.panel_width + right_margin;

@@ -35,7 +35,8 @@ struct PanelLayout {
   bool has_x_labels = true;  ///< false over another panel that shares the axis
   // Where the middles of these texts stand:
   double title_y = 0, x_label_y = 0, y_label_x = 0;
-  double key_y = 0;  ///< the first of the key rows above the panel
+  double key_y = 0;    ///< the first of the key rows above the panel
+  double above_y = 0;  ///< what stands above the ticks of x
 };
 
 struct Layout {

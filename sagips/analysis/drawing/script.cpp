@@ -57,6 +57,7 @@ class Script {
   void axes_of(const Panel& panel, const PanelLayout& layout);
   void ticks(const char* name, const Ticks& ticks);
   void tick_labels(const Panel& panel, const PanelLayout& layout);
+  void labels_above(const Panel& panel, const PanelLayout& layout);
   void texts(const Panel& panel, const PanelLayout& layout);
   void horizontal_lines(const Panel& panel, const PanelLayout& layout);
   std::string data(const Panel& panel, const PanelLayout& layout, const Series& series);
@@ -194,6 +195,15 @@ void Script::tick_labels(const Panel& panel, const PanelLayout& layout) {
           "right");
 }
 
+void Script::labels_above(const Panel& panel, const PanelLayout& layout) {
+  const std::vector<Tick>& ticks = layout.x_ticks.major;
+  for (std::size_t i = 0; i < std::min(ticks.size(), panel.x.above.size()); ++i)
+    label(panel.x.above[i], {place(layout, panel, ticks[i].value, layout.y.low).x, layout.above_y},
+          "center");
+  if (!panel.x.above_label.empty())
+    label(panel.x.above_label, {layout.box.left - tick_label_gap, layout.above_y}, "right");
+}
+
 void Script::texts(const Panel& panel, const PanelLayout& layout) {
   const Box& box = layout.box;
   const Point middle{(box.left + box.right) / 2, (box.top + box.bottom) / 2};
@@ -208,6 +218,7 @@ void Script::texts(const Panel& panel, const PanelLayout& layout) {
 void Script::panel(const Panel& panel, const PanelLayout& layout) {
   axes_of(panel, layout);
   tick_labels(panel, layout);
+  labels_above(panel, layout);
   texts(panel, layout);
   horizontal_lines(panel, layout);
   curves(panel, layout);

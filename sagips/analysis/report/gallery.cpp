@@ -59,6 +59,22 @@ constexpr std::array known{
     Known{"*_spread", "spread over members over training time",
           "Standard deviation over the members of each variant (figs. 15 and 16 of the SAGIPS "
           "paper)."},
+    Known{"fig11_training_time", "Training time against ranks",
+          "Simulated; dashed: the paper's curves as far as it states them, straight lines with its "
+          "gains (fig. 11 of the SAGIPS paper). Families of exchanges have panels of their own."},
+    Known{
+        "fig12_analysis_rate", "Analysis rate against ranks",
+        "Synthetic events per second of simulated training, eq. (9), with the ideal gain and lines "
+        "that have the paper's gains (fig. 12 of the SAGIPS paper)."},
+    Known{"exchange_over_ranks", "What an exchange takes alone",
+          "Simulated time of an epoch's exchange, without computation, against ranks."},
+    Known{"cost_against_simulated", "Simulated against predicted exchanges",
+          "messages * latency + bytes / bandwidth of the rank that sends most, as cost() counts "
+          "them, "
+          "against the simulation; the band is 20 %."},
+    Known{"straggler", "One slow rank",
+          "What the others' epoch rates are while a leader or a follower is slow, relative to "
+          "undisturbed."},
     Known{"time_over_ranks", "Training time against ranks", "Fig. 11 of the SAGIPS paper."},
     Known{"rate_over_ranks", "Analysis rate against ranks",
           "Synthetic events per second of training, eq. (9), with the ideal gain (fig. 12 of the "

@@ -236,7 +236,7 @@ RunContents read_run(const std::string& folder) {
     run.study = record::read_study(path);
     read_members(run);
   });
-  for (const record::RunFile& file : {files::study, files::closure})
+  for (const record::RunFile& file : {files::study, files::closure, files::simulated})
     if (run.tables.empty()) if_there(run, file, [&](const std::string&) { list_tables(run); });
   list_figures(run);
   for (const record::NamedText& setting : run.settings)

@@ -109,7 +109,8 @@ std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
   RunFigures figures(run, gallery, prefix);
   std::vector<Section> sections{parameter_section(run), correlation_section(run, gallery, prefix)};
   const bool evaluated = has_evaluations(run);
-  if (run.is_study() && !run.results) sections.front().html.clear();
+  if (run.is_study() && (!run.results || run.results->parameters.empty()))
+    sections.front().html.clear();
   if (run.is_study()) {  // its pictures are what it was made for
     sections.push_back({"figures", "Figures", figures.stacked("")});
     sections.push_back(study_section(run));

@@ -66,8 +66,12 @@ bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
   const auto cores =
       static_cast<std::size_t>(std::max(1, nn::allowed_processors() / threads_of_worker(job)));
   const std::size_t count = std::min(all, cores);
-  log.info(core::text(folder, ": ", all, " closure experiments with ", job.settings.closure.method,
-                      ", ", experiments_done(folder), " of them done; ", count, " at a time"));
+  const ExperimentCount before = count_experiments(folder);
+  log.info(core::text(
+      folder, ": ", all, " closure experiments with ", job.settings.closure.method, ", ",
+      before.made - before.failed, " of them done",
+      before.failed > 0 ? core::text(", ", before.failed, " failed and tried again") : "", "; ",
+      count, " at a time"));
   StudyProgress progress(log, "experiments");
   CrewWatch watch;
   auto looked = std::chrono::steady_clock::now() - look_every;
@@ -75,7 +79,8 @@ bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
     const auto now = std::chrono::steady_clock::now();
     if (now - looked < look_every) return;
     looked = now;
-    progress.show({all, experiments_done(folder), count, 0});
+    const ExperimentCount seen = count_experiments(folder);
+    progress.show({all, seen.made - seen.failed, count, seen.failed});
   };
   watch.ended = [&](std::size_t i, const Ending& ending) {
     if (ending.exit_code != 0 && !InterruptGuard::requested())
@@ -128,7 +133,8 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
 
   const bool any = write_closure(job, folder, log);
   const auto all = static_cast<std::size_t>(job.settings.closure.experiments);
-  const std::size_t missing = all - std::min(all, experiments_done(folder));
+  const ExperimentCount made = count_experiments(folder);
+  const std::size_t missing = all - std::min(all, made.made);
   std::cout << "run folder: " << folder << std::endl;
   if (missing > 0) {
     log.warning(core::text(missing, " experiments are missing; the same command goes on"));
@@ -136,7 +142,10 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
     if (job.settings.run.figures) say_run_report(folder, log);
     return finished ? core::ExitCode::failed : core::ExitCode::stopped_early;
   }
-  opened->directory.finish(record::RunStatus::finished);
+  if (made.failed > 0)
+    log.info(core::text(made.failed, " experiments failed; the same command tries them again"));
+  opened->directory.finish(made.failed > 0 ? record::RunStatus::stopped
+                                           : record::RunStatus::finished);
   if (job.settings.run.figures) say_run_report(folder, log);
   return any ? core::ExitCode::done : core::ExitCode::failed;
 }

@@ -8,6 +8,7 @@
 
 #include "sagips/analysis/convergence/simulated.hpp"
 #include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/simulate/many_ranks.hpp"
 #include "sagips/cli/study/crew.hpp"
 #include "sagips/cli/study/study_figure.hpp"
 #include "sagips/comm/exchanges.hpp"
@@ -148,9 +149,20 @@ std::vector<std::string> exchange_assignments(const std::string& name) {
   return assignments;
 }
 
+void check(const SimulatedConvergence& study, const Job& job) {
+  program();
+  for (const std::int64_t ranks : study.ranks) {
+    study.job.platform.check(ranks);
+    const ManyRanks can_be(job, static_cast<int>(ranks));
+  }
+  for (const std::string& exchange : study.exchanges) exchange_assignments(exchange);
+  if (study.seeds.empty())
+    throw core::ConfigError("simulate.seeds",
+                            "no seed is named (nothing would be trained). Name some, e.g. [1,2,3].");
+}
+
 core::ExitCode simulate_convergence(const SimulatedConvergence& study, const std::string& folder,
                                     core::Log& log) {
-  program();  // says what to install before anything else is done
   Trainings trainings(study, folder);
   fs::create_directories(folder + "/simulations");
   const bool finished = trainings.run(study.at_once, log);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/cli/settings.hpp"
 #include "sagips/cli/simulate/many_ranks_job.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/log.hpp"
@@ -26,6 +27,9 @@ struct SimulatedConvergence {
 /// The assignments that a name stands for.
 /// throws: ConfigError for a part of an exchange that has none
 std::vector<std::string> exchange_assignments(const std::string& name);
+
+/// Looks at everything that can be wrong before anything is made. throws: ConfigError
+void check(const SimulatedConvergence& study, const Job& job);
 
 /// Trains each exchange with each seed on each number of ranks, a process each, few ranks first.
 /// Writes convergence.csv and figures into `folder`, prints the table. What lies there of the same job

@@ -85,7 +85,7 @@ bool make_experiments(const Job& job, const std::string& folder, const WorkShare
                       const std::function<void()>& after_each) {
   std::set<std::int64_t> known;
   for (const record::Experiment& one : record::read_experiments(place(folder)))
-    known.insert(one.number);
+    if (one.failure.empty()) known.insert(one.number);
   for (std::int64_t number = share.index; number < job.settings.closure.experiments;
        number += share.count) {
     if (known.count(number) > 0) continue;
@@ -97,8 +97,11 @@ bool make_experiments(const Job& job, const std::string& folder, const WorkShare
   return true;
 }
 
-std::size_t experiments_done(const std::string& folder) {
-  return record::read_experiments(place(folder)).size();
+ExperimentCount count_experiments(const std::string& folder) {
+  const auto experiments = record::read_experiments(place(folder));
+  const auto failed = std::count_if(experiments.begin(), experiments.end(),
+                                    [](const auto& one) { return !one.failure.empty(); });
+  return {experiments.size(), static_cast<std::size_t>(failed)};
 }
 
 bool write_closure(const Job& job, const std::string& folder, core::Log& log) {

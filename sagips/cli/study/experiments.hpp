@@ -16,14 +16,17 @@ struct WorkShare {
 /// "2/8". throws: ConfigError
 WorkShare parse_share(const std::string& words);
 
-/// Makes the experiments of a share that the study's folder does not hold yet, one after the other,
-/// and adds each to `experiments/` there. Returns false when it was interrupted.
+/// Makes the experiments of a share that the study's folder does not hold yet, or holds as failed, one
+/// after the other, and adds each to `experiments/` there. Returns false when it was interrupted.
 /// after_each: between experiments
 bool make_experiments(const Job& job, const std::string& folder, const WorkShare& share,
                       const std::function<void()>& after_each);
 
-/// How many experiments a folder holds.
-std::size_t experiments_done(const std::string& folder);
+/// How many experiments a folder holds, and how many of them failed.
+struct ExperimentCount {
+  std::size_t made = 0, failed = 0;
+};
+ExperimentCount count_experiments(const std::string& folder);
 
 /// Tables, closure.csv and figures of the experiments in a folder. Failed ones are counted and shown.
 /// Returns whether any gave an estimate.

@@ -40,17 +40,30 @@ struct GridAxis {
   std::vector<std::string> values;
 };
 
-// Keys that a study sets itself for each of its members.
+// Keys that a study sets itself for each of its members, and groups that no training reads: what
+// seem to be variants would be one training many times.
 void check_key(const std::string& key) {
-  for (const char* own : {"run.name", "run.folder", "run.seed", "data.seed", "data.bootstrap_seed"})
+  for (const char* name :
+       {"run.name", "run.folder", "run.seed", "run.figures", "run.fit", "run.tensorboard",
+        "data.seed", "data.bootstrap", "data.bootstrap_seed"}) {
+    const std::string own = name;
     if (key == own)
       throw ConfigError("--grid",
                         text("'", key, "' is set for each member by the study (its point ",
                              "of the grid would be lost). Choose another key."));
-  if (key.rfind("ensemble", 0) == 0)
-    throw ConfigError("--grid", text("'", key,
-                                     "' belongs to the study, not to its members. Choose "
-                                     "a key of a training."));
+    if (own.rfind(text(key, "."), 0) == 0)
+      throw ConfigError("--grid",
+                        text("'", key, "' is a group of keys, of which the study sets '", own,
+                             "'. Name the keys that are to differ, e.g. ", "data.fraction=0.5,1."));
+  }
+  if (key == "workload")
+    throw ConfigError("--grid",
+                      "'workload' is the same for all members. Choose a key of a training.");
+  for (const char* group : {"ensemble", "closure", "convergence", "compare", "solve"})
+    if (key == group || key.rfind(text(group, "."), 0) == 0)
+      throw ConfigError("--grid", text("'", key,
+                                       "' belongs to another command or to the study (no training "
+                                       "reads it). Choose a key of a training."));
 }
 
 GridAxis parse_axis(const std::string& list) {

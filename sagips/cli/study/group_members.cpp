@@ -112,6 +112,7 @@ bool train_in_groups(const Workloads& workloads, const MemberSetting& setting,
     arguments.source = member_source(setting);
     arguments.assignments = member_assignments(setting, plan.assignments[pending[i]]);
     RankEnd mine;
+    if (part->rank() == 0) make_room(setting.folder, member);
     {
       // messages that a failed member has left on their way must not meet the next one's
       comm::Ranks own(part->split(0));

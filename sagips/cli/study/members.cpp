@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "sagips/cli/interrupt.hpp"
@@ -85,13 +86,16 @@ void note_end(const Ending& ending, const std::string& log, record::StudyMember&
 }
 
 // A study that was killed has told its members to stop, and they may still be about it.
-void wait_until_free(const std::string& folder) {
+std::optional<record::RunDirectory> locked(const std::string& folder) {
   constexpr auto patience = std::chrono::seconds(10);
   constexpr auto nap = std::chrono::milliseconds(50);
   const auto start = std::chrono::steady_clock::now();
-  while (std::filesystem::exists(folder) && !record::RunDirectory::lock(folder) &&
-         std::chrono::steady_clock::now() - start < patience)
+  while (std::filesystem::exists(folder)) {
+    if (auto lock = record::RunDirectory::lock(folder)) return lock;
+    if (std::chrono::steady_clock::now() - start > patience) break;
     std::this_thread::sleep_for(nap);
+  }
+  return {};
 }
 
 }  // namespace
@@ -132,6 +136,21 @@ record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyM
   return before;
 }
 
+record::StudyMember make_room(const std::string& study_folder, record::StudyMember member) {
+  const std::string folder = core::text(study_folder, "/", member.folder);
+  const auto lock = locked(folder);
+  member = seen_on_disk(study_folder, std::move(member));  // its process may just have finished it
+  const auto run = record::read_run_record(folder);
+  if (!lock || member.state == State::done || !run || run->status != record::RunStatus::finished)
+    return member;
+  std::error_code problem;
+  std::filesystem::remove_all(folder, problem);
+  if (problem)
+    throw core::StorageError(folder, core::text("cannot be removed (", problem.message(),
+                                                "). Give the right to write there."));
+  return member;
+}
+
 bool train_members(const MemberSetting& setting, const StudyPlan& plan,
                    const std::vector<std::size_t>& numbers, record::Study& study,
                    StudyProgress& progress, const std::function<void()>& changed,
@@ -142,7 +161,8 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
   std::vector<ChildProgram> programs;
   for (const std::size_t number : numbers) {
     if (study.members[number].state != State::pending) continue;
-    wait_until_free(core::text(setting.folder, "/", study.members[number].folder));
+    study.members[number] = make_room(setting.folder, study.members[number]);
+    if (study.members[number].state != State::pending) continue;
     pending.push_back(number);
     programs.push_back(
         program_for(setting, study.members[number], study.ranks, plan.assignments[number]));

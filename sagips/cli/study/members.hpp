@@ -30,6 +30,11 @@ std::vector<std::string> member_assignments(const MemberSetting& setting,
 /// What a member's run folder says of it: done when it has finished, else pending.
 record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyMember before);
 
+/// Makes room for a member that is to be trained, and returns what its folder says of it: one that was
+/// stopped without a checkpoint has ended for good as a run, so its folder is removed and it begins
+/// anew. Waits for a process that still writes there. throws: StorageError
+record::StudyMember make_room(const std::string& study_folder, record::StudyMember member);
+
 /// Trains the members with these numbers that are pending, each as a child process of this program;
 /// several ranks through the launcher. What becomes of them stands in `study` afterwards; after each
 /// end `changed` is called. Returns false when it was interrupted: those that ran have stopped with a

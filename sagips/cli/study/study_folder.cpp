@@ -4,28 +4,36 @@
 #include <filesystem>
 #include <iostream>
 
+#include "sagips/cli/run_identity.hpp"
 #include "sagips/core/config_difference.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/record/run_status.hpp"
 
 namespace sagips::cli {
 
 namespace {
 
-void check_changes(const Job& job, const std::vector<std::string>& may_change) {
-  const std::string config = core::text(job.settings.run.folder, "/", job.settings.workload, "/",
-                                        job.settings.run.name, "/", record::run_files::config.name);
+void check_changes(const Job& job, const record::RunIdentity& identity,
+                   std::vector<std::string> may_change) {
+  const std::string folder =
+      core::text(job.settings.run.folder, "/", job.settings.workload, "/", job.settings.run.name);
+  const std::string config = core::text(folder, "/", record::run_files::config.name);
   if (job.settings.run.name.empty() || !std::filesystem::exists(config)) return;
-  for (const std::string& change : core::config_differences(
-           core::read_file(config), job.effective_config, config, {"run.folder", "run.name"}))
-    if (std::none_of(may_change.begin(), may_change.end(),
-                     [&](const std::string& key) { return change.rfind(key + ":", 0) == 0; }))
-      throw core::ConfigError(
-          config, core::text("its members were begun with another config (they could not be "
-                             "compared): ",
-                             change, ". Begin a study of another name."));
+  const auto& beside = record::keys_beside_identity();
+  may_change.insert(may_change.end(), beside.begin(), beside.end());
+  std::vector<std::string> changes = core::config_differences(
+      core::read_file(config), identity.effective_config, config, may_change);
+  if (const auto record = record::read_run_record(folder);
+      record && record::has_other_data(*record, identity))
+    changes.push_back(record::data_change(*record, identity));
+  if (!changes.empty())
+    throw core::ConfigError(
+        config, core::text("its members were begun with another config (they could not be "
+                           "compared): ",
+                           changes.front(), ". Begin a study of another name."));
 }
 
 }  // namespace
@@ -34,9 +42,9 @@ record::OpenedRun open_study(const Job& job, const std::string& command, const A
                              const std::vector<std::string>& may_change) {
   const record::Start start = record::start_of(arguments.options.count("fresh") > 0,
                                                arguments.options.count("override") > 0);
-  if (start == record::Start::with_changes) check_changes(job, may_change);
-  return record::open_run(job.settings.run, {job.settings.workload, command, job.effective_config},
-                          start);
+  const record::RunIdentity identity = run_identity(job, command);
+  if (start == record::Start::with_changes) check_changes(job, identity, may_change);
+  return record::open_run(job.settings.run, identity, start);
 }
 
 void save_study(const std::string& path, const record::Study& study, core::Log& log) {

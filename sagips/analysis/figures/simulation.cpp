@@ -1,0 +1,236 @@
+#include "sagips/analysis/figures/simulation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+
+#include "sagips/core/text.hpp"
+
+namespace sagips::analysis {
+namespace {
+
+using Family = SimulatedExchange::Family;
+using Point = SimulatedExchange::Point;
+using Style = Series::Style;
+
+constexpr std::array colours{Colour::blue,   Colour::vermillion, Colour::green, Colour::purple,
+                             Colour::orange, Colour::sky,        Colour::black, Colour::grey};
+constexpr double bar = 0.2;  // beyond which a prediction is flagged
+
+/// A number of a point; not positive: there is none.
+using Number = std::function<double(const Point&)>;
+
+const char* title_of(Family family) {
+  switch (family) {
+    case Family::tensor_by_tensor:
+      return "tensor by tensor, as the paper";
+    case Family::exact:
+      return "one array, exact mean";
+    case Family::loose:
+      return "one array, no exact mean";
+    case Family::late:
+      break;
+  }
+  return "one array, exact mean, one update late";
+}
+
+std::vector<double> all_ranks(const SimulatedTraining& training) {
+  std::set<double> ranks;
+  for (const SimulatedExchange& one : training.exchanges)
+    for (const Point& point : one.points) ranks.insert(point.ranks);
+  return {ranks.begin(), ranks.end()};
+}
+
+Axis ranks_axis(const SimulatedTraining& training) {
+  Axis axis{.label = "ranks", .logarithmic = true};
+  axis.marks = all_ranks(training);
+  // gnuplot's round numbers need room on both sides
+  if (axis.marks.size() == 1) axis.lowest = axis.marks[0] / 2, axis.highest = axis.marks[0] * 2;
+  return axis;
+}
+
+Axis with_nodes(Axis axis, const SimulatedTraining& training) {
+  for (const double ranks : axis.marks)
+    axis.above.push_back(
+        core::text(std::ceil(ranks / static_cast<double>(training.ranks_per_node))));
+  axis.above_label = "nodes";
+  return axis;
+}
+
+/// The line of an exchange, and its points; nothing without a number.
+void add_exchange(Panel& panel, const SimulatedExchange& one, Colour colour, const Number& number) {
+  Series line{.label = one.label, .colour = colour};
+  for (const Point& point : one.points)
+    if (const double y = number(point); y > 0) {
+      line.x.push_back(point.ranks);
+      line.y.push_back(y);
+    }
+  if (line.x.empty()) return;
+  Series points{.style = Style::points, .x = line.x, .y = line.y, .colour = colour};
+  if (line.x.size() == 1)
+    std::swap(line.label, points.label);  // a line of one point is none
+  else
+    panel.series.push_back(std::move(line));
+  panel.series.push_back(std::move(points));
+}
+
+/// A panel a family, in two columns. finish: adds what all panels show
+template <class Finish>
+Figure family_panels(const SimulatedTraining& training, const Axis& x, const Axis& y,
+                     const Number& number, const Finish& finish) {
+  Figure figure{.title = training.conditions, .columns = 2, .width = 1400};
+  for (const Family family :
+       {Family::tensor_by_tensor, Family::exact, Family::loose, Family::late}) {
+    Panel panel{.title = title_of(family), .x = x, .y = y};
+    std::size_t used = 0;
+    for (const SimulatedExchange& one : training.exchanges)
+      if (one.family == family) add_exchange(panel, one, colours[used++ % colours.size()], number);
+    if (panel.series.empty()) continue;
+    finish(panel);
+    figure.panels.push_back(std::move(panel));
+  }
+  if (figure.panels.empty()) figure.panels.push_back({.title = "nothing was simulated"});
+  figure.columns = figure.panels.size() == 1 ? 1 : 2;
+  figure.height = figure.panels.size() > 2 ? 1150 : 620;
+  return figure;
+}
+
+struct TimeUnit {
+  const char* label;
+  double seconds;
+};
+
+TimeUnit unit_of(double longest_s) {
+  if (longest_s < 300) return {"s", 1};
+  if (longest_s < 3 * 3600.0) return {"min", 60};
+  return {"h", 3600};
+}
+
+/// The highest number of all, so that panels share their scale.
+double highest(const SimulatedTraining& training, const Number& number) {
+  double most = 0;
+  for (const SimulatedExchange& one : training.exchanges)
+    for (const Point& point : one.points) most = std::max(most, number(point));
+  return most;
+}
+
+}  // namespace
+
+Figure simulated_time_over_ranks(const SimulatedTraining& training) {
+  const Number seconds = [&](const Point& point) { return point.epoch_s * training.epochs; };
+  const TimeUnit unit = unit_of(highest(training, seconds));
+  const Number number = [&](const Point& point) { return seconds(point) / unit.seconds; };
+  const Axis y{
+      .label = core::text("training time of ", core::with_thousands(std::llround(training.epochs)),
+                          " epochs [", unit.label, "]"),
+      .lowest = 0};
+  return family_panels(training, with_nodes(ranks_axis(training), training), y, number,
+                       [&](Panel& panel) {
+                         for (std::size_t i = 0; i < training.published.size(); ++i) {
+                           const PublishedLine& line = training.published[i];
+                           Series series{.label = line.label,
+                                         .style = Style::dashed,
+                                         .x = line.ranks,
+                                         .colour = i == 0 ? Colour::grey : Colour::black};
+                           for (const double epoch_s : line.epoch_s)
+                             series.y.push_back(epoch_s * training.epochs / unit.seconds);
+                           panel.series.push_back(std::move(series));
+                         }
+                       });
+}
+
+Figure simulated_rate_over_ranks(const SimulatedTraining& training) {
+  const Number rate = [](const Point& point) {
+    return point.epoch_s > 0 ? point.events / point.epoch_s : 0;
+  };
+  // events of all ranks at a number of ranks are the same for every exchange
+  const auto events_at = [&](double ranks) {
+    for (const SimulatedExchange& one : training.exchanges)
+      for (const Point& point : one.points)
+        if (point.ranks == ranks) return point.events;
+    return std::numeric_limits<double>::quiet_NaN();
+  };
+  return family_panels(
+      training, with_nodes(ranks_axis(training), training),
+      {.label = "analysis rate [events/s]", .logarithmic = true}, rate, [&](Panel& panel) {
+        for (std::size_t i = 0; i < training.published.size(); ++i) {
+          const PublishedLine& line = training.published[i];
+          Series series{.label = line.label,
+                        .style = Style::dashed,
+                        .x = line.ranks,
+                        .colour = i == 0 ? Colour::grey : Colour::black};
+          for (std::size_t k = 0; k < line.ranks.size(); ++k)
+            series.y.push_back(events_at(line.ranks[k]) / line.epoch_s[k]);
+          panel.series.push_back(std::move(series));
+        }
+        const Series& first = panel.series.front();
+        const std::vector<double> ranks = all_ranks(training);
+        panel.series.push_back({.label = "ideal: as many times the rate as ranks",
+                                .style = Style::dashed,
+                                .x = {ranks.front(), ranks.back()},
+                                .y = {first.y.front() * ranks.front() / first.x.front(),
+                                      first.y.front() * ranks.back() / first.x.front()},
+                                .colour = Colour::sky});
+      });
+}
+
+Figure exchange_time_over_ranks(const SimulatedTraining& training) {
+  const Number microseconds = [](const Point& point) { return 1e6 * point.exchange_s; };
+  return family_panels(training, with_nodes(ranks_axis(training), training),
+                       {.label = "exchange of an epoch [µs]", .logarithmic = true}, microseconds,
+                       [](Panel&) {});
+}
+
+Figure simulated_over_predicted(const SimulatedTraining& training) {
+  const Number ratio = [](const Point& point) {
+    return point.predicted_s > 0 ? point.exchange_s / point.predicted_s : 0;
+  };
+  const std::vector<double> ranks = all_ranks(training);
+  return family_panels(training, ranks_axis(training),
+                       {.label = "simulated over predicted", .logarithmic = true}, ratio,
+                       [&](Panel& panel) {
+                         panel.horizontal_lines = {1};
+                         if (ranks.size() < 2) return;
+                         panel.series.push_back({.label = "within 20 %",
+                                                 .style = Style::band,
+                                                 .x = {ranks.front(), ranks.back()},
+                                                 .y_low = {1 - bar, 1 - bar},
+                                                 .y_high = {1 + bar, 1 + bar},
+                                                 .colour = Colour::grey});
+                       });
+}
+
+Figure straggler_rates(const std::vector<StragglerRates>& leader,
+                       const std::vector<StragglerRates>& follower, const std::string& conditions) {
+  Figure figure{.title = conditions, .columns = 2, .width = 1400};
+  const auto panel_of = [&](const std::string& title, const std::vector<StragglerRates>& rates) {
+    Panel panel{
+        .title = title,
+        .x = {.label = "rate of the other ranks, undisturbed = 1", .lowest = 0, .highest = 1.1}};
+    Series median{.label = "median", .style = Style::points, .colour = Colour::blue};
+    Series lowest{.label = "lowest", .style = Style::points, .colour = Colour::vermillion};
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      const double y = static_cast<double>(i);
+      panel.series.push_back({.x = {0, rates[i].median}, .y = {y, y}, .colour = Colour::grey});
+      panel.y.names.push_back(rates[i].exchange);
+      lowest.x.push_back(rates[i].lowest);
+      median.x.push_back(rates[i].median);
+      median.y.push_back(y);
+      lowest.y.push_back(y);
+    }
+    panel.y.lowest = -0.7;
+    panel.y.highest = static_cast<double>(rates.size()) - 0.3;
+    panel.series.push_back(std::move(lowest));
+    panel.series.push_back(std::move(median));
+    figure.panels.push_back(std::move(panel));
+  };
+  panel_of("a leader is slow", leader);
+  panel_of("a follower is slow", follower);
+  figure.height = 160 + 30 * static_cast<int>(std::max(leader.size(), follower.size()));
+  return figure;
+}
+
+}  // namespace sagips::analysis

@@ -1,0 +1,153 @@
+#include <iostream>
+#include <optional>
+
+#include "sagips/cli/commands.hpp"
+#include "sagips/cli/run_environment.hpp"
+#include "sagips/cli/run_report.hpp"
+#include "sagips/cli/simulate/compute_time.hpp"
+#include "sagips/cli/simulate/convergence.hpp"
+#include "sagips/cli/simulate/run_simulations.hpp"
+#include "sagips/cli/simulate/simulate_results.hpp"
+#include "sagips/cli/study/study_folder.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+namespace files = record::run_files;
+
+// Options are short for keys, so that the study's config says all.
+std::vector<std::string> with_options(const Arguments& arguments) {
+  std::vector<std::string> assignments = arguments.assignments;
+  for (const char* name : {"ranks", "exchanges"})
+    if (const std::string value = option(arguments, name); !value.empty())
+      assignments.push_back(core::text("simulate.", name, "=[", value, "]"));
+  if (const std::string value = option(arguments, "platform"); !value.empty())
+    assignments.push_back("simulate.platform=" + value);
+  return assignments;
+}
+
+std::size_t at_once(const Job& job) {
+  const std::int64_t asked = job.settings.simulate.at_once;
+  return static_cast<std::size_t>(asked > 0 ? asked : nn::allowed_processors());
+}
+
+/// First what says how long an epoch computes, then everything. Returns false when it was
+/// interrupted.
+bool simulate_all(const Job& job, const std::string& folder, const SimulatePlan& plan,
+                  const std::optional<ComputeTime>& given, SimulationOutcome& outcome,
+                  core::Log& log) {
+  const auto add = [&](std::vector<Simulation> all) {
+    const bool finished = run_simulations(folder, at_once(job), all, log);
+    outcome.simulations.insert(outcome.simulations.end(), all.begin(), all.end());
+    return finished;
+  };
+  if (given) outcome.compute = *given;
+  if (!given) {
+    outcome.compute.origin = "the computation of an epoch is not known yet";
+    if (!add(calibrating_simulations(job, plan))) return false;
+    outcome.compute = calibrated_compute_time(job, outcome.simulations);
+  }
+  log.info(outcome.compute.origin);
+  return add(study_simulations(job, plan, outcome.compute));
+}
+
+core::ExitCode end_of(const record::RunDirectory& folder, bool finished,
+                      const SimulationOutcome& outcome) {
+  std::size_t failed = 0;
+  for (const Simulation& one : outcome.simulations) {
+    if (one.failure.empty()) continue;
+    ++failed;
+    std::cout << one.name << " failed: " << one.failure << '\n';
+  }
+  std::cout << "run folder: " << folder.path() << std::endl;
+  folder.finish(!finished    ? record::RunStatus::stopped
+                : failed > 0 ? record::RunStatus::failed
+                             : record::RunStatus::finished);
+  if (!finished) return core::ExitCode::stopped_early;
+  return failed > 0 ? core::ExitCode::failed : core::ExitCode::done;
+}
+
+bool all_there(const SimulationOutcome& outcome) {
+  for (const Simulation& one : outcome.simulations)
+    if (!one.result) return false;
+  return true;
+}
+
+core::ExitCode simulate_exchanges(const Workloads& workloads, const Arguments& arguments) {
+  const Job job = read_job(workloads, arguments.source, with_options(arguments));
+  const SimulatePlan plan = plan_simulations(job);
+  const std::optional<ComputeTime> given = given_compute_time(job);
+  const record::OpenedRun opened =
+      open_study(job, "simulate", arguments,
+                 {"simulate.exchanges", "simulate.unfused", "simulate.ranks", "simulate.at_once"});
+  const record::RunDirectory& folder = opened.directory;
+  core::Log log;
+  log.add_file(folder.file(files::log.name));
+  folder.folder(files::simulations.name);
+  record::write_environment(folder.file(files::environment.name),
+                            run_environment(*arguments.ranks, 1));
+  for (const std::string& line : plan.left_out) log.info(line);
+  log.info(core::text(opened.resumed ? "going on with " + folder.path() + ": " : "",
+                      plan.ways.size(), " exchanges of ", plan.floats(), " floats in ",
+                      plan.tensors.size(), " tensors on ", job.settings.simulate.platform, ", ",
+                      plan.ranks.front(), " to ", plan.ranks.back(), " ranks"));
+  SimulationOutcome outcome;
+  const bool finished = simulate_all(job, folder.path(), plan, given, outcome, log);
+  write_simulation(job, folder.path(), plan, outcome, finished && all_there(outcome), log);
+  const core::ExitCode code = end_of(folder, finished, outcome);
+  if (job.settings.run.figures) say_run_report(folder.path(), log);
+  return code;
+}
+
+SimulatedConvergence convergence_study(const Job& job, const Arguments& arguments) {
+  const SimulateConfig& config = job.settings.simulate;
+  const std::optional<ComputeTime> compute = given_compute_time(job);
+  if (!compute)
+    throw core::ConfigError("simulate.scenario.compute_s",
+                            "--convergence draws residuals over time (which is nothing without the "
+                            "computation of an epoch). Set it, or simulate.compute_from.");
+  SimulatedConvergence study;
+  study.job.source = arguments.source;
+  study.job.assignments = arguments.assignments;
+  study.job.as_floats = config.as_floats;
+  study.job.platform = simulate::read_platform(config.platform);
+  study.job.scenario = config.scenario;
+  study.job.scenario.sample = compute->sample;
+  if (!config.exchanges.empty()) study.exchanges = config.exchanges;
+  if (config.ranks != SimulateConfig{}.ranks) study.ranks = config.ranks;
+  study.seeds = config.seeds;
+  study.at_once = at_once(job);
+  return study;
+}
+
+core::ExitCode simulate_trainings(const Workloads& workloads, const Arguments& arguments) {
+  const Job job = read_job(workloads, arguments.source, with_options(arguments));
+  const SimulatedConvergence study = convergence_study(job, arguments);
+  check(study, job);
+  const record::OpenedRun opened =
+      open_study(job, "simulate --convergence", arguments,
+                 {"simulate.exchanges", "simulate.ranks", "simulate.seeds", "simulate.at_once"});
+  const record::RunDirectory& folder = opened.directory;
+  core::Log log;
+  log.add_file(folder.file(files::log.name));
+  const core::ExitCode code = simulate_convergence(study, folder.path(), log);
+  std::cout << "run folder: " << folder.path() << std::endl;
+  folder.finish(code == core::ExitCode::done            ? record::RunStatus::finished
+                : code == core::ExitCode::stopped_early ? record::RunStatus::stopped
+                                                        : record::RunStatus::failed);
+  return code;
+}
+
+}  // namespace
+
+core::ExitCode simulate(const Workloads& workloads, const Arguments& arguments) {
+  simulator_program();  // says what to install before anything else is looked at
+  if (arguments.options.contains("convergence")) return simulate_trainings(workloads, arguments);
+  return simulate_exchanges(workloads, arguments);
+}
+
+}  // namespace sagips::cli

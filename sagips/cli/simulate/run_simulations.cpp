@@ -1,0 +1,172 @@
+#include "sagips/cli/simulate/run_simulations.hpp"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/study/crew.hpp"
+#include "sagips/cli/study/progress.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using core::text;
+
+constexpr const char* job_ending = ".yaml";
+constexpr const char* result_ending = ".result.yaml";
+constexpr double worth_a_line_s = 10;  // of a simulation; most take less than one
+
+std::string stem(const std::string& folder, const Simulation& one) {
+  return text(folder, "/", record::run_files::simulations.name, "/", one.name);
+}
+
+bool is_same_job(const std::string& path, const std::string& job) {
+  try {
+    return core::read_file(path) == job;
+  } catch (const core::Error&) {
+    return false;
+  }
+}
+
+// The last line that a program printed: why it ended.
+std::string last_words(const std::string& log) {
+  std::string last;
+  try {
+    for (const std::string& line : core::split(core::read_file(log), '\n'))
+      if (!core::trim(line).empty()) last = core::trim(line);
+  } catch (const core::Error&) {
+  }
+  const auto mark = last.find("error: ");
+  return mark == std::string::npos ? last : last.substr(mark + 7);
+}
+
+void read_result(const std::string& path, Simulation& one) {
+  one.result = simulate::read_replay_result(path);
+  if (!one.result->promised || one.result->exact) return;
+  one.failure = text("it promises the exact mean, and the ranks did not hold it (largest error ",
+                     core::significant(one.result->largest_error, 2), ")");
+  one.result.reset();
+}
+
+/// The simulations that are still to run, and what becomes of them.
+class Runs {
+ public:
+  Runs(std::string folder, std::vector<Simulation>& all, core::Log& log)
+      : folder_(std::move(folder)), all_(all), progress_(log, "simulations") {
+    const std::string simulator = simulator_program();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      Simulation& one = all[i];
+      const std::string job = core::write_config(one.job), place = stem(folder_, one);
+      const std::string answer = place + result_ending;
+      if (is_same_job(place + job_ending, job) && fs::exists(answer)) try {
+          read_result(answer, one);
+        } catch (const core::Error&) {  // half a result of a killed one
+        }
+      if (one.result) continue;
+      std::error_code ignored;
+      fs::remove(answer, ignored);
+      fs::remove(place + ".txt", ignored);
+      core::write_file(place + job_ending, job);
+      one.failure.clear();
+      pending_.push_back(i);
+      programs_.push_back({{simulator, "replay", place + job_ending, answer},
+                           {{"OMP_NUM_THREADS", "1"}},
+                           place + ".txt"});
+    }
+  }
+
+  bool run(std::size_t at_once) {
+    CrewWatch watch;
+    watch.begun = [&](std::size_t) { ++running_; };
+    watch.ended = [&](std::size_t i, const Ending& ending) {
+      --running_;
+      note_end(i, ending);
+    };
+    watch.refused = [&](std::size_t i, const std::string& reason) {
+      fail(all_[pending_[i]], reason);
+    };
+    watch.waiting = [&] { show(); };
+    watch.interrupted = [] { return InterruptGuard::requested(); };
+    return run_side_by_side(programs_, at_once, watch);
+  }
+
+ private:
+  void fail(Simulation& one, const std::string& reason) {
+    one.failure = reason;
+    progress_.warning(text(one.name, " failed: ", reason));
+  }
+
+  void note_end(std::size_t i, const Ending& ending) {
+    Simulation& one = all_[pending_[i]];
+    const std::string place = stem(folder_, one);
+    if (InterruptGuard::requested() && (ending.signal != 0 || ending.exit_code != 0)) return;
+    if (ending.signal != 0)
+      return fail(one,
+                  text("ended by signal ", ending.signal, " (", strsignal(ending.signal), ")"));
+    if (ending.exit_code != 0) {
+      const std::string reason = last_words(place + ".txt");
+      return fail(one, reason.empty()
+                           ? text("exit code ", ending.exit_code, "; see ", place, ".txt")
+                           : reason);
+    }
+    try {
+      read_result(place + result_ending, one);
+    } catch (const core::Error& error) {
+      one.failure = error.what();
+    }
+    if (!one.failure.empty()) return fail(one, one.failure);
+    if (one.result->host_s >= worth_a_line_s)
+      progress_.info(text(one.name, ": done after ", core::duration(one.result->host_s)));
+  }
+
+  void show() {
+    StudyProgress::Counts counts{all_.size(), 0, running_, 0};
+    for (const Simulation& one : all_) {
+      counts.done += one.result ? 1 : 0;
+      counts.failed += one.failure.empty() ? 0 : 1;
+    }
+    progress_.show(counts);
+    // a plain log gets a line a quarter
+    const std::size_t quarter = 4 * counts.done / std::max<std::size_t>(1, counts.all);
+    if (shown_ && quarter > *shown_ && quarter < 4)
+      progress_.info(text(counts.done, " of ", counts.all, " simulations done"));
+    shown_ = quarter;
+  }
+
+  std::string folder_;
+  std::vector<Simulation>& all_;
+  StudyProgress progress_;
+  std::vector<std::size_t> pending_;
+  std::vector<ChildProgram> programs_;
+  std::size_t running_ = 0;
+  std::optional<std::size_t> shown_;
+};
+
+}  // namespace
+
+std::string simulator_program() {
+  const std::string path = fs::path(own_program()).parent_path().string() + "/sagips-simulator";
+  if (::access(path.c_str(), X_OK) != 0)
+    throw core::ConfigError("sagips simulate",
+                            "this SAGIPS was built without SimGrid (" + path +
+                                " is not there). Install SimGrid (Debian, Ubuntu: apt-get install "
+                                "libsimgrid-dev) and build again.");
+  return path;
+}
+
+bool run_simulations(const std::string& folder, std::size_t at_once, std::vector<Simulation>& all,
+                     core::Log& log) {
+  const InterruptGuard interrupt;
+  const CheckpointSignal checkpoint;  // each simulation that has ended is one
+  return Runs(folder, all, log).run(at_once);
+}
+
+}  // namespace sagips::cli

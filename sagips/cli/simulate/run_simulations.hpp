@@ -1,0 +1,24 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sagips/cli/simulate/simulation_plan.hpp"
+#include "sagips/core/log.hpp"
+
+namespace sagips::cli {
+
+/// The program that simulates, beside this one.
+/// throws: ConfigError when it is not there, with what to install
+std::string simulator_program();
+
+/// Runs each simulation in a process of its own, in their order, `at_once` at a time, and fills in
+/// what came of it. Jobs and results stay in `folder`/simulations; what lies there of the same job
+/// is not simulated again. One that fails costs the others nothing.
+///
+/// Returns false when it was interrupted.
+/// throws: Error, StorageError
+bool run_simulations(const std::string& folder, std::size_t at_once, std::vector<Simulation>& all,
+                     core::Log& log);
+
+}  // namespace sagips::cli

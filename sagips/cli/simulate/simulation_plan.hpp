@@ -1,0 +1,72 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sagips/cli/settings.hpp"
+#include "sagips/cli/simulate/exchange_facts.hpp"
+#include "sagips/simulate/replay.hpp"
+
+namespace sagips::cli {
+
+/// An exchange at one number of ranks.
+struct SimulatedWay {
+  std::string exchange;
+  bool fused = true;
+  std::int64_t ranks = 0;
+  ExchangeFacts facts;
+
+  std::string label() const;  ///< "ring", "ring, tensor by tensor"
+};
+
+struct SimulatePlan {
+  simulate::PlatformConfig platform;
+  std::vector<std::int64_t> ranks;    ///< ascending
+  std::vector<std::int64_t> tensors;  ///< lengths of what the ranks share of the generator
+  std::vector<SimulatedWay> ways;     ///< by exchange, tensor by tensor first, then by ranks
+  std::vector<SimulatedWay> with_stragglers;
+  std::vector<std::string> left_out;  ///< why something is not simulated, one line each
+
+  std::int64_t floats() const;
+  std::int64_t nodes(std::int64_t of_ranks) const;
+};
+
+/// throws: ConfigError for ranks, exchanges and platforms that cannot be
+SimulatePlan plan_simulations(const Job& job);
+
+/// Computation of an epoch, and where it comes from.
+struct ComputeTime {
+  double mean_s = 0;           ///< 0: unknown, only exchanges are simulated
+  std::vector<double> sample;  ///< measured ones; empty: none
+  std::string origin;          ///< one line for logs and captions
+};
+
+/// One simulation: a job of the program `sagips-simulator`, and what came of it.
+struct Simulation {
+  enum class What {
+    exchange,     ///< by itself alone
+    training,     ///< by itself, and with computation
+    late,         ///< the same, completed one update late
+    undisturbed,  ///< to compare the next two with
+    slow_leader,
+    slow_follower,
+  };
+  What what = What::exchange;
+  SimulatedWay way;
+  std::string name;  ///< of its files
+  simulate::ReplayConfig job;
+  double messages = 0;  ///< of all ranks and epochs: how long it takes to simulate
+  std::optional<simulate::ReplayResult> result{};
+  std::string failure{};  ///< why there is none
+};
+
+std::string word(Simulation::What what);  ///< "exchange", "training", ...
+
+/// What says how long an epoch computes: the ring, tensor by tensor, at the fewest and most ranks.
+std::vector<Simulation> calibrating_simulations(const Job& job, const SimulatePlan& plan);
+/// All others, those with most messages first; with an unknown computation exchanges alone.
+std::vector<Simulation> study_simulations(const Job& job, const SimulatePlan& plan,
+                                          const ComputeTime& compute);
+
+}  // namespace sagips::cli

@@ -1,0 +1,52 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sagips/analysis/figures/simulation.hpp"
+#include "sagips/cli/simulate/simulation_plan.hpp"
+
+namespace sagips::cli {
+
+/// What all simulations of a study have shown.
+struct SimulationOutcome {
+  std::vector<Simulation> simulations;
+  ComputeTime compute;
+
+  /// nullptr: not simulated, or failed
+  const simulate::ReplayResult* result(const SimulatedWay& way, Simulation::What what) const;
+  /// One that says what the exchange takes by itself.
+  const simulate::ReplayResult* alone(const SimulatedWay& way) const;
+};
+
+/// One slow rank and what it leaves of the others' rates, relative to undisturbed.
+struct StragglerRow {
+  std::string exchange;
+  Simulation::What who = Simulation::What::slow_leader;
+  double slow = 0;  ///< the slow rank's own rate
+  double median = 0, lowest = 0;
+};
+std::vector<StragglerRow> straggler_rows(const SimulatePlan& plan,
+                                         const SimulationOutcome& outcome);
+
+/// Events that all ranks analyse in an epoch: eq. (9) of the SAGIPS paper.
+double events_of_epoch(const Job& job, std::int64_t ranks);
+
+/// Times over ranks as figures show them: tensor by tensor, fused, one update late.
+std::vector<analysis::SimulatedExchange> simulated_exchanges(const Job& job,
+                                                             const SimulatePlan& plan,
+                                                             const SimulationOutcome& outcome);
+
+/// Analysis rate at the most ranks over that at the fewest; 0 with fewer than two of them.
+double gain_of(const analysis::SimulatedExchange& exchange);
+
+std::string simulations_csv(const Job& job, const SimulatePlan& plan,
+                            const SimulationOutcome& outcome);
+std::string cost_csv(const SimulatePlan& plan, const SimulationOutcome& outcome);
+std::string straggler_csv(const std::vector<StragglerRow>& rows);
+
+/// For the terminal.
+std::string simulation_table(const SimulatePlan& plan, const SimulationOutcome& outcome,
+                             const std::vector<analysis::SimulatedExchange>& exchanges);
+std::string straggler_table(const std::vector<StragglerRow>& rows, double slowdown);
+
+}  // namespace sagips::cli

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sagips/cli/simulate/simulation_plan.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+using What = Simulation::What;
+using Overlap = simulate::ScenarioConfig::Overlap;
+
+// Epochs that show it, as far as so many messages allow; one period at least.
+constexpr double few_epochs = 4, many_epochs = 20;
+constexpr double message_budget = 4e5;  // some ten seconds of a core
+
+bool is_random(const simulate::ScenarioConfig& scenario) {
+  return scenario.jitter > 0 || !scenario.sample.empty();
+}
+
+// Whole periods of the exchange. It is simulated by itself for one more.
+std::int64_t epochs_of(const SimulatedWay& way, double arrays, std::int64_t asked, double wanted) {
+  const auto period = static_cast<double>(way.facts.period);
+  if (asked > 0) wanted = static_cast<double>(asked);
+  double periods = std::ceil(wanted / period);
+  const double messages = arrays * way.facts.messages * period;
+  if (asked == 0 && messages > 0)
+    periods = std::min(periods, std::floor(message_budget / messages) - 1);
+  return way.facts.period * static_cast<std::int64_t>(std::max(1.0, periods));
+}
+
+Simulation simulation(const Job& job, const SimulatePlan& plan, const SimulatedWay& way, What what,
+                      const simulate::ScenarioConfig& scenario) {
+  Simulation one{.what = what, .way = way};
+  one.name = core::text(way.exchange, way.fused ? "" : "_unfused", "_", way.ranks, "_", word(what));
+  one.job.exchange = way.exchange;
+  one.job.exchanges = job.settings.exchanges;
+  one.job.ranks = way.ranks;
+  one.job.tensors = plan.tensors;
+  one.job.fused = way.fused;
+  one.job.platform = plan.platform;
+  one.job.scenario = scenario;
+  if (scenario.overlap == Overlap::none) one.job.scenario.polls = 1;  // nothing is under way then
+  const double arrays = way.fused ? 1 : static_cast<double>(plan.tensors.size());
+  const bool many = (what != What::training && what != What::late) || is_random(scenario) ||
+                    scenario.overlap != Overlap::none;
+  one.job.epochs = what == What::exchange ? 0
+                                          : epochs_of(way, arrays, job.settings.simulate.epochs,
+                                                      many ? many_epochs : few_epochs);
+  one.messages =
+      way.facts.messages * arrays * static_cast<double>(one.job.epochs + way.facts.period);
+  return one;
+}
+
+}  // namespace
+
+std::string word(Simulation::What what) {
+  switch (what) {
+    case What::exchange:
+      return "exchange";
+    case What::training:
+      return "training";
+    case What::late:
+      return "one_update_late";
+    case What::undisturbed:
+      return "undisturbed";
+    case What::slow_leader:
+      return "slow_leader";
+    case What::slow_follower:
+      break;
+  }
+  return "slow_follower";
+}
+
+std::vector<Simulation> calibrating_simulations(const Job& job, const SimulatePlan& plan) {
+  std::vector<SimulatedWay> rings;
+  for (const SimulatedWay& way : plan.ways)
+    if (!way.fused && (way.exchange == "ring" || way.exchange == "arar")) rings.push_back(way);
+  if (rings.size() < 2) return {};
+  return {simulation(job, plan, rings.back(), What::exchange, {}),
+          simulation(job, plan, rings.front(), What::exchange, {})};
+}
+
+std::vector<Simulation> study_simulations(const Job& job, const SimulatePlan& plan,
+                                          const ComputeTime& compute) {
+  std::vector<Simulation> all;
+  simulate::ScenarioConfig scenario = job.settings.simulate.scenario;
+  scenario.compute_s = compute.mean_s;
+  scenario.sample = compute.sample;
+  for (const SimulatedWay& way : plan.ways) {
+    if (compute.mean_s <= 0) {
+      all.push_back(simulation(job, plan, way, What::exchange, {}));
+      continue;
+    }
+    all.push_back(simulation(job, plan, way, What::training, scenario));
+    if (!way.fused || !way.facts.exact || scenario.overlap == Overlap::one_update_late) continue;
+    simulate::ScenarioConfig late = scenario;
+    late.overlap = Overlap::one_update_late;
+    all.push_back(simulation(job, plan, way, What::late, late));
+  }
+  if (compute.mean_s > 0)
+    for (const SimulatedWay& way : plan.with_stragglers)
+      for (const What what : {What::undisturbed, What::slow_leader, What::slow_follower}) {
+        simulate::ScenarioConfig slow = scenario;
+        // rank 0 leads its group; the next one of its node leads none
+        slow.straggler = what == What::undisturbed ? -1 : what == What::slow_leader ? 0 : 1;
+        all.push_back(simulation(job, plan, way, what, slow));
+      }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.messages > b.messages; });
+  return all;
+}
+
+}  // namespace sagips::cli

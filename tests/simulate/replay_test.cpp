@@ -1,0 +1,139 @@
+// SimGrid takes a process whole: CTest runs each of these in one of its own.
+#include "sagips/simulate/replay.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "sagips/core/error.hpp"
+#include "sagips/simulate/cluster.hpp"
+
+namespace sagips::simulate {
+namespace {
+
+ReplayConfig on_polaris(const std::string& exchange, std::int64_t ranks) {
+  ReplayConfig config;
+  config.exchange = exchange;
+  config.ranks = ranks;
+  config.epochs = 0;
+  config.platform = read_platform("polaris");
+  return config;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> names = comm::known_exchanges().names();
+  std::erase(names, "shared_node");  // for one node
+  return names;
+}
+
+class EveryExchange : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Simulated, EveryExchange, ::testing::ValuesIn(names()),
+                         [](const auto& name) { return name.param; });
+
+TEST_P(EveryExchange, KeepsItsPromisesAndSendsWhatItsCostSays) {
+  ReplayConfig config = on_polaris(GetParam(), 10);
+  config.tensors = {5000, 37};
+  config.epochs = 3;
+  config.scenario.compute_s = 1e-3;
+  config.scenario.jitter = 0.1;
+  const ReplayResult result = replay(config);
+  EXPECT_EQ(result.exact, result.promised) << result.largest_error;
+  EXPECT_EQ(result.sent_messages, result.messages);
+  EXPECT_EQ(result.sent_bytes, result.bytes);
+  EXPECT_GT(result.epoch_s, 1e-3 * 0.7);
+  EXPECT_EQ(result.epochs_per_s.size(), 10U);
+}
+
+TEST(Replay, RunsOnOneNodeThroughItsMemory) {
+  ReplayConfig config = on_polaris("shared_node", 4);
+  config.platform.memory_bandwidth = 50e9;
+  const ReplayResult result = replay(config);
+  EXPECT_TRUE(result.exact);
+  // each rank copies its array, adds three quarters and collects three quarters of it: 10.2 us
+  EXPECT_NEAR(result.exchange_s, 4.0 * 51206 * 2.5 / 50e9, 0.5e-6);
+}
+
+TEST(Replay, HoldsTheBarOf400Ranks) {
+  const ReplayResult result = replay(on_polaris("rabenseifner", 400));
+  EXPECT_TRUE(result.exact);
+  EXPECT_LE(result.exchange_s, 80e-6);
+}
+
+TEST(Replay, HoldsTheBarOf1000Ranks) {
+  const ReplayResult result = replay(on_polaris("rabenseifner", 1000));
+  EXPECT_TRUE(result.exact);
+  EXPECT_LE(result.exchange_s, 90e-6);
+}
+
+// communication.md 4.4: 621 us measured with SMPI on the same platform by a program of its own.
+TEST(Replay, GivesTheRingTheTimeThatOthersMeasured) {
+  EXPECT_NEAR(replay(on_polaris("ring", 100)).exchange_s, 621e-6, 0.02 * 621e-6);
+}
+
+TEST(Replay, TakesARingOfBlocksOnManyRanks) {
+  ReplayConfig config = on_polaris("ring", 70);
+  config.tensors = {1000};
+  EXPECT_TRUE(replay(config).exact);
+}
+
+TEST(Replay, SumsTensorsThatAreExchangedOneByOne) {
+  ReplayConfig config = on_polaris("ring", 8);
+  config.tensors = {3000, 40, 2000};
+  config.fused = false;
+  const ReplayResult result = replay(config);
+  EXPECT_TRUE(result.exact);
+  EXPECT_EQ(result.messages, 3 * 7);
+}
+
+TEST(Replay, LetsOthersGoOnBesideASlowFollowerOnlyWhereNobodyWaits) {
+  ReplayConfig config = on_polaris("rma_arar_arar", 16);
+  config.tensors = {1000};
+  config.epochs = 20;
+  config.scenario.compute_s = 1e-3;
+  config.scenario.straggler = 1;
+  const ReplayResult result = replay(config);
+  for (std::size_t rank = 0; rank < 16; ++rank)
+    if (rank == 1)
+      EXPECT_NEAR(result.epochs_per_s[rank], 200, 10);
+    else
+      EXPECT_GE(result.epochs_per_s[rank], 900) << rank;
+}
+
+TEST(Replay, HidesAnExchangeBehindTheNextEpoch) {
+  ReplayConfig config = on_polaris("rabenseifner", 64);
+  config.epochs = 20;
+  config.scenario.compute_s = 2e-3;
+  config.scenario.overlap = ScenarioConfig::Overlap::one_update_late;
+  EXPECT_LT(replay(config).exposed_s, 0.1 * 26e-6);  // of the exchange by itself
+}
+
+TEST(Cluster, PassesOnWhatARankThrows) {
+  Cluster cluster(read_platform("one_node"), 3);
+  EXPECT_THROW(cluster.run([](comm::Communicator& communicator) {
+    if (communicator.rank() == 1) throw core::Error("no epoch for me", core::ExitCode::bad_input);
+    std::array<std::byte, 8> message;
+    comm::Request request = communicator.receive(1, 5, message);
+    for (std::int64_t look = 1; !request.ready(); ++look) communicator.pause(look);
+  }),
+               core::Error);
+}
+
+TEST(Cluster, SaysWhenRanksWaitForEver) {
+  Cluster cluster(read_platform("one_node"), 2);
+  EXPECT_THROW(cluster.run([](comm::Communicator& communicator) {
+    std::array<std::byte, 8> message;
+    comm::Request request = communicator.receive(1 - communicator.rank(), 5, message);
+    for (std::int64_t look = 1; !request.ready(); ++look) communicator.pause(look);
+  }),
+               core::Error);
+}
+
+TEST(Cluster, RefusesMoreRanksThanPlaces) {
+  EXPECT_THROW(Cluster(read_platform("one_node"), 100), core::ConfigError);
+}
+
+}  // namespace
+}  // namespace sagips::simulate
