@@ -73,6 +73,8 @@ class Trainings {
     std::vector<OneTraining*> pending;
     for (OneTraining& one : trainings_) {
       if (one.done) continue;
+      std::error_code ignored;
+      fs::remove(one.stem + ".json", ignored);  // of another job
       core::write_file(one.stem + ".yaml", one.job);
       programs.push_back({{program(), one.stem + ".yaml", one.stem + ".json"},
                           {{"OMP_NUM_THREADS", "1"}},
