@@ -82,6 +82,7 @@ std::vector<CommandOption> simulate_options() {
   return {{"ranks", "K,K", "numbers of ranks; 4,8,20,40,100,200,400 without"},
           {"platform", "NAME|FILE", "polaris, fat_tree, ethernet, one_node, or a file of your own"},
           {"exchanges", "NAME,NAME", "what to simulate; without: all that can run there"},
+          {"convergence", "", "train on simulated ranks and compare residuals in simulated time"},
           {"fresh", "", "begin anew instead of going on with unfinished simulations"},
           {"override", "", "go on with run.name=NAME with other ranks or exchanges"}};
 }
@@ -154,7 +155,9 @@ const CommandEntry commands[] = {
      "  sagips simulate proxy1d/paper --ranks 4,40,400 --exchanges ring,arar_arar,rabenseifner\n"
      "  sagips simulate proxy1d/paper --platform my_cluster.yaml simulate.scenario.compute_s=0.02\n"
      "  sagips simulate proxy1d/paper --ranks 1000 simulate.scenario.jitter=0.1\n"
-     "  sagips simulate proxy1d/paper simulate.compute_from=runs/proxy1d/one_rank\n",
+     "  sagips simulate proxy1d/paper simulate.compute_from=runs/proxy1d/one_rank\n"
+     "  sagips simulate gaussians/many_ranks --convergence --ranks 64 "
+     "simulate.scenario.compute_s=0.005\n",
      simulate, Use::required, Over::one, simulate_options()},
     {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
@@ -257,7 +260,7 @@ std::string option(const Arguments& arguments, const std::string& name) {
   return found == arguments.options.end() || found->second.empty() ? "" : found->second.front();
 }
 
-int run(int argc, char** argv, std::initializer_list<optim::WorkloadEntry> workloads) {
+int run(int argc, char** argv, const std::vector<optim::WorkloadEntry>& workloads) {
   std::signal(SIGUSR1, SIG_IGN);  // asks a training for a checkpoint; nobody else minds
   nn::keep_freed_memory();
   std::unique_ptr<comm::Ranks> ranks;

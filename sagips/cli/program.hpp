@@ -1,5 +1,5 @@
 #pragma once
-#include <initializer_list>
+#include <vector>
 
 #include "sagips/optim/workload.hpp"
 
@@ -8,6 +8,6 @@ namespace sagips::cli {
 /// The whole command line over these workloads: `int main(int argc, char** argv) { return
 /// sagips::cli::run(argc, argv, {mine}); }` Every exception becomes one line on standard error.
 /// Returns the exit code (core::ExitCode).
-int run(int argc, char** argv, std::initializer_list<optim::WorkloadEntry> workloads);
+int run(int argc, char** argv, const std::vector<optim::WorkloadEntry>& workloads);
 
 }  // namespace sagips::cli

@@ -5,6 +5,7 @@
 #include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_report.hpp"
 #include "sagips/cli/simulate/compute_time.hpp"
+#include "sagips/cli/simulate/convergence.hpp"
 #include "sagips/cli/simulate/run_simulations.hpp"
 #include "sagips/cli/simulate/simulate_results.hpp"
 #include "sagips/cli/study/study_folder.hpp"
@@ -102,10 +103,50 @@ core::ExitCode simulate_exchanges(const Workloads& workloads, const Arguments& a
   return code;
 }
 
+SimulatedConvergence convergence_study(const Job& job, const Arguments& arguments) {
+  const SimulateConfig& config = job.settings.simulate;
+  const std::optional<ComputeTime> compute = given_compute_time(job);
+  if (!compute)
+    throw core::ConfigError("simulate.scenario.compute_s",
+                            "--convergence draws residuals over time (which is nothing without the "
+                            "computation of an epoch). Set it, or simulate.compute_from.");
+  SimulatedConvergence study;
+  study.job.source = arguments.source;
+  study.job.assignments = arguments.assignments;
+  study.job.as_floats = config.as_floats;
+  study.job.platform = simulate::read_platform(config.platform);
+  study.job.scenario = config.scenario;
+  study.job.scenario.sample = compute->sample;
+  if (!config.exchanges.empty()) study.exchanges = config.exchanges;
+  if (config.ranks != SimulateConfig{}.ranks) study.ranks = config.ranks;
+  study.seeds = config.seeds;
+  study.at_once = at_once(job);
+  return study;
+}
+
+core::ExitCode simulate_trainings(const Workloads& workloads, const Arguments& arguments) {
+  const Job job = read_job(workloads, arguments.source, with_options(arguments));
+  const SimulatedConvergence study = convergence_study(job, arguments);
+  check(study, job);
+  const record::OpenedRun opened =
+      open_study(job, "simulate --convergence", arguments,
+                 {"simulate.exchanges", "simulate.ranks", "simulate.seeds", "simulate.at_once"});
+  const record::RunDirectory& folder = opened.directory;
+  core::Log log;
+  log.add_file(folder.file(files::log.name));
+  const core::ExitCode code = simulate_convergence(study, folder.path(), log);
+  std::cout << "run folder: " << folder.path() << std::endl;
+  folder.finish(code == core::ExitCode::done            ? record::RunStatus::finished
+                : code == core::ExitCode::stopped_early ? record::RunStatus::stopped
+                                                        : record::RunStatus::failed);
+  return code;
+}
+
 }  // namespace
 
 core::ExitCode simulate(const Workloads& workloads, const Arguments& arguments) {
   simulator_program();  // says what to install before anything else is looked at
+  if (arguments.options.contains("convergence")) return simulate_trainings(workloads, arguments);
   return simulate_exchanges(workloads, arguments);
 }
 

@@ -28,6 +28,12 @@ void SimulateConfig::fields(core::FieldList& list) {
            "also simulate one slow rank, as a leader and as a follower (scenario.slowdown)");
   list.add("straggler_ranks", straggler_ranks, "ranks of these simulations, at most",
            core::Range::between(2, 1e6));
+  list.add("seeds", seeds, "with --convergence: of the trainings of each exchange",
+           core::Range::between(0, 4294967295.0));
+  list.add("as_floats", as_floats,
+           "with --convergence: messages take the time of a network of so many shared numbers (the "
+           "paper's: 51206); 0: their own",
+           core::Range::between(0, 1e9));
 }
 
 }  // namespace sagips::cli

@@ -22,6 +22,8 @@ struct SimulateConfig {
   std::string compute_from;  ///< a run folder
   bool stragglers = true;
   std::int64_t straggler_ranks = 40;
+  std::vector<std::int64_t> seeds = {1, 2, 3};  ///< of trainings, with --convergence
+  std::int64_t as_floats = 51206;               ///< whose messages those take; 0: their own
 
   void fields(core::FieldList& list);
 };

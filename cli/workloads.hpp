@@ -1,0 +1,20 @@
+#pragma once
+#include <vector>
+
+#include "workloads/custom/custom.hpp"
+#include "workloads/duke_owens/duke_owens.hpp"
+#include "workloads/gaussians/gaussians.hpp"
+#include "workloads/proxy1d/proxy1d.hpp"
+#include "workloads/proxy2d/proxy2d.hpp"
+#include "workloads/resonance/resonance.hpp"
+
+namespace sagips {
+
+/// Those that the programs know.
+inline std::vector<optim::WorkloadEntry> shipped_workloads() {
+  using namespace sagips::workloads;
+  return {custom_workload(),  duke_owens_workload(), gaussians_workload(),
+          proxy1d_workload(), proxy2d_workload(),    resonance_workload()};
+}
+
+}  // namespace sagips

@@ -1,0 +1,260 @@
+#include "sagips/analysis/convergence/simulated.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <numeric>
+
+#include "sagips/analysis/statistics.hpp"
+#include "sagips/analysis/table.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/csv.hpp"
+
+namespace sagips::analysis {
+namespace {
+
+using core::round_trip;
+using core::significant;
+using core::text;
+using Course = record::SimulatedCourse;
+using Shown = std::vector<const SimulatedVariant*>;
+
+constexpr double significant_chance = 0.05;
+
+double root_mean_square(const std::vector<double>& numbers) {
+  double sum = 0;
+  for (const double number : numbers) sum += number * number;
+  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, numbers.size())));
+}
+
+bool in_last_quarter(const Course& course, const Course::Point& point) {
+  return 4 * point.epoch > 3 * course.points.back().epoch;
+}
+
+std::map<std::int64_t, Shown> by_ranks(const std::vector<SimulatedVariant>& variants) {
+  std::map<std::int64_t, Shown> groups;
+  for (const SimulatedVariant& variant : variants)
+    if (!variant.courses.empty()) groups[variant.ranks].push_back(&variant);
+  return groups;
+}
+
+std::vector<SimulatedSummary> summaries(const SimulatedVariant& variant, double bar) {
+  std::vector<SimulatedSummary> all;
+  for (const Course& course : variant.courses) all.push_back(summary(course, bar));
+  return all;
+}
+
+std::vector<double> column(const std::vector<SimulatedSummary>& all,
+                           double SimulatedSummary::*member) {
+  std::vector<double> numbers;
+  for (const SimulatedSummary& one : all) numbers.push_back(one.*member);
+  return numbers;
+}
+
+std::string with_spread(const std::vector<double>& numbers, double scale) {
+  std::vector<double> shown = numbers;
+  for (double& number : shown) number *= scale;
+  if (shown.size() < 2) return significant(mean(shown), 3);
+  const double error = standard_deviation(shown) / std::sqrt(static_cast<double>(shown.size()));
+  if (error < 1e-9 * std::abs(mean(shown))) return significant(mean(shown), 3);  // does not vary
+  return text(significant(mean(shown), 3), " ± ", significant(error, 2));
+}
+
+/// Those seeds that both have.
+PairedRatio compared(const SimulatedVariant& variant, const SimulatedVariant& with,
+                     double SimulatedSummary::*member) {
+  std::vector<double> of, to;
+  for (std::size_t i = 0; i < variant.seeds.size(); ++i) {
+    const auto same = std::find(with.seeds.begin(), with.seeds.end(), variant.seeds[i]);
+    if (same == with.seeds.end()) continue;
+    of.push_back(summary(variant.courses[i], 0).*member);
+    to.push_back(summary(with.courses[static_cast<std::size_t>(same - with.seeds.begin())], 0).*
+                 member);
+  }
+  return paired_ratio(of, to);
+}
+
+std::string verdict(const PairedRatio& ratio, std::optional<double> corrected) {
+  if (!corrected) return "one seed: no verdict";
+  if (*corrected > significant_chance) return "no difference seen";
+  return ratio.ratio > 1 ? "worse" : "better";
+}
+
+/// Until the bar, of the seeds that reach it.
+std::string bar_cell(const std::vector<SimulatedSummary>& all) {
+  std::vector<double> times;
+  for (const SimulatedSummary& one : all)
+    if (one.until_bar_s) times.push_back(*one.until_bar_s);
+  if (times.empty()) return "never";
+  const std::string cell = with_spread(times, 1);
+  return times.size() == all.size() ? cell
+                                    : text(cell, " (", times.size(), " of ", all.size(), ")");
+}
+
+std::string table_of(std::int64_t ranks, const Shown& variants) {
+  const SimulatedVariant& first = *variants.front();
+  const double bar = 2 * mean(column(summaries(first, 0), &SimulatedSummary::of_a_rank));
+  std::vector<PairedRatio> ratios;
+  std::vector<double> chances;
+  for (std::size_t v = 1; v < variants.size(); ++v) {
+    ratios.push_back(compared(*variants[v], first, &SimulatedSummary::of_a_rank));
+    if (ratios.back().chance) chances.push_back(*ratios.back().chance);
+  }
+  const bool judged = chances.size() == ratios.size();
+  if (judged) chances = corrected_for_many(chances);
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    const auto all = summaries(*variants[v], bar);
+    const Course& course = variants[v]->courses.front();
+    std::vector<std::string> row{variants[v]->label,
+                                 text(all.size()),
+                                 with_spread(column(all, &SimulatedSummary::epoch_s), 1e3),
+                                 with_spread(column(all, &SimulatedSummary::of_a_rank), 100),
+                                 with_spread(column(all, &SimulatedSummary::of_mean), 100),
+                                 bar_cell(all),
+                                 significant(course.points.back().consensus_distance, 2),
+                                 course.used > 0 ? significant(course.age_mean, 2) : ""};
+    if (v > 0) {
+      const PairedRatio& ratio = ratios[v - 1];
+      row.push_back(text(significant(ratio.ratio, 3), " (", significant(ratio.low, 3), " .. ",
+                         significant(ratio.high, 3), ")"));
+      row.push_back(verdict(ratio, judged ? std::optional(chances[v - 1]) : std::nullopt));
+    }
+    rows.push_back(row);
+  }
+  return text(
+      ranks, " ranks; bar: a rank's residual of ", significant(100 * bar, 3), " %\n",
+      plain_table({"exchange", "seeds", "epoch [ms]", "of a rank [%]", "of the mean [%]",
+                   "to the bar [s]", "consensus", "age", text("against ", first.label), "verdict"},
+                  rows));
+}
+
+}  // namespace
+
+double student_p_value(double t, int degrees) {
+  const double angle = std::atan(t / std::sqrt(static_cast<double>(degrees)));
+  const double sine = std::abs(std::sin(angle)), square = std::cos(angle) * std::cos(angle);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? std::cos(angle) : 1, sum = degrees == 1 ? 0 : term;
+  for (int k = odd ? 3 : 2; k < degrees; k += 2) {
+    term *= square * (k - 1) / k;
+    sum += term;
+  }
+  const double inside = odd ? 2 / std::numbers::pi * (std::abs(angle) + sine * sum) : sine * sum;
+  return std::clamp(1 - inside, 0.0, 1.0);
+}
+
+PairedRatio paired_ratio(std::span<const double> of, std::span<const double> to) {
+  std::vector<double> logarithms;
+  for (std::size_t i = 0; i < of.size(); ++i) logarithms.push_back(std::log(of[i] / to[i]));
+  PairedRatio ratio;
+  if (logarithms.empty()) return ratio;
+  const double middle = mean(logarithms);
+  ratio.ratio = ratio.low = ratio.high = std::exp(middle);
+  if (logarithms.size() < 2) return ratio;
+  const double error =
+      standard_deviation(logarithms) / std::sqrt(static_cast<double>(logarithms.size()));
+  ratio.low = std::exp(middle - error);
+  ratio.high = std::exp(middle + error);
+  ratio.chance = error > 0
+                     ? student_p_value(middle / error, static_cast<int>(logarithms.size()) - 1)
+                     : (middle == 0 ? 1.0 : 0.0);
+  return ratio;
+}
+
+std::vector<double> corrected_for_many(std::vector<double> chances) {
+  std::vector<std::size_t> order(chances.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return chances[a] < chances[b]; });
+  double largest = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    double& chance = chances[order[k]];
+    largest = std::max(largest, std::min(1.0, chance * static_cast<double>(order.size() - k)));
+    chance = largest;
+  }
+  return chances;
+}
+
+SimulatedSummary summary(const Course& course, double bar) {
+  SimulatedSummary found;
+  double points = 0;
+  for (const Course::Point& point : course.points) {
+    if (!found.until_bar_s && point.typical <= bar) found.until_bar_s = point.time_s;
+    if (!in_last_quarter(course, point)) continue;
+    found.of_a_rank += point.typical;
+    found.of_mean += root_mean_square(point.mean);
+    ++points;
+  }
+  found.of_a_rank /= std::max(1.0, points);
+  found.of_mean /= std::max(1.0, points);
+  const Course::Point& last = course.points.back();
+  if (last.epoch > 0) found.epoch_s = last.last_s / static_cast<double>(last.epoch);
+  return found;
+}
+
+std::string simulated_table(const std::vector<SimulatedVariant>& variants) {
+  std::string all;
+  for (const auto& [ranks, shown] : by_ranks(variants)) all += table_of(ranks, shown) + "\n";
+  if (all.empty()) return all;
+  return all +
+         "residuals: rms of (true - recovered) / true, of the last quarter of the epochs ± "
+         "standard "
+         "error over seeds\n"
+         "verdict: t-test of the logarithm's paired differences over seeds, Holm's correction, 5 "
+         "%\n"
+         "consensus: mean squared distance of the ranks' weights from their mean, first seed; age "
+         "[epochs] of what was read one-sidedly\n";
+}
+
+void write_simulated_csv(const std::string& path, const std::vector<SimulatedVariant>& variants) {
+  std::string content =
+      "exchange,ranks,seed,epoch,time_s,last_s,of_a_rank,of_mean,first,consensus_distance\n";
+  for (const SimulatedVariant& variant : variants)
+    for (std::size_t i = 0; i < variant.courses.size(); ++i)
+      for (const Course::Point& point : variant.courses[i].points)
+        content +=
+            core::join(
+                {record::csv_cell(variant.label), text(variant.ranks), text(variant.seeds[i]),
+                 text(point.epoch), round_trip(point.time_s), round_trip(point.last_s),
+                 round_trip(point.typical), round_trip(root_mean_square(point.mean)),
+                 round_trip(root_mean_square(point.first)), round_trip(point.consensus_distance)},
+                ",") +
+            "\n";
+  core::write_file(path, content);
+}
+
+Figure simulated_over_time(const std::vector<SimulatedVariant>& variants) {
+  constexpr std::array colours{Colour::black,  Colour::blue,   Colour::vermillion, Colour::green,
+                               Colour::purple, Colour::orange, Colour::sky};
+  Figure figure{.width = 1000, .height = 0};
+  for (const auto& [ranks, shown] : by_ranks(variants)) {
+    Panel panel{.title = text(ranks, " ranks"),
+                .x = {.label = "simulated time [s]"},
+                .y = {.label = "residual of a rank [%]", .logarithmic = true}};
+    for (std::size_t v = 0; v < shown.size(); ++v) {
+      const Course& first = shown[v]->courses.front();
+      Series line{.label = shown[v]->label, .colour = colours[v % colours.size()]};
+      if (v >= colours.size()) line.style = Series::Style::dashed;
+      for (std::size_t k = 0; k < first.points.size(); ++k) {
+        double time = 0, logarithm = 0;
+        for (const Course& course : shown[v]->courses) {
+          time += course.points[k].time_s;
+          logarithm += std::log(100 * course.points[k].typical);
+        }
+        const auto seeds = static_cast<double>(shown[v]->courses.size());
+        line.x.push_back(time / seeds);
+        line.y.push_back(std::exp(logarithm / seeds));
+      }
+      panel.series.push_back(std::move(line));
+    }
+    figure.panels.push_back(std::move(panel));
+    figure.height += 450;
+  }
+  return figure;
+}
+
+}  // namespace sagips::analysis

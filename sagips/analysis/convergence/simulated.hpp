@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sagips/analysis/figure.hpp"
+#include "sagips/record/simulated_course.hpp"
+
+namespace sagips::analysis {
+
+/// Trainings of one exchange on so many simulated ranks that differ by their seeds.
+struct SimulatedVariant {
+  std::string label;
+  std::int64_t ranks = 1;
+  std::vector<std::int64_t> seeds;
+  std::vector<record::SimulatedCourse> courses;  ///< one a seed
+};
+
+/// Two-sided chance of a larger |t| with so many degrees of freedom.
+/// source: Abramowitz and Stegun, 26.7.3 and 26.7.4
+double student_p_value(double t, int degrees);
+
+/// How far one variant is from another with the same seeds: the mean over seeds of ln(a / b).
+struct PairedRatio {
+  double ratio = 1;                ///< geometric mean
+  double low = 1, high = 1;        ///< 68 %: times and over exp(standard error)
+  std::optional<double> chance{};  ///< of a larger one by chance alone; none with one seed
+};
+PairedRatio paired_ratio(std::span<const double> of, std::span<const double> to);
+
+/// Holm's step-down correction for as many comparisons.
+/// source: Holm, Scand. J. Stat. 6 (1979) 65
+std::vector<double> corrected_for_many(std::vector<double> chances);
+
+/// One course in a few numbers. Residuals: root mean square over parameters, over its last quarter.
+struct SimulatedSummary {
+  double of_a_rank = 0;  ///< over ranks, too
+  double of_mean = 0;    ///< of the ranks' mean prediction
+  double epoch_s = 0;    ///< simulated, of the slowest rank
+  /// Simulated time after which `of_a_rank` has first been at most the bar.
+  std::optional<double> until_bar_s{};
+};
+SimulatedSummary summary(const record::SimulatedCourse& course, double bar);
+
+/// A table a number of ranks; each variant against the first one of that number.
+std::string simulated_table(const std::vector<SimulatedVariant>& variants);
+/// A row a variant, seed and evaluation.
+void write_simulated_csv(const std::string& path, const std::vector<SimulatedVariant>& variants);
+/// A rank's residual against simulated time, geometric mean over seeds; a panel a number of ranks.
+Figure simulated_over_time(const std::vector<SimulatedVariant>& variants);
+
+}  // namespace sagips::analysis

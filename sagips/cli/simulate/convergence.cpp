@@ -1,0 +1,182 @@
+#include "sagips/cli/simulate/convergence.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "sagips/analysis/convergence/simulated.hpp"
+#include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/simulate/many_ranks.hpp"
+#include "sagips/cli/study/crew.hpp"
+#include "sagips/cli/study/study_figure.hpp"
+#include "sagips/comm/exchanges.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using core::text;
+
+/// One training: a process of its own.
+struct OneTraining {
+  std::size_t variant = 0;
+  std::int64_t seed = 1;
+  std::string stem;  ///< of its files
+  std::string job;   ///< YAML
+  bool done = false;
+};
+
+std::string program() {
+  const std::string path =
+      fs::path(own_program()).parent_path().string() + "/sagips-simulator-train";
+  if (::access(path.c_str(), X_OK) != 0)
+    throw core::ConfigError("sagips simulate",
+                            "this SAGIPS was built without SimGrid (" + path +
+                                " is not there). Install SimGrid (Debian, Ubuntu: apt-get install "
+                                "libsimgrid-dev) and build again.");
+  return path;
+}
+
+std::string file_name(std::string label) {
+  std::replace(label.begin(), label.end(), '/', '-');
+  return label;
+}
+
+bool holds(const std::string& path, const std::string& content) {
+  return fs::exists(path) && core::read_file(path) == content;
+}
+
+/// The trainings of a study and the files that they leave.
+class Trainings {
+ public:
+  Trainings(const SimulatedConvergence& study, const std::string& folder) {
+    std::vector<std::int64_t> ranks = study.ranks;
+    std::sort(ranks.begin(), ranks.end());
+    for (const std::int64_t count : ranks) {
+      study.job.platform.check(count);
+      for (const std::string& exchange : study.exchanges) {
+        variants_.push_back({.label = exchange, .ranks = count, .seeds = {}, .courses = {}});
+        for (const std::int64_t seed : study.seeds) add(study.job, folder, seed);
+      }
+    }
+  }
+
+  /// Returns false when it was interrupted.
+  bool run(std::size_t at_once, core::Log& log) {
+    const InterruptGuard interrupt;
+    std::vector<ChildProgram> programs;
+    std::vector<OneTraining*> pending;
+    for (OneTraining& one : trainings_) {
+      if (one.done) continue;
+      std::error_code ignored;
+      fs::remove(one.stem + ".json", ignored);  // of another job
+      core::write_file(one.stem + ".yaml", one.job);
+      programs.push_back({{program(), one.stem + ".yaml", one.stem + ".json"},
+                          {{"OMP_NUM_THREADS", "1"}},
+                          one.stem + ".txt"});
+      pending.push_back(&one);
+    }
+    log.info(text(programs.size(), " trainings on simulated ranks, ",
+                  trainings_.size() - programs.size(), " more are there"));
+    CrewWatch watch;
+    watch.ended = [&](std::size_t i, const Ending& ending) {
+      pending[i]->done = ending.exit_code == 0 && ending.signal == 0;
+      if (pending[i]->done || InterruptGuard::requested()) return;
+      log.warning(text(pending[i]->stem, " failed (see ", pending[i]->stem,
+                       ".txt). Start the same command again once it is mended."));
+    };
+    watch.interrupted = [] { return InterruptGuard::requested(); };
+    return run_side_by_side(programs, at_once, watch);
+  }
+
+  /// What has come of them; false when some are missing.
+  bool read() {
+    bool all = true;
+    for (const OneTraining& one : trainings_) {
+      all = all && one.done;
+      if (!one.done) continue;
+      variants_[one.variant].seeds.push_back(one.seed);
+      variants_[one.variant].courses.push_back(record::read_simulated_course(one.stem + ".json"));
+    }
+    std::erase_if(variants_, [](const auto& variant) { return variant.courses.empty(); });
+    return all;
+  }
+
+  const std::vector<analysis::SimulatedVariant>& variants() const { return variants_; }
+
+ private:
+  void add(ManyRanksJob job, const std::string& folder, std::int64_t seed) {
+    const analysis::SimulatedVariant& variant = variants_.back();
+    job.ranks = variant.ranks;
+    for (const std::string& assignment : exchange_assignments(variant.label))
+      job.assignments.push_back(assignment);
+    job.assignments.push_back(text("run.seed=", seed));
+    OneTraining one{variants_.size() - 1, seed,
+                    text(folder, "/simulations/", file_name(variant.label), "_", variant.ranks,
+                         "_ranks_seed_", seed),
+                    core::write_config(job)};
+    one.done = holds(one.stem + ".yaml", one.job) && fs::exists(one.stem + ".json");
+    trainings_.push_back(std::move(one));
+  }
+
+  std::vector<analysis::SimulatedVariant> variants_;
+  std::vector<OneTraining> trainings_;
+};
+
+}  // namespace
+
+std::vector<std::string> exchange_assignments(const std::string& name) {
+  const auto slash = name.find('/');
+  const std::string whole = name.substr(0, slash);
+  comm::known_exchanges().get(whole, "exchanges");
+  std::vector<std::string> assignments{"exchange=" + whole};
+  if (slash == std::string::npos) return assignments;
+  const std::string part = name.substr(slash + 1);
+  if (whole == "averaged")
+    assignments.push_back("exchanges.averaged.inner=" + part);
+  else if (whole == "gossip")
+    assignments.push_back("exchanges.gossip.form=" + part);
+  else if (whole == "grouped")
+    assignments.push_back("exchanges.grouped.rule=" + part);
+  else
+    throw core::ConfigError("exchanges",
+                            text("'", name, "' names a part of ", whole,
+                                 ", which has none (averaged, "
+                                 "gossip and grouped have). Leave out what follows the slash."));
+  return assignments;
+}
+
+void check(const SimulatedConvergence& study, const Job& job) {
+  program();
+  for (const std::int64_t ranks : study.ranks) {
+    study.job.platform.check(ranks);
+    const ManyRanks can_be(job, static_cast<int>(ranks));
+  }
+  for (const std::string& exchange : study.exchanges) exchange_assignments(exchange);
+  if (study.seeds.empty())
+    throw core::ConfigError("simulate.seeds",
+                            "no seed is named (nothing would be trained). Name some, e.g. [1,2,3].");
+}
+
+core::ExitCode simulate_convergence(const SimulatedConvergence& study, const std::string& folder,
+                                    core::Log& log) {
+  Trainings trainings(study, folder);
+  fs::create_directories(folder + "/simulations");
+  const bool finished = trainings.run(study.at_once, log);
+  const bool all = trainings.read();
+  if (!trainings.variants().empty()) {
+    analysis::write_simulated_csv(folder + "/convergence.csv", trainings.variants());
+    draw_figure(analysis::simulated_over_time(trainings.variants()), folder,
+                "residual_over_simulated_time", log);
+    std::cout << analysis::simulated_table(trainings.variants());
+  }
+  if (!finished) return core::ExitCode::stopped_early;
+  return all ? core::ExitCode::done : core::ExitCode::failed;
+}
+
+}  // namespace sagips::cli

@@ -1,0 +1,73 @@
+#include "sagips/cli/simulate/many_ranks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "sagips/comm/thread_communicator.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "workloads/gaussians/gaussians.hpp"
+
+namespace {
+
+using namespace sagips;
+
+cli::Workloads workloads() {
+  cli::Workloads known("workload");
+  known.add("gaussians", workloads::gaussians_workload());
+  return known;
+}
+
+/// On four threads, two on a node: what they saw after the same epochs.
+record::SimulatedCourse trained(std::vector<std::string> assignments) {
+  for (const char* small : {"train.epochs=6", "train.evaluate_every=3", "toy.events=2000"})
+    assignments.emplace_back(small);
+  const cli::Job job = cli::read_job(workloads(), "gaussians/many_ranks", assignments);
+  cli::ManyRanks ranks(job, 4);
+  comm::run_ranks({.ranks = 4, .nodes = {0, 0, 1, 1}}, [&](comm::Communicator& communicator) {
+    torch::set_num_threads(1);
+    ranks.train(communicator, {});
+  });
+  return ranks.course();
+}
+
+TEST(ManyRanks, KeepTheSameWeightsWithAnExactExchange) {
+  const record::SimulatedCourse course = trained({"exchange=rabenseifner", "generator.shared=all"});
+  ASSERT_EQ(course.points.size(), 3U);
+  EXPECT_EQ(course.points.back().epoch, 6);
+  for (const auto& point : course.points) {
+    EXPECT_EQ(point.consensus_distance, 0) << point.epoch;
+    for (const double spread : point.spread) EXPECT_LT(spread, 1e-12) << point.epoch;
+  }
+  EXPECT_NE(course.points.front().mean, course.points.back().mean);
+}
+
+TEST(ManyRanks, DriftApartWithoutAnExchange) {
+  const record::SimulatedCourse course = trained({"exchange=none"});
+  EXPECT_EQ(course.points.front().consensus_distance, 0);  // all begin with the same weights
+  EXPECT_GT(course.points.back().consensus_distance, 0);
+  for (const double spread : course.points.back().spread) EXPECT_GT(spread, 0);
+}
+
+TEST(ManyRanks, RepeatBitForBitWhoeverIsFirst) {
+  const record::SimulatedCourse once = trained({"exchange=arar_arar"});
+  const record::SimulatedCourse again = trained({"exchange=arar_arar"});
+  ASSERT_EQ(once.points.size(), again.points.size());
+  for (std::size_t i = 0; i < once.points.size(); ++i) {
+    EXPECT_EQ(once.points[i].first, again.points[i].first);
+    EXPECT_EQ(once.points[i].mean, again.points[i].mean);
+    EXPECT_EQ(once.points[i].consensus_distance, again.points[i].consensus_distance);
+  }
+}
+
+TEST(ManyRanks, RefuseWhatSimulatedRanksCannotDo) {
+  for (const char* assignment : {"generator.start=moments", "exchange=auto", "train.epochs=0"}) {
+    const cli::Job job =
+        cli::read_job(workloads(), "gaussians/many_ranks", {"train.minutes=1", assignment});
+    EXPECT_THROW(cli::ManyRanks(job, 4), core::ConfigError) << assignment;
+  }
+}
+
+}  // namespace
