@@ -107,10 +107,10 @@ const CommandEntry commands[] = {
      "  sagips simulate proxy1d/paper\n"
      "  sagips simulate proxy1d/paper --ranks 4,40,400 --exchanges ring,arar_arar,rabenseifner\n"
      "  sagips simulate proxy1d/paper --platform my_cluster.yaml simulate.scenario.compute_s=0.02\n"
-      "  sagips simulate proxy1d/paper --ranks 1000,2000\n"
-      "  sagips simulate proxy1d/paper simulate.compute_from=runs/proxy1d/one_rank\n"
-      "  sagips simulate gaussians/many_ranks --convergence --ranks 64 "
-      "simulate.scenario.compute_s=0.005\n",
+     "  sagips simulate proxy1d/paper --ranks 1000,2000\n"
+     "  sagips simulate proxy1d/paper simulate.compute_from=runs/proxy1d/one_rank\n"
+     "  sagips simulate gaussians/many_ranks --convergence --ranks 64 "
+     "simulate.scenario.compute_s=0.005\n",
      simulate, Use::required, Over::one, simulate_options()},
     {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
