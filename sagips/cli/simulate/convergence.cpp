@@ -159,8 +159,8 @@ void check(const SimulatedConvergence& study, const Job& job) {
   }
   for (const std::string& exchange : study.exchanges) exchange_assignments(exchange);
   if (study.seeds.empty())
-    throw core::ConfigError("simulate.seeds",
-                            "no seed is named (nothing would be trained). Name some, e.g. [1,2,3].");
+    throw core::ConfigError(
+        "simulate.seeds", "no seed is named (nothing would be trained). Name some, e.g. [1,2,3].");
 }
 
 core::ExitCode simulate_convergence(const SimulatedConvergence& study, const std::string& folder,
