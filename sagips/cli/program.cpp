@@ -5,6 +5,7 @@
 #include <functional>
 #include <iostream>
 
+#include "sagips/cli/command_options.hpp"
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/core/text.hpp"
@@ -16,15 +17,6 @@ namespace sagips::cli {
 namespace {
 
 using Command = core::ExitCode (*)(const Workloads&, const Arguments&);
-
-/// An option of one command: `--members N`, `--fresh`.
-struct CommandOption {
-  const char* name;   ///< without dashes
-  const char* value;  ///< what follows it, in capitals; empty: nothing does
-  const char* help;
-  bool repeats = false;
-  bool hidden = false;  ///< for children that a command starts
-};
 
 struct CommandEntry {
   const char* name;
@@ -47,45 +39,6 @@ const char* const source_help =
 
 using Use = CommandEntry::Source;
 using Over = CommandEntry::OverRanks;
-
-std::vector<CommandOption> closure_options() {
-  return {{"experiments", "N", "toy data sets, each solved anew; 100 without"},
-          {"method", "NAME", "a solver, or gan; moments without"},
-          {"members", "M", "with gan: networks of each experiment"},
-          {"override", "", "go on with run.name=NAME although keys of `closure` have changed"},
-          {"fresh", "", "begin anew instead of going on with unfinished experiments"},
-          {"worker", "K/N", "", false, true}};
-}
-
-std::vector<CommandOption> ensemble_options() {
-  return {{"members", "N", "trainings of each variant; 20 without"},
-          {"vary", "WHAT", "seeds (the data unchanged), bootstrap (data drawn again), or both"},
-          {"ranks", "K", "ranks of each member"},
-          {"grid", "KEY=VALUE,VALUE", "a variant for each value; several grids: all combinations",
-           true},
-          {"override", "", "go on with run.name=NAME although keys of `ensemble` have changed"},
-          {"fresh", "", "begin anew instead of going on with an unfinished ensemble"}};
-}
-
-std::vector<CommandOption> convergence_options() {
-  return {{"exchanges", "NAME,NAME", "what to compare; all_reduce is the synchronous baseline"},
-          {"ranks", "K", "ranks of each member; 4 without"},
-          {"members", "N", "trainings of each variant; 5 without"},
-          {"outer-periods", "H,H", "also compare these outer periods of the grouped exchanges"},
-          {"over-ranks", "K,K", "also compare these numbers of ranks"},
-          {"batch", "HOW", "of --over-ranks: each rank a whole one, divided among them, or both"},
-          {"fresh", "", "begin anew instead of going on with an unfinished comparison"},
-          {"override", "", "go on with run.name=NAME although keys of `convergence` have changed"}};
-}
-
-std::vector<CommandOption> simulate_options() {
-  return {{"ranks", "K,K", "numbers of ranks; 4,8,20,40,100,200,400 without"},
-          {"platform", "NAME|FILE", "polaris, fat_tree, ethernet, one_node, or a file of your own"},
-          {"exchanges", "NAME,NAME", "what to simulate; without: all that can run there"},
-          {"convergence", "", "train on simulated ranks and compare residuals in simulated time"},
-          {"fresh", "", "begin anew instead of going on with unfinished simulations"},
-          {"override", "", "go on with run.name=NAME with other ranks or exchanges"}};
-}
 
 const CommandEntry commands[] = {
     {"train",
@@ -154,10 +107,10 @@ const CommandEntry commands[] = {
      "  sagips simulate proxy1d/paper\n"
      "  sagips simulate proxy1d/paper --ranks 4,40,400 --exchanges ring,arar_arar,rabenseifner\n"
      "  sagips simulate proxy1d/paper --platform my_cluster.yaml simulate.scenario.compute_s=0.02\n"
-     "  sagips simulate proxy1d/paper --ranks 1000 simulate.scenario.jitter=0.1\n"
-     "  sagips simulate proxy1d/paper simulate.compute_from=runs/proxy1d/one_rank\n"
-     "  sagips simulate gaussians/many_ranks --convergence --ranks 64 "
-     "simulate.scenario.compute_s=0.005\n",
+      "  sagips simulate proxy1d/paper --ranks 1000,2000\n"
+      "  sagips simulate proxy1d/paper simulate.compute_from=runs/proxy1d/one_rank\n"
+      "  sagips simulate gaussians/many_ranks --convergence --ranks 64 "
+      "simulate.scenario.compute_s=0.005\n",
      simulate, Use::required, Over::one, simulate_options()},
     {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
      "  sagips generate proxy1d events=10000 out=toy.npy\n"

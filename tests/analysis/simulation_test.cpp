@@ -42,9 +42,9 @@ TEST(SimulatedTraining, TakesItsEpochsTimesTheirNumber) {
   const Figure figure = simulated_time_over_ranks(two_exchanges());
   ASSERT_EQ(figure.panels.size(), 2u) << "a family each";
   const Panel& panel = figure.panels[0];
-  EXPECT_EQ(panel.y.label, "training time of 100,000 epochs [s]");
-  expect_numbers(series_named(panel, "ring").y, {102, 300});
-  expect_numbers(series_named(panel, "paper").y, {102, 255});
+  EXPECT_EQ(panel.y.label, "training time of 100,000 epochs [min]");
+  expect_numbers(series_named(panel, "ring").y, {1.7, 5});
+  expect_numbers(series_named(panel, "paper").y, {1.7, 4.25});
   EXPECT_EQ(panel.x.marks, (Numbers{4, 400}));
   EXPECT_EQ(panel.x.above, (std::vector<std::string>{"1", "100"})) << "nodes";
   EXPECT_EQ(figure.title, "somewhere");

@@ -134,15 +134,15 @@ ComputeTime calibrated_compute_time(const Job& job, const std::vector<Simulation
   if (!(mean_s > 0))
     return {0,
             {},
-            text("with any computation the ring, tensor by tensor, gains more than ",
-                 rounded(gain), " from ", low, " to ", high, " ranks here", remedy)};
-  std::string origin = text("computation ", core::significant(1e3 * mean_s, 4),
-                            " ms an epoch, set so that the ring, tensor by tensor, gains ",
-                            rounded(gain), " of ", rounded(ratio),
-                            " from ", low, " to ", high, " ranks");
+            text("with any computation the ring, tensor by tensor, gains more than ", rounded(gain),
+                 " from ", low, " to ", high, " ranks here", remedy)};
+  std::string origin =
+      text("computation ", core::significant(1e3 * mean_s, 4),
+           " ms an epoch, set so that the ring, tensor by tensor, gains ", rounded(gain), " of ",
+           rounded(ratio), " from ", low, " to ", high, " ranks");
   if (low != paper_low || high != paper_high)
-    origin += text(" (as a straight line does that gains ", rounded(asked),
-                   " of 100 from 4 to 400)");
+    origin +=
+        text(" (as a straight line does that gains ", rounded(asked), " of 100 from 4 to 400)");
   return {mean_s, {}, origin};
 }
 

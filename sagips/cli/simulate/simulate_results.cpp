@@ -1,5 +1,7 @@
 #include "sagips/cli/simulate/simulate_results.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include "sagips/cli/simulate/compute_time.hpp"
@@ -37,9 +39,7 @@ std::vector<analysis::PublishedLine> published(const Job& job, const SimulatePla
        {std::pair<std::string, double>{"ARAR", ring}, {"grouped", gain_of_grouping * ring}}) {
     if (gain >= 100) continue;
     analysis::PublishedLine line{
-        text("paper's ", name, ": line that gains ", core::significant(gain, 3), " from 4 to 400"),
-        {},
-        {}};
+        text("paper's ", name, ": line that gains ", std::round(gain), " of 100"), {}, {}};
     for (const std::int64_t ranks : plan.ranks) {
       const auto at = static_cast<double>(ranks);
       line.ranks.push_back(at);

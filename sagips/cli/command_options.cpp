@@ -1,0 +1,44 @@
+#include "sagips/cli/command_options.hpp"
+
+namespace sagips::cli {
+
+std::vector<CommandOption> closure_options() {
+  return {{"experiments", "N", "toy data sets, each solved anew; 100 without"},
+          {"method", "NAME", "a solver, or gan; moments without"},
+          {"members", "M", "with gan: networks of each experiment"},
+          {"override", "", "go on with run.name=NAME although keys of `closure` have changed"},
+          {"fresh", "", "begin anew instead of going on with unfinished experiments"},
+          {"worker", "K/N", "", false, true}};
+}
+
+std::vector<CommandOption> ensemble_options() {
+  return {{"members", "N", "trainings of each variant; 20 without"},
+          {"vary", "WHAT", "seeds (the data unchanged), bootstrap (data drawn again), or both"},
+          {"ranks", "K", "ranks of each member"},
+          {"grid", "KEY=VALUE,VALUE", "a variant for each value; several grids: all combinations",
+           true},
+          {"override", "", "go on with run.name=NAME although keys of `ensemble` have changed"},
+          {"fresh", "", "begin anew instead of going on with an unfinished ensemble"}};
+}
+
+std::vector<CommandOption> convergence_options() {
+  return {{"exchanges", "NAME,NAME", "what to compare; all_reduce is the synchronous baseline"},
+          {"ranks", "K", "ranks of each member; 4 without"},
+          {"members", "N", "trainings of each variant; 5 without"},
+          {"outer-periods", "H,H", "also compare these outer periods of the grouped exchanges"},
+          {"over-ranks", "K,K", "also compare these numbers of ranks"},
+          {"batch", "HOW", "of --over-ranks: each rank a whole one, divided among them, or both"},
+          {"fresh", "", "begin anew instead of going on with an unfinished comparison"},
+          {"override", "", "go on with run.name=NAME although keys of `convergence` have changed"}};
+}
+
+std::vector<CommandOption> simulate_options() {
+  return {{"ranks", "K,K", "numbers of ranks; 4,8,20,40,100,200,400 without"},
+          {"platform", "NAME|FILE", "polaris, fat_tree, ethernet, one_node, or a file of your own"},
+          {"exchanges", "NAME,NAME", "what to simulate; without: all that can run there"},
+          {"convergence", "", "train on simulated ranks and compare residuals in simulated time"},
+          {"fresh", "", "begin anew instead of going on with unfinished simulations"},
+          {"override", "", "go on with run.name=NAME with other ranks or exchanges"}};
+}
+
+}  // namespace sagips::cli

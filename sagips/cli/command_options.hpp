@@ -1,0 +1,21 @@
+#pragma once
+#include <vector>
+
+namespace sagips::cli {
+
+/// An option of one command: `--members N`, `--fresh`.
+struct CommandOption {
+  const char* name;   ///< without dashes
+  const char* value;  ///< what follows it, in capitals; empty: nothing does
+  const char* help;
+  bool repeats = false;
+  bool hidden = false;  ///< for children that a command starts
+};
+
+// Those of the commands that have many.
+std::vector<CommandOption> closure_options();
+std::vector<CommandOption> ensemble_options();
+std::vector<CommandOption> convergence_options();
+std::vector<CommandOption> simulate_options();
+
+}  // namespace sagips::cli
