@@ -59,7 +59,7 @@ std::string with_spread(const std::vector<double>& numbers, double scale) {
   for (double& number : shown) number *= scale;
   if (shown.size() < 2) return significant(mean(shown), 3);
   const double error = standard_deviation(shown) / std::sqrt(static_cast<double>(shown.size()));
-  if (error < 1e-9 * std::abs(mean(shown))) return significant(mean(shown), 3);  // does not vary
+  if (error <= 1e-9 * std::abs(mean(shown))) return significant(mean(shown), 3);  // does not vary
   return text(significant(mean(shown), 3), " ± ", significant(error, 2));
 }
 
