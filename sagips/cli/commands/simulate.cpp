@@ -40,19 +40,20 @@ std::size_t at_once(const Job& job) {
 bool simulate_all(const Job& job, const std::string& folder, const SimulatePlan& plan,
                   const std::optional<ComputeTime>& given, SimulationOutcome& outcome,
                   core::Log& log) {
-  const auto add = [&](std::vector<Simulation> all) {
+  const auto run = [&](std::vector<Simulation> all, bool (*is_kept)(const Simulation&)) {
     const bool finished = run_simulations(folder, at_once(job), all, log);
-    outcome.simulations.insert(outcome.simulations.end(), all.begin(), all.end());
+    for (Simulation& one : all)
+      if (is_kept(one)) outcome.simulations.push_back(std::move(one));
     return finished;
   };
   if (given) outcome.compute = *given;
   if (!given) {
     outcome.compute.origin = "the computation of an epoch is not known yet";
-    if (!add(calibrating_simulations(job, plan))) return false;
+    if (!run(calibrating_simulations(job, plan), calibrates)) return false;
     outcome.compute = calibrated_compute_time(job, outcome.simulations);
   }
   log.info(outcome.compute.origin);
-  return add(study_simulations(job, plan, outcome.compute));
+  return run(study_simulations(job, plan, outcome.compute), [](const Simulation&) { return true; });
 }
 
 core::ExitCode end_of(const record::RunDirectory& folder, bool finished,

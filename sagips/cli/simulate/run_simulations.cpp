@@ -50,7 +50,13 @@ std::string last_words(const std::string& log) {
 
 void read_result(const std::string& path, Simulation& one) {
   one.result = simulate::read_replay_result(path);
-  if (!one.result->promised || one.result->exact) return;
+  simulate::ReplayResult& result = *one.result;
+  if (one.computation_s > 0) {
+    result.epoch_s = one.computation_s + result.exchange_s;
+    result.exposed_s = result.exchange_s;
+    result.epochs_per_s.assign(static_cast<std::size_t>(result.ranks), 1 / result.epoch_s);
+  }
+  if (!result.promised || result.exact) return;
   one.failure = text("it promises the exact mean, and the ranks did not hold it (largest error ",
                      core::significant(one.result->largest_error, 2), ")");
   one.result.reset();

@@ -57,14 +57,20 @@ struct Simulation {
   std::string name;  ///< of its files
   simulate::ReplayConfig job;
   double messages = 0;  ///< of all ranks and epochs: how long it takes to simulate
+  /// Where all ranks come to an exact exchange at the same time, an epoch is this computation and the
+  /// exchange by itself, and only that is simulated; 0: the epochs are.
+  double computation_s = 0;
   std::optional<simulate::ReplayResult> result{};
   std::string failure{};  ///< why there is none
 };
 
 std::string word(Simulation::What what);  ///< "exchange", "training", ...
 
-/// What says how long an epoch computes: the ring, tensor by tensor, at the fewest and most ranks.
+/// What says how long an epoch computes, the ring, tensor by tensor, at the fewest and most ranks; and
+/// beside it what needs not know that.
 std::vector<Simulation> calibrating_simulations(const Job& job, const SimulatePlan& plan);
+/// Whether it is one of these rings.
+bool calibrates(const Simulation& one);
 /// All others, those with most messages first; with an unknown computation exchanges alone.
 std::vector<Simulation> study_simulations(const Job& job, const SimulatePlan& plan,
                                           const ComputeTime& compute);

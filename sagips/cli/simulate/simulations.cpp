@@ -13,10 +13,18 @@ using Overlap = simulate::ScenarioConfig::Overlap;
 
 // Epochs that show it, as far as so many messages allow; one period at least.
 constexpr double few_epochs = 4, many_epochs = 20;
-constexpr double message_budget = 4e5;  // some ten seconds of a core
+constexpr double message_budget = 1e5;  // some seconds of a core
 
 bool is_random(const simulate::ScenarioConfig& scenario) {
   return scenario.jitter > 0 || !scenario.sample.empty();
+}
+
+// An exact exchange to which all ranks come at the same time.
+bool is_a_sum(const SimulatePlan& plan, const SimulatedWay& way,
+              const simulate::ScenarioConfig& scenario) {
+  return way.facts.exact && !is_random(scenario) && scenario.overlap == Overlap::none &&
+         scenario.straggler < 0 && scenario.pause_every == 0 && scenario.data_bytes == 0 &&
+         plan.platform.gpu_copy.bandwidth <= 0;
 }
 
 // Whole periods of the exchange. It is simulated by itself for one more.
@@ -32,25 +40,38 @@ std::int64_t epochs_of(const SimulatedWay& way, double arrays, std::int64_t aske
 
 Simulation simulation(const Job& job, const SimulatePlan& plan, const SimulatedWay& way, What what,
                       const simulate::ScenarioConfig& scenario) {
-  Simulation one{.what = what, .way = way};
-  one.name = core::text(way.exchange, way.fused ? "" : "_unfused", "_", way.ranks, "_", word(what));
+  Simulation one;
+  one.what = what;
+  one.way = way;
+  const bool alone =
+      what == What::exchange || (what == What::training && job.settings.simulate.epochs == 0 &&
+                                 is_a_sum(plan, way, scenario));
+  one.name = core::text(way.exchange, way.fused ? "" : "_unfused", "_", way.ranks, "_",
+                        word(alone ? What::exchange : what));
+  if (alone && what == What::training) one.computation_s = scenario.compute_s;
   one.job.exchange = way.exchange;
   one.job.exchanges = job.settings.exchanges;
   one.job.ranks = way.ranks;
   one.job.tensors = plan.tensors;
   one.job.fused = way.fused;
   one.job.platform = plan.platform;
-  one.job.scenario = scenario;
+  if (!alone) one.job.scenario = scenario;
   if (scenario.overlap == Overlap::none) one.job.scenario.polls = 1;  // nothing is under way then
   const double arrays = way.fused ? 1 : static_cast<double>(plan.tensors.size());
   const bool many = (what != What::training && what != What::late) || is_random(scenario) ||
                     scenario.overlap != Overlap::none;
-  one.job.epochs = what == What::exchange ? 0
-                                          : epochs_of(way, arrays, job.settings.simulate.epochs,
-                                                      many ? many_epochs : few_epochs);
+  one.job.epochs =
+      alone ? 0
+            : epochs_of(way, arrays, job.settings.simulate.epochs, many ? many_epochs : few_epochs);
   one.messages =
       way.facts.messages * arrays * static_cast<double>(one.job.epochs + way.facts.period);
   return one;
+}
+
+std::vector<Simulation> by_messages(std::vector<Simulation> all) {
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.messages > b.messages; });
+  return all;
 }
 
 }  // namespace
@@ -73,13 +94,23 @@ std::string word(Simulation::What what) {
   return "slow_follower";
 }
 
+bool calibrates(const Simulation& one) {
+  return !one.way.fused && (one.way.exchange == "ring" || one.way.exchange == "arar");
+}
+
 std::vector<Simulation> calibrating_simulations(const Job& job, const SimulatePlan& plan) {
-  std::vector<SimulatedWay> rings;
-  for (const SimulatedWay& way : plan.ways)
-    if (!way.fused && (way.exchange == "ring" || way.exchange == "arar")) rings.push_back(way);
+  std::vector<Simulation> rings, others;
+  for (const SimulatedWay& way : plan.ways) {
+    Simulation one = simulation(job, plan, way, What::exchange, {});
+    if (calibrates(one))
+      rings.push_back(std::move(one));
+    else if (is_a_sum(plan, way, job.settings.simulate.scenario))
+      others.push_back(std::move(one));
+  }
   if (rings.size() < 2) return {};
-  return {simulation(job, plan, rings.back(), What::exchange, {}),
-          simulation(job, plan, rings.front(), What::exchange, {})};
+  std::vector<Simulation> all{rings.back(), rings.front()};
+  all.insert(all.end(), others.begin(), others.end());
+  return by_messages(std::move(all));
 }
 
 std::vector<Simulation> study_simulations(const Job& job, const SimulatePlan& plan,
@@ -107,9 +138,7 @@ std::vector<Simulation> study_simulations(const Job& job, const SimulatePlan& pl
         slow.straggler = what == What::undisturbed ? -1 : what == What::slow_leader ? 0 : 1;
         all.push_back(simulation(job, plan, way, what, slow));
       }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.messages > b.messages; });
-  return all;
+  return by_messages(std::move(all));
 }
 
 }  // namespace sagips::cli
