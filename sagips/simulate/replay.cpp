@@ -74,7 +74,7 @@ class RankReplay {
 
   void run() {
     findings_.link.measure(cluster_, ranks_.communicator());
-    exchange_by_itself();
+    if (config_.alone) exchange_by_itself();
     if (config_.epochs > 0) scenario();
   }
 

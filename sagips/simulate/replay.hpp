@@ -18,7 +18,8 @@ struct ReplayConfig {
   /// Lengths of the network's tensors, in floats; exchanged as one array, or each by itself.
   std::vector<std::int64_t> tensors = {51206};
   bool fused = true;
-  std::int64_t epochs = 10;  ///< of the scenario; 0: only the exchange by itself
+  bool alone = true;         ///< first the exchange by itself, which is when results are checked
+  std::int64_t epochs = 10;  ///< of the scenario; 0: none
   PlatformConfig platform;
   ScenarioConfig scenario;
 

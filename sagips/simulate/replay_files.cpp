@@ -10,6 +10,7 @@ void ReplayConfig::fields(core::FieldList& list) {
   list.add("tensors", tensors, "lengths of the network's tensors, in floats",
            core::Range::between(1, 1e9));
   list.add("fused", fused, "exchanged as one array; false: tensor by tensor");
+  list.add("alone", alone, "first the exchange by itself, checked");
   list.add("epochs", epochs, "epochs of the scenario", core::Range::between(0, 1e6));
   list.group("platform", platform, "the cluster");
   list.group("scenario", scenario, "what ranks do beside their messages");

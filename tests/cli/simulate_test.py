@@ -171,7 +171,7 @@ class StandIn(Folder):
         code, output = self.run_command("proxy1d", "--ranks", "4", "--exchanges", "rabenseifner",
                                         "simulate.scenario.compute_s=1e-3", "simulate.stragglers=false", *NAMED)
         self.assertEqual(code, 1, output)
-        self.assertIn("rabenseifner_4_training failed: it promises the exact mean", output)
+        self.assertIn("rabenseifner_4_exchange failed: it promises the exact mean", output)
 
     def test_what_was_interrupted_goes_on(self):
         self.write_simulator(sleep=0.4)
@@ -238,11 +238,14 @@ class RealSimulator(Folder):
         rows = self.rows("simulate.csv")
         there = {row["exchange"] for row in rows}
         self.assertLessEqual({"ring", "rabenseifner", "shared_node", "gossip", "rma_arar_arar"}, there)
-        for row in rows:
+        alone = [row for row in rows if row["exchange_s"]]
+        self.assertEqual({row["simulation"] for row in alone}, {"exchange", "training"})
+        memory = ("none", "shared_node", "rma_ring", "rma_arar_arar")  # costs nothing on this platform
+        for row in alone:
             self.assertEqual(row["exact"], row["promises_exact"], row)
             if row["exchange"] not in ("all_reduce", "none") and row["promises_exact"] == "yes":
                 self.assertEqual(row["sent_messages"], row["messages"], row)
-            if row["exchange"] not in ("none", "shared_node"):
+            if row["exchange"] not in memory:
                 self.assertGreater(float(row["exchange_s"]), 0, row)
         ring = [float(self.row("training", "ring", ranks, "no")["epoch_s"]) for ranks in (4, 8)]
         slope = (100 / 40 - 1) / 396

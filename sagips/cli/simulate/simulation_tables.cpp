@@ -76,6 +76,8 @@ Family family_of(const SimulatedWay& way, What what) {
   return way.facts.exact ? Family::exact : Family::loose;
 }
 
+std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
+
 }  // namespace
 
 const simulate::ReplayResult* SimulationOutcome::result(const SimulatedWay& way, What what) const {
@@ -137,7 +139,7 @@ std::string simulations_csv(const Job& job, const SimulatePlan& plan,
   for (const Simulation& one : outcome.simulations) {
     if (!one.result) continue;
     const simulate::ReplayResult& result = *one.result;
-    const bool trains = one.what != What::exchange;
+    const bool trains = one.what != What::exchange, alone = one.job.alone;
     const auto epochs = static_cast<double>(job.settings.loop.epochs);
     const double rate = trains ? events_of_epoch(job, one.way.ranks) / result.epoch_s : 0;
     content +=
@@ -150,19 +152,19 @@ std::string simulations_csv(const Job& job, const SimulatePlan& plan,
                 text(plan.tensors.size()),
                 text(one.job.epochs),
                 round_trip(one.computation_s > 0 ? one.computation_s : one.job.scenario.compute_s),
-                round_trip(result.exchange_s),
+                alone ? round_trip(result.exchange_s) : "",
                 trains ? round_trip(result.epoch_s) : "",
                 trains ? round_trip(result.exposed_s) : "",
                 trains ? round_trip(result.epoch_s * epochs) : "",
                 trains ? round_trip(rate) : "",
-                round_trip(result.messages),
-                round_trip(result.bytes),
-                round_trip(result.sent_messages),
-                round_trip(result.sent_bytes),
-                round_trip(result.predicted_s),
-                result.promised ? "yes" : "no",
-                result.exact ? "yes" : "no",
-                round_trip(result.largest_error),
+                alone ? round_trip(result.messages) : "",
+                alone ? round_trip(result.bytes) : "",
+                alone ? round_trip(result.sent_messages) : "",
+                alone ? round_trip(result.sent_bytes) : "",
+                alone ? round_trip(result.predicted_s) : "",
+                alone ? yes_or_no(result.promised) : "",
+                alone ? yes_or_no(result.exact) : "",
+                alone ? round_trip(result.largest_error) : "",
                 round_trip(result.host_s),
                 round_trip(result.host_bytes)});
   }

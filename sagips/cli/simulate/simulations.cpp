@@ -63,8 +63,9 @@ Simulation simulation(const Job& job, const SimulatePlan& plan, const SimulatedW
   one.job.epochs =
       alone ? 0
             : epochs_of(way, arrays, job.settings.simulate.epochs, many ? many_epochs : few_epochs);
-  one.messages =
-      way.facts.messages * arrays * static_cast<double>(one.job.epochs + way.facts.period);
+  one.job.alone = what == What::exchange || what == What::training;  // once is enough
+  one.messages = way.facts.messages * arrays *
+                 static_cast<double>(one.job.epochs + (one.job.alone ? way.facts.period : 0));
   return one;
 }
 
