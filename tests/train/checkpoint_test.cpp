@@ -323,8 +323,10 @@ TEST(Checkpointer, LeadsRanksThatGoOnWhenTheFirstHasEnded) {
     const LoopResult result = loop.run();
     EXPECT_EQ(result.reason, "interrupted") << "rank " << ranks.rank();
     EXPECT_FALSE(result.complete) << "the run is not over: rank 1 has epochs to go";
-    EXPECT_EQ(result.epochs == 3, ranks.is_first());
-    EXPECT_LT(result.epochs, 3000);
+    if (ranks.is_first())
+      EXPECT_EQ(result.epochs, 3);
+    else
+      EXPECT_LT(result.epochs, 3000);  // 3 by chance, too: it may be told while it catches up
     accord.part();
   });
 }
