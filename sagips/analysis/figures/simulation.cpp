@@ -117,6 +117,14 @@ double highest(const SimulatedTraining& training, const Number& number) {
   return most;
 }
 
+// The paper's lines, still without their heights.
+Series published_series(const PublishedLine& line, std::size_t number) {
+  return {.label = line.label,
+          .style = Style::dashed,
+          .x = line.ranks,
+          .colour = number == 0 ? Colour::grey : Colour::black};
+}
+
 }  // namespace
 
 Figure simulated_time_over_ranks(const SimulatedTraining& training) {
@@ -131,10 +139,7 @@ Figure simulated_time_over_ranks(const SimulatedTraining& training) {
                        [&](Panel& panel) {
                          for (std::size_t i = 0; i < training.published.size(); ++i) {
                            const PublishedLine& line = training.published[i];
-                           Series series{.label = line.label,
-                                         .style = Style::dashed,
-                                         .x = line.ranks,
-                                         .colour = i == 0 ? Colour::grey : Colour::black};
+                           Series series = published_series(line, i);
                            for (const double epoch_s : line.epoch_s)
                              series.y.push_back(epoch_s * training.epochs / unit.seconds);
                            panel.series.push_back(std::move(series));
@@ -158,10 +163,7 @@ Figure simulated_rate_over_ranks(const SimulatedTraining& training) {
       {.label = "analysis rate [events/s]", .logarithmic = true}, rate, [&](Panel& panel) {
         for (std::size_t i = 0; i < training.published.size(); ++i) {
           const PublishedLine& line = training.published[i];
-          Series series{.label = line.label,
-                        .style = Style::dashed,
-                        .x = line.ranks,
-                        .colour = i == 0 ? Colour::grey : Colour::black};
+          Series series = published_series(line, i);
           for (std::size_t k = 0; k < line.ranks.size(); ++k)
             series.y.push_back(events_at(line.ranks[k]) / line.epoch_s[k]);
           panel.series.push_back(std::move(series));

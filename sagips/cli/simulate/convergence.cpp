@@ -1,7 +1,5 @@
 #include "sagips/cli/simulate/convergence.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -9,6 +7,7 @@
 #include "sagips/analysis/convergence/simulated.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/simulate/many_ranks.hpp"
+#include "sagips/cli/simulate/run_simulations.hpp"
 #include "sagips/cli/study/crew.hpp"
 #include "sagips/cli/study/study_figure.hpp"
 #include "sagips/comm/exchanges.hpp"
@@ -31,16 +30,7 @@ struct OneTraining {
   bool done = false;
 };
 
-std::string program() {
-  const std::string path =
-      fs::path(own_program()).parent_path().string() + "/sagips-simulator-train";
-  if (::access(path.c_str(), X_OK) != 0)
-    throw core::ConfigError("sagips simulate",
-                            "this SAGIPS was built without SimGrid (" + path +
-                                " is not there). Install SimGrid (Debian, Ubuntu: apt-get install "
-                                "libsimgrid-dev) and build again.");
-  return path;
-}
+std::string program() { return simulator_program("sagips-simulator-train"); }
 
 std::string file_name(std::string label) {
   std::replace(label.begin(), label.end(), '/', '-');

@@ -158,8 +158,8 @@ class Runs {
 
 }  // namespace
 
-std::string simulator_program() {
-  const std::string path = fs::path(own_program()).parent_path().string() + "/sagips-simulator";
+std::string simulator_program(const std::string& name) {
+  const std::string path = fs::path(own_program()).parent_path().string() + "/" + name;
   if (::access(path.c_str(), X_OK) != 0)
     throw core::ConfigError("sagips simulate",
                             "this SAGIPS was built without SimGrid (" + path +

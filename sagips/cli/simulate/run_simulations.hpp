@@ -10,7 +10,7 @@ namespace sagips::cli {
 
 /// The program that simulates, beside this one.
 /// throws: ConfigError when it is not there, with what to install
-std::string simulator_program();
+std::string simulator_program(const std::string& name = "sagips-simulator");
 
 /// Runs each simulation in a process of its own, in their order, `at_once` at a time, and fills in
 /// what came of it. Jobs and results stay in `folder`/simulations; what lies there of the same job
