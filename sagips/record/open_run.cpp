@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <thread>
 
 #include "sagips/core/config_difference.hpp"
 #include "sagips/core/crc32c.hpp"
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string> places{"run.folder", "run.name"};
 constexpr std::uintmax_t printed_bytes = 16 << 20;  // at either end of a file
+constexpr auto patience = std::chrono::seconds(3);
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -106,6 +108,16 @@ void check_changes(const std::string& folder, const std::vector<std::string>& ch
                     ". Go on with the new values with --override, or choose another run.name."));
 }
 
+// A launcher that is told to stop may be gone before its ranks: who starts again at once meets them.
+std::optional<RunDirectory> lock_soon(const std::string& folder) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    auto directory = RunDirectory::lock(folder);
+    if (directory || std::chrono::steady_clock::now() > end) return directory;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 // Whether the process that made this folder was killed before it came to anything.
 bool is_empty_run(const std::string& folder) {
   const std::vector<std::string> early{"README.txt", run_files::config.name, run_files::lock.name};
@@ -136,7 +148,7 @@ OpenedRun named(const std::string& folder, const RunIdentity& identity, Start st
     refuse(folder, core::text("this run was made by `sagips ", core::excerpt(first_look->command),
                               "` (`sagips ", identity.command,
                               "` cannot go on with it). Choose another name."));
-  auto directory = RunDirectory::lock(folder);
+  auto directory = lock_soon(folder);
   if (!directory)
     refuse(folder,
            "this run is going on just now (two processes would write the same files). Wait for its "

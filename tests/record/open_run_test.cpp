@@ -225,6 +225,19 @@ TEST(OpenRun, RefusesWhatCannotBeMeant) {
             std::string::npos);
 }
 
+TEST(OpenRun, WaitsForAProcessThatIsJustEnding) {
+  const TemporaryFolder folder;
+  const Command command{folder, "mine"};
+  command.left_as(RunStatus::stopped);
+  auto ending = std::make_optional(command());
+  std::thread end([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    ending.reset();
+  });
+  EXPECT_NO_THROW(EXPECT_TRUE(command().resumed));
+  end.join();
+}
+
 TEST(OpenRun, TakesANameWhoseRunWasKilledBeforeItBegan) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.file("runs/proxy1d/mine"));
