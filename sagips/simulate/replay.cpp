@@ -63,13 +63,13 @@ class RankReplay {
     comm::Patience::Config patience;
     patience.timeout_s = 1e15;
     ranks_.patience().set_config(patience);
-    const auto all = std::accumulate(config.tensors.begin(), config.tensors.end(), std::int64_t{0});
-    gradients_.resize(static_cast<std::size_t>(all));
-    weights_.resize(gradients_.size());
     if (config.fused)
-      add_part(gradients_.size());
+      add_part(static_cast<std::size_t>(
+          std::accumulate(config.tensors.begin(), config.tensors.end(), std::int64_t{0})));
     else
-      for (const std::int64_t size : config.tensors) add_part(static_cast<std::size_t>(size));
+      for (const std::int64_t size : config.tensors) add_tensor(static_cast<std::size_t>(size));
+    gradients_.resize(parts_.back().first + parts_.back().size);
+    weights_.resize(gradients_.size());
   }
 
   void run() {
@@ -82,7 +82,17 @@ class RankReplay {
   struct Part {
     std::size_t first, size;
     std::unique_ptr<comm::ExchangeDriver> driver;
+    std::uint64_t times = 1;  // tensors that it stands for
   };
+
+  void add_tensor(std::size_t size) {
+    const auto same = std::find_if(parts_.begin(), parts_.end(),
+                                   [&](const Part& part) { return part.size == size; });
+    if (config_.each_length_once && same != parts_.end())
+      ++same->times;
+    else
+      add_part(size);
+  }
 
   void add_part(std::size_t size) {
     const std::size_t first = parts_.empty() ? 0 : parts_.back().first + parts_.back().size;
@@ -104,22 +114,24 @@ class RankReplay {
     part.driver->finish();
     if (part.driver->exchange().updates({epoch_})) part.driver->after_update(view(part), {epoch_});
   }
-  void exchange() {
-    for (const Part& part : parts_) {
-      start(part);
-      complete(part);
-    }
+  void exchange(const Part& part) {
+    start(part);
+    complete(part);
   }
 
   comm::Cost cost_of_epoch() const {
     comm::Cost cost;
-    for (const Part& part : parts_) cost += part.driver->exchange().cost(part.size, {epoch_});
+    for (const Part& part : parts_)
+      cost += times(part.times, part.driver->exchange().cost(part.size, {epoch_}));
     return cost;
   }
   comm::Cost sent() const {
     comm::Cost cost;
-    for (const Part& part : parts_) cost += part.driver->report().traffic;
+    for (const Part& part : parts_) cost += times(part.times, part.driver->report().traffic);
     return cost;
+  }
+  static comm::Cost times(std::uint64_t count, const comm::Cost& one) {
+    return {count * one.messages, count * one.bytes};
   }
   double in_exchange_s() const {
     double seconds = 0;
@@ -130,7 +142,17 @@ class RankReplay {
     return seconds;
   }
 
-  // All begin at the same time, so that nobody's delay counts; each result is checked.
+  // All begin at the same time, so that nobody's delay counts.
+  void time(std::span<const Part> parts, double weight) {
+    cluster_.align();
+    findings_.begun_s[me_] = Cluster::now_s();
+    for (const Part& part : parts) exchange(part);
+    findings_.ended_s[me_] = Cluster::now_s();
+    cluster_.align();
+    if (ranks_.is_first()) findings_.exchange_s += weight * findings_.slowest_s();
+  }
+
+  // Each result is checked.
   void exchange_by_itself() {
     const comm::Exchange& exchange = parts_.front().driver->exchange();
     findings_.promised = exchange.promise().exact;
@@ -139,15 +161,13 @@ class RankReplay {
       ++epoch_;
       fill_gradients(gradients_, ranks_.rank(), epoch_);
       const comm::Cost before = sent();
-      cluster_.align();
-      findings_.begun_s[me_] = Cluster::now_s();
-      this->exchange();
-      findings_.ended_s[me_] = Cluster::now_s();
-      cluster_.align();
+      const double share = 1 / static_cast<double>(findings_.period);
+      if (config_.each_length_once)
+        for (const Part& part : parts_) time({&part, 1}, share * static_cast<double>(part.times));
+      else
+        time(parts_, share);
       findings_.cost[me_] += cost_of_epoch();
       findings_.sent[me_] += sent_since(before);
-      if (ranks_.is_first())
-        findings_.exchange_s += findings_.slowest_s() / static_cast<double>(findings_.period);
       if (findings_.promised)
         findings_.check.look(cluster_, gradients_, ranks_.rank(), ranks_.size(), epoch_);
     }
@@ -187,7 +207,7 @@ class RankReplay {
       if (last)
         for (const Part& part : parts_) complete(part);
     } else {
-      exchange();
+      for (const Part& part : parts_) exchange(part);
       copy(bytes);
     }
     if (scenario.pause_every > 0 && number % scenario.pause_every == 0)

@@ -18,7 +18,10 @@ struct ReplayConfig {
   /// Lengths of the network's tensors, in floats; exchanged as one array, or each by itself.
   std::vector<std::int64_t> tensors = {51206};
   bool fused = true;
-  bool alone = true;         ///< first the exchange by itself, which is when results are checked
+  bool alone = true;  ///< first the exchange by itself, which is when results are checked
+  /// Tensor by tensor and by itself: one of each length is simulated, and its time taken as often as
+  /// there are such tensors. For exchanges that all ranks end at about the same time.
+  bool each_length_once = false;
   std::int64_t epochs = 10;  ///< of the scenario; 0: none
   PlatformConfig platform;
   ScenarioConfig scenario;

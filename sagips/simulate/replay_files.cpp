@@ -11,6 +11,8 @@ void ReplayConfig::fields(core::FieldList& list) {
            core::Range::between(1, 1e9));
   list.add("fused", fused, "exchanged as one array; false: tensor by tensor");
   list.add("alone", alone, "first the exchange by itself, checked");
+  list.add("each_length_once", each_length_once,
+           "tensor by tensor: one of each length is simulated");
   list.add("epochs", epochs, "epochs of the scenario", core::Range::between(0, 1e6));
   list.group("platform", platform, "the cluster");
   list.group("scenario", scenario, "what ranks do beside their messages");

@@ -2,6 +2,8 @@
 #include "sagips/simulate/replay.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +12,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/simulate/cluster.hpp"
+#include "tests/core/temporary_folder.hpp"
 
 namespace sagips::simulate {
 namespace {
@@ -21,6 +24,21 @@ ReplayConfig on_polaris(const std::string& exchange, std::int64_t ranks) {
   config.epochs = 0;
   config.platform = read_platform("polaris");
   return config;
+}
+
+// For a test that needs two of them.
+ReplayResult in_a_process(const ReplayConfig& config) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("result.yaml");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    write_replay_result(path, replay(config));
+    ::_exit(0);
+  }
+  int ending = -1;
+  ::waitpid(child, &ending, 0);
+  EXPECT_EQ(ending, 0);
+  return read_replay_result(path);
 }
 
 std::vector<std::string> names() {
@@ -86,6 +104,21 @@ TEST(Replay, SumsTensorsThatAreExchangedOneByOne) {
   const ReplayResult result = replay(config);
   EXPECT_TRUE(result.exact);
   EXPECT_EQ(result.messages, 3 * 7);
+}
+
+TEST(Replay, TakesOneTensorOfEachLengthForAllOfThem) {
+  ReplayConfig config = on_polaris("ring", 70);
+  config.tensors = {768, 16384, 16384, 16384, 768};
+  config.fused = false;
+  const ReplayResult all = in_a_process(config);
+  config.each_length_once = true;
+  const ReplayResult once = in_a_process(config);
+  EXPECT_TRUE(all.exact && once.exact);
+  EXPECT_NEAR(once.exchange_s, all.exchange_s, 0.01 * all.exchange_s);
+  EXPECT_EQ(once.messages, all.messages);
+  EXPECT_EQ(once.bytes, all.bytes);
+  EXPECT_EQ(once.sent_messages, all.sent_messages);
+  EXPECT_EQ(once.sent_bytes, all.sent_bytes);
 }
 
 TEST(Replay, LetsOthersGoOnBesideASlowFollowerOnlyWhereNobodyWaits) {

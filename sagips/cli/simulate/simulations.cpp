@@ -54,6 +54,7 @@ Simulation simulation(const Job& job, const SimulatePlan& plan, const SimulatedW
   one.job.ranks = way.ranks;
   one.job.tensors = plan.tensors;
   one.job.fused = way.fused;
+  one.job.each_length_once = alone && !way.fused && is_a_sum(plan, way, scenario);
   one.job.platform = plan.platform;
   if (!alone) one.job.scenario = scenario;
   if (scenario.overlap == Overlap::none) one.job.scenario.polls = 1;  // nothing is under way then
