@@ -7,14 +7,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <vector>
 
-#include "sagips/comm/exchange_driver.hpp"
 #include "sagips/comm/ranks.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/simulate/cluster.hpp"
+#include "sagips/simulate/exchanged_arrays.hpp"
 #include "sagips/simulate/link_probe.hpp"
 #include "sagips/simulate/oracle.hpp"
 
@@ -58,88 +57,30 @@ class RankReplay {
         ranks_(communicator),
         findings_(findings),
         times_(config.scenario, communicator.rank()),
-        me_(static_cast<std::size_t>(communicator.rank())) {
-    // simulated ranks that wait for each other for ever are found by the simulator
-    comm::Patience::Config patience;
-    patience.timeout_s = 1e15;
-    ranks_.patience().set_config(patience);
-    if (config.fused)
-      add_part(static_cast<std::size_t>(
-          std::accumulate(config.tensors.begin(), config.tensors.end(), std::int64_t{0})));
-    else
-      for (const std::int64_t size : config.tensors) add_tensor(static_cast<std::size_t>(size));
-    gradients_.resize(parts_.back().first + parts_.back().size);
-    weights_.resize(gradients_.size());
-  }
+        me_(static_cast<std::size_t>(communicator.rank())),
+        arrays_(config, without_limit(ranks_)) {}
 
   void run() {
     findings_.link.measure(cluster_, ranks_.communicator());
+    findings_.promised = arrays_.exchange().promise().exact;
     if (config_.alone) exchange_by_itself();
     if (config_.epochs > 0) scenario();
   }
 
  private:
-  struct Part {
-    std::size_t first, size;
-    std::unique_ptr<comm::ExchangeDriver> driver;
-    std::uint64_t times = 1;  // tensors that it stands for
-  };
+  using Part = ExchangedArrays::Part;
 
-  void add_tensor(std::size_t size) {
-    const auto same = std::find_if(parts_.begin(), parts_.end(),
-                                   [&](const Part& part) { return part.size == size; });
-    if (config_.each_length_once && same != parts_.end())
-      ++same->times;
-    else
-      add_part(size);
+  // Simulated ranks that wait for each other for ever are found by the simulator.
+  static comm::Ranks& without_limit(comm::Ranks& ranks) {
+    comm::Patience::Config patience;
+    patience.timeout_s = 1e15;
+    ranks.patience().set_config(patience);
+    return ranks;
   }
 
-  void add_part(std::size_t size) {
-    const std::size_t first = parts_.empty() ? 0 : parts_.back().first + parts_.back().size;
-    const comm::Site site = ranks_.site(size, 1);
-    parts_.push_back({first, size,
-                      std::make_unique<comm::ExchangeDriver>(
-                          comm::make_exchange(config_.exchange, config_.exchanges, site), site, 0,
-                          "simulated gradients")});
-  }
-
-  comm::ReplicaView view(const Part& part) {
-    return {std::span(weights_).subspan(part.first, part.size),
-            std::span(gradients_).subspan(part.first, part.size)};
-  }
-
-  // The paper's ring carries one tensor after another.
-  void start(const Part& part) { part.driver->start(view(part), {epoch_}); }
-  void complete(const Part& part) {
-    part.driver->finish();
-    if (part.driver->exchange().updates({epoch_})) part.driver->after_update(view(part), {epoch_});
-  }
   void exchange(const Part& part) {
-    start(part);
-    complete(part);
-  }
-
-  comm::Cost cost_of_epoch() const {
-    comm::Cost cost;
-    for (const Part& part : parts_)
-      cost += times(part.times, part.driver->exchange().cost(part.size, {epoch_}));
-    return cost;
-  }
-  comm::Cost sent() const {
-    comm::Cost cost;
-    for (const Part& part : parts_) cost += times(part.times, part.driver->report().traffic);
-    return cost;
-  }
-  static comm::Cost times(std::uint64_t count, const comm::Cost& one) {
-    return {count * one.messages, count * one.bytes};
-  }
-  double in_exchange_s() const {
-    double seconds = 0;
-    for (const Part& part : parts_) {
-      const comm::ExchangeReport report = part.driver->report();
-      seconds += report.exposed_s + report.waiting_s;
-    }
-    return seconds;
+    arrays_.start(part, {epoch_});
+    arrays_.complete(part, {epoch_});
   }
 
   // All begin at the same time, so that nobody's delay counts.
@@ -152,36 +93,40 @@ class RankReplay {
     if (ranks_.is_first()) findings_.exchange_s += weight * findings_.slowest_s();
   }
 
-  // Each result is checked.
-  void exchange_by_itself() {
-    const comm::Exchange& exchange = parts_.front().driver->exchange();
-    findings_.promised = exchange.promise().exact;
-    findings_.period = exchange.period();
-    for (std::int64_t k = 0; k < findings_.period; ++k) {
-      ++epoch_;
-      fill_gradients(gradients_, ranks_.rank(), epoch_);
-      const comm::Cost before = sent();
-      const double share = 1 / static_cast<double>(findings_.period);
-      if (config_.each_length_once)
-        for (const Part& part : parts_) time({&part, 1}, share * static_cast<double>(part.times));
-      else
-        time(parts_, share);
-      findings_.cost[me_] += cost_of_epoch();
-      findings_.sent[me_] += sent_since(before);
-      if (findings_.promised)
-        findings_.check.look(cluster_, gradients_, ranks_.rank(), ranks_.size(), epoch_);
-    }
-  }
-  comm::Cost sent_since(const comm::Cost& before) const {
-    const comm::Cost now = sent();
-    return {now.messages - before.messages, now.bytes - before.bytes};
+  void bring_gradients() {
+    ++epoch_;
+    fill_gradients(arrays_.gradients(), ranks_.rank(), epoch_);
+    brought_.push_back(epoch_);
   }
 
-  void compute(double seconds) {
-    const auto polls = config_.scenario.polls;
-    for (std::int64_t k = 0; k < polls; ++k) {
-      Cluster::spend(seconds / static_cast<double>(polls));
-      for (const Part& part : parts_) part.driver->progress();
+  // Where epochs are collected before they are exchanged, the result is the mean over all of them.
+  void check() {
+    if (!arrays_.exchange().updates({epoch_})) return;
+    if (findings_.promised)
+      findings_.check.look(cluster_, arrays_.gradients(), ranks_.rank(), ranks_.size(), brought_);
+    brought_.clear();
+  }
+
+  // Only the last result of a scenario is checked: to look is to wait for all.
+  void forget() {
+    if (arrays_.exchange().updates({epoch_})) brought_.clear();
+  }
+
+  void exchange_by_itself() {
+    findings_.period = arrays_.exchange().period();
+    const double share = 1 / static_cast<double>(findings_.period);
+    for (std::int64_t k = 0; k < findings_.period; ++k) {
+      bring_gradients();
+      const comm::Cost before = arrays_.sent();
+      if (config_.each_length_once)
+        for (const Part& part : arrays_.parts())
+          time({&part, 1}, share * static_cast<double>(part.times));
+      else
+        time(arrays_.parts(), share);
+      const comm::Cost after = arrays_.sent();
+      findings_.cost[me_] += arrays_.cost({epoch_});
+      findings_.sent[me_] += {after.messages - before.messages, after.bytes - before.bytes};
+      check();
     }
   }
 
@@ -190,39 +135,62 @@ class RankReplay {
     if (gpu.bandwidth > 0) Cluster::spend(gpu.latency_s + bytes / gpu.bandwidth);
   }
 
-  void epoch_of_scenario(std::int64_t number, bool last) {
+  void compute(std::int64_t number) {
     const ScenarioConfig& scenario = config_.scenario;
-    const bool late = scenario.overlap == ScenarioConfig::Overlap::one_update_late;
-    const auto bytes = static_cast<double>(gradients_.size() * sizeof(float));
     if (scenario.data_bytes > 0) copy(static_cast<double>(scenario.data_bytes));
-    compute(times_(number));
-    if (late && number > 1) {
-      for (const Part& part : parts_) complete(part);
-      copy(bytes);
+    const double seconds = times_(number);
+    for (std::int64_t k = 0; k < scenario.polls; ++k) {
+      Cluster::spend(seconds / static_cast<double>(scenario.polls));
+      arrays_.progress();
     }
-    ++epoch_;
-    copy(bytes);
-    if (late) {
-      for (const Part& part : parts_) start(part);
-      if (last)
-        for (const Part& part : parts_) complete(part);
-    } else {
-      for (const Part& part : parts_) exchange(part);
-      copy(bytes);
-    }
+  }
+
+  void pause_after(std::int64_t number) {
+    const ScenarioConfig& scenario = config_.scenario;
     if (scenario.pause_every > 0 && number % scenario.pause_every == 0)
       Cluster::spend(scenario.pause_s);
   }
 
+  void epochs() {
+    for (std::int64_t k = 1; k <= config_.epochs; ++k) {
+      compute(k);
+      bring_gradients();
+      copy(arrays_.bytes());
+      for (const Part& part : arrays_.parts()) exchange(part);
+      copy(arrays_.bytes());
+      pause_after(k);
+      if (k < config_.epochs) forget();
+    }
+  }
+
+  // As in the middle of a training: an exchange is under way when an epoch begins, and is ended
+  // after its computation.
+  void late_epochs() {
+    for (std::int64_t k = 1; k <= config_.epochs; ++k) {
+      bring_gradients();
+      copy(arrays_.bytes());
+      for (const Part& part : arrays_.parts()) arrays_.start(part, {epoch_});
+      compute(k);
+      for (const Part& part : arrays_.parts()) arrays_.complete(part, {epoch_});
+      copy(arrays_.bytes());
+      pause_after(k);
+      if (k < config_.epochs) forget();
+    }
+  }
+
   void scenario() {
-    const double waited = in_exchange_s();
+    const double waited = arrays_.in_exchange_s();
     cluster_.align();
     findings_.begun_s[me_] = Cluster::now_s();
-    for (std::int64_t k = 1; k <= config_.epochs; ++k) epoch_of_scenario(k, k == config_.epochs);
+    if (config_.scenario.overlap == ScenarioConfig::Overlap::one_update_late)
+      late_epochs();
+    else
+      epochs();
     findings_.ended_s[me_] = Cluster::now_s();
     findings_.scenario_s[me_] = findings_.ended_s[me_] - findings_.begun_s[me_];
-    findings_.exposed_s[me_] = in_exchange_s() - waited;
+    findings_.exposed_s[me_] = arrays_.in_exchange_s() - waited;
     cluster_.align();  // windows stay until nobody reads them
+    check();
   }
 
   const ReplayConfig& config_;
@@ -231,8 +199,8 @@ class RankReplay {
   Findings& findings_;
   ComputeTimes times_;
   std::size_t me_;
-  std::vector<float> gradients_, weights_;
-  std::vector<Part> parts_;
+  ExchangedArrays arrays_;
+  std::vector<std::int64_t> brought_;  // epochs whose gradients no update has used yet
   std::int64_t epoch_ = 0;
 };
 

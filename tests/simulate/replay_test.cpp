@@ -137,10 +137,30 @@ TEST(Replay, LetsOthersGoOnBesideASlowFollowerOnlyWhereNobodyWaits) {
 
 TEST(Replay, HidesAnExchangeBehindTheNextEpoch) {
   ReplayConfig config = on_polaris("rabenseifner", 64);
-  config.epochs = 20;
+  config.alone = false;
+  config.epochs = 1;
   config.scenario.compute_s = 2e-3;
   config.scenario.overlap = ScenarioConfig::Overlap::one_update_late;
-  EXPECT_LT(replay(config).exposed_s, 0.1 * 26e-6);  // of the exchange by itself
+  const ReplayResult result = replay(config);
+  EXPECT_LT(result.exposed_s, 0.1 * 26e-6);  // of the exchange by itself
+  EXPECT_GE(result.epoch_s, 2e-3);
+  EXPECT_TRUE(result.exact);
+}
+
+TEST(Replay, ChecksTheLastResultOfAScenario) {
+  ReplayConfig config = on_polaris("lanes", 12);
+  config.alone = false;
+  config.tensors = {1000};
+  config.epochs = 3;
+  EXPECT_TRUE(replay(config).exact);
+}
+
+TEST(Replay, TakesTheMeanOverThePassesThatAreCollected) {
+  ReplayConfig config = on_polaris("all_reduce", 4);
+  config.exchanges.all_reduce.backward_passes = 2;
+  config.tensors = {1000};
+  const ReplayResult result = replay(config);
+  EXPECT_TRUE(result.exact) << result.largest_error;
 }
 
 TEST(Cluster, PassesOnWhatARankThrows) {
