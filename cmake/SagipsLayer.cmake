@@ -28,6 +28,9 @@ function(sagips_compile_settings target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
     "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
+  if(CMAKE_UNITY_BUILD)  # a source is included there, and its helpers are seen by its neighbours
+    target_compile_options(${target} PRIVATE -Wno-shadow -Wno-subobject-linkage)
+  endif()
   if(SAGIPS_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

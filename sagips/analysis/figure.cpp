@@ -1,6 +1,7 @@
 #include "sagips/analysis/figure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <future>
 
 #include "sagips/analysis/drawing/gnuplot.hpp"
@@ -81,6 +82,12 @@ const char* const no_gnuplot =
     "gnuplot-nox'.";
 
 }  // namespace
+
+Colour colour_of(std::size_t curve) {
+  constexpr std::array colours{Colour::blue,   Colour::vermillion, Colour::green, Colour::purple,
+                               Colour::orange, Colour::sky,        Colour::black, Colour::grey};
+  return colours[curve % colours.size()];
+}
 
 bool write_figure(const Figure& figure, const std::string& stem, std::string& problem) {
   check(figure);

@@ -9,6 +9,9 @@ namespace sagips::analysis {
 /// source: Okabe and Ito, "Color Universal Design" (2008); grey added for what stands back
 enum class Colour { automatic, black, blue, vermillion, green, purple, orange, sky, grey };
 
+/// Of the curve with that number, the same in all figures; after eight they begin again.
+Colour colour_of(std::size_t curve);
+
 /// One curve or set of points. A number that is not finite, or not positive on a logarithmic axis,
 /// leaves a gap.
 struct Series {

@@ -37,6 +37,12 @@ core::ExitCode explain(const Workloads& workloads, const Arguments& arguments);
 /// The value of an option that is given once at most; empty when it is not there.
 std::string option(const Arguments& arguments, const std::string& name);
 
+/// Adds "SECTION.key=VALUE" for each of these options that is given; "outer-periods" sets
+/// outer_periods. As a list: "SECTION.key=[VALUE]".
+void assign_options(std::vector<std::string>& assignments, const Arguments& arguments,
+                    const std::string& section, const std::vector<std::string>& names,
+                    bool as_list = false);
+
 /// Takes the value of `key=value` out of the assignments; empty when it is not there.
 std::string take_assignment(std::vector<std::string>& assignments, const std::string& key);
 

@@ -1,6 +1,7 @@
 #include "sagips/cli/program.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <functional>
 #include <iostream>
@@ -211,6 +212,18 @@ core::ExitCode run_command(const CommandEntry& entry, const Workloads& known, Ar
 std::string option(const Arguments& arguments, const std::string& name) {
   const auto found = arguments.options.find(name);
   return found == arguments.options.end() || found->second.empty() ? "" : found->second.front();
+}
+
+void assign_options(std::vector<std::string>& assignments, const Arguments& arguments,
+                    const std::string& section, const std::vector<std::string>& names,
+                    bool as_list) {
+  for (const std::string& name : names) {
+    const std::string value = option(arguments, name);
+    if (value.empty()) continue;
+    std::string key = name;
+    std::replace(key.begin(), key.end(), '-', '_');
+    assignments.push_back(core::text(section, ".", key, "=", as_list ? "[" + value + "]" : value));
+  }
 }
 
 int run(int argc, char** argv, const std::vector<optim::WorkloadEntry>& workloads) {

@@ -44,7 +44,7 @@ struct Evaluated {
   /// their mean), `rank_spread <parameter>` (standard deviation of the prediction over ranks, mean
   /// over noise vectors; eq. (8) for an ensemble), `ranks_heard`, `oldest_report_epochs`. None of
   /// them is an error of a parameter.
-  std::vector<NamedNumber> ranks;
+  std::vector<NamedNumber> ranks{};
 };
 /// What an exchange has cost this rank since the run began.
 struct Exchanged {

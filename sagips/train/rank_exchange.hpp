@@ -42,8 +42,8 @@ class RankExchange {
   struct Link {
     std::unique_ptr<comm::ExchangeDriver> driver;
     std::string name;
-    comm::Step step;              ///< of the gradients under way
-    std::vector<double> earlier;  ///< what was on the books before a restart; empty: nothing
+    comm::Step step;                ///< of the gradients under way
+    std::vector<double> earlier{};  ///< what was on the books before a restart; empty: nothing
   };
   static comm::ReplicaView view(optim::UpdateStep& step);
 

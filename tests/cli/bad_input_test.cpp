@@ -29,11 +29,11 @@ std::string npy(const std::string& header, const std::string& body) {
 }
 
 const std::string masses = "M,pt,kind\n91.2,30,G\n90.1,31,T\n89.5,29,G\n92.0,33,G\n";
-const std::string tiny =
+const std::string tiny_training =
     " train.epochs=2 batch.samples=4 batch.events=8 run.figures=false run.name=x";
 
 std::string resonance(const std::string& file) {
-  return "train resonance data.file=" + file + tiny;
+  return "train resonance data.file=" + file + tiny_training;
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ TEST(BadInput, NpyWithAnotherNumberOfColumns) {
   Scratch scratch;
   scratch.write("w.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
                              std::string(24, '\0')));
-  expect_refused(scratch, "train proxy1d data.file=w.npy" + tiny, "data.columns");
+  expect_refused(scratch, "train proxy1d data.file=w.npy" + tiny_training, "data.columns");
 }
 
 TEST(BadInput, FileThatIsNoHdf5) {
@@ -117,9 +117,9 @@ TEST(BadInput, FileThatIsNoHdf5) {
 TEST(BadInput, UnknownKeyNamesTheNearestAndItsLine) {
   Scratch scratch;
   scratch.write("s.yaml", "workload: proxy1d\noptimizer:\n  generator:\n    learning_rat: 1e-4\n");
-  expect_refused(scratch, "train s.yaml" + tiny, "s.yaml:4");
-  expect_refused(scratch, "train s.yaml" + tiny, "learning_rate");
-  expect_refused(scratch, "train proxy1d batch.sample=3" + tiny, "'samples'");
+  expect_refused(scratch, "train s.yaml" + tiny_training, "s.yaml:4");
+  expect_refused(scratch, "train s.yaml" + tiny_training, "learning_rate");
+  expect_refused(scratch, "train proxy1d batch.sample=3" + tiny_training, "'samples'");
 }
 
 TEST(BadInput, ValueOutOfRange) {
@@ -166,8 +166,8 @@ TEST(BadInput, PipelineWithoutADensityCannotBeFitted) {
 
 TEST(BadInput, RunFolderThatIsThere) {
   Scratch scratch;
-  ASSERT_EQ(scratch.sagips("train proxy1d toy.events=1000" + tiny).exit_code, 0);
-  expect_refused(scratch, "train proxy1d toy.events=1000" + tiny, "runs/proxy1d/x");
+  ASSERT_EQ(scratch.sagips("train proxy1d toy.events=1000" + tiny_training).exit_code, 0);
+  expect_refused(scratch, "train proxy1d toy.events=1000" + tiny_training, "runs/proxy1d/x");
 }
 
 TEST(BadInput, RunFolderWithoutTheRightToWrite) {
@@ -178,14 +178,14 @@ TEST(BadInput, RunFolderWithoutTheRightToWrite) {
       getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : "";
   if (!as_nobody.empty() && scratch.run(as_nobody + " " SAGIPS_PROGRAM " --version").exit_code != 0)
     GTEST_SKIP() << "another account cannot run the program from this folder";
-  expect_refused(scratch, "train proxy1d toy.events=1000 run.folder=closed/runs" + tiny, "closed",
-                 as_nobody);
+  expect_refused(scratch, "train proxy1d toy.events=1000 run.folder=closed/runs" + tiny_training,
+                 "closed", as_nobody);
 }
 
 TEST(BadInput, RunFolderBelowAFile) {
   Scratch scratch;
   scratch.write("file", "x");
-  expect_refused(scratch, "train proxy1d toy.events=1000 run.folder=file/runs" + tiny,
+  expect_refused(scratch, "train proxy1d toy.events=1000 run.folder=file/runs" + tiny_training,
                  "cannot make this folder");
 }
 
@@ -196,7 +196,7 @@ TEST(BadInput, NoSpaceForTheRunFolder) {
   const Outcome outcome = scratch.run(
       "bash -o pipefail -c \"bash -c 'trap \\\"\\\" XFSZ; ulimit -f 0; exec " SAGIPS_PROGRAM
       " train proxy1d toy.events=1000" +
-      tiny + "' 2>&1 | cat\"");
+      tiny_training + "' 2>&1 | cat\"");
   EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
   EXPECT_NE(outcome.out.find("sagips: error: runs"), std::string::npos) << outcome.out;
   EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() - 1) << "one line, not:\n" << outcome.out;

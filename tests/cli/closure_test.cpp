@@ -10,15 +10,11 @@
 namespace {
 
 const std::string folder = "runs/proxy1d/c/";
-const std::string tiny = " toy.events=2000 run.name=c ";
+const std::string tiny_study = " toy.events=2000 run.name=c ";
 const std::string tiny_networks =
-    tiny +
+    tiny_study +
     "train.epochs=4 train.evaluate_every=4 batch.samples=4 batch.events=8 evaluation.samples=50 "
     "generator.width=8 discriminator.width=8 ";
-
-std::size_t lines(const std::string& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
 
 std::vector<sagips::record::Experiment> experiments(const Scratch& scratch) {
   return sagips::record::read_experiments(scratch.path() + "/" + folder + "experiments");
@@ -28,12 +24,13 @@ std::vector<sagips::record::Experiment> experiments(const Scratch& scratch) {
 
 TEST(ClosureCommand, TellsPullsAndCoverageOfASolver) {
   Scratch scratch;
-  const Outcome run = scratch.sagips("closure proxy1d --experiments 6 solve.bootstraps=3" + tiny);
+  const Outcome run =
+      scratch.sagips("closure proxy1d --experiments 6 solve.bootstraps=3" + tiny_study);
   ASSERT_EQ(run.exit_code, 0) << run.err;
   for (const std::string word : {"pull mean", "pull width", "coverage", "covariance of the moments",
                                  "spread over bootstraps", "6 experiments", "failed: 0"})
     EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
-  EXPECT_EQ(lines(scratch.read(folder + "closure.csv")), 13u);
+  EXPECT_EQ(line_count(scratch.read(folder + "closure.csv")), 13u);
   EXPECT_TRUE(scratch.has(folder + "figures/closure_pulls.png"));
   EXPECT_TRUE(scratch.has(folder + "figures/closure_coverage.png"));
   const auto all = experiments(scratch);
@@ -51,13 +48,14 @@ TEST(ClosureCommand, TellsEveryKindOfErrorOfNetworks) {
   for (const std::string word : {"eq. (8) over seeds", "means over seeds", "means over bootstraps",
                                  "bootstraps and seeds", "covariance of the moments"})
     EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
-  EXPECT_EQ(lines(scratch.read(folder + "closure.csv")), 31u);
+  EXPECT_EQ(line_count(scratch.read(folder + "closure.csv")), 31u);
 }
 
 TEST(ClosureCommand, CountsExperimentsThatFail) {
   Scratch scratch;
   const std::string command =
-      "closure proxy1d --experiments 3 --method random solve.minutes=1e-9 run.figures=false" + tiny;
+      "closure proxy1d --experiments 3 --method random solve.minutes=1e-9 run.figures=false" +
+      tiny_study;
   const Outcome run = scratch.sagips(command);
   EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_NE(run.out.find("failed: 3"), std::string::npos) << run.out;
@@ -68,12 +66,12 @@ TEST(ClosureCommand, CountsExperimentsThatFail) {
   EXPECT_NE(again.err.find("3 failed and tried again"), std::string::npos) << again.err;
   EXPECT_NE(again.out.find("failed: 3"), std::string::npos) << again.out;
   const Outcome attempts = scratch.run("cat " + folder + "experiments/*.jsonl");
-  EXPECT_EQ(lines(attempts.out), 6u) << attempts.out;
+  EXPECT_EQ(line_count(attempts.out), 6u) << attempts.out;
 }
 
 TEST(ClosureCommand, GoesOnWhereItWasStopped) {
   Scratch scratch;
-  const std::string command = "closure proxy1d --experiments 12 run.figures=false" + tiny;
+  const std::string command = "closure proxy1d --experiments 12 run.figures=false" + tiny_study;
   const Outcome stopped =
       scratch.run("{ " SAGIPS_PROGRAM " " + command +
                   " & study=$!; for i in $(seq 2000); do [ $(cat " + folder +

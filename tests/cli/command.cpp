@@ -20,9 +20,11 @@ std::string whole(const std::string& path) {
 
 }  // namespace
 
-int Outcome::error_lines() const {
-  return static_cast<int>(std::count(err.begin(), err.end(), '\n'));
+std::size_t line_count(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
+
+int Outcome::error_lines() const { return static_cast<int>(line_count(err)); }
 
 Scratch::Scratch() {
   std::string pattern = (fs::temp_directory_path() / "sagips-test-XXXXXX").string();

@@ -1,6 +1,8 @@
 #pragma once
 #include <string>
 
+std::size_t line_count(const std::string& text);
+
 /// What a finished command left behind.
 struct Outcome {
   int exit_code = -1;

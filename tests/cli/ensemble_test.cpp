@@ -15,14 +15,10 @@ namespace {
 
 using sagips::record::StudyMember;
 
-const std::string tiny =
+const std::string tiny_members =
     " toy.events=2000 train.epochs=4 train.evaluate_every=2 batch.samples=4 batch.events=8 "
     "evaluation.samples=50 generator.width=8 discriminator.width=8 run.name=e ";
 const std::string study_folder = "runs/proxy1d/e/";
-
-std::size_t lines(const std::string& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
 
 sagips::record::Study study_of(const Scratch& scratch) {
   return sagips::record::read_study(scratch.path() + "/" + study_folder + "study.json");
@@ -38,7 +34,7 @@ std::size_t in_state(const Scratch& scratch, StudyMember::State state) {
 
 TEST(EnsembleCommand, ShowsWhatItsMembersSayTogether) {
   Scratch scratch;
-  const Outcome run = scratch.sagips("ensemble proxy1d --members 3 --vary both" + tiny);
+  const Outcome run = scratch.sagips("ensemble proxy1d --members 3 --vary both" + tiny_members);
   ASSERT_EQ(run.exit_code, 0) << run.err;
   for (const std::string file :
        {"study.json", "config.yaml", "log.txt", "results.json", "summary.csv", "ensemble.csv",
@@ -56,16 +52,17 @@ TEST(EnsembleCommand, ShowsWhatItsMembersSayTogether) {
     EXPECT_GT(parameter.bootstrap_error.value(), 0) << parameter.name;
     EXPECT_GE(parameter.error.value(), *parameter.bootstrap_error) << parameter.name;
   }
-  EXPECT_EQ(lines(scratch.read(study_folder + "ensemble.csv")), 7u);
-  EXPECT_EQ(lines(scratch.read(study_folder + "ensemble_size.csv")), 4u);
+  EXPECT_EQ(line_count(scratch.read(study_folder + "ensemble.csv")), 7u);
+  EXPECT_EQ(line_count(scratch.read(study_folder + "ensemble_size.csv")), 4u);
 }
 
 TEST(EnsembleCommand, VariesSeedsOrDataAndNothingElse) {
   Scratch scratch;
-  ASSERT_EQ(
-      scratch.sagips("ensemble proxy1d --members 2 --vary both run.seed=7 run.figures=false" + tiny)
-          .exit_code,
-      0);
+  ASSERT_EQ(scratch
+                .sagips("ensemble proxy1d --members 2 --vary both run.seed=7 run.figures=false" +
+                        tiny_members)
+                .exit_code,
+            0);
   const auto config = [&](const std::string& member) {
     return scratch.read(study_folder + "members/proxy1d/" + member + "/config.yaml");
   };
@@ -82,13 +79,14 @@ TEST(EnsembleCommand, VariesSeedsOrDataAndNothingElse) {
 TEST(EnsembleCommand, ComparesTheVariantsOfAGrid) {
   Scratch scratch;
   const Outcome run = scratch.sagips(
-      "ensemble proxy1d --members 2 --grid generator.layers=1,2 --grid batch.samples=4,5" + tiny);
+      "ensemble proxy1d --members 2 --grid generator.layers=1,2 --grid batch.samples=4,5" +
+      tiny_members);
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(study_of(scratch).variants.size(), 4u);
   EXPECT_EQ(in_state(scratch, StudyMember::State::done), 8u);
   EXPECT_NE(run.out.find("generator.layers=2, batch.samples=5"), std::string::npos) << run.out;
   EXPECT_TRUE(scratch.has(study_folder + "figures/ensemble_variants.png"));
-  EXPECT_EQ(lines(scratch.read(study_folder + "ensemble.csv")), 4 * 6 + 1u);
+  EXPECT_EQ(line_count(scratch.read(study_folder + "ensemble.csv")), 4 * 6 + 1u);
   EXPECT_NE(scratch.read(study_folder + "members/proxy1d/variant_004_seed_001/config.yaml")
                 .find("samples: 5"),
             std::string::npos);
@@ -99,12 +97,12 @@ TEST(EnsembleCommand, ReportsAFailedMemberAndLooksAtTheOthers) {
   const Outcome run = scratch.sagips(
       "ensemble proxy1d --members 2 run.figures=false generator.start=random "
       "--grid optimizer.generator.learning_rate=1e-4,1e38" +
-      tiny + "train.epochs=20");
+      tiny_members + "train.epochs=20");
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   EXPECT_EQ(in_state(scratch, StudyMember::State::failed), 2u);
   EXPECT_NE(run.out.find("variant_002_seed_001 failed: "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("epoch"), std::string::npos) << "the reason is told: " << run.out;
-  EXPECT_EQ(lines(scratch.read(study_folder + "ensemble.csv")), 7u) << "of the one that works";
+  EXPECT_EQ(line_count(scratch.read(study_folder + "ensemble.csv")), 7u) << "of the one that works";
 }
 
 TEST(EnsembleCommand, RefusesBadInputBeforeAnythingIsMade) {
@@ -136,7 +134,7 @@ TEST(EnsembleCommand, TellsWhenTheLauncherIsMissing) {
   const Outcome run = scratch.sagips(
       "ensemble proxy1d --members 2 --ranks 2 run.figures=false "
       "ensemble.launcher='no-such-launcher -n {ranks}'" +
-      tiny);
+      tiny_members);
   EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_NE(run.out.find("cannot start 'no-such-launcher'"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("ensemble.launcher"), std::string::npos);
@@ -147,7 +145,7 @@ TEST(EnsembleCommand, TellsWhenTheLauncherIsMissing) {
 class StoppedEnsemble : public testing::TestWithParam<std::string> {};
 
 TEST_P(StoppedEnsemble, GoesOnWhereItWas) {
-  const std::string longer = tiny + "train.epochs=400 ensemble.at_once=1 run.figures=false";
+  const std::string longer = tiny_members + "train.epochs=400 ensemble.at_once=1 run.figures=false";
   Scratch undisturbed;
   ASSERT_EQ(undisturbed.sagips("ensemble proxy1d --members 3" + longer).exit_code, 0);
   Scratch scratch;
@@ -175,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(Signals, StoppedEnsemble, testing::Values("TERM", "KILL
 TEST(EnsembleCommand, CompletesMembersThatWereStoppedWithoutACheckpoint) {
   Scratch scratch;
   const std::string command =
-      "ensemble proxy1d --members 2" + tiny +
+      "ensemble proxy1d --members 2" + tiny_members +
       "train.epochs=10000 train.evaluate_every=1000 train.checkpoints.minutes=0 "
       "run.figures=false ensemble.at_once=1";
   const std::string first = study_folder + "members/proxy1d/seed_001/";
@@ -193,7 +191,8 @@ TEST(EnsembleCommand, CompletesMembersThatWereStoppedWithoutACheckpoint) {
 
 TEST(EnsembleCommand, TakesMoreMembersWithOverrideButNoOtherTraining) {
   Scratch scratch;
-  const std::string slow = tiny + "train.epochs=100000000 run.figures=false ensemble.at_once=1";
+  const std::string slow =
+      tiny_members + "train.epochs=100000000 run.figures=false ensemble.at_once=1";
   const Outcome stopped =
       scratch.run("timeout --foreground --preserve-status -s TERM 3 " SAGIPS_PROGRAM
                   " ensemble proxy1d --members 2" +

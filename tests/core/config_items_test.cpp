@@ -47,18 +47,19 @@ const std::string whole =
     "parameters:\n  life time: {low: 0.1, high: 5}\n  n: {high: 2}\n"
     "steps:\n  - {script: \"a b.pt\"}\n  - {smear: 0.5}\n";
 
-Chain read_text(const std::string& yaml, const std::vector<std::string>& assignments = {}) {
+Chain read_chain(const std::string& yaml, const std::vector<std::string>& assignments = {}) {
   ConfigDocument document = ConfigDocument::from_text(yaml, "c.yaml");
   for (const std::string& assignment : assignments) document.override_with(assignment);
   return read_config(document, Chain{});
 }
 
-std::string refusal(const std::string& yaml, const std::vector<std::string>& assignments = {}) {
-  return message_of<ConfigError>([&] { read_text(yaml, assignments); });
+std::string chain_refusal(const std::string& yaml,
+                          const std::vector<std::string>& assignments = {}) {
+  return message_of<ConfigError>([&] { read_chain(yaml, assignments); });
 }
 
 TEST(ConfigItems, AreReadInTheUsersOrder) {
-  const Chain chain = read_text(whole);
+  const Chain chain = read_chain(whole);
   ASSERT_EQ(chain.parameters.size(), 2U);
   EXPECT_EQ(chain.parameters[0].name, "life time");
   EXPECT_EQ(chain.parameters[0].high, 5);
@@ -69,14 +70,14 @@ TEST(ConfigItems, AreReadInTheUsersOrder) {
 }
 
 TEST(ConfigItems, AreWrittenSoThatTheyReadBack) {
-  const Chain chain = read_text(whole);
+  const Chain chain = read_chain(whole);
   const std::string yaml = write_config(chain);
-  const Chain again = read_text(yaml);
+  const Chain again = read_chain(yaml);
   EXPECT_EQ(write_config(again), yaml);
   ASSERT_EQ(again.steps.size(), 2U) << yaml;
   EXPECT_EQ(again.steps[1].width, 0.5);
   EXPECT_EQ(again.parameters[0].name, "life time") << yaml;
-  EXPECT_EQ(write_config(read_text(write_config(Chain{}))), write_config(Chain{}));
+  EXPECT_EQ(write_config(read_chain(write_config(Chain{}))), write_config(Chain{}));
 }
 
 TEST(ConfigItems, AreWrittenAsTheyAreAfterReadingThroughTheSameList) {
@@ -88,40 +89,41 @@ TEST(ConfigItems, AreWrittenAsTheyAreAfterReadingThroughTheSameList) {
 }
 
 TEST(ConfigItems, TakeOverridesOfOneValue) {
-  const Chain chain = read_text(whole, {"parameters.n.low=-1", "steps.1.smear=2"});
+  const Chain chain = read_chain(whole, {"parameters.n.low=-1", "steps.1.smear=2"});
   EXPECT_EQ(chain.parameters[1].low, -1);
   EXPECT_EQ(chain.parameters[1].high, 2);
   EXPECT_EQ(chain.steps[0].file, "a b.pt");
   EXPECT_EQ(chain.steps[1].width, 2);
-  EXPECT_EQ(read_text(whole, {"steps=[{smear: 3}]"}).steps.size(), 1U);
+  EXPECT_EQ(read_chain(whole, {"steps=[{smear: 3}]"}).steps.size(), 1U);
 }
 
 TEST(ConfigItems, NameAnItemThatIsNotThere) {
-  const std::string message = refusal(whole, {"steps.2.smear=2"});
+  const std::string message = chain_refusal(whole, {"steps.2.smear=2"});
   EXPECT_NE(message.find("'steps' is a list of 2 at c.yaml:4"), std::string::npos) << message;
-  EXPECT_NE(refusal(whole, {"steps.first.smear=2"}).find("'first'"), std::string::npos);
+  EXPECT_NE(chain_refusal(whole, {"steps.first.smear=2"}).find("'first'"), std::string::npos);
 }
 
 TEST(ConfigItems, RefuseUnknownKeysWithPlaceAndNearestName) {
-  const std::string parameter = refusal("parameters:\n  n: {hihg: 2}\n");
+  const std::string parameter = chain_refusal("parameters:\n  n: {hihg: 2}\n");
   EXPECT_NE(parameter.find("c.yaml:2"), std::string::npos) << parameter;
   EXPECT_NE(parameter.find("'parameters.n.hihg', did you mean 'high'"), std::string::npos)
       << parameter;
-  const std::string step = refusal("steps:\n  - {smear: 1, width: 2}\n");
+  const std::string step = chain_refusal("steps:\n  - {smear: 1, width: 2}\n");
   EXPECT_NE(step.find("unknown key 'steps.0.width'"), std::string::npos) << step;
-  EXPECT_NE(refusal("steps:\n  - {smaer: 1}\n").find("c.yaml:2"), std::string::npos);
+  EXPECT_NE(chain_refusal("steps:\n  - {smaer: 1}\n").find("c.yaml:2"), std::string::npos);
 }
 
 TEST(ConfigItems, RefuseValuesOfTheWrongShapeOrRange) {
-  EXPECT_NE(refusal("steps: 3").find("list of groups"), std::string::npos);
-  EXPECT_NE(refusal("steps: [a.pt]").find("steps.0 must be a group"), std::string::npos);
-  EXPECT_NE(refusal("parameters: [n]").find("groups by name"), std::string::npos);
-  EXPECT_NE(refusal("parameters: {n: 3}").find("parameters.n must be a group"), std::string::npos);
-  EXPECT_NE(refusal("steps: [{smear: -1}]").find("steps.0.smear"), std::string::npos);
+  EXPECT_NE(chain_refusal("steps: 3").find("list of groups"), std::string::npos);
+  EXPECT_NE(chain_refusal("steps: [a.pt]").find("steps.0 must be a group"), std::string::npos);
+  EXPECT_NE(chain_refusal("parameters: [n]").find("groups by name"), std::string::npos);
+  EXPECT_NE(chain_refusal("parameters: {n: 3}").find("parameters.n must be a group"),
+            std::string::npos);
+  EXPECT_NE(chain_refusal("steps: [{smear: -1}]").find("steps.0.smear"), std::string::npos);
 }
 
 TEST(ConfigItems, ChangeNothingWhenOneValueIsBad) {
-  Chain chain = read_text(whole);
+  Chain chain = read_chain(whole);
   FieldList list;
   chain.fields(list);
   const auto document = ConfigDocument::from_text("parameters: {m: {}}\nsteps: [{smear: -1}]", "d");
@@ -131,7 +133,7 @@ TEST(ConfigItems, ChangeNothingWhenOneValueIsBad) {
 }
 
 TEST(ConfigItems, ExplainThemselves) {
-  Chain chain = read_text(whole);
+  Chain chain = read_chain(whole);
   FieldList list;
   chain.fields(list);
   const auto low = describe_fields(list, "parameters.n.high");

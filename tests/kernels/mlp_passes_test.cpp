@@ -18,13 +18,13 @@ using Doubles = std::vector<double>;
 std::size_t size(std::int64_t number) { return static_cast<std::size_t>(number); }
 
 /// A network and rows for it; weights are scaled as a trained network's are.
-struct Problem {
+struct Passes {
   MlpShape shape;
   std::int64_t rows;
   std::vector<std::vector<float>> parameters;
   std::vector<float> input;
 
-  Problem(const MlpShape& of, std::int64_t count) : shape(of), rows(count) {
+  Passes(const MlpShape& of, std::int64_t count) : shape(of), rows(count) {
     for (std::int64_t layer = 0; layer <= shape.layers; ++layer) {
       const std::int64_t from = layer == 0 ? shape.inputs : shape.width;
       const std::int64_t to = layer == shape.layers ? shape.outputs : shape.width;
@@ -52,7 +52,7 @@ struct Answer {
 };
 
 /// The textbook's passes in double precision, row by row.
-Answer textbook(const Problem& problem) {
+Answer textbook(const Passes& problem) {
   const auto& [inputs, width, layers, negative_slope, outputs] = problem.shape;
   Answer answer;
   for (const auto& tensor : problem.parameters) answer.gradients.emplace_back(tensor.size(), 0.0);
@@ -114,9 +114,9 @@ double difference(const std::vector<float>& ours, const Doubles& theirs) {
 }
 
 // Of norms, tensor by tensor; float32 rounding leaves 1e-6 (seen: at most 2e-6).
-constexpr double bound = 1e-5;
+constexpr double pass_bound = 1e-5;
 
-void expect_equal(const Problem& problem, std::int64_t block_rows, const std::string& library,
+void expect_equal(const Passes& problem, std::int64_t block_rows, const std::string& library,
                   bool with_input_gradient) {
   SCOPED_TRACE(::testing::Message() << library << ", " << problem.rows << " rows in blocks of "
                                     << block_rows << ", width " << problem.shape.width
@@ -131,9 +131,9 @@ void expect_equal(const Problem& problem, std::int64_t block_rows, const std::st
   const MlpPasses::Rows rows{problem.input.data(), problem.rows, output.data(),
                              with_input_gradient ? input_gradient.data() : nullptr};
   passes.evaluate(rows);
-  EXPECT_LT(difference(output, expected.output), bound);
+  EXPECT_LT(difference(output, expected.output), pass_bound);
   if (with_input_gradient) {
-    EXPECT_LT(difference(input_gradient, expected.input_gradient), bound);
+    EXPECT_LT(difference(input_gradient, expected.input_gradient), pass_bound);
   }
 
   std::vector<std::vector<float>> gradients;
@@ -146,12 +146,12 @@ void expect_equal(const Problem& problem, std::int64_t block_rows, const std::st
           slope_at(static_cast<double>(found[i]), first * outputs + static_cast<std::int64_t>(i)));
   };
   passes.learn(rows, slopes, places);
-  EXPECT_LT(difference(output, expected.output), bound);
+  EXPECT_LT(difference(output, expected.output), pass_bound);
   if (with_input_gradient) {
-    EXPECT_LT(difference(input_gradient, expected.input_gradient), bound);
+    EXPECT_LT(difference(input_gradient, expected.input_gradient), pass_bound);
   }
   for (std::size_t i = 0; i < gradients.size(); ++i)
-    EXPECT_LT(difference(gradients[i], expected.gradients[i]), bound) << "tensor " << i;
+    EXPECT_LT(difference(gradients[i], expected.gradients[i]), pass_bound) << "tensor " << i;
   EXPECT_EQ(output.back(), 7.0F) << "wrote behind its end";
   EXPECT_EQ(input_gradient.back(), 7.0F) << "wrote behind its end";
 
@@ -159,7 +159,7 @@ void expect_equal(const Problem& problem, std::int64_t block_rows, const std::st
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     Doubles twice = expected.gradients[i];
     for (double& value : twice) value *= 2;
-    EXPECT_LT(difference(gradients[i], twice), bound) << "tensor " << i << ", second time";
+    EXPECT_LT(difference(gradients[i], twice), pass_bound) << "tensor " << i << ", second time";
   }
 }
 
@@ -168,13 +168,13 @@ class MlpPassesOf : public ::testing::TestWithParam<std::string> {};
 TEST_P(MlpPassesOf, EqualTheTextbookForAnyNumberOfRows) {
   for (const std::int64_t rows : {1, 31, 32, 33, 64, 100, 257})
     for (const bool with_input_gradient : {false, true})
-      expect_equal(Problem({2, 128, 4, 0.2F}, rows), 64, GetParam(), with_input_gradient);
+      expect_equal(Passes({2, 128, 4, 0.2F}, rows), 64, GetParam(), with_input_gradient);
 }
 
 TEST_P(MlpPassesOf, EqualTheTextbookForAnyBlock) {
   for (const std::int64_t block_rows : {1, 32, 96, 512})
     for (const bool with_input_gradient : {false, true})
-      expect_equal(Problem({2, 64, 3, 0.2F}, 150), block_rows, GetParam(), with_input_gradient);
+      expect_equal(Passes({2, 64, 3, 0.2F}, 150), block_rows, GetParam(), with_input_gradient);
 }
 
 TEST_P(MlpPassesOf, EqualTheTextbookForAnyNetwork) {
@@ -182,14 +182,14 @@ TEST_P(MlpPassesOf, EqualTheTextbookForAnyNetwork) {
        {MlpShape{1, 1, 1, 0.2F}, MlpShape{3, 5, 2, 0.0F}, MlpShape{40, 17, 2, 0.1F},
         MlpShape{2, 100, 1, 1.0F}, MlpShape{16, 83, 5, 0.01F}})
     for (const bool with_input_gradient : {false, true})
-      expect_equal(Problem(shape, 70), 64, GetParam(), with_input_gradient);
+      expect_equal(Passes(shape, 70), 64, GetParam(), with_input_gradient);
 }
 
 TEST_P(MlpPassesOf, EqualTheTextbookForSeveralOutputs) {
   for (const MlpShape& shape :
        {MlpShape{6, 128, 4, 0.2F, 6}, MlpShape{3, 20, 1, 0.2F, 2}, MlpShape{5, 33, 2, 0.1F, 40}})
     for (const std::int64_t rows : {1, 32, 70, 130})
-      expect_equal(Problem(shape, rows), 64, GetParam(), false);
+      expect_equal(Passes(shape, rows), 64, GetParam(), false);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, MlpPassesOf, ::testing::ValuesIn(available_products()),
@@ -206,7 +206,7 @@ TEST(MlpPasses, StayCloseWithBfloat16BetweenLayers) {
   } catch (const core::ConfigError&) {
     GTEST_SKIP() << "this processor has no bfloat16 products";
   }
-  const Problem problem({2, 128, 4, 0.2F}, 200);
+  const Passes problem({2, 128, 4, 0.2F}, 200);
   const Answer expected = textbook(problem);
   MlpPasses passes(problem.shape, 64, products("plain"), rounded);
   passes.pack(problem.pointers());
@@ -221,7 +221,7 @@ TEST(MlpPasses, StayCloseWithBfloat16BetweenLayers) {
 }
 
 TEST(MlpPasses, ServeSeveralThreadsAtOnce) {
-  const Problem problem({2, 64, 4, 0.2F}, 300);
+  const Passes problem({2, 64, 4, 0.2F}, 300);
   MlpPasses passes(problem.shape, 96, products(available_products().front()));
   passes.pack(problem.pointers());
   const auto run = [&] {

@@ -31,7 +31,7 @@ env::Environment digitised_environment() {
   return environment;
 }
 
-env::EventDistance::Config quick_distance(const std::string& kind = "energy") {
+env::EventDistance::Config search_distance(const std::string& kind = "energy") {
   env::EventDistance::Config config;
   config.kind = kind;
   config.events = 1000;
@@ -49,7 +49,7 @@ void expect_truth(const Solution& solution) {
 }
 
 Search search_by(const std::string& searcher, std::int64_t evaluations) {
-  return Search({.evaluations = evaluations}, quick_distance(),
+  return Search({.evaluations = evaluations}, search_distance(),
                 searchers_of({}).get(searcher, "test"));
 }
 
@@ -127,7 +127,7 @@ TEST(Direct, FindsParametersByEveryDistanceBetweenEvents) {
   const env::Environment environment = small_environment(2);
   for (const std::string kind : {"energy", "mmd", "sliced_wasserstein"}) {
     SCOPED_TRACE(kind);
-    env::EventDistance::Config distance = quick_distance(kind);
+    env::EventDistance::Config distance = search_distance(kind);
     if (kind == "mmd")
       distance.events = distance.measured_events = 400;  // its pairs take their time
     const Direct direct({.starts = 2, .steps = 80}, distance);
@@ -136,7 +136,7 @@ TEST(Direct, FindsParametersByEveryDistanceBetweenEvents) {
 }
 
 TEST(Direct, DescendsAlongAClassifier) {
-  const Direct direct({.starts = 1, .steps = 80}, quick_distance("classifier"));
+  const Direct direct({.starts = 1, .steps = 80}, search_distance("classifier"));
   expect_truth(direct.solve(small_environment(), {.seed = 1}));
 }
 
@@ -146,7 +146,7 @@ TEST(Direct, KeepsFixedParameters) {
   parameters[1].fixed = 0.5;
   environment.parameters = env::ParameterSet(parameters);
   const Solution solution =
-      Direct({.starts = 2, .steps = 80}, quick_distance()).solve(environment, {.seed = 1});
+      Direct({.starts = 2, .steps = 80}, search_distance()).solve(environment, {.seed = 1});
   expect_truth(solution);
   EXPECT_EQ(solution.values[1], 0.5);
 }
@@ -158,7 +158,7 @@ TEST(Direct, StopsWhenAskedAndTellsWhereItIs) {
   context.observe = [&](const Visit& visit) { visits.push_back(visit); };
   context.interrupted = [&] { return ++calls == 3; };
   const Solution solution =
-      Direct({.starts = 4, .steps = 100}, quick_distance()).solve(small_environment(), context);
+      Direct({.starts = 4, .steps = 100}, search_distance()).solve(small_environment(), context);
   EXPECT_EQ(solution.evaluations, 4 * 3 + 4);
   EXPECT_FALSE(solution.converged);
   EXPECT_EQ(visits.back().values, solution.values);
@@ -166,7 +166,7 @@ TEST(Direct, StopsWhenAskedAndTellsWhereItIs) {
 
 TEST(Direct, TakesTheMeanOverRanks) {
   SolveContext context{.seed = 1};
-  const Direct direct({.starts = 2, .steps = 20}, quick_distance());
+  const Direct direct({.starts = 2, .steps = 20}, search_distance());
   const Solution alone = direct.solve(small_environment(), context);
   context.add_up = [](std::span<double> numbers) {
     for (double& number : numbers) number *= 3;
@@ -177,7 +177,7 @@ TEST(Direct, TakesTheMeanOverRanks) {
 TEST(Direct, RefusesAPipelineWithoutGradient) {
   EXPECT_NE(
       message_of<core::ConfigError>([&] {
-        Direct({.starts = 2, .steps = 2}, quick_distance()).solve(digitised_environment(), {});
+        Direct({.starts = 2, .steps = 2}, search_distance()).solve(digitised_environment(), {});
       }).find("direct needs a gradient"),
       std::string::npos);
 }

@@ -13,7 +13,7 @@ namespace {
 using testing::message_of;
 using testing::TemporaryFolder;
 
-TensorFile example() {
+TensorFile example_file() {
   const std::vector<float> floats{1.5F, -2, 3, 4, 5, 6};
   const std::vector<double> doubles{0.1};
   TensorFile content;
@@ -27,10 +27,10 @@ TensorFile example() {
 TEST(TensorFile, ComesBackAsItWas) {
   const TemporaryFolder folder;
   const std::string path = folder.file("a.safetensors");
-  write_tensor_file(path, example());
+  write_tensor_file(path, example_file());
   const TensorFile back = read_tensor_file(path);
-  EXPECT_EQ(back.tensors, example().tensors);
-  EXPECT_EQ(back.notes, example().notes);
+  EXPECT_EQ(back.tensors, example_file().tensors);
+  EXPECT_EQ(back.notes, example_file().notes);
   EXPECT_EQ(back.tensor("weights", path).numbers(), (std::vector<double>{1.5, -2, 3, 4, 5, 6}));
 }
 
@@ -50,7 +50,7 @@ TEST(TensorFile, HasTheLayoutOfTheFormat) {
 }
 
 TEST(TensorFile, RefusesWhatIsCutOffAnywhere) {
-  const std::string bytes = tensor_file_bytes(example());
+  const std::string bytes = tensor_file_bytes(example_file());
   for (std::size_t length = 0; length < bytes.size(); ++length)
     EXPECT_THROW(parse_tensor_file(bytes.substr(0, length), "cut"), core::DataError) << length;
   EXPECT_THROW(parse_tensor_file(bytes + "x", "long"), core::DataError);

@@ -106,7 +106,7 @@ bool floors_known(const std::vector<Target>& targets) {
 
 /// One measure of all targets at each time. of: curve, time -> number
 template <class Of>
-std::vector<double> measured(const EnsembleCourse& course, const Of& of) {
+std::vector<double> at_each_time(const EnsembleCourse& course, const Of& of) {
   std::vector<double> result;
   for (std::size_t k = 0; k < course.time_s.size(); ++k) {
     std::vector<double> numbers;
@@ -160,11 +160,11 @@ double distance(std::span<const double> residuals, const std::vector<Target>& ta
 }
 
 std::vector<double> distances(const EnsembleCourse& course) {
-  return measured(course, [](const auto& curve, std::size_t k) { return curve.residual[k]; });
+  return at_each_time(course, [](const auto& curve, std::size_t k) { return curve.residual[k]; });
 }
 
 std::vector<double> spreads(const EnsembleCourse& course) {
-  return measured(course, [](const auto& curve, std::size_t k) { return curve.spread[k]; });
+  return at_each_time(course, [](const auto& curve, std::size_t k) { return curve.spread[k]; });
 }
 
 }  // namespace sagips::analysis

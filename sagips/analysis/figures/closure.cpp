@@ -1,7 +1,6 @@
 #include "sagips/analysis/figures/closure.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "sagips/analysis/histogram.hpp"
@@ -12,8 +11,6 @@ namespace {
 
 using Style = Series::Style;
 
-constexpr std::array colours{Colour::blue, Colour::vermillion, Colour::green, Colour::purple,
-                             Colour::orange};
 constexpr double farthest = 4;  // pulls beyond are counted in the outermost bins
 constexpr int curve_points = 81;
 
@@ -74,8 +71,7 @@ Figure closure_pulls(const std::vector<ClosureSummary>& summaries) {
     for (const ClosureSummary& one : summaries) {
       if (one.parameter != parameter || one.experiments < 2) continue;
       const auto kind = std::find(kinds.begin(), kinds.end(), one.errors_from) - kinds.begin();
-      panel.series.push_back(
-          histogram_of(one, colours[static_cast<std::size_t>(kind) % colours.size()]));
+      panel.series.push_back(histogram_of(one, colour_of(static_cast<std::size_t>(kind))));
     }
     if (panel.series.empty()) continue;
     panel.series.push_back(normal_curve());

@@ -1,7 +1,6 @@
 #include "sagips/analysis/figures/convergence.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "sagips/analysis/figures/time_axis.hpp"
@@ -11,11 +10,7 @@ namespace {
 
 using Style = Series::Style;
 
-constexpr std::array colours{Colour::blue,   Colour::vermillion, Colour::green, Colour::purple,
-                             Colour::orange, Colour::sky,        Colour::black};
 constexpr std::size_t most_bands = 4;  // of one panel; more hide each other
-
-Colour colour_of(std::size_t variant) { return colours[variant % colours.size()]; }
 
 double longest_s(const Shown& variants) {
   double longest = 0;
@@ -55,7 +50,7 @@ Figure parameter_panels(const Shown& variants, const Fill& fill) {
   if (variants.empty()) return {.panels = {{.title = "nothing to compare"}}};
   const auto& targets = variants.front()->course.targets;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    Panel panel{.title = targets[i].name, .x = {.label = time_unit(longest_s(variants)).label}};
+    Panel panel{.title = targets[i].name, .x = {.label = time_unit(longest_s(variants)).label()}};
     fill(i, panel);
     figure.panels.push_back(std::move(panel));
   }
@@ -89,7 +84,7 @@ Panel distance_panel(const Shown& variants, const std::string& what,
   const TimeUnit time = time_unit(longest_s(variants));
   const TimeRange range = time_range(variants, time);
   const DistanceUnit unit = distance_unit(variants.front()->course.targets);
-  Panel panel{.x = {.label = time.label},
+  Panel panel{.x = {.label = time.label()},
               .y = {.label = "rms " + what + " [" + unit.label + "]", .logarithmic = true}};
   if (unit.floor > 0)
     panel.series.push_back(level("Cramér-Rao floor", unit.floor, range.begin, range.end));

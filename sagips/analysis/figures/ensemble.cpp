@@ -1,14 +1,10 @@
 #include "sagips/analysis/figures/ensemble.hpp"
 
-#include <array>
-
 namespace sagips::analysis {
 namespace {
 
 using Style = Series::Style;
 
-constexpr std::array colours{Colour::blue,   Colour::vermillion, Colour::green,
-                             Colour::purple, Colour::orange,     Colour::sky};
 constexpr double percent = 100;
 
 struct Curve {
@@ -62,7 +58,7 @@ Figure ensemble_sizes(const std::vector<SizeCourse>& courses) {
   residuals.y.lowest = 0;
   spreads.y.lowest = 0;
   for (std::size_t i = 0; i < courses.size(); ++i) {
-    const Colour colour = colours[i % colours.size()];
+    const Colour colour = colour_of(i);
     add_course(courses[i], residual_curve, colour, residuals);
     add_course(courses[i], spread_curve, colour, spreads);
   }

@@ -1,14 +1,11 @@
 #include "sagips/analysis/figures/methods_over_time.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace sagips::analysis {
 
 namespace {
 
-constexpr std::array colours{Colour::blue,   Colour::vermillion, Colour::green, Colour::purple,
-                             Colour::orange, Colour::sky,        Colour::black, Colour::grey};
 constexpr double earliest_s = 1e-3;  // what a logarithmic axis shows of time 0
 
 }  // namespace
@@ -20,10 +17,8 @@ Figure methods_over_time(const std::vector<MethodCourse>& courses,
   double first = budget_s;
   for (std::size_t i = 0; i < courses.size(); ++i) {
     const MethodCourse& course = courses[i];
-    Series line{.label = course.method,
-                .x = course.time_s,
-                .y = course.distance,
-                .colour = colours[i % colours.size()]};
+    Series line{
+        .label = course.method, .x = course.time_s, .y = course.distance, .colour = colour_of(i)};
     for (double& time : line.x) time = std::max(time, earliest_s);
     if (line.x.empty()) continue;
     first = std::min(first, line.x.front());

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "sagips/analysis/figures/convergence.hpp"
@@ -8,9 +7,6 @@ namespace sagips::analysis {
 namespace {
 
 using Style = Series::Style;
-
-constexpr std::array colours{Colour::blue,   Colour::vermillion, Colour::green,
-                             Colour::purple, Colour::orange,     Colour::sky};
 
 /// Points with error bars over members and the line that joins them. of: variant -> numbers of its
 /// members
@@ -37,7 +33,7 @@ Figure over_ranks(const std::vector<ScalingSeries>& series, const std::string& l
   Panel panel{.x = {.label = "ranks", .logarithmic = true}, .y = {.label = label}};
   std::set<double> marks;  // of each number of ranks: round ones would say little
   for (std::size_t i = 0; i < series.size(); ++i) {
-    add_series(panel, series[i], colours[i % colours.size()], of);
+    add_series(panel, series[i], colour_of(i), of);
     for (const ConvergenceVariant* variant : series[i].points)
       marks.insert(static_cast<double>(variant->ranks));
   }

@@ -51,15 +51,15 @@ Series level_line(std::string label, Colour colour, const std::vector<double>& x
 }
 
 /// What one parameter did, with its spread around it.
-struct Course {
+struct CurveInBand {
   Series line, band;
 };
 
 /// scale: turns a state into the number shown and the half width of its band
 template <class Scale>
-Course course(const std::vector<Evaluated>& evaluations, std::size_t parameter, double unit_s,
-              const Scale& scale) {
-  Course course{{.colour = Colour::blue}, {.style = Style::band, .colour = Colour::blue}};
+CurveInBand course(const std::vector<Evaluated>& evaluations, std::size_t parameter, double unit_s,
+                   const Scale& scale) {
+  CurveInBand course{{.colour = Colour::blue}, {.style = Style::band, .colour = Colour::blue}};
   for (const Evaluated& evaluation : evaluations) {
     if (parameter >= evaluation.parameters.size()) continue;
     const auto [value, half_width] = scale(evaluation.parameters[parameter]);
@@ -190,7 +190,7 @@ Figure residuals_over_time(const std::vector<record::Event>& metrics,
     const ParameterResult reference = found == references.end() ? ParameterResult{} : *found;
     const auto panel = parameters[i].truth ? residual_panel : value_panel;
     figure.panels.push_back(panel(evaluations, i, unit.seconds, reference));
-    figure.panels.back().x.label = unit.label;
+    figure.panels.back().x.label = unit.label();
   }
   if (figure.panels.empty()) figure.panels.push_back({.title = "every parameter is fixed"});
   arrange_in_grid(figure);
@@ -202,13 +202,11 @@ Figure losses_over_time(const std::vector<record::Event>& metrics) {
   const TimeUnit unit = time_unit(epochs.empty() ? 0 : epochs.back().time_s);
   std::vector<NamedPoints> losses;
   for (const auto& epoch : epochs) collect(epoch.time_s / unit.seconds, epoch.losses, losses);
-  Panel panel{.x = {.label = unit.label, .logarithmic = true},
+  Panel panel{.x = {.label = unit.label(), .logarithmic = true},
               .y = {.label = "loss / loss of an even match"},
               .horizontal_lines = {1}};
-  const std::vector<Colour> colours{Colour::blue, Colour::vermillion, Colour::green, Colour::purple,
-                                    Colour::orange};
   for (std::size_t i = 0; i < losses.size(); ++i)
-    add_loss(losses[i].name, colours[i % colours.size()], group_in_time(losses[i].points), panel);
+    add_loss(losses[i].name, colour_of(i), group_in_time(losses[i].points), panel);
   if (losses.empty()) panel.title = "no losses in this run";
   return {.panels = {panel}, .width = 800, .height = 500};
 }
@@ -219,7 +217,7 @@ Figure distances_over_time(const std::vector<record::Event>& metrics) {
   std::vector<NamedPoints> distances;
   for (const auto& evaluation : evaluations)
     collect(evaluation.time_s / unit.seconds, evaluation.distances, distances);
-  Panel panel{.x = {.label = unit.label}, .y = {.label = "distance to held-out events"}};
+  Panel panel{.x = {.label = unit.label()}, .y = {.label = "distance to held-out events"}};
   double smallest = std::numeric_limits<double>::infinity(), largest = 0;
   for (const NamedPoints& distance : distances) {
     Series series{.label = distance.name};

@@ -1,12 +1,12 @@
 #include "sagips/analysis/figures/simulation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <set>
 
+#include "sagips/analysis/figures/time_axis.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::analysis {
@@ -16,8 +16,6 @@ using Family = SimulatedExchange::Family;
 using Point = SimulatedExchange::Point;
 using Style = Series::Style;
 
-constexpr std::array colours{Colour::blue,   Colour::vermillion, Colour::green, Colour::purple,
-                             Colour::orange, Colour::sky,        Colour::black, Colour::grey};
 constexpr double bar = 0.2;  // beyond which a prediction is flagged
 
 /// A number of a point; not positive: there is none.
@@ -87,7 +85,7 @@ Figure family_panels(const SimulatedTraining& training, const Axis& x, const Axi
     Panel panel{.title = title_of(family), .x = x, .y = y};
     std::size_t used = 0;
     for (const SimulatedExchange& one : training.exchanges)
-      if (one.family == family) add_exchange(panel, one, colours[used++ % colours.size()], number);
+      if (one.family == family) add_exchange(panel, one, colour_of(used++), number);
     if (panel.series.empty()) continue;
     finish(panel);
     figure.panels.push_back(std::move(panel));
@@ -96,17 +94,6 @@ Figure family_panels(const SimulatedTraining& training, const Axis& x, const Axi
   figure.columns = figure.panels.size() == 1 ? 1 : 2;
   figure.height = figure.panels.size() > 2 ? 1150 : 620;
   return figure;
-}
-
-struct TimeUnit {
-  const char* label;
-  double seconds;
-};
-
-TimeUnit unit_of(double longest_s) {
-  if (longest_s < 300) return {"s", 1};
-  if (longest_s < 3 * 3600.0) return {"min", 60};
-  return {"h", 3600};
 }
 
 /// The highest number of all, so that panels share their scale.
@@ -129,11 +116,11 @@ Series published_series(const PublishedLine& line, std::size_t number) {
 
 Figure simulated_time_over_ranks(const SimulatedTraining& training) {
   const Number seconds = [&](const Point& point) { return point.epoch_s * training.epochs; };
-  const TimeUnit unit = unit_of(highest(training, seconds));
+  const TimeUnit unit = time_unit(highest(training, seconds));
   const Number number = [&](const Point& point) { return seconds(point) / unit.seconds; };
   const Axis y{
       .label = core::text("training time of ", core::with_thousands(std::llround(training.epochs)),
-                          " epochs [", unit.label, "]"),
+                          " epochs [", unit.name, "]"),
       .lowest = 0};
   return family_panels(training, with_nodes(ranks_axis(training), training), y, number,
                        [&](Panel& panel) {

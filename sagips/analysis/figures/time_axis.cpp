@@ -13,8 +13,8 @@ int handy_columns(std::size_t panels) {
 }  // namespace
 
 TimeUnit time_unit(double longest_s) {
-  if (longest_s > 3 * 3600) return {3600, "training time [h]"};
-  if (longest_s > 3 * 60) return {60, "training time [min]"};
+  if (longest_s > 3 * 3600) return {3600, "h"};
+  if (longest_s > 3 * 60) return {60, "min"};
   return {};
 }
 

@@ -8,7 +8,8 @@ namespace sagips::analysis {
 /// The unit in which a training time is a handy number.
 struct TimeUnit {
   double seconds = 1;
-  std::string label = "training time [s]";
+  std::string name = "s";
+  std::string label() const { return "training time [" + name + "]"; }
 };
 TimeUnit time_unit(double longest_s);
 

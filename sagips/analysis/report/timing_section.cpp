@@ -34,7 +34,7 @@ double mean(const Column& numbers) {
                                static_cast<double>(numbers.size());
 }
 
-std::string seconds(double s) { return core::significant(s, 3) + " s"; }
+std::string time_cell(double s) { return core::significant(s, 3) + " s"; }
 
 /// A row a part, with a bar as long as its share.
 std::string bars(const std::string& caption, const std::vector<record::NamedNumber>& parts) {
@@ -47,7 +47,7 @@ std::string bars(const std::string& caption, const std::vector<record::NamedNumb
     body +=
         element("tr", "",
                 element("th", "scope=\"row\"", escape(part.name)) +
-                    element("td", "", seconds(part.value)) + element("td", "", share + " %") +
+                    element("td", "", time_cell(part.value)) + element("td", "", share + " %") +
                     element("td", "class=\"bar\"", "<span style=\"width:" + share + "%\"></span>"));
   }
   return element("div", "class=\"wide\" tabindex=\"0\"",
@@ -88,10 +88,10 @@ std::string exchange_table(const RunContents& run) {
                   "Exposed: in the exchange's own calls. Waiting: for ranks that had not begun "
                   "the same call. Hidden: under way while the rank computed."};
   for (std::size_t i = 0; i < std::min(count, most_ranks_shown); ++i)
-    table.rows.push_back({core::text(ranks[i]), core::text(epochs[i]), seconds(time[i]),
+    table.rows.push_back({core::text(ranks[i]), core::text(epochs[i]), time_cell(time[i]),
                           core::significant(rate[i], 3), core::text(messages[i]),
-                          core::significant(bytes[i] / 1e6, 3), seconds(exposed[i]),
-                          seconds(waiting[i]), seconds(hidden[i]), core::text(dropped[i])});
+                          core::significant(bytes[i] / 1e6, 3), time_cell(exposed[i]),
+                          time_cell(waiting[i]), time_cell(hidden[i]), core::text(dropped[i])});
   if (count > most_ranks_shown)
     table.note +=
         core::text(" The first ", most_ranks_shown, " of ", count, " ranks; exchange.csv has all.");

@@ -24,7 +24,7 @@ struct Verdict {
   std::string reason;
 };
 
-std::string seconds(double s) {
+std::string short_time(double s) {
   return s < 60 ? core::significant(s, 2) + " s" : core::duration(s);
 }
 
@@ -132,7 +132,7 @@ Verdict settled_verdict(const RunContents& run) {
   verdict.mood = "good";
   if (move->move >= settled) verdict.answer = "nearly settled", verdict.mood = "fair";
   if (move->move >= moving) verdict.answer = "still moving", verdict.mood = "bad";
-  verdict.reason = core::text("In the last ", seconds(move->to_s - move->from_s),
+  verdict.reason = core::text("In the last ", short_time(move->to_s - move->from_s),
                               " of training (a fifth) ", move->parameter, " moved most: by ",
                               core::significant(move->move, 2), " times its ", move->unit, ".");
   return verdict;

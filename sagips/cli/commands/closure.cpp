@@ -25,14 +25,6 @@ namespace {
 namespace files = record::run_files;
 constexpr auto look_every = std::chrono::milliseconds(500);
 
-std::vector<std::string> with_options(const Arguments& arguments) {
-  std::vector<std::string> assignments = arguments.assignments;
-  for (const char* name : {"experiments", "method", "members"})
-    if (const std::string value = option(arguments, name); !value.empty())
-      assignments.push_back(core::text("closure.", name, "=", value));
-  return assignments;
-}
-
 // Tensors of an experiment are too small for threads to pay, unless the config names some.
 int threads_of_worker(const Job& job) {
   return job.settings.threads > 0 ? static_cast<int>(job.settings.threads) : 1;
@@ -109,7 +101,9 @@ bool share_out(const Job& job, const std::string& folder, comm::Ranks& ranks) {
 core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   if (arguments.options.count("worker") > 0) return work(workloads, arguments);
   comm::Ranks& ranks = *arguments.ranks;
-  const Job job = read_job(workloads, arguments.source, with_options(arguments));
+  std::vector<std::string> assignments = arguments.assignments;
+  assign_options(assignments, arguments, "closure", {"experiments", "method", "members"});
+  const Job job = read_job(workloads, arguments.source, assignments);
   check_closure(job);
   check_agreement(ranks, job.effective_config);
   core::Log log;

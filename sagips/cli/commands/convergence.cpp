@@ -22,19 +22,6 @@ using State = record::StudyMember::State;
 namespace files = record::run_files;
 
 // Options are short for keys, so that the study's config says all.
-std::vector<std::string> with_options(const Arguments& arguments) {
-  std::vector<std::string> assignments = arguments.assignments;
-  const auto add = [&](const char* name, const char* key, const char* begin, const char* end) {
-    if (const std::string value = option(arguments, name); !value.empty())
-      assignments.push_back(core::text("convergence.", key, "=", begin, value, end));
-  };
-  add("exchanges", "exchanges", "[", "]");
-  add("outer-periods", "outer_periods", "[", "]");
-  add("over-ranks", "over_ranks", "[", "]");
-  for (const char* name : {"ranks", "members", "batch"}) add(name, name, "", "");
-  return assignments;
-}
-
 std::int64_t most_ranks(const ConvergencePlan& plan) {
   std::int64_t most = 1;
   for (const analysis::ConvergenceVariant& variant : plan.variants)
@@ -91,7 +78,10 @@ void warn_of_few_cores(const Job& job, const ConvergencePlan& plan, core::Log& l
 }  // namespace
 
 core::ExitCode convergence(const Workloads& workloads, const Arguments& arguments) {
-  const std::vector<std::string> assignments = with_options(arguments);
+  std::vector<std::string> assignments = arguments.assignments;
+  assign_options(assignments, arguments, "convergence",
+                 {"exchanges", "outer-periods", "over-ranks"}, true);
+  assign_options(assignments, arguments, "convergence", {"ranks", "members", "batch"});
   const Job job = read_job(workloads, arguments.source, assignments);
   const ConvergencePlan plan = plan_convergence(workloads, arguments.source, assignments, job);
   core::Log log;

@@ -26,11 +26,9 @@ using State = record::StudyMember::State;
 namespace files = record::run_files;
 
 // Options are short for keys, so that the study's config says all.
-std::vector<std::string> with_options(const Arguments& arguments) {
+std::vector<std::string> study_assignments(const Arguments& arguments) {
   std::vector<std::string> assignments = arguments.assignments;
-  for (const char* name : {"members", "vary", "ranks"})
-    if (const std::string value = option(arguments, name); !value.empty())
-      assignments.push_back(core::text("ensemble.", name, "=", value));
+  assign_options(assignments, arguments, "ensemble", {"members", "vary", "ranks"});
   const auto grid = arguments.options.find("grid");
   if (grid == arguments.options.end()) return assignments;
   std::vector<std::string> quoted;
@@ -232,7 +230,7 @@ void check_ranks(const Job& job, const comm::Ranks& ranks) {
 
 core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
-  const std::vector<std::string> assignments = with_options(arguments);
+  const std::vector<std::string> assignments = study_assignments(arguments);
   const Job job = read_job(workloads, arguments.source, assignments);
   check_ranks(job, ranks);
   check_agreement(ranks, job.effective_config);

@@ -20,14 +20,11 @@ namespace {
 namespace files = record::run_files;
 
 // Options are short for keys, so that the study's config says all.
-std::vector<std::string> with_options(const Arguments& arguments) {
+Job job_of(const Workloads& workloads, const Arguments& arguments) {
   std::vector<std::string> assignments = arguments.assignments;
-  for (const char* name : {"ranks", "exchanges"})
-    if (const std::string value = option(arguments, name); !value.empty())
-      assignments.push_back(core::text("simulate.", name, "=[", value, "]"));
-  if (const std::string value = option(arguments, "platform"); !value.empty())
-    assignments.push_back("simulate.platform=" + value);
-  return assignments;
+  assign_options(assignments, arguments, "simulate", {"ranks", "exchanges"}, true);
+  assign_options(assignments, arguments, "simulate", {"platform"});
+  return read_job(workloads, arguments.source, assignments);
 }
 
 std::size_t at_once(const Job& job) {
@@ -79,7 +76,7 @@ bool all_there(const SimulationOutcome& outcome) {
 }
 
 core::ExitCode simulate_exchanges(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = read_job(workloads, arguments.source, with_options(arguments));
+  const Job job = job_of(workloads, arguments);
   const SimulatePlan plan = plan_simulations(job);
   const std::optional<ComputeTime> given = given_compute_time(job);
   const record::OpenedRun opened =
@@ -126,7 +123,7 @@ SimulatedConvergence convergence_study(const Job& job, const Arguments& argument
 }
 
 core::ExitCode simulate_trainings(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = read_job(workloads, arguments.source, with_options(arguments));
+  const Job job = job_of(workloads, arguments);
   const SimulatedConvergence study = convergence_study(job, arguments);
   check(study, job);
   const record::OpenedRun opened =
