@@ -202,6 +202,10 @@ TEST(EnsembleCommand, TakesMoreMembersWithOverrideButNoOtherTraining) {
       scratch.sagips("ensemble proxy1d --override --members 3" + slow + " batch.samples=5");
   EXPECT_EQ(changed.exit_code, 2) << changed.err;
   EXPECT_NE(changed.err.find("batch.samples: 4 -> 5"), std::string::npos) << changed.err;
+  const Outcome advised =
+      scratch.sagips("ensemble proxy1d --members 2" + slow + " batch.samples=5");
+  EXPECT_EQ(advised.exit_code, 2) << advised.err;
+  EXPECT_EQ(advised.err.find("--override"), std::string::npos) << "it would be refused, too";
   const Outcome other = scratch.sagips("ensemble proxy1d --override --members 2 --ranks 2" + slow);
   EXPECT_EQ(other.exit_code, 2) << "members on other ranks could not be compared";
   EXPECT_NE(other.err.find("ensemble.ranks: 1 -> 2"), std::string::npos) << other.err;

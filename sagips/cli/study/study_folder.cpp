@@ -16,24 +16,28 @@ namespace sagips::cli {
 
 namespace {
 
+// Before `open_run` offers --override, which would not help.
 void check_changes(const Job& job, const record::RunIdentity& identity,
                    std::vector<std::string> may_change) {
   const std::string folder =
       core::text(job.settings.run.folder, "/", job.settings.workload, "/", job.settings.run.name);
   const std::string config = core::text(folder, "/", record::run_files::config.name);
   if (job.settings.run.name.empty() || !std::filesystem::exists(config)) return;
+  const auto record = record::read_run_record(folder);
+  if (!record || record->command != identity.command ||
+      record->status == record::RunStatus::finished)
+    return;
   const auto& beside = record::keys_beside_identity();
   may_change.insert(may_change.end(), beside.begin(), beside.end());
   std::vector<std::string> changes = core::config_differences(
       core::read_file(config), identity.effective_config, config, may_change);
-  if (const auto record = record::read_run_record(folder);
-      record && record::has_other_data(*record, identity))
+  if (record::has_other_data(*record, identity))
     changes.push_back(record::data_change(*record, identity));
   if (!changes.empty())
     throw core::ConfigError(
-        config, core::text("its members were begun with another config (they could not be "
-                           "compared): ",
-                           changes.front(), ". Begin a study of another name."));
+        config, core::text("this study was begun with another config (what is there could not be "
+                           "compared with the rest): ",
+                           core::join(changes, "; "), ". Begin one of another name."));
 }
 
 }  // namespace
@@ -43,7 +47,7 @@ record::OpenedRun open_study(const Job& job, const std::string& command, const A
   const record::Start start = record::start_of(arguments.options.count("fresh") > 0,
                                                arguments.options.count("override") > 0);
   const record::RunIdentity identity = run_identity(job, command);
-  if (start == record::Start::with_changes) check_changes(job, identity, may_change);
+  if (start != record::Start::fresh) check_changes(job, identity, may_change);
   return record::open_run(job.settings.run, identity, start);
 }
 
