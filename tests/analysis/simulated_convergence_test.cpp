@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "sagips/analysis/convergence/simulated.hpp"
 
@@ -20,12 +22,20 @@ TEST(SimulatedConvergence, KnowsStudentsDistribution) {
 }
 
 TEST(SimulatedConvergence, ComparesSeedBySeed) {
-  const std::vector<double> of{2, 8, 32}, twice{1, 4, 16}, other{2, 8, 31};
+  const std::vector<double> of{2, 8, 32}, twice{1, 4.004, 16}, other{2, 8, 31};
   const PairedRatio ratio = paired_ratio(of, twice);
-  EXPECT_NEAR(ratio.ratio, 2, 1e-12);
+  EXPECT_NEAR(ratio.ratio, 2 / std::cbrt(1.001), 1e-12);
   EXPECT_LT(*ratio.chance, 1e-6);
   EXPECT_GT(*paired_ratio(of, other).chance, 0.3);  // t = 1 with two degrees of freedom: 0.42
   EXPECT_FALSE(paired_ratio(std::vector{1.0}, std::vector{2.0}).chance);
+}
+
+TEST(SimulatedConvergence, TellsNothingFromSeedsThatMakeNoDifference) {
+  const std::vector<double> of{2, 8, 32}, half{1, 4, 16};
+  const PairedRatio ratio = paired_ratio(of, half);
+  EXPECT_NEAR(ratio.ratio, 2, 1e-12);
+  EXPECT_FALSE(ratio.chance);
+  EXPECT_DOUBLE_EQ(*paired_ratio(of, of).chance, 1);
 }
 
 TEST(SimulatedConvergence, CorrectsForManyComparisons) {
@@ -48,6 +58,16 @@ Course falling(double last, double time_s) {
   return course;
 }
 
+/// Whether a line begins and ends so.
+bool has_row(const std::string& table, const std::string& begin, const std::string& end) {
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);)
+    if (line.rfind(begin + " ", 0) == 0 && line.size() > end.size() &&
+        line.compare(line.size() - end.size(), end.size(), end) == 0)
+      return true;
+  return false;
+}
+
 TEST(SimulatedConvergence, SumsACourseUp) {
   const SimulatedSummary found = summary(falling(0.1, 4), 0.2);
   EXPECT_DOUBLE_EQ(found.of_a_rank, 0.1);  // only epoch 8 lies in the last quarter
@@ -68,6 +88,58 @@ TEST(SimulatedConvergence, TellsDifferencesFromChance) {
   const std::string table = simulated_table({exact, worse, same});
   EXPECT_NE(table.find("worse"), std::string::npos) << table;
   EXPECT_NE(table.find("no difference seen"), std::string::npos) << table;
+}
+
+TEST(SimulatedConvergence, JudgesOthersBesideOneThatCannotBe) {
+  const SimulatedVariant exact{
+      "exact", 8, {1, 2, 3}, {falling(0.1, 4), falling(0.11, 4), falling(0.09, 4)}};
+  const SimulatedVariant worse{
+      "apart", 8, {1, 2, 3}, {falling(0.2, 4), falling(0.23, 4), falling(0.18, 4)}};
+  const SimulatedVariant doubled{
+      "doubled", 8, {1, 2, 3}, {falling(0.2, 4), falling(0.22, 4), falling(0.18, 4)}};
+  const SimulatedVariant single{"single", 8, {3}, {falling(0.2, 4)}};
+  const SimulatedVariant other{"other", 8, {4}, {falling(0.2, 4)}};
+  const std::string table = simulated_table({exact, doubled, worse, single, other});
+  EXPECT_TRUE(has_row(table, "doubled", "the same for all seeds: no verdict")) << table;
+  EXPECT_TRUE(has_row(table, "apart", "worse")) << table;
+  EXPECT_TRUE(has_row(table, "single", "one seed: no verdict")) << table;
+  EXPECT_TRUE(has_row(table, "other", "no seed of both: no verdict")) << table;
+}
+
+TEST(SimulatedConvergence, TakesNoOtherReference) {
+  const SimulatedVariant failed{"exact", 8, {}, {}};
+  const SimulatedVariant apart{"apart", 8, {1, 2}, {falling(0.2, 4), falling(0.23, 4)}};
+  const SimulatedVariant same{"same", 8, {1, 2}, {falling(0.11, 4), falling(0.1, 4)}};
+  const std::string table = simulated_table({failed, apart, same});
+  EXPECT_EQ(table.find("against"), std::string::npos) << table;
+  EXPECT_NE(table.find("not trained: exact\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("no comparison: exact"), std::string::npos) << table;
+  EXPECT_EQ(simulated_over_time({failed, apart, same}).panels.at(0).series.size(), 2U);
+  EXPECT_EQ(simulated_table({failed}), "");
+}
+
+TEST(SimulatedConvergence, FitsATerminalOf120) {
+  std::vector<SimulatedVariant> variants;
+  for (const char* label : {"rabenseifner", "averaged/rma_arar_arar"}) {
+    const double scale = variants.empty() ? 1 : 1.9;
+    variants.push_back(
+        {label,
+         400,
+         {1, 2, 3},
+         {falling(0.1012 * scale, 4.04), falling(0.1234 * scale, 5.213), falling(0.3345, 6.7)}});
+    for (Course& course : variants.back().courses) {
+      course.points.back().consensus_distance = 1.234e-07;
+      course.used = 1;
+      course.age_mean = 0.551;
+    }
+  }
+  const std::string table = simulated_table(variants);
+  EXPECT_NE(table.find(" of 3)"), std::string::npos) << table;  // the widest cell
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; }),
+              120)
+        << line;
 }
 
 }  // namespace

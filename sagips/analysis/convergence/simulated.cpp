@@ -23,6 +23,7 @@ using Course = record::SimulatedCourse;
 using Shown = std::vector<const SimulatedVariant*>;
 
 constexpr double significant_chance = 0.05;
+constexpr double no_spread = 1e-9;  // of logarithms: rounding, and no seed's doing
 
 double root_mean_square(const std::vector<double>& numbers) {
   double sum = 0;
@@ -36,9 +37,13 @@ bool in_last_quarter(const Course& course, const Course::Point& point) {
 
 std::map<std::int64_t, Shown> by_ranks(const std::vector<SimulatedVariant>& variants) {
   std::map<std::int64_t, Shown> groups;
-  for (const SimulatedVariant& variant : variants)
-    if (!variant.courses.empty()) groups[variant.ranks].push_back(&variant);
+  for (const SimulatedVariant& variant : variants) groups[variant.ranks].push_back(&variant);
   return groups;
+}
+
+Shown trained(Shown all) {
+  std::erase_if(all, [](const SimulatedVariant* variant) { return variant->courses.empty(); });
+  return all;
 }
 
 std::vector<SimulatedSummary> summaries(const SimulatedVariant& variant, double bar) {
@@ -78,7 +83,9 @@ PairedRatio compared(const SimulatedVariant& variant, const SimulatedVariant& wi
 }
 
 std::string verdict(const PairedRatio& ratio, std::optional<double> corrected) {
-  if (!corrected) return "one seed: no verdict";
+  if (ratio.seeds == 0) return "no seed of both: no verdict";
+  if (ratio.seeds == 1) return "one seed: no verdict";
+  if (!corrected) return "the same for all seeds: no verdict";
   if (*corrected > significant_chance) return "no difference seen";
   return ratio.ratio > 1 ? "worse" : "better";
 }
@@ -94,42 +101,64 @@ std::string bar_cell(const std::vector<SimulatedSummary>& all) {
                                     : text(cell, " (", times.size(), " of ", all.size(), ")");
 }
 
-std::string table_of(std::int64_t ranks, const Shown& variants) {
-  const SimulatedVariant& first = *variants.front();
-  const double bar = 2 * mean(column(summaries(first, 0), &SimulatedSummary::of_a_rank));
+std::string results_table(const Shown& shown, std::optional<double> bar) {
+  std::vector<std::vector<std::string>> rows;
+  for (const SimulatedVariant* variant : shown) {
+    const auto all = summaries(*variant, bar.value_or(0));
+    const Course& course = variant->courses.front();
+    rows.push_back({variant->label, text(all.size()),
+                    with_spread(column(all, &SimulatedSummary::epoch_s), 1e3),
+                    with_spread(column(all, &SimulatedSummary::of_a_rank), 100),
+                    with_spread(column(all, &SimulatedSummary::of_mean), 100),
+                    bar ? bar_cell(all) : "",
+                    significant(course.points.back().consensus_distance, 2),
+                    course.used > 0 ? significant(course.age_mean, 2) : ""});
+  }
+  return plain_table({"exchange", "seeds", "epoch [ms]", "of a rank [%]", "of the mean [%]",
+                      "to the bar [s]", "consensus", "age"},
+                     rows);
+}
+
+/// Each of the others against the first one.
+std::string comparison_table(const Shown& shown) {
   std::vector<PairedRatio> ratios;
   std::vector<double> chances;
-  for (std::size_t v = 1; v < variants.size(); ++v) {
-    ratios.push_back(compared(*variants[v], first, &SimulatedSummary::of_a_rank));
+  for (std::size_t v = 1; v < shown.size(); ++v) {
+    ratios.push_back(compared(*shown[v], *shown.front(), &SimulatedSummary::of_a_rank));
     if (ratios.back().chance) chances.push_back(*ratios.back().chance);
   }
-  const bool judged = chances.size() == ratios.size();
-  if (judged) chances = corrected_for_many(chances);
+  chances = corrected_for_many(chances);
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t v = 0; v < variants.size(); ++v) {
-    const auto all = summaries(*variants[v], bar);
-    const Course& course = variants[v]->courses.front();
-    std::vector<std::string> row{variants[v]->label,
-                                 text(all.size()),
-                                 with_spread(column(all, &SimulatedSummary::epoch_s), 1e3),
-                                 with_spread(column(all, &SimulatedSummary::of_a_rank), 100),
-                                 with_spread(column(all, &SimulatedSummary::of_mean), 100),
-                                 bar_cell(all),
-                                 significant(course.points.back().consensus_distance, 2),
-                                 course.used > 0 ? significant(course.age_mean, 2) : ""};
-    if (v > 0) {
-      const PairedRatio& ratio = ratios[v - 1];
-      row.push_back(text(significant(ratio.ratio, 3), " (", significant(ratio.low, 3), " .. ",
-                         significant(ratio.high, 3), ")"));
-      row.push_back(verdict(ratio, judged ? std::optional(chances[v - 1]) : std::nullopt));
-    }
-    rows.push_back(row);
+  auto corrected = chances.begin();
+  for (std::size_t v = 1; v < shown.size(); ++v) {
+    const PairedRatio& ratio = ratios[v - 1];
+    const std::string factor = text(significant(ratio.ratio, 3), " (", significant(ratio.low, 3),
+                                    " .. ", significant(ratio.high, 3), ")");
+    rows.push_back({shown[v]->label, ratio.seeds > 0 ? factor : "",
+                    verdict(ratio, ratio.chance ? std::optional(*corrected++) : std::nullopt)});
   }
-  return text(
-      ranks, " ranks; bar: a rank's residual of ", significant(100 * bar, 3), " %\n",
-      plain_table({"exchange", "seeds", "epoch [ms]", "of a rank [%]", "of the mean [%]",
-                   "to the bar [s]", "consensus", "age", text("against ", first.label), "verdict"},
-                  rows));
+  return plain_table({"against " + shown.front()->label, "of a rank [times]", "verdict"}, rows);
+}
+
+std::string table_of(std::int64_t ranks, const Shown& all) {
+  const SimulatedVariant& first = *all.front();
+  const Shown shown = trained(all);
+  std::vector<std::string> missing;
+  for (const SimulatedVariant* variant : all)
+    if (variant->courses.empty()) missing.push_back(variant->label);
+  std::string told = text(ranks, " ranks");
+  std::optional<double> bar;
+  if (!first.courses.empty()) {
+    bar = 2 * mean(column(summaries(first, 0), &SimulatedSummary::of_a_rank));
+    told += text("; bar: a rank's residual of ", significant(100 * *bar, 3), " %, twice that of ",
+                 first.label);
+  }
+  told += "\n" + results_table(shown, bar);
+  if (!missing.empty()) told += text("not trained: ", core::join(missing, ", "), "\n");
+  if (!bar)
+    return told + text("no comparison: ", first.label,
+                       ", which the others are compared with, was not trained\n");
+  return shown.size() < 2 ? told : told + "\n" + comparison_table(shown);
 }
 
 }  // namespace
@@ -150,7 +179,7 @@ double student_p_value(double t, int degrees) {
 PairedRatio paired_ratio(std::span<const double> of, std::span<const double> to) {
   std::vector<double> logarithms;
   for (std::size_t i = 0; i < of.size(); ++i) logarithms.push_back(std::log(of[i] / to[i]));
-  PairedRatio ratio;
+  PairedRatio ratio{.seeds = logarithms.size()};
   if (logarithms.empty()) return ratio;
   const double middle = mean(logarithms);
   ratio.ratio = ratio.low = ratio.high = std::exp(middle);
@@ -159,9 +188,10 @@ PairedRatio paired_ratio(std::span<const double> of, std::span<const double> to)
       standard_deviation(logarithms) / std::sqrt(static_cast<double>(logarithms.size()));
   ratio.low = std::exp(middle - error);
   ratio.high = std::exp(middle + error);
-  ratio.chance = error > 0
-                     ? student_p_value(middle / error, static_cast<int>(logarithms.size()) - 1)
-                     : (middle == 0 ? 1.0 : 0.0);
+  if (error > no_spread)
+    ratio.chance = student_p_value(middle / error, static_cast<int>(logarithms.size()) - 1);
+  else if (std::abs(middle) <= no_spread)
+    ratio.chance = 1;  // they are the same
   return ratio;
 }
 
@@ -198,16 +228,21 @@ SimulatedSummary summary(const Course& course, double bar) {
 
 std::string simulated_table(const std::vector<SimulatedVariant>& variants) {
   std::string all;
-  for (const auto& [ranks, shown] : by_ranks(variants)) all += table_of(ranks, shown) + "\n";
+  for (const auto& [ranks, of_ranks] : by_ranks(variants))
+    if (!trained(of_ranks).empty()) all += table_of(ranks, of_ranks) + "\n";
   if (all.empty()) return all;
   return all +
-         "residuals: rms of (true - recovered) / true, of the last quarter of the epochs ± "
-         "standard "
-         "error over seeds\n"
+         "of a rank, of the mean: residual, rms of (true - recovered) / true of the last quarter "
+         "of "
+         "the epochs\n"
+         "±, and ( .. ) around a ratio: one standard error over seeds\n"
+         "to the bar: when a rank's residual has first been at most the bar; (2 of 3): of the "
+         "seeds "
+         "that came there\n"
          "verdict: t-test of the logarithm's paired differences over seeds, Holm's correction, 5 "
          "%\n"
-         "consensus: mean squared distance of the ranks' weights from their mean, first seed; age "
-         "[epochs] of what was read one-sidedly\n";
+         "consensus: mean squared distance of the ranks' weights from their mean, first seed\n"
+         "age: of what was read one-sidedly, in epochs, first seed\n";
 }
 
 void write_simulated_csv(const std::string& path, const std::vector<SimulatedVariant>& variants) {
@@ -232,10 +267,12 @@ Figure simulated_over_time(const std::vector<SimulatedVariant>& variants) {
                                Colour::purple, Colour::orange, Colour::sky};
   Figure figure{.width = 1000, .height = 0};
   for (const auto& [ranks, shown] : by_ranks(variants)) {
+    if (trained(shown).empty()) continue;
     Panel panel{.title = text(ranks, " ranks"),
                 .x = {.label = "simulated time [s]"},
                 .y = {.label = "residual of a rank [%]", .logarithmic = true}};
     for (std::size_t v = 0; v < shown.size(); ++v) {
+      if (shown[v]->courses.empty()) continue;
       const Course& first = shown[v]->courses.front();
       Series line{.label = shown[v]->label, .colour = colours[v % colours.size()]};
       if (v >= colours.size()) line.style = Series::Style::dashed;

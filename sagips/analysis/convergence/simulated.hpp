@@ -24,9 +24,11 @@ double student_p_value(double t, int degrees);
 
 /// How far one variant is from another with the same seeds: the mean over seeds of ln(a / b).
 struct PairedRatio {
-  double ratio = 1;                ///< geometric mean
-  double low = 1, high = 1;        ///< 68 %: times and over exp(standard error)
-  std::optional<double> chance{};  ///< of a larger one by chance alone; none with one seed
+  std::size_t seeds = 0;     ///< that both have
+  double ratio = 1;          ///< geometric mean
+  double low = 1, high = 1;  ///< 68 %: times and over exp(standard error)
+  /// Of a larger one by chance alone; none with one seed, or where the seeds make no difference.
+  std::optional<double> chance{};
 };
 PairedRatio paired_ratio(std::span<const double> of, std::span<const double> to);
 
@@ -44,11 +46,14 @@ struct SimulatedSummary {
 };
 SimulatedSummary summary(const record::SimulatedCourse& course, double bar);
 
-/// A table a number of ranks; each variant against the first one of that number.
+/// Tables of each number of ranks: what each variant came to, and each against the first one of that
+/// number. Variants without courses are named as not trained; is the first one of them, nothing is
+/// compared.
 std::string simulated_table(const std::vector<SimulatedVariant>& variants);
 /// A row a variant, seed and evaluation.
 void write_simulated_csv(const std::string& path, const std::vector<SimulatedVariant>& variants);
 /// A rank's residual against simulated time, geometric mean over seeds; a panel a number of ranks.
+/// A variant keeps its colour where others were not trained.
 Figure simulated_over_time(const std::vector<SimulatedVariant>& variants);
 
 }  // namespace sagips::analysis
