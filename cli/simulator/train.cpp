@@ -75,6 +75,7 @@ void train(const std::string& job_file, const std::string& result_file) {
   cli::Workloads known("workload");
   for (const optim::WorkloadEntry& entry : shipped_workloads()) known.add(entry.name, entry);
   const cli::Job job = cli::read_job(known, asked.source, asked.assignments);
+  cli::check_scenario(asked, job.settings);
   torch::set_num_threads(1);
   cli::ManyRanks ranks(job, static_cast<int>(asked.ranks));
   const std::int64_t floats = ranks.floats();

@@ -63,9 +63,9 @@ TEST(ManyRanks, RepeatBitForBitWhoeverIsFirst) {
 }
 
 TEST(ManyRanks, RefuseWhatSimulatedRanksCannotDo) {
-  for (const char* assignment : {"generator.start=moments", "exchange=auto", "train.epochs=0"}) {
-    const cli::Job job =
-        cli::read_job(workloads(), "gaussians/many_ranks", {"train.minutes=1", assignment});
+  for (const char* assignment : {"generator.start=moments", "exchange=auto", "train.epochs=0",
+                                 "train.minutes=1", "early_stop.patience=3"}) {
+    const cli::Job job = cli::read_job(workloads(), "gaussians/many_ranks", {assignment});
     EXPECT_THROW(cli::ManyRanks(job, 4), core::ConfigError) << assignment;
   }
 }

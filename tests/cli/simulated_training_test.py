@@ -54,6 +54,10 @@ def test_refuses(folder):
         assert not result.exists()
     done, _ = train(folder, "bad", ranks=9)  # eight places
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done
+    done, _ = train(folder, "bad", ranks=5)  # rank 5 is the sixth
+    assert done.returncode == 2 and "no rank 5 of 5" in done.stderr and done.stderr.count("\n") == 1, done
+    done, _ = train(folder, "bad", more=", optimizer.overlap=one_update_late")  # the clock's is none
+    assert done.returncode == 2 and "optimizer.overlap" in done.stderr and done.stderr.count("\n") == 1, done
 
 
 with tempfile.TemporaryDirectory() as place:

@@ -31,6 +31,14 @@ void check(const Job& job) {
     throw ConfigError("train.epochs",
                       "simulated trainings are compared after the same epochs (minutes of this "
                       "machine mean nothing there). Set train.epochs.");
+  if (settings.loop.minutes > 0)
+    throw ConfigError("train.minutes",
+                      "simulated trainings have no limit of time (minutes of this machine mean "
+                      "nothing there). Leave it at 0 and set train.epochs.");
+  if (settings.early_stop.patience > 0)
+    throw ConfigError("early_stop.patience",
+                      "simulated trainings stop after train.epochs, all of them (courses of equal "
+                      "length are compared). Leave it at 0.");
   if (settings.exchange == "auto")
     throw ConfigError("exchange",
                       "auto measures this machine's time (a simulated network has its own). Name "
@@ -39,7 +47,6 @@ void check(const Job& job) {
 
 train::LoopConfig loop_config(const Job& job) {
   train::LoopConfig config = job.settings.loop;
-  config.minutes = 0;
   config.engine.threads = 1;  // ranks take turns
   return config;
 }

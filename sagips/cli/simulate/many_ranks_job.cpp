@@ -1,5 +1,8 @@
 #include "sagips/cli/simulate/many_ranks_job.hpp"
 
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
 namespace sagips::cli {
 
 void ManyRanksJob::fields(core::FieldList& list) {
@@ -11,6 +14,23 @@ void ManyRanksJob::fields(core::FieldList& list) {
            core::Range::between(0, 1e9));
   list.group("platform", platform, "the cluster");
   list.group("scenario", scenario, "what a rank does beside its messages");
+}
+
+void check_scenario(const ManyRanksJob& job, const Settings& training) {
+  const simulate::ScenarioConfig& scenario = job.scenario;
+  if (scenario.straggler >= job.ranks)
+    throw core::ConfigError("simulate.scenario.straggler",
+                            core::text("there is no rank ", scenario.straggler, " of ", job.ranks,
+                                       " (they count from 0). Name a lower one, or -1 for none."));
+  const bool late_clock = scenario.overlap == simulate::ScenarioConfig::Overlap::one_update_late;
+  const bool late_updates = training.gan.optimizer.overlap == optim::Overlap::one_update_late;
+  if (late_clock != late_updates)
+    throw core::ConfigError(
+        "simulate.scenario.overlap",
+        core::text(late_clock ? "is one_update_late, and optimizer.overlap is not"
+                              : "is none, and optimizer.overlap is one_update_late",
+                   " (time would pass for another training). Set both to one_update_late, or leave "
+                   "both alone."));
 }
 
 simulate::PlatformConfig for_small_arrays(simulate::PlatformConfig platform, std::int64_t floats,

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/cli/settings.hpp"
 #include "sagips/core/config.hpp"
 #include "sagips/simulate/platform.hpp"
 #include "sagips/simulate/scenario.hpp"
@@ -21,6 +22,9 @@ struct ManyRanksJob {
 
   void fields(core::FieldList& list);
 };
+
+/// Whether the scenario has its straggler, and overlaps as the training does. throws: ConfigError
+void check_scenario(const ManyRanksJob& job, const Settings& training);
 
 /// A platform on which `floats` take the time that `as_floats` take on the given one.
 simulate::PlatformConfig for_small_arrays(simulate::PlatformConfig platform, std::int64_t floats,
