@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "sagips/cli/job_document.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -124,12 +125,23 @@ Source find_source(const Workloads& workloads, const std::string& source) {
   return {&entry, std::move(document)};
 }
 
+Source assigned_source(const Workloads& workloads, const std::string& source,
+                       const std::vector<std::string>& assignments) {
+  Source found = find_source(workloads, source);
+  for (const auto& assignment : assignments) found.document.override_with(assignment);
+  return found;
+}
+
 }  // namespace
+
+core::ConfigDocument job_document(const Workloads& workloads, const std::string& source,
+                                  const std::vector<std::string>& assignments) {
+  return assigned_source(workloads, source, assignments).document;
+}
 
 Job read_job(const Workloads& workloads, const std::string& source,
              const std::vector<std::string>& assignments) {
-  Source found = find_source(workloads, source);
-  for (const auto& assignment : assignments) found.document.override_with(assignment);
+  const Source found = assigned_source(workloads, source, assignments);
   Job job;
   job.entry = found.entry;
   job.workload = found.entry->make();

@@ -56,8 +56,9 @@ inline constexpr RunFile closure{"closure.csv",
 inline constexpr RunFile experiments{"experiments",
                                      "what each closure experiment found, one JSON object a line"};
 inline constexpr RunFile convergence{"convergence.csv",
-                                     "residual and spread of each parameter over training time, by "
-                                     "variant"};
+                                     "residuals over training time, by variant: of each parameter, "
+                                     "with its spread; of simulated ranks over all parameters, "
+                                     "with the ranks' distance from each other"};
 inline constexpr RunFile scaling{"scaling.csv",
                                  "ranks, time, events a second and final distance of each variant"};
 inline constexpr RunFile simulated{"simulate.csv",

@@ -75,6 +75,10 @@ constexpr std::array known{
     Known{"straggler", "One slow rank",
           "What the others' epoch rates are while a leader or a follower is slow, relative to "
           "undisturbed."},
+    Known{
+        "residual_over_simulated_time", "A rank's residual against simulated time",
+        "Root mean square over ranks and parameters, geometric mean over seeds, at the time of the "
+        "median rank."},
     Known{"time_over_ranks", "Training time against ranks", "Fig. 11 of the SAGIPS paper."},
     Known{"rate_over_ranks", "Analysis rate against ranks",
           "Synthetic events per second of training, eq. (9), with the ideal gain (fig. 12 of the "

@@ -48,8 +48,9 @@ struct RunContents {
   std::vector<MemberContents> members;  ///< of the study
   std::vector<NamedTable> tables;       ///< of the study
   std::string told;                     ///< tables that it printed at its end
-  /// Many trainings that are looked at together: an ensemble, a scan, closure experiments.
-  bool is_study() const { return study || !tables.empty(); }
+  /// Many trainings that are looked at together: an ensemble, a scan, closure experiments,
+  /// trainings on simulated ranks.
+  bool is_study() const { return study || !tables.empty() || !told.empty(); }
   std::vector<std::string> unreadable;  ///< files that are damaged, and how
 };
 

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "sagips/cli/commands.hpp"
+#include "sagips/cli/job_document.hpp"
 #include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_report.hpp"
 #include "sagips/cli/simulate/compute_time.hpp"
@@ -20,11 +21,15 @@ namespace {
 namespace files = record::run_files;
 
 // Options are short for keys, so that the study's config says all.
-Job job_of(const Workloads& workloads, const Arguments& arguments) {
+std::vector<std::string> assignments_of(const Arguments& arguments) {
   std::vector<std::string> assignments = arguments.assignments;
   assign_options(assignments, arguments, "simulate", {"ranks", "exchanges"}, true);
   assign_options(assignments, arguments, "simulate", {"platform"});
-  return read_job(workloads, arguments.source, assignments);
+  return assignments;
+}
+
+Job job_of(const Workloads& workloads, const Arguments& arguments) {
+  return read_job(workloads, arguments.source, assignments_of(arguments));
 }
 
 std::size_t at_once(const Job& job) {
@@ -101,6 +106,21 @@ core::ExitCode simulate_exchanges(const Workloads& workloads, const Arguments& a
   return code;
 }
 
+// Trainings take longer than messages alone: where nothing is named, fewer than the scan's.
+Job training_job(const Workloads& workloads, const Arguments& arguments) {
+  const SimulatedConvergence without;
+  std::vector<std::string> assignments = assignments_of(arguments);
+  if (job_document(workloads, arguments.source, assignments).where("simulate.ranks").empty()) {
+    std::vector<std::string> ranks;
+    for (const std::int64_t count : without.ranks) ranks.push_back(core::text(count));
+    assignments.push_back("simulate.ranks=[" + core::join(ranks, ",") + "]");
+  }
+  Job job = read_job(workloads, arguments.source, assignments);
+  if (!job.settings.simulate.exchanges.empty()) return job;
+  assignments.push_back("simulate.exchanges=[" + core::join(without.exchanges, ",") + "]");
+  return read_job(workloads, arguments.source, assignments);
+}
+
 SimulatedConvergence convergence_study(const Job& job, const Arguments& arguments) {
   const SimulateConfig& config = job.settings.simulate;
   const std::optional<ComputeTime> compute = given_compute_time(job);
@@ -111,32 +131,41 @@ SimulatedConvergence convergence_study(const Job& job, const Arguments& argument
   SimulatedConvergence study;
   study.job.source = arguments.source;
   study.job.assignments = arguments.assignments;
+  // the study's own are no part of a training: it stays when another seed is added
+  std::erase_if(study.job.assignments, [](const std::string& assignment) {
+    return assignment.rfind("simulate.", 0) == 0;
+  });
   study.job.as_floats = config.as_floats;
   study.job.platform = simulate::read_platform(config.platform);
   study.job.scenario = config.scenario;
   study.job.scenario.sample = compute->sample;
-  if (!config.exchanges.empty()) study.exchanges = config.exchanges;
-  if (config.ranks != SimulateConfig{}.ranks) study.ranks = config.ranks;
+  study.exchanges = config.exchanges;
+  study.ranks = config.ranks;
   study.seeds = config.seeds;
   study.at_once = at_once(job);
+  study.conditions = core::text(config.platform, "; ", compute->origin);
+  study.figures = job.settings.run.figures;
   return study;
 }
 
 core::ExitCode simulate_trainings(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = job_of(workloads, arguments);
+  const Job job = training_job(workloads, arguments);
   const SimulatedConvergence study = convergence_study(job, arguments);
-  check(study, job);
+  check(study, workloads);
   const record::OpenedRun opened =
       open_study(job, "simulate --convergence", arguments,
                  {"simulate.exchanges", "simulate.ranks", "simulate.seeds", "simulate.at_once"});
   const record::RunDirectory& folder = opened.directory;
   core::Log log;
   log.add_file(folder.file(files::log.name));
+  record::write_environment(folder.file(files::environment.name),
+                            run_environment(*arguments.ranks, 1));
   const core::ExitCode code = simulate_convergence(study, folder.path(), log);
   std::cout << "run folder: " << folder.path() << std::endl;
   folder.finish(code == core::ExitCode::done            ? record::RunStatus::finished
                 : code == core::ExitCode::stopped_early ? record::RunStatus::stopped
                                                         : record::RunStatus::failed);
+  if (job.settings.run.figures) say_run_report(folder.path(), log);
   return code;
 }
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <set>
 
 #include "sagips/analysis/convergence/simulated.hpp"
 #include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/simulate/exchange_facts.hpp"
 #include "sagips/cli/simulate/many_ranks.hpp"
 #include "sagips/cli/simulate/run_simulations.hpp"
 #include "sagips/cli/study/crew.hpp"
@@ -13,13 +15,17 @@
 #include "sagips/comm/exchanges.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
 
 namespace sagips::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
+namespace files = record::run_files;
 using core::text;
+
+constexpr std::int64_t some_floats = 1000;  // whether an exchange can run does not depend on it
 
 /// One training: a process of its own.
 struct OneTraining {
@@ -74,12 +80,16 @@ class Trainings {
     log.info(text(programs.size(), " trainings on simulated ranks, ",
                   trainings_.size() - programs.size(), " more are there"));
     CrewWatch watch;
+    const auto say_failed = [&](std::size_t i, const std::string& why) {
+      log.warning(text(pending[i]->stem, " failed (", why,
+                       "). Start the same command again once it is mended."));
+    };
     watch.ended = [&](std::size_t i, const Ending& ending) {
       pending[i]->done = ending.exit_code == 0 && ending.signal == 0;
-      if (pending[i]->done || InterruptGuard::requested()) return;
-      log.warning(text(pending[i]->stem, " failed (see ", pending[i]->stem,
-                       ".txt). Start the same command again once it is mended."));
+      if (!pending[i]->done && !InterruptGuard::requested())
+        say_failed(i, text("see ", pending[i]->stem, ".txt"));
     };
+    watch.refused = say_failed;
     watch.interrupted = [] { return InterruptGuard::requested(); };
     return run_side_by_side(programs, at_once, watch);
   }
@@ -93,10 +103,10 @@ class Trainings {
       variants_[one.variant].seeds.push_back(one.seed);
       variants_[one.variant].courses.push_back(record::read_simulated_course(one.stem + ".json"));
     }
-    std::erase_if(variants_, [](const auto& variant) { return variant.courses.empty(); });
     return all;
   }
 
+  /// Those of which nothing was trained have no courses.
   const std::vector<analysis::SimulatedVariant>& variants() const { return variants_; }
 
  private:
@@ -107,8 +117,8 @@ class Trainings {
       job.assignments.push_back(assignment);
     job.assignments.push_back(text("run.seed=", seed));
     OneTraining one{variants_.size() - 1, seed,
-                    text(folder, "/simulations/", file_name(variant.label), "_", variant.ranks,
-                         "_ranks_seed_", seed),
+                    text(folder, "/", files::simulations.name, "/", file_name(variant.label), "_",
+                         variant.ranks, "_ranks_seed_", seed),
                     core::write_config(job)};
     one.done = holds(one.stem + ".yaml", one.job) && fs::exists(one.stem + ".json");
     trainings_.push_back(std::move(one));
@@ -117,6 +127,29 @@ class Trainings {
   std::vector<analysis::SimulatedVariant> variants_;
   std::vector<OneTraining> trainings_;
 };
+
+template <class Value>
+void check_named_once(const std::vector<Value>& values, const std::string& where) {
+  if (values.empty())
+    throw core::ConfigError(where, "names nothing (nothing would be trained). Name some.");
+  std::set<Value> seen;
+  for (const Value& value : values)
+    if (!seen.insert(value).second)
+      throw core::ConfigError(where, text("'", value, "' is there twice. Name a value once."));
+}
+
+void write_results(const SimulatedConvergence& study, const std::string& folder,
+                   const std::vector<analysis::SimulatedVariant>& variants, core::Log& log) {
+  const std::string tables = analysis::simulated_table(variants);
+  if (tables.empty()) return;  // nothing was trained
+  const std::string told = text(study.conditions, "\n\n", tables);
+  std::cout << '\n' << told << std::endl;
+  core::write_file(text(folder, "/", files::tables.name), told);
+  analysis::write_simulated_csv(text(folder, "/", files::convergence.name), variants);
+  if (study.figures)
+    draw_figure(analysis::simulated_over_time(variants), folder, "residual_over_simulated_time",
+                log);
+}
 
 }  // namespace
 
@@ -127,6 +160,8 @@ std::vector<std::string> exchange_assignments(const std::string& name) {
   std::vector<std::string> assignments{"exchange=" + whole};
   if (slash == std::string::npos) return assignments;
   const std::string part = name.substr(slash + 1);
+  if (part.empty())
+    throw core::ConfigError("exchanges", text("'", name, "' names no part. Leave out the slash."));
   if (whole == "averaged")
     assignments.push_back("exchanges.averaged.inner=" + part);
   else if (whole == "gossip")
@@ -141,30 +176,35 @@ std::vector<std::string> exchange_assignments(const std::string& name) {
   return assignments;
 }
 
-void check(const SimulatedConvergence& study, const Job& job) {
+void check(const SimulatedConvergence& study, const Workloads& workloads) {
   program();
-  for (const std::int64_t ranks : study.ranks) {
-    study.job.platform.check(ranks);
-    const ManyRanks can_be(job, static_cast<int>(ranks));
+  check_named_once(study.seeds, "simulate.seeds");
+  check_named_once(study.ranks, "--ranks");
+  check_named_once(study.exchanges, "--exchanges");
+  for (const std::string& exchange : study.exchanges) {
+    std::vector<std::string> assignments = study.job.assignments;
+    for (const std::string& assignment : exchange_assignments(exchange))
+      assignments.push_back(assignment);
+    const Job job = read_job(workloads, study.job.source, assignments);
+    for (const std::int64_t ranks : study.ranks) {
+      ManyRanksJob training = study.job;
+      training.ranks = ranks;
+      training.platform.check(ranks);
+      check_scenario(training, job.settings);
+      const ManyRanks can_be(job, static_cast<int>(ranks));
+      exchange_facts(job.settings.exchange, job.settings.exchanges, training.platform, ranks,
+                     some_floats);
+    }
   }
-  for (const std::string& exchange : study.exchanges) exchange_assignments(exchange);
-  if (study.seeds.empty())
-    throw core::ConfigError(
-        "simulate.seeds", "no seed is named (nothing would be trained). Name some, e.g. [1,2,3].");
 }
 
 core::ExitCode simulate_convergence(const SimulatedConvergence& study, const std::string& folder,
                                     core::Log& log) {
   Trainings trainings(study, folder);
-  fs::create_directories(folder + "/simulations");
+  fs::create_directories(text(folder, "/", files::simulations.name));
   const bool finished = trainings.run(study.at_once, log);
   const bool all = trainings.read();
-  if (!trainings.variants().empty()) {
-    analysis::write_simulated_csv(folder + "/convergence.csv", trainings.variants());
-    draw_figure(analysis::simulated_over_time(trainings.variants()), folder,
-                "residual_over_simulated_time", log);
-    std::cout << analysis::simulated_table(trainings.variants());
-  }
+  write_results(study, folder, trainings.variants(), log);
   if (!finished) return core::ExitCode::stopped_early;
   return all ? core::ExitCode::done : core::ExitCode::failed;
 }

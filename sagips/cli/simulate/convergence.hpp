@@ -22,18 +22,21 @@ struct SimulatedConvergence {
   std::vector<std::int64_t> ranks = {64, 400};
   std::vector<std::int64_t> seeds = {1, 2, 3};
   std::size_t at_once = 1;
+  std::string conditions;  ///< one line above the tables
+  bool figures = true;
 };
 
 /// The assignments that a name stands for.
-/// throws: ConfigError for a part of an exchange that has none
+/// throws: ConfigError for a part of an exchange that has none, and for no part after a slash
 std::vector<std::string> exchange_assignments(const std::string& name);
 
-/// Looks at everything that can be wrong before anything is made. throws: ConfigError
-void check(const SimulatedConvergence& study, const Job& job);
+/// Looks at everything that can be wrong before anything is made: each exchange with what it is made of
+/// at each number of ranks. throws: ConfigError
+void check(const SimulatedConvergence& study, const Workloads& workloads);
 
 /// Trains each exchange with each seed on each number of ranks, a process each, few ranks first.
-/// Writes convergence.csv and figures into `folder`, prints the table. What lies there of the same job
-/// is not trained again.
+/// Writes convergence.csv, tables.txt and figures into `folder`, prints the tables. What lies there of
+/// the same job is not trained again.
 ///
 /// Exit code: done, stopped_early when interrupted, failed when a training failed.
 /// throws: ConfigError without SimGrid and for what no training can be; StorageError

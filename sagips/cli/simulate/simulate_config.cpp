@@ -3,11 +3,15 @@
 namespace sagips::cli {
 
 void SimulateConfig::fields(core::FieldList& list) {
-  list.add("exchanges", exchanges,
-           "exchanges to simulate, also --exchanges; none: all that can run there");
+  list.add(
+      "exchanges", exchanges,
+      "exchanges to simulate, also --exchanges; none: all that can run there, with --convergence "
+      "rabenseifner and eight that wait less");
   list.add("unfused", unfused,
            "those of them that are simulated tensor by tensor, too, as the SAGIPS paper exchanges");
-  list.add("ranks", ranks, "numbers of ranks, also --ranks", core::Range::between(2, 1e6));
+  list.add("ranks", ranks,
+           "numbers of ranks, also --ranks; with --convergence 64 and 400 where none is named",
+           core::Range::between(2, 1e6));
   list.add("platform", platform,
            "the cluster, also --platform: polaris, fat_tree, ethernet, one_node, or a file");
   list.add("epochs", epochs,
