@@ -103,6 +103,7 @@ TEST(SimulatedConvergence, JudgesOthersBesideOneThatCannotBe) {
   EXPECT_TRUE(has_row(table, "doubled", "the same for all seeds: no verdict")) << table;
   EXPECT_TRUE(has_row(table, "apart", "worse")) << table;
   EXPECT_TRUE(has_row(table, "single", "one seed: no verdict")) << table;
+  EXPECT_EQ(table.find("2.22 ("), std::string::npos) << table;  // one seed: its error is not known
   EXPECT_TRUE(has_row(table, "other", "no seed of both: no verdict")) << table;
 }
 

@@ -119,6 +119,12 @@ std::string results_table(const Shown& shown, std::optional<double> bar) {
                      rows);
 }
 
+std::string ratio_cell(const PairedRatio& ratio) {
+  if (ratio.seeds < 2) return ratio.seeds == 0 ? "" : significant(ratio.ratio, 3);
+  return text(significant(ratio.ratio, 3), " (", significant(ratio.low, 3), " .. ",
+              significant(ratio.high, 3), ")");
+}
+
 /// Each of the others against the first one.
 std::string comparison_table(const Shown& shown) {
   std::vector<PairedRatio> ratios;
@@ -132,9 +138,7 @@ std::string comparison_table(const Shown& shown) {
   auto corrected = chances.begin();
   for (std::size_t v = 1; v < shown.size(); ++v) {
     const PairedRatio& ratio = ratios[v - 1];
-    const std::string factor = text(significant(ratio.ratio, 3), " (", significant(ratio.low, 3),
-                                    " .. ", significant(ratio.high, 3), ")");
-    rows.push_back({shown[v]->label, ratio.seeds > 0 ? factor : "",
+    rows.push_back({shown[v]->label, ratio_cell(ratio),
                     verdict(ratio, ratio.chance ? std::optional(*corrected++) : std::nullopt)});
   }
   return plain_table({"against " + shown.front()->label, "of a rank [times]", "verdict"}, rows);
@@ -154,10 +158,8 @@ std::string table_of(std::int64_t ranks, const Shown& all) {
                  first.label);
   }
   told += "\n" + results_table(shown, bar);
-  if (!missing.empty()) told += text("not trained: ", core::join(missing, ", "), "\n");
-  if (!bar)
-    return told + text("no comparison: ", first.label,
-                       ", which the others are compared with, was not trained\n");
+  if (!missing.empty()) told += "not trained: " + core::join(missing, ", ") + "\n";
+  if (!bar) return told + "no comparison: " + first.label + " is what others are compared with\n";
   return shown.size() < 2 ? told : told + "\n" + comparison_table(shown);
 }
 
