@@ -151,6 +151,18 @@ const CommandEntry commands[] = {
      explain, Use::optional, Over::first},
 };
 
+// As an unset shell variable gives it.
+void require_value(const std::string& name, const std::vector<std::string>& values) {
+  const bool given =
+      !values.empty() && std::none_of(values.begin(), values.end(), [](const std::string& value) {
+        return core::trim(value).empty();
+      });
+  if (given) return;
+  throw core::ConfigError("--" + name,
+                          "has an empty value (an unset shell variable?). Give one, or leave the "
+                          "option out.");
+}
+
 void add_options(CLI::App& command, const CommandEntry& entry, Arguments& arguments) {
   for (const CommandOption& option : entry.options) {
     const std::string name = option.name;
@@ -162,6 +174,7 @@ void add_options(CLI::App& command, const CommandEntry& entry, Arguments& argume
           .add_option_function<std::vector<std::string>>(
               "--" + name,
               [&arguments, name](const std::vector<std::string>& values) {
+                require_value(name, values);
                 arguments.options[name] = values;
               },
               option.help)
