@@ -22,6 +22,8 @@ function(sagips_install)
   sagips_install_headers()
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/workloads/" DESTINATION "${CMAKE_INSTALL_DATADIR}/sagips/workloads"
     FILES_MATCHING PATTERN "*.yaml" PATTERN "README.md")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/sagips/simulate/platforms/"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/sagips/platforms" FILES_MATCHING PATTERN "*.yaml")
   foreach(program sagips sagips-simulator sagips-simulator-train)
     if(TARGET ${program})
       install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")

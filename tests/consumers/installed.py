@@ -64,6 +64,7 @@ def main():
             export PATH={prefix}/bin:$PATH
             cd {work}
             sagips --version
+            test -s {prefix}/share/sagips/platforms/fat_tree.yaml
             sagips train proxy1d {TINY}
             cmake -S example -B build -G Ninja -DCMAKE_PREFIX_PATH={prefix} -DCMAKE_BUILD_TYPE=Release
             cmake --build build
