@@ -14,12 +14,6 @@ namespace {
 using record::ParameterResult;
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Places on a terminal: every byte of UTF-8 that does not continue a letter starts one.
-std::size_t display_width(const std::string& cell) {
-  return static_cast<std::size_t>(
-      std::count_if(cell.begin(), cell.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
-}
-
 std::string aligned_line(const std::vector<std::string>& cells,
                          const std::vector<std::size_t>& widths) {
   std::string line;
@@ -34,6 +28,12 @@ std::string aligned_line(const std::vector<std::string>& cells,
 std::string value_text(double value) { return core::significant(value, 5); }
 
 }  // namespace
+
+std::size_t display_width(std::string_view text) {
+  // every byte of UTF-8 that does not continue a letter starts one
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
 
 std::string with_error(double value, double error) {
   if (!std::isfinite(error) || error <= 0)

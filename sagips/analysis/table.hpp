@@ -1,10 +1,15 @@
 #pragma once
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sagips/record/results.hpp"
 
 namespace sagips::analysis {
+
+/// Places that UTF-8 takes on a terminal.
+std::size_t display_width(std::string_view text);
 
 /// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012".
 std::string with_error(double value, double error);

@@ -19,6 +19,7 @@ import unittest
 SAGIPS = os.path.abspath(sys.argv[1])
 SIMULATOR = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else ""
 NAMED = ["run.name=s", "run.figures=false"]
+EXACT = "all_reduce,chunked_ring,double_tree,lanes,rabenseifner,recursive_doubling,ring"
 
 # An exchange takes a microsecond for each rank and array; an epoch that and its computation. With a straggler the others
 # keep a tenth of their rate.
@@ -29,19 +30,22 @@ def value(name, kind=float):
     return kind(re.search(r"^ *%s: *(.*)$" % name, job, re.M).group(1))
 ranks, epochs, fused = value("ranks", int), value("epochs", int), value("fused", str) == "true"
 exchange, tensors = value("exchange", str), len(value("tensors", str).split(","))
+floats = sum(map(int, re.search(r"tensors: *\\[?([^]\\n]*)", job).group(1).split(",")))
+promised = exchange not in ("none", "gossip", "grouped", "arar_arar", "averaged") and not exchange.startswith("rma_")
 if exchange == "gossip" and FAILS:
     sys.exit("sagips-simulator: error: gossip has no tongue")
 time.sleep(SLEEP)
-alone = 1e-6 * ranks * (1 if fused else tensors)
+alone = 0 if exchange == "none" else 1e-6 * ranks * (1 if fused else tensors)
 late = value("overlap", str) == "one_update_late"
 epoch = value("compute_s") + (0 if late else alone)
 straggler = value("straggler", int)
-rates = [1 / epoch * (1 if straggler < 0 else 0.2 if rank == straggler else 0.1 + 0.001 * rank)
+rates = [1 / max(epoch, 1e-9) * (1 if straggler < 0 else 0.2 if rank == straggler else 0.1 + 0.001 * rank)
          for rank in range(ranks)]
-result = dict(exchange=exchange, ranks=ranks, floats=1, epochs=epochs, fused=str(fused).lower(), promised="true",
-              exact="EXACT", largest_error=0.5, exchange_s=alone, epoch_s=epoch if epochs else 0, exposed_s=alone,
-              messages=ranks, bytes=1, sent_messages=ranks, sent_bytes=1, latency_s=1e-6, bandwidth=1,
-              predicted_s=alone / 2, epochs_per_s=str(rates if epochs else []), host_s=0.01, host_bytes=1)
+result = dict(exchange=exchange, ranks=ranks, floats=floats, epochs=epochs, fused=str(fused).lower(),
+              promised=str(promised).lower(), exact="EXACT", largest_error=0.5, exchange_s=alone,
+              epoch_s=epoch if epochs else 0, exposed_s=alone, messages=ranks, bytes=1, sent_messages=ranks, sent_bytes=1,
+              latency_s=1e-6, bandwidth=1, predicted_s=alone / 2, epochs_per_s=str(rates if epochs else []),
+              host_s=0.01, host_bytes=1)
 open(sys.argv[3], "w").write("".join(f"{name}: {text}\\n" for name, text in result.items()))
 """
 
@@ -136,6 +140,118 @@ class StandIn(Folder):
         for name, value in (("rate_of_slow", 0.2), ("lowest_of_others", others[0]), ("median_of_others", others[3])):
             self.assertAlmostEqual(float(leader[name]), value, places=9)
         self.assertAlmostEqual(float(follower["lowest_of_others"]), 0.1, places=9)
+        self.assertEqual({(row["ranks"], row["slowdown"]) for row in (leader, follower)}, {("8", "5")})
+        self.assertIn("rates of 8 ranks, one of them 5 times slower", output)
+
+    def test_a_follower_is_one_that_does_not_lead(self):
+        code, output = self.run_command("proxy1d", "--ranks", "4,8", "--exchanges", "arar_arar",
+                                        "exchanges.grouped.group_size=1", "simulate.scenario.compute_s=1e-3", *NAMED)
+        self.assertEqual(code, 0, output)
+        self.assertEqual([row["slow"] for row in self.rows("straggler.csv")], ["leader"])
+        self.assertIn("a slow follower is left out", output)
+
+    def test_gains_are_those_of_all_ranks_or_none(self):
+        self.write_simulator(fails="ranks == 8")
+        code, output = self.run_command("proxy1d", "--ranks", "2,4,8", "--exchanges", "ring,gossip",
+                                        "simulate.stragglers=false", "simulate.scenario.compute_s=1e-3", *NAMED)
+        self.assertEqual(code, 1, output)
+        self.assertIn("1 of 12 simulations are missing; the same command with run.name=s tries them again", output)
+        with open(self.folder + "/results.json") as file:
+            numbers = json.load(file)["numbers"]
+        self.assertIn("epoch_s gossip 4", numbers)
+        self.assertIn("gain ring", numbers)
+        self.assertNotIn("gain gossip", numbers)
+        with open(self.folder + "/tables.txt") as file:
+            lines = file.read().splitlines()
+        self.assertEqual([line.split()[1:] for line in lines if line.startswith("gossip ")], [["2.00", "4.00", "-", "-", "-"]])
+        self.assertIn("1 of 12 simulations are missing", lines[-1])
+
+    def test_nothing_is_printed_as_nothing(self):
+        code, output = self.run_command("proxy1d", "--ranks", "4", "--exchanges", "none", *NAMED)
+        self.assertEqual(code, 0, output)
+        self.assertRegex(output, r"\nnone +0\n")
+        self.assertIn("none sends nothing", output)
+
+    def test_the_table_takes_the_ranks_that_have_room(self):
+        arguments = ["simulate.stragglers=false", "simulate.scenario.compute_s=1e-3", "run.figures=false"]
+        code, output = self.run_command("proxy1d", "--exchanges", "rabenseifner", "run.name=t", *arguments)
+        self.assertEqual(code, 0, output)
+        self.assertRegex(output, r"\nexchange of an epoch \[µs\], ranks: +4 +8 +20 +40 +100 +200 +400 +gain")
+        self.assertNotIn("other numbers of ranks", output)
+        many = range(2, 22)
+        code, output = self.run_command("proxy1d", "--exchanges", "rabenseifner", "--ranks",
+                                        ",".join(map(str, many)), *NAMED, *arguments)
+        self.assertEqual(code, 0, output)
+        head = next(line for line in output.splitlines() if line.startswith("exchange of an epoch"))
+        self.assertTrue(90 < len(head) <= 110, head)
+        self.assertRegex(head, "ranks: +2 .* 21 +gain")
+        self.assertIn("other numbers of ranks: in simulate.csv", output)
+
+    def test_an_exchange_that_blocks_when_simulated_is_never_late(self):
+        arguments = ["proxy1d", "--ranks", "4,8", "simulate.scenario.compute_s=1e-3"]
+        code, output = self.run_command(*arguments, "--exchanges", "all_reduce,lanes", *NAMED)
+        self.assertEqual(code, 0, output)
+        self.assertEqual({row["exchange"] for row in self.rows("simulate.csv")
+                          if row["simulation"] == "one_update_late"}, {"lanes"})
+        self.assertIn("all_reduce is not simulated one update late", output)
+
+    def test_what_a_calibration_leaves_out_is_said(self):
+        arguments = ["proxy1d/paper", "--ranks", "4,8", "--exchanges", "ring", "simulate.stragglers=false"]
+        code, output = self.run_command(*arguments, "run.name=jitter", "simulate.scenario.jitter=0.1",
+                                        "run.figures=false")
+        self.assertEqual(code, 0, output)
+        self.assertIn("would gain 1.97 of 2 from 4 to 8 ranks by its exchange alone", output)
+
+    def test_memory_that_costs_nothing_is_told(self):
+        words = "memory and GPU copies cost nothing on this platform: set memory_bandwidth, gpu_copy\n"
+        for exchange, told in (("rma_ring", True), ("lanes", False)):
+            code, output = self.run_command("proxy1d", "--ranks", "4,8", "--exchanges", exchange, "run.figures=false",
+                                            f"run.name={exchange}")
+            self.assertEqual(code, 0, output)
+            self.assertEqual(words in output, told, output)
+            with open(f"{self.scratch.name}/runs/proxy1d/{exchange}/tables.txt") as file:
+                self.assertEqual(words in file.read(), told)
+
+    def test_results_of_another_build_or_job_are_not_taken_over(self):
+        arguments = ["proxy1d", "--ranks", "4,8", "--exchanges", "rabenseifner,gossip", "simulate.stragglers=false",
+                     "simulate.scenario.compute_s=1e-3", *NAMED]
+        self.write_simulator(fails=True)
+        self.assertEqual(self.run_command(*arguments)[0], 1)
+        self.write_simulator()
+        stem = self.folder + "/simulations/rabenseifner_{}_exchange{}"
+        with open(stem.format(4, ".yaml")) as file:
+            job = file.read()
+        version = subprocess.run([SAGIPS, "--version"], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(job.splitlines()[0], "# " + version.strip())
+        with open(stem.format(4, ".yaml"), "w") as file:
+            file.write(job.replace(job.splitlines()[0], "# sagips 0.0.1 (another)"))
+        with open(stem.format(8, ".result.yaml")) as file:
+            result = file.read()
+        with open(stem.format(8, ".result.yaml"), "w") as file:
+            file.write(result.replace("promised: true\n", "").replace("exact: true\n", ""))
+        late = self.folder + "/simulations/rabenseifner_8_one_update_late.result.yaml"
+        before = os.stat(late).st_mtime_ns
+        code, output = self.run_command(*arguments)
+        self.assertEqual(code, 0, output)
+        with open(stem.format(4, ".yaml")) as file:
+            self.assertEqual(file.read(), job)
+        with open(stem.format(8, ".result.yaml")) as file:
+            self.assertEqual(file.read(), result)
+        self.assertEqual(os.stat(late).st_mtime_ns, before, "the others are as they were")
+
+    def test_a_full_disk_ends_it_at_once(self):
+        self.write_simulator(fails='not open(sys.argv[3], "w").write(" " * 200000)')
+        # no file may grow beyond 40 KB: a full disk, without the right to make one
+        job = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 40; exec "$@"', "bash", self.program, "simulate",
+                              "proxy1d", "--ranks", "4,8", "--exchanges", "gossip,lanes,ring", "simulate.at_once=1",
+                              "simulate.stragglers=false", "simulate.scenario.compute_s=1e-3", *NAMED],
+                             cwd=self.scratch.name, check=False, capture_output=True, text=True, timeout=60)
+        self.assertEqual(job.returncode, 1, job.stderr)
+        self.assertIn("cannot be written", job.stderr.splitlines()[-1])
+        started = [name for name in os.listdir(self.folder + "/simulations") if name.endswith(".txt")]
+        self.assertEqual(len([name for name in started if name.startswith("gossip")]), 1, started)
+        with open(self.folder + "/status.json") as file:
+            self.assertEqual(json.load(file)["status"], "stopped")
 
     def test_measured_epochs_become_computation_times(self):
         subprocess.run([SAGIPS, "train", "proxy1d", "train.epochs=30", "batch.samples=8", "toy.events=500",
@@ -186,6 +302,7 @@ class StandIn(Folder):
         job.send_signal(signal.SIGINT)
         output, _ = job.communicate(timeout=60)
         self.assertEqual(job.returncode, 3, output)
+        self.assertRegex(output, r"\nstopped: \d+ of 12 simulations are missing; the same command goes on\n")
         times = {name: os.stat(f"{done}/{name}").st_mtime_ns for name in results()}
         self.assertTrue(times)
         self.write_simulator()
@@ -221,6 +338,14 @@ class StandIn(Folder):
         self.refused("there is no exchange to simulate", "proxy1d", "generator.shared=none")
         self.refused("shared_node needs all its ranks on one node", "proxy1d", "--exchanges", "shared_node")
         self.refused("nowhere", "proxy1d", "simulate.compute_from=nowhere")
+        self.refused("among 4 (nobody would be slow there)", "proxy1d", "--ranks", "4,8", "simulate.scenario.straggler=4")
+        self.refused("pause_every is not", "proxy1d", "simulate.scenario.pause_s=1")
+        self.refused("pause_s is not", "proxy1d", "simulate.scenario.pause_every=1")
+        self.refused("costs nothing on this platform", "proxy1d", "simulate.scenario.data_bytes=1000")
+        self.refused("waits in MPI_Allreduce", "proxy1d", "--exchanges", "all_reduce",
+                     "simulate.scenario.overlap=one_update_late")
+        for value in ("--ranks", "--exchanges", "--platform"):
+            self.refused(value + ": has an empty value", "proxy1d", value, "")
         self.refused("two sources of one number", "proxy1d", "simulate.compute_from=a", "simulate.scenario.compute_s=1")
 
 
@@ -257,6 +382,24 @@ class RealSimulator(Folder):
             self.assertTrue(os.path.exists(f"{self.folder}/figures/{name}.svg"), name)
         with open(self.folder + "/report.html") as page:
             self.assertIn("Training time against ranks", page.read())
+
+    def test_sums_are_what_simulated_epochs_take(self):
+        arguments = ["proxy1d/paper", "--ranks", "40", "simulate.scenario.compute_s=2e-4", "simulate.stragglers=false",
+                     "run.figures=false", "--exchanges", EXACT, "simulate.unfused=[ring]"]
+        code, output = self.run_command(*arguments, "run.name=s")
+        self.assertEqual(code, 0, output)
+        sums = {(row["exchange"], row["fused"]): row for row in self.rows("simulate.csv")
+                if row["simulation"] == "training"}
+        self.assertEqual({way for way, row in sums.items() if row["epoch"] == "simulated"}, {("double_tree", "yes")})
+        self.folder = self.scratch.name + "/runs/proxy1d/epochs"
+        code, output = self.run_command(*arguments, "run.name=epochs", "simulate.epochs=6")
+        self.assertEqual(code, 0, output)
+        for way, row in sums.items():
+            epochs = self.row("training", way[0], 40, way[1])
+            self.assertEqual(epochs["epoch"], "simulated")
+            ratio = float(epochs["epoch_s"]) / float(row["epoch_s"])
+            if row["epoch"] == "sum":
+                self.assertAlmostEqual(ratio, 1, delta=0.01, msg=way)
 
 
 if __name__ == "__main__":

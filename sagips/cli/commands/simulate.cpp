@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <filesystem>
+#include <functional>
 #include <iostream>
 #include <optional>
+#include <set>
 
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/job_document.hpp"
@@ -7,9 +11,11 @@
 #include "sagips/cli/run_report.hpp"
 #include "sagips/cli/simulate/compute_time.hpp"
 #include "sagips/cli/simulate/convergence.hpp"
+#include "sagips/cli/simulate/printed_tables.hpp"
 #include "sagips/cli/simulate/run_simulations.hpp"
 #include "sagips/cli/simulate/simulate_results.hpp"
 #include "sagips/cli/study/study_folder.hpp"
+#include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
@@ -37,56 +43,74 @@ std::size_t at_once(const Job& job) {
   return static_cast<std::size_t>(asked > 0 ? asked : nn::allowed_processors());
 }
 
-/// First what says how long an epoch computes, then everything. Returns false when it was
-/// interrupted.
-bool simulate_all(const Job& job, const std::string& folder, const SimulatePlan& plan,
-                  const std::optional<ComputeTime>& given, SimulationOutcome& outcome,
-                  core::Log& log) {
+// What a stop leaves undone: whatever the computation is, as many are simulated.
+void count_missing(const Job& job, const SimulatePlan& plan, SimulationOutcome& outcome,
+                   const std::vector<Simulation>& run) {
+  std::set<std::string> there;
+  for (const Simulation& one : run)
+    if (one.result) there.insert(one.name);
+  ComputeTime any = outcome.compute;
+  if (!outcome.finished && any.mean_s <= 0) any.mean_s = 1;
+  const std::vector<Simulation> all = study_simulations(job, plan, any);
+  outcome.planned = all.size();
+  outcome.missing = static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(), [&](const Simulation& one) { return there.count(one.name) == 0; }));
+}
+
+/// First what says how long an epoch computes, then everything.
+SimulationOutcome simulate_all(const Job& job, const std::string& folder, const SimulatePlan& plan,
+                               const std::optional<ComputeTime>& given, core::Log& log) {
+  SimulationOutcome outcome;
   const auto run = [&](std::vector<Simulation> all, bool (*is_kept)(const Simulation&)) {
-    const bool finished = run_simulations(folder, at_once(job), all, log);
+    outcome.finished = run_simulations(folder, at_once(job), all, log);
+    count_missing(job, plan, outcome, all);
     for (Simulation& one : all)
       if (is_kept(one)) outcome.simulations.push_back(std::move(one));
-    return finished;
   };
   if (given) outcome.compute = *given;
   if (!given) {
     outcome.compute.origin = "the computation of an epoch is not known yet";
-    if (!run(calibrating_simulations(job, plan), calibrates)) return false;
-    outcome.compute = calibrated_compute_time(job, outcome.simulations);
+    run(calibrating_simulations(job, plan), calibrates);
+    if (!outcome.finished) return outcome;
+    outcome.compute = calibrated_compute_time(job, plan, outcome.simulations);
   }
   log.info(outcome.compute.origin);
-  return run(study_simulations(job, plan, outcome.compute), [](const Simulation&) { return true; });
+  run(study_simulations(job, plan, outcome.compute), [](const Simulation&) { return true; });
+  return outcome;
 }
 
-core::ExitCode end_of(const record::RunDirectory& folder, bool finished,
-                      const SimulationOutcome& outcome) {
-  std::size_t failed = 0;
-  for (const Simulation& one : outcome.simulations) {
-    if (one.failure.empty()) continue;
-    ++failed;
-    std::cout << one.name << " failed: " << one.failure << '\n';
-  }
-  std::cout << "run folder: " << folder.path() << std::endl;
-  folder.finish(!finished    ? record::RunStatus::stopped
-                : failed > 0 ? record::RunStatus::failed
-                             : record::RunStatus::finished);
-  if (!finished) return core::ExitCode::stopped_early;
-  return failed > 0 ? core::ExitCode::failed : core::ExitCode::done;
-}
-
-bool all_there(const SimulationOutcome& outcome) {
+core::ExitCode end_of(const record::RunDirectory& folder, const SimulationOutcome& outcome) {
   for (const Simulation& one : outcome.simulations)
-    if (!one.result) return false;
-  return true;
+    if (!one.failure.empty()) std::cout << one.name << " failed: " << one.failure << '\n';
+  const std::string missing =
+      missing_line(outcome, std::filesystem::path(folder.path()).filename().string());
+  if (!missing.empty()) std::cout << missing << '\n';
+  std::cout << "run folder: " << folder.path() << std::endl;
+  folder.finish(!outcome.finished    ? record::RunStatus::stopped
+                : outcome.complete() ? record::RunStatus::finished
+                                     : record::RunStatus::failed);
+  if (!outcome.finished) return core::ExitCode::stopped_early;
+  return outcome.complete() ? core::ExitCode::done : core::ExitCode::failed;
 }
 
-core::ExitCode simulate_exchanges(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = job_of(workloads, arguments);
-  const SimulatePlan plan = plan_simulations(job);
-  const std::optional<ComputeTime> given = given_compute_time(job);
-  const record::OpenedRun opened =
-      open_study(job, "simulate", arguments,
-                 {"simulate.exchanges", "simulate.unfused", "simulate.ranks", "simulate.at_once"});
+// A disk that fills while simulations run is no bad input. The same command goes on once it has
+// room.
+core::ExitCode ended_by_a_full_disk(const record::RunDirectory& folder,
+                                    const std::function<core::ExitCode()>& call) {
+  try {
+    return call();
+  } catch (const core::StorageError& error) {
+    try {
+      folder.finish(record::RunStatus::stopped);
+    } catch (const core::StorageError&) {  // it is unfinished then
+    }
+    throw core::Error(error.what());
+  }
+}
+
+core::ExitCode simulate_into(const record::OpenedRun& opened, const Job& job,
+                             const Arguments& arguments, const SimulatePlan& plan,
+                             const std::optional<ComputeTime>& given) {
   const record::RunDirectory& folder = opened.directory;
   core::Log log;
   log.add_file(folder.file(files::log.name));
@@ -98,12 +122,22 @@ core::ExitCode simulate_exchanges(const Workloads& workloads, const Arguments& a
                       plan.ways.size(), " exchanges of ", plan.floats(), " floats in ",
                       plan.tensors.size(), " tensors on ", job.settings.simulate.platform, ", ",
                       plan.ranks.front(), " to ", plan.ranks.back(), " ranks"));
-  SimulationOutcome outcome;
-  const bool finished = simulate_all(job, folder.path(), plan, given, outcome, log);
-  write_simulation(job, folder.path(), plan, outcome, finished && all_there(outcome), log);
-  const core::ExitCode code = end_of(folder, finished, outcome);
+  const SimulationOutcome outcome = simulate_all(job, folder.path(), plan, given, log);
+  write_simulation(job, folder.path(), plan, outcome, log);
+  const core::ExitCode code = end_of(folder, outcome);
   if (job.settings.run.figures) say_run_report(folder.path(), log);
   return code;
+}
+
+core::ExitCode simulate_exchanges(const Workloads& workloads, const Arguments& arguments) {
+  const Job job = job_of(workloads, arguments);
+  const SimulatePlan plan = plan_simulations(job);
+  const std::optional<ComputeTime> given = given_compute_time(job);
+  const record::OpenedRun opened =
+      open_study(job, "simulate", arguments,
+                 {"simulate.exchanges", "simulate.unfused", "simulate.ranks", "simulate.at_once"});
+  return ended_by_a_full_disk(opened.directory,
+                              [&] { return simulate_into(opened, job, arguments, plan, given); });
 }
 
 // Trainings take longer than messages alone: where nothing is named, fewer than the scan's.

@@ -19,6 +19,7 @@ std::optional<ComputeTime> given_compute_time(const Job& job);
 
 /// The computation c with which the ring, tensor by tensor, gains `simulate.paper_gain`: its epochs
 /// take c + t, t simulated. mean_s is 0 where that cannot be had; `origin` says why.
-ComputeTime calibrated_compute_time(const Job& job, const std::vector<Simulation>& exchanges);
+ComputeTime calibrated_compute_time(const Job& job, const SimulatePlan& plan,
+                                    const std::vector<Simulation>& exchanges);
 
 }  // namespace sagips::cli

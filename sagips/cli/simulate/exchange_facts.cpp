@@ -40,14 +40,18 @@ class IdleCommunicator final : public comm::Communicator {
   comm::Request all_reduce(std::span<const float>, std::span<float>) override { return {}; }
   void all_gather(std::span<const std::byte>, std::span<std::byte>) override {}
   std::unique_ptr<comm::Memory> share(std::size_t) override {
+    shares_ = true;
     return std::make_unique<IdleMemory>(nodes_, rank());
   }
+  bool shares() const { return shares_; }
   void abort(int) override { throw core::Error("a rank that does nothing cannot fail."); }
   std::string description() const override { return "nothing"; }
 
  private:
   bool test(std::uint64_t) override { return true; }
   void forget(std::uint64_t) noexcept override {}
+
+  bool shares_ = false;
 };
 
 double messages_of_epoch(const comm::Exchange& exchange, std::int64_t floats) {
@@ -76,6 +80,7 @@ ExchangeFacts exchange_facts(const std::string& name, const comm::ExchangesConfi
     if (name == "all_reduce") messages *= 2 * std::log2(static_cast<double>(ranks));
     facts.period = exchange->period();
     facts.exact = exchange->promise().exact;
+    facts.through_memory = facts.through_memory || idle.shares();
     facts.busiest = std::max(facts.busiest, messages);
     if (rank < first_node)
       facts.messages += messages * static_cast<double>(ranks) / static_cast<double>(first_node);

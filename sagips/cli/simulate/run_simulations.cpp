@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <exception>
 #include <filesystem>
+#include <numeric>
 
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/study/crew.hpp"
@@ -11,6 +13,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/core/version.hpp"
 #include "sagips/record/run_files.hpp"
 
 namespace sagips::cli {
@@ -23,9 +26,16 @@ using core::text;
 constexpr const char* job_ending = ".yaml";
 constexpr const char* result_ending = ".result.yaml";
 constexpr double worth_a_line_s = 10;  // of a simulation; most take less than one
+constexpr std::size_t room = 65536;    // bytes; a result of a thousand ranks takes a third
 
 std::string stem(const std::string& folder, const Simulation& one) {
   return text(folder, "/", record::run_files::simulations.name, "/", one.name);
+}
+
+// The build stands in it: exchanges change with the program.
+std::string job_text(const Simulation& one) {
+  return text("# sagips ", core::version(), " (", core::git_hash(), ")\n",
+              core::write_config(one.job));
 }
 
 bool is_same_job(const std::string& path, const std::string& job) {
@@ -48,15 +58,27 @@ std::string last_words(const std::string& log) {
   return mark == std::string::npos ? last : last.substr(mark + 7);
 }
 
+// What is missing in a file reads like a default, and says something else then.
+bool answers(const simulate::ReplayResult& result, const Simulation& one) {
+  const simulate::ReplayConfig& job = one.job;
+  const auto floats = std::accumulate(job.tensors.begin(), job.tensors.end(), std::int64_t{0});
+  return result.exchange == job.exchange && result.ranks == job.ranks && result.floats == floats &&
+         result.fused == job.fused && result.epochs == job.epochs &&
+         (!job.alone || result.promised == one.way.facts.exact) &&
+         (job.epochs == 0 || result.epochs_per_s.size() == static_cast<std::size_t>(job.ranks));
+}
+
 void read_result(const std::string& path, Simulation& one) {
-  one.result = simulate::read_replay_result(path);
+  const simulate::ReplayResult found = simulate::read_replay_result(path);
+  if (!answers(found, one)) throw core::Error(text("its result does not fit its job; see ", path));
+  one.result = found;
   simulate::ReplayResult& result = *one.result;
   if (one.computation_s > 0) {
     result.epoch_s = one.computation_s + result.exchange_s;
     result.exposed_s = result.exchange_s;
     result.epochs_per_s.assign(static_cast<std::size_t>(result.ranks), 1 / result.epoch_s);
   }
-  if (!one.job.alone || !result.promised || result.exact) return;
+  if (!result.promised || result.exact) return;
   one.failure = text("it promises the exact mean, and the ranks did not hold it (largest error ",
                      core::significant(one.result->largest_error, 2), ")");
   one.result.reset();
@@ -70,7 +92,7 @@ class Runs {
     const std::string simulator = simulator_program();
     for (std::size_t i = 0; i < all.size(); ++i) {
       Simulation& one = all[i];
-      const std::string job = core::write_config(one.job), place = stem(folder_, one);
+      const std::string job = job_text(one), place = stem(folder_, one);
       const std::string answer = place + result_ending;
       if (is_same_job(place + job_ending, job) && fs::exists(answer)) try {
           read_result(answer, one);
@@ -100,20 +122,28 @@ class Runs {
       fail(all_[pending_[i]], reason);
     };
     watch.waiting = [&] { show(); };
-    watch.interrupted = [] { return InterruptGuard::requested(); };
-    return run_side_by_side(programs_, at_once, watch);
+    watch.interrupted = [&] { return InterruptGuard::requested() || no_room_; };
+    const bool finished = run_side_by_side(programs_, at_once, watch);
+    if (no_room_) std::rethrow_exception(no_room_);
+    return finished;
   }
 
  private:
   void fail(Simulation& one, const std::string& reason) {
     one.failure = reason;
-    progress_.warning(text(one.name, " failed: ", reason));
+    try {
+      require_room(text(folder_, "/", record::run_files::simulations.name));
+      progress_.warning(text(one.name, " failed: ", reason));
+    } catch (const core::StorageError&) {
+      no_room_ = std::current_exception();
+    }
   }
 
   void note_end(std::size_t i, const Ending& ending) {
     Simulation& one = all_[pending_[i]];
     const std::string place = stem(folder_, one);
-    if (InterruptGuard::requested() && (ending.signal != 0 || ending.exit_code != 0)) return;
+    if ((InterruptGuard::requested() || no_room_) && (ending.signal != 0 || ending.exit_code != 0))
+      return;
     if (ending.signal != 0)
       return fail(one,
                   text("ended by signal ", ending.signal, " (", strsignal(ending.signal), ")"));
@@ -154,6 +184,7 @@ class Runs {
   std::vector<ChildProgram> programs_;
   std::size_t running_ = 0;
   std::optional<std::size_t> shown_;
+  std::exception_ptr no_room_;
 };
 
 }  // namespace
@@ -166,6 +197,13 @@ std::string simulator_program(const std::string& name) {
                                 " is not there). Install SimGrid (Debian, Ubuntu: apt-get install "
                                 "libsimgrid-dev) and build again.");
   return path;
+}
+
+void require_room(const std::string& folder) {
+  const std::string path = folder + "/room.txt";
+  core::write_file(path, std::string(room, '\n'));
+  std::error_code ignored;
+  fs::remove(path, ignored);
 }
 
 bool run_simulations(const std::string& folder, std::size_t at_once, std::vector<Simulation>& all,

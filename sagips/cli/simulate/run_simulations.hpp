@@ -16,9 +16,14 @@ std::string simulator_program(const std::string& name = "sagips-simulator");
 /// what came of it. Jobs and results stay in `folder`/simulations; what lies there of the same job
 /// is not simulated again. One that fails costs the others nothing.
 ///
+/// Results of another build are not taken over. A full disk ends them all.
+///
 /// Returns false when it was interrupted.
 /// throws: Error, StorageError
 bool run_simulations(const std::string& folder, std::size_t at_once, std::vector<Simulation>& all,
                      core::Log& log);
+
+/// throws: StorageError when what a simulation leaves has no room in a folder
+void require_room(const std::string& folder);
 
 }  // namespace sagips::cli

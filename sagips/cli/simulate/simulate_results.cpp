@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 
 #include "sagips/cli/simulate/compute_time.hpp"
+#include "sagips/cli/simulate/printed_tables.hpp"
+#include "sagips/cli/simulate/run_simulations.hpp"
 #include "sagips/cli/study/study_figure.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
@@ -51,6 +54,14 @@ std::vector<analysis::PublishedLine> published(const Job& job, const SimulatePla
   return lines;
 }
 
+// A figure that could not be drawn costs only itself, unless it found no room.
+bool drawn(const analysis::Figure& figure, const std::string& folder, const std::string& name,
+           core::Log& log) {
+  const bool done = !draw_figure(figure, folder, name, log).empty();
+  if (!done) require_room(folder);
+  return done;
+}
+
 void draw(const Job& job, const std::string& folder, const analysis::SimulatedTraining& training,
           const std::vector<StragglerRow>& stragglers, core::Log& log) {
   if (!job.settings.run.figures) return;
@@ -59,21 +70,23 @@ void draw(const Job& job, const std::string& folder, const analysis::SimulatedTr
       std::any_of(training.exchanges.begin(), training.exchanges.end(),
                   [](const SimulatedExchange& one) { return one.points.front().epoch_s > 0; });
   // without gnuplot the first one says so
-  if (draw_figure(analysis::exchange_time_over_ranks(training), folder, "exchange_over_ranks", log)
-          .empty())
+  if (!drawn(analysis::exchange_time_over_ranks(training), folder, "exchange_over_ranks", log))
     return;
-  draw_figure(analysis::simulated_over_predicted(training), folder, "cost_against_simulated", log);
+  drawn(analysis::simulated_over_predicted(training), folder, "cost_against_simulated", log);
   if (trained) {
-    draw_figure(analysis::simulated_time_over_ranks(training), folder, "fig11_training_time", log);
-    draw_figure(analysis::simulated_rate_over_ranks(training), folder, "fig12_analysis_rate", log);
+    drawn(analysis::simulated_time_over_ranks(training), folder, "fig11_training_time", log);
+    drawn(analysis::simulated_rate_over_ranks(training), folder, "fig12_analysis_rate", log);
   }
   std::vector<analysis::StragglerRates> leader, follower;
   for (const StragglerRow& row : stragglers)
     (row.who == What::slow_leader ? leader : follower)
         .push_back({row.exchange, row.median, row.lowest});
   if (!stragglers.empty())
-    draw_figure(analysis::straggler_rates(leader, follower, training.conditions), folder,
-                "straggler", log);
+    drawn(analysis::straggler_rates(
+              leader, follower,
+              text(training.conditions, "; ",
+                   straggler_conditions(stragglers, job.settings.simulate.scenario.slowdown))),
+          folder, "straggler", log);
   std::cout << "figures: " << folder << "/" << files::figures.name << '\n';
 }
 
@@ -83,9 +96,10 @@ std::string suffix_of(const SimulatedExchange& one) {
 }
 
 void write_numbers(const Job& job, const std::string& folder, const SimulationOutcome& outcome,
-                   const std::vector<SimulatedExchange>& exchanges,
-                   const std::vector<StragglerRow>& stragglers, bool complete) {
+                   const std::vector<SimulatedExchange>& exchanges, const SimulatePlan& plan,
+                   const std::vector<StragglerRow>& stragglers) {
   record::Results results;
+  const bool complete = outcome.complete();
   results.workload = job.settings.workload;
   results.version = core::version();
   results.git_hash = core::git_hash();
@@ -104,7 +118,7 @@ void write_numbers(const Job& job, const std::string& folder, const SimulationOu
       if (point.exchange_s > 0) results.numbers.push_back({"exchange_s" + at, point.exchange_s});
       if (point.epoch_s > 0) results.numbers.push_back({"epoch_s" + at, point.epoch_s});
     }
-    if (const double gain = gain_of(one); gain > 0)
+    if (const double gain = gain_of(one, plan); gain > 0)
       results.numbers.push_back({"gain " + name, gain});
   }
   for (const StragglerRow& row : stragglers)
@@ -115,22 +129,25 @@ void write_numbers(const Job& job, const std::string& folder, const SimulationOu
 }  // namespace
 
 void write_simulation(const Job& job, const std::string& folder, const SimulatePlan& plan,
-                      const SimulationOutcome& outcome, bool complete, core::Log& log) {
+                      const SimulationOutcome& outcome, core::Log& log) {
   const std::vector<SimulatedExchange> exchanges = simulated_exchanges(job, plan, outcome);
   if (exchanges.empty()) return;
   const std::vector<StragglerRow> stragglers = straggler_rows(plan, outcome);
+  const double slowdown = job.settings.simulate.scenario.slowdown;
   const auto path = [&](const record::RunFile& file) { return text(folder, "/", file.name); };
   core::write_file(path(files::simulated), simulations_csv(job, plan, outcome));
   core::write_file(path(files::cost), cost_csv(plan, outcome));
-  if (!stragglers.empty()) core::write_file(path(files::straggler), straggler_csv(stragglers));
+  if (!stragglers.empty())
+    core::write_file(path(files::straggler), straggler_csv(stragglers, slowdown));
   std::string told = text(job.settings.simulate.platform, ", ", plan.floats(), " floats in ",
                           plan.tensors.size(), " tensors; ", outcome.compute.origin, "\n\n",
                           simulation_table(plan, outcome, exchanges));
-  if (!stragglers.empty())
-    told += "\n" + straggler_table(stragglers, job.settings.simulate.scenario.slowdown);
+  if (!stragglers.empty()) told += "\n" + straggler_table(stragglers, slowdown);
   std::cout << '\n' << told << std::endl;
-  core::write_file(path(files::tables), told);
-  write_numbers(job, folder, outcome, exchanges, stragglers, complete);
+  const std::string missing =
+      missing_line(outcome, std::filesystem::path(folder).filename().string());
+  core::write_file(path(files::tables), missing.empty() ? told : text(told, "\n", missing, "\n"));
+  write_numbers(job, folder, outcome, exchanges, plan, stragglers);
   const analysis::SimulatedTraining training{
       .exchanges = exchanges,
       .published = published(job, plan, exchanges),

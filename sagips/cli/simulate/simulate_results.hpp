@@ -7,8 +7,8 @@
 namespace sagips::cli {
 
 /// Files, figures and tables of a study of simulations; tables go to the terminal as well.
-/// complete: nothing failed and nothing was interrupted. throws: StorageError
+/// throws: StorageError, also where a figure finds no room
 void write_simulation(const Job& job, const std::string& folder, const SimulatePlan& plan,
-                      const SimulationOutcome& outcome, bool complete, core::Log& log);
+                      const SimulationOutcome& outcome, core::Log& log);
 
 }  // namespace sagips::cli

@@ -68,6 +68,28 @@ void check_name(const std::string& exchange, const std::string& where) {
                       "wall clock). Name the exchanges that it chooses from.");
 }
 
+[[noreturn]] void refuse_key(const std::string& key, const std::string& problem) {
+  throw ConfigError("simulate.scenario." + key, problem);
+}
+
+// What would be taken and do nothing.
+void check_scenario(const SimulatePlan& plan, const simulate::ScenarioConfig& scenario) {
+  if (scenario.straggler >= plan.ranks.front())
+    refuse_key("straggler",
+               text("there is no rank ", scenario.straggler, " among ", plan.ranks.front(),
+                    " (nobody would be slow there). Name a rank below ", plan.ranks.front(),
+                    ", or leave out ", plan.ranks.front(), " ranks."));
+  if (scenario.pause_s > 0 && scenario.pause_every == 0)
+    refuse_key("pause_s", "is set and pause_every is not (there would be no pause). Set both.");
+  if (scenario.pause_every > 0 && scenario.pause_s <= 0)
+    refuse_key("pause_every", "is set and pause_s is not (pauses would take no time). Set both.");
+  if (scenario.data_bytes > 0 && plan.platform.gpu_copy.bandwidth <= 0)
+    refuse_key(
+        "data_bytes",
+        "costs nothing on this platform (its gpu_copy has no bandwidth). Copy the platform's "
+        "file and set gpu_copy there.");
+}
+
 /// Makes a plan's ways.
 class Planner {
  public:
@@ -83,20 +105,41 @@ class Planner {
       if (!seen.insert(name).second)
         throw ConfigError("--exchanges", text("'", name, "' is there twice. Name a value once."));
     }
+    if (is_late() && seen.count("all_reduce") > 0)
+      throw ConfigError("--exchanges", text("'all_reduce' ", why_never_late, ". Leave it out."));
     names_ = config_.exchanges.empty() ? all_names() : config_.exchanges;
   }
 
   void plan() {
-    for (const std::string& name : names_) plan_exchange(name);
+    for (const std::string& name : names_) {
+      plan_exchange(name);
+      if (!is_late() && !can_be_late(name))
+        plan_.left_out.push_back(
+            text(name, " is not simulated one update late: it ", why_never_late));
+    }
+    plan_stragglers();
+  }
+
+ private:
+  static constexpr const char* why_never_late =
+      "waits in MPI_Allreduce when it is simulated (it would hide nothing behind computation)";
+
+  void plan_stragglers() {
     const std::int64_t ranks =
         std::min({config_.straggler_ranks, plan_.ranks.back(), plan_.platform.most_ranks()});
     if (!config_.stragglers || ranks < 3) return;  // the slow one, and others with a lowest rate
     for (const std::string& name : names_)
       if (const auto way = way_of(name, true, ranks)) plan_.with_stragglers.push_back(*way);
+    const std::int64_t groups_of = job_.settings.exchanges.grouped.group_size;
+    plan_.has_followers = (groups_of > 0 ? groups_of : plan_.platform.ranks_per_node) > 1;
+    if (!plan_.has_followers)
+      plan_.left_out.push_back("a slow follower is left out: every rank leads its group of one");
   }
 
- private:
   bool all() const { return config_.exchanges.empty(); }
+  bool is_late() const {
+    return config_.scenario.overlap == simulate::ScenarioConfig::Overlap::one_update_late;
+  }
 
   std::vector<std::string> all_names() {
     const comm::Grouped::Config& grouped = job_.settings.exchanges.grouped;
@@ -104,6 +147,7 @@ class Planner {
     for (const std::string& name : comm::known_exchanges().names()) {
       std::string why;
       if (name == "auto") why = "it chooses by measuring this machine";
+      if (is_late() && !can_be_late(name)) why = text("it ", why_never_late);
       if (plain_name(name) != name) why = "it is " + plain_name(name);
       if (name == "grouped" && grouped.inner == "ring" && grouped.outer == "ring")
         why = "with these settings it is arar_arar";
@@ -180,6 +224,7 @@ SimulatePlan plan_simulations(const Job& job) {
   plan.ranks = ascending(job.settings.simulate.ranks);
   plan.platform = simulate::read_platform(job.settings.simulate.platform);
   plan.platform.check(plan.ranks.back());
+  check_scenario(plan, job.settings.simulate.scenario);
   plan.tensors = shared_tensors(job);
   Planner(job, plan).plan();
   if (plan.ways.empty())

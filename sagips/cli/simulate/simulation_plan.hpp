@@ -25,14 +25,15 @@ struct SimulatePlan {
   std::vector<std::int64_t> ranks;    ///< ascending
   std::vector<std::int64_t> tensors;  ///< lengths of what the ranks share of the generator
   std::vector<SimulatedWay> ways;     ///< by exchange, tensor by tensor first, then by ranks
-  std::vector<SimulatedWay> with_stragglers;
+  std::vector<SimulatedWay> with_stragglers;  ///< all at one number of ranks
+  bool has_followers = true;          ///< rank 1 leads nobody; false: groups of one rank, all lead
   std::vector<std::string> left_out;  ///< why something is not simulated, one line each
 
   std::int64_t floats() const;
   std::int64_t nodes(std::int64_t of_ranks) const;
 };
 
-/// throws: ConfigError for ranks, exchanges and platforms that cannot be
+/// throws: ConfigError for ranks, exchanges and platforms that cannot be, and what would do nothing
 SimulatePlan plan_simulations(const Job& job);
 
 /// Computation of an epoch, and where it comes from.
@@ -57,12 +58,20 @@ struct Simulation {
   std::string name;  ///< of its files
   simulate::ReplayConfig job;
   double messages = 0;  ///< of all ranks and epochs: how long it takes to simulate
-  /// Where all ranks come to an exact exchange at the same time, an epoch is this computation and the
-  /// exchange by itself, and only that is simulated; 0: the epochs are.
+  /// Where an epoch `is_a_sum` of this computation and the exchange by itself, only that is
+  /// simulated; 0: the epochs are.
   double computation_s = 0;
   std::optional<simulate::ReplayResult> result{};
   std::string failure{};  ///< why there is none
 };
+
+/// Whether an epoch takes its computation and the exchange by itself: an exact exchange to which all
+/// ranks come, and which they leave, at the same time.
+bool is_a_sum(const SimulatePlan& plan, const SimulatedWay& way,
+              const simulate::ScenarioConfig& scenario);
+
+/// Whether it goes on during computation in the simulator as it does on a cluster.
+bool can_be_late(const std::string& exchange);
 
 std::string word(Simulation::What what);  ///< "exchange", "training", ...
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
-#include "sagips/analysis/table.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/csv.hpp"
@@ -20,10 +18,6 @@ using Family = SimulatedExchange::Family;
 using What = Simulation::What;
 
 constexpr double bar = 0.2;  // beyond which a prediction is flagged
-
-std::string microseconds(double seconds) {
-  return seconds > 0 ? core::significant(1e6 * seconds, seconds < 1e-4 ? 3 : 4) : "";
-}
 
 std::string row_of(const std::vector<std::string>& cells) { return core::join(cells, ",") + "\n"; }
 
@@ -42,7 +36,7 @@ std::optional<StragglerRow> straggler_row(const SimulatedWay& way, What who,
   if (!before || !now || before->epochs_per_s.size() != now->epochs_per_s.size())
     return std::nullopt;
   const std::size_t slow_rank = who == What::slow_leader ? 0 : 1;
-  StragglerRow row{.exchange = way.exchange, .who = who};
+  StragglerRow row{.exchange = way.exchange, .ranks = way.ranks, .who = who};
   std::vector<double> others;
   for (std::size_t rank = 0; rank < now->epochs_per_s.size(); ++rank) {
     const double rate = now->epochs_per_s[rank] / before->epochs_per_s[rank];
@@ -57,16 +51,19 @@ std::optional<StragglerRow> straggler_row(const SimulatedWay& way, What who,
   return row;
 }
 
-SimulatedExchange::Point point_of(const Job& job, const SimulatedWay& way, What what,
-                                  const SimulationOutcome& outcome) {
+// Nothing: it was not simulated.
+std::optional<SimulatedExchange::Point> point_of(const Job& job, const SimulatedWay& way, What what,
+                                                 const SimulationOutcome& outcome) {
+  const auto* alone = what == What::training ? outcome.alone(way) : nullptr;
+  const auto* training = outcome.result(way, what);
+  if (!alone && !training) return std::nullopt;
   SimulatedExchange::Point point{.ranks = static_cast<double>(way.ranks),
                                  .events = events_of_epoch(job, way.ranks)};
-  const auto* alone = what == What::training ? outcome.alone(way) : nullptr;
   if (alone) {
     point.exchange_s = alone->exchange_s;
     point.predicted_s = alone->predicted_s;
   }
-  if (const auto* training = outcome.result(way, what)) point.epoch_s = training->epoch_s;
+  if (training) point.epoch_s = training->epoch_s;
   return point;
 }
 
@@ -93,6 +90,12 @@ const simulate::ReplayResult* SimulationOutcome::alone(const SimulatedWay& way) 
   return found ? found : result(way, What::exchange);
 }
 
+bool SimulationOutcome::complete() const {
+  return finished && missing == 0 &&
+         std::all_of(simulations.begin(), simulations.end(),
+                     [](const Simulation& one) { return one.failure.empty(); });
+}
+
 std::vector<StragglerRow> straggler_rows(const SimulatePlan& plan,
                                          const SimulationOutcome& outcome) {
   std::vector<StragglerRow> rows;
@@ -112,27 +115,32 @@ std::vector<SimulatedExchange> simulated_exchanges(const Job& job, const Simulat
   std::vector<SimulatedExchange> all;
   for (const What what : {What::training, What::late})
     for (const SimulatedWay& way : plan.ways) {
-      const SimulatedExchange::Point point = point_of(job, way, what, outcome);
-      if (point.exchange_s <= 0 && point.epoch_s <= 0) continue;
+      const auto point = point_of(job, way, what, outcome);
+      if (!point) continue;
       const Family family = family_of(way, what);
       if (all.empty() || all.back().label != way.exchange || all.back().family != family)
         all.push_back({.label = way.exchange, .family = family, .points = {}});
-      all.back().points.push_back(point);
+      all.back().points.push_back(*point);
     }
   return all;
 }
 
-double gain_of(const SimulatedExchange& exchange) {
+double gain_of(const SimulatedExchange& exchange, const SimulatePlan& plan) {
   const auto& first = exchange.points.front();
   const auto& last = exchange.points.back();
   if (first.ranks == last.ranks || first.epoch_s <= 0 || last.epoch_s <= 0) return 0;
+  // gains over other ranges of ranks do not compare
+  if (first.ranks != static_cast<double>(plan.ranks.front()) ||
+      last.ranks != static_cast<double>(plan.ranks.back()))
+    return 0;
   return last.events / last.epoch_s / (first.events / first.epoch_s);
 }
 
 std::string simulations_csv(const Job& job, const SimulatePlan& plan,
                             const SimulationOutcome& outcome) {
   std::string content =
-      "simulation,exchange,fused,ranks,nodes,floats,tensors,epochs,compute_s,exchange_s,epoch_s,"
+      "simulation,exchange,fused,ranks,nodes,floats,tensors,epochs,epoch,compute_s,exchange_s,"
+      "epoch_s,"
       "exposed_s,"
       "training_s,events_per_s,messages,bytes,sent_messages,sent_bytes,predicted_s,promises_exact,"
       "exact,largest_error,host_s,host_bytes\n";
@@ -151,6 +159,9 @@ std::string simulations_csv(const Job& job, const SimulatePlan& plan,
                 text(plan.floats()),
                 text(plan.tensors.size()),
                 text(one.job.epochs),
+                !trains                 ? ""
+                : one.computation_s > 0 ? "sum"
+                                        : "simulated",
                 round_trip(one.computation_s > 0 ? one.computation_s : one.job.scenario.compute_s),
                 alone ? round_trip(result.exchange_s) : "",
                 trains ? round_trip(result.epoch_s) : "",
@@ -185,57 +196,14 @@ std::string cost_csv(const SimulatePlan& plan, const SimulationOutcome& outcome)
   return content;
 }
 
-std::string straggler_csv(const std::vector<StragglerRow>& rows) {
-  std::string content = "exchange,slow,rate_of_slow,median_of_others,lowest_of_others\n";
+std::string straggler_csv(const std::vector<StragglerRow>& rows, double slowdown) {
+  std::string content =
+      "exchange,ranks,slowdown,slow,rate_of_slow,median_of_others,lowest_of_others\n";
   for (const StragglerRow& row : rows)
-    content += row_of({record::csv_cell(row.exchange),
+    content += row_of({record::csv_cell(row.exchange), text(row.ranks), round_trip(slowdown),
                        row.who == What::slow_leader ? "leader" : "follower", round_trip(row.slow),
                        round_trip(row.median), round_trip(row.lowest)});
   return content;
-}
-
-std::string simulation_table(const SimulatePlan& plan, const SimulationOutcome& outcome,
-                             const std::vector<SimulatedExchange>& exchanges) {
-  std::set<std::int64_t> shown{plan.ranks.front(), plan.ranks[plan.ranks.size() / 2],
-                               plan.ranks.back()};
-  std::vector<std::string> header{"exchange of an epoch [µs]"};
-  for (const std::int64_t ranks : shown) header.push_back(text(ranks, " ranks"));
-  if (outcome.compute.mean_s > 0)
-    for (const char* name : {"gain", "one update late"}) header.emplace_back(name);
-  std::vector<std::vector<std::string>> rows;
-  for (const SimulatedExchange& one : exchanges) {
-    if (one.family == Family::late) continue;
-    const bool fused = one.family != Family::tensor_by_tensor;
-    std::vector<std::string> row{
-        SimulatedWay{.exchange = one.label, .fused = fused, .facts = {}}.label()};
-    for (const std::int64_t ranks : shown) {
-      const auto point = std::find_if(one.points.begin(), one.points.end(), [&](const auto& p) {
-        return p.ranks == static_cast<double>(ranks);
-      });
-      row.push_back(point == one.points.end() ? "" : microseconds(point->exchange_s));
-    }
-    const auto gain = [](double value) { return value > 0 ? core::significant(value, 3) : ""; };
-    row.push_back(gain(gain_of(one)));
-    for (const SimulatedExchange& other : exchanges)
-      if (fused && other.family == Family::late && other.label == one.label)
-        row.push_back(gain(gain_of(other)));
-    if (outcome.compute.mean_s <= 0) row.resize(1 + shown.size());
-    rows.push_back(std::move(row));
-  }
-  return analysis::plain_table(header, rows);
-}
-
-std::string straggler_table(const std::vector<StragglerRow>& rows, double slowdown) {
-  if (rows.empty()) return {};
-  const auto percent = [](double share) { return text(std::lround(100 * share), " %"); };
-  std::vector<std::vector<std::string>> lines;
-  for (const StragglerRow& row : rows)
-    lines.push_back({row.exchange, row.who == What::slow_leader ? "leader" : "follower",
-                     percent(row.slow), percent(row.median), percent(row.lowest)});
-  return analysis::plain_table(
-      {text("rates with one rank ", core::significant(slowdown, 3), " times slower"), "slow",
-       "its own", "others, median", "lowest"},
-      lines);
 }
 
 }  // namespace sagips::cli

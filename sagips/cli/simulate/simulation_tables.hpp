@@ -11,6 +11,10 @@ namespace sagips::cli {
 struct SimulationOutcome {
   std::vector<Simulation> simulations;
   ComputeTime compute;
+  bool finished = true;     ///< false: it was stopped
+  std::size_t planned = 0;  ///< simulations
+  std::size_t missing = 0;  ///< of them: not run, or failed
+  bool complete() const;    ///< nothing is missing and nothing failed
 
   /// nullptr: not simulated, or failed
   const simulate::ReplayResult* result(const SimulatedWay& way, Simulation::What what) const;
@@ -21,6 +25,7 @@ struct SimulationOutcome {
 /// One slow rank and what it leaves of the others' rates, relative to undisturbed.
 struct StragglerRow {
   std::string exchange;
+  std::int64_t ranks = 0;  ///< the slow one among them
   Simulation::What who = Simulation::What::slow_leader;
   double slow = 0;  ///< the slow rank's own rate
   double median = 0, lowest = 0;
@@ -36,17 +41,12 @@ std::vector<analysis::SimulatedExchange> simulated_exchanges(const Job& job,
                                                              const SimulatePlan& plan,
                                                              const SimulationOutcome& outcome);
 
-/// Analysis rate at the most ranks over that at the fewest; 0 with fewer than two of them.
-double gain_of(const analysis::SimulatedExchange& exchange);
+/// Analysis rate at the plan's most ranks over that at its fewest; 0 unless it was simulated at both.
+double gain_of(const analysis::SimulatedExchange& exchange, const SimulatePlan& plan);
 
 std::string simulations_csv(const Job& job, const SimulatePlan& plan,
                             const SimulationOutcome& outcome);
 std::string cost_csv(const SimulatePlan& plan, const SimulationOutcome& outcome);
-std::string straggler_csv(const std::vector<StragglerRow>& rows);
-
-/// For the terminal.
-std::string simulation_table(const SimulatePlan& plan, const SimulationOutcome& outcome,
-                             const std::vector<analysis::SimulatedExchange>& exchanges);
-std::string straggler_table(const std::vector<StragglerRow>& rows, double slowdown);
+std::string straggler_csv(const std::vector<StragglerRow>& rows, double slowdown);
 
 }  // namespace sagips::cli

@@ -19,14 +19,6 @@ bool is_random(const simulate::ScenarioConfig& scenario) {
   return scenario.jitter > 0 || !scenario.sample.empty();
 }
 
-// An exact exchange to which all ranks come at the same time.
-bool is_a_sum(const SimulatePlan& plan, const SimulatedWay& way,
-              const simulate::ScenarioConfig& scenario) {
-  return way.facts.exact && !is_random(scenario) && scenario.overlap == Overlap::none &&
-         scenario.straggler < 0 && scenario.pause_every == 0 && scenario.data_bytes == 0 &&
-         plan.platform.gpu_copy.bandwidth <= 0;
-}
-
 // Whole periods of the exchange. It is simulated by itself for one more.
 std::int64_t epochs_of(const SimulatedWay& way, double arrays, std::int64_t asked, double wanted) {
   const auto period = static_cast<double>(way.facts.period);
@@ -96,6 +88,17 @@ std::string word(Simulation::What what) {
   return "slow_follower";
 }
 
+bool is_a_sum(const SimulatePlan& plan, const SimulatedWay& way,
+              const simulate::ScenarioConfig& scenario) {
+  // ranks leave a double tree one after another, and so they come to the next one
+  return way.facts.exact && way.exchange != "double_tree" && !is_random(scenario) &&
+         scenario.overlap == Overlap::none && scenario.straggler < 0 && scenario.pause_every == 0 &&
+         scenario.data_bytes == 0 && plan.platform.gpu_copy.bandwidth <= 0;
+}
+
+// The simulator has no library that moves an MPI_Iallreduce along: it is one that blocks.
+bool can_be_late(const std::string& exchange) { return exchange != "all_reduce"; }
+
 bool calibrates(const Simulation& one) {
   return !one.way.fused && (one.way.exchange == "ring" || one.way.exchange == "arar");
 }
@@ -127,7 +130,9 @@ std::vector<Simulation> study_simulations(const Job& job, const SimulatePlan& pl
       continue;
     }
     all.push_back(simulation(job, plan, way, What::training, scenario));
-    if (!way.fused || !way.facts.exact || scenario.overlap == Overlap::one_update_late) continue;
+    if (!way.fused || !way.facts.exact || scenario.overlap == Overlap::one_update_late ||
+        !can_be_late(way.exchange))
+      continue;
     simulate::ScenarioConfig late = scenario;
     late.overlap = Overlap::one_update_late;
     all.push_back(simulation(job, plan, way, What::late, late));
@@ -135,6 +140,7 @@ std::vector<Simulation> study_simulations(const Job& job, const SimulatePlan& pl
   if (compute.mean_s > 0)
     for (const SimulatedWay& way : plan.with_stragglers)
       for (const What what : {What::undisturbed, What::slow_leader, What::slow_follower}) {
+        if (what == What::slow_follower && !plan.has_followers) continue;
         simulate::ScenarioConfig slow = scenario;
         // rank 0 leads its group; the next one of its node leads none
         slow.straggler = what == What::undisturbed ? -1 : what == What::slow_leader ? 0 : 1;
