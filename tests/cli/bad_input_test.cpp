@@ -189,6 +189,12 @@ TEST(BadInput, RunFolderBelowAFile) {
                  "cannot make this folder");
 }
 
+TEST(BadInput, OptionsWithoutAValue) {
+  Scratch scratch;
+  expect_refused(scratch, "ensemble proxy1d --members ''", "--members: has an empty value");
+  expect_refused(scratch, "closure proxy1d --method=''", "--method");
+}
+
 TEST(BadInput, NoSpaceForTheRunFolder) {
   Scratch scratch;
   // no file may grow beyond 0 bytes: what a full disk does, without the right to make one

@@ -241,15 +241,22 @@ class StandIn(Folder):
 
     def test_a_full_disk_ends_it_at_once(self):
         self.write_simulator(fails='not open(sys.argv[3], "w").write(" " * 200000)')
+        self.run_without_room("gossip,lanes,ring", "run.figures=false")
+        started = [name for name in os.listdir(self.folder + "/simulations") if name.endswith(".txt")]
+        self.assertEqual(len([name for name in started if name.startswith("gossip")]), 1, started)
+
+    def test_figures_without_room_leave_it_unfinished(self):
+        self.run_without_room("lanes", "run.figures=true")
+        self.assertEqual(len(self.rows("simulate.csv")), 4)
+
+    def run_without_room(self, exchanges, *arguments):
         # no file may grow beyond 40 KB: a full disk, without the right to make one
         job = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 40; exec "$@"', "bash", self.program, "simulate",
-                              "proxy1d", "--ranks", "4,8", "--exchanges", "gossip,lanes,ring", "simulate.at_once=1",
-                              "simulate.stragglers=false", "simulate.scenario.compute_s=1e-3", *NAMED],
+                              "proxy1d", "--ranks", "4,8", "--exchanges", exchanges, "simulate.at_once=1",
+                              "simulate.stragglers=false", "simulate.scenario.compute_s=1e-3", "run.name=s", *arguments],
                              cwd=self.scratch.name, check=False, capture_output=True, text=True, timeout=60)
         self.assertEqual(job.returncode, 1, job.stderr)
         self.assertIn("cannot be written", job.stderr.splitlines()[-1])
-        started = [name for name in os.listdir(self.folder + "/simulations") if name.endswith(".txt")]
-        self.assertEqual(len([name for name in started if name.startswith("gossip")]), 1, started)
         with open(self.folder + "/status.json") as file:
             self.assertEqual(json.load(file)["status"], "stopped")
 
@@ -293,16 +300,10 @@ class StandIn(Folder):
         self.write_simulator(sleep=0.4)
         arguments = ["proxy1d", "--ranks", "4,8", "--exchanges", "ring,gossip,lanes", "simulate.at_once=1",
                      "simulate.scenario.compute_s=1e-3", "simulate.stragglers=false", *NAMED]
-        job = self.start(*arguments)
+        output = self.interrupted_output(*arguments)
+        self.assertRegex(output, r"\nstopped: \d+ of 12 simulations are missing; the same command goes on\n")
         done = self.folder + "/simulations"
         results = lambda: [name for name in os.listdir(done) if name.endswith(".result.yaml")]
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and not (os.path.isdir(done) and results()):
-            time.sleep(0.01)
-        job.send_signal(signal.SIGINT)
-        output, _ = job.communicate(timeout=60)
-        self.assertEqual(job.returncode, 3, output)
-        self.assertRegex(output, r"\nstopped: \d+ of 12 simulations are missing; the same command goes on\n")
         times = {name: os.stat(f"{done}/{name}").st_mtime_ns for name in results()}
         self.assertTrue(times)
         self.write_simulator()
@@ -312,6 +313,29 @@ class StandIn(Folder):
         for name, written in times.items():
             self.assertEqual(os.stat(f"{done}/{name}").st_mtime_ns, written, "what is there is not simulated again")
         self.assertEqual(len(self.rows("simulate.csv")), len(results()))
+
+    def interrupted_output(self, *arguments):
+        """Of a command that is interrupted after its first result."""
+        job = self.start(*arguments)
+        done = self.folder + "/simulations"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (
+                os.path.isdir(done) and any(name.endswith(".result.yaml") for name in os.listdir(done))):
+            time.sleep(0.01)
+        job.send_signal(signal.SIGINT)
+        output, _ = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 3, output)
+        return output
+
+    def test_a_stop_before_the_computation_is_known_counts_all_that_is_missing(self):
+        self.write_simulator(sleep=0.4)
+        output = self.interrupted_output("proxy1d/paper", "--ranks", "4,8", "--exchanges", "ring", "simulate.at_once=1",
+                                         "simulate.stragglers=false", *NAMED)
+        missing = 6 - len([name for name in os.listdir(self.folder + "/simulations") if name.endswith(".result.yaml")])
+        line = f"stopped: {missing} of 6 simulations are missing; the same command goes on"
+        self.assertIn("\n" + line + "\n", output)
+        with open(self.folder + "/tables.txt") as file:
+            self.assertEqual(file.read().splitlines()[-1], line)
 
     def test_very_many_ranks_are_for_those_whose_messages_grow_slowly(self):
         code, output = self.run_command("proxy1d", "--ranks", "1000", "simulate.scenario.compute_s=1e-3", *NAMED)

@@ -54,14 +54,6 @@ std::vector<analysis::PublishedLine> published(const Job& job, const SimulatePla
   return lines;
 }
 
-// A figure that could not be drawn costs only itself, unless it found no room.
-bool drawn(const analysis::Figure& figure, const std::string& folder, const std::string& name,
-           core::Log& log) {
-  const bool done = !draw_figure(figure, folder, name, log).empty();
-  if (!done) require_room(folder);
-  return done;
-}
-
 void draw(const Job& job, const std::string& folder, const analysis::SimulatedTraining& training,
           const std::vector<StragglerRow>& stragglers, core::Log& log) {
   if (!job.settings.run.figures) return;
@@ -70,23 +62,25 @@ void draw(const Job& job, const std::string& folder, const analysis::SimulatedTr
       std::any_of(training.exchanges.begin(), training.exchanges.end(),
                   [](const SimulatedExchange& one) { return one.points.front().epoch_s > 0; });
   // without gnuplot the first one says so
-  if (!drawn(analysis::exchange_time_over_ranks(training), folder, "exchange_over_ranks", log))
+  if (draw_figure(analysis::exchange_time_over_ranks(training), folder, "exchange_over_ranks", log)
+          .empty())
     return;
-  drawn(analysis::simulated_over_predicted(training), folder, "cost_against_simulated", log);
+  draw_figure(analysis::simulated_over_predicted(training), folder, "cost_against_simulated", log);
   if (trained) {
-    drawn(analysis::simulated_time_over_ranks(training), folder, "fig11_training_time", log);
-    drawn(analysis::simulated_rate_over_ranks(training), folder, "fig12_analysis_rate", log);
+    draw_figure(analysis::simulated_time_over_ranks(training), folder, "fig11_training_time", log);
+    draw_figure(analysis::simulated_rate_over_ranks(training), folder, "fig12_analysis_rate", log);
   }
   std::vector<analysis::StragglerRates> leader, follower;
   for (const StragglerRow& row : stragglers)
     (row.who == What::slow_leader ? leader : follower)
         .push_back({row.exchange, row.median, row.lowest});
   if (!stragglers.empty())
-    drawn(analysis::straggler_rates(
-              leader, follower,
-              text(training.conditions, "; ",
-                   straggler_conditions(stragglers, job.settings.simulate.scenario.slowdown))),
-          folder, "straggler", log);
+    draw_figure(
+        analysis::straggler_rates(
+            leader, follower,
+            text(training.conditions, "; ",
+                 straggler_conditions(stragglers, job.settings.simulate.scenario.slowdown))),
+        folder, "straggler", log);
   std::cout << "figures: " << folder << "/" << files::figures.name << '\n';
 }
 
@@ -155,6 +149,8 @@ void write_simulation(const Job& job, const std::string& folder, const SimulateP
       .ranks_per_node = plan.platform.ranks_per_node,
       .conditions = text(job.settings.simulate.platform, "; ", outcome.compute.origin)};
   draw(job, folder, training, stragglers, log);
+  // a figure costs only itself, and half a one may look like a whole one: a full disk is told here
+  if (job.settings.run.figures) require_room(folder);
 }
 
 }  // namespace sagips::cli
