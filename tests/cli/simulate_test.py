@@ -111,7 +111,9 @@ class StandIn(Folder):
         self.assertAlmostEqual(compute, (40 * 400e-6 * tensors - 100 * 4e-6 * tensors) / 60, places=12)
         self.assertAlmostEqual(100 * float(first["epoch_s"]) / float(last["epoch_s"]), 40, places=6)
         with open(self.folder + "/results.json") as file:
-            numbers = json.load(file)["numbers"]
+            results = json.load(file)
+        self.assertRegex(results["finish_reason"], r"^(\d+) of \1 simulations done")
+        numbers = results["numbers"]
         self.assertAlmostEqual(numbers["gain ring unfused"], 40, places=6)
         self.assertAlmostEqual(numbers["compute_s"], compute, places=12)
         self.assertAlmostEqual(numbers["gain rabenseifner one_update_late"], 100, places=6)

@@ -99,7 +99,8 @@ void write_numbers(const Job& job, const std::string& folder, const SimulationOu
   results.git_hash = core::git_hash();
   results.data_origin = "simulated ranks on " + job.settings.simulate.platform;
   results.complete = complete;
-  results.finish_reason = text(outcome.compute.origin, complete ? "" : "; some are missing");
+  results.finish_reason = text(outcome.planned - outcome.missing, " of ", outcome.planned,
+                               " simulations done, on one core");
   results.seed = job.settings.simulate.scenario.seed;
   results.method = "simulate";
   for (const Simulation& one : outcome.simulations)
