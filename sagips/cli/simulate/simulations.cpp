@@ -51,8 +51,7 @@ Simulation simulation(const Job& job, const SimulatePlan& plan, const SimulatedW
   if (!alone) one.job.scenario = scenario;
   if (scenario.overlap == Overlap::none) one.job.scenario.polls = 1;  // nothing is under way then
   const double arrays = way.fused ? 1 : static_cast<double>(plan.tensors.size());
-  const bool many = (what != What::training && what != What::late) || is_random(scenario) ||
-                    scenario.overlap != Overlap::none;
+  const bool many = (what != What::training && what != What::late) || is_random(scenario);
   one.job.epochs =
       alone ? 0
             : epochs_of(way, arrays, job.settings.simulate.epochs, many ? many_epochs : few_epochs);
