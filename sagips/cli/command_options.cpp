@@ -42,7 +42,7 @@ std::vector<CommandOption> simulate_options() {
        "others are compared with; without: rabenseifner and eight that wait less"},
       {"convergence", "", "train on simulated ranks and compare residuals in simulated time"},
       {"fresh", "", "begin anew instead of going on with unfinished simulations"},
-      {"override", "", "go on with run.name=NAME with other ranks or exchanges"}};
+      {"override", "", "go on with an unfinished run.name=NAME with other ranks or exchanges"}};
 }
 
 }  // namespace sagips::cli

@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "sagips/comm/ranks.hpp"
-#include "sagips/core/error.hpp"
 #include "sagips/simulate/cluster.hpp"
 #include "sagips/simulate/exchanged_arrays.hpp"
 #include "sagips/simulate/link_probe.hpp"

@@ -68,6 +68,11 @@ bool has_row(const std::string& table, const std::string& begin, const std::stri
   return false;
 }
 
+SimulatedVariant of_three_seeds(const std::string& label, double first, double second,
+                                double third) {
+  return {label, 8, {1, 2, 3}, {falling(first, 4), falling(second, 4), falling(third, 4)}};
+}
+
 TEST(SimulatedConvergence, SumsACourseUp) {
   const SimulatedSummary found = summary(falling(0.1, 4), 0.2);
   EXPECT_DOUBLE_EQ(found.of_a_rank, 0.1);  // only epoch 8 lies in the last quarter
@@ -79,24 +84,18 @@ TEST(SimulatedConvergence, SumsACourseUp) {
 }
 
 TEST(SimulatedConvergence, TellsDifferencesFromChance) {
-  const SimulatedVariant exact{
-      "exact", 8, {1, 2, 3}, {falling(0.1, 4), falling(0.11, 4), falling(0.09, 4)}};
-  const SimulatedVariant worse{
-      "apart", 8, {1, 2, 3}, {falling(0.2, 4), falling(0.23, 4), falling(0.18, 4)}};
-  const SimulatedVariant same{
-      "same", 8, {1, 2, 3}, {falling(0.11, 4), falling(0.1, 4), falling(0.09, 4)}};
+  const SimulatedVariant exact = of_three_seeds("exact", 0.1, 0.11, 0.09);
+  const SimulatedVariant worse = of_three_seeds("apart", 0.2, 0.23, 0.18);
+  const SimulatedVariant same = of_three_seeds("same", 0.11, 0.1, 0.09);
   const std::string table = simulated_table({exact, worse, same});
   EXPECT_NE(table.find("worse"), std::string::npos) << table;
   EXPECT_NE(table.find("no difference seen"), std::string::npos) << table;
 }
 
 TEST(SimulatedConvergence, JudgesOthersBesideOneThatCannotBe) {
-  const SimulatedVariant exact{
-      "exact", 8, {1, 2, 3}, {falling(0.1, 4), falling(0.11, 4), falling(0.09, 4)}};
-  const SimulatedVariant worse{
-      "apart", 8, {1, 2, 3}, {falling(0.2, 4), falling(0.23, 4), falling(0.18, 4)}};
-  const SimulatedVariant doubled{
-      "doubled", 8, {1, 2, 3}, {falling(0.2, 4), falling(0.22, 4), falling(0.18, 4)}};
+  const SimulatedVariant exact = of_three_seeds("exact", 0.1, 0.11, 0.09);
+  const SimulatedVariant worse = of_three_seeds("apart", 0.2, 0.23, 0.18);
+  const SimulatedVariant doubled = of_three_seeds("doubled", 0.2, 0.22, 0.18);
   const SimulatedVariant single{"single", 8, {3}, {falling(0.2, 4)}};
   const SimulatedVariant other{"other", 8, {4}, {falling(0.2, 4)}};
   const std::string table = simulated_table({exact, doubled, worse, single, other});

@@ -21,7 +21,6 @@ namespace {
 using State = record::StudyMember::State;
 namespace files = record::run_files;
 
-// Options are short for keys, so that the study's config says all.
 std::int64_t most_ranks(const ConvergencePlan& plan) {
   std::int64_t most = 1;
   for (const analysis::ConvergenceVariant& variant : plan.variants)
@@ -78,6 +77,7 @@ void warn_of_few_cores(const Job& job, const ConvergencePlan& plan, core::Log& l
 }  // namespace
 
 core::ExitCode convergence(const Workloads& workloads, const Arguments& arguments) {
+  // options are short for keys, so that the study's config says all
   std::vector<std::string> assignments = arguments.assignments;
   assign_options(assignments, arguments, "convergence",
                  {"exchanges", "outer-periods", "over-ranks"}, true);

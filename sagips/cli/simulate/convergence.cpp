@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <set>
 
 #include "sagips/analysis/convergence/simulated.hpp"
 #include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/named_once.hpp"
 #include "sagips/cli/simulate/exchange_facts.hpp"
 #include "sagips/cli/simulate/many_ranks.hpp"
 #include "sagips/cli/simulate/run_simulations.hpp"
@@ -41,10 +41,6 @@ std::string program() { return simulator_program("sagips-simulator-train"); }
 std::string file_name(std::string label) {
   std::replace(label.begin(), label.end(), '/', '-');
   return label;
-}
-
-bool holds(const std::string& path, const std::string& content) {
-  return fs::exists(path) && core::read_file(path) == content;
 }
 
 /// The trainings of a study and the files that they leave.
@@ -120,7 +116,7 @@ class Trainings {
                     text(folder, "/", files::simulations.name, "/", file_name(variant.label), "_",
                          variant.ranks, "_ranks_seed_", seed),
                     core::write_config(job)};
-    one.done = holds(one.stem + ".yaml", one.job) && fs::exists(one.stem + ".json");
+    one.done = file_holds(one.stem + ".yaml", one.job) && fs::exists(one.stem + ".json");
     trainings_.push_back(std::move(one));
   }
 
@@ -129,13 +125,10 @@ class Trainings {
 };
 
 template <class Value>
-void check_named_once(const std::vector<Value>& values, const std::string& where) {
+void check_list(const std::vector<Value>& values, const std::string& where) {
   if (values.empty())
     throw core::ConfigError(where, "names nothing (nothing would be trained). Name some.");
-  std::set<Value> seen;
-  for (const Value& value : values)
-    if (!seen.insert(value).second)
-      throw core::ConfigError(where, text("'", value, "' is there twice. Name a value once."));
+  check_named_once(values, where);
 }
 
 void write_results(const SimulatedConvergence& study, const std::string& folder,
@@ -178,9 +171,9 @@ std::vector<std::string> exchange_assignments(const std::string& name) {
 
 void check(const SimulatedConvergence& study, const Workloads& workloads) {
   program();
-  check_named_once(study.seeds, "simulate.seeds");
-  check_named_once(study.ranks, "--ranks");
-  check_named_once(study.exchanges, "--exchanges");
+  check_list(study.seeds, "simulate.seeds");
+  check_list(study.ranks, "--ranks");
+  check_list(study.exchanges, "--exchanges");
   for (const std::string& exchange : study.exchanges) {
     std::vector<std::string> assignments = study.job.assignments;
     for (const std::string& assignment : exchange_assignments(exchange))

@@ -38,14 +38,6 @@ std::string job_text(const Simulation& one) {
               core::write_config(one.job));
 }
 
-bool is_same_job(const std::string& path, const std::string& job) {
-  try {
-    return core::read_file(path) == job;
-  } catch (const core::Error&) {
-    return false;
-  }
-}
-
 // The last line that a program printed: why it ended.
 std::string last_words(const std::string& log) {
   std::string last;
@@ -94,7 +86,7 @@ class Runs {
       Simulation& one = all[i];
       const std::string job = job_text(one), place = stem(folder_, one);
       const std::string answer = place + result_ending;
-      if (is_same_job(place + job_ending, job) && fs::exists(answer)) try {
+      if (file_holds(place + job_ending, job) && fs::exists(answer)) try {
           read_result(answer, one);
         } catch (const core::Error&) {  // half a result of a killed one
         }
@@ -188,6 +180,14 @@ class Runs {
 };
 
 }  // namespace
+
+bool file_holds(const std::string& path, const std::string& content) {
+  try {
+    return core::read_file(path) == content;
+  } catch (const core::Error&) {
+    return false;
+  }
+}
 
 std::string simulator_program(const std::string& name) {
   const std::string path = fs::path(own_program()).parent_path().string() + "/" + name;

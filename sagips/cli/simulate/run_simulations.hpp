@@ -23,6 +23,9 @@ std::string simulator_program(const std::string& name = "sagips-simulator");
 bool run_simulations(const std::string& folder, std::size_t at_once, std::vector<Simulation>& all,
                      core::Log& log);
 
+/// Whether a file can be read and holds just that: a job that is there already.
+bool file_holds(const std::string& path, const std::string& content);
+
 /// throws: StorageError when what a simulation leaves has no room in a folder
 void require_room(const std::string& folder);
 

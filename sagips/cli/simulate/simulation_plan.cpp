@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "sagips/cli/named_once.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/optim/generator.hpp"
@@ -53,10 +54,8 @@ std::vector<std::int64_t> shared_tensors(const Job& job) {
 std::vector<std::int64_t> ascending(std::vector<std::int64_t> ranks) {
   if (ranks.empty())
     throw ConfigError("--ranks", "names no number of ranks. Name some, e.g. 4,40,400.");
+  check_named_once(ranks, "--ranks");
   std::sort(ranks.begin(), ranks.end());
-  const auto twice = std::adjacent_find(ranks.begin(), ranks.end());
-  if (twice != ranks.end())
-    throw ConfigError("--ranks", text("'", *twice, "' is there twice. Name a value once."));
   return ranks;
 }
 
@@ -99,14 +98,12 @@ class Planner {
       check_name(name, "simulate.unfused");
       unfused_.insert(plain_name(name));
     }
-    std::set<std::string> seen;
     for (const std::string& name : config_.exchanges) {
       check_name(name, "--exchanges");
-      if (!seen.insert(name).second)
-        throw ConfigError("--exchanges", text("'", name, "' is there twice. Name a value once."));
+      if (is_late() && !can_be_late(name))
+        throw ConfigError("--exchanges", text("'", name, "' ", why_never_late, ". Leave it out."));
     }
-    if (is_late() && seen.count("all_reduce") > 0)
-      throw ConfigError("--exchanges", text("'all_reduce' ", why_never_late, ". Leave it out."));
+    check_named_once(config_.exchanges, "--exchanges");
     names_ = config_.exchanges.empty() ? all_names() : config_.exchanges;
   }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <set>
 
+#include "sagips/cli/named_once.hpp"
 #include "sagips/comm/exchanges.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -24,14 +24,6 @@ constexpr const char* baseline = "all_reduce";
 
 bool is_grouped(const std::string& exchange) {
   return exchange == "grouped" || exchange == "arar_arar" || exchange == "rma_arar_arar";
-}
-
-template <class Value>
-void check_once(const char* option, const std::vector<Value>& values) {
-  std::set<Value> seen;
-  for (const Value& value : values)
-    if (!seen.insert(value).second)
-      throw ConfigError(option, text("'", value, "' is there twice. Name a value once."));
 }
 
 // A launcher on a cluster spreads ranks over nodes, which this process does not see.
@@ -66,9 +58,9 @@ void check(const Job& job) {
     throw ConfigError("--exchanges", "names no exchange. Name some, e.g. all_reduce,arar_arar.");
   const auto known = comm::known_exchanges();
   for (const std::string& exchange : config.exchanges) known.get(exchange, "--exchanges");
-  check_once("--exchanges", config.exchanges);
-  check_once("--outer-periods", config.outer_periods);
-  check_once("--over-ranks", config.over_ranks);
+  check_named_once(config.exchanges, "--exchanges");
+  check_named_once(config.outer_periods, "--outer-periods");
+  check_named_once(config.over_ranks, "--over-ranks");
   if (config.ranks == 1)
     throw ConfigError("--ranks",
                       "one rank has nobody to exchange with (all exchanges would be "

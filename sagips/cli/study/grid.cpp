@@ -1,7 +1,6 @@
 #include "sagips/cli/study/grid.hpp"
 
-#include <set>
-
+#include "sagips/cli/named_once.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -97,12 +96,12 @@ std::vector<record::StudyVariant> grid_variants(const std::vector<std::string>& 
       }
     variants = std::move(product);
   }
-  std::set<std::string> labels;
+  std::vector<std::string> labels;
   for (record::StudyVariant& variant : variants) {
     variant.label = variant.assignments.empty() ? "all" : core::join(variant.assignments, ", ");
-    if (!labels.insert(variant.label).second)
-      throw ConfigError("--grid", text("'", variant.label, "' is there twice. Name a value once."));
+    labels.push_back(variant.label);
   }
+  check_named_once(labels, "--grid");
   return variants;
 }
 
