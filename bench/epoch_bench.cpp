@@ -8,8 +8,8 @@
 #include "sagips/core/error.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/memory.hpp"
-#include "sagips/optim/gan.hpp"
-#include "sagips/optim/workload.hpp"
+#include "sagips/optim/gan/gan.hpp"
+#include "sagips/problem/workload.hpp"
 #include "sagips/train/loop.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
 
@@ -46,10 +46,9 @@ void take_turns(const bench::Options& options) {
   const int threads = nn::set_threads(static_cast<std::int64_t>(options.number("threads")));
   nn::keep_freed_memory();
   const auto workload = workloads::proxy1d_workload().make();
-  optim::DataSettings data;
+  problem::DataSettings data;
   data.toy_events = 100000;
-  data.objective.loss = "least_squares";
-  const auto environment = optim::make_environment(*workload, data, optim::Split::held_out, 1);
+  const auto environment = problem::make_environment(*workload, data, problem::Split::held_out, 1);
   optim::Gan gan(gan_config(options), environment, 1, torch::kCPU);
   train::LoopConfig config;
   config.engine.tile_samples = static_cast<std::int64_t>(options.number("tile-samples"));

@@ -11,7 +11,7 @@
 namespace sagips {
 
 /// Those that the programs know.
-inline std::vector<optim::WorkloadEntry> shipped_workloads() {
+inline std::vector<problem::WorkloadEntry> shipped_workloads() {
   using namespace sagips::workloads;
   return {custom_workload(),  duke_owens_workload(), gaussians_workload(),
           proxy1d_workload(), proxy2d_workload(),    resonance_workload()};

@@ -26,7 +26,7 @@ ${entries}  };
 
 }  // namespace sagips::workloads
 ")
-  sagips_add_layer(workload_${name} TORCH SOURCES ${workload_SOURCES} USES core data nn env optim)
+  sagips_add_layer(workload_${name} TORCH SOURCES ${workload_SOURCES} USES core data env problem)
   # no LibTorch in the generated text, so it needs no precompiled header
   target_sources(sagips_workload_${name} PRIVATE "${generated}")
   set_source_files_properties("${generated}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON)

@@ -25,13 +25,14 @@ LAYERS = {  # layer: layers it may include
     "data": ("core",),
     "nn": ("core", "kernels"),
     "env": ("core", "kernels", "data", "nn"),
-    "optim": ("core", "kernels", "data", "nn", "env"),
+    "problem": ("core", "data", "env"),
+    "optim": ("core", "kernels", "data", "nn", "env", "problem"),
     "analysis": ("core", "record"),
     "simulate": ("core", "record", "comm"),
-    "train": ("core", "record", "comm", "kernels", "data", "nn", "env", "optim"),
-    "cli": ("core", "record", "comm", "kernels", "data", "nn", "env", "optim", "analysis", "simulate", "train"),
+    "train": ("core", "record", "comm", "kernels", "data", "nn", "env", "problem", "optim"),
+    "cli": ("core", "record", "comm", "kernels", "data", "nn", "env", "problem", "optim", "analysis", "simulate", "train"),
 }
-WORKLOAD_LAYERS = ("core", "data", "nn", "env", "optim")
+WORKLOAD_LAYERS = ("core", "data", "env", "problem")
 
 OUTSIDE = {  # library: how its headers begin
     "LibTorch": ("torch/", "ATen/", "c10/"),
@@ -56,6 +57,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "data": ("LibTorch", "HDF5"),
     "nn": ("LibTorch",),
     "env": ("LibTorch",),
+    "problem": ("LibTorch",),
     "optim": ("LibTorch", "NLopt", "pagmo"),
     "analysis": (),
     "simulate": ("SimGrid",),

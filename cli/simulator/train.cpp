@@ -73,7 +73,7 @@ void train(const std::string& job_file, const std::string& result_file) {
   const auto asked =
       core::read_config(core::ConfigDocument::from_file(job_file), cli::ManyRanksJob{});
   cli::Workloads known("workload");
-  for (const optim::WorkloadEntry& entry : shipped_workloads()) known.add(entry.name, entry);
+  for (const problem::WorkloadEntry& entry : shipped_workloads()) known.add(entry.name, entry);
   const cli::Job job = cli::read_job(known, asked.source, asked.assignments);
   cli::check_scenario(asked, job.settings);
   torch::set_num_threads(1);

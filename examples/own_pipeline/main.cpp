@@ -7,7 +7,7 @@ struct Decay {  // times of exponential decays, smeared by a clock of 0.3 us
 };
 
 int main(int argc, char** argv) {
-  sagips::optim::SimpleWorkload decay{"decay", "lifetime of an unstable particle"};
+  sagips::problem::SimpleWorkload decay{"decay", "lifetime of an unstable particle"};
   decay.parameters = {{.name = "lifetime", .unit = "us", .low = 0.1, .high = 5, .toy = 2.2}};
   decay.pipeline = {Decay{}};
   decay.observables = {{"t", "us"}};

@@ -7,7 +7,7 @@ struct MyWorkload {  // times of exponential decays, smeared by a clock of 0.3 u
 };
 
 int main(int argc, char** argv) {
-  sagips::optim::SimpleWorkload workload{"my_workload", "one line about it"};
+  sagips::problem::SimpleWorkload workload{"my_workload", "one line about it"};
   workload.parameters = {{.name = "lifetime", .unit = "us", .low = 0.1, .high = 5, .toy = 2.2}};
   workload.pipeline = {MyWorkload{}};
   workload.observables = {{"t", "us"}};

@@ -4,15 +4,15 @@
 
 namespace sagips::cli {
 
-optim::DataShare parts_of_data(const Job& job, comm::Ranks& ranks) {
-  optim::DataShare share;
+problem::DataShare parts_of_data(const Job& job, comm::Ranks& ranks) {
+  problem::DataShare share;
   share.place = {ranks.rank(), ranks.size()};
   if (job.settings.ranks.data == train::RankConfig::Data::sharded) {
     share.sharded = true;
     return share;
   }
   share.divided = true;
-  share.distribute = [&ranks](const optim::DataShare::Load& load) {
+  share.distribute = [&ranks](const problem::DataShare::Load& load) {
     return train::distribute(ranks, load);
   };
   return share;

@@ -18,7 +18,7 @@ std::vector<double> numbers(const torch::Tensor& values) {
   return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
 }
 
-analysis::DensityBand band(const optim::DensityCurve& curve, const env::ParameterSet& parameters,
+analysis::DensityBand band(const problem::DensityCurve& curve, const env::ParameterSet& parameters,
                            const torch::Tensor& samples) {
   const torch::NoGradGuard no_gradient;
   // a picture needs no more points than it has pixels
@@ -42,7 +42,7 @@ analysis::DensityBand band(const optim::DensityCurve& curve, const env::Paramete
 
 }  // namespace
 
-std::vector<analysis::Figure> density_figures(const optim::Workload& workload,
+std::vector<analysis::Figure> density_figures(const problem::Workload& workload,
                                               const env::ParameterSet& parameters,
                                               const torch::Tensor& samples,
                                               const std::string& band_label) {
@@ -50,7 +50,7 @@ std::vector<analysis::Figure> density_figures(const optim::Workload& workload,
       samples.slice(0, 0, std::min(samples.size(0), most_vectors)).to(torch::kFloat64);
   std::vector<std::string> axes;
   std::vector<std::vector<analysis::DensityBand>> bands;
-  for (const optim::DensityCurve& curve : workload.densities()) {
+  for (const problem::DensityCurve& curve : workload.densities()) {
     const auto known = std::find(axes.begin(), axes.end(), curve.axis);
     const auto place = static_cast<std::size_t>(known - axes.begin());
     if (known == axes.end()) {

@@ -5,14 +5,14 @@
 #include "sagips/analysis/figure.hpp"
 #include "sagips/data/torch.hpp"
 #include "sagips/env/parameter.hpp"
-#include "sagips/optim/workload.hpp"
+#include "sagips/problem/workload.hpp"
 
 namespace sagips::cli {
 
 /// What the workload's parameters stand for, one figure an axis: mean and 16 to 84 % of the samples,
 /// and the truth where it is known. Empty where the workload names no densities.
 /// samples: [rows, parameters], physical; band_label: what they are, e.g. "proposals"
-std::vector<analysis::Figure> density_figures(const optim::Workload& workload,
+std::vector<analysis::Figure> density_figures(const problem::Workload& workload,
                                               const env::ParameterSet& parameters,
                                               const torch::Tensor& samples,
                                               const std::string& band_label);

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/record/event.hpp"
 
 namespace sagips::cli {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "sagips/cli/settings.hpp"
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 
 namespace sagips::cli {
 

@@ -116,8 +116,8 @@ std::string data_origin(const env::Environment& environment) {
 }
 
 Oracle oracle_fit(const Job& job, core::Log& log) {
-  const env::Environment all = optim::make_environment(*job.workload, job.settings.data,
-                                                       optim::Split::all_training, job.seed());
+  const env::Environment all = problem::make_environment(*job.workload, job.settings.data,
+                                                         problem::Split::all_training, job.seed());
   if (!densities_known(all)) return {};
   Oracle oracle;
   oracle.floors = floors(job, all, event_count(all), log);

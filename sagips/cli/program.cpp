@@ -239,7 +239,7 @@ void assign_options(std::vector<std::string>& assignments, const Arguments& argu
   }
 }
 
-int run(int argc, char** argv, const std::vector<optim::WorkloadEntry>& workloads) {
+int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& workloads) {
   std::signal(SIGUSR1, SIG_IGN);  // asks a training for a checkpoint; nobody else minds
   nn::keep_freed_memory();
   std::unique_ptr<comm::Ranks> ranks;

@@ -1,13 +1,13 @@
 #pragma once
 #include <vector>
 
-#include "sagips/optim/workload.hpp"
+#include "sagips/problem/workload.hpp"
 
 namespace sagips::cli {
 
 /// The whole command line over these workloads: `int main(int argc, char** argv) { return
 /// sagips::cli::run(argc, argv, {mine}); }` Every exception becomes one line on standard error.
 /// Returns the exit code (core::ExitCode).
-int run(int argc, char** argv, const std::vector<optim::WorkloadEntry>& workloads);
+int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& workloads);
 
 }  // namespace sagips::cli

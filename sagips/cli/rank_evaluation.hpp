@@ -5,7 +5,7 @@
 
 #include "sagips/comm/ranks.hpp"
 #include "sagips/env/parameter.hpp"
-#include "sagips/optim/gan.hpp"
+#include "sagips/optim/gan/gan.hpp"
 #include "sagips/record/event.hpp"
 #include "sagips/record/snapshots.hpp"
 #include "sagips/train/evaluate.hpp"

@@ -66,7 +66,7 @@ torch::Tensor all_weights(const env::Channel& channel) {
 }
 
 // prefix: of the files, where there are several channels
-void draw_observables(Drawer& draw, const optim::ChannelPlan& plan, const env::Channel& channel,
+void draw_observables(Drawer& draw, const problem::ChannelPlan& plan, const env::Channel& channel,
                       const std::string& prefix,
                       const std::pair<torch::Tensor, torch::Tensor>& synthetic) {
   const torch::Tensor measured = all_events(channel);
@@ -79,14 +79,14 @@ void draw_observables(Drawer& draw, const optim::ChannelPlan& plan, const env::C
         model_counts(*low, *high, histogram_bins);
     measured_counts.fill(data, weights_or_ones(all_weights(channel), data.size()));
     model_counts.fill(model, weights_or_ones(synthetic.second, model.size()));
-    const optim::Observable& observable = plan.observables[i];
+    const problem::Observable& observable = plan.observables[i];
     draw(analysis::observable_with_ratio(measured_counts, model_counts, observable.name,
                                          observable.unit),
          "observable_" + prefix + observable.name);
   }
 }
 
-std::string prefix_of(const std::vector<optim::ChannelPlan>& plans, std::size_t k) {
+std::string prefix_of(const std::vector<problem::ChannelPlan>& plans, std::size_t k) {
   return plans.size() > 1 ? plans[k].name + "_" : std::string();
 }
 
@@ -126,7 +126,7 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
       draw(analysis::residuals_over_time(metrics, results.parameters), "residuals_over_time");
   draw(analysis::losses_over_time(metrics), "losses_over_time");
   draw(analysis::distances_over_time(metrics), "distances_over_time");
-  const auto plans = optim::channels_in_use(*job.workload, job.settings.data);
+  const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
   for (std::size_t k = 0; k < plans.size(); ++k)
     draw_observables(draw, plans[k], environment.channels[k], prefix_of(plans, k),
                      evaluator.events(k, proposals));
@@ -139,7 +139,7 @@ std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
                              const env::Environment& environment, const std::vector<double>& values,
                              const torch::Tensor& covariance, core::Log& log) {
   Drawer draw(folder, log);
-  const auto plans = optim::channels_in_use(*job.workload, job.settings.data);
+  const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
   for (std::size_t k = 0; k < plans.size(); ++k) {
     const env::Channel& channel = environment.channels[k];
     // ten times the data, so that the model's own fluctuations stay below the data's

@@ -7,7 +7,7 @@
 namespace sagips::cli {
 
 record::RunIdentity run_identity(const Job& job, const std::string& command) {
-  const optim::DataSettings& data = job.settings.data;
+  const problem::DataSettings& data = job.settings.data;
   std::vector<std::string> prints;
   const auto add = [&prints](const std::string& group, const std::string& file) {
     if (!file.empty()) prints.push_back(core::text(group, ".file ", record::file_print(file)));

@@ -20,7 +20,7 @@ namespace {
 // are divided.
 int kinds_of_ranks(const Job& job) {
   if (job.settings.ranks.channels == train::RankConfig::Channels::all) return 1;
-  return static_cast<int>(optim::channels_in_use(*job.workload, job.settings.data).size());
+  return static_cast<int>(problem::channels_in_use(*job.workload, job.settings.data).size());
 }
 
 // Rank 0 makes the folder, all know its path.

@@ -49,7 +49,6 @@ void Settings::fields(core::FieldList& list) {
   toy.add("events", data.toy_events, "toy events made when data.file is empty",
           core::Range::between(1, 1e10));
   list.add_group("toy", std::move(toy), "made-up data for closure tests");
-  list.group("objective", data.objective, "how synthetic events are scored");
   gan.fields(list);
   list.add("exchange", exchange, "how ranks exchange the generator's gradients; see `sagips list`");
   list.group("exchanges", exchanges, "settings of the exchanges");
@@ -81,11 +80,11 @@ core::FieldList all_fields(Job& job) {
 }
 
 struct Source {
-  const optim::WorkloadEntry* entry;
+  const problem::WorkloadEntry* entry;
   ConfigDocument document;
 };
 
-ConfigDocument settings_of(const optim::WorkloadEntry& entry, const std::string& name) {
+ConfigDocument settings_of(const problem::WorkloadEntry& entry, const std::string& name) {
   const auto found = entry.settings.find(name);
   if (found == entry.settings.end()) {
     std::vector<std::string> known;

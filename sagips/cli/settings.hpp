@@ -8,11 +8,11 @@
 #include "sagips/cli/study/closure_config.hpp"
 #include "sagips/cli/study/convergence_config.hpp"
 #include "sagips/cli/study/ensemble_config.hpp"
-#include "sagips/core/config.hpp"
-#include "sagips/optim/gan.hpp"
+#include "sagips/core/config/config.hpp"
+#include "sagips/optim/gan/gan.hpp"
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/solvers.hpp"
-#include "sagips/optim/workload.hpp"
+#include "sagips/problem/workload.hpp"
 #include "sagips/record/checkpoint_store.hpp"
 #include "sagips/record/run_directory.hpp"
 #include "sagips/train/early_stop.hpp"
@@ -48,7 +48,7 @@ struct Settings {
   std::string device = "cpu";
   std::int64_t threads = 0;
   record::RunConfig run;
-  optim::DataSettings data;
+  problem::DataSettings data;
   optim::GanConfig gan;
   std::string exchange = "arar_arar";  ///< of the generator; the discriminator's is in `gan`
   comm::ExchangesConfig exchanges;
@@ -72,12 +72,12 @@ struct Settings {
 };
 
 /// The workloads a program knows.
-using Workloads = core::Registry<optim::WorkloadEntry>;
+using Workloads = core::Registry<problem::WorkloadEntry>;
 
 /// What a command works with: a workload that has read its config.
 struct Job {
-  const optim::WorkloadEntry* entry = nullptr;
-  std::unique_ptr<optim::Workload> workload;
+  const problem::WorkloadEntry* entry = nullptr;
+  std::unique_ptr<problem::Workload> workload;
   Settings settings;
   std::string effective_config;  ///< YAML with every value, reads back to the same job
 

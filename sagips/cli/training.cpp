@@ -16,7 +16,7 @@
 #include "sagips/cli/training_watch.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
-#include "sagips/train/checkpointer.hpp"
+#include "sagips/train/checkpoint/checkpointer.hpp"
 
 namespace sagips::cli {
 

@@ -9,11 +9,11 @@
 #include "sagips/cli/settings.hpp"
 #include "sagips/comm/ranks.hpp"
 #include "sagips/core/log.hpp"
-#include "sagips/optim/gan.hpp"
-#include "sagips/train/accord.hpp"
+#include "sagips/optim/gan/gan.hpp"
+#include "sagips/train/checkpoint/accord.hpp"
+#include "sagips/train/checkpoint/restore.hpp"
 #include "sagips/train/evaluate.hpp"
 #include "sagips/train/rank_exchange.hpp"
-#include "sagips/train/restore.hpp"
 
 namespace sagips::cli {
 

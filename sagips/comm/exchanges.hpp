@@ -12,7 +12,7 @@
 #include "sagips/comm/exchanges/gossip.hpp"
 #include "sagips/comm/exchanges/grouped.hpp"
 #include "sagips/comm/exchanges/rma_ring.hpp"
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/core/registry.hpp"
 
 namespace sagips::comm {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/core/npy.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/data/torch.hpp"

@@ -5,9 +5,8 @@
 
 #include "sagips/core/random.hpp"
 #include "sagips/data/dataset.hpp"
-#include "sagips/env/density.hpp"
+#include "sagips/env/densities/density.hpp"
 #include "sagips/env/feature.hpp"
-#include "sagips/env/objective.hpp"
 #include "sagips/env/parameter.hpp"
 #include "sagips/env/pipeline.hpp"
 
@@ -19,14 +18,12 @@ struct Moments {
   static Moments of(const torch::Tensor& values);
 };
 
-/// One way of looking at the parameters: a pipeline, the events measured that way, and how they are
-/// compared.
+/// One way of looking at the parameters: a pipeline and the events measured that way.
 struct Channel {
   std::string name;
   Pipeline pipeline;
   data::Dataset training;
-  data::Dataset held_out;  ///< for distances between events; never trained on
-  AdversarialObjective objective;
+  data::Dataset held_out;          ///< for distances between events; never trained on
   std::optional<Density> density;  ///< when the pipeline's likelihood is known
   /// Of all ranks' training events, when `training` is a rank's own share of them.
   std::optional<Moments> moments = std::nullopt;

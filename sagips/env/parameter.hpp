@@ -7,7 +7,7 @@
 #include "sagips/data/torch.hpp"
 #include "sagips/env/constant.hpp"
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 
 namespace sagips::env {
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "sagips/env/events.hpp"
-#include "sagips/env/noise.hpp"
+#include "sagips/env/noise/noise.hpp"
 #include "sagips/env/stage.hpp"
 
 namespace sagips::env {

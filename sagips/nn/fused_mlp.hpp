@@ -7,7 +7,7 @@
 
 #include <torch/types.h>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/kernels/mlp_passes.hpp"
 #include "sagips/nn/mlp.hpp"
 #include "sagips/nn/replica.hpp"

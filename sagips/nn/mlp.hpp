@@ -6,7 +6,7 @@
 
 #include <torch/types.h>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 
 namespace sagips::nn {
 

@@ -4,7 +4,7 @@
 
 #include "sagips/core/random.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/env/two_sample.hpp"
+#include "sagips/env/compare/two_sample.hpp"
 
 namespace sagips::optim {
 

@@ -9,7 +9,7 @@
 
 #include "sagips/data/torch.hpp"
 #include "sagips/env/environment.hpp"
-#include "sagips/optim/rank_place.hpp"
+#include "sagips/problem/rank_place.hpp"
 
 namespace sagips::optim {
 
@@ -51,7 +51,7 @@ struct SolveContext {
   std::optional<torch::Tensor> start{};  ///< [parameters], physical; absent: the method's own
   std::function<void(const Visit&)> observe{};  ///< empty: nobody watches
   std::function<bool()> interrupted{};          ///< empty: never
-  RankPlace place{};                            ///< of this rank; it holds its share of the data
+  problem::RankPlace place{};                   ///< of this rank; it holds its share of the data
   /// Adds up numbers over ranks, in place, the same on all of them. Empty: one rank. collective
   std::function<void(std::span<double>)> add_up{};
 };

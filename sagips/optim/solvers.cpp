@@ -1,6 +1,6 @@
 #include "sagips/optim/solvers.hpp"
 
-#include "sagips/optim/likelihood_solver.hpp"
+#include "sagips/optim/likelihood/likelihood_solver.hpp"
 
 namespace sagips::optim {
 

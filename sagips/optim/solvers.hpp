@@ -3,14 +3,14 @@
 #include <memory>
 #include <string>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/core/registry.hpp"
-#include "sagips/env/event_distance.hpp"
-#include "sagips/optim/direct.hpp"
-#include "sagips/optim/maximum_likelihood.hpp"
-#include "sagips/optim/moments.hpp"
-#include "sagips/optim/search.hpp"
-#include "sagips/optim/searchers.hpp"
+#include "sagips/env/compare/event_distance.hpp"
+#include "sagips/optim/likelihood/maximum_likelihood.hpp"
+#include "sagips/optim/moments/moments.hpp"
+#include "sagips/optim/search/direct.hpp"
+#include "sagips/optim/search/search.hpp"
+#include "sagips/optim/search/searchers.hpp"
 #include "sagips/optim/solver.hpp"
 
 namespace sagips::optim {

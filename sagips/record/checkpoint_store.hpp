@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/record/tensor_file.hpp"
 
 namespace sagips::record {

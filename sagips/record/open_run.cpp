@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "sagips/core/config_difference.hpp"
+#include "sagips/core/config/config_difference.hpp"
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"

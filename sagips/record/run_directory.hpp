@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/record/run_status.hpp"
 
 namespace sagips::record {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sagips/comm/exchanges.hpp"
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/simulate/platform.hpp"
 #include "sagips/simulate/scenario.hpp"
 

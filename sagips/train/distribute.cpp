@@ -96,7 +96,7 @@ data::Dataset unpack(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-data::Dataset distribute(comm::Ranks& ranks, const optim::DataShare::Load& load) {
+data::Dataset distribute(comm::Ranks& ranks, const problem::DataShare::Load& load) {
   if (ranks.size() == 1) return load();
   std::vector<std::byte> bytes;
   data::Dataset own;

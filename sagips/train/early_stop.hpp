@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/nn/state.hpp"
 #include "sagips/record/event.hpp"
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "sagips/core/config.hpp"
-#include "sagips/optim/update_step.hpp"
+#include "sagips/core/config/config.hpp"
+#include "sagips/optim/learn/update_step.hpp"
 #include "sagips/train/workers.hpp"
 
 namespace sagips::train {

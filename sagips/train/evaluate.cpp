@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "sagips/env/distance.hpp"
+#include "sagips/env/compare/distance.hpp"
 
 namespace sagips::train {
 
@@ -40,9 +40,11 @@ std::vector<record::ParameterState> parameter_states(const env::ParameterSet& pa
 }
 
 // Evenly from all of them: a file may be sorted, and synthetic events are, by noise vector.
-torch::Tensor evenly(const torch::Tensor& values, std::int64_t rows) {
-  const torch::Tensor order = torch::arange(rows, torch::kInt64) * values.size(0);
-  return values.index_select(0, torch::floor_divide(order, rows));
+env::EventRows evenly(const env::EventRows& events, std::int64_t rows, const torch::Tensor& scale) {
+  const torch::Tensor order = torch::arange(rows, torch::kInt64) * events.size();
+  env::EventRows some = events.select(torch::floor_divide(order, rows));
+  some.values = some.values / scale;
+  return some;
 }
 
 }  // namespace
@@ -72,21 +74,21 @@ void Evaluator::compare(std::size_t channel, const torch::Tensor& proposals,
     evaluated.distances.push_back(
         {name + "_residual" + suffix, (reference->second - mean) / reference->second});
   }
-  const auto [values, weights] = synthetic.rows();
-  const bool has_held_out = seen.held_out.values.defined() && seen.held_out.size() > 0;
-  if (values.size(0) == 0 || !has_held_out) return;
-  const torch::Tensor held_out_weights = seen.held_out.weights.value_or(torch::Tensor());
+  const env::EventRows events = env::EventRows::of(synthetic),
+                       held_out = env::EventRows::of(seen.held_out);
+  const bool has_held_out = held_out.values.defined() && held_out.size() > 0;
+  if (events.size() == 0 || !has_held_out) return;
   for (std::int64_t i = 0; i < seen.observables(); ++i)
     evaluated.distances.push_back(
         {"ks_" + seen.training.observables[static_cast<std::size_t>(i)] + suffix,
-         env::kolmogorov_smirnov(values.select(1, i), weights, seen.held_out.values.select(1, i),
-                                 held_out_weights)});
-  const torch::Tensor scale = seen.held_out.values.std(0, false).clamp_min(1e-12);
-  const std::int64_t rows = std::min({config_.energy_events, values.size(0), seen.held_out.size()});
+         env::kolmogorov_smirnov(events.values.select(1, i), events.weights,
+                                 held_out.values.select(1, i), held_out.weights)});
+  const torch::Tensor scale = held_out.values.std(0, false).clamp_min(1e-12);
+  const std::int64_t rows = std::min({config_.energy_events, events.size(), held_out.size()});
   if (rows > 1)
     evaluated.distances.push_back(
-        {"energy" + suffix, env::energy_distance(evenly(values, rows) / scale,
-                                                 evenly(seen.held_out.values, rows) / scale)});
+        {"energy" + suffix,
+         env::energy_distance(evenly(events, rows, scale), evenly(held_out, rows, scale))});
 }
 
 record::Evaluated Evaluator::operator()(optim::Optimizer& optimizer) const {

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "sagips/env/environment.hpp"
-#include "sagips/optim/optimizer.hpp"
+#include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/record/event.hpp"
 
 namespace sagips::train {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/core/tracer.hpp"
-#include "sagips/optim/optimizer.hpp"
+#include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/record/event.hpp"
 #include "sagips/train/engine.hpp"
 

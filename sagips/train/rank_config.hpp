@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 
 namespace sagips::train {
 

@@ -7,7 +7,7 @@
 #include "sagips/comm/exchange_driver.hpp"
 #include "sagips/comm/exchanges.hpp"
 #include "sagips/comm/ranks.hpp"
-#include "sagips/optim/optimizer.hpp"
+#include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/record/event.hpp"
 #include "sagips/train/loop.hpp"
 

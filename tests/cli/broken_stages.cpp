@@ -39,8 +39,8 @@ struct FailsOnRankOne {
   }
 };
 
-sagips::optim::SimpleWorkload workload(const std::string& name, sagips::env::Stage stage) {
-  sagips::optim::SimpleWorkload broken;
+sagips::problem::SimpleWorkload workload(const std::string& name, sagips::env::Stage stage) {
+  sagips::problem::SimpleWorkload broken;
   broken.name = name;
   broken.summary = "for a test";
   broken.parameters = {{.name = "scale", .low = 0.1, .high = 5, .toy = 2.2}};

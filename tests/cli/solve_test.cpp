@@ -116,10 +116,8 @@ TEST(Train, SaysHowTheMomentsJudgeTheNetworks) {
   ASSERT_EQ(random.exit_code, 0) << random.err;
   EXPECT_NE(random.err.find("the networks are not where the data want them"), std::string::npos)
       << random.err;
-  const Outcome warm =
-      scratch.sagips(tiny +
-                     "run.name=w generator.start=moments optimizer.generator.learning_rate=1e-6 "
-                     "optimizer.newton.every=2 optimizer.newton.rate=1e-6");
+  const Outcome warm = scratch.sagips(
+      tiny + "run.name=w generator.start=moments optimizer.generator.learning_rate=1e-6");
   ASSERT_EQ(warm.exit_code, 0) << warm.err;
   EXPECT_NE(warm.out.find("covariance of the moments at the networks' answer"), std::string::npos)
       << warm.out;

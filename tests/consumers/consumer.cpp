@@ -1,7 +1,7 @@
 // A user's own program: reads a config of its own through the library and prints one value.
 #include <iostream>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/core/version.hpp"
 
 namespace core = sagips::core;

@@ -1,4 +1,4 @@
-#include "sagips/core/config_difference.hpp"
+#include "sagips/core/config/config_difference.hpp"
 
 #include <gtest/gtest.h>
 

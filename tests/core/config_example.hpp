@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 
 namespace sagips::testing {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/core/error.hpp"
 #include "tests/core/config_example.hpp"
 #include "tests/core/message_of.hpp"

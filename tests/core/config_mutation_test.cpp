@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/core/error.hpp"
 #include "tests/core/config_example.hpp"
 #include "tests/core/mutator.hpp"

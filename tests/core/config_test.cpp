@@ -1,4 +1,4 @@
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 
 #include <gtest/gtest.h>
 

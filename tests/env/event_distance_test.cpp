@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "sagips/core/error.hpp"
-#include "sagips/env/distances/classifier.hpp"
-#include "sagips/env/distances/energy.hpp"
-#include "sagips/env/distances/likelihood.hpp"
-#include "sagips/env/distances/mmd.hpp"
-#include "sagips/env/distances/sliced_wasserstein.hpp"
-#include "sagips/env/tabulated_density.hpp"
+#include "sagips/env/compare/distances/classifier.hpp"
+#include "sagips/env/compare/distances/energy.hpp"
+#include "sagips/env/compare/distances/likelihood.hpp"
+#include "sagips/env/compare/distances/mmd.hpp"
+#include "sagips/env/compare/distances/sliced_wasserstein.hpp"
+#include "sagips/env/densities/tabulated_density.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/env/noise_of.hpp"
 
@@ -303,7 +303,7 @@ Channel small_channel(std::int64_t events) {
   data::Dataset data;
   data.values = normal(1, events, 1).to(torch::kFloat32);
   data.origin = "test";
-  return {"peak", {}, data, data, AdversarialObjective({}, {}), std::nullopt};
+  return {"peak", {}, data, data, std::nullopt};
 }
 
 TEST(EventDistances, AreMadeByName) {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <memory>
 
-#include "sagips/env/noise.hpp"
+#include "sagips/env/noise/noise.hpp"
 
 namespace sagips::testing {
 

@@ -1,4 +1,4 @@
-#include "sagips/env/noise_sobol.hpp"
+#include "sagips/env/noise/noise_sobol.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "sagips/core/error.hpp"
-#include "sagips/env/plane_density.hpp"
+#include "sagips/env/densities/plane_density.hpp"
 #include "sagips/env/samplers/rosenblatt.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/env/noise_of.hpp"

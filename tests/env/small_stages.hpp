@@ -2,7 +2,7 @@
 
 #include "sagips/data/torch.hpp"
 #include "sagips/env/events.hpp"
-#include "sagips/env/noise.hpp"
+#include "sagips/env/noise/noise.hpp"
 
 namespace sagips::testing {
 

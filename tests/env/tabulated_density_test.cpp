@@ -1,4 +1,4 @@
-#include "sagips/env/tabulated_density.hpp"
+#include "sagips/env/densities/tabulated_density.hpp"
 
 #include <gtest/gtest.h>
 

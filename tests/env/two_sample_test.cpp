@@ -5,9 +5,9 @@
 #include <functional>
 
 #include "sagips/core/error.hpp"
-#include "sagips/env/distance.hpp"
-#include "sagips/env/shuffle.hpp"
-#include "sagips/env/two_sample.hpp"
+#include "sagips/env/compare/distance.hpp"
+#include "sagips/env/compare/two_sample.hpp"
+#include "sagips/env/noise/shuffle.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/env/noise_of.hpp"
 

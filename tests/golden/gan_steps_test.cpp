@@ -31,7 +31,7 @@ constexpr double adam_bound = 2e-6;
 class GoldenSteps : public testing::TestWithParam<const char*> {
  protected:
   const RecordedRun run_{GetParam()};
-  const std::int64_t all_samples_ = run_.settings.gan.batch.samples;
+  const std::int64_t all_samples_ = run_.settings.batch.samples;
 };
 
 void expect_within_bounds(const Differences& found) {
@@ -99,7 +99,7 @@ struct Drifts {
 
 /// Drifts after all steps in a row, which the training loop turns.
 Drifts drifts_of(const RecordedRun& run) {
-  Replay replay(run, {run.settings.gan.batch.samples}, "");
+  Replay replay(run, {run.settings.batch.samples}, "");
   replay.put_weights(0);
   RecordedGan optimizer(replay.gan(), run);
   train::LoopConfig config;
@@ -144,7 +144,7 @@ TEST_P(GoldenSteps, AdamTurnsTheDumpsGradientsIntoItsWeights) {
 /// Differences of the dump's first step from one that was altered.
 Differences differences_of(const RecordedRun& run, const RecordedRun& altered,
                            const std::string& pipeline) {
-  Replay replay(altered, {run.settings.gan.batch.samples}, pipeline);
+  Replay replay(altered, {run.settings.batch.samples}, pipeline);
   Differences found;
   found.add(replay.step(0), run.outcome(0));
   return found;
@@ -183,8 +183,8 @@ TEST_P(GoldenSteps, AnotherLabelOfTheGeneratorShows) {
 
 TEST_P(GoldenSteps, AnotherMemoryOfAdamShows) {
   RecordedRun altered = run_;
-  altered.settings.gan.optimizer.generator.beta1 = 0.501;
-  altered.settings.gan.optimizer.discriminator.beta2 = 0.998;
+  altered.settings.optimizer.generator.beta1 = 0.501;
+  altered.settings.optimizer.discriminator.beta2 = 0.998;
   const Drifts found = drifts_of(altered);
   EXPECT_GT(found.generator, drift_bound);
   EXPECT_GT(found.discriminator, drift_bound);

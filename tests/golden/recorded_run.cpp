@@ -24,21 +24,16 @@ torch::Tensor load(const std::string& path) {
 
 }  // namespace
 
-void Settings::fields(core::FieldList& list) {
-  gan.fields(list);
-  list.group("objective", objective, "how events are compared");
-}
-
 RecordedRun::RecordedRun(const std::string& name) {
   const std::string folder = std::string(SAGIPS_GOLDEN_DATA) + "/" + name + "/";
-  settings =
-      core::read_config(core::ConfigDocument::from_file(folder + "settings.json"), Settings());
+  settings = core::read_config(core::ConfigDocument::from_file(folder + "settings.json"),
+                               optim::GanConfig());
   data = load(folder + "data.npy");
   reference = load(folder + "reference.npy");
   generator_noise = load(folder + "generator_noise.npy");
   real_events = load(folder + "real_events.npy");
   generator_uniform = load(folder + "generator_uniform.npy");
-  if (settings.gan.optimizer.order == optim::UpdateOrder::discriminator_first)
+  if (settings.optimizer.order == optim::UpdateOrder::discriminator_first)
     discriminator_uniform = load(folder + "discriminator_uniform.npy");
   losses = load(folder + "losses.npy");
   generator_weights = load(folder + "generator_weights.npy");
@@ -50,8 +45,8 @@ RecordedRun::RecordedRun(const std::string& name) {
 optim::Batch RecordedRun::batch(std::int64_t index) const {
   optim::Batch batch;
   batch.epoch = static_cast<std::uint32_t>(index + 1);
-  batch.samples = settings.gan.batch.samples;
-  batch.events = settings.gan.batch.events;
+  batch.samples = settings.batch.samples;
+  batch.events = settings.batch.events;
   batch.noise = generator_noise[index];
   batch.channels.push_back({real_events[index], {}});
   return batch;
@@ -70,25 +65,23 @@ env::Environment RecordedRun::environment(const std::string& pipeline) const {
   core::FieldList fields;
   workload->fields(fields);
   core::read_fields(core::ConfigDocument::from_text(pipeline, "pipeline of the test"), fields);
-  const optim::ChannelPlan plan = workload->channels().front();
+  const problem::ChannelPlan plan = workload->channels().front();
 
   data::Dataset training;
   training.values = data;
   training.reference = {{"norm_1", reference[0].item<double>()},
                         {"norm_2", reference[1].item<double>()}};
-  env::AdversarialObjective objective(settings.objective, training.reference);
   env::Environment environment;
   environment.parameters = env::ParameterSet(workload->parameters());
-  environment.channels.push_back(
-      {plan.name, plan.pipeline, std::move(training), {}, std::move(objective), std::nullopt});
+  environment.channels.push_back({plan.name, plan.pipeline, std::move(training), {}, std::nullopt});
   return environment;
 }
 
 StepOutcome RecordedRun::outcome(std::int64_t index) const {
   constexpr std::int64_t parameters = 6, observables = 2;
-  const optim::GeneratorConfig& generator = settings.gan.generator;
+  const optim::GeneratorConfig& generator = settings.generator;
   const nn::Mlp proposing(generator.noise_dimensions, parameters, generator.network);
-  const nn::Mlp judging(observables, 1, settings.gan.discriminator.network);
+  const nn::Mlp judging(observables, 1, settings.discriminator.network);
   StepOutcome outcome;
   for (std::int64_t column = 0; column < losses.size(1); ++column)
     outcome.losses[loss_names[column]] = losses[index][column].item<double>();

@@ -6,17 +6,9 @@
 
 #include "sagips/data/torch.hpp"
 #include "sagips/env/environment.hpp"
-#include "sagips/optim/gan.hpp"
+#include "sagips/optim/gan/gan.hpp"
 
 namespace sagips::golden {
-
-/// The part of a config that a dump fixes.
-struct Settings {
-  optim::GanConfig gan;
-  env::AdversarialObjective::Config objective;
-
-  void fields(core::FieldList& list);
-};
 
 /// What one step computed: losses by name, gradients by weight or bias tensor ("layer0.weight").
 struct StepOutcome {
@@ -44,7 +36,7 @@ struct RecordedRun {
   env::Environment environment(const std::string& pipeline) const;
   StepOutcome outcome(std::int64_t index) const;
 
-  Settings settings;
+  optim::GanConfig settings;
   torch::Tensor data;                   ///< [measured events, 2]
   torch::Tensor reference;              ///< [2]: norm_1, norm_2
   torch::Tensor generator_noise;        ///< [steps, samples, noise dimensions]

@@ -23,7 +23,7 @@ Replay::Replay(RecordedRun run, const train::EngineConfig& engine, const std::st
                const std::string& library)
     : run_(std::move(run)),
       environment_(run_.environment(pipeline)),
-      gan_(with_library(run_.settings.gan, library), environment_, any_seed, torch::kCPU),
+      gan_(with_library(run_.settings, library), environment_, any_seed, torch::kCPU),
       engine_(engine) {
   gan_.set_noise(run_.noise_maker());
 }

@@ -1,4 +1,4 @@
-#include "sagips/optim/adam.hpp"
+#include "sagips/optim/learn/adam.hpp"
 
 #include <gtest/gtest.h>
 

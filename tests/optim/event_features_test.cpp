@@ -1,4 +1,4 @@
-#include "sagips/optim/event_features.hpp"
+#include "sagips/optim/moments/event_features.hpp"
 
 #include <gtest/gtest.h>
 

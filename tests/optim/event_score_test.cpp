@@ -1,7 +1,7 @@
 // The score of an environment as a function of its parameters.
 #include <gtest/gtest.h>
 
-#include "sagips/optim/event_score.hpp"
+#include "sagips/optim/search/event_score.hpp"
 #include "tests/env/noise_of.hpp"
 #include "tests/optim/small_environment.hpp"
 

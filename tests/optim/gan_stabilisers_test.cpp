@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "sagips/core/error.hpp"
-#include "sagips/optim/gan.hpp"
+#include "sagips/optim/gan/gan.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/optim/small_environment.hpp"
 
@@ -24,10 +24,8 @@ std::vector<double> gradients_of(Gan& gan, std::size_t index, Batch& batch) {
   return pass.gradients(batch, {.index = 0, .first = 0, .samples = batch.samples}, leaves);
 }
 
-std::string refusal(const GanConfig& config, const std::string& loss = "least_squares") {
-  env::AdversarialObjective::Config objective;
-  objective.loss = loss;
-  const env::Environment environment = small_environment(1, objective);
+std::string refusal(const GanConfig& config) {
+  const env::Environment environment = small_environment();
   return message_of<core::ConfigError>([&] { Gan(config, environment, 1, torch::kCPU); });
 }
 
@@ -76,12 +74,10 @@ TEST(DiscriminatorSteps, AreRefusedWhereThereAreNoEventsForThem) {
 
 TEST(Wasserstein, WantsSomethingThatBoundsTheSlope) {
   GanConfig config = small_gan();
-  EXPECT_EQ(refusal(config, "wasserstein").find("objective.loss: with wasserstein nothing bounds"),
-            0U);
+  config.objective.loss = "wasserstein";
+  EXPECT_EQ(refusal(config).find("objective.loss: with wasserstein nothing bounds"), 0U);
   const auto makes_one = [](const GanConfig& chosen) {
-    env::AdversarialObjective::Config objective;
-    objective.loss = "wasserstein";
-    const env::Environment environment = small_environment(1, objective);
+    const env::Environment environment = small_environment();
     Gan gan(chosen, environment, 1, torch::kCPU);
   };
   config.discriminator.spectral_norm = true;

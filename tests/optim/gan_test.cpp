@@ -1,4 +1,4 @@
-#include "sagips/optim/gan.hpp"
+#include "sagips/optim/gan/gan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -137,10 +137,10 @@ void zero(nn::Replica& replica) {
 
 TEST(Gan, PrintsLossesOfOneWhenTheDiscriminatorCannotTell) {
   for (const char* loss : {"least_squares", "cross_entropy"}) {
-    env::AdversarialObjective::Config objective;
-    objective.loss = loss;
-    const env::Environment environment = small_environment(2, objective);
-    Gan gan(small_gan(), environment, 1, torch::kCPU);
+    GanConfig config = small_gan();
+    config.objective.loss = loss;
+    const env::Environment environment = small_environment(2);
+    Gan gan(config, environment, 1, torch::kCPU);
     zero(gan.discriminator(0));
     zero(gan.discriminator(1));
     Batch batch = gan.draw(1);
@@ -189,22 +189,22 @@ TEST(Gan, AddsTheReferenceTermsOfEveryChannel) {
   const double near = (levels - 2).square().mean().item<double>();
   EXPECT_NEAR(losses[1], near * 1.01, 1e-5 * near);
 
-  env::AdversarialObjective::Config without;
-  without.reference_terms = env::ReferenceTerms::none;
-  const env::Environment plain = small_environment(1, without);
-  Gan free_of_terms(small_gan(), plain, 1, torch::kCPU);
+  GanConfig without = small_gan();
+  without.objective.reference_terms = ReferenceTerms::none;
+  const env::Environment plain = small_environment();
+  Gan free_of_terms(without, plain, 1, torch::kCPU);
   EXPECT_EQ(free_of_terms.passes()[0].loss_names, std::vector<std::string>{"generator"});
 }
 
 // Variance of the logits over the batch, mean over parameters; its whole gradient, the mean's
 // included.
 TEST(Gan, DrawsItsProposalsTogetherWhereTheConfigSaysSo) {
-  env::AdversarialObjective::Config objective;
-  objective.reference_terms = env::ReferenceTerms::none;
-  const env::Environment environment = small_environment(1, objective);
+  const env::Environment environment = small_environment();
   GanConfig with = small_gan();
+  with.objective.reference_terms = ReferenceTerms::none;
+  Gan plain(with, environment, 1, torch::kCPU);
   with.generator.spread_penalty = 0.7;
-  Gan gan(with, environment, 1, torch::kCPU), plain(small_gan(), environment, 1, torch::kCPU);
+  Gan gan(with, environment, 1, torch::kCPU);
   EXPECT_EQ(gan.passes()[0].loss_names, (std::vector<std::string>{"generator", "spread"}));
   Batch batch = gan.draw(1);
   const std::vector<double> losses = gradients_of(gan, 0, batch);

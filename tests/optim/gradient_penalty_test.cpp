@@ -1,4 +1,4 @@
-#include "sagips/optim/gradient_penalty.hpp"
+#include "sagips/optim/gan/gradient_penalty.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
-#include "sagips/optim/likelihood.hpp"
+#include "sagips/optim/likelihood/likelihood.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "sagips/core/error.hpp"
+#include "sagips/env/densities/tabulated_density.hpp"
 #include "sagips/env/samplers/inverse_cdf.hpp"
-#include "sagips/env/tabulated_density.hpp"
 #include "sagips/optim/estimate.hpp"
-#include "sagips/optim/maximum_likelihood.hpp"
+#include "sagips/optim/likelihood/maximum_likelihood.hpp"
 #include "tests/core/message_of.hpp"
 
 namespace sagips::optim {
@@ -49,13 +49,11 @@ env::Environment environment_of(std::vector<env::Parameter> parameters, std::int
   environment.parameters = env::ParameterSet(std::move(parameters));
   data::Dataset toys = env::toy_data(pipeline, environment.parameters.truth(), events, {"x"},
                                      core::RandomStream(seed, "toys"));
-  env::AdversarialObjective objective({}, toys.reference);
   environment.channels.push_back(
       {"events",
        pipeline,
        std::move(toys),
        {},
-       std::move(objective),
        env::TabulatedDensity([theory](const torch::Tensor& p) { return theory.table(p); },
                              theory.grid, {"norm"})});
   return environment;

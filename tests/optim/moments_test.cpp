@@ -1,4 +1,4 @@
-#include "sagips/optim/moments.hpp"
+#include "sagips/optim/moments/moments.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/optim/goodness.hpp"
-#include "sagips/optim/moment_model.hpp"
+#include "sagips/optim/moments/moment_model.hpp"
 #include "sagips/optim/resampling.hpp"
 #include "tests/optim/small_environment.hpp"
 

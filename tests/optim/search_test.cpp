@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "sagips/core/error.hpp"
-#include "sagips/optim/direct.hpp"
-#include "sagips/optim/search.hpp"
-#include "sagips/optim/searchers.hpp"
+#include "sagips/optim/search/direct.hpp"
+#include "sagips/optim/search/search.hpp"
+#include "sagips/optim/search/searchers.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/optim/small_environment.hpp"
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "sagips/core/error.hpp"
-#include "sagips/optim/searchers.hpp"
+#include "sagips/optim/search/searchers.hpp"
 
 namespace sagips::optim {
 namespace {

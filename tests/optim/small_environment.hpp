@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "sagips/env/environment.hpp"
-#include "sagips/optim/gan.hpp"
+#include "sagips/optim/gan/gan.hpp"
 
 namespace sagips::testing {
 
@@ -33,26 +33,23 @@ inline env::Parameter small_parameter(const std::string& name, double low, doubl
 }
 
 inline env::Channel small_channel(const std::string& name, double unit,
-                                  const env::ParameterSet& parameters,
-                                  const env::AdversarialObjective::Config& objective) {
+                                  const env::ParameterSet& parameters) {
   const env::Pipeline pipeline{GaussEvents{unit}};
   data::Dataset all = env::toy_data(pipeline, parameters.truth(), 2'000, {"x"},
                                     core::RandomStream(1, "small data " + name));
   auto [training, held_out] =
       data::hold_out(all, 0.25, core::RandomStream(1, "small split " + name));
-  env::AdversarialObjective score(objective, all.reference);
-  return {name, pipeline, std::move(training), std::move(held_out), std::move(score), std::nullopt};
+  return {name, pipeline, std::move(training), std::move(held_out), std::nullopt};
 }
 
 /// One or two channels: the second sees everything in another unit.
-inline env::Environment small_environment(std::size_t channels = 1,
-                                          const env::AdversarialObjective::Config& objective = {}) {
+inline env::Environment small_environment(std::size_t channels = 1) {
   env::Environment environment;
   environment.parameters = env::ParameterSet(
       {small_parameter("mean", -2, 4, 1.5), small_parameter("width", 0.1, 2, 0.5)});
   for (std::size_t k = 0; k < channels; ++k)
-    environment.channels.push_back(small_channel(k == 0 ? "near" : "far", k == 0 ? 1 : 0.1,
-                                                 environment.parameters, objective));
+    environment.channels.push_back(
+        small_channel(k == 0 ? "near" : "far", k == 0 ? 1 : 0.1, environment.parameters));
   return environment;
 }
 

@@ -1,4 +1,4 @@
-#include "sagips/optim/sobol_noises.hpp"
+#include "sagips/optim/gan/sobol_noises.hpp"
 
 #include <gtest/gtest.h>
 

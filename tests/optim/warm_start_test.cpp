@@ -1,11 +1,9 @@
-#include "sagips/optim/warm_start.hpp"
+#include "sagips/optim/gan/warm_start.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "sagips/optim/moment_model.hpp"
-#include "sagips/optim/newton_bias.hpp"
 #include "tests/optim/small_environment.hpp"
 
 namespace sagips::optim {
@@ -75,79 +73,6 @@ TEST(Discriminator, IsAFeatureThatLaterLearningDoesNotChange) {
     gan.discriminator(0).weights().add_(0.5);
     EXPECT_TRUE(torch::equal(feature.of(events), before));
   }
-}
-
-/// Biases of a generator, and what the test says their gradient is.
-struct Biases {
-  explicit Biases(Gan& gan) : replica(gan.generator()) {
-    const std::size_t last = replica.parameters().size() - 1;
-    value = replica.view(replica.weights(), last);
-    gradient = replica.view(replica.gradients(), last);
-  }
-  nn::Replica& replica;
-  torch::Tensor value, gradient;
-};
-
-TEST(NewtonBias, StepsByTheInverseInformation) {
-  const env::Environment environment = small_environment();
-  Gan gan(small_gan(), environment, 4, torch::kCPU);
-  Biases biases(gan);
-  const NewtonConfig config{.every = 10, .rate = 0.5, .longest = 100};
-  NewtonBias newton(config, biases.replica, environment, {}, 5);
-  const torch::Tensor theta =
-      environment.parameters.logit_from_physical(environment.parameters.truth());
-  newton.before(1, theta);
-  const torch::Tensor kept = biases.value.clone();
-  biases.value.add_(7);  // whatever Adam does to them
-  biases.gradient.copy_(torch::tensor({0.3F, -0.2F}));
-  newton.after();
-
-  SolveContext context;
-  context.seed = 5;
-  const MomentModel model(environment, {}, context);
-  const torch::Tensor jacobian =
-      model.jacobian(theta, MomentsConfig{}.events_for(model.data_events()));
-  const torch::Tensor information = torch::matmul(jacobian.t(), jacobian) / model.data_events();
-  const torch::Tensor expected =
-      kept.to(torch::kFloat64) -
-      0.5 * torch::linalg_solve(information, torch::tensor({0.3, -0.2}, torch::kFloat64));
-  EXPECT_TRUE(torch::allclose(biases.value.to(torch::kFloat64), expected, 1e-4, 1e-5));
-}
-
-TEST(NewtonBias, LimitsAStepAndRenewsItsInformationInTime) {
-  const env::Environment environment = small_environment();
-  Gan gan(small_gan(), environment, 6, torch::kCPU);
-  Biases biases(gan);
-  NewtonBias newton({.every = 3, .rate = 1, .longest = 0.1}, biases.replica, environment, {}, 7);
-  const auto inverse = [&] {
-    nn::State state;
-    nn::StateList list = nn::StateList::giving(state);
-    newton.state(list);
-    return state.at("inverse").clone();
-  };
-  const torch::Tensor first = torch::zeros({2}), second = torch::full({2}, 0.5);
-  newton.before(1, first);
-  const torch::Tensor at_first = inverse();
-  newton.before(3, second);
-  EXPECT_TRUE(torch::equal(inverse(), at_first));
-  newton.before(4, second);
-  EXPECT_FALSE(torch::equal(inverse(), at_first));
-  const torch::Tensor kept = biases.value.clone();
-  biases.gradient.fill_(1e6F);
-  newton.after();
-  EXPECT_NEAR((biases.value - kept).abs().max().item<double>(), 0.1, 1e-6);
-}
-
-TEST(NewtonBias, BelongsToTheStateOfTheGan) {
-  const env::Environment environment = small_environment();
-  GanConfig config = small_gan();
-  config.optimizer.newton.every = 5;
-  Gan gan(config, environment, 8, torch::kCPU);
-  nn::State state;
-  nn::StateList list = nn::StateList::giving(state);
-  gan.state(list);
-  EXPECT_TRUE(state.count("generator_newton.inverse"));
-  EXPECT_TRUE(state.count("generator_newton.renewed"));
 }
 
 }  // namespace

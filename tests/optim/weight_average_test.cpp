@@ -1,4 +1,4 @@
-#include "sagips/optim/weight_average.hpp"
+#include "sagips/optim/learn/weight_average.hpp"
 
 #include <gtest/gtest.h>
 

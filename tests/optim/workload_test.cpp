@@ -1,4 +1,4 @@
-#include "sagips/optim/workload.hpp"
+#include "sagips/problem/workload.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "tests/core/temporary_folder.hpp"
 #include "tests/optim/small_environment.hpp"
 
-namespace sagips::optim {
+namespace sagips::problem {
 namespace {
 
 using namespace sagips::testing;
@@ -129,4 +129,4 @@ TEST(Environment, RunsThePipelinesDryRunFirst) {
 }
 
 }  // namespace
-}  // namespace sagips::optim
+}  // namespace sagips::problem

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "sagips/core/config_difference.hpp"
+#include "sagips/core/config/config_difference.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "tests/core/message_of.hpp"

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <thread>
 
-#include "sagips/train/checkpoint_file.hpp"
-#include "sagips/train/checkpointer.hpp"
+#include "sagips/train/checkpoint/checkpoint_file.hpp"
+#include "sagips/train/checkpoint/checkpointer.hpp"
 #include "tests/core/temporary_folder.hpp"
 #include "tests/train/shelf.hpp"
 #include "tests/train/small_ranks.hpp"

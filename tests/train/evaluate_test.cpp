@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "sagips/env/distance.hpp"
+#include "sagips/env/compare/distance.hpp"
 #include "sagips/train/early_stop.hpp"
 #include "tests/optim/small_environment.hpp"
 

@@ -20,7 +20,7 @@ struct Variant {
 
 std::vector<Variant> losses() {
   std::vector<Variant> all;
-  for (const std::string& loss : env::adversarial_losses().names())
+  for (const std::string& loss : optim::adversarial_losses().names())
     all.push_back(
         {loss,
          [loss](GanConfig& config) { config.discriminator.spectral_norm = loss == "wasserstein"; },
@@ -64,6 +64,7 @@ Variant everything() {
 
 GanConfig with(const Variant& variant, GanConfig config = small_gan()) {
   variant.set(config);
+  config.objective.loss = variant.loss;
   return config;
 }
 
@@ -82,8 +83,8 @@ struct RareBelow {
   }
 };
 
-env::Environment weighted_environment(const std::string& loss) {
-  env::Environment environment = small_environment(2, with_loss(loss));
+env::Environment weighted_environment() {
+  env::Environment environment = small_environment(2);
   environment.channels[1].pipeline = env::Pipeline{GaussEvents{0.1}, RareBelow{}};
   return environment;
 }
@@ -91,7 +92,7 @@ env::Environment weighted_environment(const std::string& loss) {
 TEST(Losses, HaveTheOraclesGradientsWithEveryLibraryTileAndThread) {
   for (const Variant& variant : losses()) {
     SCOPED_TRACE(variant.name);
-    const env::Environment environment = weighted_environment(variant.loss);
+    const env::Environment environment = weighted_environment();
     expect_the_oracles_gradients(with_calm_steps(variant), environment);
     expect_the_oracles_gradients(with_calm_steps(variant, small_gan(UpdateOrder::generator_first)),
                                  environment);
@@ -106,7 +107,7 @@ TEST(Stabilisers, HaveTheOraclesGradientsWithEveryLibraryTileAndThread) {
   all.push_back(everything());
   for (const Variant& variant : all) {
     SCOPED_TRACE(variant.name);
-    const env::Environment environment = weighted_environment(variant.loss);
+    const env::Environment environment = weighted_environment();
     expect_the_oracles_gradients(with_calm_steps(variant), environment);
     if (variant.name == "everything") continue;
     GanConfig together = with_calm_steps(variant);
@@ -121,7 +122,7 @@ TEST(Losses, BeginAlikeInOnePassAndInTurn) {
     GanConfig together = with(variant),
               in_turn = with(variant, small_gan(UpdateOrder::generator_first));
     together.optimizer.update = UpdateMode::simultaneous;
-    const env::Environment environment = weighted_environment(variant.loss);
+    const env::Environment environment = weighted_environment();
     const auto ours = gradients_by(together, "auto", 1000, 1, environment);
     const auto theirs = gradients_by(in_turn, "auto", 1000, 1, environment);
     ASSERT_EQ(ours.size(), theirs.size());
@@ -135,11 +136,10 @@ TEST(Stabilisers, GoOnFromTheirStateBitForBit) {
   all.push_back(everything());
   for (const Variant& variant : all) {
     SCOPED_TRACE(variant.name);
-    const env::AdversarialObjective::Config objective = with_loss(variant.loss);
-    Training straight(with(variant), 10, 8, 1, objective),
-        before(with(variant), 10, 8, 1, objective), after(with(variant), 10, 8, 1, objective),
-        plain(small_gan(), 10, 8, 1,
-              with_loss(variant.loss == "wasserstein" ? "hinge" : variant.loss));
+    GanConfig unchanged = small_gan();
+    unchanged.objective.loss = variant.loss == "wasserstein" ? "hinge" : variant.loss;
+    Training straight(with(variant), 10), before(with(variant), 10), after(with(variant), 10),
+        plain(unchanged, 10);
     straight.loop.run_epochs(10);
     plain.loop.run_epochs(10);
     before.loop.run_epochs(5);

@@ -35,12 +35,11 @@ TEST_P(EitherOrder, GivesTheSameWeightsBitForBitForTheSameSeed) {
 TEST_P(EitherOrder, DependsOnTilesBySummationOrderAlone) {
   optim::GanConfig config = small_gan(GetParam());
   config.generator.spread_penalty = 0.1;
-  for (const auto terms : {env::ReferenceTerms::per_sample, env::ReferenceTerms::batch_mean}) {
-    env::AdversarialObjective::Config objective;
-    objective.reference_terms = terms;
-    Training ones(config, 20, 1, 1, objective);
-    Training eights(config, 20, 8, 1, objective);
-    Training whole(config, 20, 1000, 1, objective);
+  for (const auto terms : {optim::ReferenceTerms::per_sample, optim::ReferenceTerms::batch_mean}) {
+    config.objective.reference_terms = terms;
+    Training ones(config, 20, 1);
+    Training eights(config, 20, 8);
+    Training whole(config, 20, 1000);
     for (Training* run : {&ones, &eights, &whole}) run->loop.run_epochs(1);
     EXPECT_LT(distance(ones.gan.generator().gradients(), whole.gan.generator().gradients()), 1e-5);
     EXPECT_LT(

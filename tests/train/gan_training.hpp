@@ -22,10 +22,8 @@ inline train::LoopConfig loop_config(std::int64_t epochs, std::int64_t tile_samp
 /// A Gan on an environment of its own, in a loop of its own.
 struct Training {
   explicit Training(const optim::GanConfig& config, std::int64_t epochs = 20,
-                    std::int64_t tile_samples = 8, std::uint64_t seed = 1,
-                    const env::AdversarialObjective::Config& objective = {},
-                    std::size_t channels = 2)
-      : environment(small_environment(channels, objective)),
+                    std::int64_t tile_samples = 8, std::uint64_t seed = 1, std::size_t channels = 2)
+      : environment(small_environment(channels)),
         gan(config, environment, seed, torch::kCPU),
         loop(loop_config(epochs, tile_samples), gan, {}) {}
 
@@ -80,12 +78,6 @@ inline void expect_the_oracles_gradients(const optim::GanConfig& config,
             << library << ", tiles of " << tile_samples << ", " << threads << " threads, tensor "
             << i << ", " << distance(found[i], oracle[i]) << " of " << oracle[i].norm();
     }
-}
-
-inline env::AdversarialObjective::Config with_loss(const std::string& loss) {
-  env::AdversarialObjective::Config objective;
-  objective.loss = loss;
-  return objective;
 }
 
 }  // namespace sagips::testing

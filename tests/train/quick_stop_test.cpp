@@ -1,5 +1,5 @@
 // Stops that cannot wait for the end of an epoch.
-#include "sagips/train/quick_stop.hpp"
+#include "sagips/train/checkpoint/quick_stop.hpp"
 
 #include <gtest/gtest.h>
 

@@ -46,7 +46,7 @@ TEST(RankTraining, FourRanksAreOneRankWithTheirBatchesTogether) {
 
 TEST(RankTraining, TheBatchesOfRanksAreTheBatchOfOneRank) {
   const env::Environment environment = small_environment();
-  const auto batch = [&](std::int64_t samples, const optim::RankPlace& place) {
+  const auto batch = [&](std::int64_t samples, const problem::RankPlace& place) {
     return optim::Gan(fully_shared_gan(samples), environment, 3, torch::kCPU, place).draw(7);
   };
   const optim::Batch whole = batch(64, {});

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "sagips/train/accord.hpp"
+#include "sagips/train/checkpoint/accord.hpp"
 #include "sagips/train/distribute.hpp"
 #include "sagips/train/gather.hpp"
 #include "sagips/train/rank_reports.hpp"
@@ -175,22 +175,22 @@ TEST(Distribute, GivesEveryRankWhatTheFirstOneLoads) {
 }
 
 TEST(DataShare, EachRankDrawsItsOwnHalfOfTheTrainingEvents) {
-  const optim::WorkloadEntry entry = optim::SimpleWorkload{
+  const problem::WorkloadEntry entry = problem::SimpleWorkload{
       .name = "gauss",
       .summary = "",
       .parameters = {small_parameter("mean", -2, 4, 1.5), small_parameter("width", 0.1, 2, 0.5)},
       .pipeline = env::Pipeline{GaussEvents{}},
       .observables = {{"x", ""}},
       .settings = ""};
-  const auto environment_of = [&](const optim::DataShare& share) {
-    optim::DataSettings settings;
+  const auto environment_of = [&](const problem::DataShare& share) {
+    problem::DataSettings settings;
     settings.toy_events = 1000;
-    return optim::make_environment(*entry.make(), settings, optim::Split::held_out, 1, share);
+    return problem::make_environment(*entry.make(), settings, problem::Split::held_out, 1, share);
   };
   const env::Environment whole = environment_of({});
   std::vector<torch::Tensor> halves;
   for (std::int64_t rank = 0; rank < 2; ++rank) {
-    optim::DataShare share;
+    problem::DataShare share;
     share.place = {rank, 2};
     share.fraction = 0.5;
     const env::Environment own = environment_of(share);
@@ -202,7 +202,7 @@ TEST(DataShare, EachRankDrawsItsOwnHalfOfTheTrainingEvents) {
         << "networks of all ranks look at events in the same units";
   }
   EXPECT_FALSE(torch::equal(halves[0], halves[1]));
-  optim::DataShare crowd;
+  problem::DataShare crowd;
   crowd.place = {0, 901};
   EXPECT_THROW(environment_of(crowd), core::ConfigError) << "900 training events";
 }

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "sagips/train/checkpoints.hpp"
+#include "sagips/train/checkpoint/checkpoints.hpp"
 
 namespace sagips::testing {
 

@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include "sagips/optim/moments.hpp"
+#include "sagips/optim/moments/moments.hpp"
 #include "sagips/train/add_up.hpp"
 #include "tests/train/small_ranks.hpp"
 

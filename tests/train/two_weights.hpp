@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "sagips/optim/optimizer.hpp"
+#include "sagips/optim/learn/optimizer.hpp"
 
 namespace sagips::testing {
 

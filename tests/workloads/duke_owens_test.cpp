@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sagips/core/error.hpp"
-#include "sagips/optim/maximum_likelihood.hpp"
+#include "sagips/optim/likelihood/maximum_likelihood.hpp"
 #include "tests/core/message_of.hpp"
 #include "workloads/duke_owens/theory.hpp"
 
@@ -17,9 +17,9 @@ using duke_owens::Theory;
 
 env::Environment environment_of(std::int64_t toys) {
   const auto workload = duke_owens_workload().make();
-  optim::DataSettings settings;
+  problem::DataSettings settings;
   settings.toy_events = toys;
-  return optim::make_environment(*workload, settings, optim::Split::all_training, 1);
+  return problem::make_environment(*workload, settings, problem::Split::all_training, 1);
 }
 
 torch::Tensor truth() {

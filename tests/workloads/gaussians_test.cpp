@@ -8,8 +8,8 @@
 
 #include "sagips/cli/settings.hpp"
 #include "sagips/core/error.hpp"
-#include "sagips/optim/channel_share.hpp"
-#include "sagips/optim/maximum_likelihood.hpp"
+#include "sagips/optim/likelihood/maximum_likelihood.hpp"
+#include "sagips/problem/channel_share.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/train/small_ranks.hpp"
 
@@ -25,8 +25,8 @@ cli::Job job_of(const std::vector<std::string>& assignments) {
 }
 
 env::Environment environment_of(const cli::Job& job,
-                                optim::Split split = optim::Split::all_training) {
-  return optim::make_environment(*job.workload, job.settings.data, split, 1);
+                                problem::Split split = problem::Split::all_training) {
+  return problem::make_environment(*job.workload, job.settings.data, split, 1);
 }
 
 std::vector<std::string> only(int kept) {
@@ -145,7 +145,7 @@ TEST(ChannelShare, WeighsChannelsSoThatTheMeanOverRanksIsTheirSum) {
   for (const std::int64_t ranks : {3, 4, 5, 7}) {
     std::map<std::string, double> sums;
     for (std::int64_t rank = 0; rank < ranks; ++rank) {
-      const env::Environment part = optim::channel_share(all, {rank, ranks});
+      const env::Environment part = problem::channel_share(all, {rank, ranks});
       ASSERT_EQ(part.channels.size(), 1U);
       EXPECT_EQ(part.suffix(0), " " + part.channels[0].name);
       sums[part.channels[0].name] += part.channels[0].weight / static_cast<double>(ranks);
@@ -155,7 +155,7 @@ TEST(ChannelShare, WeighsChannelsSoThatTheMeanOverRanksIsTheirSum) {
     EXPECT_NEAR(sums.at("set_3"), 1, 1e-12);
   }
   EXPECT_NE(message_of<core::ConfigError>([&] {
-              optim::channel_share(all, {0, 2});
+              problem::channel_share(all, {0, 2});
             }).find("ranks.channels: 3 data sets cannot be divided among 2 ranks"),
             std::string::npos);
 }
@@ -165,8 +165,8 @@ TEST(ChannelShare, TeachesRanksThatSeeOneDataSetEach) {
   testing::on_ranks(3, [](comm::Ranks& ranks) {
     const cli::Job job = job_of({});
     const env::Environment all = environment_of(job);
-    const optim::RankPlace place{ranks.rank(), ranks.size()};
-    const env::Environment own = optim::channel_share(all, place);
+    const problem::RankPlace place{ranks.rank(), ranks.size()};
+    const env::Environment own = problem::channel_share(all, place);
     optim::GanConfig config = small_gan(job);
     config.generator.shared = nn::SharedPart::all;
     optim::Gan gan(config, own, 1, torch::kCPU, place);

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <iostream>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/optim/maximum_likelihood.hpp"
-#include "sagips/optim/moments.hpp"
+#include "sagips/optim/likelihood/maximum_likelihood.hpp"
+#include "sagips/optim/moments/moments.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
 #include "workloads/proxy2d/proxy2d.hpp"
 #include "workloads/resonance/resonance.hpp"
@@ -16,10 +16,10 @@ namespace sagips::workloads {
 namespace {
 
 struct Toys {
-  std::unique_ptr<optim::Workload> workload;
-  optim::DataSettings settings;
+  std::unique_ptr<problem::Workload> workload;
+  problem::DataSettings settings;
 
-  Toys(const optim::WorkloadEntry& entry, std::int64_t events,
+  Toys(const problem::WorkloadEntry& entry, std::int64_t events,
        const std::vector<std::string>& overrides = {})
       : workload(entry.make()) {
     settings.toy_events = events;
@@ -30,7 +30,7 @@ struct Toys {
     core::read_fields(document, list);
   }
   env::Environment environment(std::uint64_t seed) const {
-    return optim::make_environment(*workload, settings, optim::Split::all_training, seed);
+    return problem::make_environment(*workload, settings, problem::Split::all_training, seed);
   }
 };
 

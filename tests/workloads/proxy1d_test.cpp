@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sagips/core/error.hpp"
-#include "sagips/optim/maximum_likelihood.hpp"
+#include "sagips/optim/likelihood/maximum_likelihood.hpp"
 #include "tests/core/message_of.hpp"
 #include "workloads/proxy1d/theory.hpp"
 
@@ -19,7 +19,7 @@ torch::Tensor doubles(std::vector<double> values) {
 }
 
 /// The proxy with assignments such as "detector.enabled=true".
-std::unique_ptr<optim::Workload> proxy(const std::vector<std::string>& assignments = {}) {
+std::unique_ptr<problem::Workload> proxy(const std::vector<std::string>& assignments = {}) {
   auto workload = proxy1d_workload().make();
   core::ConfigDocument document;
   for (const auto& assignment : assignments) document.override_with(assignment);
@@ -29,10 +29,10 @@ std::unique_ptr<optim::Workload> proxy(const std::vector<std::string>& assignmen
   return workload;
 }
 
-env::Environment environment_of(const optim::Workload& workload, std::int64_t events) {
-  optim::DataSettings settings;
+env::Environment environment_of(const problem::Workload& workload, std::int64_t events) {
+  problem::DataSettings settings;
   settings.toy_events = events;
-  return optim::make_environment(workload, settings, optim::Split::all_training, 1);
+  return problem::make_environment(workload, settings, problem::Split::all_training, 1);
 }
 
 TEST(Proxy1dTheory, EqualsAHandCalculation) {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sagips/optim/estimate.hpp"
-#include "sagips/optim/maximum_likelihood.hpp"
+#include "sagips/optim/likelihood/maximum_likelihood.hpp"
 
 namespace sagips::workloads {
 namespace {
@@ -14,9 +14,9 @@ constexpr double events = 100'000;
 
 env::Environment environment_of(std::int64_t toys, std::uint64_t seed) {
   const auto workload = proxy2d_workload().make();
-  optim::DataSettings settings;
+  problem::DataSettings settings;
   settings.toy_events = toys;
-  return optim::make_environment(*workload, settings, optim::Split::all_training, seed);
+  return problem::make_environment(*workload, settings, problem::Split::all_training, seed);
 }
 
 std::vector<double> floors_of(const env::Environment& environment) {

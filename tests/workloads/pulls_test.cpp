@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "sagips/core/text.hpp"
-#include "sagips/optim/maximum_likelihood.hpp"
+#include "sagips/optim/likelihood/maximum_likelihood.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
 #include "workloads/proxy2d/proxy2d.hpp"
 #include "workloads/resonance/resonance.hpp"
@@ -18,16 +18,16 @@ struct Pulls {
   std::vector<std::vector<double>> values;  ///< [free parameters][toys]
 };
 
-Pulls pulls_of(const optim::WorkloadEntry& entry, std::int64_t events, std::uint64_t toys) {
+Pulls pulls_of(const problem::WorkloadEntry& entry, std::int64_t events, std::uint64_t toys) {
   at::set_num_threads(1);  // tensors of a fit are too small for threads to pay
   Pulls pulls;
   const auto workload = entry.make();
-  optim::DataSettings settings;
+  problem::DataSettings settings;
   settings.toy_events = events;
   for (std::uint64_t toy = 0; toy < toys; ++toy) {
     const std::uint64_t seed = 1000 + toy;
     const env::Environment environment =
-        optim::make_environment(*workload, settings, optim::Split::all_training, seed);
+        problem::make_environment(*workload, settings, problem::Split::all_training, seed);
     const optim::FitResult fit = optim::fit_maximum_likelihood(environment, {}, seed);
     const env::ParameterSet& parameters = environment.parameters;
     pulls.values.resize(parameters.free().size());

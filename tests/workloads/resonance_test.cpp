@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sagips/core/error.hpp"
-#include "sagips/optim/maximum_likelihood.hpp"
+#include "sagips/optim/likelihood/maximum_likelihood.hpp"
 #include "tests/core/message_of.hpp"
 #include "workloads/resonance/line_shape.hpp"
 
@@ -135,11 +135,11 @@ TEST(LineShape, PeaksAtTheMass) {
   EXPECT_NEAR(point(static_cast<std::size_t>(peak - table.begin())), 89, 0.15);
 }
 
-env::Environment environment_of(const optim::Workload& workload, std::int64_t events,
+env::Environment environment_of(const problem::Workload& workload, std::int64_t events,
                                 std::uint64_t seed) {
-  optim::DataSettings settings;
+  problem::DataSettings settings;
   settings.toy_events = events;
-  return optim::make_environment(workload, settings, optim::Split::all_training, seed);
+  return problem::make_environment(workload, settings, problem::Split::all_training, seed);
 }
 
 TEST(Resonance, HoldsTheWidthUnlessToldOtherwise) {

@@ -35,7 +35,7 @@ TEST(Settings, CanAllBeReadAndReadBackTheSame) {
 }
 
 TEST(Settings, OfAUsersWorkloadAreLaptopSizedUnlessTheyAreGiven) {
-  optim::SimpleWorkload mine;
+  problem::SimpleWorkload mine;
   mine.name = "mine";
   env::Parameter parameter;
   parameter.name = "mean";
@@ -89,12 +89,12 @@ TEST(PaperSettings, HaveThePapersNumbers) {
     EXPECT_EQ(adam.beta2, 0.999);
     EXPECT_EQ(adam.final_rate, 1.0) << "a constant rate";
   }
-  const auto& objective = job.settings.data.objective;
+  const auto& objective = job.settings.gan.objective;
   EXPECT_EQ(objective.loss, "least_squares");
   EXPECT_EQ(objective.label_real, 1.0);
   EXPECT_EQ(objective.label_synthetic, 0.0);
   EXPECT_EQ(objective.label_generator, 1.0);
-  EXPECT_EQ(objective.reference_terms, env::ReferenceTerms::per_sample);
+  EXPECT_EQ(objective.reference_terms, optim::ReferenceTerms::per_sample);
   EXPECT_EQ(objective.reference_weight, 1.0);
   EXPECT_EQ(job.settings.data.toy_events, 100'000);
 }
@@ -103,7 +103,7 @@ TEST(PaperSettings, GiveThePapersNetworks) {
   const cli::Workloads workloads = all_workloads();
   const cli::Job job = cli::read_job(workloads, "proxy1d/paper", {"toy.events=100"});
   const env::Environment environment =
-      optim::make_environment(*job.workload, job.settings.data, optim::Split::held_out, 1);
+      problem::make_environment(*job.workload, job.settings.data, problem::Split::held_out, 1);
   optim::Gan gan(job.settings.gan, environment, 1, torch::kCPU);
   EXPECT_EQ(gan.generator().size(), 51'206);
   EXPECT_EQ(gan.generator().shared_size(), 50'688);

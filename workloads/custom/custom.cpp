@@ -42,13 +42,13 @@ struct CustomParameter {
 };
 
 // "t [us]" is t with a unit.
-optim::Observable observable(const std::string& word) {
+problem::Observable observable(const std::string& word) {
   const std::size_t open = word.find('[');
   if (open == std::string::npos || word.back() != ']') return {core::trim(word), ""};
   return {core::trim(word.substr(0, open)), word.substr(open + 1, word.size() - open - 2)};
 }
 
-class Custom final : public optim::Workload {
+class Custom final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
     list.named_groups("parameters", parameters_, "what is to be found, by name");
@@ -65,14 +65,14 @@ class Custom final : public optim::Workload {
   }
 
   // asked for before the config is read
-  std::vector<std::string> channel_names() const override { return {optim::ChannelPlan{}.name}; }
+  std::vector<std::string> channel_names() const override { return {problem::ChannelPlan{}.name}; }
 
-  std::vector<optim::ChannelPlan> channels() const override {
+  std::vector<problem::ChannelPlan> channels() const override {
     if (observables_.empty())
       throw ConfigError("observables", "is empty. Name an event's numbers: observables: [t].");
     if (stages_.empty())
       throw ConfigError("pipeline", "is empty. Give it a stage: pipeline: [{script: FILE.pt}].");
-    optim::ChannelPlan plan;
+    problem::ChannelPlan plan;
     for (const std::string& word : observables_) plan.observables.push_back(observable(word));
     env::append(plan.pipeline, stages_, static_cast<std::int64_t>(observables_.size()));
     return {plan};
@@ -86,7 +86,7 @@ class Custom final : public optim::Workload {
 
 }  // namespace
 
-optim::WorkloadEntry custom_workload() {
+problem::WorkloadEntry custom_workload() {
   return {"custom", "your own problem: parameters, observables and pipeline from a YAML file",
           custom_settings(), [] { return std::make_unique<Custom>(); }};
 }

@@ -1,9 +1,9 @@
 #pragma once
-#include "sagips/optim/workload.hpp"
+#include "sagips/problem/workload.hpp"
 
 namespace sagips::workloads {
 
 /// A problem whose parameters, observables and pipeline all come from its config.
-optim::WorkloadEntry custom_workload();
+problem::WorkloadEntry custom_workload();
 
 }  // namespace sagips::workloads

@@ -2,7 +2,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/env/plane_density.hpp"
+#include "sagips/env/densities/plane_density.hpp"
 #include "sagips/env/samplers/rosenblatt.hpp"
 #include "workloads/duke_owens/theory.hpp"
 
@@ -53,7 +53,7 @@ std::vector<env::Parameter> all_parameters() {
   return parameters;
 }
 
-class DukeOwens final : public optim::Workload {
+class DukeOwens final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
     core::FieldList parameter_list;
@@ -70,7 +70,7 @@ class DukeOwens final : public optim::Workload {
 
   std::vector<env::Parameter> parameters() const override { return parameters_; }
 
-  std::vector<optim::ChannelPlan> channels() const override {
+  std::vector<problem::ChannelPlan> channels() const override {
     using duke_owens::Target;
     if (q2_.high > x_.low * energy_ * energy_)
       throw core::ConfigError(
@@ -78,11 +78,11 @@ class DukeOwens final : public optim::Workload {
                               " (y would be beyond 1). Lower plane.Q2.high, or raise plane.x.low "
                               "or the energy."));
     const env::Plane plane(x_, q2_);
-    std::vector<optim::ChannelPlan> plans;
+    std::vector<problem::ChannelPlan> plans;
     for (const auto& [name, target] :
          {std::pair{"proton", Target::proton}, std::pair{"neutron", Target::neutron}}) {
       const duke_owens::Theory theory(plane, target, energy_);
-      optim::ChannelPlan plan;
+      problem::ChannelPlan plan;
       plan.name = name;
       plan.observables = {{"x", ""}, {"Q2", "GeV^2"}};
       plan.pipeline = {theory, env::Rosenblatt(plane)};
@@ -93,7 +93,7 @@ class DukeOwens final : public optim::Workload {
     return plans;
   }
 
-  std::vector<optim::DensityCurve> densities() const override {
+  std::vector<problem::DensityCurve> densities() const override {
     const duke_owens::Theory theory(env::Plane(x_, q2_), duke_owens::Target::proton, energy_);
     const auto quark = [theory](std::int64_t which) {
       return [theory, which](const torch::Tensor& p) { return theory.valence(p).select(1, which); };
@@ -112,7 +112,7 @@ class DukeOwens final : public optim::Workload {
 
 }  // namespace
 
-optim::WorkloadEntry duke_owens_workload() {
+problem::WorkloadEntry duke_owens_workload() {
   return {"duke_owens",
           "valence quark densities in x and Q2 from protons and neutrons (Duke and Owens 1984)",
           duke_owens_settings(), [] { return std::make_unique<DukeOwens>(); }};

@@ -1,9 +1,9 @@
 #pragma once
-#include "sagips/optim/workload.hpp"
+#include "sagips/problem/workload.hpp"
 
 namespace sagips::workloads {
 
 /// Valence quark densities that evolve with Q2, from deep inelastic events on protons and neutrons.
-optim::WorkloadEntry duke_owens_workload();
+problem::WorkloadEntry duke_owens_workload();
 
 }  // namespace sagips::workloads

@@ -3,7 +3,7 @@
 
 #include "sagips/data/torch.hpp"
 #include "sagips/env/constant.hpp"
-#include "sagips/env/noise.hpp"
+#include "sagips/env/noise/noise.hpp"
 #include "sagips/env/samplers/plane.hpp"
 
 namespace sagips::workloads::duke_owens {

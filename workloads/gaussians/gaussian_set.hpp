@@ -4,8 +4,8 @@
 
 #include "sagips/data/torch.hpp"
 #include "sagips/env/constant.hpp"
-#include "sagips/env/density.hpp"
-#include "sagips/env/noise.hpp"
+#include "sagips/env/densities/density.hpp"
+#include "sagips/env/noise/noise.hpp"
 
 namespace sagips::workloads::gaussians {
 

@@ -16,7 +16,7 @@ namespace {
 const std::vector<std::vector<double>> combinations = {
     {1, 0.5, -0.5}, {-0.5, 1, 0.5}, {0.5, -0.5, 1}, {1, 1, 1}, {1, -1, 0.5}, {-1, 0.5, 1}};
 
-class Gaussians final : public optim::Workload {
+class Gaussians final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
     core::FieldList parameter_list;
@@ -27,12 +27,12 @@ class Gaussians final : public optim::Workload {
 
   std::vector<env::Parameter> parameters() const override { return parameters_; }
 
-  std::vector<optim::ChannelPlan> channels() const override {
-    std::vector<optim::ChannelPlan> plans;
+  std::vector<problem::ChannelPlan> channels() const override {
+    std::vector<problem::ChannelPlan> plans;
     for (std::size_t k = 0; k < combinations.size(); ++k) {
       const gaussians::View view{.combination = combinations[k],
                                  .angle = static_cast<double>(k) * M_PI / 6};
-      optim::ChannelPlan plan;
+      problem::ChannelPlan plan;
       plan.name = core::text("set_", k + 1);
       plan.observables = {{"x", ""}, {"y", ""}};
       plan.pipeline = {gaussians::GaussianSet(view)};
@@ -59,7 +59,7 @@ class Gaussians final : public optim::Workload {
 
 }  // namespace
 
-optim::WorkloadEntry gaussians_workload() {
+problem::WorkloadEntry gaussians_workload() {
   return {"gaussians", "three parameters that only several data sets together identify",
           gaussians_settings(), [] { return std::make_unique<Gaussians>(); }};
 }

@@ -1,10 +1,10 @@
 #include "workloads/proxy1d/proxy1d.hpp"
 
+#include "sagips/env/densities/tabulated_density.hpp"
 #include "sagips/env/outside/stage_config.hpp"
 #include "sagips/env/samplers/inverse_cdf.hpp"
 #include "sagips/env/stages/detector.hpp"
 #include "sagips/env/stages/event_filter.hpp"
-#include "sagips/env/tabulated_density.hpp"
 #include "workloads/proxy1d/theory.hpp"
 
 namespace sagips::workloads {
@@ -37,7 +37,7 @@ env::Parameter parameter(const std::string& name, double low, double high, doubl
           .help = help};
 }
 
-class Proxy1d final : public optim::Workload {
+class Proxy1d final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
     core::FieldList parameter_list;
@@ -52,10 +52,10 @@ class Proxy1d final : public optim::Workload {
 
   std::vector<env::Parameter> parameters() const override { return parameters_; }
 
-  std::vector<optim::ChannelPlan> channels() const override {
+  std::vector<problem::ChannelPlan> channels() const override {
     const proxy1d::Theory theory(sampler_.grid);
     const env::InverseCdf sampler({sampler_.grid, sampler_.coverage, {"norm_1", "norm_2"}});
-    optim::ChannelPlan plan;
+    problem::ChannelPlan plan;
     plan.observables = {{"sigma_1", ""}, {"sigma_2", ""}};
     plan.pipeline = {theory, sampler};
     if (detector_.enabled) plan.pipeline.append(env::Detector(detector_, 2));
@@ -68,7 +68,7 @@ class Proxy1d final : public optim::Workload {
     return {plan};
   }
 
-  std::vector<optim::DensityCurve> densities() const override {
+  std::vector<problem::DensityCurve> densities() const override {
     const torch::Tensor x = sampler_.grid.positions(torch::kFloat64);
     const auto quark = [x](std::int64_t first) {
       return [x, first](const torch::Tensor& p) {
@@ -96,7 +96,7 @@ class Proxy1d final : public optim::Workload {
 
 }  // namespace
 
-optim::WorkloadEntry proxy1d_workload() {
+problem::WorkloadEntry proxy1d_workload() {
   return {"proxy1d",
           "closure test of the SAGIPS paper: six parameters of two densities from event pairs",
           proxy1d_settings(), [] { return std::make_unique<Proxy1d>(); }};

@@ -1,6 +1,6 @@
 #include "workloads/proxy2d/proxy2d.hpp"
 
-#include "sagips/env/plane_density.hpp"
+#include "sagips/env/densities/plane_density.hpp"
 #include "sagips/env/samplers/loits.hpp"
 #include "sagips/env/samplers/rosenblatt.hpp"
 #include "workloads/proxy2d/theory.hpp"
@@ -39,7 +39,7 @@ struct SamplerConfig {
   }
 };
 
-class Proxy2d final : public optim::Workload {
+class Proxy2d final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
     core::FieldList parameter_list;
@@ -55,10 +55,10 @@ class Proxy2d final : public optim::Workload {
 
   std::vector<env::Parameter> parameters() const override { return parameters_; }
 
-  std::vector<optim::ChannelPlan> channels() const override {
+  std::vector<problem::ChannelPlan> channels() const override {
     const env::Plane plane(x_, y_);
     const proxy2d::Theory theory(plane);
-    optim::ChannelPlan plan;
+    problem::ChannelPlan plan;
     plan.observables = {{"x", ""}, {"y", ""}};
     plan.pipeline = {theory, sampler_.stage(plane)};
     // loits draws from it, too: cell by cell exactly, within them to second order
@@ -81,7 +81,7 @@ class Proxy2d final : public optim::Workload {
 
 }  // namespace
 
-optim::WorkloadEntry proxy2d_workload() {
+problem::WorkloadEntry proxy2d_workload() {
   return {"proxy2d", "five parameters of a density of two observables that depend on each other",
           proxy2d_settings(), [] { return std::make_unique<Proxy2d>(); }};
 }

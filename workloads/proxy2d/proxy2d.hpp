@@ -1,9 +1,9 @@
 #pragma once
-#include "sagips/optim/workload.hpp"
+#include "sagips/problem/workload.hpp"
 
 namespace sagips::workloads {
 
 /// Five parameters of a density of two observables that depend on each other.
-optim::WorkloadEntry proxy2d_workload();
+problem::WorkloadEntry proxy2d_workload();
 
 }  // namespace sagips::workloads

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "sagips/data/torch.hpp"
-#include "sagips/env/noise.hpp"
+#include "sagips/env/noise/noise.hpp"
 #include "sagips/env/samplers/grid.hpp"
 
 namespace sagips::workloads::resonance {

@@ -1,9 +1,9 @@
 #include "workloads/resonance/resonance.hpp"
 
 #include "sagips/core/text.hpp"
+#include "sagips/env/densities/tabulated_density.hpp"
 #include "sagips/env/outside/stage_config.hpp"
 #include "sagips/env/samplers/inverse_cdf.hpp"
-#include "sagips/env/tabulated_density.hpp"
 #include "workloads/resonance/line_shape.hpp"
 
 namespace sagips::workloads {
@@ -12,7 +12,7 @@ std::map<std::string, std::string> resonance_settings();
 
 namespace {
 
-class Resonance final : public optim::Workload {
+class Resonance final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
     core::FieldList parameter_list;
@@ -26,10 +26,10 @@ class Resonance final : public optim::Workload {
 
   std::vector<env::Parameter> parameters() const override { return parameters_; }
 
-  std::vector<optim::ChannelPlan> channels() const override {
+  std::vector<problem::ChannelPlan> channels() const override {
     const resonance::LineShape shape(window_);
     const env::InverseCdf sampler({window_, 1.0, {}});
-    optim::ChannelPlan plan;
+    problem::ChannelPlan plan;
     plan.observables = {{"M", "GeV"}};
     plan.pipeline = {shape, sampler};
     env::append(plan.pipeline, outside_, 1);
@@ -41,7 +41,7 @@ class Resonance final : public optim::Workload {
     return {plan};
   }
 
-  std::vector<optim::DensityCurve> densities() const override {
+  std::vector<problem::DensityCurve> densities() const override {
     const resonance::LineShape shape(window_);
     const torch::Tensor mass = window_.positions(torch::kFloat64);
     const auto background = [shape](const torch::Tensor& p) {
@@ -104,7 +104,7 @@ class Resonance final : public optim::Workload {
 
 }  // namespace
 
-optim::WorkloadEntry resonance_workload() {
+problem::WorkloadEntry resonance_workload() {
   return {"resonance", "mass and resolution of a resonance from di-muon masses over a background",
           resonance_settings(), [] { return std::make_unique<Resonance>(); }};
 }

@@ -1,9 +1,9 @@
 #pragma once
-#include "sagips/optim/workload.hpp"
+#include "sagips/problem/workload.hpp"
 
 namespace sagips::workloads {
 
 /// Mass and resolution of a resonance in di-muon events over a falling background.
-optim::WorkloadEntry resonance_workload();
+problem::WorkloadEntry resonance_workload();
 
 }  // namespace sagips::workloads

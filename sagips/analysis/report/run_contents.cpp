@@ -9,8 +9,8 @@
 #include <functional>
 #include <sstream>
 
-#include "sagips/core/config_value.hpp"
-#include "sagips/core/config_yaml.hpp"
+#include "sagips/core/config/config_value.hpp"
+#include "sagips/core/config/config_yaml.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"

@@ -28,7 +28,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return core::text("[", core::join(lengths, ", "), "]");
 }
 
-bool show_pipeline(const optim::ChannelPlan& plan, const env::ParameterSet& parameters,
+bool show_pipeline(const problem::ChannelPlan& plan, const env::ParameterSet& parameters,
                    env::Reach reach) {
   const env::PipelineReport report =
       plan.pipeline.check(parameters, static_cast<std::int64_t>(plan.observables.size()), reach);
@@ -86,14 +86,14 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   part([&] { nn::device_from_name(job.settings.device); });
   part([&] {
     env::ParameterSet parameters(job.workload->parameters());
-    const auto plans = optim::channels_in_use(*job.workload, job.settings.data);
+    const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
     const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
     for (const auto& plan : plans)
       part([&] { trainable = show_pipeline(plan, parameters, reach) && trainable; });
   });
   part([&] {
-    show_data(optim::make_environment(*job.workload, job.settings.data, optim::Split::held_out,
-                                      job.seed()));
+    show_data(problem::make_environment(*job.workload, job.settings.data, problem::Split::held_out,
+                                        job.seed()));
   });
   std::cout << "run folder: " << job.settings.run.folder << ", "
             << free_space(job.settings.run.folder) << '\n';

@@ -13,7 +13,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
-#include "sagips/optim/warm_start.hpp"
+#include "sagips/optim/gan/warm_start.hpp"
 #include "sagips/record/run_files.hpp"
 
 namespace sagips::cli {
@@ -59,14 +59,13 @@ Attempt attempt_gan(const Job& job, const env::Environment& environment, double 
   Attempt attempt{"gan", {}, 0, ""};
   const auto began = Clock::now();
   optim::GanConfig config = job.settings.gan;
-  config.moments = job.settings.solvers.moments;
   optim::Gan gan(config, environment, job.seed(), torch::kCPU);
   if (config.generator.start == optim::GeneratorConfig::Start::moments) {
     optim::SolveContext context;
     context.seed = job.seed();
     context.time_limit_s = budget_s;
     context.interrupted = [] { return InterruptGuard::requested(); };
-    optim::warm_start(gan, environment, config.moments, context);
+    optim::warm_start(gan, environment, job.settings.solvers.moments, context);
   }
   const double made_s = seconds_since(began);
   const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
@@ -227,8 +226,8 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
     if (method != "gan") known.get(method, "compare.methods");
   nn::device_from_name(job.settings.device);
   nn::set_threads(job.settings.threads);
-  const env::Environment environment = optim::make_environment(
-      *job.workload, job.settings.data, optim::Split::all_training, job.seed());
+  const env::Environment environment = problem::make_environment(
+      *job.workload, job.settings.data, problem::Split::all_training, job.seed());
   core::Log log;
   const record::RunDirectory folder(job.settings.run, job.settings.workload);
   core::write_file(folder.file(record::run_files::config.name), job.effective_config);

@@ -85,8 +85,8 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
   const Job job = read_job(workloads, arguments.source, assignments);
   const ConvergencePlan plan = plan_convergence(workloads, arguments.source, assignments, job);
   core::Log log;
-  const env::Environment environment = optim::make_environment(
-      *job.workload, job.settings.data, optim::Split::all_training, job.seed());
+  const env::Environment environment = problem::make_environment(
+      *job.workload, job.settings.data, problem::Split::all_training, job.seed());
   const std::vector<analysis::Target> targets = convergence_targets(job, environment, log);
   const record::OpenedRun opened =
       open_study(job, "convergence", arguments, {"convergence.members", "convergence.redrawn"});

@@ -42,8 +42,8 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   const Job job = read_job(workloads, arguments.source, arguments.assignments);
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads);
-  const env::Environment environment = optim::make_environment(
-      *job.workload, job.settings.data, optim::Split::all_training, job.seed());
+  const env::Environment environment = problem::make_environment(
+      *job.workload, job.settings.data, problem::Split::all_training, job.seed());
   const optim::FitResult fitted =
       optim::fit_maximum_likelihood(environment, job.settings.solvers.fit, job.seed());
 

@@ -92,11 +92,11 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
       read_job(workloads, arguments.source, expanded(workloads, arguments, assignments));
   const env::ParameterSet parameters =
       env::ParameterSet(job.workload->parameters()).at_toy_values();
-  const auto plans = optim::channels_in_use(*job.workload, job.settings.data);
+  const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
   const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
   const std::uint64_t data_seed = job.settings.data.data.seed_or(job.seed());
   std::vector<Made> all;
-  for (const optim::ChannelPlan& plan : plans) {
+  for (const problem::ChannelPlan& plan : plans) {
     std::vector<std::string> names;
     for (const auto& observable : plan.observables) names.push_back(observable.name);
     plan.pipeline.check(parameters, static_cast<std::int64_t>(names.size()), reach);

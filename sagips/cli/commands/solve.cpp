@@ -98,8 +98,8 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads, ranks_on_these_processors(ranks));
   const env::Environment environment =
-      optim::make_environment(*job.workload, job.settings.data, optim::Split::all_training,
-                              job.seed(), parts_of_data(job, ranks));
+      problem::make_environment(*job.workload, job.settings.data, problem::Split::all_training,
+                                job.seed(), parts_of_data(job, ranks));
   core::Log log;
   optim::SolveContext context;
   context.seed = job.seed();

@@ -14,8 +14,8 @@
 #include "sagips/cli/training.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
-#include "sagips/optim/channel_share.hpp"
-#include "sagips/optim/warm_start.hpp"
+#include "sagips/optim/gan/warm_start.hpp"
+#include "sagips/problem/channel_share.hpp"
 #include "sagips/record/open_run.hpp"
 #include "sagips/train/add_up.hpp"
 #include "sagips/train/distribute.hpp"
@@ -28,9 +28,9 @@ namespace {
 constexpr std::int64_t stored_proposals = 10000;
 constexpr std::int64_t usual_timeline = 100;  // epochs that --timeline traces
 
-optim::DataShare share_of(const Job& job, comm::Ranks& ranks) {
+problem::DataShare share_of(const Job& job, comm::Ranks& ranks) {
   const train::RankConfig& config = job.settings.ranks;
-  optim::DataShare share;
+  problem::DataShare share;
   share.place = {ranks.rank(), ranks.size()};
   const bool sharded = config.data == train::RankConfig::Data::sharded;
   const double usual =
@@ -39,7 +39,7 @@ optim::DataShare share_of(const Job& job, comm::Ranks& ranks) {
   if (sharded)
     share.sharded = true;
   else
-    share.distribute = [&ranks](const optim::DataShare::Load& load) {
+    share.distribute = [&ranks](const problem::DataShare::Load& load) {
       return train::distribute(ranks, load);
     };
   return share;
@@ -104,7 +104,7 @@ std::string event_counts(const env::Environment& environment) {
 
 // What this rank's networks work on: all channels, or one of them.
 env::Environment own_channels(const Job& job, const env::Environment& all,
-                              const optim::RankPlace& place) {
+                              const problem::RankPlace& place) {
   if (job.settings.ranks.channels == train::RankConfig::Channels::all) return all;
   const train::ExchangeChoice choice = job.settings.exchange_choice();
   if (choice.discriminator != "none")
@@ -120,7 +120,7 @@ env::Environment own_channels(const Job& job, const env::Environment& all,
                             "ranks.channels=divided shows each rank one data set (what is not "
                             "exchanged, such as biases, would learn of that one alone). Set it to "
                             "all.");
-  return optim::channel_share(all, place);
+  return problem::channel_share(all, place);
 }
 
 // Where the config wants it: all ranks begin at one solution, to which each adds what its events say.
@@ -136,8 +136,8 @@ void begin(const Job& job, comm::Ranks& ranks, const env::Environment& environme
   const env::Environment parts =
       ranks.size() == 1
           ? environment
-          : optim::make_environment(*job.workload, job.settings.data, optim::Split::held_out,
-                                    job.seed(), parts_of_data(job, ranks));
+          : problem::make_environment(*job.workload, job.settings.data, problem::Split::held_out,
+                                      job.seed(), parts_of_data(job, ranks));
   const optim::Solution solution =
       optim::warm_start(gan, parts, job.settings.solvers.moments, context);
   if (!ranks.is_first()) return;
@@ -159,8 +159,8 @@ env::Environment judges(const Job& job, const comm::Ranks& ranks,
   const bool sharded = job.settings.ranks.data == train::RankConfig::Data::sharded;
   env::Environment seen = sharded && ranks.size() > 1
                               ? environment
-                              : optim::make_environment(*job.workload, job.settings.data,
-                                                        optim::Split::all_training, job.seed());
+                              : problem::make_environment(*job.workload, job.settings.data,
+                                                          problem::Split::all_training, job.seed());
   if (gan.channels() != seen.channels.size()) return seen;
   for (std::size_t k = 0; k < seen.channels.size(); ++k)
     seen.channels[k].features.push_back(gan.feature(k));
@@ -212,12 +212,11 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   core::Log log;
   const torch::Device device = nn::device_from_name(job.settings.device);
   const int threads = set_threads(job, ranks, log);
-  const optim::DataShare share = share_of(job, ranks);
-  const env::Environment environment = optim::make_environment(
-      *job.workload, job.settings.data, optim::Split::held_out, job.seed(), share);
+  const problem::DataShare share = share_of(job, ranks);
+  const env::Environment environment = problem::make_environment(
+      *job.workload, job.settings.data, problem::Split::held_out, job.seed(), share);
   optim::GanConfig gan_config = job.settings.gan;
   gan_config.optimizer.generator.learning_rate *= traits.learning_rate_factor;
-  gan_config.moments = job.settings.solvers.moments;
   const env::Environment own = own_channels(job, environment, share.place);
   optim::Gan gan(gan_config, own, job.seed(), device, share.place);
   train::RankExchange exchange(ranks, gan, job.settings.exchange_choice(), job.seed());

@@ -82,13 +82,13 @@ ManyRanks::ManyRanks(const Job& job, int ranks)
 }
 
 // As in `sagips train`, but for what is sent: the events are there already, once for all.
-optim::DataShare ManyRanks::share(const optim::RankPlace& place) {
-  optim::DataShare share;
+problem::DataShare ManyRanks::share(const problem::RankPlace& place) {
+  problem::DataShare share;
   share.place = place;
   share.fraction = job_.settings.ranks.fraction.value_or(
       train::traits_of(job_.settings.exchange_choice(), static_cast<int>(place.ranks))
           .data_fraction);
-  share.distribute = [this, number = std::size_t{0}](const optim::DataShare::Load& load) mutable {
+  share.distribute = [this, number = std::size_t{0}](const problem::DataShare::Load& load) mutable {
     const std::scoped_lock lock(mutex_);
     if (data_.size() <= number) data_.push_back(load());
     return data_[number++];
@@ -96,9 +96,9 @@ optim::DataShare ManyRanks::share(const optim::RankPlace& place) {
   return share;
 }
 
-env::Environment ManyRanks::environment(const optim::DataShare& share) const {
-  return optim::make_environment(*job_.workload, job_.settings.data, optim::Split::held_out,
-                                 job_.seed(), share);
+env::Environment ManyRanks::environment(const problem::DataShare& share) const {
+  return problem::make_environment(*job_.workload, job_.settings.data, problem::Split::held_out,
+                                   job_.seed(), share);
 }
 
 optim::GanConfig ManyRanks::gan_config(std::int64_t ranks) const {
@@ -110,7 +110,7 @@ optim::GanConfig ManyRanks::gan_config(std::int64_t ranks) const {
 }
 
 std::int64_t ManyRanks::floats() {
-  const optim::DataShare first = share({0, static_cast<std::int64_t>(ranks_)});
+  const problem::DataShare first = share({0, static_cast<std::int64_t>(ranks_)});
   const env::Environment seen = environment(first);
   optim::Gan gan(gan_config(first.place.ranks), seen, job_.seed(), torch::kCPU, first.place);
   return gan.generator().shared_size();
@@ -170,7 +170,7 @@ void ManyRanks::note_end(const train::RankExchange& exchange, std::int64_t epoch
 void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& clock) {
   comm::Ranks ranks(communicator);
   ranks.patience().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
-  const optim::DataShare share = this->share({ranks.rank(), ranks.size()});
+  const problem::DataShare share = this->share({ranks.rank(), ranks.size()});
   const env::Environment seen = environment(share);
   take_targets(seen.parameters);
   optim::Gan gan(gan_config(ranks.size()), seen, job_.seed(), torch::kCPU, share.place);

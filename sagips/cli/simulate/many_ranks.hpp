@@ -49,8 +49,8 @@ class ManyRanks {
     int seen = 0;
     double consensus_distance = 0;
   };
-  optim::DataShare share(const optim::RankPlace& place);
-  env::Environment environment(const optim::DataShare& share) const;
+  problem::DataShare share(const problem::RankPlace& place);
+  env::Environment environment(const problem::DataShare& share) const;
   optim::GanConfig gan_config(std::int64_t ranks) const;
   void take_targets(const env::ParameterSet& parameters);
   void look(std::int64_t epoch, std::size_t rank, double time_s, optim::Gan& gan);

@@ -9,7 +9,7 @@
 #include "sagips/cli/named_once.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/optim/generator.hpp"
+#include "sagips/optim/gan/generator.hpp"
 
 namespace sagips::cli {
 

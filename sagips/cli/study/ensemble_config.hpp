@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 
 namespace sagips::cli {
 

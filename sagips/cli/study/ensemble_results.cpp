@@ -66,8 +66,8 @@ std::optional<Kind> kind_of(const std::string& folder, const record::Study& stud
 }
 
 env::Environment environment_of(const Job& job) {
-  return optim::make_environment(*job.workload, job.settings.data, optim::Split::all_training,
-                                 job.seed());
+  return problem::make_environment(*job.workload, job.settings.data, problem::Split::all_training,
+                                   job.seed());
 }
 
 using JobOfVariant = std::function<Job(const record::StudyVariant&)>;

@@ -10,9 +10,9 @@
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/optim/gan.hpp"
+#include "sagips/optim/gan/gan.hpp"
+#include "sagips/optim/gan/warm_start.hpp"
 #include "sagips/optim/resampling.hpp"
-#include "sagips/optim/warm_start.hpp"
 
 namespace sagips::cli {
 
@@ -25,7 +25,7 @@ constexpr std::uint64_t seed_step = 1'000'003;  // between members, as optim::ov
 
 /// The data of one experiment and the seed of all that is done with them.
 struct Toys {
-  optim::DataSettings data;
+  problem::DataSettings data;
   std::uint64_t seed = 0;
 };
 
@@ -48,7 +48,7 @@ Estimates by_solver(const Job& job, const Toys& toys) {
                           .get(job.settings.closure.method, "closure.method")
                           .make(job.settings.solvers);
   const env::Environment environment =
-      optim::make_environment(*job.workload, toys.data, optim::Split::all_training, toys.seed);
+      problem::make_environment(*job.workload, toys.data, problem::Split::all_training, toys.seed);
   optim::SolveContext context;
   context.seed = toys.seed;
   if (config.minutes > 0) context.time_limit_s = config.minutes * 60;
@@ -74,18 +74,18 @@ Estimates by_solver(const Job& job, const Toys& toys) {
 }
 
 // Proposals of one short training, [noise vectors, parameters].
-std::vector<float> train_one(const Job& job, const optim::DataSettings& data, std::uint64_t seed) {
+std::vector<float> train_one(const Job& job, const problem::DataSettings& data,
+                             std::uint64_t seed) {
   const env::Environment environment =
-      optim::make_environment(*job.workload, data, optim::Split::held_out, seed);
-  optim::GanConfig config = job.settings.gan;
-  config.moments = job.settings.solvers.moments;
+      problem::make_environment(*job.workload, data, problem::Split::held_out, seed);
+  const optim::GanConfig& config = job.settings.gan;
   optim::Gan gan(config, environment, seed, torch::kCPU);
   const auto interrupted = [] { return InterruptGuard::requested(); };
   if (config.generator.start == optim::GeneratorConfig::Start::moments) {
     optim::SolveContext context;
     context.seed = seed;
     context.interrupted = interrupted;
-    optim::warm_start(gan, environment, config.moments, context);
+    optim::warm_start(gan, environment, job.settings.solvers.moments, context);
   }
   train::LoopConfig loop = job.settings.loop;
   loop.engine.threads = at::get_num_threads();
@@ -124,7 +124,7 @@ Estimates by_networks(const Job& job, const Toys& toys) {
     return train_one(job, toys.data, toys.seed + static_cast<std::uint64_t>(m) * seed_step);
   });
   const auto bootstraps = train_several(job, config.bootstraps, [&](std::int64_t m) {
-    optim::DataSettings again = toys.data;
+    problem::DataSettings again = toys.data;
     again.data.bootstrap = true;
     again.data.bootstrap_seed =
         static_cast<std::int64_t>(toys.seed + static_cast<std::uint64_t>(m + 1) * seed_step);
@@ -148,7 +148,7 @@ Estimates by_networks(const Job& job, const Toys& toys) {
   optim::SolveContext context;
   context.seed = toys.seed;
   const env::Environment all =
-      optim::make_environment(*job.workload, toys.data, optim::Split::all_training, toys.seed);
+      problem::make_environment(*job.workload, toys.data, problem::Split::all_training, toys.seed);
   const optim::Solution judged = optim::MomentSolver(job.settings.solvers.moments)
                                      .judge(all, context, torch::tensor(values, torch::kFloat64));
   estimates.push_back({"covariance of the moments", values, judged.errors});
@@ -195,7 +195,7 @@ void check_closure(const Job& job) {
                             "it). Leave it empty: closure experiments make toy data.");
   job.settings.loop.check();
   const Toys toys = toys_of(job, 0);  // what is wrong with the pipeline is said at once
-  optim::make_environment(*job.workload, toys.data, optim::Split::all_training, toys.seed);
+  problem::make_environment(*job.workload, toys.data, problem::Split::all_training, toys.seed);
 }
 
 }  // namespace sagips::cli

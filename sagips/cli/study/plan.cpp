@@ -100,11 +100,9 @@ void try_variants(const Workloads& workloads, const std::string& source,
                   const std::vector<std::string>& assignments, const record::Study& study) {
   for (const record::StudyVariant& variant : study.variants) {
     const Job job = job_of(workloads, source, assignments, variant);
-    const env::Environment environment = optim::make_environment(
-        *job.workload, job.settings.data, optim::Split::held_out, job.seed());
-    optim::GanConfig config = job.settings.gan;
-    config.moments = job.settings.solvers.moments;
-    const optim::Gan gan(config, environment, job.seed(),
+    const env::Environment environment = problem::make_environment(
+        *job.workload, job.settings.data, problem::Split::held_out, job.seed());
+    const optim::Gan gan(job.settings.gan, environment, job.seed(),
                          nn::device_from_name(job.settings.device));
   }
 }

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "sagips/cli/run_identity.hpp"
-#include "sagips/core/config_difference.hpp"
+#include "sagips/core/config/config_difference.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 #include "sagips/comm/group.hpp"
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 
 namespace sagips::comm {
 

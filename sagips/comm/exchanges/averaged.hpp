@@ -2,7 +2,7 @@
 #include <functional>
 
 #include "sagips/comm/exchange.hpp"
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 
 namespace sagips::comm {
 

@@ -3,7 +3,7 @@
 
 #include "sagips/comm/group.hpp"
 #include "sagips/comm/topology.hpp"
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 
 namespace sagips::comm {
 

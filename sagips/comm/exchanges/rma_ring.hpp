@@ -1,7 +1,7 @@
 #pragma once
 #include "sagips/comm/clocked_window.hpp"
 #include "sagips/comm/group.hpp"
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 
 namespace sagips::comm {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/env/stage.hpp"
 
 namespace sagips::env {

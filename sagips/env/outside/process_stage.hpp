@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/data/torch.hpp"
-#include "sagips/env/noise.hpp"
+#include "sagips/env/noise/noise.hpp"
 #include "sagips/env/outside/simulator_pool.hpp"
 
 namespace sagips::env {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sagips/data/torch.hpp"
-#include "sagips/env/noise.hpp"
+#include "sagips/env/noise/noise.hpp"
 
 namespace sagips::env {
 

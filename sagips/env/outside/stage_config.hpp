@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/env/outside/plugin.hpp"
 #include "sagips/env/pipeline.hpp"
 

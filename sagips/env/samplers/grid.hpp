@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "sagips/core/config.hpp"
+#include "sagips/core/config/config.hpp"
 #include "sagips/data/torch.hpp"
 
 namespace sagips::env {

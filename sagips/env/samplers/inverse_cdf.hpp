@@ -4,7 +4,7 @@
 
 #include "sagips/env/constant.hpp"
 #include "sagips/env/events.hpp"
-#include "sagips/env/noise.hpp"
+#include "sagips/env/noise/noise.hpp"
 #include "sagips/env/samplers/grid.hpp"
 
 namespace sagips::env {

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "sagips/env/events.hpp"
-#include "sagips/env/noise.hpp"
+#include "sagips/env/noise/noise.hpp"
 #include "sagips/env/samplers/plane.hpp"
 
 namespace sagips::env {

@@ -1,0 +1,205 @@
+#include "sagips/optim/gan/discriminator.hpp"
+
+#include <span>
+#include <vector>
+
+#include "sagips/core/random.hpp"
+#include "sagips/nn/initialise.hpp"
+
+namespace sagips::optim {
+
+namespace {
+
+using Side;
+
+bool is_raw(const DiscriminatorConfig& config) {
+  return config.input == DiscriminatorConfig::Input::raw;
+}
+
+const float* numbers_of(const torch::Tensor& tensor) {
+  return tensor.defined() ? tensor.data_ptr<float>() : nullptr;
+}
+
+/// What of a tile's rows goes into the mean of a loss.
+struct Mean {
+  Side side;
+  torch::Tensor partners;  ///< logits of the pairs' other events; undefined: there are no pairs
+  torch::Tensor shares;    ///< of the rows, summing to 1; undefined: all alike
+  std::int64_t rows;
+  double share;  ///< of the tile in the batch
+};
+
+// what a row counts in its mean, times the slope of its loss; the mean itself goes to `loss`
+nn::FusedMlp::Slopes slopes_of(const AdversarialObjective& objective, const Mean& mean,
+                               double& loss) {
+  const float *const counts = numbers_of(mean.shares), *const partners = numbers_of(mean.partners);
+  const double alike = 1.0 / static_cast<double>(mean.rows);
+  return [&objective, &loss, side = mean.side, counts, partners, alike, share = mean.share](
+             std::span<const float> outputs, std::int64_t first, std::span<float> slopes) {
+    thread_local std::vector<float> values;
+    values.resize(outputs.size());
+    const std::span<const float> others =
+        partners ? std::span(partners + first, outputs.size()) : std::span<const float>();
+    objective.evaluate(side, outputs, others, values, slopes);
+    for (std::size_t i = 0; i < slopes.size(); ++i) {
+      const double count =
+          counts ? static_cast<double>(counts[first + static_cast<std::int64_t>(i)]) : alike;
+      loss += count * static_cast<double>(values[i]);
+      slopes[i] *= static_cast<float>(share * count);
+    }
+  };
+}
+
+}  // namespace
+
+Discriminator::Discriminator(const DiscriminatorConfig& config, const AdamConfig& adam,
+                             const nn::DenseConfig& dense, AdversarialObjective objective,
+                             const env::Channel& channel, std::uint64_t seed, torch::Device device,
+                             const problem::RankPlace& place)
+    : config_(config),
+      objective_(std::move(objective)),
+      network_(channel.observables(), 1, config.network),
+      replica_(network_.parameters(), config.shared, device),
+      adam_(replica_, adam),
+      fused_(nn::FusedMlp::make(network_, dense, device)) {
+  // networks that exchange gradients begin alike, the others do not
+  const bool common = config.exchange != "none";
+  const auto owner = common ? 0 : static_cast<std::uint32_t>(place.rank);
+  nn::initialise_kaiming_normal(
+      replica_, config.network.negative_slope,
+      core::RandomStream(seed, "discriminator weights " + channel.name, owner));
+  if (config.spectral_norm)
+    spectral_norm_ = std::make_unique<nn::SpectralNorm>(
+        replica_, core::RandomStream(seed, "singular vectors " + channel.name, owner));
+  if (is_raw(config) && config.instance_noise == 0) return;
+  const env::Moments moments = channel.moments_or_own();
+  centre_ = moments.mean.to(device);
+  scale_ = moments.deviation.to(device);
+}
+
+UpdateStep Discriminator::step(const std::string& name) {
+  UpdateStep step{name, &replica_, &adam_};
+  if (spectral_norm_) step.updated = [this] { spectral_norm_->normalise(); };
+  return step;
+}
+
+void Discriminator::pack() {
+  if (fused_) fused_->pack(replica_.leaves());
+}
+
+torch::Tensor Discriminator::input(const torch::Tensor& events) const {
+  return is_raw(config_) ? events : (events - centre_) / scale_;
+}
+
+torch::Tensor Discriminator::unit() const {
+  return is_raw(config_) ? scale_ : torch::ones({}, scale_.options());
+}
+
+torch::Tensor Discriminator::logits(const torch::Tensor& input) const {
+  if (fused_) return (*fused_)(input);
+  std::vector<torch::Tensor> weights;
+  for (const torch::Tensor& leaf : replica_.leaves().tensors) weights.push_back(leaf.detach());
+  return network_(weights, input).squeeze(-1);
+}
+
+torch::Tensor Discriminator::score(const Sight& sight) const {
+  const torch::Tensor synthetic = logits(sight.synthetic);
+  return objective_.compares_pairs() ? synthetic - logits(sight.real).view_as(synthetic)
+                                     : synthetic;
+}
+
+env::Feature Discriminator::feature() const {
+  std::vector<torch::Tensor> weights;
+  for (const torch::Tensor& leaf : replica_.leaves().tensors)
+    weights.push_back(leaf.detach().to(torch::kCPU).clone());
+  const auto constant = [](const torch::Tensor& numbers) {
+    return numbers.defined() ? numbers.to(torch::kCPU) : numbers;
+  };
+  const bool is_raw = config_.input == DiscriminatorConfig::Input::raw;
+  const torch::Tensor centre = is_raw ? torch::Tensor() : constant(centre_);
+  const torch::Tensor scale = constant(scale_);
+  return {"discriminator", [network = network_, weights, centre, scale](const torch::Tensor& x) {
+            const torch::Tensor input = centre.defined() ? (x - centre) / scale : x;
+            return torch::tanh(network(weights, input.to(torch::kFloat32)).squeeze(-1) * 0.5);
+          }};
+}
+
+Discriminator::Judgement Discriminator::learn(const Sight& sight, nn::Leaves& leaves,
+                                              torch::Tensor* scores) const {
+  torch::Tensor shares;
+  {
+    torch::NoGradGuard no_grad;
+    shares = objective_.event_shares(sight.events);
+    if (shares.defined()) shares = shares.contiguous();
+  }
+  Judgement losses =
+      fused_ ? learn_fused(sight, shares, leaves, scores) : learn_plain(sight, leaves);
+  losses.real *= sight.share / objective_.equilibrium(Side::real);
+  losses.synthetic *= sight.share / objective_.equilibrium(Side::synthetic);
+  if (!fused_ && scores) *scores = score(sight);
+  if (sight.penalty_factor > 0) {
+    const torch::Tensor synthetic = sight.synthetic.detach().flatten(0, -2);
+    losses.penalty =
+        sight.share *
+        add_gradient_penalty(
+            config_.gradient_penalty.kind, sight.penalty_factor, network_,
+            {sight.real, synthetic, shares.defined() ? shares.flatten() : shares, sight.places},
+            sight.share, leaves);
+  }
+  return losses;
+}
+
+Discriminator::Judgement Discriminator::learn_plain(const Sight& sight, nn::Leaves& leaves) const {
+  const auto judge = [&](const torch::Tensor& input) {
+    return network_(leaves.tensors, input).squeeze(-1);
+  };
+  const env::Events constant = sight.events.detached();
+  const torch::Tensor real = judge(sight.real), synthetic = judge(sight.synthetic.detach());
+  if (objective_.compares_pairs()) {
+    const torch::Tensor loss = objective_.pairs(real.view_as(synthetic), synthetic, constant);
+    (loss * sight.share).backward({}, {}, false, leaves.tensors);
+    return {loss.item<double>(), loss.item<double>()};
+  }
+  const torch::Tensor loss_real = objective_.real(real);
+  const torch::Tensor loss_synthetic = objective_.synthetic(synthetic, constant);
+  ((loss_real + loss_synthetic) * sight.share).backward({}, {}, false, leaves.tensors);
+  return {loss_real.item<double>(), loss_synthetic.item<double>()};
+}
+
+// A pair's slopes need both its logits, so measured events are evaluated once more, beforehand.
+Discriminator::Judgement Discriminator::learn_fused(const Sight& sight, const torch::Tensor& shares,
+                                                    nn::Leaves& leaves,
+                                                    torch::Tensor* scores) const {
+  const torch::Tensor input = scores ? sight.synthetic : sight.synthetic.detach();
+  const std::int64_t rows = sight.real.size(0);
+  const std::int64_t synthetic_rows = input.numel() / input.size(-1);
+  const bool pairs = objective_.compares_pairs();
+  Judgement losses;
+  torch::Tensor partners;
+  if (pairs)
+    partners = logits(sight.real);
+  else
+    fused_->learn(sight.real,
+                  slopes_of(objective_, {Side::real, {}, {}, rows, sight.share}, losses.real),
+                  leaves);
+  const torch::Tensor synthetic = fused_->learn(
+      input,
+      slopes_of(objective_, {Side::synthetic, partners, shares, synthetic_rows, sight.share},
+                losses.synthetic),
+      leaves);
+  if (pairs)
+    fused_->learn(sight.real,
+                  slopes_of(objective_, {Side::real, synthetic.detach(), shares, rows, sight.share},
+                            losses.real),
+                  leaves);
+  if (scores) *scores = pairs ? synthetic - partners.view_as(synthetic) : synthetic;
+  return losses;
+}
+
+void Discriminator::state(nn::StateList& list, const std::string& name) {
+  list.part(name, replica_);
+  list.part(name + "_adam", adam_);
+  if (spectral_norm_) list.part(name + "_spectral_norm", *spectral_norm_);
+}
+
+}  // namespace sagips::optim

@@ -1,0 +1,101 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sagips/core/config/config.hpp"
+#include "sagips/data/torch.hpp"
+#include "sagips/env/environment.hpp"
+#include "sagips/nn/fused_mlp.hpp"
+#include "sagips/nn/mlp.hpp"
+#include "sagips/nn/replica.hpp"
+#include "sagips/nn/spectral_norm.hpp"
+#include "sagips/optim/gan/gradient_penalty.hpp"
+#include "sagips/optim/gan/objective.hpp"
+#include "sagips/optim/learn/adam.hpp"
+#include "sagips/optim/learn/update_step.hpp"
+#include "sagips/problem/rank_place.hpp"
+
+namespace sagips::optim {
+
+struct DiscriminatorConfig {
+  enum class Input { raw, standardised };
+  nn::MlpConfig network;
+  Input input = Input::standardised;
+  /// How ranks exchange its gradients; "none": each rank has its own (SAGIPS paper).
+  std::string exchange = "none";
+  nn::SharedPart shared = nn::SharedPart::all;
+  GradientPenaltyConfig gradient_penalty;
+  bool spectral_norm = false;
+  /// Deviation of what is added to all events at the start of the run, in deviations of the data.
+  double instance_noise = 0;
+  void fields(core::FieldList& list);
+};
+
+/// The events of a tile as a discriminator sees them.
+struct Sight {
+  torch::Tensor real;       ///< [rows, observables], constant; undefined where nobody asks
+  torch::Tensor synthetic;  ///< [samples, events, observables], in the graph of the events
+  env::Events events;       ///< whose weights and mask count
+  double share = 1;         ///< of the batch
+  double penalty_factor = 0;
+  torch::Tensor places;  ///< as in PenaltyRows
+};
+
+/// The network that tells synthetic events of a channel from measured ones.
+class Discriminator {
+ public:
+  /// The channel must live as long.
+  Discriminator(const DiscriminatorConfig& config, const AdamConfig& adam,
+                const nn::DenseConfig& dense, const env::Channel& channel, std::uint64_t seed,
+                torch::Device device, const problem::RankPlace& place);
+  Discriminator(Discriminator&&) = delete;  // its step points into it
+
+  UpdateStep step(const std::string& name);
+  nn::Replica& replica() { return replica_; }
+  const DiscriminatorConfig& config() const { return config_; }
+  const AdversarialObjective& objective() const { return objective_; }
+  /// The weights that are used from now on; on one thread.
+  void pack();
+
+  /// What the network sees of events: their distance from the mean in deviations, or as they are.
+  torch::Tensor input(const torch::Tensor& events) const;
+  /// One deviation of the data, in units of `input`. shape: [observables] or []
+  torch::Tensor unit() const;
+
+  /// What the generator is judged by: logits of the synthetic events, differentiable by these, minus
+  /// their partners' where the loss compares pairs. Nobody gets gradients of the weights.
+  /// shape: [samples, events]
+  torch::Tensor score(const Sight& sight) const;
+
+  /// Losses on a tile, divided by their equilibrium, and what the penalty adds.
+  struct Judgement {
+    double real = 0, synthetic = 0, penalty = 0;
+  };
+  /// Adds the gradients of the discriminator's loss to the leaves' accumulators.
+  /// scores: null, or where `score` of the same sight goes
+  Judgement learn(const Sight& sight, nn::Leaves& leaves, torch::Tensor* scores) const;
+
+  /// What the network makes of an event now, from -1 (synthetic) to 1 (measured): a feature for the
+  /// moments. Later learning does not change it.
+  env::Feature feature() const;
+
+  void state(nn::StateList& list, const std::string& name);
+
+ private:
+  Judgement learn_plain(const Sight& sight, nn::Leaves& leaves) const;
+  Judgement learn_fused(const Sight& sight, const torch::Tensor& shares, nn::Leaves& leaves,
+                        torch::Tensor* scores) const;
+  torch::Tensor logits(const torch::Tensor& input) const;
+
+  DiscriminatorConfig config_;
+  AdversarialObjective objective_;
+  nn::Mlp network_;
+  nn::Replica replica_;
+  Adam adam_;
+  std::unique_ptr<nn::FusedMlp> fused_;              ///< null: LibTorch evaluates the network
+  std::unique_ptr<nn::SpectralNorm> spectral_norm_;  ///< null: weights are as large as they like
+  torch::Tensor centre_, scale_;  ///< of the observables; undefined where nobody asks
+};
+
+}  // namespace sagips::optim

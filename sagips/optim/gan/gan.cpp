@@ -1,0 +1,224 @@
+#include "sagips/optim/gan/gan.hpp"
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/optim/gan/sobol_noises.hpp"
+
+namespace sagips::optim {
+
+namespace {
+
+// The generator is a hundredth of the work: rounding there would save nothing.
+nn::DenseConfig in_float32(nn::DenseConfig config) {
+  config.precision = nn::DenseConfig::Precision::float32;
+  return config;
+}
+
+// Of the events and noise of the discriminator's steps beyond the first.
+std::string words_for(std::int64_t further) {
+  return further > 0 ? core::text(" of discriminator step ", further + 1) : std::string();
+}
+
+void require_gradient(const env::Channel& channel) {
+  const std::vector<std::string> without = channel.pipeline.without_gradient();
+  if (without.empty()) return;
+  throw core::ConfigError(
+      "pipeline '" + channel.name + "'",
+      core::text(
+          "the stage '", core::join(without, "', '"),
+          "' has no gradient (a GAN learns through the pipeline's). Use a method that needs "
+          "none, such as sagips solve with solve.method=moments, or give the stage a gradient."));
+}
+
+}  // namespace
+
+Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint64_t seed,
+         torch::Device device, const problem::RankPlace& place)
+    : config_(config),
+      samples_(config.batch.samples_of_rank(place)),
+      first_sample_(place.rank * samples_),
+      environment_(environment),
+      seed_(seed),
+      device_(device),
+      generator_(config.generator, in_float32(config.dense), environment.parameters, seed, device),
+      generator_adam_(generator_.replica(), config.optimizer.generator) {
+  check();
+  for (const env::Channel& channel : environment.channels) require_gradient(channel);
+  steps_.push_back({"generator", &generator_.replica(), &generator_adam_});
+  if (config.generator.average > 0) {
+    average_ = std::make_unique<WeightAverage>(generator_.replica(), config.generator.average);
+    steps_[0].updated = [this] { average_->add(); };
+  }
+  for (const env::Channel& channel : environment.channels) {
+    AdversarialObjective objective(config.objective, channel.training.reference);
+    check_slope(objective);
+    discriminators_.push_back(std::make_unique<Discriminator>(
+        config.discriminator, config.optimizer.discriminator, config.dense, std::move(objective),
+        channel, seed, device, place));
+    has_reference_ = has_reference_ || (config.objective.reference_terms != ReferenceTerms::none &&
+                                        !channel.training.reference.empty());
+    steps_.push_back(
+        discriminators_.back()->step("discriminator" + suffix(discriminators_.size() - 1)));
+  }
+  if (is_simultaneous())
+    add_simultaneous_pass();
+  else
+    add_alternating_passes();
+  make_noise_ = [this](const std::string& step, std::size_t channel, std::uint32_t epoch) {
+    return std::make_shared<env::PhiloxNoise>(
+        core::RandomStream(seed_, step + " events " + environment_.channels[channel].name, epoch));
+  };
+  if (config.batch.noise == BatchConfig::Noise::sobol)
+    make_noise_ = [noises = std::make_shared<SobolNoises>(environment, config.batch.events, seed)](
+                      const std::string& step, std::size_t channel, std::uint32_t epoch) {
+      return (*noises)(step, channel, epoch);
+    };
+}
+
+void Gan::check() const {
+  const GanOptimizerConfig& optimizer = config_.optimizer;
+  const bool in_turn = optimizer.order == UpdateOrder::discriminator_first && !is_simultaneous();
+  if (optimizer.overlap == Overlap::one_update_late &&
+      optimizer.order == UpdateOrder::generator_first)
+    throw core::ConfigError("optimizer.overlap",
+                            "one_update_late needs order discriminator_first (generator_first "
+                            "already hides the exchange exactly). Use overlap=exact.");
+  if (is_simultaneous() &&
+      (optimizer.order != UpdateOrder::discriminator_first || optimizer.overlap != Overlap::exact))
+    throw core::ConfigError("optimizer.update",
+                            "simultaneous updates know no order and hide no exchange behind the "
+                            "other network. Leave optimizer.order and optimizer.overlap alone.");
+  if (optimizer.discriminator_steps > 1 && !in_turn)
+    throw core::ConfigError(
+        "optimizer.discriminator_steps",
+        "more than one step needs events of its own for each, which simultaneous "
+        "updates and generator_first do not draw. Use update=alternating and "
+        "order=discriminator_first, or one step.");
+  if (optimizer.discriminator_steps > 1 && config_.discriminator.exchange != "none")
+    throw core::ConfigError("optimizer.discriminator_steps",
+                            "exchanges count one update of the discriminator an epoch. Use "
+                            "discriminator.exchange=none, or one step.");
+}
+
+void Gan::check_slope(const AdversarialObjective& objective) const {
+  if (objective.needs_bounded_slope() && !is_penalised() && !config_.discriminator.spectral_norm)
+    throw core::ConfigError(
+        "objective.loss",
+        core::text("with ", objective.config().loss,
+                   " nothing bounds the discriminator's output (its loss would fall for ever). "
+                   "Set discriminator.gradient_penalty.kind or discriminator.spectral_norm."));
+}
+
+Batch Gan::draw(std::uint32_t epoch) const {
+  Batch batch = draw(epoch, 0);
+  for (std::int64_t further = 1; further < config_.optimizer.discriminator_steps; ++further)
+    batch.further.push_back(draw(epoch, further));
+  return batch;
+}
+
+// Each step's events and noise have names of their own, so they do not depend on how many there are.
+Batch Gan::draw(std::uint32_t epoch, std::int64_t further) const {
+  const std::string words = words_for(further);
+  Batch batch;
+  batch.epoch = epoch;
+  batch.samples = samples_;
+  batch.events = config_.batch.events;
+  batch.noise = generator_.noise(core::RandomStream(seed_, "generator noise" + words, epoch),
+                                 batch.samples, first_sample_);
+  for (const env::Channel& channel : environment_.channels)
+    batch.channels.push_back(
+        {data::draw_events(
+             channel.training, batch.samples * batch.events,
+             core::RandomStream(seed_, "measured events " + channel.name + words, epoch),
+             first_sample_ * batch.events)
+             .to(device_),
+         {}});
+  return batch;
+}
+
+std::vector<Action> Gan::schedule() const {
+  using Kind = Action::Kind;
+  if (is_simultaneous()) {
+    std::vector<Action> schedule = {{Kind::gradients, 0}};
+    for (std::size_t step = 1; step < steps_.size(); ++step)
+      schedule.push_back({Kind::update, step});
+    schedule.push_back({Kind::update, 0});
+    return schedule;
+  }
+  // pass i fills the gradients of step i; those of the discriminators' further steps come behind
+  const bool late = config_.optimizer.overlap == Overlap::one_update_late;
+  std::vector<Action> discriminators, schedule;
+  for (std::size_t step = 1; step < steps_.size(); ++step) {
+    for (std::size_t pass = step; pass < passes_.size(); pass += discriminators_.size()) {
+      discriminators.push_back({Kind::gradients, pass});
+      discriminators.push_back({Kind::update, step});
+    }
+  }
+  if (config_.optimizer.order == UpdateOrder::discriminator_first) schedule = discriminators;
+  if (late) {  // the update of the epoch before, whose exchange had the discriminator step's time
+    schedule.push_back({Kind::update, 0});
+    schedule.push_back({Kind::gradients, 0});
+    return schedule;
+  }
+  schedule.push_back({Kind::gradients, 0});
+  if (config_.optimizer.order == UpdateOrder::generator_first)
+    schedule.insert(schedule.end(), discriminators.begin(), discriminators.end());
+  schedule.push_back({Kind::update, 0});
+  return schedule;
+}
+
+torch::Tensor Gan::predict(std::int64_t rows) {
+  return average_ ? generator_.predict(rows, average_->leaves()) : generator_.predict(rows);
+}
+
+torch::Tensor Gan::predicting_weights() {
+  return average_ ? average_->weights() : generator_.replica().weights();
+}
+
+std::string Gan::suffix(std::size_t channel) const { return environment_.suffix(channel); }
+
+env::Events Gan::synthesise(const std::string& step, std::size_t channel, const Batch& batch,
+                            const Tile& tile, const torch::Tensor& parameters) const {
+  env::Noise noise(make_noise_(step, channel, batch.epoch), tile.samples, batch.events,
+                   first_sample_ + tile.first, torch::kFloat32, device_);
+  const core::Span synthesising(tracer_, "pipeline");
+  return environment_.channels[channel].pipeline(parameters, noise);
+}
+
+// The batch once more, without tiles: a search that nobody waits for in a run that works. The noise
+// of both steps, since either may have met the bad number.
+std::string Gan::origin_of_non_finite(const Batch& batch) {
+  const torch::Tensor logits = generator_.logits(generator_.leaves(), batch.noise).detach();
+  const torch::Tensor parameters = environment_.parameters.physical_from_logit(logits);
+  if (!torch::isfinite(parameters).all().item<bool>())
+    return "the generator proposes NaN or infinity";
+  for (std::size_t k = 0; k < environment_.channels.size(); ++k) {
+    const env::Channel& channel = environment_.channels[k];
+    for (const std::string step : {"discriminator", "generator"}) {
+      env::Noise noise(make_noise_(step, k, batch.epoch), batch.samples, batch.events,
+                       first_sample_, torch::kFloat32, device_);
+      const auto found = channel.pipeline.find_non_finite(parameters, noise);
+      if (!found) continue;
+      std::vector<std::string> values;
+      for (std::int64_t i = 0; i < found->parameters.size(0); ++i)
+        values.push_back(core::text(environment_.parameters.all()[static_cast<std::size_t>(i)].name,
+                                    " = ",
+                                    core::significant(found->parameters[i].item<double>(), 5)));
+      return core::text(
+          "stage '", found->stage, "' of the pipeline '", channel.name, "' ",
+          found->in_gradient ? "has a gradient of NaN or infinity" : "gives NaN or infinity",
+          " for ", core::join(values, ", "));
+    }
+  }
+  return {};
+}
+
+void Gan::state(nn::StateList& list) {
+  list.part("generator", generator_.replica());
+  list.part("generator_adam", generator_adam_);
+  if (average_) list.part("generator_average", *average_);
+  for (std::size_t k = 0; k < discriminators_.size(); ++k)
+    discriminators_[k]->state(list, "discriminator_" + environment_.channels[k].name);
+}
+
+}  // namespace sagips::optim

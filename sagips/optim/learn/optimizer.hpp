@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sagips/data/torch.hpp"
+#include "sagips/nn/state.hpp"
+#include "sagips/optim/learn/batch.hpp"
+#include "sagips/optim/learn/update_step.hpp"
+
+namespace sagips::optim {
+
+/// Whatever proposes parameters and learns from their score. One training loop serves all of them.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  /// The batch of an epoch, a pure function of the seed and the epoch (counts from 1).
+  virtual Batch draw(std::uint32_t epoch) const = 0;
+  virtual std::vector<UpdateStep>& steps() = 0;
+  virtual std::vector<Pass>& passes() = 0;
+  /// The order in which an epoch computes gradients and updates.
+  virtual std::vector<Action> schedule() const = 0;
+
+  /// `rows` proposals in physical units, always from the same noise vectors. shape: [rows,
+  /// parameters]
+  virtual torch::Tensor predict(std::int64_t rows) = 0;
+
+  /// Where in an epoch's batch a number that is not finite comes from: "stage 'x' of the pipeline
+  /// 'y' gives NaN or infinity for (1.2, 3)"; empty: no pipeline gives one.
+  virtual std::string origin_of_non_finite(const Batch&) { return {}; }
+
+  virtual void state(nn::StateList& list) = 0;
+};
+
+}  // namespace sagips::optim

@@ -1,0 +1,47 @@
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sagips/nn/replica.hpp"
+#include "sagips/optim/learn/adam.hpp"
+#include "sagips/optim/learn/batch.hpp"
+
+namespace sagips::optim {
+
+/// One network that learns: its weights, and how a gradient moves them. Gradients (a `Pass`) and
+/// update are apart, so that an exchange between ranks fits between them.
+struct UpdateStep {
+  std::string name;  ///< "generator"
+  nn::Replica* replica = nullptr;
+  Adam* adam = nullptr;
+  /// After each update, when the ranks are done with it, too. Empty: nothing follows.
+  std::function<void()> updated{};
+};
+
+/// One sweep over a batch that fills the gradients of a network, or of several at once.
+struct Pass {
+  std::string name;
+  std::vector<std::size_t> steps;  ///< whose gradients it fills: indices into the optimizer's steps
+  bool separable = true;  ///< the batch's loss is the sum over tiles of their contributions
+  std::vector<std::string> loss_names;  ///< what `gradients` returns, in its order
+
+  /// Before the first of so many tiles, on one thread. Empty: there is nothing to prepare.
+  std::function<void(Batch& batch, std::int64_t tiles)> prepare;
+  /// Adds a tile's contribution to the gradients of the leaves, one set for each of `steps`; returns
+  /// its contributions to the losses, divided by their equilibrium value. Called from several
+  /// threads at a time, each with tiles and leaves of its own.
+  std::function<std::vector<double>(Batch& batch, const Tile& tile,
+                                    std::span<nn::Leaves* const> leaves)>
+      gradients;
+};
+
+/// What happens in an epoch, in order.
+struct Action {
+  enum class Kind { gradients, update };
+  Kind kind;
+  std::size_t index;  ///< gradients: of the pass; update: of the step
+};
+
+}  // namespace sagips::optim

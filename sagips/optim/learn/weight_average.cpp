@@ -1,0 +1,31 @@
+#include "sagips/optim/learn/weight_average.hpp"
+
+#include <cmath>
+
+namespace sagips::optim {
+
+WeightAverage::WeightAverage(const nn::Replica& replica, double memory)
+    : replica_(&replica), memory_(memory), mean_(torch::zeros_like(replica.weights())) {}
+
+void WeightAverage::add() {
+  torch::NoGradGuard no_grad;
+  const double share = (1 - memory_) / (1 - std::pow(memory_, static_cast<double>(++steps_)));
+  mean_.lerp_(replica_->weights(), share);
+}
+
+torch::Tensor WeightAverage::weights() const { return steps_ > 0 ? mean_ : replica_->weights(); }
+
+nn::Leaves WeightAverage::leaves() const {
+  nn::Leaves leaves;
+  const torch::Tensor flat = weights();
+  for (std::size_t i = 0; i < replica_->parameters().size(); ++i)
+    leaves.tensors.push_back(replica_->view(flat, i));
+  return leaves;
+}
+
+void WeightAverage::state(nn::StateList& list) {
+  list.field("mean", mean_);
+  list.field("steps", steps_);
+}
+
+}  // namespace sagips::optim

@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sagips/core/config/config.hpp"
+#include "sagips/data/torch.hpp"
+#include "sagips/optim/likelihood/likelihood.hpp"
+
+namespace sagips::optim {
+
+struct FitConfig {
+  ReferenceUse reference = ReferenceUse::exact;
+  std::int64_t starts = 8;         ///< starting points at most
+  std::int64_t evaluations = 400;  ///< of a level at most
+  double edm =
+      1e-6;  ///< estimated distance to the minimum, in units of -ln L, that counts as converged
+
+  void fields(core::FieldList& list);
+};
+
+/// A maximum-likelihood fit. Vectors hold all parameters in physical units; a fixed one has error
+/// 0.
+struct FitResult {
+  std::vector<double> values, errors;
+  torch::Tensor covariance;  ///< [free, free], physical
+  double negative_log_likelihood = 0;
+  double events = 0;
+  double edm = 0;
+  std::int64_t evaluations = 0;
+  std::int64_t starts = 0;
+  std::vector<std::string> at_limit;  ///< parameters within 2 errors of an end of their range:
+                                      ///< their errors are not to be trusted
+};
+
+/// Unbinned maximum-likelihood fit with errors from the inverse Hessian of the Lagrangian.
+///
+/// Where valleys are curved (the proxy's N B(a, b) = const) a fit from a random start gets stuck,
+/// so it is tempered: the data count as 100 events first, then 4 times as many at each level, with
+/// a weak prior around the middle of the ranges until all data count. Each level is minimised by
+/// NLopt's SLSQP, the last one ends with Newton steps on the exact Hessian. A start that does not
+/// converge is followed by another.
+///
+/// source: SLSQP: Kraft, DFVLR-FB 88-28 (1988), through NLopt; tempering after
+///         docs/physics/proxy1d.md
+/// throws: ConfigError (no density), Error (no start converged), StateError (a direction is not
+///         identifiable)
+FitResult fit_maximum_likelihood(const env::Environment& environment, const FitConfig& config,
+                                 std::uint64_t seed);
+
+/// Least possible errors of an unbiased estimate from `events` events, all parameters in physical
+/// units, 0 for fixed.
+/// source: Cramer-Rao bound; Fisher matrix by automatic differentiation of the expected -ln L
+std::vector<double> cramer_rao_errors(const env::Environment& environment, ReferenceUse reference,
+                                      const torch::Tensor& truth, double events);
+
+}  // namespace sagips::optim

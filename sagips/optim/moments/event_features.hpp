@@ -1,0 +1,75 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sagips/core/config/config.hpp"
+#include "sagips/data/torch.hpp"
+#include "sagips/env/feature.hpp"
+
+namespace sagips::optim {
+
+struct EventFeaturesConfig {
+  std::int64_t degree = 0;        ///< of each observable's Legendre polynomials; 0: automatic
+  std::int64_t cross_degree = 3;  ///< total degree of products of two observables' polynomials
+  /// 14 for one observable, 6 for several, where `degree` is automatic.
+  std::int64_t degree_for(std::int64_t observables) const;
+  void fields(core::FieldList& list);
+};
+
+/// An observable on a scale from -1 to 1: half its rank among the data, half its position between
+/// their 0.1 and 99.9 % quantiles. Monotone, linear between 64 quantiles, tabulated so that it costs a look-up; what lies
+/// beyond the data is at -1 or 1.
+///
+/// Bounded and without units, so no event dominates a mean and no observable needs a range. Ranks
+/// alone would press the tails together, where densities like (1 - x)^b tell b. Observables with
+/// heavy tails go through asinh first.
+class ObservableScale {
+ public:
+  static constexpr std::int64_t knots = 64, cells = 4096;
+  /// shape: values [events], weights [events] or undefined
+  ObservableScale(const torch::Tensor& values, const torch::Tensor& weights);
+  /// From its numbers (see `numbers`), e.g. their mean over ranks.
+  explicit ObservableScale(const std::vector<double>& numbers);
+
+  /// Differentiable.
+  /// shape: [...] -> [...]
+  torch::Tensor operator()(const torch::Tensor& values) const;
+  /// Positions of the quantiles, then those of the tails: everything that defines it.
+  /// shape: [knots + 3]
+  const std::vector<double>& numbers() const { return quantiles_; }
+
+ private:
+  std::vector<double> quantiles_;
+  double centre_ = 0, scale_ = 0;  ///< of asinh((x - centre) / scale); scale 0: x itself
+  double low_ = 0, step_ = 1;      ///< of the table
+  torch::Tensor table_;            ///< [cells + 1], float32
+};
+
+/// Numbers computed from events, whose means tell the parameters: Legendre polynomials of each
+/// observable on its scale, products of two observables' polynomials, and what the user adds.
+class EventFeatures {
+ public:
+  EventFeatures(const EventFeaturesConfig& config, std::vector<ObservableScale> scales,
+                std::vector<env::Feature> added);
+
+  std::int64_t size() const { return static_cast<std::int64_t>(names_.size()); }
+  const std::vector<std::string>& names() const { return names_; }
+  /// Hands over one feature after the other.
+  /// shape: values [..., observables] -> each [...]
+  void each(const torch::Tensor& values,
+            const std::function<void(const torch::Tensor& feature)>& take) const;
+
+ private:
+  struct Product {
+    std::int64_t first, second, first_degree, second_degree;
+  };
+  EventFeaturesConfig config_;
+  std::vector<ObservableScale> scales_;
+  std::vector<Product> products_;
+  std::vector<env::Feature> added_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace sagips::optim

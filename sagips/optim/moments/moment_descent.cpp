@@ -1,0 +1,130 @@
+#include "sagips/optim/moments/moment_descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sagips/core/error.hpp"
+
+namespace sagips::optim {
+
+namespace {
+
+constexpr double level_factor = 4;
+constexpr int steps_of_level = 3;
+constexpr int steps_at_end = 60;
+constexpr double level_gain = 0.5, last_gain = 0.01;  // of Q, that a step must reach to go on
+constexpr double first_damping = 1e-2, level_damping = 1e-3, damping_success = 1.0 / 20,
+                 damping_failure = 8, largest_damping = 1e8;
+
+}  // namespace
+
+double sum_of_squares(const torch::Tensor& numbers) {
+  const double found = numbers.square().sum().item<double>();
+  return std::isfinite(found) ? found : std::numeric_limits<double>::infinity();
+}
+
+bool MomentDescent::from(torch::Tensor start) {
+  theta_ = std::move(start);
+  const double all = model_.data_events();
+  double count = std::min(static_cast<double>(config_.first_level), all);
+  damping_ = first_damping;
+  while (true) {
+    if (!level(count)) return false;
+    if (count >= all) return true;
+    count = std::min(count * level_factor, all);
+    damping_ = level_damping;
+  }
+}
+
+bool MomentDescent::polish(torch::Tensor start) {
+  theta_ = std::move(start);
+  damping_ = level_damping;
+  return level(model_.data_events());
+}
+
+// All ranks stop together.
+bool MomentDescent::out_of_time() const {
+  double wish = context_.interrupted && context_.interrupted() ? 1 : 0;
+  if (std::chrono::duration<double>(Clock::now() - began_).count() > context_.time_limit_s)
+    wish = 1;
+  if (context_.add_up) context_.add_up({&wish, 1});
+  return wish > 0;
+}
+
+double MomentDescent::prior(const torch::Tensor& theta) const {
+  return has_prior_ ? 0.5 * theta.square().sum().item<double>() /
+                          (config_.prior_width * config_.prior_width)
+                    : 0;
+}
+
+double MomentDescent::score(const torch::Tensor& theta, torch::Tensor& residuals) const {
+  residuals = model_.residuals(theta.unsqueeze(0), events_)[0];
+  return 0.5 * share_ * sum_of_squares(residuals) + prior(theta);
+}
+
+bool MomentDescent::level(double count) {
+  share_ = count / model_.data_events();
+  has_prior_ = count < model_.data_events();
+  events_ = config_.events_for(count);
+  torch::Tensor residuals;
+  double best = score(theta_, residuals);
+  if (!std::isfinite(best))
+    throw core::StateError(
+        "the pipeline gives no finite features at the starting point (no event, or NaN). "
+        "Guard its formulas or narrow the parameters' ranges.");
+  const int most = has_prior_ ? steps_of_level : steps_at_end;
+  for (int step = 0; step < most; ++step) {
+    const double gain = improve(best, residuals);
+    best -= gain;
+    chi2_ = sum_of_squares(residuals);
+    visit();
+    if (out_of_time()) return false;
+    if (gain < (has_prior_ ? level_gain : last_gain)) break;
+  }
+  return true;
+}
+
+// One accepted Levenberg-Marquardt step; returns what it gained, 0 when none was.
+double MomentDescent::improve(double best, torch::Tensor& residuals) {
+  const torch::Tensor jacobian = model_.jacobian(theta_, events_);
+  torch::Tensor gradient = torch::matmul(jacobian.t(), residuals) * share_;
+  torch::Tensor hessian = torch::matmul(jacobian.t(), jacobian) * share_;
+  if (has_prior_) {
+    const double pull = 1 / (config_.prior_width * config_.prior_width);
+    gradient = gradient + theta_ * pull;
+    hessian = hessian + torch::eye(theta_.size(0), torch::kFloat64) * pull;
+  }
+  const torch::Tensor diagonal = hessian.diagonal().clamp_min(1e-12);
+  while (damping_ < largest_damping) {
+    const torch::Tensor matrix = hessian + torch::diag(diagonal * damping_);
+    torch::Tensor move = -torch::linalg_solve(matrix, gradient);
+    const double longest = move.abs().max().item<double>();
+    if (!std::isfinite(longest)) return 0;
+    move = move.clamp(-longest_step, longest_step);
+    const torch::Tensor tried = (theta_ + move).clamp(-largest_logit, largest_logit);
+    torch::Tensor there;
+    const double found = score(tried, there);
+    if (found < best) {
+      theta_ = tried;
+      residuals = there;
+      damping_ *= damping_success;
+      return best - found;
+    }
+    damping_ *= damping_failure;
+    if (longest < 1e-9) return 0;
+  }
+  return 0;
+}
+
+void MomentDescent::visit() const {
+  if (!context_.observe) return;
+  Visit visit;
+  visit.time_s = std::chrono::duration<double>(Clock::now() - began_).count();
+  visit.evaluations = model_.evaluations();
+  const torch::Tensor physical = model_.parameters().physical_from_logit(theta_).contiguous();
+  visit.values.assign(physical.data_ptr<double>(), physical.data_ptr<double>() + physical.numel());
+  visit.score = chi2_;
+  context_.observe(visit);
+}
+
+}  // namespace sagips::optim

@@ -1,0 +1,262 @@
+#include "sagips/optim/moments/moment_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/env/compare/common_draw.hpp"
+#include "sagips/optim/estimate.hpp"
+
+namespace sagips::optim {
+
+namespace {
+
+// Eigenvalues of the features' correlation below this share of the largest count as none: such
+// combinations do not vary.
+constexpr double smallest_eigenvalue = 1e-9;
+
+constexpr double most_of_range = 0.5;  // of the way to an end of a range for a difference's step
+
+torch::Tensor weights_of(const data::Dataset& data) {
+  return data.weights ? data.weights->to(torch::kFloat64) : torch::Tensor();
+}
+
+// From sums of w phi phi', phi beginning with 1.
+torch::Tensor covariance_of(const torch::Tensor& sums) {
+  const std::int64_t count = sums.size(0) - 1;
+  const torch::Tensor total = sums[0][0];
+  const torch::Tensor mean = sums[0].narrow(0, 1, count) / total;
+  return sums.narrow(0, 1, count).narrow(1, 1, count) / total -
+         mean.unsqueeze(0) * mean.unsqueeze(1);
+}
+
+// sqrt(events) L' with L L' = covariance^-1, on the directions that vary.
+torch::Tensor whitening_of(const torch::Tensor& covariance, double events) {
+  const torch::Tensor deviation = covariance.diagonal().clamp_min(1e-300).sqrt();
+  const torch::Tensor correlation = covariance / deviation.unsqueeze(0) / deviation.unsqueeze(1);
+  const auto [values, vectors] = torch::linalg_eigh(correlation);
+  const torch::Tensor kept = (values > values.max() * smallest_eigenvalue).nonzero().flatten();
+  const torch::Tensor scales =
+      (values.index_select(0, kept).reciprocal() * events).sqrt().unsqueeze(1);
+  return vectors.index_select(1, kept).t() * scales / deviation.unsqueeze(0);
+}
+
+}  // namespace
+
+MomentModel::MomentModel(const env::Environment& environment, const MomentsConfig& config,
+                         const SolveContext& context)
+    : environment_(environment),
+      config_(config),
+      context_(context),
+      ranks_(static_cast<double>(context.place.ranks)) {
+  torch::NoGradGuard no_grad;
+  for (const env::Channel& channel : environment.channels) {
+    targets_.push_back(target(channel));
+    const Target& made = targets_.back();
+    data_events_ = std::max(data_events_, made.events);
+  }
+  count_residuals();
+}
+
+void MomentModel::count_residuals() {
+  residuals_ = 0;
+  for (const Target& target : targets_)
+    residuals_ += target.whitening.size(0) + static_cast<std::int64_t>(target.references.size());
+}
+
+void MomentModel::add_up(torch::Tensor& numbers) const {
+  if (!context_.add_up) return;
+  numbers = numbers.to(torch::kFloat64).contiguous();
+  context_.add_up({numbers.data_ptr<double>(), static_cast<std::size_t>(numbers.numel())});
+}
+
+// Of all ranks' events: the mean of their quantiles, so that all have the same.
+std::vector<ObservableScale> MomentModel::scales(const env::Channel& channel) const {
+  std::vector<ObservableScale> found;
+  for (std::int64_t i = 0; i < channel.observables(); ++i) {
+    std::vector<double> numbers =
+        ObservableScale(channel.training.values.select(1, i), weights_of(channel.training))
+            .numbers();
+    if (context_.add_up) context_.add_up(numbers);
+    for (double& number : numbers) number /= ranks_;
+    found.emplace_back(numbers);
+  }
+  return found;
+}
+
+torch::Tensor MomentModel::sums(const Target& target, const torch::Tensor& events,
+                                const torch::Tensor& weights) const {
+  std::vector<torch::Tensor> columns = {torch::ones({events.size(0)}, torch::kFloat64)};
+  target.features->each(events, [&](const torch::Tensor& feature) {
+    columns.push_back(feature.to(torch::kFloat64));
+  });
+  const torch::Tensor all = torch::stack(columns);  // [1 + features, events]
+  torch::Tensor found = torch::matmul(weights.defined() ? all * weights : all, all.t());
+  add_up(found);
+  return found;
+}
+
+void MomentModel::weigh_at(const torch::Tensor& theta, std::int64_t events) {
+  torch::NoGradGuard no_grad;
+  const torch::Tensor physical = parameters().physical_from_logit(theta.unsqueeze(0));
+  for (std::size_t k = 0; k < targets_.size(); ++k) {
+    Target& target = targets_[k];
+    const env::Channel& channel = environment_.channels[k];
+    env::Noise numbers(noise(target, channel, events, 0), 1, events);
+    const env::Events made = channel.pipeline.infer(physical.to(torch::kFloat32), numbers);
+    const auto [rows, weights] = made.rows();
+    const torch::Tensor found =
+        sums(target, rows, weights.defined() ? weights.to(torch::kFloat64) : weights);
+    const torch::Tensor covariance = covariance_of(found);
+    if (!torch::isfinite(covariance).all().item<bool>())
+      continue;  // no events here: the data's stays
+    target.whitening = whitening_of(covariance, target.events);
+  }
+  evaluations_ += 1;
+  count_residuals();
+}
+
+MomentModel::Target MomentModel::target(const env::Channel& channel) const {
+  Target made;
+  made.features =
+      std::make_unique<EventFeatures>(config_.features, scales(channel), channel.features);
+  const data::Dataset& data = channel.training;
+  const torch::Tensor weights = weights_of(data);
+  const torch::Tensor found = sums(made, data.values, weights);
+  torch::Tensor squares = torch::full(
+      {1},
+      weights.defined() ? weights.square().sum().item<double>() : static_cast<double>(data.size()),
+      torch::kFloat64);
+  add_up(squares);
+  const double total = found[0][0].item<double>();
+  made.events = total * total / squares.item<double>();
+  made.mean = found[0].narrow(0, 1, made.features->size()) / total;
+  const torch::Tensor covariance = covariance_of(found);
+  if (!torch::isfinite(covariance).all().item<bool>())
+    throw core::StateError(core::text("the features of the data '", channel.name,
+                                      "' are not finite. Check the features that were added."));
+  made.whitening = whitening_of(covariance, made.events);
+  for (const auto& [name, value] : data.reference) {
+    made.reference_names.push_back(name);
+    made.references.push_back(value);
+  }
+  made.noise_dimensions = env::noise_dimensions(channel.pipeline, parameters());
+  return made;
+}
+
+std::shared_ptr<const env::NoiseSource> MomentModel::noise(const Target& target,
+                                                           const env::Channel& channel,
+                                                           std::int64_t events,
+                                                           std::int64_t repetition) const {
+  const std::string name = core::text(channel.name, " ", repetition);
+  auto& [kept_events, kept] = kept_noise_[name];
+  if (kept && kept_events == events) return kept;
+  // ranks simulate different events
+  const core::RandomStream stream(context_.seed,
+                                  core::text("moments ", name, " rank ", context_.place.rank),
+                                  static_cast<std::uint32_t>(events));
+  kept = env::common_draw(config_.noise == MomentsConfig::NoiseKind::sobol
+                              ? env::DrawKind::sobol
+                              : env::DrawKind::pseudo_random,
+                          events, target.noise_dimensions, stream);
+  kept_events = events;
+  return kept;
+}
+
+// Residuals of one channel before the ranks' simulations are added. shape: [points, 1 + features +
+// references]: sum of weights, sums of features, numbers
+torch::Tensor MomentModel::simulate(const Target& target, const env::Channel& channel,
+                                    const torch::Tensor& physical, std::int64_t events,
+                                    std::int64_t repetition, Form form) const {
+  env::Noise numbers(noise(target, channel, events, repetition), physical.size(0), events);
+  const torch::Tensor input = physical.to(torch::kFloat32);
+  const env::Events made = form == Form::inference ? channel.pipeline.infer(input, numbers)
+                                                   : channel.pipeline(input, numbers);
+  const torch::Tensor weights = made.effective_weights();
+  std::vector<torch::Tensor> sums = {
+      weights.defined()
+          ? weights.sum(1).to(torch::kFloat64)
+          : torch::full({physical.size(0)}, static_cast<double>(events), torch::kFloat64)};
+  target.features->each(made.values, [&](const torch::Tensor& feature) {
+    const torch::Tensor mean = weights.defined() ? (feature * weights).sum(1) : feature.sum(1);
+    sums.push_back(mean.to(torch::kFloat64));
+  });
+  for (const std::string& name : target.reference_names) {
+    const auto found = made.numbers.find(name);
+    if (found == made.numbers.end())
+      throw core::ConfigError(
+          "data.reference",
+          core::text("the pipeline '", channel.name, "' gives no number '", name,
+                     "' to compare with the data's. Leave it out, or let a stage give it."));
+    sums.push_back(found->second.to(torch::kFloat64));
+  }
+  return torch::stack(sums, 1);
+}
+
+torch::Tensor MomentModel::compare(const torch::Tensor& physical, std::int64_t events,
+                                   std::int64_t repetition, Form form) const {
+  std::vector<torch::Tensor> parts;
+  for (std::size_t k = 0; k < targets_.size(); ++k) {
+    const Target& target = targets_[k];
+    const std::int64_t features = target.features->size();
+    torch::Tensor sums =
+        simulate(target, environment_.channels[k], physical, events, repetition, form);
+    const bool added = form != Form::differentiable;
+    if (added) add_up(sums);
+    const torch::Tensor means =
+        sums.narrow(1, 1, features) / sums.narrow(1, 0, 1);  // no event at all: NaN, refused later
+    parts.push_back(torch::matmul(means - target.mean, target.whitening.t()));
+    if (target.references.empty()) continue;
+    const torch::Tensor given = torch::tensor(target.references, torch::kFloat64);
+    const double count = added ? ranks_ : 1;  // each rank's number is in the sum
+    // relative, but for a number that should vanish
+    const torch::Tensor numbers = sums.narrow(1, 1 + features, given.size(0)) / count;
+    const torch::Tensor unit = torch::where(given == 0, torch::ones_like(given), given);
+    parts.push_back((numbers - given) / unit / config_.reference_error);
+  }
+  evaluations_ += physical.size(0);
+  return torch::cat(parts, 1);
+}
+
+torch::Tensor MomentModel::residuals(const torch::Tensor& theta, std::int64_t events,
+                                     std::int64_t repetition) const {
+  torch::NoGradGuard no_grad;
+  return compare(parameters().physical_from_logit(theta), events, repetition, Form::inference);
+}
+
+torch::Tensor MomentModel::jacobian(const torch::Tensor& theta, std::int64_t events) const {
+  return config_.jacobian == MomentsConfig::Jacobian::automatic ? automatic(theta, events)
+                                                                : differences(theta, events);
+}
+
+// (rho(g + h) - rho(g - h)) / 2 h  dg/dtheta, all points in one call
+torch::Tensor MomentModel::differences(const torch::Tensor& theta, std::int64_t events) const {
+  torch::NoGradGuard no_grad;
+  const torch::Tensor unit = torch::sigmoid(theta);
+  const torch::Tensor room = torch::minimum(unit, 1 - unit) * most_of_range;
+  const torch::Tensor step = torch::diag(torch::clamp_max(room, config_.difference));
+  const torch::Tensor points = torch::cat({unit + step, unit - step});
+  const torch::Tensor found =
+      compare(parameters().physical_from_unit(points), events, 0, Form::training);
+  const std::int64_t free = theta.size(0);
+  const torch::Tensor slope =
+      (found.narrow(0, 0, free) - found.narrow(0, free, free)) / (step.diagonal() * 2).unsqueeze(1);
+  return (slope * (unit * (1 - unit)).unsqueeze(1)).t();
+}
+
+torch::Tensor MomentModel::automatic(const torch::Tensor& theta, std::int64_t events) const {
+  torch::AutoGradMode with_grad(true);
+  const torch::Tensor variable = differentiable(theta);
+  const torch::Tensor found = compare(parameters().physical_from_logit(variable.unsqueeze(0)),
+                                      events, 0, Form::differentiable)[0];
+  torch::Tensor all = jacobian_of(found, variable).detach();
+  if (context_.add_up) {
+    add_up(all);
+    all = all / ranks_;
+  }
+  return all;
+}
+
+}  // namespace sagips::optim

@@ -1,0 +1,90 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "sagips/data/torch.hpp"
+#include "sagips/env/environment.hpp"
+#include "sagips/env/noise/noise.hpp"
+#include "sagips/optim/moments/event_features.hpp"
+#include "sagips/optim/moments/moments_config.hpp"
+#include "sagips/optim/solver.hpp"
+
+namespace sagips::optim {
+
+/// How far a pipeline's mean features are from those of the data, as residuals whose sum of squares
+/// is a chi2: the features' differences whitened by their covariance in the data, and the reference
+/// numbers' relative deviations.
+///
+/// Every parameter vector of a call sees the same random numbers; calls that name the same number of
+/// events and the same repetition, too.
+class MomentModel {
+ public:
+  /// Of the context: seed, place and add_up.
+  MomentModel(const env::Environment& environment, const MomentsConfig& config,
+              const SolveContext& context);
+
+  /// Without a graph.
+  /// shape: theta [points, free], logit -> [points, residuals]
+  torch::Tensor residuals(const torch::Tensor& theta, std::int64_t events,
+                          std::int64_t repetition = 0) const;
+  /// d residuals / d theta, at one point, of the pipeline's training form: where the inference form
+  /// drops events, its differences are noise that would pass for information.
+  /// shape: theta [free] -> [residuals, free]
+  torch::Tensor jacobian(const torch::Tensor& theta, std::int64_t events) const;
+
+  /// Replaces the features' covariance in the data by that of simulated events at a point. Where a
+  /// pipeline cannot describe the data, the covariance says which differences count: with the
+  /// model's the answer is that of maximum likelihood, if the features span the density's slopes.
+  void weigh_at(const torch::Tensor& theta, std::int64_t events);
+
+  double data_events() const { return data_events_; }  ///< effective, of the largest channel
+  std::int64_t size() const { return residuals_; }
+  std::int64_t evaluations() const { return evaluations_; }
+  const env::ParameterSet& parameters() const { return environment_.parameters; }
+
+ private:
+  enum class Form { inference, training, differentiable };
+  struct Target {
+    std::unique_ptr<EventFeatures> features;
+    torch::Tensor mean;       ///< of the data. shape: [features]
+    torch::Tensor whitening;  ///< sqrt(N) L', W = L L'. shape: [kept, features]
+    double events = 0;        ///< effective number
+    std::vector<std::string> reference_names;
+    std::vector<double> references;
+    std::int64_t noise_dimensions = 0;
+  };
+
+  /// Sum w phi phi' over events, phi beginning with 1. shape: [1 + features, 1 + features]
+  torch::Tensor sums(const Target& target, const torch::Tensor& events,
+                     const torch::Tensor& weights) const;
+  Target target(const env::Channel& channel) const;
+  std::vector<ObservableScale> scales(const env::Channel& channel) const;
+  torch::Tensor simulate(const Target& target, const env::Channel& channel,
+                         const torch::Tensor& physical, std::int64_t events,
+                         std::int64_t repetition, Form form) const;
+  torch::Tensor compare(const torch::Tensor& physical, std::int64_t events, std::int64_t repetition,
+                        Form form) const;
+  torch::Tensor differences(const torch::Tensor& theta, std::int64_t events) const;
+  torch::Tensor automatic(const torch::Tensor& theta, std::int64_t events) const;
+  std::shared_ptr<const env::NoiseSource> noise(const Target& target, const env::Channel& channel,
+                                                std::int64_t events, std::int64_t repetition) const;
+  void add_up(torch::Tensor& numbers) const;
+  void count_residuals();
+
+  const env::Environment& environment_;
+  MomentsConfig config_;
+  SolveContext context_;
+  double ranks_;  ///< of the job
+  std::vector<Target> targets_;
+  double data_events_ = 0;
+  std::int64_t residuals_ = 0;
+  mutable std::int64_t evaluations_ = 0;
+  /// The noise of the latest level, by channel.
+  mutable std::map<std::string, std::pair<std::int64_t, std::shared_ptr<const env::NoiseSource>>>
+      kept_noise_;
+};
+
+}  // namespace sagips::optim

@@ -1,0 +1,20 @@
+// Stands in for evolution.cpp in a build without pagmo.
+#include "sagips/core/error.hpp"
+#include "sagips/optim/search/searchers/evolution.hpp"
+
+namespace sagips::optim::searchers {
+
+class Evolution::Run {};
+
+Evolution::Evolution(const Config&, const SearchStart&) {
+  throw core::ConfigError(
+      "method",
+      "evolution needs pagmo, which was not there when this program was built. Install it "
+      "(Debian: apt-get install libpagmo-dev) and build again, or take "
+      "solve.method=policy_gradient.");
+}
+Evolution::~Evolution() = default;
+std::vector<Point> Evolution::ask(std::size_t) { return {}; }
+void Evolution::tell(const std::vector<double>&) {}
+
+}  // namespace sagips::optim::searchers

@@ -1,0 +1,137 @@
+#include "sagips/train/checkpoint/checkpointer.hpp"
+
+#include <algorithm>
+
+namespace sagips::train {
+
+Checkpointer::Checkpointer(comm::Ranks& ranks, const record::CheckpointConfig& config, bool waits,
+                           Accord& accord, Checkpoints& checkpoints, Signals signals,
+                           std::function<void(nn::StateList&)> state)
+    : ranks_(ranks),
+      config_(config),
+      accord_(accord),
+      checkpoints_(checkpoints),
+      signals_(std::move(signals)),
+      state_(std::move(state)),
+      quick_stop_(ranks, waits, signals_.stop),
+      last_ns_(comm::now_ns()) {}
+
+void Checkpointer::hang_into(Loop::Callbacks& callbacks) {
+  tracer_ = callbacks.tracer;
+  callbacks.agree = [this](std::int64_t epoch, const std::string& wish) {
+    return agree(epoch, wish);
+  };
+  callbacks.ended = [this] { return ended(); };
+  callbacks.interrupted = [this] {
+    return signals_.stop() && !(config_.are_written() && quick_stop_.in_hand());
+  };
+  if (!config_.are_written()) return;
+  callbacks.go_back = [this] {
+    auto list = nn::StateList::taking(quick_stop_.chosen());
+    state_(list);
+  };
+  callbacks.exchange.poll = [this, inner = callbacks.exchange.poll] {
+    if (inner) inner();
+    quick_stop_.poll();
+  };
+}
+
+void Checkpointer::poll() {
+  quick_stop_.poll();
+  if (leads_others_) lead_others();
+}
+
+void Checkpointer::watch(const Loop& loop) {
+  loop_ = &loop;
+  last_epoch_ = loop.epoch();
+  boundary_time_s_ = loop.time_s();
+}
+
+nn::State Checkpointer::take() {
+  nn::State state;
+  auto list = nn::StateList::giving(state);
+  state_(list);
+  return state;
+}
+
+// Only rank 0 is asked.
+bool Checkpointer::is_due(std::int64_t epoch) {
+  if (signals_.checkpoint()) asked_for_ = true;
+  if (checkpoints_.pending()) return false;  // one at a time
+  const double minutes = static_cast<double>(comm::now_ns() - last_ns_) / 60e9;
+  const bool progress = epoch > last_epoch_;
+  const bool by_epochs =
+      config_.epochs > 0 && (epoch % config_.epochs == 0 || epoch - last_epoch_ >= config_.epochs);
+  const bool by_time = config_.minutes > 0 && minutes >= config_.minutes;
+  return asked_for_ || (progress && (by_epochs || by_time));
+}
+
+// The epochs of rank 0 are over: a period of them counts as the time that it took.
+bool Checkpointer::is_due_for_others() {
+  if (!config_.are_written()) return false;
+  if (signals_.checkpoint()) asked_for_ = true;
+  if (checkpoints_.pending()) return false;
+  const double waited_s = static_cast<double>(comm::now_ns() - last_ns_) * 1e-9;
+  const auto epochs = static_cast<double>(std::max<std::int64_t>(1, loop_->epoch()));
+  const double period_s = static_cast<double>(config_.epochs) * loop_->time_s() / epochs;
+  return asked_for_ || (config_.epochs > 0 && waited_s >= period_s) ||
+         (config_.minutes > 0 && waited_s >= 60 * config_.minutes);
+}
+
+void Checkpointer::note(std::int64_t epoch) {
+  last_epoch_ = epoch;
+  last_ns_ = comm::now_ns();
+  asked_for_ = false;
+}
+
+std::string Checkpointer::agree(std::int64_t epoch, const std::string& wish) {
+  Accord::Wish own{.stop = wish};
+  if (ranks_.is_first()) {
+    checkpoints_.poll();
+    if (is_due(epoch)) own.checkpoint = number_;
+    if (config_.epochs > 0) own.meet_by = (epoch / config_.epochs + 1) * config_.epochs;
+  }
+  const Accord::Word word = accord_(epoch, own);
+  if (word.checkpoint != 0) write(word.checkpoint, epoch);
+  told_to_stop_ = !word.stop.empty();
+  if (config_.are_written() && word.stop.empty() && !loop_->in_flight()) {
+    const double epoch_s = loop_->time_s() - boundary_time_s_;
+    quick_stop_.boundary(epoch, epoch_s, [this] { return take(); });
+  }
+  boundary_time_s_ = loop_->time_s();
+  return word.stop;
+}
+
+void Checkpointer::write(std::int64_t number, std::int64_t epoch) {
+  const core::Span writing(tracer_, "checkpoint");
+  checkpoints_.write(number, epoch, loop_->time_s(), take());
+  number_ = number + 1;
+  note(epoch);
+}
+
+// What is sent may have to be waited for, which polls again.
+void Checkpointer::lead_others() {
+  leads_others_ = false;
+  Accord::Wish wish;
+  if (signals_.stop())
+    wish.stop = "interrupted";
+  else if (is_due_for_others())
+    wish.checkpoint = number_;
+  const Accord::Word word = accord_.after_last_epoch(wish);
+  others_stopped_ = !word.stop.empty();
+  leads_others_ = !others_stopped_;
+  if (word.checkpoint != 0) write(word.checkpoint, loop_->epoch());
+}
+
+bool Checkpointer::ended() {
+  quick_stop_.close();
+  leads_others_ = ranks_.is_first() && ranks_.size() > 1 && !told_to_stop_ && !gave_up();
+  if (config_.are_written()) {
+    const core::Span writing(tracer_, "checkpoint");
+    checkpoints_.write(Checkpoints::last, loop_->epoch(), loop_->time_s(), take());
+    checkpoints_.settle();
+  }
+  return others_stopped_;
+}
+
+}  // namespace sagips::train
