@@ -8,12 +8,13 @@
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/run_environment.hpp"
 #include "sagips/cli/run_report.hpp"
-#include "sagips/cli/study/crew.hpp"
 #include "sagips/cli/study/experiment.hpp"
 #include "sagips/cli/study/experiments.hpp"
 #include "sagips/cli/study/over_ranks.hpp"
 #include "sagips/cli/study/progress.hpp"
 #include "sagips/cli/study/study_folder.hpp"
+#include "sagips/comm/mpi_communicator.hpp"
+#include "sagips/core/process/process_pool.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
@@ -42,13 +43,16 @@ core::ExitCode work(const Workloads& workloads, const Arguments& arguments) {
                                                   : core::ExitCode::stopped_early;
 }
 
-std::vector<ChildProgram> workers(const Job& job, const std::string& folder, std::size_t count) {
-  std::vector<ChildProgram> programs;
+std::vector<core::ChildProgram> workers(const Job& job, const std::string& folder,
+                                        std::size_t count) {
+  std::vector<core::ChildProgram> programs;
   for (std::size_t i = 0; i < count; ++i)
-    programs.push_back({{own_program(), "closure", core::text(folder, "/", files::config.name),
-                         "--worker", core::text(i, "/", count)},
-                        {{"OMP_NUM_THREADS", core::text(threads_of_worker(job))}},
-                        core::text(folder, "/", files::experiments.name, "/worker_", i, ".txt")});
+    programs.push_back(
+        {{core::own_program(), "closure", core::text(folder, "/", files::config.name), "--worker",
+          core::text(i, "/", count)},
+         {{"OMP_NUM_THREADS", core::text(threads_of_worker(job))}},
+         core::text(folder, "/", files::experiments.name, "/worker_", i, ".txt"),
+         comm::launcher_variables()});
   return programs;
 }
 
@@ -65,7 +69,7 @@ bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
       before.failed > 0 ? core::text(", ", before.failed, " failed and tried again") : "", "; ",
       count, " at a time"));
   StudyProgress progress(log, "experiments");
-  CrewWatch watch;
+  core::PoolWatch watch;
   auto looked = std::chrono::steady_clock::now() - look_every;
   watch.waiting = [&] {
     const auto now = std::chrono::steady_clock::now();
@@ -74,7 +78,7 @@ bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
     const ExperimentCount seen = count_experiments(folder);
     progress.show({all, seen.made - seen.failed, count, seen.failed});
   };
-  watch.ended = [&](std::size_t i, const Ending& ending) {
+  watch.ended = [&](std::size_t i, const core::Ending& ending) {
     if (ending.exit_code != 0 && !InterruptGuard::requested())
       progress.warning(core::text("worker ", i, " ended with exit code ", ending.exit_code,
                                   "; see ", folder, "/", files::experiments.name, "/worker_", i,
@@ -83,7 +87,7 @@ bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
       progress.warning(core::text("worker ", i, " was ended by signal ", ending.signal));
   };
   watch.interrupted = [] { return InterruptGuard::requested(); };
-  return run_side_by_side(workers(job, folder, count), count, watch);
+  return core::run_side_by_side(workers(job, folder, count), count, watch);
 }
 
 // Each rank of a job makes its share in its own process. collective

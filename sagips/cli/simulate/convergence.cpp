@@ -10,10 +10,11 @@
 #include "sagips/cli/simulate/exchange_facts.hpp"
 #include "sagips/cli/simulate/many_ranks.hpp"
 #include "sagips/cli/simulate/run_simulations.hpp"
-#include "sagips/cli/study/crew.hpp"
 #include "sagips/cli/study/study_figure.hpp"
 #include "sagips/comm/exchanges.hpp"
+#include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/core/file.hpp"
+#include "sagips/core/process/process_pool.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 
@@ -61,7 +62,7 @@ class Trainings {
   /// Returns false when it was interrupted.
   bool run(std::size_t at_once, core::Log& log) {
     const InterruptGuard interrupt;
-    std::vector<ChildProgram> programs;
+    std::vector<core::ChildProgram> programs;
     std::vector<OneTraining*> pending;
     for (OneTraining& one : trainings_) {
       if (one.done) continue;
@@ -70,24 +71,25 @@ class Trainings {
       core::write_file(one.stem + ".yaml", one.job);
       programs.push_back({{program(), one.stem + ".yaml", one.stem + ".json"},
                           {{"OMP_NUM_THREADS", "1"}},
-                          one.stem + ".txt"});
+                          one.stem + ".txt",
+                          comm::launcher_variables()});
       pending.push_back(&one);
     }
     log.info(text(programs.size(), " trainings on simulated ranks, ",
                   trainings_.size() - programs.size(), " more are there"));
-    CrewWatch watch;
+    core::PoolWatch watch;
     const auto say_failed = [&](std::size_t i, const std::string& why) {
       log.warning(text(pending[i]->stem, " failed (", why,
                        "). Start the same command again once it is mended."));
     };
-    watch.ended = [&](std::size_t i, const Ending& ending) {
+    watch.ended = [&](std::size_t i, const core::Ending& ending) {
       pending[i]->done = ending.exit_code == 0 && ending.signal == 0;
       if (!pending[i]->done && !InterruptGuard::requested())
         say_failed(i, text("see ", pending[i]->stem, ".txt"));
     };
     watch.refused = say_failed;
     watch.interrupted = [] { return InterruptGuard::requested(); };
-    return run_side_by_side(programs, at_once, watch);
+    return core::run_side_by_side(programs, at_once, watch);
   }
 
   /// What has come of them; false when some are missing.

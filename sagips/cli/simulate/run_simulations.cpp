@@ -8,10 +8,11 @@
 #include <numeric>
 
 #include "sagips/cli/interrupt.hpp"
-#include "sagips/cli/study/crew.hpp"
 #include "sagips/cli/study/progress.hpp"
+#include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
+#include "sagips/core/process/process_pool.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/record/run_files.hpp"
@@ -99,14 +100,15 @@ class Runs {
       pending_.push_back(i);
       programs_.push_back({{simulator, "replay", place + job_ending, answer},
                            {{"OMP_NUM_THREADS", "1"}},
-                           place + ".txt"});
+                           place + ".txt",
+                           comm::launcher_variables()});
     }
   }
 
   bool run(std::size_t at_once) {
-    CrewWatch watch;
+    core::PoolWatch watch;
     watch.begun = [&](std::size_t) { ++running_; };
-    watch.ended = [&](std::size_t i, const Ending& ending) {
+    watch.ended = [&](std::size_t i, const core::Ending& ending) {
       --running_;
       note_end(i, ending);
     };
@@ -115,7 +117,7 @@ class Runs {
     };
     watch.waiting = [&] { show(); };
     watch.interrupted = [&] { return InterruptGuard::requested() || no_room_; };
-    const bool finished = run_side_by_side(programs_, at_once, watch);
+    const bool finished = core::run_side_by_side(programs_, at_once, watch);
     if (no_room_) std::rethrow_exception(no_room_);
     return finished;
   }
@@ -131,7 +133,7 @@ class Runs {
     }
   }
 
-  void note_end(std::size_t i, const Ending& ending) {
+  void note_end(std::size_t i, const core::Ending& ending) {
     Simulation& one = all_[pending_[i]];
     const std::string place = stem(folder_, one);
     if ((InterruptGuard::requested() || no_room_) && (ending.signal != 0 || ending.exit_code != 0))
@@ -173,7 +175,7 @@ class Runs {
   std::vector<Simulation>& all_;
   StudyProgress progress_;
   std::vector<std::size_t> pending_;
-  std::vector<ChildProgram> programs_;
+  std::vector<core::ChildProgram> programs_;
   std::size_t running_ = 0;
   std::optional<std::size_t> shown_;
   std::exception_ptr no_room_;
@@ -190,7 +192,7 @@ bool file_holds(const std::string& path, const std::string& content) {
 }
 
 std::string simulator_program(const std::string& name) {
-  const std::string path = fs::path(own_program()).parent_path().string() + "/" + name;
+  const std::string path = fs::path(core::own_program()).parent_path().string() + "/" + name;
   if (::access(path.c_str(), X_OK) != 0)
     throw core::ConfigError("sagips simulate",
                             "this SAGIPS was built without SimGrid (" + path +

@@ -11,9 +11,10 @@
 #include <thread>
 
 #include "sagips/cli/interrupt.hpp"
-#include "sagips/cli/study/crew.hpp"
+#include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
+#include "sagips/core/process/process_pool.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/results.hpp"
 #include "sagips/record/run_directory.hpp"
@@ -27,22 +28,24 @@ namespace {
 using State = record::StudyMember::State;
 namespace files = record::run_files;
 
-ChildProgram program_for(const MemberSetting& setting, const record::StudyMember& member, int ranks,
-                         const std::vector<std::string>& assignments) {
-  ChildProgram program;
+core::ChildProgram program_for(const MemberSetting& setting, const record::StudyMember& member,
+                               int ranks, const std::vector<std::string>& assignments) {
+  core::ChildProgram program;
   if (ranks > 1)
     for (std::string word : core::split(setting.launcher, ' ')) {
       const auto place = word.find("{ranks}");
       if (place != std::string::npos) word.replace(place, 7, core::text(ranks));
       if (!word.empty()) program.arguments.push_back(word);
     }
-  program.arguments.push_back(own_program());
+  program.arguments.push_back(core::own_program());
   program.arguments.push_back("train");
   program.arguments.push_back(member_source(setting));
   for (std::string& assignment : member_assignments(setting, assignments))
     program.arguments.push_back(std::move(assignment));
   program.environment = {{"OMP_NUM_THREADS", core::text(setting.threads)}};
   program.log = member_log(setting, member);
+  program.hidden = comm::launcher_variables();
+  program.advice = "Look at ensemble.launcher.";
   return program;
 }
 
@@ -61,7 +64,7 @@ std::string last_error(const std::string& log) {
   return output.substr(first, output.find('\n', first) - first);
 }
 
-void note_end(const Ending& ending, const std::string& log, record::StudyMember& member) {
+void note_end(const core::Ending& ending, const std::string& log, record::StudyMember& member) {
   member.reason.clear();
   if (ending.signal != 0) {
     member.state = State::pending;  // nothing is wrong with it that we know of
@@ -158,7 +161,7 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
   std::filesystem::create_directories(
       core::text(setting.folder, "/", files::members.name, "/logs"));
   std::vector<std::size_t> pending;
-  std::vector<ChildProgram> programs;
+  std::vector<core::ChildProgram> programs;
   for (const std::size_t number : numbers) {
     if (study.members[number].state != State::pending) continue;
     study.members[number] = make_room(setting.folder, study.members[number]);
@@ -169,9 +172,9 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
   }
   using Clock = std::chrono::steady_clock;
   std::map<std::size_t, Clock::time_point> begun;
-  CrewWatch watch;
+  core::PoolWatch watch;
   watch.begun = [&](std::size_t i) { begun[i] = Clock::now(); };
-  watch.ended = [&](std::size_t i, const Ending& ending) {
+  watch.ended = [&](std::size_t i, const core::Ending& ending) {
     record::StudyMember& member = study.members[pending[i]];
     note_end(ending, programs[i].log, member);
     const double time_s = std::chrono::duration<double>(Clock::now() - begun[i]).count();
@@ -201,7 +204,7 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
   };
   watch.interrupted = [] { return InterruptGuard::requested(); };
   watch.nudged = [] { return CheckpointSignal::take(); };
-  return run_side_by_side(programs, setting.at_once, watch);
+  return core::run_side_by_side(programs, setting.at_once, watch);
 }
 
 }  // namespace sagips::cli
