@@ -35,7 +35,7 @@ std::vector<double> numbers(const Json& list) {
   return values;
 }
 
-Experiment from_json(const Json& object) {
+Experiment experiment_from_json(const Json& object) {
   Experiment experiment;
   object.at("experiment").get_to(experiment.number);
   experiment.time_s = number(object.at("time_s"));
@@ -54,7 +54,7 @@ void read_file_into(const std::string& path, std::map<std::int64_t, Experiment>&
     const auto end = content.find('\n', start);
     if (end == std::string::npos) return;  // cut off
     try {
-      const Experiment one = from_json(Json::parse(content.substr(start, end - start)));
+      const Experiment one = experiment_from_json(Json::parse(content.substr(start, end - start)));
       const auto [before, is_new] = found.emplace(one.number, one);
       if (!is_new && !before->second.failure.empty()) before->second = one;
     } catch (const std::exception& error) {
