@@ -89,12 +89,10 @@ void begin_new_line(int file, const std::string& path) {
 void append_experiment(const std::string& path, const Experiment& experiment) {
   const std::string line =
       to_json(experiment).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0) refuse(path);
-  begin_new_line(file, path);
-  const bool written = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  ::close(file);
-  if (!written) refuse(path);
+  const core::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (file.number() < 0) refuse(path);
+  begin_new_line(file.number(), path);
+  if (!core::write_all(file.number(), line)) refuse(path);
 }
 
 std::vector<Experiment> read_experiments(const std::string& folder) {
