@@ -1,4 +1,4 @@
-#include "sagips/problem/workload.hpp"
+#include "sagips/problem/loaded_data.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST(SimpleWorkload, BecomesAnEntryOfItsOwn) {
 }
 
 TEST(Environment, HoldsToyDataAtTheTruthWithTheirNumbers) {
-  const auto environment = make_environment(*entry().make(), toys(1'000), Split::all_training, 1);
+  const auto environment = load_data(*entry().make(), toys(1'000), 1).all();
   ASSERT_EQ(environment.channels.size(), 1U);
   const env::Channel& channel = environment.channels[0];
   EXPECT_EQ(channel.training.size(), 1'000);
@@ -60,7 +60,7 @@ TEST(Environment, SplitsHeldOutEventsOffTheTrainingOnes) {
   DataSettings settings = toys(1'000);
   settings.data.held_out = 0.2;
   settings.data.bootstrap = true;
-  const auto environment = make_environment(*entry().make(), settings, Split::held_out, 1);
+  const auto environment = load_data(*entry().make(), settings, 1).training();
   const env::Channel& channel = environment.channels[0];
   EXPECT_EQ(channel.training.size(), 800);
   EXPECT_EQ(channel.held_out.size(), 200);
@@ -73,9 +73,7 @@ TEST(Environment, SplitsHeldOutEventsOffTheTrainingOnes) {
 
 TEST(Environment, DependsOnItsSeedAlone) {
   const auto values = [](std::uint64_t seed) {
-    return make_environment(*entry().make(), toys(100), Split::all_training, seed)
-        .channels[0]
-        .training.values;
+    return load_data(*entry().make(), toys(100), seed).all().channels[0].training.values;
   };
   EXPECT_TRUE(torch::equal(values(1), values(1)));
   EXPECT_FALSE(torch::equal(values(1), values(2)));
@@ -84,8 +82,7 @@ TEST(Environment, DependsOnItsSeedAlone) {
 TEST(Environment, TakesTheToyValueForTheTruthOfToyData) {
   SimpleWorkload workload = simple();
   workload.parameters[0].toy = 2.5;
-  const auto environment =
-      make_environment(*WorkloadEntry(workload).make(), toys(4'000), Split::all_training, 1);
+  const auto environment = load_data(*WorkloadEntry(workload).make(), toys(4'000), 1).all();
   EXPECT_EQ(environment.parameters.all()[0].truth, 2.5);
   // ten deviations of the mean
   EXPECT_NEAR(environment.channels[0].training.values.mean().item<double>(), 2.5,
@@ -103,7 +100,7 @@ TEST(Environment, ReadsMeasuredEvents) {
   DataSettings settings = from_file(folder, "x,y\n1,7\n2,8\n3,9\n");
   settings.data.cuts = {"x > 1.5"};
   settings.data.reference = {{"level", 3.0}};
-  const auto environment = make_environment(*entry().make(), settings, Split::all_training, 1);
+  const auto environment = load_data(*entry().make(), settings, 1).all();
   const env::Channel& channel = environment.channels[0];
   EXPECT_TRUE(torch::equal(channel.training.values, torch::tensor({{2.0F}, {3.0F}})));
   EXPECT_EQ(channel.training.reference.at("level"), 3.0);
@@ -113,8 +110,7 @@ TEST(Environment, RefusesDataWithOtherColumnsThanThePipelineMakes) {
   const TemporaryFolder folder;
   DataSettings settings = from_file(folder, "x,y\n1,7\n2,8\n");
   settings.data.columns = {"x", "y"};
-  EXPECT_EQ(message_of<core::ConfigError>(
-                [&] { make_environment(*entry().make(), settings, Split::all_training, 1); }),
+  EXPECT_EQ(message_of<core::ConfigError>([&] { load_data(*entry().make(), settings, 1).all(); }),
             "data.columns: the data have 2 columns, the pipeline 'events' makes 1. Name as many in "
             "data.columns.");
 }
@@ -123,7 +119,7 @@ TEST(Environment, RunsThePipelinesDryRunFirst) {
   SimpleWorkload workload = simple();
   workload.observables = {{"x", ""}, {"y", ""}};
   EXPECT_NE(message_of<core::ShapeError>([&] {
-              make_environment(*WorkloadEntry(workload).make(), toys(10), Split::all_training, 1);
+              load_data(*WorkloadEntry(workload).make(), toys(10), 1).all();
             }).find("GaussEvents"),
             std::string::npos);
 }

@@ -19,12 +19,7 @@ constexpr std::size_t most_kept = 8;  // ranks that wait may be some epochs apar
 constexpr std::int64_t most_bytes = 64 << 20;
 constexpr std::int64_t patience_ns = 400'000'000;  // for all ranks to have got the signal
 
-const int tag = comm::tag_of(comm::ControlTag::quick_stop);
-
-template <class Pod>
-std::span<std::byte> bytes_of(Pod& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
-}
+const int stop_tag = comm::tag_of(comm::ControlTag::quick_stop);
 
 std::int64_t bytes_of_state(const nn::State& state) {
   std::int64_t bytes = 0;
@@ -78,10 +73,10 @@ void QuickStop::ask() {
     flags_[0] = flag_;
     for (int rank = 1; rank < ranks_.size(); ++rank)
       requests_.push_back(ranks_.communicator().receive(
-          rank, tag, bytes_of(flags_[static_cast<std::size_t>(rank)])));
+          rank, stop_tag, comm::bytes_of(flags_[static_cast<std::size_t>(rank)])));
   } else {
-    requests_.push_back(ranks_.communicator().send(0, tag, bytes_of(flag_)));
-    requests_.push_back(ranks_.communicator().receive(0, tag, bytes_of(verdict_)));
+    requests_.push_back(ranks_.communicator().send(0, stop_tag, comm::bytes_of(flag_)));
+    requests_.push_back(ranks_.communicator().receive(0, stop_tag, comm::bytes_of(verdict_)));
   }
 }
 
@@ -113,7 +108,7 @@ void QuickStop::decide() {
 
 void QuickStop::answer() {
   for (int rank = 1; rank < ranks_.size(); ++rank)
-    requests_.push_back(ranks_.communicator().send(rank, tag, bytes_of(verdict_)));
+    requests_.push_back(ranks_.communicator().send(rank, stop_tag, comm::bytes_of(verdict_)));
 }
 
 void QuickStop::close() {
