@@ -56,6 +56,27 @@ TEST(Environment, HoldsToyDataAtTheTruthWithTheirNumbers) {
   EXPECT_FALSE(channel.held_out.values.defined());
 }
 
+TEST(LoadedData, ShowsTheSameEventsInSeveralWays) {
+  const LoadedData data = load_data(*entry().make(), toys(1'000), 1);
+  const auto sorted = [](const torch::Tensor& values) { return std::get<0>(values.sort(0)); };
+  const torch::Tensor all = sorted(data.all().channels[0].training.values);
+  EXPECT_EQ(all.size(0), 1'000);
+  EXPECT_FALSE(data.all().channels[0].held_out.values.defined());
+  for (const env::Environment& view : {data.training(), data.fold(2, 5)}) {
+    const env::Channel& channel = view.channels[0];
+    EXPECT_EQ(channel.training.size(), 1'000 - channel.held_out.size());
+    EXPECT_TRUE(torch::equal(
+        sorted(torch::cat({channel.training.values, channel.held_out.values})), all));
+  }
+  EXPECT_EQ(data.fold(2, 5).channels[0].held_out.size(), 200);
+  // what this rank and the others have is all there is
+  DataShare share{.place = {0, 2}, .divided = true};
+  torch::Tensor first = data.all(share).channels[0].training.values;
+  share.place.rank = 1;
+  const torch::Tensor second = data.all(share).channels[0].training.values;
+  EXPECT_TRUE(torch::equal(sorted(torch::cat({first, second})), all));
+}
+
 TEST(Environment, SplitsHeldOutEventsOffTheTrainingOnes) {
   DataSettings settings = toys(1'000);
   settings.data.held_out = 0.2;

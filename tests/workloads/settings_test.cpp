@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "sagips/cli/program.hpp"
 #include "sagips/problem/loaded_data.hpp"
 #include "sagips/run/settings.hpp"
 #include "tests/core/temporary_folder.hpp"
@@ -13,11 +14,8 @@ namespace sagips::workloads {
 namespace {
 
 run::Workloads all_workloads() {
-  run::Workloads workloads("workload");
-  for (const auto& entry : {duke_owens_workload(), gaussians_workload(), proxy1d_workload(),
-                            proxy2d_workload(), resonance_workload()})
-    workloads.add(entry.name, entry);
-  return workloads;
+  return cli::known_workloads({duke_owens_workload(), gaussians_workload(), proxy1d_workload(),
+                               proxy2d_workload(), resonance_workload()});
 }
 
 TEST(Settings, CanAllBeReadAndReadBackTheSame) {
