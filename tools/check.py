@@ -103,7 +103,8 @@ def commit():
 
 
 def git(*arguments):
-    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run(["git", "-c", f"safe.directory={ROOT}", *arguments], cwd=ROOT, capture_output=True, text=True,
+                          check=True).stdout.splitlines()
 
 
 # --- what an item depends on -------------------------------------------------------------------------
@@ -181,7 +182,10 @@ def load(part, arguments):
     if arguments.changed or not script.exists():
         part.skipped.append(script.name)
         return
-    configure("release", part) and whole(part, [script])
+    if configure("release", part) and build("release", part):
+        whole(part, [script])
+    else:
+        part.fail("build")
 
 
 def whole(part, command):
@@ -194,7 +198,7 @@ def whole(part, command):
 # --- builds ------------------------------------------------------------------------------------------
 
 def configure(preset, part):
-    if part.run(["cmake", "--preset", preset, "--log-level=WARNING"]):
+    if part.run(["cmake", "--preset", preset, "--log-level=WARNING", "-DSAGIPS_BUILD_TESTS=ON"]):
         return True
     part.fail(f"cmake --preset {preset}")
     return False
@@ -246,14 +250,24 @@ def tidy(part, arguments):
             waiting[source.parent, flags, program].append((source, key))
     batches = [(flags, items[begin:begin + TOGETHER]) for (_, flags, _), items in waiting.items()
                for begin in range(0, len(items), TOGETHER)]
+    batches.sort(key=lambda batch: -len(batch[1]))  # first what says most a minute
     part.say(f"{sum(len(items) for _, items in batches)} of {len(sources)} sources to read")
+    read_all(part, arguments.jobs, batches)
+
+
+def read_all(part, jobs, batches):
+    """Reads sources together, and by themselves where they do not go together."""
     shown = set()
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as workers:
-        runs = [workers.submit(tidy_batch, number, *batch) for number, batch in enumerate(batches)]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as workers:
+        runs = {workers.submit(run_tidy, *batch): batch for batch in batches}
         try:
-            for run in concurrent.futures.as_completed(runs):
-                for items, output in run.result():
-                    take_findings(part, items, output, shown)
+            while runs:
+                for run in concurrent.futures.wait(runs, return_when=concurrent.futures.FIRST_COMPLETED).done:
+                    flags, items = runs.pop(run)
+                    if len(items) > 1 and "[clang-diagnostic-error" in run.result():
+                        runs.update({workers.submit(run_tidy, flags, [item]): (flags, [item]) for item in items})
+                    else:
+                        take_findings(part, items, run.result(), shown)
         finally:  # stopped: what has not begun never begins
             workers.shutdown(cancel_futures=True)
 
@@ -265,21 +279,15 @@ def clang_flags(command):
     return tuple(without)
 
 
-def tidy_batch(number, flags, items):
-    """What clang-tidy says about sources read as one; about each by itself where they do not go together."""
-    output = run_tidy(number, flags, items)
-    if len(items) > 1 and "[clang-diagnostic-error" in output:
-        return [([item], run_tidy(number, flags, [item])) for item in items]
-    return [(items, output)]
-
-
-def run_tidy(number, flags, items):
-    together = BUILD / "tidy" / f"together_{number}.cpp"
+def run_tidy(flags, items):
+    """What clang-tidy says about sources that are read as one."""
+    together = BUILD / "tidy" / f"together_{items[0][1]}_{len(items)}.cpp"
     together.write_text("".join(f'#include "{source}"\n' for source, _ in items), encoding="utf-8")
     # Sources are included here by intention, and are headers to clang-tidy.
     command = ["clang-tidy", "--quiet", "--checks=-bugprone-suspicious-include",
                f"--header-filter=^{ROOT}/(sagips|workloads|cli|bench|tests|examples)/", together, "--", *flags]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    together.unlink()
     if done.returncode and not FINDING.search(done.stdout):
         return f"{together}:1:1: error: clang-tidy ended with {done.returncode} [no-answer]\n{done.stdout}{done.stderr}"
     return done.stdout
@@ -304,51 +312,51 @@ def take_findings(part, items, output, shown):
 # --- tests -------------------------------------------------------------------------------------------
 
 def asan(part, arguments):
-    tests("asan", part, arguments, ["ctest", "--preset", "asan"], "fast|slow")
+    tests("asan", part, arguments, ["ctest", "--preset", "asan"], SHORT)
 
 
 def tsan(part, arguments):
     # g++ 12 cannot place its shadow memory where the kernel spreads addresses widely.
-    tests("tsan", part, arguments, ["setarch", "-R", "ctest", "--preset", "tsan"], "fast|slow")
+    tests("tsan", part, arguments, ["setarch", "-R", "ctest", "--preset", "tsan"], SHORT)
 
 
 def long(part, arguments):
     if arguments.changed:
         part.skipped.append("long tests")
         return
-    tests("release", part, arguments, ["ctest", "--test-dir", "build/release", "-L", "^long$", "-V"], "long")
+    tests("release", part, arguments, ["ctest", "--test-dir", "build/release", "-V"], LONG)
 
 
-def tests(preset, part, arguments, ctest, label):
+def tests(preset, part, arguments, ctest, labels):
     if not configure(preset, part):
         return
-    wanted = {name: found for name, found in listed_tests(preset, label, part).items()
+    wanted = {name: found for name, found in listed_tests(preset, labels).items()
               if not arguments.changed or changed_files(arguments.changed) & found.files}
     programs = sorted({program for found in wanted.values() for program in found.programs})
     if not wanted:
         return
-    if not build(preset, part, programs if arguments.changed or label == "long" else ()):
+    if not build(preset, part, programs if arguments.changed or labels == LONG else ()):
         part.fail("build")
         return
-    keys = {name: found.key for name, found in listed_tests(preset, label, part).items()
+    keys = {name: found.key for name, found in listed_tests(preset, labels).items()
             if not arguments.changed or changed_files(arguments.changed) & found.files}
     waiting = [name for name, key in keys.items() if not part.is_done(name, key)]
     part.say(f"{len(waiting)} of {len(keys)} tests to run")
     for begin in range(0, len(waiting), 100):  # the pattern of names must not grow over all bounds
-        run_tests(part, ctest, arguments.jobs, {name: keys[name] for name in waiting[begin:begin + 100]})
+        run_tests(part, [*ctest, *labels], arguments.jobs, {name: keys[name] for name in waiting[begin:begin + 100]})
 
 
+SHORT, LONG = ("-LE", "^long"), ("-L", "^long")
 Test = collections.namedtuple("Test", "programs files key")
 
 
-def listed_tests(preset, label, part):
-    """Name: what the test is made of. A program that is not built yet stands for its tests."""
-    listing = subprocess.run(["ctest", "--test-dir", BUILD / preset, "-L", f"^({label})$", "--show-only=json-v1"],
-                             cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    unbuilt = subprocess.run(["ctest", "--test-dir", BUILD / preset, "-R", "_NOT_BUILT$", "--show-only=json-v1"],
-                             cwd=ROOT, capture_output=True, text=True, check=True).stdout
+def listed_tests(preset, labels):
+    """Name: what the test is made of. A program that is not built yet has no labels and stands for its tests."""
+    listings = [subprocess.run(["ctest", "--test-dir", BUILD / preset, *selection, "--show-only=json-v1"], cwd=ROOT,
+                               capture_output=True, text=True, check=True).stdout
+                for selection in (["-R", "_NOT_BUILT$"], labels)]
     found = {}
-    for test in json.loads(listing)["tests"] + json.loads(unbuilt)["tests"]:
+    for test in [test for listing in listings for test in json.loads(listing)["tests"]]:
         properties = {entry["name"]: entry["value"] for entry in test["properties"]}
         name, command = test["name"], test.get("command", [])
         if name.endswith("_NOT_BUILT"):

@@ -31,12 +31,14 @@ foreach(name one two three)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   add_test(NAME suite.${name} COMMAND env $<TARGET_FILE:${name}>)  # ctest lists the words of what is not built, too
   set_tests_properties(suite.${name} PROPERTIES LABELS fast SKIP_RETURN_CODE 77)
+  add_test(NAME Long.suite.${name} COMMAND env $<TARGET_FILE:${name}>)
+  set_tests_properties(Long.suite.${name} PROPERTIES LABELS long)
 endforeach()
 """
 
 CLANG_TIDY = """#!/usr/bin/env python3
 import pathlib, re, sys
-together = next(word for word in sys.argv if "together_" in word)
+together = next(word for word in sys.argv if "together_" in word and word.endswith(".cpp"))
 sources = [pathlib.Path(name) for name in re.findall('"(.*)"', pathlib.Path(together).read_text())]
 headers = {name for source in sources for name in re.findall('"(.*)"', source.read_text())}
 found = False
