@@ -17,7 +17,8 @@ in build/check/PART.log.
 
 usage: tools/check.py [--changed REVISION] [--again] [--jobs N] [PART ...]
   --changed REVISION   only what files touch that differ from REVISION: those sources and one reader of each header in
-                       tidy and dev, programs made of such a file in asan and tsan, no long tests and no load
+                       tidy and dev, programs made of such a file in asan, those of them with processes, threads or
+                       clocks in tsan, no long tests and no load
   --again              also what has passed before
 exit: 0 nothing failed, 1 something did
 """
@@ -283,9 +284,10 @@ def run_tidy(flags, items):
     """What clang-tidy says about sources that are read as one."""
     together = BUILD / "tidy" / f"together_{items[0][1]}_{len(items)}.cpp"
     together.write_text("".join(f'#include "{source}"\n' for source, _ in items), encoding="utf-8")
-    # Sources are included here by intention, and are headers to clang-tidy.
+    # Sources are included here by intention, are headers to clang-tidy, and see what their neighbours name.
+    together_flags = ["-Wno-shadow"] if len(items) > 1 else []
     command = ["clang-tidy", "--quiet", "--checks=-bugprone-suspicious-include",
-               f"--header-filter=^{ROOT}/(sagips|workloads|cli|bench|tests|examples)/", together, "--", *flags]
+               f"--header-filter=^{ROOT}/(sagips|workloads|cli|bench|tests|examples)/", together, "--", *flags, *together_flags]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     together.unlink()
     if done.returncode and not FINDING.search(done.stdout):
@@ -317,7 +319,8 @@ def asan(part, arguments):
 
 def tsan(part, arguments):
     # g++ 12 cannot place its shadow memory where the kernel spreads addresses widely.
-    tests("tsan", part, arguments, ["setarch", "-R", "ctest", "--preset", "tsan"], SHORT)
+    tests("tsan", part, arguments, ["setarch", "-R", "ctest", "--preset", "tsan"],
+          THREADED if arguments.changed else SHORT)
 
 
 def long(part, arguments):
@@ -346,7 +349,7 @@ def tests(preset, part, arguments, ctest, labels):
         run_tests(part, [*ctest, *labels], arguments.jobs, {name: keys[name] for name in waiting[begin:begin + 100]})
 
 
-SHORT, LONG = ("-LE", "^long"), ("-L", "^long")
+SHORT, THREADED, LONG = ("-LE", "^long"), ("-LE", "^long", "-L", "-timing$"), ("-L", "^long")
 Test = collections.namedtuple("Test", "programs files key")
 
 
@@ -446,7 +449,7 @@ def main():
     unknown = [name for name in arguments.parts if name not in PARTS]
     if unknown:
         parser.error(f"unknown part '{unknown[0]}'. Known: {', '.join(PARTS)}")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     done = []
     try:
         for name in arguments.parts or PARTS:

@@ -13,11 +13,12 @@ PRESETS = """
 {"version": 3,
  "configurePresets": [
    {"name": "asan", "generator": "Ninja", "binaryDir": "${sourceDir}/build/asan"},
+   {"name": "tsan", "inherits": "asan", "binaryDir": "${sourceDir}/build/tsan"},
    {"name": "dev", "inherits": "asan", "binaryDir": "${sourceDir}/build/dev",
     "cacheVariables": {"CMAKE_CXX_FLAGS": "-Wall -Werror"}},
    {"name": "tidy", "inherits": "asan", "binaryDir": "${sourceDir}/build/tidy"}],
  "buildPresets": [{"name": "asan", "configurePreset": "asan"}],
- "testPresets": [{"name": "asan", "configurePreset": "asan"}]}
+ "testPresets": [{"name": "asan", "configurePreset": "asan"}, {"name": "tsan", "configurePreset": "tsan"}]}
 """
 
 CMAKE = """
@@ -26,12 +27,14 @@ project(scratch CXX)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 enable_testing()
 add_custom_target(sagips_version_source)
+set(label fast)
 foreach(name one two three)
   add_executable(${name} sagips/${name}.cpp)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   add_test(NAME suite.${name} COMMAND env $<TARGET_FILE:${name}>)  # ctest lists the words of what is not built, too
-  set_tests_properties(suite.${name} PROPERTIES LABELS fast SKIP_RETURN_CODE 77)
+  set_tests_properties(suite.${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77)
   add_test(NAME Long.suite.${name} COMMAND env $<TARGET_FILE:${name}>)
+  set(label fast-timing)
   set_tests_properties(Long.suite.${name} PROPERTIES LABELS long)
 endforeach()
 """
@@ -119,6 +122,7 @@ class Tests(Scratch):
         self.write("sagips/shared.hpp", "inline int answer() { return 1 - 1; }\n")
         self.assertEqual(self.summary("--changed", "HEAD", "asan"), (0, "ok     asan   2 passed"))
         self.assertFalse((self.folder / "build/asan/three").exists())
+        self.assertEqual(self.summary("--changed", "HEAD", "tsan"), (0, "ok     tsan   1 passed"))
 
     def test_a_build_that_fails_fails(self):
         self.write("sagips/two.cpp", "int main() { return nothing; }\n")
