@@ -2,7 +2,7 @@
 # The CMake way, without this file: docs/build.md.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo build test test-long bench install format format-check layers tidy clean
+.PHONY: help setup demo build test test-long bench install format format-check layers tidy check clean
 
 ifeq ($(shell id -u),0)
 PREFIX ?= /usr/local
@@ -15,6 +15,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  PREFIX=FOLDER (install)   JOBS=N (sources compiled at a time)   SAGIPS_TORCH=FOLDER (your own LibTorch)"
+	@echo "  CHANGED=REVISION, PARTS=\"tidy asan\" (check)"
 
 setup: ## Install what a build needs: Debian packages, and LibTorch into .venv
 	@tools/setup.sh
@@ -30,8 +31,8 @@ test: build ## Build and run every test but the long ones (under 30 minutes on 2
 	-@tools/setup.sh checks
 	@ctest --preset release --parallel $$(nproc)
 
-test-long: build ## Run the long tests, going on where an earlier call stopped
-	@tools/run_long.py $(BUILD)
+test-long: setup ## Run the long tests, going on where an earlier call stopped
+	@tools/check.py long
 
 bench: build ## Build and run the benchmarks
 	@cmake --build $(BUILD) --target bench
@@ -50,7 +51,11 @@ layers: ## Prove the include law
 	@tools/check_layers.py
 
 tidy: ## Run clang-tidy on our sources (minutes)
-	@tools/tidy.sh
+	@tools/check.py tidy
 
-clean: ## Remove the build folders; keeps .venv, runs and the stamps of long tests
+check: setup ## Warnings, sanitizers, clang-tidy, long tests (hours; goes on); CHANGED=REVISION: what differs from it
+	-@tools/setup.sh checks
+	@tools/check.py $(if $(CHANGED),--changed $(CHANGED)) $(PARTS)
+
+clean: ## Remove the build folders; keeps .venv, runs and what checks have passed
 	@rm -rf build/release build/dev build/asan build/tsan build/tidy

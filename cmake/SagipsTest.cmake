@@ -7,9 +7,14 @@
 #           its tests are named Long.SUITE.NAME
 #   The environment variable SAGIPS_LONG_TESTS is 1 in a LONG program, so that one source can serve both sizes.
 #   A test that cannot run here (no data) calls GTEST_SKIP() and CTest shows it as skipped.
+#   With a sanitizer every TIMEOUT is ten times as long.
 include(GoogleTest)
 include(ProcessorCount)
 ProcessorCount(SAGIPS_CORES)
+set(SAGIPS_SLOWDOWN 1)
+if(SAGIPS_SANITIZER)
+  set(SAGIPS_SLOWDOWN 10)
+endif()
 
 function(sagips_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "SLOW;LONG;TORCH" "TIMEOUT" "SOURCES;USES;PRIVATE_USES;DEFINITIONS")
@@ -38,11 +43,12 @@ function(sagips_add_test name)
   if(test_TIMEOUT)
     set(timeout ${test_TIMEOUT})
   endif()
+  math(EXPR timeout "${timeout} * ${SAGIPS_SLOWDOWN}")
   set(prefix)
   if(test_LONG)
     set(prefix TEST_PREFIX Long.)  # CTest forgets one of two tests that have the same name
   endif()
-  gtest_discover_tests(${name} ${prefix} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${name} ${prefix} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
     PROPERTIES TIMEOUT ${timeout} ${properties})
 endfunction()
 
@@ -56,6 +62,7 @@ function(sagips_add_script_test name)
   if(NOT test_TIMEOUT)
     set(test_TIMEOUT 120)
   endif()
+  math(EXPR test_TIMEOUT "${test_TIMEOUT} * ${SAGIPS_SLOWDOWN}")
   set(label fast)
   if(test_SLOW)
     set(label slow)
@@ -77,6 +84,7 @@ function(sagips_add_mpi_test name)
   if(NOT test_TIMEOUT)
     set(test_TIMEOUT 120)
   endif()
+  math(EXPR test_TIMEOUT "${test_TIMEOUT} * ${SAGIPS_SLOWDOWN}")
   foreach(ranks IN LISTS test_RANKS)
     set(arguments ${test_COMMAND})
     list(POP_FRONT arguments program)

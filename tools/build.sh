@@ -4,6 +4,7 @@
 #   tools/build.sh PRESET [target...]     PRESET: release, dev, asan, tsan; no target: all
 #
 # JOBS=N compiles N sources at a time; default: one per core, fewer when memory is short.
+# SAGIPS_KEEP_GOING=1 goes on behind errors, so that one call shows them all.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset="${1:?usage: tools/build.sh PRESET [target...]}"
@@ -28,7 +29,7 @@ export CCACHE_STATSLOG="$PWD/$folder/ccache.log"
 rm -f "$CCACHE_STATSLOG"
 
 cmake --preset "$preset" --log-level=WARNING >"$folder/configure.log"
-cmake --build "$folder" --parallel "${JOBS:-$(default_jobs)}" ${@:+--target "$@"}
+cmake --build "$folder" --parallel "${JOBS:-$(default_jobs)}" ${@:+--target "$@"} ${SAGIPS_KEEP_GOING:+-- -k 0}
 
 if [ -s "$CCACHE_STATSLOG" ] && command -v ccache >/dev/null; then
   compiles="$(grep -cE '^(direct|preprocessed)_cache_hit$|^cache_miss$' "$CCACHE_STATSLOG" || true)"

@@ -77,7 +77,8 @@ struct SimpleWorkload {
   std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
   std::vector<DensityCurve> densities{};
 
-  operator WorkloadEntry() const;  // implicit: a user hands it over where entries are taken
+  // Implicit: a user hands it over where entries are taken.
+  operator WorkloadEntry() const;  // NOLINT(google-explicit-constructor)
 };
 
 }  // namespace sagips::problem

@@ -69,7 +69,7 @@ std::vector<analysis::Figure> density_figures(const problem::Workload& workload,
 torch::Tensor vectors_within_errors(const env::ParameterSet& parameters,
                                     const std::vector<double>& values,
                                     const torch::Tensor& covariance, std::uint64_t seed) {
-  const torch::Tensor centre = torch::tensor(values, torch::kFloat64).unsqueeze(0);
+  torch::Tensor centre = torch::tensor(values, torch::kFloat64).unsqueeze(0);
   if (!covariance.defined() || covariance.size(0) != parameters.free_size()) return centre;
   // a root of the covariance that a vanishing or slightly negative eigenvalue does not hurt
   const auto [eigenvalues, vectors] = torch::linalg_eigh(covariance.to(torch::kFloat64));
