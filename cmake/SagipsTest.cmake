@@ -1,10 +1,12 @@
-# sagips_add_test(NAME [SLOW | LONG] [TORCH] SOURCES ... USES layer ... [PRIVATE_USES target ...]
+# sagips_add_test(NAME [SLOW | LONG] [TIMING] [TORCH] SOURCES ... USES layer ... [PRIVATE_USES target ...]
 #                 [DEFINITIONS ...] [TIMEOUT seconds])
 #   one GoogleTest program; CTest sees each TEST by itself, named SUITE.NAME.
 #   (none)  label "fast": in `make test`, run side by side with others, so with one OpenMP thread each
 #   SLOW    label "slow": in `make test`, has all cores to itself
 #   LONG    label "long": only in `make test-long`, has all cores to itself; default TIMEOUT 3600 s, else 120 s;
 #           its tests are named Long.SUITE.NAME
+#   TIMING  processes, threads or clocks: tools/under_load.py runs it many times; the label is "fast-timing" or
+#           "slow-timing" (gtest_discover_tests knows no second label)
 #   The environment variable SAGIPS_LONG_TESTS is 1 in a LONG program, so that one source can serve both sizes.
 #   A test that cannot run here (no data) calls GTEST_SKIP() and CTest shows it as skipped.
 #   With a sanitizer every TIMEOUT is ten times as long.
@@ -17,7 +19,7 @@ if(SAGIPS_SANITIZER)
 endif()
 
 function(sagips_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "SLOW;LONG;TORCH" "TIMEOUT" "SOURCES;USES;PRIVATE_USES;DEFINITIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 test "SLOW;LONG;TIMING;TORCH" "TIMEOUT" "SOURCES;USES;PRIVATE_USES;DEFINITIONS")
   add_executable(${name} ${test_SOURCES})
   sagips_compile_settings(${name})
   foreach(layer IN LISTS test_USES)
@@ -30,14 +32,18 @@ function(sagips_add_test name)
     sagips_use_torch_header(${name})
   endif()
 
+  set(timing)
+  if(test_TIMING)
+    set(timing -timing)
+  endif()
   if(test_LONG)
     set(properties LABELS long PROCESSORS ${SAGIPS_CORES} ENVIRONMENT SAGIPS_LONG_TESTS=1)
     set(timeout 3600)
   elseif(test_SLOW)
-    set(properties LABELS slow PROCESSORS ${SAGIPS_CORES})
+    set(properties LABELS slow${timing} PROCESSORS ${SAGIPS_CORES})
     set(timeout 120)
   else()
-    set(properties LABELS fast ENVIRONMENT OMP_NUM_THREADS=1)
+    set(properties LABELS fast${timing} ENVIRONMENT OMP_NUM_THREADS=1)
     set(timeout 120)
   endif()
   if(test_TIMEOUT)
@@ -52,10 +58,10 @@ function(sagips_add_test name)
     PROPERTIES TIMEOUT ${timeout} ${properties})
 endfunction()
 
-# sagips_add_script_test(NAME [SLOW | LONG] [TIMEOUT seconds] COMMAND ...)
-#   a test that is a Python program; exit code 77 means skipped. LONG: see above, default TIMEOUT 3600 s.
+# sagips_add_script_test(NAME [SLOW | LONG] [TIMING] [TIMEOUT seconds] COMMAND ...)
+#   a test that is a Python program; exit code 77 means skipped. LONG, TIMING: see above, default TIMEOUT 3600 s.
 function(sagips_add_script_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "SLOW;LONG" "TIMEOUT" "COMMAND")
+  cmake_parse_arguments(PARSE_ARGV 1 test "SLOW;LONG;TIMING" "TIMEOUT" "COMMAND")
   if(NOT test_TIMEOUT AND test_LONG)
     set(test_TIMEOUT 3600)
   endif()
@@ -68,6 +74,9 @@ function(sagips_add_script_test name)
     set(label slow)
   elseif(test_LONG)
     set(label long)
+  endif()
+  if(test_TIMING)
+    string(APPEND label -timing)
   endif()
   add_test(NAME ${name} COMMAND ${test_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${test_TIMEOUT} SKIP_RETURN_CODE 77)
@@ -90,7 +99,7 @@ function(sagips_add_mpi_test name)
     list(POP_FRONT arguments program)
     add_test(NAME ${name}.${ranks} COMMAND "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${ranks}
       "$<TARGET_FILE:${program}>" ${arguments})
-    set_tests_properties(${name}.${ranks} PROPERTIES LABELS slow TIMEOUT ${test_TIMEOUT} PROCESSORS ${SAGIPS_CORES}
+    set_tests_properties(${name}.${ranks} PROPERTIES LABELS slow-timing TIMEOUT ${test_TIMEOUT} PROCESSORS ${SAGIPS_CORES}
       ENVIRONMENT "OMP_NUM_THREADS=1;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_hwloc_base_binding_policy=none")
   endforeach()
 endfunction()

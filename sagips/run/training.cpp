@@ -127,9 +127,12 @@ void TrainingRun::take(train::Restored restored) {
     if (ranks_.size() > 1) own.part("ranks", exchange_);
     restored.state.insert(now.begin(), now.end());
   }
+  const std::string measured = exchange_.description();
   auto list = nn::StateList::taking(restored.state);
   state(list);
   nn::refuse_unclaimed(list);
+  if (ranks_.is_first() && exchange_.description() != measured)
+    log_.info(core::text("the exchange stays what it was: ", exchange_.description()));
 }
 
 // The launcher may be ending the job because a rank died.

@@ -130,7 +130,7 @@ TEST(Crew, ChildrenDieWithTheProgram) {
     for (;;) ::pause();
   }
   const auto says = [&](const std::string& word) {
-    for (int i = 0; i < 2000; ++i, ::usleep(5000))
+    for (int i = 0; i < 12000; ++i, ::usleep(5000))
       if (std::filesystem::exists(log) && core::read_file(log).find(word) != std::string::npos)
         return true;
     return false;

@@ -41,9 +41,9 @@ void QuickStop::boundary(std::int64_t epoch, double epoch_s,
     kept_.clear();
     return;
   }
-  const std::int64_t start = comm::now_ns();
+  const std::int64_t start = ranks_.communicator().now_ns();
   kept_.push_back({epoch, state()});
-  const double copy_s = static_cast<double>(comm::now_ns() - start) * 1e-9;
+  const double copy_s = static_cast<double>(ranks_.communicator().now_ns() - start) * 1e-9;
   if (epoch_s > 0 && copy_s > dear_share * epoch_s)
     pause_ = std::llround(std::min(longest_pause, std::ceil(copy_s / (dear_share * epoch_s))));
   const std::int64_t bytes = std::max<std::int64_t>(1, bytes_of_state(kept_.back().state));
@@ -66,7 +66,7 @@ void QuickStop::give_up(std::int64_t epoch) {
 
 void QuickStop::ask() {
   progress_ = Progress::asked;
-  asked_ns_ = comm::now_ns();
+  asked_ns_ = ranks_.communicator().now_ns();
   flag_ = own_flag();
   if (ranks_.is_first()) {
     flags_.assign(static_cast<std::size_t>(ranks_.size()), {});
@@ -99,7 +99,7 @@ std::int64_t QuickStop::common_boundary() const {
 // On rank 0. Those that never got the signal find the answer "no" and do not look at it.
 void QuickStop::decide() {
   const bool all = all_have_come();
-  if (!all && comm::now_ns() - asked_ns_ < patience_ns) return;
+  if (!all && ranks_.communicator().now_ns() - asked_ns_ < patience_ns) return;
   verdict_ = all ? common_boundary() : -1;
   progress_ = verdict_ < 0 ? Progress::refused : progress_;
   answer();
@@ -136,7 +136,9 @@ void QuickStop::poll() {
     return;
   }
   if (progress_ == Progress::idle) ask();
-  for (look(); progress_ == Progress::asked && comm::now_ns() - asked_ns_ < patience_ns; look())
+  for (look();
+       progress_ == Progress::asked && ranks_.communicator().now_ns() - asked_ns_ < patience_ns;
+       look())
     std::this_thread::sleep_for(std::chrono::microseconds(200));
 }
 
