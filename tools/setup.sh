@@ -14,7 +14,7 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
 required=(
-  g++ cmake ninja-build git pkg-config python3 python3-venv
+  g++ cmake ninja-build git python3 python3-venv
   libyaml-cpp-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libhdf5-dev libcli11-dev
   librandom123-dev libnlopt-dev libnlopt-cxx-dev libgtest-dev gnuplot-nox fonts-dejavu-core
   openmpi-bin libopenmpi-dev
