@@ -16,25 +16,33 @@ help: ## Show this list
 	@echo
 	@echo "  PREFIX=FOLDER (install)   JOBS=N (sources compiled at a time)   SAGIPS_TORCH=FOLDER (your own LibTorch)"
 
-setup: ## Install what a build needs: Debian packages, and LibTorch into .venv
+# Tests and benchmarks are configured by the first target that needs them, and stay: no object of the program changes.
+ALONE = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DSAGIPS_BUILD_TESTS=OFF -DSAGIPS_BUILD_BENCHMARKS=OFF)
+
+setup: ## Install what the program needs: Debian packages, and LibTorch into .venv
 	@tools/setup.sh
 
-demo: setup ## Build, then recover the six parameters of the 1D proxy, by moments and by networks
-	@tools/build.sh release sagips
+demo: ## Build what it needs, then recover the six parameters of the 1D proxy, by moments and by networks
+	@tools/setup.sh demo
+	@tools/build.sh release $(ALONE) sagips
 	@$(BUILD)/cli/sagips compare proxy1d
 
-build: setup ## Build everything (preset release)
-	@tools/build.sh release
+build: setup ## Build library and programs (preset release)
+	@tools/build.sh release $(ALONE)
 
-test: build ## Build and run every test but the long ones (under 30 minutes on 2 cores)
-	-@tools/setup.sh checks
+test: ## Build and run every test but the long ones
+	@tools/setup.sh tests
+	@tools/build.sh release $(ALONE) -DSAGIPS_BUILD_TESTS=ON
 	@ctest --preset release --parallel $$(nproc)
 
-test-long: build ## Run the long tests, going on where an earlier call stopped
+test-long: ## Run the long tests, going on where an earlier call stopped
+	@tools/setup.sh tests
+	@tools/build.sh release $(ALONE) -DSAGIPS_BUILD_TESTS=ON
 	@tools/run_long.py $(BUILD)
 
-bench: build ## Build and run the benchmarks
-	@cmake --build $(BUILD) --target bench
+bench: ## Build and run the benchmarks
+	@tools/setup.sh bench
+	@tools/build.sh release $(ALONE) -DSAGIPS_BUILD_BENCHMARKS=ON bench
 
 install: build ## Install library and program under PREFIX (/usr/local as root, else ~/.local)
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"

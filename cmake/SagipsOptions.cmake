@@ -24,8 +24,11 @@ endif()
 add_compile_options(-fPIC)
 
 # ccache and a precompiled header agree only with these settings (ccache manual, "precompiled headers"). One that cannot
-# compile here (broken, no folder that it may write) is left out.
-find_program(SAGIPS_CCACHE ccache)
+# compile here (broken, no folder that it may write) is left out. A build folder goes on as it began: another way to
+# compile would compile everything again.
+if(NOT DEFINED CACHE{SAGIPS_CCACHE})
+  find_program(SAGIPS_CCACHE ccache)
+endif()
 mark_as_advanced(SAGIPS_CCACHE)
 if(SAGIPS_USE_CCACHE AND SAGIPS_CCACHE)
   set(_launcher "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${SAGIPS_CCACHE}")

@@ -25,8 +25,8 @@ def long_tests(build):
 
 
 def commit():
-    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run(["git", "-c", f"safe.directory={ROOT}", "-C", ROOT, "describe", "--always", "--dirty"],
+                          capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"
 
 

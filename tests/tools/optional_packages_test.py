@@ -98,6 +98,25 @@ class OptionalPackages(unittest.TestCase):
         self.check_one_line_each(lines, [package for package in COSTS if package != "MPI"], "cannot be used, see ")
         self.assertIn("a package file that stops CMake", (self.folder / "build/optional/pagmo/output.log").read_text())
 
+    def compilations(self):
+        """The compiler's command for each object of the program."""
+        listing = subprocess.run(["ninja", "-C", self.folder / "build", "-t", "commands", "sagips"],
+                                 capture_output=True, text=True, check=True).stdout
+        return {line.split(" -o ")[1].split()[0]: line for line in listing.splitlines() if " -c " in line}
+
+    def test_what_comes_after_the_demo_compiles_nothing_of_it_again(self):
+        later = ("MPI", "pagmo", "SimGrid")
+        unity = "-DCMAKE_UNITY_BUILD=ON"
+        self.lines_of_checkout(unity, "-DSAGIPS_BUILD_TESTS=OFF", "-DSAGIPS_BUILD_BENCHMARKS=OFF",
+                               *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON" for package in later))
+        demo = self.compilations()
+        self.lines_of_checkout("-DSAGIPS_BUILD_TESTS=ON",
+                               *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=OFF" for package in later))
+        everything = self.compilations()
+        self.assertGreater(len(demo), 10)
+        again = [name for name in demo if everything.get(name) != demo[name] and "_absent.dir" not in name]
+        self.assertEqual(again, [])
+
     def test_a_package_that_asks_for_one_that_nobody_has(self):
         lines = self.lines_of_one_package("find_package(NobodyHasThis REQUIRED)\n" + FAKE_PAGMO)
         self.check_one_line_each(lines, ["pagmo"], "cannot be used, see ")
