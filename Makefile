@@ -2,7 +2,7 @@
 # The CMake way, without this file: docs/build.md.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo build test test-long bench install format format-check layers tidy clean
+.PHONY: help setup demo build test-build test test-long bench install format format-check layers tidy clean
 
 ifeq ($(shell id -u),0)
 PREFIX ?= /usr/local
@@ -30,14 +30,14 @@ demo: ## Build what it needs, then recover the six parameters of the 1D proxy, b
 build: setup ## Build library and programs (preset release)
 	@tools/build.sh release $(ALONE)
 
-test: ## Build and run every test but the long ones
+test-build: ## Build the tests, too
 	@tools/setup.sh tests
 	@tools/build.sh release $(ALONE) -DSAGIPS_BUILD_TESTS=ON
-	@ctest --preset release --parallel $$(nproc)
 
-test-long: ## Run the long tests, going on where an earlier call stopped
-	@tools/setup.sh tests
-	@tools/build.sh release $(ALONE) -DSAGIPS_BUILD_TESTS=ON
+test: test-build ## Build and run every test but the long ones
+	@ctest --preset release --parallel $$(nproc); status=$$?; tools/count_tests.py $(BUILD); exit $$status
+
+test-long: test-build ## Run the long tests, going on where an earlier call stopped
 	@tools/run_long.py $(BUILD)
 
 bench: ## Build and run the benchmarks
