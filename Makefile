@@ -2,7 +2,7 @@
 # The CMake way, without this file: docs/build.md.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo build test test-long bench install format format-check layers tidy check clean
+.PHONY: help setup demo build test-build test test-long bench install format format-check layers tidy check clean
 
 ifeq ($(shell id -u),0)
 PREFIX ?= /usr/local
@@ -17,25 +17,33 @@ help: ## Show this list
 	@echo "  PREFIX=FOLDER (install)   JOBS=N (sources compiled at a time)   SAGIPS_TORCH=FOLDER (your own LibTorch)"
 	@echo "  CHANGED=REVISION, PARTS=\"tidy asan\" (check)"
 
-setup: ## Install what a build needs: Debian packages, and LibTorch into .venv
+# Tests and benchmarks are configured by the first target that needs them, and stay: no object of the program changes.
+ALONE = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DSAGIPS_BUILD_TESTS=OFF -DSAGIPS_BUILD_BENCHMARKS=OFF)
+
+setup: ## Install what the program needs: Debian packages, and LibTorch into .venv
 	@tools/setup.sh
 
-demo: setup ## Build, then recover the six parameters of the 1D proxy, by moments and by networks
-	@tools/build.sh release sagips
+demo: ## Build what it needs, then recover the six parameters of the 1D proxy, by moments and by networks
+	@tools/setup.sh demo
+	@tools/build.sh release $(ALONE) sagips
 	@$(BUILD)/cli/sagips compare proxy1d
 
-build: setup ## Build everything (preset release)
-	@tools/build.sh release
+build: setup ## Build library and programs (preset release)
+	@tools/build.sh release $(ALONE)
 
-test: build ## Build and run every test but the long ones (under 30 minutes on 2 cores)
-	-@tools/setup.sh checks
-	@ctest --preset release --parallel $$(nproc)
+test-build: ## Build the tests, too
+	@tools/setup.sh tests
+	@tools/build.sh release $(ALONE) -DSAGIPS_BUILD_TESTS=ON
 
-test-long: setup ## Run the long tests, going on where an earlier call stopped
+test: test-build ## Build and run every test but the long ones
+	@ctest --preset release --parallel $$(nproc); status=$$?; tools/count_tests.py $(BUILD); exit $$status
+
+test-long: test-build ## Run the long tests, going on where an earlier call stopped
 	@tools/check.py long
 
-bench: build ## Build and run the benchmarks
-	@cmake --build $(BUILD) --target bench
+bench: ## Build and run the benchmarks
+	@tools/setup.sh bench
+	@tools/build.sh release $(ALONE) -DSAGIPS_BUILD_BENCHMARKS=ON bench
 
 install: build ## Install library and program under PREFIX (/usr/local as root, else ~/.local)
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
