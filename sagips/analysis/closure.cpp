@@ -4,9 +4,9 @@
 
 #include "sagips/analysis/statistics.hpp"
 #include "sagips/analysis/table.hpp"
+#include "sagips/core/csv.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/csv.hpp"
 
 namespace sagips::analysis {
 namespace {
@@ -77,8 +77,8 @@ void write_closure_csv(const std::string& path, const std::vector<ClosureSummary
       "parameter,errors_from,experiments,without_error,pull_mean,pull_mean_error,pull_width,"
       "pull_width_error,coverage,coverage_error\n";
   for (const ClosureSummary& one : summaries) {
-    content += core::text(record::csv_cell(one.parameter), ",", record::csv_cell(one.errors_from),
-                          ",", one.experiments, ",", one.unusable);
+    content += core::text(core::csv_cell(one.parameter), ",", core::csv_cell(one.errors_from), ",",
+                          one.experiments, ",", one.unusable);
     for (const double number :
          {one.mean, one.mean_error, one.width, one.width_error, one.coverage, one.coverage_error})
       content += core::text(",", core::round_trip(number));

@@ -8,10 +8,10 @@
 #include "sagips/analysis/drawing/key.hpp"
 #include "sagips/analysis/drawing/script.hpp"
 #include "sagips/analysis/drawing/svg.hpp"
+#include "sagips/core/csv.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/csv.hpp"
 
 namespace sagips::analysis {
 namespace {
@@ -67,8 +67,8 @@ std::string numbers_shown(const Figure& figure) {
   for (std::size_t panel = 0; panel < figure.panels.size(); ++panel)
     for (const Series& series : figure.panels[panel].series) {
       const std::string start =
-          core::text(panel + 1, ",", record::csv_cell(figure.panels[panel].title), ",",
-                     record::csv_cell(series.label), ",");
+          core::text(panel + 1, ",", core::csv_cell(figure.panels[panel].title), ",",
+                     core::csv_cell(series.label), ",");
       for (std::size_t i = 0; i < series.x.size(); ++i)
         content += core::text(start, core::round_trip(series.x[i]), ",", cell(series.y, i), ",",
                               cell(series.y_low, i), ",", cell(series.y_high, i),

@@ -42,4 +42,9 @@ Launch detect_launch() {
   return {};
 }
 
+std::vector<std::string> launcher_variables() {
+  if (!detect_launch().under_mpi) return {};
+  return {"OMPI_", "PMIX_", "PMI_", "SLURM_"};
+}
+
 }  // namespace sagips::comm

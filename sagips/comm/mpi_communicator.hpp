@@ -2,6 +2,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sagips/comm/communicator.hpp"
 
@@ -41,5 +42,9 @@ struct Launch {
 /// Reads the launcher's environment variables. throws: core::Error when srun started several tasks
 /// but offers MPI no way in (each would run alone)
 Launch detect_launch();
+
+/// How the names of variables begin that tell a program of its MPI job; none outside a job. A child
+/// that would read them would take itself for a rank of it.
+std::vector<std::string> launcher_variables();
 
 }  // namespace sagips::comm

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -16,22 +17,6 @@
 
 namespace sagips::core {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-  // A network file system may report a full disk only here.
-  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
-
- private:
-  int number_;
-};
 
 [[noreturn]] void refuse_to_write(const std::string& path, const std::string& reason) {
   throw StorageError(path, text("cannot be written (", reason,
@@ -54,16 +39,6 @@ std::string regular_target(const std::string& path) {
   return resolved ? std::string(resolved.get()) : path;
 }
 
-void write_all(int descriptor, const std::string& content, const std::string& path) {
-  std::size_t done = 0;
-  while (done < content.size()) {
-    const ssize_t count = ::write(descriptor, content.data() + done, content.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) refuse_to_write(path, std::strerror(errno));
-    done += static_cast<std::size_t>(count);
-  }
-}
-
 // Beside the target, because a rename is only atomic inside one file system. Opened without
 // mkstemp, whose files nobody else may read.
 std::pair<std::string, int> open_aside(const std::string& target, const std::string& path) {
@@ -80,23 +55,10 @@ std::pair<std::string, int> open_aside(const std::string& target, const std::str
 }  // namespace
 
 std::string read_file(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number() < 0) refuse_to_read(path, std::strerror(errno));
-  // The size is only a hint: it may change while we read, and pipes have none. One byte more lets
-  // the loop see the end without growing.
-  struct stat status {};
-  const bool known = ::fstat(file.number(), &status) == 0 && status.st_size > 0;
-  std::string content(known ? static_cast<std::size_t>(status.st_size) + 1 : 4096, '\0');
-  std::size_t size = 0;
-  for (;;) {
-    if (size == content.size()) content.resize(2 * size);
-    const ssize_t count = ::read(file.number(), content.data() + size, content.size() - size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) refuse_to_read(path, std::strerror(errno));
-    if (count == 0) break;
-    size += static_cast<std::size_t>(count);
-  }
-  content.resize(size);
+  std::string content;
+  if (!read_all(file.number(), content)) refuse_to_read(path, std::strerror(errno));
   return content;
 }
 
@@ -105,7 +67,7 @@ void write_file(const std::string& path, const std::string& content) {
   const auto [aside, number] = open_aside(target, path);
   Descriptor file(number);
   try {
-    write_all(file.number(), content, path);
+    if (!write_all(file.number(), content)) refuse_to_write(path, std::strerror(errno));
     if (::fsync(file.number()) != 0) refuse_to_write(path, std::strerror(errno));
     if (!file.close()) refuse_to_write(path, std::strerror(errno));
     if (::rename(aside.c_str(), target.c_str()) != 0) refuse_to_write(path, std::strerror(errno));
@@ -120,6 +82,45 @@ void sync_folder(const std::string& path) {
   if (folder.number() < 0) refuse_to_write(path, std::strerror(errno));
   // EINVAL: a file system that does not offer this
   if (::fsync(folder.number()) != 0 && errno != EINVAL) refuse_to_write(path, std::strerror(errno));
+}
+
+bool Descriptor::close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+Pipe::Pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw Error(text("cannot open a pipe (", std::strerror(errno), "). Close some files."));
+  read = Descriptor(ends[0]);
+  write = Descriptor(ends[1]);
+}
+
+bool read_all(int descriptor, std::string& content) {
+  // The size is only a hint: it may change while we read, and pipes have none. One byte more lets
+  // the loop see the end without growing.
+  struct stat status {};
+  const bool known = ::fstat(descriptor, &status) == 0 && status.st_size > 0;
+  content.resize(known ? static_cast<std::size_t>(status.st_size) + 1 : 4096);
+  std::size_t size = 0;
+  for (;;) {
+    if (size == content.size()) content.resize(2 * size);
+    const ssize_t count = ::read(descriptor, content.data() + size, content.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    if (count == 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  content.resize(size);
+  return true;
+}
+
+bool write_all(int descriptor, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t count = ::write(descriptor, content.data(), content.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
 }
 
 }  // namespace sagips::core

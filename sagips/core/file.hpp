@@ -1,5 +1,7 @@
 #pragma once
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace sagips::core {
 
@@ -13,5 +15,35 @@ void write_file(const std::string& path, const std::string& content);
 /// Makes what was renamed, made or removed in a folder survive a power cut, where the file system
 /// can. throws: StorageError
 void sync_folder(const std::string& path);
+
+/// An open file, folder or end of a pipe, closed with the object. Move-only.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor() { close(); }
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+
+  int number() const { return number_; }  ///< -1: nothing is open
+  /// False when what was written is lost: a network file system may report a full disk only here.
+  bool close();
+
+ private:
+  int number_;
+};
+
+/// What is written to one end is read from the other one. throws: core::Error
+struct Pipe {
+  Pipe();
+  Descriptor read, write;
+};
+
+/// All that is left to read; signals do not end it. Returns false, with errno, when that fails.
+bool read_all(int descriptor, std::string& content);
+/// Signals do not end it. Returns false, with errno, when it fails.
+bool write_all(int descriptor, std::string_view content);
 
 }  // namespace sagips::core

@@ -9,9 +9,7 @@ namespace sagips::data {
 /// Reads the needed columns of a text file: a header line, then one event a row, cells between
 /// commas. Other columns may hold anything.
 ///
-/// Cells may stand in quotes and then hold commas, line ends and doubled quotes; lines may end as
-/// in Unix or Windows; blank lines at the end are skipped.
-/// source: RFC 4180
+/// sagips/core/csv.hpp says what such a file may hold.
 /// throws: DataError with the line for a cell that is no finite number, a row that is too short or
 ///         too long, a quote that is not closed; DataError for a column that is not there or twice
 Table read_csv(const std::string& path, const std::vector<NeededColumn>& needed);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <hdf5.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::data {
@@ -54,11 +54,9 @@ class Handle {
 };
 
 void check_can_open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
+  if (core::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)).number() < 0)
     throw DataError(path, text("cannot be read (", std::strerror(errno),
                                "). Check the path and its permissions."));
-  ::close(descriptor);
 }
 
 Handle open_file(const std::string& path) {

@@ -76,7 +76,7 @@ Json to_json(const CheckpointManifest& manifest) {
           {"time_s", manifest.time_s}, {"version", manifest.version}, {"parts", std::move(parts)}};
 }
 
-CheckpointManifest from_json(const Json& object) {
+CheckpointManifest manifest_from_json(const Json& object) {
   CheckpointManifest manifest{object.at("run").get<std::string>(),
                               object.at("epoch").get<std::int64_t>(), number(object.at("time_s")),
                               object.at("version").get<std::string>()};
@@ -211,7 +211,7 @@ CheckpointManifest CheckpointStore::manifest(const std::string& name) const {
       refuse(file, "its checksum does not fit");
     if (object.at("format").get<int>() != format)
       refuse(file, "it was written by another version of SAGIPS");
-    CheckpointManifest manifest = from_json(object);
+    CheckpointManifest manifest = manifest_from_json(object);
     if (manifest.run != run_)
       throw DataError(file,
                       "it belongs to another run (its networks would not fit this run's config). "

@@ -35,7 +35,7 @@ std::vector<double> numbers(const Json& list) {
   return values;
 }
 
-Experiment from_json(const Json& object) {
+Experiment experiment_from_json(const Json& object) {
   Experiment experiment;
   object.at("experiment").get_to(experiment.number);
   experiment.time_s = number(object.at("time_s"));
@@ -54,7 +54,7 @@ void read_file_into(const std::string& path, std::map<std::int64_t, Experiment>&
     const auto end = content.find('\n', start);
     if (end == std::string::npos) return;  // cut off
     try {
-      const Experiment one = from_json(Json::parse(content.substr(start, end - start)));
+      const Experiment one = experiment_from_json(Json::parse(content.substr(start, end - start)));
       const auto [before, is_new] = found.emplace(one.number, one);
       if (!is_new && !before->second.failure.empty()) before->second = one;
     } catch (const std::exception& error) {
@@ -89,12 +89,10 @@ void begin_new_line(int file, const std::string& path) {
 void append_experiment(const std::string& path, const Experiment& experiment) {
   const std::string line =
       to_json(experiment).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0) refuse(path);
-  begin_new_line(file, path);
-  const bool written = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  ::close(file);
-  if (!written) refuse(path);
+  const core::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (file.number() < 0) refuse(path);
+  begin_new_line(file.number(), path);
+  if (!core::write_all(file.number(), line)) refuse(path);
 }
 
 std::vector<Experiment> read_experiments(const std::string& folder) {

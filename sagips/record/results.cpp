@@ -2,10 +2,10 @@
 
 #include <exception>
 
+#include "sagips/core/csv.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/csv.hpp"
 #include "sagips/record/json.hpp"
 
 namespace sagips::record {
@@ -159,20 +159,12 @@ void write_summary_csv(const std::string& path, const Results& results) {
       "parameter,unit,fixed,true,recovered,spread,residual_start,residual_end,floor,fit_value,"
       "fit_error,error,bootstrap_error,seed_error\n";
   for (const ParameterResult& row : results.parameters) {
-    const std::vector<std::string> cells{csv_cell(row.name),
-                                         csv_cell(row.unit),
-                                         row.fixed ? "yes" : "no",
-                                         number_cell(row.truth),
-                                         number_cell(row.recovered),
-                                         number_cell(row.spread),
-                                         number_cell(row.residual_start),
-                                         number_cell(row.residual_end),
-                                         number_cell(row.floor),
-                                         number_cell(row.fit_value),
-                                         number_cell(row.fit_error),
-                                         number_cell(row.error),
-                                         number_cell(row.bootstrap_error),
-                                         number_cell(row.seed_error)};
+    const std::vector<std::string> cells{
+        core::csv_cell(row.name),         core::csv_cell(row.unit),      row.fixed ? "yes" : "no",
+        number_cell(row.truth),           number_cell(row.recovered),    number_cell(row.spread),
+        number_cell(row.residual_start),  number_cell(row.residual_end), number_cell(row.floor),
+        number_cell(row.fit_value),       number_cell(row.fit_error),    number_cell(row.error),
+        number_cell(row.bootstrap_error), number_cell(row.seed_error)};
     content += core::join(cells, ",") + "\n";
   }
   core::write_file(path, content);

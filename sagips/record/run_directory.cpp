@@ -131,14 +131,12 @@ void write_readme(const std::string& path, const std::string& workload) {
   core::write_file(path + "/README.txt", content);
 }
 
-/// The lock's descriptor, or -1 when somebody else holds it.
-int take_lock(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor >= 0 && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
-  const int code = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (code == EWOULDBLOCK) return -1;
-  throw core::StorageError(path, core::text("cannot lock the run folder (", reason(code),
+/// Nothing is open when somebody else holds the lock.
+core::Descriptor take_lock(const std::string& path) {
+  core::Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (lock.number() >= 0 && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno == EWOULDBLOCK) return core::Descriptor();
+  throw core::StorageError(path, core::text("cannot lock the run folder (", reason(errno),
                                             "). Choose a file system that offers flock."));
 }
 
@@ -167,7 +165,7 @@ RunDirectory::RunDirectory(const RunConfig& config, const std::string& workload)
   path_ = config.name.empty() ? make_timed_folder(parent, undo)
                               : make_named_folder(parent, config.name, undo);
   lock_ = take_lock(file(run_files::lock.name));
-  if (lock_ < 0) {  // between making and locking it
+  if (lock_.number() < 0) {  // between making and locking it
     undo.keep();
     throw core::StorageError(path_,
                              "another process has just taken this folder (both would write the "
@@ -179,23 +177,10 @@ RunDirectory::RunDirectory(const RunConfig& config, const std::string& workload)
   undo.keep();
 }
 
-RunDirectory::~RunDirectory() {
-  if (lock_ >= 0) ::close(lock_);
-}
-
-RunDirectory::RunDirectory(RunDirectory&& other) noexcept
-    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
-
-RunDirectory& RunDirectory::operator=(RunDirectory&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(lock_, other.lock_);
-  return *this;
-}
-
 std::optional<RunDirectory> RunDirectory::lock(const std::string& path) {
-  const int lock = take_lock(core::text(path, "/", run_files::lock.name));
-  if (lock < 0) return {};
-  return RunDirectory(path, lock);
+  core::Descriptor lock = take_lock(core::text(path, "/", run_files::lock.name));
+  if (lock.number() < 0) return {};
+  return RunDirectory(path, std::move(lock));
 }
 
 bool RunDirectory::is_name(const std::string& name) {

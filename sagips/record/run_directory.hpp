@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sagips/core/config/config.hpp"
+#include "sagips/core/file.hpp"
 #include "sagips/record/run_status.hpp"
 
 namespace sagips::record {
@@ -33,11 +34,6 @@ struct RunConfig {
 class RunDirectory {
  public:
   RunDirectory(const RunConfig& config, const std::string& workload);
-  ~RunDirectory();
-  RunDirectory(RunDirectory&&) noexcept;
-  RunDirectory& operator=(RunDirectory&&) noexcept;
-  RunDirectory(const RunDirectory&) = delete;
-  RunDirectory& operator=(const RunDirectory&) = delete;
 
   /// A folder that is there, locked; nothing when another process holds its lock.
   /// throws: StorageError when it cannot be locked for another reason
@@ -57,10 +53,11 @@ class RunDirectory {
   std::string folder(const std::string& name) const;
 
  private:
-  RunDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  RunDirectory(std::string path, core::Descriptor lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
 
   std::string path_;
-  int lock_ = -1;
+  core::Descriptor lock_;
 };
 
 }  // namespace sagips::record

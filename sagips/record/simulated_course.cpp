@@ -51,7 +51,7 @@ Json to_json(const SimulatedCourse& course) {
   return object;
 }
 
-SimulatedCourse from_json(const Json& object) {
+SimulatedCourse course_from_json(const Json& object) {
   SimulatedCourse course;
   each_of_course(course, [&](const char* key, auto& value) { object.at(key).get_to(value); });
   for (const Json& one : object.at("points")) {
@@ -72,7 +72,7 @@ void write_simulated_course(const std::string& path, const SimulatedCourse& cour
 SimulatedCourse read_simulated_course(const std::string& path) {
   const std::string content = core::read_file(path);
   try {
-    return from_json(Json::parse(content));
+    return course_from_json(Json::parse(content));
   } catch (const std::exception& error) {
     throw core::DataError(path, core::text("is no course of a simulated training (", error.what(),
                                            "). Delete it, it is made again."));

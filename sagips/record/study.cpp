@@ -45,7 +45,7 @@ Json to_json(const Study& study) {
           {"members", std::move(members)}};
 }
 
-Study from_json(const Json& object) {
+Study study_from_json(const Json& object) {
   Study study;
   object.at("kind").get_to(study.kind);
   object.at("workload").get_to(study.workload);
@@ -79,7 +79,7 @@ std::string study_text(const Study& study) {
 
 Study parse_study(const std::string& text, const std::string& origin) {
   try {
-    return from_json(Json::parse(text));
+    return study_from_json(Json::parse(text));
   } catch (const std::exception& error) {
     throw core::DataError(origin, core::text("is no study of SAGIPS (", error.what(),
                                              "). Name the folder of an ensemble."));

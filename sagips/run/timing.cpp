@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "sagips/core/csv.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/csv.hpp"
 
 namespace sagips::run {
 
@@ -42,7 +42,7 @@ void Timing::add(const std::string& part, double seconds) {
 void write_timing(const std::string& path, const std::vector<record::NamedNumber>& parts) {
   std::string content = "part,seconds\n";
   for (const record::NamedNumber& part : parts)
-    content += core::text(record::csv_cell(part.name), ",",
+    content += core::text(core::csv_cell(part.name), ",",
                           core::round_trip(std::max(0.0, part.value)), "\n");
   core::write_file(path, content);
 }

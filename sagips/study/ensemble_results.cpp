@@ -5,10 +5,10 @@
 
 #include "sagips/analysis/figures/ensemble.hpp"
 #include "sagips/analysis/table.hpp"
+#include "sagips/core/csv.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/csv.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/outcome.hpp"
 #include "sagips/study/member_predictions.hpp"
@@ -140,9 +140,9 @@ std::string csv_of(const std::vector<VariantView>& views) {
     for (std::size_t p = 0; p < view.known.parameters.size(); ++p) {
       const record::ParameterResult& known = view.known.parameters[p];
       if (known.fixed) continue;
-      content += core::text(record::csv_cell(view.label), ",", record::csv_cell(known.name), ",",
-                            record::csv_cell(known.unit), number(known.truth),
-                            number(view.value(p)), number(view.error(p)), kind_cells(view.seeds, p),
+      content += core::text(core::csv_cell(view.label), ",", core::csv_cell(known.name), ",",
+                            core::csv_cell(known.unit), number(known.truth), number(view.value(p)),
+                            number(view.error(p)), kind_cells(view.seeds, p),
                             kind_cells(view.bootstraps, p), number(view.error_of_mean(p)),
                             number(view.main().parameters[p].residual), number(known.floor), "\n");
     }
@@ -167,7 +167,7 @@ std::string csv_of(const std::vector<analysis::SizeCourse>& courses) {
   for (const analysis::SizeCourse& course : courses)
     for (const analysis::EnsembleSize& size : course.sizes)
       content += core::text(
-          record::csv_cell(course.label), ",", size.members, ",", core::round_trip(size.residual),
+          core::csv_cell(course.label), ",", size.members, ",", core::round_trip(size.residual),
           ",", core::round_trip(size.residual_deviation), ",", core::round_trip(size.spread), ",",
           core::round_trip(size.spread_deviation), "\n");
   return content;

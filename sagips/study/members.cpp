@@ -10,9 +10,10 @@
 #include <optional>
 #include <thread>
 
-#include "sagips/core/process/process_pool.hpp"
+#include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
+#include "sagips/core/process/process_pool.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/results.hpp"
 #include "sagips/record/run_directory.hpp"
@@ -26,8 +27,8 @@ namespace {
 using State = record::StudyMember::State;
 namespace files = record::run_files;
 
-core::ChildProgram program_for(const MemberSetting& setting, const record::StudyMember& member, int ranks,
-                         const std::vector<std::string>& assignments) {
+core::ChildProgram program_for(const MemberSetting& setting, const record::StudyMember& member,
+                               int ranks, const std::vector<std::string>& assignments) {
   core::ChildProgram program;
   if (ranks > 1)
     for (std::string word : core::split(setting.launcher, ' ')) {
@@ -42,6 +43,8 @@ core::ChildProgram program_for(const MemberSetting& setting, const record::Study
     program.arguments.push_back(std::move(assignment));
   program.environment = {{"OMP_NUM_THREADS", core::text(setting.threads)}};
   program.log = member_log(setting, member);
+  program.hidden = comm::launcher_variables();
+  program.advice = "Look at ensemble.launcher.";
   return program;
 }
 

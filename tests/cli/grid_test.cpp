@@ -8,11 +8,13 @@
 namespace sagips::study {
 namespace {
 
-const std::vector<std::string> commands = {"ensemble", "closure", "convergence", "compare", "simulate", "solve"};
+const std::vector<std::string> commands = {"ensemble", "closure",  "convergence",
+                                           "compare",  "simulate", "solve"};
 
 std::vector<std::string> labels(const std::vector<std::string>& grid) {
   std::vector<std::string> all;
-  for (const record::StudyVariant& variant : grid_variants(grid, commands)) all.push_back(variant.label);
+  for (const record::StudyVariant& variant : grid_variants(grid, commands))
+    all.push_back(variant.label);
   return all;
 }
 
@@ -37,10 +39,11 @@ TEST(Grid, RefusesWhatIsNone) {
 
 // Their variants would all be the same training.
 TEST(Grid, RefusesKeysThatTheStudySetsOrThatNoTrainingReads) {
-  for (const char* key : {"run.seed", "run.name", "run.folder", "run.figures", "run.fit",
-                          "run.tensorboard", "data.seed", "data.bootstrap", "data.bootstrap_seed",
-                          "ensemble.ranks", "ensemble", "closure.method", "convergence.members",
-                          "compare.minutes", "simulate.ranks", "solve.method", "workload", "run", "data"}) {
+  for (const char* key :
+       {"run.seed", "run.name", "run.folder", "run.figures", "run.fit", "run.tensorboard",
+        "data.seed", "data.bootstrap", "data.bootstrap_seed", "ensemble.ranks", "ensemble",
+        "closure.method", "convergence.members", "compare.minutes", "simulate.ranks",
+        "solve.method", "workload", "run", "data"}) {
     const std::string list = std::string(key) + "=1,2";
     const std::string message =
         testing::message_of<core::ConfigError>([&] { grid_variants({list}, commands); });

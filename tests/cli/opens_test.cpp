@@ -40,8 +40,7 @@ TEST(Train, OpensItsEventFileOnce) {
   const std::string small =
       "train toy.yaml train.epochs=4 batch.samples=4 batch.events=16 run.figures=false ";
   for (const char* start : {"random", "moments"}) {
-    const Outcome run =
-        scratch.sagips(small + "generator.start=" + start + " run.name=" + start);
+    const Outcome run = scratch.sagips(small + "generator.start=" + start + " run.name=" + start);
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_NE(scratch.read(std::string("runs/resonance/") + start + "/results.json")
                   .find("degrees_of_freedom"),

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -85,6 +86,21 @@ TEST(Launch, RefusesSrunTasksThatMpiCannotJoin) {
 TEST(Launch, AllowsOneTaskUnderSrunAndABatchScript) {
   expect_launch({{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}, false, 1, "");
   expect_launch({{"SLURM_NTASKS", "4"}}, false, 1, "");
+}
+
+TEST(Launch, HidesItsVariablesFromChildrenInsideAJobAlone) {
+  const auto hidden = [](const std::map<std::string, std::string>& values) {
+    const Environment environment(values);
+    return launcher_variables();
+  };
+  EXPECT_TRUE(hidden({}).empty());
+  EXPECT_TRUE(hidden({{"SLURM_NTASKS", "4"}}).empty()) << "srun needs it";
+  for (const auto& [variable, beginning] : std::map<std::string, std::string>{
+           {"OMPI_COMM_WORLD_RANK", "OMPI_"}, {"PMIX_RANK", "PMIX_"}, {"PMI_RANK", "PMI_"}}) {
+    const std::vector<std::string> all = hidden({{variable, "0"}});
+    EXPECT_EQ(std::count(all.begin(), all.end(), beginning), 1) << variable;
+    EXPECT_EQ(std::count(all.begin(), all.end(), "SLURM_"), 1) << variable;
+  }
 }
 
 }  // namespace

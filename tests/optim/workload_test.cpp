@@ -65,8 +65,8 @@ TEST(LoadedData, ShowsTheSameEventsInSeveralWays) {
   for (const env::Environment& view : {data.training(), data.fold(2, 5)}) {
     const env::Channel& channel = view.channels[0];
     EXPECT_EQ(channel.training.size(), 1'000 - channel.held_out.size());
-    EXPECT_TRUE(torch::equal(
-        sorted(torch::cat({channel.training.values, channel.held_out.values})), all));
+    EXPECT_TRUE(
+        torch::equal(sorted(torch::cat({channel.training.values, channel.held_out.values})), all));
   }
   EXPECT_EQ(data.fold(2, 5).channels[0].held_out.size(), 200);
   // what this rank and the others have is all there is

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "sagips/core/error.hpp"
-#include "sagips/record/csv.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/core/temporary_folder.hpp"
 
@@ -31,14 +30,6 @@ TEST(Environment, RefusesForeignFiles) {
                 read_environment(folder.make("e", content));
               }).find("holds no facts"),
               std::string::npos);
-}
-
-TEST(Csv, ReadsBackWhatItWrote) {
-  const std::string hard = "a, \"b\"\nc";
-  const std::string content = "x,y\n" + csv_cell(hard) + ",2\n,\n\n\"\",z";
-  EXPECT_EQ(csv_rows(content), (Rows{{"x", "y"}, {hard, "2"}, {"", ""}, {"", "z"}}));
-  EXPECT_EQ(csv_rows(""), Rows{});
-  EXPECT_EQ(csv_rows("a\r\nb\r\n"), (Rows{{"a"}, {"b"}}));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
-#include "sagips/record/csv.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/core/temporary_folder.hpp"
 
@@ -166,13 +165,6 @@ TEST(Summary, HasOneRowForEachParameter) {
             "fit_value,fit_error,error,bootstrap_error,seed_error\n"
             "a_u,,no,-0.5,-0.49,0.001,-0.3,0.02,0.035,-0.505,0.01,,,\n"
             "width,GeV,yes,,2.4952,0,,,,,,,,\n");
-}
-
-TEST(Csv, QuotesOnlyCellsThatNeedIt) {
-  EXPECT_EQ(csv_cell("plain text"), "plain text");
-  EXPECT_EQ(csv_cell("1,5"), "\"1,5\"");
-  EXPECT_EQ(csv_cell("5\" long"), "\"5\"\" long\"");
-  EXPECT_EQ(csv_cell("two\nlines"), "\"two\nlines\"");
 }
 
 }  // namespace

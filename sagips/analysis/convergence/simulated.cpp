@@ -9,9 +9,9 @@
 
 #include "sagips/analysis/statistics.hpp"
 #include "sagips/analysis/table.hpp"
+#include "sagips/core/csv.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/csv.hpp"
 
 namespace sagips::analysis {
 namespace {
@@ -255,7 +255,7 @@ void write_simulated_csv(const std::string& path, const std::vector<SimulatedVar
       for (const Course::Point& point : variant.courses[i].points)
         content +=
             core::join(
-                {record::csv_cell(variant.label), text(variant.ranks), text(variant.seeds[i]),
+                {core::csv_cell(variant.label), text(variant.ranks), text(variant.seeds[i]),
                  text(point.epoch), round_trip(point.time_s), round_trip(point.last_s),
                  round_trip(point.typical), round_trip(root_mean_square(point.mean)),
                  round_trip(root_mean_square(point.first)), round_trip(point.consensus_distance)},

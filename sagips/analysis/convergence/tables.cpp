@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "sagips/analysis/table.hpp"
+#include "sagips/core/csv.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/csv.hpp"
 
 namespace sagips::analysis {
 namespace {
@@ -141,14 +141,13 @@ void write_convergence_csv(const std::string& path,
     const EnsembleCourse& course = variant.course;
     for (std::size_t i = 0; i < course.targets.size(); ++i)
       for (std::size_t k = 0; k < course.time_s.size(); ++k)
-        content +=
-            core::join(
-                {record::csv_cell(variant.label), text(variant.members()),
-                 record::csv_cell(course.targets[i].name), round_trip(course.time_s[k]),
-                 round_trip(course.curves[i].residual[k]), round_trip(course.curves[i].spread[k]),
-                 course.targets[i].floor ? round_trip(*course.targets[i].floor) : ""},
-                ",") +
-            "\n";
+        content += core::join({core::csv_cell(variant.label), text(variant.members()),
+                               core::csv_cell(course.targets[i].name), round_trip(course.time_s[k]),
+                               round_trip(course.curves[i].residual[k]),
+                               round_trip(course.curves[i].spread[k]),
+                               course.targets[i].floor ? round_trip(*course.targets[i].floor) : ""},
+                              ",") +
+                   "\n";
   }
   core::write_file(path, content);
 }
@@ -160,7 +159,7 @@ void write_scaling_csv(const std::string& path, const std::vector<ConvergenceVar
   for (const ConvergenceVariant& variant : variants) {
     const Measured time = measured(variant.time_s), rate = measured(variant.events_per_second);
     content +=
-        core::join({record::csv_cell(variant.label), record::csv_cell(variant.exchange),
+        core::join({core::csv_cell(variant.label), core::csv_cell(variant.exchange),
                     text(variant.ranks), batch_of(variant),
                     variant.outer_every ? text(*variant.outer_every) : "", text(variant.members()),
                     round_trip(time.mean), round_trip(time.deviation), round_trip(rate.mean),

@@ -6,8 +6,8 @@
 #include "sagips/analysis/report/sections.hpp"
 #include "sagips/analysis/statistics.hpp"
 #include "sagips/analysis/table.hpp"
+#include "sagips/core/csv.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/csv.hpp"
 
 namespace sagips::analysis::report {
 namespace {
@@ -71,10 +71,10 @@ std::string correlation_table(const record::CorrelationResult& matrix) {
 
 std::string matrix_csv(const record::CorrelationResult& matrix) {
   std::string csv = "parameter";
-  for (const std::string& name : matrix.names) csv += "," + record::csv_cell(name);
+  for (const std::string& name : matrix.names) csv += "," + core::csv_cell(name);
   csv += "\n";
   for (std::size_t i = 0; i < matrix.names.size(); ++i) {
-    csv += record::csv_cell(matrix.names[i]);
+    csv += core::csv_cell(matrix.names[i]);
     for (std::size_t j = 0; j < matrix.names.size(); ++j)
       csv += "," + core::round_trip(matrix.values[i * matrix.names.size() + j]);
     csv += "\n";

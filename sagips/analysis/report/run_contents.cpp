@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,10 +10,10 @@
 
 #include "sagips/core/config/config_value.hpp"
 #include "sagips/core/config/config_yaml.hpp"
+#include "sagips/core/csv.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/csv.hpp"
 #include "sagips/record/metrics.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/run_status.hpp"
@@ -49,11 +48,8 @@ void flatten(const core::ConfigValue& value, const std::string& key,
 
 /// Held by the process that writes the folder.
 bool is_locked(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const bool locked = ::flock(file, LOCK_SH | LOCK_NB) != 0;
-  ::close(file);
-  return locked;
+  const core::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file.number() >= 0 && ::flock(file.number(), LOCK_SH | LOCK_NB) != 0;
 }
 
 void read_log(RunContents& run, const std::string& content) {
@@ -67,8 +63,8 @@ void read_log(RunContents& run, const std::string& content) {
     run.log.erase(run.log.begin(), run.log.end() - static_cast<std::ptrdiff_t>(log_lines));
 }
 
-void read_timing(RunContents& run, const std::string& content) {
-  for (const auto& row : record::csv_rows(content)) {
+void read_timing(RunContents& run, const std::string& path) {
+  for (const auto& row : core::read_csv_rows(path)) {
     double seconds = 0;
     if (row.size() == 2 && core::parse_number(row[1], seconds))
       run.timing.push_back({row[0], seconds});
@@ -93,7 +89,7 @@ void list_tables(RunContents& run) {
                                     name == files::convergence.name;  // long: the figures show it
     if (entry.path().extension() != ".csv" || is_shown_elsewhere) continue;
     run.tables.push_back(
-        {entry.path().stem().string(), record::csv_rows(core::read_file(entry.path().string()))});
+        {entry.path().stem().string(), core::read_csv_rows(entry.path().string())});
   }
   std::sort(run.tables.begin(), run.tables.end(),
             [](const NamedTable& a, const NamedTable& b) { return a.name < b.name; });
@@ -227,11 +223,9 @@ RunContents read_run(const std::string& folder) {
            [&](const std::string& path) { run.proposals = core::read_npy(path); });
   if_there(run, files::tables, [&](const std::string& path) { run.told = core::read_file(path); });
   if_there(run, files::log, [&](const std::string& path) { read_log(run, core::read_file(path)); });
-  if_there(run, files::timing,
-           [&](const std::string& path) { read_timing(run, core::read_file(path)); });
-  if_there(run, files::exchange, [&](const std::string& path) {
-    run.exchange = record::csv_rows(core::read_file(path));
-  });
+  if_there(run, files::timing, [&](const std::string& path) { read_timing(run, path); });
+  if_there(run, files::exchange,
+           [&](const std::string& path) { run.exchange = core::read_csv_rows(path); });
   if_there(run, files::study, [&](const std::string& path) {
     run.study = record::read_study(path);
     read_members(run);

@@ -6,6 +6,7 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
+#include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/core/process/process_pool.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
@@ -43,13 +44,16 @@ core::ExitCode work(const Workloads& workloads, const Arguments& arguments) {
              : core::ExitCode::stopped_early;
 }
 
-std::vector<core::ChildProgram> workers(const Job& job, const std::string& folder, std::size_t count) {
+std::vector<core::ChildProgram> workers(const Job& job, const std::string& folder,
+                                        std::size_t count) {
   std::vector<core::ChildProgram> programs;
   for (std::size_t i = 0; i < count; ++i)
-    programs.push_back({{core::own_program(), "closure", core::text(folder, "/", files::config.name),
-                         "--worker", core::text(i, "/", count)},
-                        {{"OMP_NUM_THREADS", core::text(threads_of_worker(job))}},
-                        core::text(folder, "/", files::experiments.name, "/worker_", i, ".txt")});
+    programs.push_back(
+        {{core::own_program(), "closure", core::text(folder, "/", files::config.name), "--worker",
+          core::text(i, "/", count)},
+         {{"OMP_NUM_THREADS", core::text(threads_of_worker(job))}},
+         core::text(folder, "/", files::experiments.name, "/worker_", i, ".txt"),
+         comm::launcher_variables()});
   return programs;
 }
 

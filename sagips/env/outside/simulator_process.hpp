@@ -1,7 +1,8 @@
 #pragma once
-#include <sys/types.h>
-
 #include <string>
+
+#include "sagips/core/file.hpp"
+#include "sagips/core/process/child_process.hpp"
 
 namespace sagips::env {
 
@@ -21,7 +22,6 @@ class SimulatorProcess {
   };
   /// Starts it and exchanges greetings. throws: core::Error
   explicit SimulatorProcess(Config config);
-  ~SimulatorProcess();
   SimulatorProcess(const SimulatorProcess&) = delete;
   SimulatorProcess& operator=(const SimulatorProcess&) = delete;
 
@@ -29,24 +29,29 @@ class SimulatorProcess {
   /// throws: core::Error that names the command and what it last said: it hangs, ended, reports an
   /// error, or answers something else
   void ask(const std::string& request, const std::string& expected);
-  const std::string& folder() const { return folder_; }
+  const std::string& folder() const { return folder_.path; }
   /// "the simulator 'COMMAND' PROBLEM. It last said: '...'. ADVICE"
   [[noreturn]] void fail(const std::string& problem, const std::string& advice) const;
 
  private:
-  void start();
-  void guard();
-  void end();
-  void send(const std::string& line);
+  struct ScratchFolder {
+    ScratchFolder();
+    ~ScratchFolder();
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+    std::string path;
+  };
   std::string answer_to(const std::string& request);
   bool read_output();  ///< false at the end of standard output
   void read_messages();
   std::string how_it_ended() const;
 
   Config config_;
-  std::string folder_;
-  pid_t process_ = -1, guardian_ = -1;
-  int input_ = -1, output_ = -1, messages_ = -1, lifeline_ = -1;
+  ScratchFolder folder_;
+  /// Both ends of the input stay open here: writing to a simulator that has ended must not end this
+  /// program. The lifeline ends when this program does.
+  core::Pipe input_, output_, messages_, lifeline_;
+  core::ChildProcess process_, guardian_;
   std::string unread_;     ///< of standard output
   std::string last_said_;  ///< the end of standard error
 };

@@ -4,9 +4,10 @@
 #include <filesystem>
 
 #include "sagips/analysis/convergence/simulated.hpp"
-#include "sagips/core/process/process_pool.hpp"
 #include "sagips/comm/exchanges.hpp"
+#include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/core/file.hpp"
+#include "sagips/core/process/process_pool.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/many_ranks.hpp"
@@ -67,7 +68,8 @@ class Trainings {
       core::write_file(one.stem + ".yaml", one.job);
       programs.push_back({{program(), one.stem + ".yaml", one.stem + ".json"},
                           {{"OMP_NUM_THREADS", "1"}},
-                          one.stem + ".txt"});
+                          one.stem + ".txt",
+                          comm::launcher_variables()});
       pending.push_back(&one);
     }
     log.info(text(programs.size(), " trainings on simulated ranks, ",

@@ -7,9 +7,10 @@
 #include <filesystem>
 #include <numeric>
 
-#include "sagips/core/process/process_pool.hpp"
+#include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
+#include "sagips/core/process/process_pool.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/record/run_files.hpp"
@@ -99,7 +100,8 @@ class Runs {
       pending_.push_back(i);
       programs_.push_back({{simulator, "replay", place + job_ending, answer},
                            {{"OMP_NUM_THREADS", "1"}},
-                           place + ".txt"});
+                           place + ".txt",
+                           comm::launcher_variables()});
     }
   }
 

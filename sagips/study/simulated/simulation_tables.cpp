@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sagips/core/csv.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/csv.hpp"
 
 namespace sagips::study {
 
@@ -152,7 +152,7 @@ std::string simulations_csv(const run::Job& job, const SimulatePlan& plan,
     const double rate = trains ? events_of_epoch(job, one.way.ranks) / result.epoch_s : 0;
     content +=
         row_of({word(one.what),
-                record::csv_cell(one.way.exchange),
+                core::csv_cell(one.way.exchange),
                 one.way.fused ? "yes" : "no",
                 text(one.way.ranks),
                 text(plan.nodes(one.way.ranks)),
@@ -189,7 +189,7 @@ std::string cost_csv(const SimulatePlan& plan, const SimulationOutcome& outcome)
     const auto* result = outcome.alone(way);
     if (!result || result->predicted_s <= 0) continue;
     const double ratio = result->exchange_s / result->predicted_s;
-    content += row_of({record::csv_cell(way.exchange), way.fused ? "yes" : "no", text(way.ranks),
+    content += row_of({core::csv_cell(way.exchange), way.fused ? "yes" : "no", text(way.ranks),
                        round_trip(result->exchange_s), round_trip(result->predicted_s),
                        round_trip(ratio), std::abs(ratio - 1) > bar ? "yes" : "no"});
   }
@@ -200,7 +200,7 @@ std::string straggler_csv(const std::vector<StragglerRow>& rows, double slowdown
   std::string content =
       "exchange,ranks,slowdown,slow,rate_of_slow,median_of_others,lowest_of_others\n";
   for (const StragglerRow& row : rows)
-    content += row_of({record::csv_cell(row.exchange), text(row.ranks), round_trip(slowdown),
+    content += row_of({core::csv_cell(row.exchange), text(row.ranks), round_trip(slowdown),
                        row.who == What::slow_leader ? "leader" : "follower", round_trip(row.slow),
                        round_trip(row.median), round_trip(row.lowest)});
   return content;

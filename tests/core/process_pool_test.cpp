@@ -1,13 +1,9 @@
-#include "sagips/cli/study/crew.hpp"
+#include "sagips/core/process/process_pool.hpp"
 
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,7 +11,7 @@
 #include "sagips/core/file.hpp"
 #include "tests/core/temporary_folder.hpp"
 
-namespace sagips::cli {
+namespace sagips::core {
 namespace {
 
 using testing::TemporaryFolder;
@@ -31,8 +27,8 @@ struct Ends {
   std::set<std::size_t> running, refused;
   std::size_t most_at_once = 0;
 
-  CrewWatch watch() {
-    CrewWatch watch;
+  PoolWatch watch() {
+    PoolWatch watch;
     watch.begun = [this](std::size_t i) {
       running.insert(i);
       most_at_once = std::max(most_at_once, running.size());
@@ -46,7 +42,7 @@ struct Ends {
   }
 };
 
-TEST(Crew, RunsAllProgramsAndTellsHowTheyEnded) {
+TEST(ProcessPool, RunsAllProgramsAndTellsHowTheyEnded) {
   const TemporaryFolder folder;
   Ends ends;
   const std::vector<ChildProgram> programs{shell(folder, "sleep 0.1; echo one"),
@@ -59,10 +55,10 @@ TEST(Crew, RunsAllProgramsAndTellsHowTheyEnded) {
   EXPECT_EQ(ends.endings[2].signal, SIGKILL);
   EXPECT_EQ(ends.endings[3].signal, 0);
   EXPECT_EQ(ends.most_at_once, 2u);
-  EXPECT_EQ(core::read_file(folder.file("log")), "one\n");
+  EXPECT_EQ(read_file(folder.file("log")), "one\n");
 }
 
-TEST(Crew, GoesOnWhenAProgramCannotBeStarted) {
+TEST(ProcessPool, GoesOnWhenAProgramCannotBeStarted) {
   const TemporaryFolder folder;
   Ends ends;
   std::vector<ChildProgram> programs{{{"no-such-program-here"}, {}, folder.file("log")},
@@ -73,16 +69,15 @@ TEST(Crew, GoesOnWhenAProgramCannotBeStarted) {
   EXPECT_EQ(ends.endings.size(), 1u);
 }
 
-TEST(Crew, TellsAllToStopAndBeginsNoMore) {
+TEST(ProcessPool, TellsAllToStopAndBeginsNoMore) {
   const TemporaryFolder folder;
   Ends ends;
   const std::string patient = "trap 'exit 3' TERM; echo ready; while true; do sleep 0.01; done";
   const std::vector<ChildProgram> programs{shell(folder, patient, "a"), shell(folder, patient, "b"),
                                            shell(folder, patient, "c")};
-  CrewWatch watch = ends.watch();
+  PoolWatch watch = ends.watch();
   const auto ready = [&](const std::string& name) {
-    return std::filesystem::exists(folder.file(name)) &&
-           !core::read_file(folder.file(name)).empty();
+    return std::filesystem::exists(folder.file(name)) && !read_file(folder.file(name)).empty();
   };
   watch.interrupted = [&] { return ready("a") && ready("b"); };
   EXPECT_FALSE(run_side_by_side(programs, 2, watch));
@@ -91,14 +86,14 @@ TEST(Crew, TellsAllToStopAndBeginsNoMore) {
   EXPECT_FALSE(std::filesystem::exists(folder.file("c")));
 }
 
-TEST(Crew, PassesOnANudge) {
+TEST(ProcessPool, PassesOnANudge) {
   const TemporaryFolder folder;
   Ends ends;
-  CrewWatch watch = ends.watch();
+  PoolWatch watch = ends.watch();
   bool nudged = false;
   watch.nudged = [&] {
     const bool ready =
-        std::filesystem::exists(folder.file("log")) && !core::read_file(folder.file("log")).empty();
+        std::filesystem::exists(folder.file("log")) && !read_file(folder.file("log")).empty();
     return ready && !std::exchange(nudged, true);
   };
   ChildProgram program =
@@ -110,60 +105,14 @@ TEST(Crew, PassesOnANudge) {
 }
 
 // A program that still starts must not be ended by it.
-TEST(Crew, NudgesNobodyToDeath) {
+TEST(ProcessPool, NudgesNobodyToDeath) {
   const TemporaryFolder folder;
   Ends ends;
-  CrewWatch watch = ends.watch();
+  PoolWatch watch = ends.watch();
   watch.nudged = [] { return true; };
   EXPECT_TRUE(run_side_by_side({shell(folder, "sleep 0.3; exit 4")}, 1, watch));
   EXPECT_EQ(ends.endings[0].exit_code, 4);
 }
 
-TEST(Crew, ChildrenDieWithTheProgram) {
-  const TemporaryFolder folder;
-  const std::string log = folder.file("log");
-  const pid_t parent = ::fork();
-  if (parent == 0) {
-    const Child child(shell(folder,
-                            "trap 'echo told; exit' TERM; echo ready; "
-                            "while true; do sleep 0.01; done"));
-    for (;;) ::pause();
-  }
-  const auto says = [&](const std::string& word) {
-    for (int i = 0; i < 12000; ++i, ::usleep(5000))
-      if (std::filesystem::exists(log) && core::read_file(log).find(word) != std::string::npos)
-        return true;
-    return false;
-  };
-  EXPECT_TRUE(says("ready"));
-  ::kill(parent, SIGKILL);
-  ::waitpid(parent, nullptr, 0);
-  EXPECT_TRUE(says("told"));
-}
-
-TEST(Crew, HidesTheLauncherFromItsChildrenUnderMpi) {
-  const TemporaryFolder folder;
-  const auto seen = [&](const std::string& log) {
-    Ends ends;
-    ChildProgram program = shell(folder, "env", log);
-    program.environment = {{"OMP_NUM_THREADS", "3"}};
-    EXPECT_TRUE(run_side_by_side({program}, 1, ends.watch()));
-    return core::read_file(folder.file(log));
-  };
-  ::setenv("OMP_NUM_THREADS", "7", 1);
-  ::setenv("SLURM_JOB_ID", "4711", 1);
-  const std::string alone = seen("alone");
-  EXPECT_NE(alone.find("SLURM_JOB_ID=4711"), std::string::npos) << "srun needs it";
-  EXPECT_NE(alone.find("OMP_NUM_THREADS=3"), std::string::npos);
-  EXPECT_EQ(alone.find("OMP_NUM_THREADS=7"), std::string::npos);
-  ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
-  const std::string under_mpi = seen("under_mpi");
-  ::unsetenv("OMPI_COMM_WORLD_RANK");
-  ::unsetenv("SLURM_JOB_ID");
-  EXPECT_EQ(under_mpi.find("OMPI_COMM_WORLD_RANK"), std::string::npos);
-  EXPECT_EQ(under_mpi.find("SLURM_JOB_ID"), std::string::npos);
-  EXPECT_NE(under_mpi.find("PATH="), std::string::npos);
-}
-
 }  // namespace
-}  // namespace sagips::cli
+}  // namespace sagips::core

@@ -3,12 +3,12 @@
 #include <functional>
 #include <vector>
 
-#include "sagips/cli/study/child.hpp"
+#include "sagips/core/process/child_process.hpp"
 
-namespace sagips::cli {
+namespace sagips::core {
 
 /// Who watches programs that run side by side. What is empty is not called.
-struct CrewWatch {
+struct PoolWatch {
   std::function<void(std::size_t program)> begun{};
   std::function<void(std::size_t program, const Ending& ending)> ended{};
   /// Could not be started; the others go on.
@@ -21,6 +21,6 @@ struct CrewWatch {
 /// Runs programs, `at_once` at a time, in their order, until all have ended. When interrupted, all
 /// that run get SIGTERM and are waited for, and no other one begins: false then.
 bool run_side_by_side(const std::vector<ChildProgram>& programs, std::size_t at_once,
-                      const CrewWatch& watch);
+                      const PoolWatch& watch);
 
-}  // namespace sagips::cli
+}  // namespace sagips::core

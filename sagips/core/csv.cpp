@@ -1,0 +1,104 @@
+#include "sagips/core/csv.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::core {
+
+namespace {
+
+/// Cuts a text into rows of cells.
+class CsvScanner {
+ public:
+  CsvScanner(std::string_view content, const std::string& file) : rest_(content), file_(file) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
+  }
+
+  /// The line where the row begins; 0 when only blank lines are left.
+  std::size_t next(std::vector<std::string>& cells) {
+    if (rest_.find_first_not_of(" \t\r\n") == std::string_view::npos) return 0;
+    line_ = next_line_;
+    std::size_t count = 0;
+    do {
+      if (count == cells.size()) cells.emplace_back();
+      read_cell(cells[count++]);
+    } while (take(','));
+    cells.resize(count);
+    if (take('\r') && !rest_.empty() && rest_.front() != '\n')
+      refuse("has a carriage return in its middle");
+    if (take('\n')) ++next_line_;
+    return line_;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& problem) const {
+    throw DataError(file_, line_, text("the line ", problem, ". Correct it."));
+  }
+  bool take(char wanted) {
+    if (rest_.empty() || rest_.front() != wanted) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void read_cell(std::string& cell) {
+    cell.clear();
+    if (take('"')) return read_quoted(cell);
+    const std::size_t end = std::min(rest_.find_first_of(",\r\n"), rest_.size());
+    cell = trim(rest_.substr(0, end));
+    rest_.remove_prefix(end);
+  }
+  void read_quoted(std::string& cell) {
+    for (;;) {
+      const std::size_t end = rest_.find('"');
+      if (end == std::string_view::npos) refuse("opens a quote that is never closed");
+      cell += rest_.substr(0, end);
+      rest_.remove_prefix(end + 1);
+      if (!take('"')) break;
+      cell += '"';
+    }
+    next_line_ += static_cast<std::size_t>(std::count(cell.begin(), cell.end(), '\n'));
+    if (!rest_.empty() && std::string_view(",\r\n").find(rest_.front()) == std::string_view::npos)
+      refuse("has text behind a closing quote");
+  }
+
+  std::string_view rest_;
+  const std::string& file_;
+  std::size_t line_ = 1;
+  std::size_t next_line_ = 1;
+};
+
+}  // namespace
+
+void for_each_csv_row(
+    const std::string& path,
+    const std::function<void(const std::vector<std::string>& cells, std::size_t line)>& use) {
+  const std::string content = read_file(path);
+  CsvScanner scanner(content, path);
+  std::vector<std::string> cells;
+  while (const std::size_t line = scanner.next(cells)) use(cells, line);
+}
+
+std::vector<std::vector<std::string>> read_csv_rows(const std::string& path) {
+  std::vector<std::vector<std::string>> rows;
+  for_each_csv_row(path, [&](const std::vector<std::string>& cells, std::size_t) {
+    if (cells.size() > 1 || !cells.front().empty()) rows.push_back(cells);
+  });
+  return rows;
+}
+
+std::string csv_cell(const std::string& content) {
+  const bool plain = content.find_first_of(",\"\n\r") == std::string::npos;
+  if (plain && trim(content) == content) return content;
+  std::string cell = "\"";
+  for (const char letter : content) {
+    if (letter == '"') cell += '"';
+    cell += letter;
+  }
+  return cell + '"';
+}
+
+}  // namespace sagips::core
