@@ -2,7 +2,7 @@
 # The CMake way, without this file: docs/build.md.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo build test test-long bench install format format-check layers tidy clean
+.PHONY: help setup demo build test-build test test-long bench install format format-check layers tidy check clean
 
 ifeq ($(shell id -u),0)
 PREFIX ?= /usr/local
@@ -15,26 +15,35 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "  PREFIX=FOLDER (install)   JOBS=N (sources compiled at a time)   SAGIPS_TORCH=FOLDER (your own LibTorch)"
+	@echo "  CHANGED=REVISION, PARTS=\"tidy asan\" (check)"
 
-setup: ## Install what a build needs: Debian packages, and LibTorch into .venv
+# Tests and benchmarks are configured by the first target that needs them, and stay: no object of the program changes.
+ALONE = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DSAGIPS_BUILD_TESTS=OFF -DSAGIPS_BUILD_BENCHMARKS=OFF)
+
+setup: ## Install what the program needs: Debian packages, and LibTorch into .venv
 	@tools/setup.sh
 
-demo: setup ## Build, then recover the six parameters of the 1D proxy, by moments and by networks
-	@tools/build.sh release sagips
+demo: ## Build what it needs, then recover the six parameters of the 1D proxy, by moments and by networks
+	@tools/setup.sh demo
+	@tools/build.sh release $(ALONE) sagips
 	@$(BUILD)/cli/sagips compare proxy1d
 
-build: setup ## Build everything (preset release)
-	@tools/build.sh release
+build: setup ## Build library and programs (preset release)
+	@tools/build.sh release $(ALONE)
 
-test: build ## Build and run every test but the long ones (under 30 minutes on 2 cores)
-	-@tools/setup.sh checks
-	@ctest --preset release --parallel $$(nproc)
+test-build: ## Build the tests, too
+	@tools/setup.sh tests
+	@tools/build.sh release $(ALONE) -DSAGIPS_BUILD_TESTS=ON
 
-test-long: build ## Run the long tests, going on where an earlier call stopped
-	@tools/run_long.py $(BUILD)
+test: test-build ## Build and run every test but the long ones
+	@ctest --preset release --parallel $$(nproc); status=$$?; tools/count_tests.py $(BUILD); exit $$status
 
-bench: build ## Build and run the benchmarks
-	@cmake --build $(BUILD) --target bench
+test-long: test-build ## Run the long tests, going on where an earlier call stopped
+	@tools/check.py long
+
+bench: ## Build and run the benchmarks
+	@tools/setup.sh bench
+	@tools/build.sh release $(ALONE) -DSAGIPS_BUILD_BENCHMARKS=ON bench
 
 install: build ## Install library and program under PREFIX (/usr/local as root, else ~/.local)
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
@@ -50,7 +59,11 @@ layers: ## Prove the include law
 	@tools/check_layers.py
 
 tidy: ## Run clang-tidy on our sources (minutes)
-	@tools/tidy.sh
+	@tools/check.py tidy
 
-clean: ## Remove the build folders; keeps .venv, runs and the stamps of long tests
+check: setup ## Warnings, sanitizers, clang-tidy, long tests (hours; goes on); CHANGED=REVISION: what differs from it
+	-@tools/setup.sh checks
+	@tools/check.py $(if $(CHANGED),--changed $(CHANGED)) $(PARTS)
+
+clean: ## Remove the build folders; keeps .venv, runs and what checks have passed
 	@rm -rf build/release build/dev build/asan build/tsan build/tidy

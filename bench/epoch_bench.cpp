@@ -9,7 +9,7 @@
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/memory.hpp"
 #include "sagips/optim/gan/gan.hpp"
-#include "sagips/problem/workload.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "sagips/train/loop.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
 
@@ -48,7 +48,7 @@ void take_turns(const bench::Options& options) {
   const auto workload = workloads::proxy1d_workload().make();
   problem::DataSettings data;
   data.toy_events = 100000;
-  const auto environment = problem::make_environment(*workload, data, problem::Split::held_out, 1);
+  const auto environment = problem::load_data(*workload, data, 1).training();
   optim::Gan gan(gan_config(options), environment, 1, torch::kCPU);
   train::LoopConfig config;
   config.engine.tile_samples = static_cast<std::int64_t>(options.number("tile-samples"));

@@ -22,15 +22,17 @@ if(SAGIPS_BUILD_TESTS)
   sagips_find(GTest libgtest-dev)
 endif()
 
+include(SagipsOptional)
 # Only the C interface is used; another library is chosen with -DMPI_C_COMPILER=mpicc.mpich.
-set(SAGIPS_MPI_FOUND FALSE)
+set(MPI_FOUND FALSE)
 if(NOT SAGIPS_MPI STREQUAL "OFF")
-  find_package(MPI QUIET COMPONENTS C)
-  set(SAGIPS_MPI_FOUND ${MPI_C_FOUND})
-  if(SAGIPS_MPI STREQUAL "ON" AND NOT MPI_C_FOUND)
+  sagips_find_optional(MPI COMPONENTS C TARGETS MPI::MPI_C
+    DEBIAN "libopenmpi-dev openmpi-bin" WITHOUT "there is no training on several ranks")
+  if(SAGIPS_MPI STREQUAL "ON" AND NOT MPI_FOUND)
     list(APPEND SAGIPS_MISSING "MPI (Debian: libopenmpi-dev openmpi-bin)")
   endif()
 endif()
+set(SAGIPS_MPI_FOUND ${MPI_FOUND})
 if(SAGIPS_MISSING)
   list(JOIN SAGIPS_MISSING "\n    " _missing)
   message(FATAL_ERROR "SAGIPS cannot be built without:\n    ${_missing}\n"
@@ -40,30 +42,18 @@ if(NOT SAGIPS_COMM_ONLY)
   find_package(SlimTorch REQUIRED)
 endif()
 
-# Matrix products: what of this is missing costs speed only, and configuring says so.
-find_package(Libxsmm QUIET)
-if(NOT Libxsmm_FOUND)
-  message(STATUS "libxsmm is not here (Debian: libxsmm-dev): matrix products come from LibTorch's MKL or plain loops")
-endif()
+sagips_find_optional(Libxsmm TARGETS Libxsmm::Libxsmm Libxsmm::NoBlas
+  DEBIAN libxsmm-dev WITHOUT "matrix products come from LibTorch's MKL or plain loops")
 include(SagipsWheelMkl)
-
-# Evolutionary searchers: without pagmo the program says so when they are asked for.
 if(NOT SAGIPS_COMM_ONLY)
-  find_package(pagmo QUIET)
-  if(NOT pagmo_FOUND)
-    message(STATUS "pagmo is not here (Debian: libpagmo-dev): there is no evolutionary search")
-  endif()
+  sagips_find_optional(pagmo TARGETS Pagmo::pagmo
+    DEBIAN libpagmo-dev WITHOUT "there is no evolutionary search")
 endif()
-
-# Simulated clusters: without SimGrid `sagips simulate` says what to install.
-find_package(PkgConfig QUIET)
-set(SimGrid_FOUND FALSE)
-if(PkgConfig_FOUND)
-  pkg_check_modules(SimGrid QUIET IMPORTED_TARGET simgrid)
-endif()
-find_path(SAGIPS_SMPI_INCLUDE mpi.h PATH_SUFFIXES smpi HINTS ${SimGrid_INCLUDE_DIRS} NO_DEFAULT_PATH
-          PATHS /usr/include /usr/local/include)
-if(NOT SimGrid_FOUND OR NOT SAGIPS_SMPI_INCLUDE)
-  set(SimGrid_FOUND FALSE)
-  message(STATUS "SimGrid is not here (Debian: libsimgrid-dev pkg-config): there are no simulated clusters")
+sagips_find_optional(SimGrid TARGETS SimGrid::SimGrid
+  DEBIAN libsimgrid-dev WITHOUT "there are no simulated clusters")
+if(SAGIPS_BUILD_BENCHMARKS)
+  sagips_find_optional(OpenMP COMPONENTS CXX TARGETS OpenMP::OpenMP_CXX
+    DEBIAN g++ WITHOUT "the rate of oneDNN is not measured")
+  sagips_find_optional(OneDnn TARGETS OneDnn::OneDnn
+    DEBIAN libdnnl-dev WITHOUT "its rate is not measured")
 endif()

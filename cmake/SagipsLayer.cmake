@@ -22,6 +22,24 @@ function(sagips_add_layer name)
   endif()
 endfunction()
 
+# sagips_add_optional_source(LAYER SOURCE [LIBRARY target] [DEFINITIONS ...])
+#   a source of the layer that alone sees an outside library, or stands in for one that is not here. It is compiled by
+#   itself: a library that is installed later recompiles nothing else, and a program can bring its own in its place.
+function(sagips_add_optional_source layer source)
+  cmake_parse_arguments(PARSE_ARGV 2 optional "" "LIBRARY" "DEFINITIONS")
+  get_filename_component(name "${source}" NAME_WE)
+  set(object sagips_${layer}_${name})
+  add_library(${object} OBJECT ${source})
+  sagips_compile_settings(${object})
+  target_include_directories(${object} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${object} PRIVATE ${optional_DEFINITIONS})
+  target_sources(sagips_${layer} PRIVATE "$<TARGET_OBJECTS:${object}>")
+  if(optional_LIBRARY)
+    target_link_libraries(${object} PRIVATE ${optional_LIBRARY})
+    target_link_libraries(sagips_${layer} INTERFACE "$<LINK_ONLY:${optional_LIBRARY}>")
+  endif()
+endfunction()
+
 # Warnings and sanitizers, for layers and programs alike. Paths of the checkout stay out of the objects
 # (-fmacro-prefix-map), so an installed copy does not tell where it was built.
 function(sagips_compile_settings target)

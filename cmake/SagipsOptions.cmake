@@ -23,13 +23,27 @@ endif()
 # compiled with -fPIE, without a word, and every source then reads LibTorch again.
 add_compile_options(-fPIC)
 
-# ccache and a precompiled header agree only with these settings (ccache manual, "precompiled headers").
-find_program(SAGIPS_CCACHE ccache)
+# ccache and a precompiled header agree only with these settings (ccache manual, "precompiled headers"). One that cannot
+# compile here (broken, no folder that it may write) is left out. A build folder goes on as it began: another way to
+# compile would compile everything again.
+if(NOT DEFINED CACHE{SAGIPS_CCACHE})
+  find_program(SAGIPS_CCACHE ccache)
+endif()
 mark_as_advanced(SAGIPS_CCACHE)
 if(SAGIPS_USE_CCACHE AND SAGIPS_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${SAGIPS_CCACHE}")
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-fpch-preprocess)
+  set(_launcher "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${SAGIPS_CCACHE}")
+  set(_trial "${PROJECT_BINARY_DIR}/optional/ccache")
+  file(WRITE "${_trial}.cpp" "int main() {}\n")
+  execute_process(COMMAND ${_launcher} "${CMAKE_CXX_COMPILER}" -c "${_trial}.cpp" -o "${_trial}.o"
+    RESULT_VARIABLE _failed OUTPUT_FILE "${_trial}.log" ERROR_FILE "${_trial}.log")
+  if(_failed)
+    message(STATUS "ccache cannot be used, see ${_trial}.log (Debian: ccache): nothing compiled is kept for later")
+  else()
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${_launcher}")
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      add_compile_options(-fpch-preprocess)
+    endif()
   endif()
+elseif(SAGIPS_USE_CCACHE)
+  message(STATUS "ccache is not here (Debian: ccache): nothing compiled is kept for later")
 endif()

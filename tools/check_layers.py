@@ -31,7 +31,11 @@ LAYERS = {  # layer: layers it may include
     "analysis": ("core", "record"),
     "simulate": ("core", "record", "comm"),
     "train": ("core", "record", "comm", "kernels", "data", "nn", "env", "problem", "optim"),
-    "cli": ("core", "record", "comm", "kernels", "data", "nn", "env", "problem", "optim", "analysis", "simulate", "train"),
+    "run": ("core", "record", "comm", "kernels", "data", "nn", "env", "problem", "optim", "analysis", "train"),
+    "study": ("core", "record", "comm", "kernels", "data", "nn", "env", "problem", "optim", "analysis", "simulate", "train",
+              "run"),
+    "cli": ("core", "record", "comm", "kernels", "data", "nn", "env", "problem", "optim", "analysis", "simulate", "train",
+            "run", "study"),
 }
 WORKLOAD_LAYERS = ("core", "data", "env", "problem")
 
@@ -64,6 +68,8 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "analysis": (),
     "simulate": ("SimGrid",),
     "train": ("LibTorch",),
+    "run": ("LibTorch",),
+    "study": ("LibTorch",),
     "workloads": ("LibTorch",),
     "cli": ("CLI11", "LibTorch"),
     "program": (),

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Installs what a build and its tests need: Debian packages into the system (as root or with sudo), Python
-# packages into .venv inside the checkout. A second run finds everything in place and touches no network.
+# Installs what a build, its tests and its benchmarks need: Debian packages into the system (as root or with sudo),
+# Python packages into .venv inside the checkout. A second run finds everything in place and touches no network.
 #
-#   tools/setup.sh           everything that a build needs, and most tests
-#   tools/setup.sh checks    also what only tests use: .venv-checks with the readers of our files; `make test` calls it
+#   tools/setup.sh demo      what `make demo` needs: compiler, libraries, LibTorch, gnuplot
+#   tools/setup.sh           also what the whole program needs: MPI, pagmo, SimGrid
+#   tools/setup.sh tests     also what only tests use, with the readers of our files in .venv-checks
+#   tools/setup.sh bench     what the whole program and only benchmarks use
 #   tools/setup.sh full      also .venv-full, where `import torch` works (golden dumps, peers)
-#   tools/setup.sh --check   says what is missing, installs nothing
+#   --check                  says what is missing, installs nothing
+#   --list                   prints the Debian packages, for an administrator: apt-get install --no-install-recommends
 #
 # SAGIPS_TORCH=FOLDER       use that LibTorch (it has include/ and lib/) and install no wheel
 # SAGIPS_SKIP_PACKAGES=1    leave the system alone: libraries come from elsewhere (CMAKE_PREFIX_PATH)
@@ -13,20 +16,23 @@
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
+# A change of these may recompile nothing that `make demo` compiled: what comes later is seen by sources of its own.
 required=(
-  g++ cmake ninja-build git pkg-config python3 python3-venv
+  g++ cmake ninja-build git python3 python3-venv
   libyaml-cpp-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libhdf5-dev libcli11-dev
-  librandom123-dev libnlopt-dev libnlopt-cxx-dev libgtest-dev gnuplot-nox fonts-dejavu-core
-  openmpi-bin libopenmpi-dev
+  librandom123-dev libnlopt-dev libnlopt-cxx-dev gnuplot-nox fonts-dejavu-core
 )
-optional=(ccache          # builds work without it, only slower
-          libxsmm-dev     # matrix products at the rate of the machine; without it those of LibTorch
-          libpagmo-dev    # evolutionary search for parameters
-          libdnnl-dev     # only for `make bench`: one of the rates an epoch is compared with
-          libsimgrid-dev  # for `sagips simulate`: exchanges on simulated clusters
-          chromium        # for the test that looks at a report in a browser
-          python3-numpy   # for the test of the simulator in NumPy (examples/process_stage)
-          mpich libmpich-dev)  # for the test that SAGIPS works with another MPI
+optional=(libxsmm-dev)  # matrix products at the rate of the machine; without it those of LibTorch
+optional_program=(openmpi-bin libopenmpi-dev  # training on several ranks
+                  libpagmo-dev                # evolutionary search for parameters
+                  libsimgrid-dev)             # `sagips simulate`: exchanges on simulated clusters
+required_tests=(libgtest-dev)
+optional_tests=(ccache               # builds work without it, only slower when they are repeated
+                chromium             # looks at a report in a browser
+                python3-numpy        # the simulator in NumPy (examples/process_stage)
+                mpich libmpich-dev)  # SAGIPS works with another MPI
+optional_bench=(libdnnl-dev          # one of the rates an epoch is compared with
+                python3-numpy python3-mpi4py)  # the paper's ring, as it was written
 
 say() { printf 'setup: %s\n' "$*"; }
 complain() { printf 'setup: %s\n' "$*" >&2; }
@@ -82,7 +88,7 @@ install_packages() {
 
 is_optional() { grep -qxF "$1" < <(printf '%s\n' "${optional[@]}"); }
 
-# Only required packages can stop a run without root's rights.
+# Only required packages can stop a run: another one that is missing costs its feature.
 provide_packages() {
   [ -z "${SAGIPS_SKIP_PACKAGES:-}" ] || return 0
   if ! command -v dpkg-query >/dev/null; then
@@ -100,12 +106,17 @@ provide_packages() {
     return 0
   fi
   if rights="$(root_rights)"; then
-    install_packages "$rights" "${needed[@]}" "${wished[@]}" ||
-      { complain "apt-get failed (its lines above say why)."; explain_missing "${needed[@]}"; exit 1; }
+    if ! install_packages "$rights" "${needed[@]}" "${wished[@]}"; then
+      [ ${#needed[@]} -eq 0 ] || install_packages "$rights" "${needed[@]}" ||
+        { complain "apt-get failed (its lines above say why)."; explain_missing "${needed[@]}"; exit 1; }
+      complain "apt-get failed (its lines above say why); going on without: ${wished[*]}"
+    fi
   elif [ ${#needed[@]} -gt 0 ]; then
     explain_missing "${needed[@]}"
     complain "This account is not root and cannot use sudo. Nothing was installed or built."
     exit 2
+  else
+    complain "going on without these Debian packages, which this account cannot install: ${wished[*]}"
   fi
 }
 
@@ -216,27 +227,41 @@ provide_checks() {
 # -----------------------------------------------------------------------------------------------------
 
 check_only=no
+list_only=no
 with_full=no
 with_checks=no
 anything_missing=no
+group=program
 for argument in "$@"; do
   case $argument in
     --check) check_only=yes ;;
+    --list) list_only=yes ;;
+    demo | tests | bench) group="$argument" ;;
     full) with_full=yes ;;
-    checks) with_checks=yes ;;
     -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
-    *) complain "unknown argument '$argument'. Known: checks, full, --check, --help." && exit 2 ;;
+    *) complain "unknown argument '$argument'. Known: demo, tests, bench, full, --check, --list, --help." && exit 2 ;;
   esac
 done
+[ "$group" = demo ] || optional+=("${optional_program[@]}")
+case $group in
+  tests) required+=("${required_tests[@]}") && optional+=("${optional_tests[@]}") && with_checks=yes ;;
+  bench) optional+=("${optional_bench[@]}") ;;
+esac
+if [ "$list_only" = yes ]; then
+  echo "${required[@]}" "${optional[@]}"
+  exit 0
+fi
 
 provide_packages
 if [ "$check_only" = no ]; then
-  mkdir -p "$root/build"
+  mkdir -p "$root/build" 2>/dev/null && [ -w "$root/build" ] ||
+    { complain "this account ($(id -un)) may not write to $root: clone a checkout of its own"; exit 2; }
   exec 9>"$root/build/setup.lock"
   flock 9
 fi
 provide_torch
 [ "$with_full" = no ] || provide_full
-[ "$with_checks" = no ] || provide_checks
+# Only some tests need these, and are skipped without.
+[ "$with_checks" = no ] || (provide_checks) || complain "going on without .venv-checks: tests that need it are skipped"
 if [ "$anything_missing" = yes ]; then exit 2; fi
 [ "$check_only" = no ] || say "nothing is missing"

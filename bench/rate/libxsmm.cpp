@@ -1,6 +1,7 @@
 #include <libxsmm.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 
@@ -33,7 +34,7 @@ std::vector<Product> products(const Arrays& arrays) {
     static_assert(std::all_of(std::begin(tile_rows), std::end(tile_rows),
                               [](int wanted) { return wanted % block == 0; }));
     all.push_back({forward_shape(rows), layer_flop(rows), [=] {
-                     for (int row = 0; row < rows; row += block)
+                     for (std::ptrdiff_t row = 0; row < rows; row += block)
                        forward(left, right + row * layer_width, result + row * layer_width);
                    }});
     const auto weight_gradient = kernel(layer_width, rows, LIBXSMM_GEMM_FLAG_TRANS_B, 1);

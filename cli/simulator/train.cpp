@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "cli/workloads.hpp"
-#include "sagips/cli/simulate/many_ranks.hpp"
-#include "sagips/cli/simulate/many_ranks_job.hpp"
+#include "sagips/cli/program.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/run/many_ranks.hpp"
 #include "sagips/simulate/cluster.hpp"
+#include "sagips/study/simulated/many_ranks_job.hpp"
 
 namespace {
 
@@ -27,7 +28,7 @@ constexpr const char* usage =
 /// What an epoch of a rank takes beside its messages, spent before they begin.
 class EpochTime {
  public:
-  EpochTime(const cli::ManyRanksJob& job, const simulate::PlatformConfig& platform,
+  EpochTime(const study::ManyRanksJob& job, const simulate::PlatformConfig& platform,
             std::int64_t floats, int rank)
       : scenario_(job.scenario),
         gpu_(platform.gpu_copy),
@@ -71,21 +72,20 @@ class EpochTime {
 void train(const std::string& job_file, const std::string& result_file) {
   const auto begun = std::chrono::steady_clock::now();
   const auto asked =
-      core::read_config(core::ConfigDocument::from_file(job_file), cli::ManyRanksJob{});
-  cli::Workloads known("workload");
-  for (const problem::WorkloadEntry& entry : shipped_workloads()) known.add(entry.name, entry);
-  const cli::Job job = cli::read_job(known, asked.source, asked.assignments);
-  cli::check_scenario(asked, job.settings);
+      core::read_config(core::ConfigDocument::from_file(job_file), study::ManyRanksJob{});
+  const run::Workloads known = cli::known_workloads(shipped_workloads());
+  const run::Job job = run::read_job(known, asked.source, asked.assignments);
+  study::check_scenario(asked, job.settings);
   torch::set_num_threads(1);
-  cli::ManyRanks ranks(job, static_cast<int>(asked.ranks));
+  run::ManyRanks ranks(job, static_cast<int>(asked.ranks));
   const std::int64_t floats = ranks.floats();
   const simulate::PlatformConfig platform =
-      cli::for_small_arrays(asked.platform, floats, asked.as_floats);
+      study::for_small_arrays(asked.platform, floats, asked.as_floats);
   Cluster cluster(platform, static_cast<int>(asked.ranks), Cluster::Turns::threads);
   cluster.run([&](comm::Communicator& communicator) {
     torch::set_num_threads(1);  // of this rank's thread
     const EpochTime time(asked, platform, floats, communicator.rank());
-    cli::SimulatedClock clock;
+    run::SimulatedClock clock;
     clock.now_s = [] { return Cluster::now_s(); };
     clock.compute = [&](std::int64_t epoch, const std::function<void()>& poll) {
       time.pass(epoch, poll);

@@ -188,9 +188,11 @@ std::vector<EnsembleSize> over_sizes(const Ensemble& ensemble, std::span<const s
 std::vector<std::size_t> handy_sizes(std::size_t members) {
   constexpr std::size_t dense = 10;
   std::vector<std::size_t> sizes;
-  for (double size = 1; size < static_cast<double>(members);
-       size = size < dense ? size + 1 : std::max(size + 1, size * 1.15))
+  double size = 1;
+  while (size < static_cast<double>(members)) {
     sizes.push_back(static_cast<std::size_t>(std::lround(size)));
+    size = size < dense ? size + 1 : std::max(size + 1, size * 1.15);
+  }
   sizes.push_back(members);
   return sizes;
 }

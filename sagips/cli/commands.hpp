@@ -3,11 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "sagips/cli/settings.hpp"
 #include "sagips/comm/ranks.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/record/open_run.hpp"
+#include "sagips/run/settings.hpp"
 
 namespace sagips::cli {
+
+using run::Job;
+using run::Workloads;
 
 /// What stands behind a command on the command line, and who runs it.
 struct Arguments {
@@ -16,6 +20,13 @@ struct Arguments {
   /// Of the command's own options, without dashes: {"grid", {"a=1,2", "b=3"}}; {"fresh", {}}.
   std::map<std::string, std::vector<std::string>> options{};
   comm::Ranks* ranks = nullptr;
+};
+
+/// Which methods `sagips compare` lets run on one workload.
+struct CompareConfig {
+  std::vector<std::string> methods = {"moments", "gan"};
+  double minutes = 2;  ///< for each
+  void fields(core::FieldList& list);
 };
 
 core::ExitCode train(const Workloads& workloads, const Arguments& arguments);
@@ -36,6 +47,12 @@ core::ExitCode explain(const Workloads& workloads, const Arguments& arguments);
 
 /// The value of an option that is given once at most; empty when it is not there.
 std::string option(const Arguments& arguments, const std::string& name);
+
+/// What --fresh and --override ask for. throws: ConfigError for both
+record::Start start_of(const Arguments& arguments);
+
+/// "report: PATH" where there is a page.
+void say_report(const std::string& page);
 
 /// Adds "SECTION.key=VALUE" for each of these options that is given; "outer-periods" sets
 /// outer_periods. As a list: "SECTION.key=[VALUE]".

@@ -77,4 +77,8 @@ bool CheckpointSignal::take() {
   return true;
 }
 
+run::Requests requests() {
+  return {InterruptGuard::requested, InterruptGuard::seconds_ago, CheckpointSignal::take};
+}
+
 }  // namespace sagips::cli

@@ -1,4 +1,5 @@
 #pragma once
+#include "sagips/run/requests.hpp"
 
 namespace sagips::cli {
 
@@ -26,5 +27,8 @@ class CheckpointSignal {
   /// True once for each time that it was asked for.
   static bool take();
 };
+
+/// What these have been told, for whoever computes.
+run::Requests requests();
 
 }  // namespace sagips::cli

@@ -12,6 +12,10 @@
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/nn/memory.hpp"
+#include "sagips/study/closure_config.hpp"
+#include "sagips/study/convergence_config.hpp"
+#include "sagips/study/ensemble_config.hpp"
+#include "sagips/study/simulated/simulate_config.hpp"
 
 namespace sagips::cli {
 
@@ -30,6 +34,7 @@ struct CommandEntry {
   /// Who works when several ranks were started: all, the first one alone, or nobody.
   enum class OverRanks { all, first, one } over_ranks;
   std::vector<CommandOption> options{};
+  std::vector<run::SettingsGroup> settings{};  ///< that this command alone reads
   /// What may follow the first argument.
   const char* rest = "key=value";
   const char* rest_help = "overrides of the config; see `sagips explain`";
@@ -76,35 +81,63 @@ const CommandEntry commands[] = {
      "  sagips solve resonance data.file=Zmumu_Run2011A_masses.csv\n"
      "  mpirun -n 4 sagips solve proxy1d toy.events=1000000\n",
      solve, Use::required, Over::all},
-    {"compare", "several methods on one workload, distance against time", "NAME|FILE", source_help,
+    {"compare",
+     "several methods on one workload, distance against time",
+     "NAME|FILE",
+     source_help,
      "  sagips compare proxy1d\n"
      "  sagips compare proxy1d compare.methods=[moments,likelihood,gan] compare.minutes=0.5\n",
-     compare, Use::required, Over::one},
-    {"ensemble", "train many networks on the same events: their mean and their spread", "NAME|FILE",
+     compare,
+     Use::required,
+     Over::one,
+     {},
+     {run::settings_group<CompareConfig>("compare", "which methods `sagips compare` lets run")}},
+    {"ensemble",
+     "train many networks on the same events: their mean and their spread",
+     "NAME|FILE",
      source_help,
      "  sagips ensemble proxy1d --members 20\n"
      "  sagips ensemble proxy1d --members 10 --vary both\n"
      "  sagips ensemble proxy1d --grid generator.width=32,64 --grid batch.samples=16,32\n"
      "  sagips ensemble proxy1d --members 5 --ranks 2 exchange=arar_arar\n"
      "  mpirun -n 8 sagips ensemble proxy1d --members 40\n",
-     ensemble, Use::required, Over::all, ensemble_options()},
-    {"convergence", "compare exchanges, outer periods and numbers of ranks: residuals over time",
-     "NAME|FILE", source_help,
+     ensemble,
+     Use::required,
+     Over::all,
+     ensemble_options(),
+     {run::settings_group<study::EnsembleConfig>("ensemble",
+                                                 "how `sagips ensemble` trains many networks")}},
+    {"convergence",
+     "compare exchanges, outer periods and numbers of ranks: residuals over time",
+     "NAME|FILE",
+     source_help,
      "  sagips convergence proxy1d/cold --ranks 4 --members 5\n"
      "  sagips convergence proxy1d/cold --exchanges all_reduce,arar --ranks 2 --members 2\n"
      "  sagips convergence proxy1d/cold --exchanges arar_arar --outer-periods 1,5,20 "
      "exchanges.grouped.group_size=2\n"
      "  sagips convergence proxy1d/cold --exchanges arar_arar --over-ranks 1,2,4 --batch both\n",
-     convergence, Use::required, Over::one, convergence_options()},
-    {"closure", "repeat a closure test: are the errors what estimates scatter by?", "NAME|FILE",
+     convergence,
+     Use::required,
+     Over::one,
+     convergence_options(),
+     {run::settings_group<study::ConvergenceConfig>(
+         "convergence", "which trainings `sagips convergence` compares")}},
+    {"closure",
+     "repeat a closure test: are the errors what estimates scatter by?",
+     "NAME|FILE",
      source_help,
      "  sagips closure proxy1d --experiments 1000\n"
      "  sagips closure proxy1d/closure --experiments 100 --method gan\n"
      "  mpirun -n 8 sagips closure proxy1d --experiments 1000 solve.bootstraps=20\n",
-     closure, Use::required, Over::all, closure_options()},
+     closure,
+     Use::required,
+     Over::all,
+     closure_options(),
+     {run::settings_group<study::ClosureConfig>("closure", "what `sagips closure` repeats")}},
     {"simulate",
      "what each exchange would take on a cluster, with its real code on simulated ranks",
-     "NAME|FILE", source_help,
+     "NAME|FILE",
+     source_help,
      "  sagips simulate proxy1d/paper\n"
      "  sagips simulate proxy1d/paper --ranks 4,40,400 --exchanges ring,arar_arar,rabenseifner\n"
      "  sagips simulate proxy1d/paper --platform my_cluster.yaml simulate.scenario.compute_s=0.02\n"
@@ -112,7 +145,12 @@ const CommandEntry commands[] = {
      "  sagips simulate proxy1d/paper simulate.compute_from=runs/proxy1d/one_rank\n"
      "  sagips simulate gaussians/many_ranks --convergence --ranks 64 "
      "simulate.scenario.compute_s=0.005\n",
-     simulate, Use::required, Over::one, simulate_options()},
+     simulate,
+     Use::required,
+     Over::one,
+     simulate_options(),
+     {run::settings_group<study::SimulateConfig>(
+         "simulate", "what `sagips simulate` lets run on a simulated cluster")}},
     {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
      "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n",
@@ -133,6 +171,7 @@ const CommandEntry commands[] = {
      Over::first,
      {{"out", "FILE", "the page; default: report.html in the run's folder, or here for several"},
       {"figures", "FOLDER", "every figure there, too, as SVG, PDF, PNG and CSV"}},
+     {},
      "RUN...",
      "further runs, to compare"},
     {"new", "write a working folder for a stage or a program of your own", "KIND",
@@ -239,14 +278,30 @@ void assign_options(std::vector<std::string>& assignments, const Arguments& argu
   }
 }
 
+record::Start start_of(const Arguments& arguments) {
+  return record::start_of(arguments.options.count("fresh") > 0,
+                          arguments.options.count("override") > 0);
+}
+
+void say_report(const std::string& page) {
+  if (!page.empty()) std::cout << "report: " << page << std::endl;
+}
+
+Workloads known_workloads(const std::vector<problem::WorkloadEntry>& workloads) {
+  Workloads known("workload");
+  for (const auto& entry : workloads) known.add(entry.name, entry);
+  for (const CommandEntry& entry : commands)
+    known.groups.insert(known.groups.end(), entry.settings.begin(), entry.settings.end());
+  return known;
+}
+
 int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& workloads) {
   std::signal(SIGUSR1, SIG_IGN);  // asks a training for a checkpoint; nobody else minds
   nn::keep_freed_memory();
   std::unique_ptr<comm::Ranks> ranks;
   return guarded(ranks, [&] {
     ranks = make_ranks();
-    Workloads known("workload");
-    for (const auto& entry : workloads) known.add(entry.name, entry);
+    const Workloads known = known_workloads(workloads);
 
     CLI::App app("SAGIPS finds the parameters behind measured events.", "sagips");
     app.set_version_flag("--version",

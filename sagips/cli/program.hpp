@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "sagips/problem/workload.hpp"
+#include "sagips/run/settings.hpp"
 
 namespace sagips::cli {
 
@@ -9,5 +10,8 @@ namespace sagips::cli {
 /// sagips::cli::run(argc, argv, {mine}); }` Every exception becomes one line on standard error.
 /// Returns the exit code (core::ExitCode).
 int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& workloads);
+
+/// These workloads with the settings that the commands have registered: what reads a config of theirs.
+run::Workloads known_workloads(const std::vector<problem::WorkloadEntry>& workloads);
 
 }  // namespace sagips::cli

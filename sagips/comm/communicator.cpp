@@ -1,6 +1,7 @@
 #include "sagips/comm/communicator.hpp"
 
 #include <sched.h>
+#include <cstdlib>
 
 #include <algorithm>
 #include <chrono>
@@ -65,5 +66,7 @@ std::vector<int> number_nodes(const std::vector<int>& lowest) {
   for (const int rank : lowest) nodes.push_back(number[rank]);
   return nodes;
 }
+
+void Communicator::abort_alone(int exit_code) { std::_Exit(exit_code); }
 
 }  // namespace sagips::comm

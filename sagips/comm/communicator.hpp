@@ -101,6 +101,8 @@ class Communicator {
   virtual void touched(std::size_t) {}
   /// Ends all ranks of the job with this exit code, now.
   [[noreturn]] virtual void abort(int exit_code) = 0;
+  /// Ends this process alone, without a goodbye to the others, whose launcher is about to end them, too.
+  [[noreturn]] static void abort_alone(int exit_code);
   /// "MPI (Open MPI 4.1.4)", "threads"
   virtual std::string description() const = 0;
 

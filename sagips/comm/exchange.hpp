@@ -51,7 +51,8 @@ struct Site {
 struct Promise {
   bool exact = false;   ///< afterwards all ranks of the job hold the same mean of all, bit for bit
   bool waits = true;    ///< needs the other ranks to come; false: never waits for anybody
-  bool repeats = true;  ///< the same run gives the same numbers: resumes bit for bit
+  bool repeats = true;  ///< the same run gives the same numbers, bit for bit
+  bool resumes = true;  ///< from a given state it gives the same numbers, bit for bit
 };
 
 /// How old what was read one-sidedly has been. Age: epochs of the fastest rank between writing and

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstddef>
 #include <memory>
+#include <span>
 
 #include "sagips/comm/board.hpp"
 #include "sagips/comm/communicator.hpp"
@@ -54,5 +56,11 @@ enum class ControlTag : int {
 };
 
 inline int tag_of(ControlTag tag) { return static_cast<int>(tag); }
+
+/// A plain value as the bytes of a message.
+template <class Pod>
+std::span<std::byte> bytes_of(Pod& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
 
 }  // namespace sagips::comm

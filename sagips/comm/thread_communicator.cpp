@@ -234,6 +234,9 @@ class ThreadCommunicator final : public Communicator {
     return made;
   }
 
+  std::int64_t now_ns() const override {
+    return team_.config.clock_ns ? team_.config.clock_ns->load() : comm::now_ns();
+  }
   void abort(int exit_code) override { std::_Exit(exit_code); }
   std::string description() const override { return size() == 1 ? "one process" : "threads"; }
 

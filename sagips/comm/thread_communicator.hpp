@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@ struct ThreadTeamConfig {
   std::vector<int> nodes{};      ///< the node each rank pretends to sit on; empty: all on one
   std::uint64_t delay_seed = 0;  ///< with maximum_delay_us: which message is how late
   double maximum_delay_us = 0;   ///< each message arrives up to this much later
+  const std::atomic<std::int64_t>* clock_ns = nullptr;  ///< what `now_ns` shows; none: the real one
 };
 
 /// Runs `body` once a rank, each on a thread of its own, and joins them. One that throws ends the

@@ -73,8 +73,10 @@ void Log::error(const std::string& line) {
   sinks_->logger.log(spdlog::level::err, spdlog::string_view_t(line));
 }
 
-void Log::set_terminal(bool on) {
+bool Log::set_terminal(bool on) {
+  const bool before = sinks_->terminal->level() != spdlog::level::off;
   sinks_->terminal->set_level(on ? spdlog::level::trace : spdlog::level::off);
+  return before;
 }
 
 void Log::flush() { sinks_->logger.flush(); }

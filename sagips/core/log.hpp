@@ -22,8 +22,8 @@ class Log {
   void info(const std::string& line);
   void warning(const std::string& line);
   void error(const std::string& line);
-  /// Silences the terminal (a live display owns it); files go on.
-  void set_terminal(bool on);
+  /// Silences the terminal (a live display owns it); files go on. Returns what was set before.
+  bool set_terminal(bool on);
   void flush();
 
  private:

@@ -80,4 +80,9 @@ Dataset subsample(const Dataset& dataset, double fraction, const core::RandomStr
 std::pair<Dataset, Dataset> hold_out(const Dataset& dataset, double held_out,
                                      const core::RandomStream& stream);
 
+/// Splits at random into `count` parts of equal size, give or take one event: (all but part `number`,
+/// counted from 0, and that part). throws: ConfigError when there are fewer events than parts
+std::pair<Dataset, Dataset> fold(const Dataset& dataset, std::int64_t number, std::int64_t count,
+                                 const core::RandomStream& stream);
+
 }  // namespace sagips::data

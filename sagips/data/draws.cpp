@@ -81,6 +81,12 @@ Dataset in_file_order(const Dataset& dataset, std::span<std::int64_t> rows) {
   return chosen_events(dataset, index);
 }
 
+// The first `aside` of these rows, behind all others.
+std::pair<Dataset, Dataset> set_aside(const Dataset& dataset, std::span<std::int64_t> rows,
+                                      std::size_t aside) {
+  return {in_file_order(dataset, rows.subspan(aside)), in_file_order(dataset, rows.first(aside))};
+}
+
 }  // namespace
 
 torch::Tensor draw_events(const Dataset& dataset, std::int64_t count,
@@ -121,9 +127,19 @@ std::pair<Dataset, Dataset> hold_out(const Dataset& dataset, double held_out,
   auto aside = std::llround(held_out * static_cast<double>(dataset.size()));
   if (held_out > 0.0) aside = std::clamp<long long>(aside, 1, dataset.size() - 1);
   std::vector<std::int64_t> rows = shuffled_rows(dataset.size(), stream);
-  const auto [held, trained] = std::pair(std::span(rows).first(static_cast<std::size_t>(aside)),
-                                         std::span(rows).subspan(static_cast<std::size_t>(aside)));
-  return {in_file_order(dataset, trained), in_file_order(dataset, held)};
+  return set_aside(dataset, rows, static_cast<std::size_t>(aside));
+}
+
+std::pair<Dataset, Dataset> fold(const Dataset& dataset, std::int64_t number, std::int64_t count,
+                                 const core::RandomStream& stream) {
+  if (count < 2 || number < 0 || number >= count || dataset.size() < count)
+    throw ConfigError("", text("there is no fold ", number, " of ", count, " of ", dataset.size(),
+                               " events. Ask for 2 folds or more, at most one an event."));
+  std::vector<std::int64_t> rows = shuffled_rows(dataset.size(), stream);
+  const core::RowShare part{static_cast<std::size_t>(number), static_cast<std::size_t>(count)};
+  const auto first = rows.begin() + static_cast<std::ptrdiff_t>(part.first(rows.size()));
+  std::rotate(rows.begin(), first, rows.end());
+  return set_aside(dataset, rows, part.size(rows.size()));
 }
 
 }  // namespace sagips::data

@@ -41,10 +41,11 @@ std::string type_name(const std::type_info& type);
 /// (default: false).
 class Stage {
  public:
+  // Implicit: a user writes Pipeline{MyStage{}}.
   template <class T>
-  requires(EventStage<T> || TensorStage<T>) Stage(T stage)
-      : held_(std::make_shared<const Held<T>>(std::move(stage))) {
-  }  // implicit: a user writes Pipeline{MyStage{}}
+  requires(!std::same_as<T, Stage> && (EventStage<T> || TensorStage<T>))
+      Stage(T stage)  // NOLINT(google-explicit-constructor)
+      : held_(std::make_shared<const Held<T>>(std::move(stage))) {}
 
   /// The differentiable form, for training.
   Events operator()(Events input, Noise& noise) const {

@@ -95,7 +95,7 @@ void MlpPasses::Layer::pack(const float* weight, const float* new_bias) {
 }
 
 MlpPasses::MlpPasses(const MlpShape& shape, std::int64_t block_rows,
-                     std::shared_ptr<const Products> library,
+                     const std::shared_ptr<const Products>& library,
                      std::shared_ptr<const Products> between_layers)
     : shape_(shape),
       block_rows_(whole_panels(block_rows)),

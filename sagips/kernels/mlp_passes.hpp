@@ -43,7 +43,8 @@ class MlpPasses {
   /// block_rows is rounded up to whole panels of 32.
   /// between_layers: multiplies between hidden layers, where almost all of the work is; null: the
   /// library does that, too
-  MlpPasses(const MlpShape& shape, std::int64_t block_rows, std::shared_ptr<const Products> library,
+  MlpPasses(const MlpShape& shape, std::int64_t block_rows,
+            const std::shared_ptr<const Products>& library,
             std::shared_ptr<const Products> between_layers = nullptr);
 
   /// Takes the weights that the following passes use.

@@ -10,7 +10,6 @@
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/registry.hpp"
 #include "sagips/env/environment.hpp"
-#include "sagips/problem/rank_place.hpp"
 
 namespace sagips::problem {
 
@@ -78,50 +77,8 @@ struct SimpleWorkload {
   std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
   std::vector<DensityCurve> densities{};
 
-  operator WorkloadEntry() const;  // implicit: a user hands it over where entries are taken
+  // Implicit: a user hands it over where entries are taken.
+  operator WorkloadEntry() const;  // NOLINT(google-explicit-constructor)
 };
-
-/// What of the data serves as held-out events.
-enum class Split { all_training, held_out };
-
-/// What belongs to one of several channels.
-struct ChannelSettings {
-  bool enabled = true;
-  double weight = 1;
-  std::int64_t toy_events = 0;  ///< 0: as many as `toy.events` says
-  data::DatasetConfig data;     ///< what its file_fields list; the rest is common to all channels
-
-  void fields(core::FieldList& list);
-};
-
-struct DataSettings {
-  data::DatasetConfig data;
-  std::int64_t toy_events = 100000;  ///< made at the parameters' toy values when data.file is empty
-  std::map<std::string, ChannelSettings> channels;  ///< by name; empty: the workload has one
-
-  /// Lists `channels` where a workload has several.
-  void channel_fields(core::FieldList& list, const Workload& workload);
-};
-
-/// The workload's channels without those that are switched off.
-/// throws: ConfigError when none is left
-std::vector<ChannelPlan> channels_in_use(const Workload& workload, const DataSettings& settings);
-
-/// What a rank of several gets of the data.
-struct DataShare {
-  RankPlace place;
-  bool sharded = false;  ///< each rank reads rows of its own from the file
-  bool divided = false;  ///< the ranks take parts of the training events that do not overlap
-  double fraction = 1;   ///< of the training events, drawn without replacement by each rank
-  /// Gives every rank what `load` gives on one of them; empty: each rank loads. collective
-  using Load = std::function<data::Dataset()>;
-  std::function<data::Dataset(const Load& load)> distribute;
-};
-
-/// Loads or makes the data of each channel and puts the environment together. Runs the pipelines'
-/// dry run first.
-/// throws: ConfigError when there are more ranks than events; what data::load_dataset and Pipeline::check throw
-env::Environment make_environment(const Workload& workload, const DataSettings& settings,
-                                  Split split, std::uint64_t seed, const DataShare& share = {});
 
 }  // namespace sagips::problem

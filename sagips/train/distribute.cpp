@@ -6,7 +6,7 @@ namespace sagips::train {
 
 namespace {
 
-// A data set as one run of bytes: counts, names, reference numbers, then the arrays.
+// Data sets as one run of bytes: of each counts, names, reference numbers, then the arrays.
 class Packer {
  public:
   void number(std::uint64_t value) { append(&value, sizeof(value)); }
@@ -58,8 +58,7 @@ class Unpacker {
   std::size_t at_ = 0;
 };
 
-std::vector<std::byte> pack(const data::Dataset& dataset) {
-  Packer packer;
+void pack(Packer& packer, const data::Dataset& dataset) {
   packer.number(static_cast<std::uint64_t>(dataset.size()));
   packer.number(static_cast<std::uint64_t>(dataset.dimensions()));
   packer.number(static_cast<std::uint64_t>(dataset.weights ? 1 : 0));
@@ -73,11 +72,9 @@ std::vector<std::byte> pack(const data::Dataset& dataset) {
   }
   packer.floats(dataset.values);
   if (dataset.weights) packer.floats(*dataset.weights);
-  return packer.take();
 }
 
-data::Dataset unpack(std::span<const std::byte> bytes) {
-  Unpacker unpacker(bytes);
+data::Dataset unpack(Unpacker& unpacker) {
   data::Dataset dataset;
   const auto events = static_cast<std::int64_t>(unpacker.number<std::uint64_t>());
   const auto dimensions = static_cast<std::int64_t>(unpacker.number<std::uint64_t>());
@@ -96,16 +93,20 @@ data::Dataset unpack(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-data::Dataset distribute(comm::Ranks& ranks, const problem::DataShare::Load& load) {
-  if (ranks.size() == 1) return load();
-  std::vector<std::byte> bytes;
-  data::Dataset own;
+std::vector<data::Dataset> distribute(comm::Ranks& ranks, std::vector<data::Dataset> events) {
+  if (ranks.size() == 1) return events;
+  Packer packer;
   if (ranks.is_first()) {
-    own = load();
-    bytes = pack(own);
+    packer.number(static_cast<std::uint64_t>(events.size()));
+    for (const data::Dataset& dataset : events) pack(packer, dataset);
   }
+  std::vector<std::byte> bytes = packer.take();
   ranks.broadcast(bytes);
-  return ranks.is_first() ? own : unpack(bytes);
+  if (ranks.is_first()) return events;
+  Unpacker unpacker(bytes);
+  for (auto count = unpacker.number<std::uint64_t>(); count > 0; --count)
+    events.push_back(unpack(unpacker));
+  return events;
 }
 
 }  // namespace sagips::train

@@ -1,12 +1,12 @@
 #pragma once
+#include <vector>
+
 #include "sagips/comm/ranks.hpp"
 #include "sagips/data/dataset.hpp"
-#include "sagips/problem/workload.hpp"
 
 namespace sagips::train {
 
-/// Rank 0 loads, everybody gets the same events. collective
-/// throws: what `load` throws, on rank 0
-data::Dataset distribute(comm::Ranks& ranks, const problem::DataShare::Load& load);
+/// Rank 0's data sets for everybody; the others give none. collective
+std::vector<data::Dataset> distribute(comm::Ranks& ranks, std::vector<data::Dataset> events);
 
 }  // namespace sagips::train

@@ -71,19 +71,19 @@ TEST(ClosureCommand, CountsExperimentsThatFail) {
 
 TEST(ClosureCommand, GoesOnWhereItWasStopped) {
   Scratch scratch;
-  const std::string command = "closure proxy1d --experiments 12 run.figures=false" + tiny_study;
+  const std::string command = "closure proxy1d --experiments 20 run.figures=false" + tiny_study;
   const Outcome stopped =
       scratch.run("{ " SAGIPS_PROGRAM " " + command +
-                  " & study=$!; for i in $(seq 2000); do [ $(cat " + folder +
-                  "experiments/*.jsonl 2>/dev/null | wc -l) -ge 3 ] && break; sleep 0.02; done;"
+                  " & study=$!; for i in $(seq 5000); do [ $(cat " + folder +
+                  "experiments/*.jsonl 2>/dev/null | wc -l) -ge 1 ] && break; sleep 0.02; done;"
                   " kill -TERM $study; wait $study; }");
   EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
   const std::size_t before = experiments(scratch).size();
-  EXPECT_GE(before, 3u);
-  EXPECT_LT(before, 12u) << "stopped before its end";
+  EXPECT_GE(before, 1u);
+  EXPECT_LT(before, 20u) << "stopped before its end";
   const Outcome resumed = scratch.sagips(command);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_EQ(experiments(scratch).size(), 12u);
+  EXPECT_EQ(experiments(scratch).size(), 20u);
   Scratch undisturbed;
   ASSERT_EQ(undisturbed.sagips(command).exit_code, 0);
   EXPECT_EQ(scratch.read(folder + "closure.csv"), undisturbed.read(folder + "closure.csv"));

@@ -193,7 +193,7 @@ TEST(Commands, InterruptedTrainingLeavesAUsableResult) {
   const Outcome run = scratch.run(
       "{ " SAGIPS_PROGRAM
       " train proxy1d run.name=a run.figures=false toy.events=2000 train.epochs=100000000"
-      " batch.samples=4 batch.events=8 & training=$!; for i in $(seq 600); do"
+      " batch.samples=4 batch.events=8 & training=$!; for i in $(seq 1000); do"
       " [ -s runs/proxy1d/a/metrics.jsonl ] && break; sleep 0.1; done;"  // it trains now
       " kill -INT $training; wait $training; }");
   EXPECT_EQ(run.exit_code, 3) << run.err;

@@ -152,7 +152,7 @@ TEST_P(StoppedEnsemble, GoesOnWhereItWas) {
   const std::string first = study_folder + "members/proxy1d/seed_001/results.json";
   const Outcome stopped =
       scratch.run("{ " SAGIPS_PROGRAM " ensemble proxy1d --members 3" + longer +
-                  " & study=$!; for i in $(seq 2000); do grep -q '\"done\"' " + study_folder +
+                  " & study=$!; for i in $(seq 5000); do grep -q '\"done\"' " + study_folder +
                   "study.json 2>/dev/null && break; sleep 0.02; done; kill -" + GetParam() +
                   " $study; wait $study; }");
   EXPECT_EQ(stopped.exit_code, GetParam() == "TERM" ? 3 : 137) << stopped.err;
@@ -178,7 +178,7 @@ TEST(EnsembleCommand, CompletesMembersThatWereStoppedWithoutACheckpoint) {
       "run.figures=false ensemble.at_once=1";
   const std::string first = study_folder + "members/proxy1d/seed_001/";
   const Outcome stopped = scratch.run("{ " SAGIPS_PROGRAM " " + command +
-                                      " & study=$!; for i in $(seq 2000); do [ -s " + first +
+                                      " & study=$!; for i in $(seq 5000); do [ -s " + first +
                                       "metrics.jsonl ] && break; sleep 0.02; done;"
                                       " kill -TERM $study; wait $study; }");
   EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
@@ -193,10 +193,16 @@ TEST(EnsembleCommand, TakesMoreMembersWithOverrideButNoOtherTraining) {
   Scratch scratch;
   const std::string slow =
       tiny_members + "train.epochs=100000000 run.figures=false ensemble.at_once=1";
-  const Outcome stopped =
-      scratch.run("timeout --foreground --preserve-status -s TERM 3 " SAGIPS_PROGRAM
-                  " ensemble proxy1d --members 2" +
-                  slow);
+  // stopped once a member trains: its metrics grow, also beyond those of before
+  const auto stopped_with = [&](const std::string& options) {
+    const std::string metrics =
+        "$(cat " + study_folder + "members/*/*/metrics.jsonl 2>/dev/null | wc -c)";
+    return scratch.run(
+        "{ before=" + metrics + "; " SAGIPS_PROGRAM " ensemble proxy1d " + options + slow +
+        " & study=$!; for i in $(seq 5000); do [ " + metrics +
+        " -gt $before ] && break; sleep 0.02; done; kill -TERM $study; wait $study; }");
+  };
+  const Outcome stopped = stopped_with("--members 2");
   EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
   const Outcome changed =
       scratch.sagips("ensemble proxy1d --override --members 3" + slow + " batch.samples=5");
@@ -209,10 +215,7 @@ TEST(EnsembleCommand, TakesMoreMembersWithOverrideButNoOtherTraining) {
   const Outcome other = scratch.sagips("ensemble proxy1d --override --members 2 --ranks 2" + slow);
   EXPECT_EQ(other.exit_code, 2) << "members on other ranks could not be compared";
   EXPECT_NE(other.err.find("ensemble.ranks: 1 -> 2"), std::string::npos) << other.err;
-  const Outcome more =
-      scratch.run("timeout --foreground --preserve-status -s TERM 3 " SAGIPS_PROGRAM
-                  " ensemble proxy1d --override --members 3" +
-                  slow);
+  const Outcome more = stopped_with("--override --members 3");
   EXPECT_EQ(more.exit_code, 3) << more.err;
   EXPECT_EQ(study_of(scratch).members.size(), 3u);
   EXPECT_EQ(in_state(scratch, StudyMember::State::failed), 0u) << more.err;

@@ -1,4 +1,4 @@
-#include "sagips/cli/simulate/many_ranks.hpp"
+#include "sagips/run/many_ranks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ namespace {
 
 using namespace sagips;
 
-cli::Workloads workloads() {
-  cli::Workloads known("workload");
+run::Workloads workloads() {
+  run::Workloads known("workload");
   known.add("gaussians", workloads::gaussians_workload());
   return known;
 }
@@ -24,8 +24,8 @@ cli::Workloads workloads() {
 record::SimulatedCourse trained(std::vector<std::string> assignments) {
   for (const char* small : {"train.epochs=6", "train.evaluate_every=3", "toy.events=2000"})
     assignments.emplace_back(small);
-  const cli::Job job = cli::read_job(workloads(), "gaussians/many_ranks", assignments);
-  cli::ManyRanks ranks(job, 4);
+  const run::Job job = run::read_job(workloads(), "gaussians/many_ranks", assignments);
+  run::ManyRanks ranks(job, 4);
   comm::run_ranks({.ranks = 4, .nodes = {0, 0, 1, 1}}, [&](comm::Communicator& communicator) {
     torch::set_num_threads(1);
     ranks.train(communicator, {});
@@ -65,8 +65,8 @@ TEST(ManyRanks, RepeatBitForBitWhoeverIsFirst) {
 TEST(ManyRanks, RefuseWhatSimulatedRanksCannotDo) {
   for (const char* assignment : {"generator.start=moments", "exchange=auto", "train.epochs=0",
                                  "train.minutes=1", "early_stop.patience=3"}) {
-    const cli::Job job = cli::read_job(workloads(), "gaussians/many_ranks", {assignment});
-    EXPECT_THROW(cli::ManyRanks(job, 4), core::ConfigError) << assignment;
+    const run::Job job = run::read_job(workloads(), "gaussians/many_ranks", {assignment});
+    EXPECT_THROW(run::ManyRanks(job, 4), core::ConfigError) << assignment;
   }
 }
 

@@ -256,7 +256,7 @@ class StandIn(Folder):
         job = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 40; exec "$@"', "bash", self.program, "simulate",
                               "proxy1d", "--ranks", "4,8", "--exchanges", exchanges, "simulate.at_once=1",
                               "simulate.stragglers=false", "simulate.scenario.compute_s=1e-3", "run.name=s", *arguments],
-                             cwd=self.scratch.name, check=False, capture_output=True, text=True, timeout=60)
+                             cwd=self.scratch.name, check=False, capture_output=True, text=True, timeout=240)
         self.assertEqual(job.returncode, 1, job.stderr)
         self.assertIn("cannot be written", job.stderr.splitlines()[-1])
         with open(self.folder + "/status.json") as file:
@@ -320,12 +320,12 @@ class StandIn(Folder):
         """Of a command that is interrupted after its first simulation, when the second one has an output file."""
         job = self.start(*arguments)
         done = self.folder + "/simulations"
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline and not (
                 os.path.isdir(done) and len([name for name in os.listdir(done) if name.endswith(".txt")]) > 1):
             time.sleep(0.01)
         job.send_signal(signal.SIGINT)
-        output, _ = job.communicate(timeout=60)
+        output, _ = job.communicate(timeout=120)
         self.assertEqual(job.returncode, 3, output)
         return output
 

@@ -6,6 +6,7 @@
 
 #include "sagips/core/error.hpp"
 #include "tests/comm/hand_driven.hpp"
+#include "tests/comm/lockstep.hpp"
 #include "tests/core/message_of.hpp"
 
 namespace sagips::comm::testing {
@@ -30,6 +31,52 @@ TEST(Auto, SaysWhatItMeasuredAndChooses) {
         kit.gather(std::hash<std::string>()(dynamic_cast<const Auto&>(driven.exchange()).choice()));
     for (const auto choice : choices) EXPECT_EQ(choice, choices[0]) << "all ranks agree";
   });
+}
+
+/// Takes a known time.
+class Timed final : public Exchange {
+ public:
+  Timed(LockstepTeam& team, std::int64_t call_ns) : team_(team), call_ns_(call_ns) {}
+  Task gradients(ReplicaView, Step) override {
+    team_.clock_ns += call_ns_;
+    co_return;
+  }
+  Cost cost(std::size_t, Step) const override { return {}; }
+  Promise promise() const override { return {.exact = true}; }
+  std::vector<int> partners(Step) const override { return {}; }
+  std::string description() const override { return "timed"; }
+
+ private:
+  LockstepTeam& team_;
+  std::int64_t call_ns_;
+};
+
+/// An `auto` of two, on one rank with a clock of its own.
+struct Race {
+  explicit Race(std::int64_t first_ns, std::int64_t second_ns) {
+    std::vector<Auto::Candidate> candidates;
+    candidates.push_back({"first", std::make_unique<Timed>(team, first_ns)});
+    candidates.push_back({"second", std::make_unique<Timed>(team, second_ns)});
+    measured = std::make_unique<Auto>(quick().automatic, kit.site(5), std::move(candidates));
+  }
+  LockstepTeam team{{0}};
+  LockstepCommunicator communicator{team, 0};
+  Kit kit{communicator};
+  std::unique_ptr<Auto> measured;
+};
+
+TEST(Auto, LetsTheClockChooseAndASavedChoiceStay) {
+  const Race one(3000, 5000);
+  Race other(3000, 2000);
+  EXPECT_EQ(one.measured->description(), "auto: timed, of first 3 us, second 5 us");
+  EXPECT_EQ(one.measured->choice(), "first");
+  EXPECT_EQ(other.measured->choice(), "second");
+  EXPECT_FALSE(other.measured->promise().repeats) << "two runs may choose differently";
+  EXPECT_TRUE(other.measured->promise().resumes);
+  State state;
+  one.measured->give_state(state);
+  other.measured->take_state(state);
+  EXPECT_EQ(other.measured->choice(), "first");
 }
 
 TEST(Auto, LeavesSharedMemoryOutWhereThereAreSeveralNodes) {

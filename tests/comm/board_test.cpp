@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <csignal>
 
 #include "sagips/core/text.hpp"
 #include "tests/comm/forked_node.hpp"
-#include "tests/comm/kit.hpp"
+#include "tests/comm/lockstep.hpp"
 
 namespace sagips::comm::testing {
 namespace {
@@ -64,28 +65,26 @@ TEST(Board, RemembersWhenTheLastCallsBegan) {
 }
 
 TEST(Board, BlamesThePartnerWithTheFewestCalls) {
-  on_threads({.ranks = 4}, [](Kit& kit) {
-    const auto calls = std::array<std::uint64_t, 4>{5, 3, 4, 1};
-    const int rank = kit.communicator.rank();
-    kit.board.begin_call(0, calls[static_cast<std::size_t>(rank)], now_ns());
-    kit.barrier();
-    EXPECT_EQ(kit.board.culprit({0, 1, 2}, 0, 5), 1);
-    EXPECT_EQ(kit.board.culprit({0, 1, 2, 3}, 0, 5), 3);
-    EXPECT_EQ(kit.board.culprit({0}, 0, 5), -1) << "it has come";
-    kit.barrier();
-  });
+  LockstepNode node({0, 0, 0, 0});
+  const auto calls = std::array<std::uint64_t, 4>{5, 3, 4, 1};
+  for (std::size_t rank = 0; rank < calls.size(); ++rank)
+    node.kit(rank).board.begin_call(0, calls[rank], node.team.clock_ns);
+  for (std::size_t rank = 0; rank < calls.size(); ++rank) {
+    const Board& board = node.kit(rank).board;
+    EXPECT_EQ(board.culprit({0, 1, 2}, 0, 5), 1);
+    EXPECT_EQ(board.culprit({0, 1, 2, 3}, 0, 5), 3);
+    EXPECT_EQ(board.culprit({0}, 0, 5), -1) << "it has come";
+  }
 }
 
 TEST(Board, BlamesThePartnerThatGivesNoSignOfLifeWhenAllHaveCome) {
   constexpr std::int64_t ten_seconds_ns = 10'000'000'000;
-  on_threads({.ranks = 3}, [](Kit& kit) {
-    const bool hangs = kit.communicator.rank() == 2;
-    kit.board.begin_call(0, 7, now_ns() - (hangs ? ten_seconds_ns : 0));
-    kit.barrier();
-    EXPECT_EQ(kit.board.culprit({0, 1, 2}, 0, 7), 2);
-    EXPECT_EQ(kit.board.culprit({0, 1}, 0, 7), -1);
-    kit.barrier();
-  });
+  LockstepNode node({0, 0, 0});
+  node.team.clock_ns = 2 * ten_seconds_ns;
+  for (std::size_t rank = 0; rank < 3; ++rank)
+    node.kit(rank).board.begin_call(0, 7, node.team.clock_ns - (rank == 2 ? ten_seconds_ns : 0));
+  EXPECT_EQ(node.kit(0).board.culprit({0, 1, 2}, 0, 7), 2);
+  EXPECT_EQ(node.kit(1).board.culprit({0, 1}, 0, 7), -1);
 }
 
 TEST(Board, ShowsSignsOfLife) {

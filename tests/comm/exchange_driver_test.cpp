@@ -2,22 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <chrono>
-#include <thread>
-
 #include "sagips/core/text.hpp"
-#include "tests/comm/kit.hpp"
+#include "tests/comm/lockstep.hpp"
 #include "tests/core/message_of.hpp"
 
 namespace sagips::comm::testing {
 namespace {
 
 using sagips::testing::message_of;
-
-void sleep_ms(int milliseconds) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-}
 
 /// A replica and the driver of its exchange.
 struct Driven {
@@ -34,84 +26,89 @@ struct Driven {
   ExchangeDriver driver;
 };
 
-/// Both ranks' reports of one call of a ring, to which the second comes 50 ms late.
-std::array<ExchangeReport, 2> reports_of_a_late_rank() {
-  std::array<ExchangeReport, 2> reports;
-  on_threads({.ranks = 2}, [&](Kit& kit) {
-    Driven driven(kit.site(1000), "ring");
-    kit.barrier();
-    if (kit.communicator.rank() == 1) sleep_ms(50);
-    driven.start();
-    driven.driver.finish();
-    EXPECT_EQ(driven.gradients, std::vector<float>(1000, 0.5F));
-    reports[static_cast<std::size_t>(kit.communicator.rank())] = driven.driver.report();
-  });
-  return reports;
-}
+/// Two ranks of a node, polled by the test, which also sets their clock.
+struct TwoRanks {
+  explicit TwoRanks(const std::string& exchange)
+      : first(node.kit(0).site(1000), exchange), second(node.kit(1).site(1000), exchange) {
+    node.team.clock_ns = 1'000'000'000;
+  }
+  void pass_ms(std::int64_t milliseconds) { node.team.clock_ns += milliseconds * 1'000'000; }
+  void deliver() { ++node.team.sweep; }
 
-/// Times hold when the machine is not busy with others: one of 20 attempts is enough.
-template <class Holds>
-bool holds_once(Holds holds) {
-  for (int attempt = 0; attempt < 20; ++attempt)
-    if (holds()) return true;
-  return false;
-}
+  LockstepNode node{{0, 0}};
+  Driven first, second;
+};
 
 TEST(ExchangeDriver, KeepsWaitingForALateRankApartFromItsOwnTime) {
-  EXPECT_TRUE(holds_once([] {
-    const auto [prompt, late] = reports_of_a_late_rank();
-    EXPECT_GT(prompt.waiting_s, 0.03);
-    return late.waiting_s < 0.005 && prompt.waiting_s < 0.06 && prompt.exposed_s < 0.01;
-  }));
+  TwoRanks ranks("ring");
+  ranks.first.start();
+  int looks = 0;
+  ranks.node.communicator(0).while_waiting = [&] {
+    ++looks;
+    if (looks == 1) ranks.pass_ms(50);
+    if (looks == 1) ranks.second.start();
+    if (looks == 2) ranks.pass_ms(2);
+    if (looks == 2) ranks.deliver();
+  };
+  ranks.first.driver.finish();
+  ranks.second.driver.finish();
+  const ExchangeReport prompt = ranks.first.driver.report(), late = ranks.second.driver.report();
+  EXPECT_DOUBLE_EQ(prompt.waiting_s, 0.050) << "until the other one has begun";
+  EXPECT_DOUBLE_EQ(prompt.exposed_s, 0.002) << "what its message took";
+  EXPECT_EQ(prompt.hidden_s, 0);
+  EXPECT_EQ(late.waiting_s, 0);
+  EXPECT_EQ(late.exposed_s, 0);
+  EXPECT_EQ(ranks.first.gradients, std::vector<float>(1000, 0.5F));
+  EXPECT_EQ(ranks.second.gradients, ranks.first.gradients);
 }
 
 TEST(ExchangeDriver, CountsAsHiddenWhatCameWhileTheRankComputed) {
-  EXPECT_TRUE(holds_once([] {
-    bool holds = false;
-    on_threads({.ranks = 2, .delay_seed = 2, .maximum_delay_us = 20000}, [&](Kit& kit) {
-      Driven driven(kit.site(1000), "ring");
-      kit.barrier();
-      driven.start();
-      for (int k = 0; k < 1000 && driven.driver.in_flight(); ++k) {
-        sleep_ms(5);
-        driven.driver.progress();
-      }
-      EXPECT_FALSE(driven.driver.in_flight()) << "progress alone brings it home";
-      driven.driver.finish();
-      const ExchangeReport report = driven.driver.report();
-      if (kit.communicator.rank() == 0)
-        holds = report.hidden_s > 0.003 && report.waiting_s + report.exposed_s < 0.001;
-    });
-    return holds;
-  }));
+  TwoRanks ranks("ring");
+  ranks.first.start();
+  ranks.second.start();
+  ranks.first.driver.progress();
+  EXPECT_TRUE(ranks.first.driver.in_flight());
+  ranks.pass_ms(4);
+  ranks.deliver();
+  ranks.first.driver.progress();
+  EXPECT_FALSE(ranks.first.driver.in_flight()) << "progress alone brings it home";
+  ranks.pass_ms(5);
+  ranks.first.driver.finish();
+  const ExchangeReport report = ranks.first.driver.report();
+  EXPECT_DOUBLE_EQ(report.hidden_s, 0.004) << "until it had come, not until it was asked for";
+  EXPECT_EQ(report.waiting_s, 0);
+  EXPECT_EQ(report.exposed_s, 0);
 }
 
 TEST(ExchangeDriver, HidesNothingAfterTheExchangeIsOver) {
-  on_threads({.ranks = 1}, [](Kit& kit) {
-    Driven driven(kit.site(10), "none");
-    driven.start();
-    sleep_ms(20);
-    driven.driver.finish();
-    EXPECT_EQ(driven.driver.report().hidden_s, 0) << "nothing was under way";
-  });
+  TwoRanks ranks("none");
+  ranks.first.start();
+  ranks.pass_ms(20);
+  ranks.first.driver.finish();
+  EXPECT_EQ(ranks.first.driver.report().hidden_s, 0) << "nothing was under way";
 }
 
 TEST(ExchangeDriver, TimesTheMixingOfWeights) {
-  on_threads({.ranks = 2}, [](Kit& kit) {
-    Driven driven(kit.site(10), "gossip");
-    kit.barrier();
-    driven.weights.assign(10, static_cast<float>(kit.communicator.rank()));
-    driven.start();
-    driven.driver.finish();
-    const double before = driven.driver.report().exposed_s + driven.driver.report().waiting_s;
-    if (kit.communicator.rank() == 1) sleep_ms(20);
-    driven.after_update();
-    const double after = driven.driver.report().exposed_s + driven.driver.report().waiting_s;
-    EXPECT_EQ(driven.weights, std::vector<float>(10, 0.5F));
-    if (kit.communicator.rank() == 0) {
-      EXPECT_GT(after - before, 0.015);
-    }
-  });
+  TwoRanks ranks("gossip");
+  for (Driven* driven : {&ranks.first, &ranks.second}) {
+    driven->weights.assign(1000, driven == &ranks.first ? 0.0F : 1.0F);
+    driven->start();
+    driven->driver.finish();
+  }
+  int looks = 0;
+  ranks.node.communicator(0).while_waiting = [&] {
+    if (++looks > 1) return;
+    ranks.pass_ms(20);
+    ranks.deliver();
+    ranks.second.after_update();
+    ranks.deliver();
+  };
+  ranks.first.after_update();
+  const ExchangeReport report = ranks.first.driver.report();
+  EXPECT_EQ(ranks.first.weights, std::vector<float>(1000, 0.5F));
+  EXPECT_EQ(ranks.second.weights, ranks.first.weights);
+  EXPECT_DOUBLE_EQ(report.exposed_s + report.waiting_s, 0.020);
+  EXPECT_EQ(ranks.second.driver.report().exposed_s, 0);
 }
 
 // Both are under way at once and advance in different orders on different ranks.
@@ -144,6 +141,7 @@ TEST(ExchangeDriver, NamesThePartnerThatDoesNotCome) {
   run_ranks({.ranks = 2}, [](Communicator& communicator) {
     Kit kit(communicator, {.timeout_s = 0.2, .alarmed = {}});
     Driven driven(kit.site(10), "ring");
+    kit.barrier();  // rank 1 has shown its process
     if (communicator.rank() == 0) {
       driven.start();
       const std::string message = message_of<CommError>([&] { driven.driver.finish(); });

@@ -71,13 +71,14 @@ std::string cost_of(const Variant& variant, int ranks) {
 
 const char* word(bool holds) { return holds ? "yes" : "no"; }
 
-/// "yes | no | yes": exact, waits, repeats.
+/// "yes | no | yes | yes": exact, waits, repeats, resumes.
 std::string promise_of(const Variant& variant) {
-  if (variant.name == "auto") return "yes | yes | yes";  // takes its time to be made; all are exact
+  if (variant.name == "auto") return "yes | yes | no | yes";  // takes its time to be made
   const int per_node = variant.name == "shared_node" ? 16 : 4;
   const LockstepExchange made(variant.name, variant.config, nodes_of(16, per_node), 1, true);
   const Promise promise = made.ranks.front()->promise();
-  return core::text(word(promise.exact), " | ", word(promise.waits), " | ", word(promise.repeats));
+  return core::text(word(promise.exact), " | ", word(promise.waits), " | ", word(promise.repeats),
+                    " | ", word(promise.resumes));
 }
 
 std::string source_of(const std::string& folder, const std::string& name) {
@@ -87,8 +88,8 @@ std::string source_of(const std::string& folder, const std::string& name) {
 }
 
 void print_names(const std::string& folder) {
-  std::cout << "| exchange | what it is | when | exact | waits | repeats | source |\n"
-               "|---|---|---|---|---|---|---|\n";
+  std::cout << "| exchange | what it is | when | exact | waits | repeats | resumes | source |\n"
+               "|---|---|---|---|---|---|---|---|\n";
   const auto known = known_exchanges();
   std::set<std::string> seen;
   auto all = variants();

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   Board board(*communicator);
   Patience patience(
       *communicator, board,
-      {.timeout_s = manner == "hangs" ? 2.0 : 60.0, .alarmed = [] { return asked_to_end != 0; }});
+      {.timeout_s = manner == "hangs" ? 5.0 : 60.0, .alarmed = [] { return asked_to_end != 0; }});
   Site site;
   site.communicator = communicator.get();
   site.patience = &patience;

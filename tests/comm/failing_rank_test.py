@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import unittest
 
 MPIEXEC, PROGRAM = sys.argv[1:3]
@@ -19,32 +18,23 @@ NAMED_OR_ENDED = r"rank [02] says: rank 1 \(process \d+\) has died|BAD TERMINATI
 
 
 class FailingRank(unittest.TestCase):
-    def run_job(self, manner):
-        """What the job writes and how many seconds it takes."""
-        start = time.monotonic()
+    def output_of(self, manner):
         job = subprocess.run([MPIEXEC, "-n", "3", PROGRAM, manner], text=True, timeout=100,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertNotEqual(job.returncode, 0, job.stdout)
-        return job.stdout, time.monotonic() - start
+        return job.stdout
 
+    # At the time limit they would be said not to have come.
     def test_a_rank_that_is_killed_is_named(self):
-        output, seconds = self.run_job("killed")
-        self.assertRegex(output, NAMED_OR_ENDED, output)
-        self.assertLess(seconds, 30)
+        self.assertRegex(self.output_of("killed"), NAMED_OR_ENDED)
 
     def test_a_rank_that_leaves_without_a_word_is_named(self):
-        output, seconds = self.run_job("leaves")
-        self.assertRegex(output, NAMED_OR_ENDED, output)
-        self.assertLess(seconds, 30)
+        self.assertRegex(self.output_of("leaves"), NAMED_OR_ENDED)
 
-    def test_a_rank_that_hangs_is_named_after_the_time_limit(self):
-        output, seconds = self.run_job("hangs")
+    def test_one_rank_names_the_one_that_hangs_after_the_time_limit(self):
+        output = self.output_of("hangs")
         self.assertRegex(output, r"rank [02] says: rank 1 \(process \d+\) has not come to the exchange of the test's "
-                                 r"gradients within 2 s", output)
-        self.assertLess(seconds, 40)
-
-    def test_one_rank_speaks_for_all(self):
-        output, _ = self.run_job("hangs")
+                                 r"gradients within 5 s")
         self.assertEqual(len(re.findall(r"rank \d says:", output)), 1, output)
 
 

@@ -105,7 +105,7 @@ TEST(Grouped, KeepsWhatItPromisesAboutWaiting) {
          {Grouped::Rule::inner_then_outer_then_broadcast, Grouped::Rule::inner_then_outer})
       for (const std::int64_t size : {1, 2, 4})
         run_ranks({.ranks = 4}, [&](Communicator& communicator) {
-          Kit kit(communicator, {.timeout_s = 2, .alarmed = {}});
+          Kit kit(communicator, {.timeout_s = 60, .alarmed = {}});
           ExchangesConfig config = groups_of_three(rule);
           config.grouped.group_size = size;
           config.grouped.inner = "rma_ring";

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sagips/comm/exchanges.hpp"
+#include "tests/comm/kit.hpp"
 
 namespace sagips::comm::testing {
 
@@ -18,7 +18,8 @@ namespace sagips::comm::testing {
 ///
 /// Nothing depends on time: a message that is sent in one sweep over the ranks arrives in the next,
 /// so the sweeps in which something is sent are the rounds of an algorithm. What a rank reads of
-/// another's memory goes through `fetch`, where it is seen, unless memory is `mapped`.
+/// another's memory goes through `fetch`, where it is seen, unless memory is `mapped`. The ranks'
+/// clock stands still unless a test sets it.
 struct LockstepTeam {
   struct Transfer {
     enum class Kind { message, read, library, look };
@@ -40,6 +41,7 @@ struct LockstepTeam {
   const std::vector<int> nodes;
   const bool mapped;
   int sweep = 0;
+  std::int64_t clock_ns = 0;
   std::vector<Transfer> diary;
   std::map<std::tuple<int, int, int>, std::vector<Message>> channels;  // from, to, tag
   std::map<int, std::vector<std::vector<float>>> sums;                 // by number of the call
@@ -83,6 +85,9 @@ class LockstepMemory final : public Memory {
 
 class LockstepCommunicator final : public Communicator {
  public:
+  /// What happens between two looks of a rank that waits; without it, nothing would ever come.
+  std::function<void()> while_waiting;
+
   LockstepCommunicator(LockstepTeam& team, int rank)
       : Communicator(rank, team.size()), team_(team) {
     nodes_ = team.nodes;
@@ -116,8 +121,10 @@ class LockstepCommunicator final : public Communicator {
       return true;
     });
   }
-  void all_gather(std::span<const std::byte>, std::span<std::byte>) override {
-    throw CommError("ranks in lockstep cannot wait within a call, as all_gather does.");
+  void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    if (size() > 1)
+      throw CommError("ranks in lockstep cannot wait within a call, as all_gather does.");
+    std::copy(mine.begin(), mine.end(), all.begin());
   }
   std::unique_ptr<Memory> share(std::size_t bytes) override {
     auto& blocks = team_.memories[shared_++];
@@ -126,6 +133,10 @@ class LockstepCommunicator final : public Communicator {
       blocks = std::make_unique<LockstepTeam::Blocks>(static_cast<std::size_t>(size()), zeros);
     }
     return std::make_unique<LockstepMemory>(team_, *blocks, rank());
+  }
+  std::int64_t now_ns() const override { return team_.clock_ns; }
+  void pause(std::int64_t look) override {
+    while_waiting ? while_waiting() : Communicator::pause(look);
   }
   void abort(int exit_code) override { std::_Exit(exit_code); }
   std::string description() const override { return "lockstep"; }
@@ -150,6 +161,23 @@ class LockstepCommunicator final : public Communicator {
   std::map<std::pair<int, int>, std::size_t> received_;  // from, tag
   std::uint64_t handles_ = 0;
   int reduced_ = 0, shared_ = 0;
+};
+
+/// A team whose ranks share a node and its memory, with what each of them needs.
+struct LockstepNode {
+  explicit LockstepNode(std::vector<int> nodes, const Patience::Config& patience = {})
+      : team(std::move(nodes), true) {
+    for (int rank = 0; rank < team.size(); ++rank) {
+      communicators.push_back(std::make_unique<LockstepCommunicator>(team, rank));
+      kits.push_back(std::make_unique<Kit>(*communicators.back(), patience));
+    }
+  }
+  LockstepCommunicator& communicator(std::size_t rank) { return *communicators[rank]; }
+  Kit& kit(std::size_t rank) { return *kits[rank]; }
+
+  LockstepTeam team;
+  std::vector<std::unique_ptr<LockstepCommunicator>> communicators;
+  std::vector<std::unique_ptr<Kit>> kits;
 };
 
 /// A team with its communicators and an exchange on each rank.

@@ -32,7 +32,7 @@ TEST(ThreadCommunicator, KeepsTheOrderOfEachTagWhateverTheDelays) {
   constexpr int many = 50;
   run_ranks({.ranks = 2, .delay_seed = 9, .maximum_delay_us = 200}, [](Communicator& here) {
     if (here.rank() == 0) {
-      std::vector<float> values(2 * many);
+      std::vector<float> values(std::size_t{2} * many);
       std::iota(values.begin(), values.end(), 0.0F);
       std::vector<Request> sent;
       for (std::size_t k = 0; k < values.size(); ++k)  // even ones under tag 1, odd ones under 2

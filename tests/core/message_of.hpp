@@ -12,7 +12,7 @@ std::string message_of(Action&& action) {
   try {
     action();
   } catch (const Exception& failure) {
-    const std::string message = failure.what();
+    std::string message = failure.what();
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     return message;
   }

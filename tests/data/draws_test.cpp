@@ -147,6 +147,36 @@ TEST(HoldOut, LeavesAtLeastOneEventOnEachSide) {
   EXPECT_EQ(held_out.dimensions(), 2);
 }
 
+TEST(Fold, HoldsEachEventOutOnce) {
+  Dataset dataset = counting(11);
+  dataset.weights = torch::arange(11, torch::kFloat32) * 2;
+  const core::RandomStream stream(7, "folds");
+  std::vector<float> aside;
+  for (std::int64_t number = 0; number < 3; ++number) {
+    const auto [training, held_out] = fold(dataset, number, 3, stream);
+    EXPECT_GE(held_out.size(), 3);
+    EXPECT_EQ(training.size() + held_out.size(), 11);
+    EXPECT_TRUE(torch::equal(*held_out.weights, held_out.values.select(1, 0) * 2));
+    std::vector<float> both = first_column(training.values);
+    for (const float event : first_column(held_out.values)) {
+      aside.push_back(event);
+      both.push_back(event);
+    }
+    std::sort(both.begin(), both.end());
+    EXPECT_EQ(both, first_column(dataset.values)) << number;
+  }
+  std::sort(aside.begin(), aside.end());
+  EXPECT_EQ(aside, first_column(dataset.values));
+}
+
+TEST(Fold, RefusesWhatThereIsNot) {
+  const core::RandomStream stream(7, "folds");
+  EXPECT_THROW(fold(counting(10), 0, 1, stream), core::ConfigError);
+  EXPECT_THROW(fold(counting(10), 3, 3, stream), core::ConfigError);
+  EXPECT_THROW(fold(counting(10), -1, 3, stream), core::ConfigError);
+  EXPECT_THROW(fold(counting(2), 0, 3, stream), core::ConfigError);
+}
+
 TEST(HoldOut, RefusesSharesItCannotGive) {
   const core::RandomStream stream(7, "hold-out");
   EXPECT_THROW(hold_out(counting(1), 0.1, stream), core::ConfigError);

@@ -1,4 +1,4 @@
-#include "sagips/problem/workload.hpp"
+#include "sagips/problem/loaded_data.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST(SimpleWorkload, BecomesAnEntryOfItsOwn) {
 }
 
 TEST(Environment, HoldsToyDataAtTheTruthWithTheirNumbers) {
-  const auto environment = make_environment(*entry().make(), toys(1'000), Split::all_training, 1);
+  const auto environment = load_data(*entry().make(), toys(1'000), 1).all();
   ASSERT_EQ(environment.channels.size(), 1U);
   const env::Channel& channel = environment.channels[0];
   EXPECT_EQ(channel.training.size(), 1'000);
@@ -56,11 +56,32 @@ TEST(Environment, HoldsToyDataAtTheTruthWithTheirNumbers) {
   EXPECT_FALSE(channel.held_out.values.defined());
 }
 
+TEST(LoadedData, ShowsTheSameEventsInSeveralWays) {
+  const LoadedData data = load_data(*entry().make(), toys(1'000), 1);
+  const auto sorted = [](const torch::Tensor& values) { return std::get<0>(values.sort(0)); };
+  const torch::Tensor all = sorted(data.all().channels[0].training.values);
+  EXPECT_EQ(all.size(0), 1'000);
+  EXPECT_FALSE(data.all().channels[0].held_out.values.defined());
+  for (const env::Environment& view : {data.training(), data.fold(2, 5)}) {
+    const env::Channel& channel = view.channels[0];
+    EXPECT_EQ(channel.training.size(), 1'000 - channel.held_out.size());
+    EXPECT_TRUE(
+        torch::equal(sorted(torch::cat({channel.training.values, channel.held_out.values})), all));
+  }
+  EXPECT_EQ(data.fold(2, 5).channels[0].held_out.size(), 200);
+  // what this rank and the others have is all there is
+  DataShare share{.place = {0, 2}, .divided = true};
+  torch::Tensor first = data.all(share).channels[0].training.values;
+  share.place.rank = 1;
+  const torch::Tensor second = data.all(share).channels[0].training.values;
+  EXPECT_TRUE(torch::equal(sorted(torch::cat({first, second})), all));
+}
+
 TEST(Environment, SplitsHeldOutEventsOffTheTrainingOnes) {
   DataSettings settings = toys(1'000);
   settings.data.held_out = 0.2;
   settings.data.bootstrap = true;
-  const auto environment = make_environment(*entry().make(), settings, Split::held_out, 1);
+  const auto environment = load_data(*entry().make(), settings, 1).training();
   const env::Channel& channel = environment.channels[0];
   EXPECT_EQ(channel.training.size(), 800);
   EXPECT_EQ(channel.held_out.size(), 200);
@@ -73,9 +94,7 @@ TEST(Environment, SplitsHeldOutEventsOffTheTrainingOnes) {
 
 TEST(Environment, DependsOnItsSeedAlone) {
   const auto values = [](std::uint64_t seed) {
-    return make_environment(*entry().make(), toys(100), Split::all_training, seed)
-        .channels[0]
-        .training.values;
+    return load_data(*entry().make(), toys(100), seed).all().channels[0].training.values;
   };
   EXPECT_TRUE(torch::equal(values(1), values(1)));
   EXPECT_FALSE(torch::equal(values(1), values(2)));
@@ -84,8 +103,7 @@ TEST(Environment, DependsOnItsSeedAlone) {
 TEST(Environment, TakesTheToyValueForTheTruthOfToyData) {
   SimpleWorkload workload = simple();
   workload.parameters[0].toy = 2.5;
-  const auto environment =
-      make_environment(*WorkloadEntry(workload).make(), toys(4'000), Split::all_training, 1);
+  const auto environment = load_data(*WorkloadEntry(workload).make(), toys(4'000), 1).all();
   EXPECT_EQ(environment.parameters.all()[0].truth, 2.5);
   // ten deviations of the mean
   EXPECT_NEAR(environment.channels[0].training.values.mean().item<double>(), 2.5,
@@ -103,7 +121,7 @@ TEST(Environment, ReadsMeasuredEvents) {
   DataSettings settings = from_file(folder, "x,y\n1,7\n2,8\n3,9\n");
   settings.data.cuts = {"x > 1.5"};
   settings.data.reference = {{"level", 3.0}};
-  const auto environment = make_environment(*entry().make(), settings, Split::all_training, 1);
+  const auto environment = load_data(*entry().make(), settings, 1).all();
   const env::Channel& channel = environment.channels[0];
   EXPECT_TRUE(torch::equal(channel.training.values, torch::tensor({{2.0F}, {3.0F}})));
   EXPECT_EQ(channel.training.reference.at("level"), 3.0);
@@ -113,8 +131,7 @@ TEST(Environment, RefusesDataWithOtherColumnsThanThePipelineMakes) {
   const TemporaryFolder folder;
   DataSettings settings = from_file(folder, "x,y\n1,7\n2,8\n");
   settings.data.columns = {"x", "y"};
-  EXPECT_EQ(message_of<core::ConfigError>(
-                [&] { make_environment(*entry().make(), settings, Split::all_training, 1); }),
+  EXPECT_EQ(message_of<core::ConfigError>([&] { load_data(*entry().make(), settings, 1).all(); }),
             "data.columns: the data have 2 columns, the pipeline 'events' makes 1. Name as many in "
             "data.columns.");
 }
@@ -123,7 +140,7 @@ TEST(Environment, RunsThePipelinesDryRunFirst) {
   SimpleWorkload workload = simple();
   workload.observables = {{"x", ""}, {"y", ""}};
   EXPECT_NE(message_of<core::ShapeError>([&] {
-              make_environment(*WorkloadEntry(workload).make(), toys(10), Split::all_training, 1);
+              load_data(*WorkloadEntry(workload).make(), toys(10), 1).all();
             }).find("GaussEvents"),
             std::string::npos);
 }

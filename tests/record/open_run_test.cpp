@@ -231,7 +231,7 @@ TEST(OpenRun, WaitsForAProcessThatIsJustEnding) {
   command.left_as(RunStatus::stopped);
   auto ending = std::make_optional(command());
   std::thread end([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     ending.reset();
   });
   EXPECT_NO_THROW(EXPECT_TRUE(command().resumed));

@@ -2,8 +2,8 @@
 // depend on where its messages travel.
 #include <gtest/gtest.h>
 
-#include "sagips/cli/simulate/many_ranks.hpp"
 #include "sagips/comm/thread_communicator.hpp"
+#include "sagips/run/many_ranks.hpp"
 #include "sagips/simulate/cluster.hpp"
 #include "workloads/gaussians/gaussians.hpp"
 
@@ -14,19 +14,19 @@ using simulate::Cluster;
 
 constexpr int ranks = 8;
 
-cli::Job small_job() {
-  cli::Workloads known("workload");
+run::Job small_job() {
+  run::Workloads known("workload");
   known.add("gaussians", workloads::gaussians_workload());
-  return cli::read_job(
+  return run::read_job(
       known, "gaussians/many_ranks",
       {"exchange=averaged", "exchanges.averaged.inner=arar_arar", "exchanges.averaged.every=4",
        "train.epochs=8", "train.evaluate_every=2", "toy.events=2000"});
 }
 
 TEST(SimulatedTraining, LearnsWhatThreadsLearnBitForBit) {
-  const cli::Job job = small_job();
+  const run::Job job = small_job();
   torch::set_num_threads(1);
-  cli::ManyRanks on_threads(job, ranks), simulated(job, ranks);
+  run::ManyRanks on_threads(job, ranks), simulated(job, ranks);
   comm::run_ranks({.ranks = ranks, .nodes = {0, 0, 0, 0, 1, 1, 1, 1}},
                   [&](comm::Communicator& communicator) {
                     torch::set_num_threads(1);
@@ -36,7 +36,7 @@ TEST(SimulatedTraining, LearnsWhatThreadsLearnBitForBit) {
   Cluster cluster(simulate::read_platform("polaris"), ranks, Cluster::Turns::threads);
   cluster.run([&](comm::Communicator& communicator) {
     torch::set_num_threads(1);
-    cli::SimulatedClock clock;
+    run::SimulatedClock clock;
     clock.now_s = [] { return Cluster::now_s(); };
     clock.compute = [&](std::int64_t, const std::function<void()>&) {
       Cluster::spend(1e-3 * (1 + communicator.rank()));  // every rank at a pace of its own

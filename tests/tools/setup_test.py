@@ -34,10 +34,11 @@ class Setup(unittest.TestCase):
         return subprocess.run([self.checkout / "tools/setup.sh", *arguments], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, env=environment, check=False)
 
+    def packages(self, group):
+        return self.setup("--list", *([group] if group else [])).stdout.split()
+
     def installed_but(self, *missing):
-        listing = (self.checkout / "tools/setup.sh").read_text()
-        words = listing[listing.index("required=("):listing.index("say()")].split()
-        present = [word for word in words if word not in missing]
+        present = [package for group in ("tests", "bench") for package in self.packages(group) if package not in missing]
         self.replace("dpkg-query", "".join(f"echo '{word} installed'\n" for word in present))
 
     def test_without_rights_names_what_is_missing_and_how_to_get_it(self):
@@ -59,9 +60,58 @@ class Setup(unittest.TestCase):
 
     def test_a_missing_optional_package_stops_nobody(self):
         self.installed_but("ccache")
-        done = self.setup("--check", SAGIPS_TORCH="")
+        done = self.setup("tests", "--check", SAGIPS_TORCH="")
         self.assertIn("not necessary: ccache", done.stderr)
         self.assertNotIn("cannot be built without", done.stderr)
+
+    def test_each_group_asks_for_what_it_needs(self):
+        demo, program, tests, bench = map(set, map(self.packages, ("demo", "", "tests", "bench")))
+        self.assertLess(demo, program)
+        self.assertLess(program, tests)
+        self.assertLess(program, bench)
+        self.assertIn("gnuplot-nox", demo)
+        for package, first in (("libopenmpi-dev", program), ("libpagmo-dev", program), ("libsimgrid-dev", program),
+                               ("libgtest-dev", tests), ("chromium", tests), ("libdnnl-dev", bench)):
+            with self.subTest(package=package):
+                self.assertIn(package, first)
+                self.assertNotIn(package, demo)
+        self.assertNotIn("libdnnl-dev", tests)
+
+    def test_the_demo_does_not_miss_what_tests_use(self):
+        self.installed_but("libgtest-dev", "libopenmpi-dev", "chromium")
+        self.assertEqual(self.setup("demo", "--check", SAGIPS_TORCH="").stderr.count("libgtest-dev"), 0)
+        self.assertIn("  libgtest-dev", self.setup("tests", "--check").stderr)
+
+    def test_goes_on_without_an_optional_package_that_cannot_be_installed(self):
+        self.installed_but("libpagmo-dev")
+        self.replace("id", "echo 0")
+        self.replace("apt-cache", "")
+        done = self.setup(SAGIPS_TORCH="/nonexistent")
+        self.assertIn("apt-get was called", done.stdout)
+        self.assertIn("going on without: libpagmo-dev", done.stderr)
+        self.assertIn("SAGIPS_TORCH=/nonexistent cannot be used", done.stderr)  # so it went on
+
+    def test_stops_when_a_required_package_cannot_be_installed(self):
+        self.installed_but("libpagmo-dev", "ninja-build")
+        self.replace("id", "echo 0")
+        self.replace("apt-cache", "")
+        done = self.setup()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("apt-get install --no-install-recommends ninja-build", done.stderr)
+
+    def test_an_account_without_rights_goes_on_without_optional_packages(self):
+        self.installed_but("libpagmo-dev")
+        done = self.setup(SAGIPS_TORCH="/nonexistent")
+        self.assertIn("going on without these Debian packages, which this account cannot install: libpagmo-dev",
+                      done.stderr)
+        self.assertIn("SAGIPS_TORCH=/nonexistent cannot be used", done.stderr)  # so it went on
+
+    def test_says_when_the_checkout_belongs_to_somebody_else(self):
+        self.installed_but()
+        (self.checkout / "build").write_text("")  # as little to be written as another account's folder
+        done = self.setup()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("may not write to", done.stderr)
 
     def test_refuses_a_libtorch_that_is_named_and_is_none(self):
         self.installed_but()

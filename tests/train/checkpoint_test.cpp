@@ -99,6 +99,41 @@ TEST(Checkpoints, LetEveryExchangeThatRepeatsGoOnBitForBit) {
   EXPECT_GE(checked, 10) << "exchanges promise to repeat";
 }
 
+/// As if the clock had let `auto` choose this candidate.
+void choose(SmallTraining& training, double candidate) {
+  nn::State state = nn::give_state(training);
+  state.at("ranks.exchange.generator.auto.choice").fill_(candidate);
+  nn::take_state(training, state);
+}
+
+// At the restart the clock says something else: it must not count.
+TEST(Checkpoints, KeepTheExchangeThatAutoChose) {
+  constexpr double recursive_doubling = 0, ring = 3;  // places in the list of candidates
+  std::vector<torch::Tensor> ends;
+  for (const double choice : {recursive_doubling, ring}) {
+    const TemporaryFolder folder;
+    on_ranks(4, [&](comm::Ranks& ranks) {
+      const ExchangeChoice by_clock = exchange_named("auto");
+      SmallTraining whole(ranks, small_gan(), by_clock);
+      choose(whole, choice);
+      whole.loop.run_epochs(10);
+      Shelf shelf(ranks, folder.file("checkpoints"));
+      shelf.checkpoints.write(Checkpoints::last, 10, 1, nn::give_state(whole));
+      shelf.checkpoints.settle();
+      whole.loop.run_epochs(20);
+      SmallTraining second(ranks, small_gan(), by_clock);
+      choose(second, ring - choice);
+      const auto restored = restore(ranks, shelf.store, no_warning);
+      ASSERT_TRUE(restored);
+      nn::take_state(second, restored->state);
+      second.loop.run_epochs(20);
+      EXPECT_TRUE(torch::equal(second.weights(), whole.weights())) << "rank " << ranks.rank();
+      if (ranks.is_first()) ends.push_back(whole.weights());
+    });
+  }
+  EXPECT_FALSE(torch::equal(ends[0], ends[1])) << "it would not matter who chose what";
+}
+
 TEST(Checkpoints, LetEveryWayToTrainGoOnBitForBit) {
   using Config = optim::GanConfig;
   const std::pair<std::string, void (*)(Config&)> ways[] = {

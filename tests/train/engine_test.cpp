@@ -148,14 +148,21 @@ TEST(Engine, PollsOnTheCallingThreadAlone) {
   Engine engine({.tile_samples = 1, .threads = 3});
   optim::Batch batch = batch_of(100);
   std::atomic<int> polls{0}, elsewhere{0};
+  std::atomic<bool> helped{false};
   const auto here = std::this_thread::get_id();
-  engine.gradients(sums.pass(), sums.steps, batch, [&] {
+  optim::Pass pass = sums.pass();
+  pass.gradients = [&, inner = pass.gradients](optim::Batch& all, const optim::Tile& tile,
+                                               std::span<nn::Leaves* const> leaves) {
+    if (std::this_thread::get_id() != here) helped = true;
+    while (!helped) std::this_thread::yield();  // others come as soon as they are given a processor
+    return inner(all, tile, leaves);
+  };
+  engine.gradients(pass, sums.steps, batch, [&] {
     ++polls;
     if (std::this_thread::get_id() != here) ++elsewhere;
   });
   EXPECT_GE(polls.load(), std::count(sums.threads.begin(), sums.threads.end(), here));
   EXPECT_EQ(elsewhere.load(), 0);
-  EXPECT_NE(std::count(sums.threads.begin(), sums.threads.end(), here), 100) << "others helped";
 }
 
 TEST(Engine, PassesOnWhatATileThrewAndGoesOnAfterwards) {

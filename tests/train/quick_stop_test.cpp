@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
-#include <thread>
 
 #include "tests/train/small_ranks.hpp"
 
@@ -18,30 +16,35 @@ nn::State state_of(std::int64_t epoch) {
   return {{"epoch", torch::full({}, epoch, torch::kInt64)}};
 }
 
-// Ranks that have kept the boundaries first .. last, polled until they give up or a second is over.
+// Ranks that have kept the boundaries first .. last, polled until they give up or have been refused.
+// Time passes while a rank without a signal does something: with a signal on all, nobody loses patience.
 template <class Kept, class Requested>
 std::vector<std::int64_t> gone_back(int count, bool waits, const Kept& kept,
                                     const Requested& requested) {
   std::vector<std::int64_t> epochs(static_cast<std::size_t>(count), -1);
-  on_ranks(count, [&](comm::Ranks& ranks) {
-    QuickStop stop(ranks, waits, [&] { return requested(ranks.rank()); });
+  std::atomic<std::int64_t> clock_ns = 0;
+  std::atomic<int> asking = 0;
+  for (int rank = 0; rank < count; ++rank) asking += requested(rank) ? 1 : 0;
+  const auto body = [&](comm::Ranks& ranks) {
+    const bool asks = requested(ranks.rank());
+    QuickStop stop(ranks, waits, [&] { return asks; });
     const auto [first, last] = kept(ranks.rank());
     for (std::int64_t epoch = first; epoch <= last; ++epoch)
       stop.boundary(epoch, 1.0, [&] { return state_of(epoch); });
     try {
-      for (int poll = 0; poll < 1000; ++poll) {
-        stop.poll();
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-      EXPECT_FALSE(ranks.is_first() && requested(0) && stop.in_hand()) << "the usual way is open";
+      for (int poll = 0; asks && poll < 3; ++poll) stop.poll();
+      for (; !asks && asking > 0; clock_ns += 1'000'000) stop.poll();
+      EXPECT_FALSE(ranks.is_first() && asks && stop.in_hand()) << "the usual way is open";
     } catch (const EpochGivenUp& given_up) {
       EXPECT_EQ(given_up.in_order, count == 1);
       EXPECT_TRUE(stop.given_up());
       epochs[static_cast<std::size_t>(ranks.rank())] =
           stop.chosen().at("epoch").template item<std::int64_t>();
     }
+    if (asks) --asking;
     ranks.gather(0);  // its word is still on its way
-  });
+  };
+  on_ranks(count, body, &clock_ns);
   return epochs;
 }
 
@@ -96,35 +99,38 @@ TEST(QuickStop, KeepsNothingWhereEpochsAreShort) {
 }
 
 TEST(QuickStop, TriesAgainAfterACopyThatWasSlowByChance) {
-  on_ranks(1, [](comm::Ranks& ranks) {
+  std::atomic<std::int64_t> clock_ns = 0;
+  const auto body = [&](comm::Ranks& ranks) {
     QuickStop stop(ranks, false, [] { return true; });
-    int copies = 0;
     std::vector<std::int64_t> copied;
     for (std::int64_t epoch = 1; epoch <= 60; ++epoch)
       stop.boundary(epoch, 10.0, [&] {
         copied.push_back(epoch);
-        if (++copies == 1) std::this_thread::sleep_for(std::chrono::milliseconds(350));
+        if (epoch == 1) clock_ns += 350'000'000;
         return state_of(epoch);
       });
-    ASSERT_GT(copied.size(), 1U) << "it was given up for good";
-    EXPECT_GE(copied[1], 5) << "3.5 % of an epoch, so the next ones go without";
+    ASSERT_EQ(copied.size(), 56U);
+    EXPECT_EQ(copied[1], 6) << "3.5 % of an epoch, so the next four go without";
     EXPECT_THROW(stop.poll(), EpochGivenUp);
     EXPECT_EQ(stop.chosen().at("epoch").item<std::int64_t>(), 60);
-  });
+  };
+  on_ranks(1, body, &clock_ns);
 }
 
-// A signal in the middle of an epoch; what is gone back to and on with equals an undisturbed run.
+// A signal in the middle of an epoch; what is gone back to and on with equals an undisturbed run. Time
+// stands still, so that no copy is dear and nobody loses patience.
 TEST(QuickStop, LeavesAnEpochAsIfItHadNotBegun) {
   for (const unsigned count : {1U, 3U}) {
     std::vector<torch::Tensor> undisturbed(3), disturbed(3);
     std::atomic<bool> requested = false;
+    const std::atomic<std::int64_t> clock_ns = 0;
     on_ranks(static_cast<int>(count), [&](comm::Ranks& ranks) {
       const auto rank = static_cast<std::size_t>(ranks.rank());
       SmallTraining whole(ranks, small_gan(), {.generator = "ring"});
       whole.loop.run_epochs(12);
       undisturbed[rank] = whole.weights();
     });
-    on_ranks(static_cast<int>(count), [&](comm::Ranks& ranks) {
+    const auto body = [&](comm::Ranks& ranks) {
       const auto rank = static_cast<std::size_t>(ranks.rank());
       SmallTraining training(ranks, small_gan(), {.generator = "ring"}, SmallTraining::epochs(12));
       QuickStop stop(ranks, true, [&] { return requested.load(); });
@@ -163,7 +169,8 @@ TEST(QuickStop, LeavesAnEpochAsIfItHadNotBegun) {
       disturbed[rank] = second.weights();
       const auto epochs = static_cast<std::uint64_t>(result.epochs);
       EXPECT_EQ(ranks.gather(epochs), std::vector<std::uint64_t>(count, epochs));
-    });
+    };
+    on_ranks(static_cast<int>(count), body, &clock_ns);
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(count); ++rank)
       EXPECT_TRUE(torch::equal(disturbed[rank], undisturbed[rank])) << rank << " of " << count;
   }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "sagips/problem/loaded_data.hpp"
 #include "sagips/train/checkpoint/accord.hpp"
 #include "sagips/train/distribute.hpp"
 #include "sagips/train/gather.hpp"
@@ -152,26 +153,30 @@ TEST(RankReports, NobodyWaitsWhereRanksRunFreely) {
   });
 }
 
-TEST(Distribute, GivesEveryRankWhatTheFirstOneLoads) {
-  std::atomic<int> loads = 0;
-  on_ranks(5, [&](comm::Ranks& ranks) {
-    const data::Dataset all = distribute(ranks, [&] {
-      ++loads;
+TEST(Distribute, GivesEveryRankWhatTheFirstOneHas) {
+  on_ranks(5, [](comm::Ranks& ranks) {
+    std::vector<data::Dataset> own;
+    if (ranks.is_first()) {
       data::Dataset made;
       made.values = torch::arange(12, torch::kFloat32).reshape({6, 2});
       made.weights = torch::arange(6, torch::kFloat32);
       made.observables = {"x", "y"};
       made.reference = {{"norm_1", 0.1}};
       made.origin = "here";
-      return made;
-    });
-    EXPECT_TRUE(torch::equal(all.values, torch::arange(12, torch::kFloat32).reshape({6, 2})));
-    EXPECT_TRUE(torch::equal(*all.weights, torch::arange(6, torch::kFloat32)));
-    EXPECT_EQ(all.observables, (std::vector<std::string>{"x", "y"}));
-    EXPECT_EQ(all.reference.at("norm_1"), 0.1);
-    EXPECT_EQ(all.origin, "here");
+      data::Dataset plain;
+      plain.values = torch::ones({3, 1});
+      own = {made, plain};
+    }
+    const std::vector<data::Dataset> all = distribute(ranks, std::move(own));
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_TRUE(torch::equal(all[0].values, torch::arange(12, torch::kFloat32).reshape({6, 2})));
+    EXPECT_TRUE(torch::equal(*all[0].weights, torch::arange(6, torch::kFloat32)));
+    EXPECT_EQ(all[0].observables, (std::vector<std::string>{"x", "y"}));
+    EXPECT_EQ(all[0].reference.at("norm_1"), 0.1);
+    EXPECT_EQ(all[0].origin, "here");
+    EXPECT_TRUE(torch::equal(all[1].values, torch::ones({3, 1})));
+    EXPECT_FALSE(all[1].weights);
   });
-  EXPECT_EQ(loads, 1);
 }
 
 TEST(DataShare, EachRankDrawsItsOwnHalfOfTheTrainingEvents) {
@@ -185,7 +190,7 @@ TEST(DataShare, EachRankDrawsItsOwnHalfOfTheTrainingEvents) {
   const auto environment_of = [&](const problem::DataShare& share) {
     problem::DataSettings settings;
     settings.toy_events = 1000;
-    return problem::make_environment(*entry.make(), settings, problem::Split::held_out, 1, share);
+    return problem::load_data(*entry.make(), settings, 1).training(share);
   };
   const env::Environment whole = environment_of({});
   std::vector<torch::Tensor> halves;

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,9 +13,10 @@
 
 namespace sagips::testing {
 
-/// Runs `body` on ranks that are threads of this process.
-inline void on_ranks(int count, const std::function<void(comm::Ranks&)>& body) {
-  comm::run_ranks({.ranks = count}, [&](comm::Communicator& communicator) {
+/// Runs `body` on ranks that are threads of this process, on a clock of the test's own if there is one.
+inline void on_ranks(int count, const std::function<void(comm::Ranks&)>& body,
+                     const std::atomic<std::int64_t>* clock_ns = nullptr) {
+  comm::run_ranks({.ranks = count, .clock_ns = clock_ns}, [&](comm::Communicator& communicator) {
     torch::set_num_threads(1);
     comm::Ranks ranks(communicator);
     ranks.patience().set_config({.timeout_s = 60, .alarmed = {}});

@@ -6,6 +6,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/optim/likelihood/maximum_likelihood.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "tests/core/message_of.hpp"
 #include "workloads/duke_owens/theory.hpp"
 
@@ -19,7 +20,7 @@ env::Environment environment_of(std::int64_t toys) {
   const auto workload = duke_owens_workload().make();
   problem::DataSettings settings;
   settings.toy_events = toys;
-  return problem::make_environment(*workload, settings, problem::Split::all_training, 1);
+  return problem::load_data(*workload, settings, 1).all();
 }
 
 torch::Tensor truth() {

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sagips/cli/settings.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/optim/likelihood/maximum_likelihood.hpp"
 #include "sagips/problem/channel_share.hpp"
+#include "sagips/problem/loaded_data.hpp"
+#include "sagips/run/settings.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/train/small_ranks.hpp"
 
@@ -18,15 +19,15 @@ namespace {
 
 using testing::message_of;
 
-cli::Job job_of(const std::vector<std::string>& assignments) {
-  cli::Workloads workloads("workload");
+run::Job job_of(const std::vector<std::string>& assignments) {
+  run::Workloads workloads("workload");
   workloads.add("gaussians", gaussians_workload());
-  return cli::read_job(workloads, "gaussians", assignments);
+  return run::read_job(workloads, "gaussians", assignments);
 }
 
-env::Environment environment_of(const cli::Job& job,
-                                problem::Split split = problem::Split::all_training) {
-  return problem::make_environment(*job.workload, job.settings.data, split, 1);
+env::Environment environment_of(const run::Job& job, bool holds_out = false) {
+  const problem::LoadedData data = problem::load_data(*job.workload, job.settings.data, 1);
+  return holds_out ? data.training() : data.all();
 }
 
 std::vector<std::string> only(int kept) {
@@ -111,7 +112,7 @@ TEST(Gaussians, ShareExpectedEventsOutAsTheDataAre) {
   EXPECT_GT(floors(uneven, 20'100)[2], 5 * floors(even, 30'000)[2]);
 }
 
-optim::GanConfig small_gan(const cli::Job& job) {
+optim::GanConfig small_gan(const run::Job& job) {
   optim::GanConfig config = job.settings.gan;
   config.batch.samples = 16;
   config.generator.network.width = 16;
@@ -129,7 +130,7 @@ train::LoopConfig epochs(std::int64_t count) {
 // No false alarm by chance: a run repeats bit for bit. The bar tells learning from no learning: it
 // is a tenth of the distance from the middle of the ranges, where a generator begins.
 TEST(Gaussians, TeachAGanThroughADiscriminatorEach) {
-  const cli::Job job = job_of({});
+  const run::Job job = job_of({});
   const env::Environment environment = environment_of(job);
   optim::Gan gan(small_gan(job), environment, 1, torch::kCPU);
   ASSERT_EQ(gan.steps().size(), 4U);
@@ -163,7 +164,7 @@ TEST(ChannelShare, WeighsChannelsSoThatTheMeanOverRanksIsTheirSum) {
 // As above, with each rank on one data set alone.
 TEST(ChannelShare, TeachesRanksThatSeeOneDataSetEach) {
   testing::on_ranks(3, [](comm::Ranks& ranks) {
-    const cli::Job job = job_of({});
+    const run::Job job = job_of({});
     const env::Environment all = environment_of(job);
     const problem::RankPlace place{ranks.rank(), ranks.size()};
     const env::Environment own = problem::channel_share(all, place);

@@ -8,6 +8,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/optim/likelihood/maximum_likelihood.hpp"
 #include "sagips/optim/moments/moments.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
 #include "workloads/proxy2d/proxy2d.hpp"
 #include "workloads/resonance/resonance.hpp"
@@ -30,7 +31,7 @@ struct Toys {
     core::read_fields(document, list);
   }
   env::Environment environment(std::uint64_t seed) const {
-    return problem::make_environment(*workload, settings, problem::Split::all_training, seed);
+    return problem::load_data(*workload, settings, seed).all();
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/optim/likelihood/maximum_likelihood.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "tests/core/message_of.hpp"
 #include "workloads/proxy1d/theory.hpp"
 
@@ -32,7 +33,7 @@ std::unique_ptr<problem::Workload> proxy(const std::vector<std::string>& assignm
 env::Environment environment_of(const problem::Workload& workload, std::int64_t events) {
   problem::DataSettings settings;
   settings.toy_events = events;
-  return problem::make_environment(workload, settings, problem::Split::all_training, 1);
+  return problem::load_data(workload, settings, 1).all();
 }
 
 TEST(Proxy1dTheory, EqualsAHandCalculation) {

@@ -6,6 +6,7 @@
 
 #include "sagips/optim/estimate.hpp"
 #include "sagips/optim/likelihood/maximum_likelihood.hpp"
+#include "sagips/problem/loaded_data.hpp"
 
 namespace sagips::workloads {
 namespace {
@@ -16,7 +17,7 @@ env::Environment environment_of(std::int64_t toys, std::uint64_t seed) {
   const auto workload = proxy2d_workload().make();
   problem::DataSettings settings;
   settings.toy_events = toys;
-  return problem::make_environment(*workload, settings, problem::Split::all_training, seed);
+  return problem::load_data(*workload, settings, seed).all();
 }
 
 std::vector<double> floors_of(const env::Environment& environment) {

@@ -6,6 +6,7 @@
 
 #include "sagips/core/text.hpp"
 #include "sagips/optim/likelihood/maximum_likelihood.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
 #include "workloads/proxy2d/proxy2d.hpp"
 #include "workloads/resonance/resonance.hpp"
@@ -26,8 +27,7 @@ Pulls pulls_of(const problem::WorkloadEntry& entry, std::int64_t events, std::ui
   settings.toy_events = events;
   for (std::uint64_t toy = 0; toy < toys; ++toy) {
     const std::uint64_t seed = 1000 + toy;
-    const env::Environment environment =
-        problem::make_environment(*workload, settings, problem::Split::all_training, seed);
+    const env::Environment environment = problem::load_data(*workload, settings, seed).all();
     const optim::FitResult fit = optim::fit_maximum_likelihood(environment, {}, seed);
     const env::ParameterSet& parameters = environment.parameters;
     pulls.values.resize(parameters.free().size());

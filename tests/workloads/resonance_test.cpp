@@ -6,6 +6,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/optim/likelihood/maximum_likelihood.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "tests/core/message_of.hpp"
 #include "workloads/resonance/line_shape.hpp"
 
@@ -139,7 +140,7 @@ env::Environment environment_of(const problem::Workload& workload, std::int64_t 
                                 std::uint64_t seed) {
   problem::DataSettings settings;
   settings.toy_events = events;
-  return problem::make_environment(workload, settings, problem::Split::all_training, seed);
+  return problem::load_data(workload, settings, seed).all();
 }
 
 TEST(Resonance, HoldsTheWidthUnlessToldOtherwise) {

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "sagips/cli/settings.hpp"
+#include "sagips/cli/program.hpp"
+#include "sagips/problem/loaded_data.hpp"
+#include "sagips/run/settings.hpp"
 #include "tests/core/temporary_folder.hpp"
 #include "workloads/duke_owens/duke_owens.hpp"
 #include "workloads/gaussians/gaussians.hpp"
@@ -11,26 +13,23 @@
 namespace sagips::workloads {
 namespace {
 
-cli::Workloads all_workloads() {
-  cli::Workloads workloads("workload");
-  for (const auto& entry : {duke_owens_workload(), gaussians_workload(), proxy1d_workload(),
-                            proxy2d_workload(), resonance_workload()})
-    workloads.add(entry.name, entry);
-  return workloads;
+run::Workloads all_workloads() {
+  return cli::known_workloads({duke_owens_workload(), gaussians_workload(), proxy1d_workload(),
+                               proxy2d_workload(), resonance_workload()});
 }
 
 TEST(Settings, CanAllBeReadAndReadBackTheSame) {
-  const cli::Workloads workloads = all_workloads();
+  const run::Workloads workloads = all_workloads();
   const testing::TemporaryFolder folder;
   for (const std::string& name : workloads.names()) {
     for (const auto& settings : workloads.get(name, "test").settings) {
-      const cli::Job job = cli::read_job(workloads, name + "/" + settings.first, {});
+      const run::Job job = run::read_job(workloads, name + "/" + settings.first, {});
       EXPECT_EQ(job.settings.workload, name);
       const std::string file = folder.make(name + settings.first + ".yaml", job.effective_config);
-      EXPECT_EQ(cli::read_job(workloads, file, {}).effective_config, job.effective_config);
+      EXPECT_EQ(run::read_job(workloads, file, {}).effective_config, job.effective_config);
     }
-    EXPECT_EQ(cli::read_job(workloads, name, {}).effective_config,
-              cli::read_job(workloads, name + "/default", {}).effective_config);
+    EXPECT_EQ(run::read_job(workloads, name, {}).effective_config,
+              run::read_job(workloads, name + "/default", {}).effective_config);
   }
 }
 
@@ -41,22 +40,22 @@ TEST(Settings, OfAUsersWorkloadAreLaptopSizedUnlessTheyAreGiven) {
   parameter.name = "mean";
   parameter.toy = 0.5;
   mine.parameters = {parameter};
-  cli::Workloads workloads("workload");
+  run::Workloads workloads("workload");
   workloads.add("mine", mine);
-  const cli::Job laptop = cli::read_job(workloads, "mine", {"parameters.mean.high=2"});
+  const run::Job laptop = run::read_job(workloads, "mine", {"parameters.mean.high=2"});
   EXPECT_EQ(laptop.settings.gan.generator.network.width, 64);
   EXPECT_EQ(laptop.settings.loop.epochs, 1500);
   EXPECT_EQ(laptop.workload->parameters()[0].high, 2.0);
   mine.name = "other";
   mine.settings = "train: {epochs: 7}";
   workloads.add("other", mine);
-  EXPECT_EQ(cli::read_job(workloads, "other", {}).settings.loop.epochs, 7);
+  EXPECT_EQ(run::read_job(workloads, "other", {}).settings.loop.epochs, 7);
 }
 
 TEST(Settings, MakePipelinesThatPassTheirDryRun) {
-  const cli::Workloads workloads = all_workloads();
+  const run::Workloads workloads = all_workloads();
   for (const std::string& name : workloads.names()) {
-    const cli::Job job = cli::read_job(workloads, name, {});
+    const run::Job job = run::read_job(workloads, name, {});
     for (const auto& plan : job.workload->channels())
       EXPECT_NO_THROW(plan.pipeline.check(env::ParameterSet(job.workload->parameters()),
                                           static_cast<std::int64_t>(plan.observables.size())))
@@ -66,8 +65,8 @@ TEST(Settings, MakePipelinesThatPassTheirDryRun) {
 
 // source: SAGIPS paper, Sec. V and VI; docs/physics/proxy1d.md for what its text leaves open
 TEST(PaperSettings, HaveThePapersNumbers) {
-  const cli::Workloads workloads = all_workloads();
-  const cli::Job job = cli::read_job(workloads, "proxy1d/paper", {});
+  const run::Workloads workloads = all_workloads();
+  const run::Job job = run::read_job(workloads, "proxy1d/paper", {});
   const optim::GanConfig& gan = job.settings.gan;
   EXPECT_EQ(job.settings.loop.epochs, 100'000);
   EXPECT_EQ(gan.batch.samples, 1024);
@@ -100,10 +99,10 @@ TEST(PaperSettings, HaveThePapersNumbers) {
 }
 
 TEST(PaperSettings, GiveThePapersNetworks) {
-  const cli::Workloads workloads = all_workloads();
-  const cli::Job job = cli::read_job(workloads, "proxy1d/paper", {"toy.events=100"});
+  const run::Workloads workloads = all_workloads();
+  const run::Job job = run::read_job(workloads, "proxy1d/paper", {"toy.events=100"});
   const env::Environment environment =
-      problem::make_environment(*job.workload, job.settings.data, problem::Split::held_out, 1);
+      problem::load_data(*job.workload, job.settings.data, 1).training();
   optim::Gan gan(job.settings.gan, environment, 1, torch::kCPU);
   EXPECT_EQ(gan.generator().size(), 51'206);
   EXPECT_EQ(gan.generator().shared_size(), 50'688);

@@ -70,7 +70,7 @@ void show_data(const env::Environment& environment) {
 }  // namespace
 
 core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = read_job(workloads, arguments.source, arguments.assignments);
+  const Job job = run::read_job(workloads, arguments.source, arguments.assignments);
   std::vector<std::string> problems;
   bool trainable = true;
   const auto part = [&](const std::function<void()>& look) {
@@ -92,8 +92,7 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
       part([&] { trainable = show_pipeline(plan, parameters, reach) && trainable; });
   });
   part([&] {
-    show_data(problem::make_environment(*job.workload, job.settings.data, problem::Split::held_out,
-                                        job.seed()));
+    show_data(problem::load_data(*job.workload, job.settings.data, job.seed()).training());
   });
   std::cout << "run folder: " << job.settings.run.folder << ", "
             << free_space(job.settings.run.folder) << '\n';

@@ -6,18 +6,18 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
-#include "sagips/cli/run_environment.hpp"
-#include "sagips/cli/run_report.hpp"
-#include "sagips/cli/study/experiment.hpp"
-#include "sagips/cli/study/experiments.hpp"
-#include "sagips/cli/study/over_ranks.hpp"
-#include "sagips/cli/study/progress.hpp"
-#include "sagips/cli/study/study_folder.hpp"
 #include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/core/process/process_pool.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/run_environment.hpp"
+#include "sagips/run/run_report.hpp"
+#include "sagips/study/experiment.hpp"
+#include "sagips/study/experiments.hpp"
+#include "sagips/study/over_ranks.hpp"
+#include "sagips/study/progress.hpp"
+#include "sagips/study/study_folder.hpp"
 
 namespace sagips::cli {
 
@@ -33,14 +33,15 @@ int threads_of_worker(const Job& job) {
 
 // A child of `sagips closure`: its share of the experiments of a folder.
 core::ExitCode work(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = read_job(workloads, arguments.source, arguments.assignments);
+  const Job job = run::read_job(workloads, arguments.source, arguments.assignments);
   const std::string folder = std::filesystem::path(arguments.source).parent_path().string();
   nn::set_threads(threads_of_worker(job));
   const InterruptGuard interrupt;
   const CheckpointSignal checkpoint;  // each experiment that has ended is one
-  const WorkShare share = parse_share(option(arguments, "worker"));
-  return make_experiments(job, folder, share, {}) ? core::ExitCode::done
-                                                  : core::ExitCode::stopped_early;
+  const study::WorkShare share = study::parse_share(option(arguments, "worker"));
+  return study::make_experiments(job, folder, share, requests(), {})
+             ? core::ExitCode::done
+             : core::ExitCode::stopped_early;
 }
 
 std::vector<core::ChildProgram> workers(const Job& job, const std::string& folder,
@@ -58,24 +59,24 @@ std::vector<core::ChildProgram> workers(const Job& job, const std::string& folde
 
 // Returns false when it was interrupted.
 bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
-  const auto all = static_cast<std::size_t>(job.settings.closure.experiments);
+  const auto all = static_cast<std::size_t>(job.of<study::ClosureConfig>().experiments);
   const auto cores =
       static_cast<std::size_t>(std::max(1, nn::allowed_processors() / threads_of_worker(job)));
   const std::size_t count = std::min(all, cores);
-  const ExperimentCount before = count_experiments(folder);
+  const study::ExperimentCount before = study::count_experiments(folder);
   log.info(core::text(
-      folder, ": ", all, " closure experiments with ", job.settings.closure.method, ", ",
+      folder, ": ", all, " closure experiments with ", job.of<study::ClosureConfig>().method, ", ",
       before.made - before.failed, " of them done",
       before.failed > 0 ? core::text(", ", before.failed, " failed and tried again") : "", "; ",
       count, " at a time"));
-  StudyProgress progress(log, "experiments");
+  study::StudyProgress progress(log, "experiments");
   core::PoolWatch watch;
   auto looked = std::chrono::steady_clock::now() - look_every;
   watch.waiting = [&] {
     const auto now = std::chrono::steady_clock::now();
     if (now - looked < look_every) return;
     looked = now;
-    const ExperimentCount seen = count_experiments(folder);
+    const study::ExperimentCount seen = study::count_experiments(folder);
     progress.show({all, seen.made - seen.failed, count, seen.failed});
   };
   watch.ended = [&](std::size_t i, const core::Ending& ending) {
@@ -93,9 +94,9 @@ bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
 // Each rank of a job makes its share in its own process. collective
 bool share_out(const Job& job, const std::string& folder, comm::Ranks& ranks) {
   nn::set_threads(threads_of_worker(job));
-  const bool finished = make_experiments(job, folder, {ranks.rank(), ranks.size()},
-                                         [&ranks] { ranks.board().beat(); });
-  const auto all = collect_texts(ranks, finished ? "finished" : "interrupted");
+  const bool finished = study::make_experiments(job, folder, {ranks.rank(), ranks.size()},
+                                                requests(), [&ranks] { ranks.board().beat(); });
+  const auto all = study::collect_texts(ranks, finished ? "finished" : "interrupted");
   return std::all_of(all.begin(), all.end(),
                      [](const std::string& one) { return one == "finished"; });
 }
@@ -107,20 +108,21 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
   std::vector<std::string> assignments = arguments.assignments;
   assign_options(assignments, arguments, "closure", {"experiments", "method", "members"});
-  const Job job = read_job(workloads, arguments.source, assignments);
-  check_closure(job);
-  check_agreement(ranks, job.effective_config);
+  const Job job = run::read_job(workloads, arguments.source, assignments);
+  study::check_closure(job);
+  run::check_agreement(ranks, job.effective_config);
   core::Log log;
   std::optional<record::OpenedRun> opened;
   if (ranks.is_first()) {
-    opened.emplace(open_study(job, "closure", arguments, {"closure.experiments"}));
+    opened.emplace(
+        study::open_study(job, "closure", {}, start_of(arguments), {"closure.experiments"}));
     log.add_file(opened->directory.file(files::log.name));
     opened->directory.folder(files::experiments.name);
     record::write_environment(opened->directory.file(files::environment.name),
-                              run_environment(ranks, threads_of_worker(job)));
+                              run::run_environment(ranks, threads_of_worker(job)));
   }
   const std::string folder =
-      announce_text(ranks, opened ? opened->directory.path() : std::string());
+      study::announce_text(ranks, opened ? opened->directory.path() : std::string());
   bool finished = true;
   {
     const InterruptGuard interrupt;
@@ -129,22 +131,22 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   }
   if (!ranks.is_first()) return core::ExitCode::done;
 
-  const bool any = write_closure(job, folder, log);
-  const auto all = static_cast<std::size_t>(job.settings.closure.experiments);
-  const ExperimentCount made = count_experiments(folder);
+  const bool any = study::write_closure(job, folder, std::cout, log);
+  const auto all = static_cast<std::size_t>(job.of<study::ClosureConfig>().experiments);
+  const study::ExperimentCount made = study::count_experiments(folder);
   const std::size_t missing = all - std::min(all, made.made);
   std::cout << "run folder: " << folder << std::endl;
   if (missing > 0) {
     log.warning(core::text(missing, " experiments are missing; the same command goes on"));
     opened->directory.finish(record::RunStatus::stopped);
-    if (job.settings.run.figures) say_run_report(folder, log);
+    if (job.settings.run.figures) say_report(run::write_run_report(folder, log));
     return finished ? core::ExitCode::failed : core::ExitCode::stopped_early;
   }
   if (made.failed > 0)
     log.info(core::text(made.failed, " experiments failed; the same command tries them again"));
   opened->directory.finish(made.failed > 0 ? record::RunStatus::stopped
                                            : record::RunStatus::finished);
-  if (job.settings.run.figures) say_run_report(folder, log);
+  if (job.settings.run.figures) say_report(run::write_run_report(folder, log));
   return any ? core::ExitCode::done : core::ExitCode::failed;
 }
 

@@ -8,13 +8,13 @@
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
-#include "sagips/cli/outcome.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
-#include "sagips/optim/gan/warm_start.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/outcome.hpp"
+#include "sagips/run/training_setup.hpp"
 
 namespace sagips::cli {
 
@@ -43,7 +43,7 @@ Attempt attempt_solver(const Job& job, const env::Environment& environment,
   context.seed = job.seed();
   context.time_limit_s = budget_s;
   context.observe = [&](const optim::Visit& visit) { attempt.visits.push_back(visit); };
-  context.interrupted = [] { return InterruptGuard::requested(); };
+  context.interrupted = InterruptGuard::requested;
   const optim::Solution solution = solver->solve(environment, context);
   attempt.visits.push_back(
       {solution.time_s, solution.evaluations, solution.values, solution.score});
@@ -58,25 +58,20 @@ Attempt attempt_solver(const Job& job, const env::Environment& environment,
 Attempt attempt_gan(const Job& job, const env::Environment& environment, double budget_s) {
   Attempt attempt{"gan", {}, 0, ""};
   const auto began = Clock::now();
-  optim::GanConfig config = job.settings.gan;
-  optim::Gan gan(config, environment, job.seed(), torch::kCPU);
-  if (config.generator.start == optim::GeneratorConfig::Start::moments) {
-    optim::SolveContext context;
-    context.seed = job.seed();
-    context.time_limit_s = budget_s;
-    context.interrupted = [] { return InterruptGuard::requested(); };
-    optim::warm_start(gan, environment, job.settings.solvers.moments, context);
-  }
+  run::TrainingSetup setup(job, environment, job.seed());
+  optim::SolveContext context;
+  context.seed = job.seed();
+  context.time_limit_s = budget_s;
+  context.interrupted = InterruptGuard::requested;
+  setup.begin(job, environment, context);
   const double made_s = seconds_since(began);
   const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
-  train::LoopConfig loop = job.settings.loop;
-  loop.minutes = std::max(budget_s - made_s, 1e-3) / 60;
-  loop.engine.threads = at::get_num_threads();
+  setup.loop.minutes = std::max(budget_s - made_s, 1e-3) / 60;
   train::Loop::Callbacks callbacks;
   callbacks.evaluate = [&] {
-    return evaluator.parameters(gan.predict(job.settings.evaluation.samples));
+    return evaluator.parameters(setup.gan.predict(job.settings.evaluation.samples));
   };
-  callbacks.interrupted = [] { return InterruptGuard::requested(); };
+  callbacks.interrupted = InterruptGuard::requested;
   callbacks.observers.push_back([&](const record::Event& event) {
     const auto* seen = std::get_if<record::Evaluated>(&event);
     if (!seen) return;
@@ -85,7 +80,7 @@ Attempt attempt_gan(const Job& job, const env::Environment& environment, double 
       visit.values.push_back(state.value);
     attempt.visits.push_back(std::move(visit));
   });
-  const train::LoopResult result = train::Loop(loop, gan, callbacks).run();
+  const train::LoopResult result = train::Loop(setup.loop, setup.gan, callbacks).run();
   attempt.time_s = made_s + result.time_s;
   attempt.end = result.reason;
   return attempt;
@@ -216,9 +211,14 @@ std::string csv(const std::vector<Attempt>& attempts, const env::ParameterSet& p
 
 }  // namespace
 
+void CompareConfig::fields(core::FieldList& list) {
+  list.add("methods", methods, "one after the other: gan, or a solver; see `sagips list`");
+  list.add("minutes", minutes, "time limit of each method", core::Range::positive());
+}
+
 core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = read_job(workloads, arguments.source, arguments.assignments);
-  const CompareConfig& config = job.settings.compare;
+  const Job job = run::read_job(workloads, arguments.source, arguments.assignments);
+  const CompareConfig& config = job.of<CompareConfig>();
   const auto known = optim::solvers();
   if (config.methods.empty())
     throw core::ConfigError("compare.methods", "names no method. Name some, e.g. [moments, gan].");
@@ -226,8 +226,8 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
     if (method != "gan") known.get(method, "compare.methods");
   nn::device_from_name(job.settings.device);
   nn::set_threads(job.settings.threads);
-  const env::Environment environment = problem::make_environment(
-      *job.workload, job.settings.data, problem::Split::all_training, job.seed());
+  const env::Environment environment =
+      problem::load_data(*job.workload, job.settings.data, job.seed()).all();
   core::Log log;
   const record::RunDirectory folder(job.settings.run, job.settings.workload);
   core::write_file(folder.file(record::run_files::config.name), job.effective_config);
@@ -251,7 +251,7 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
   }
   core::write_file(folder.file(record::run_files::visits.name),
                    csv(attempts, environment.parameters));
-  const record::Results floors = known_results(job, environment, log);
+  const record::Results floors = run::known_results(job, environment, log);
   const Measure measure = has_sizable_truth(environment.parameters)
                               ? mean_residual(environment.parameters, floors)
                               : moment_distance(job, environment);

@@ -4,15 +4,15 @@
 
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
-#include "sagips/cli/run_environment.hpp"
-#include "sagips/cli/run_report.hpp"
-#include "sagips/cli/study/convergence_results.hpp"
-#include "sagips/cli/study/members.hpp"
-#include "sagips/cli/study/study_folder.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/run_environment.hpp"
+#include "sagips/run/run_report.hpp"
+#include "sagips/study/convergence_results.hpp"
+#include "sagips/study/members.hpp"
+#include "sagips/study/study_folder.hpp"
 
 namespace sagips::cli {
 
@@ -21,7 +21,7 @@ namespace {
 using State = record::StudyMember::State;
 namespace files = record::run_files;
 
-std::int64_t most_ranks(const ConvergencePlan& plan) {
+std::int64_t most_ranks(const study::ConvergencePlan& plan) {
   std::int64_t most = 1;
   for (const analysis::ConvergenceVariant& variant : plan.variants)
     most = std::max(most, variant.ranks);
@@ -29,28 +29,31 @@ std::int64_t most_ranks(const ConvergencePlan& plan) {
 }
 
 // The same threads for each rank of every variant, or their times could not be compared.
-MemberSetting member_setting(const Job& job, const std::string& folder, std::int64_t most,
-                             std::int64_t ranks) {
+study::MemberSetting member_setting(const Job& job, const std::string& folder, std::int64_t most,
+                                    std::int64_t ranks) {
   const std::int64_t cores = nn::allowed_processors();
-  MemberSetting setting{folder, 1, 1, job.settings.ensemble.launcher};
-  setting.threads = threads_of_member(job, static_cast<std::size_t>(most), static_cast<int>(cores));
+  study::MemberSetting setting{folder, 1, 1, job.of<study::EnsembleConfig>().launcher};
+  setting.threads =
+      study::threads_of_member(job, static_cast<std::size_t>(most), static_cast<int>(cores));
   const std::int64_t fit = std::max<std::int64_t>(1, cores / (setting.threads * ranks));
-  const std::int64_t asked = job.settings.ensemble.at_once;
+  const std::int64_t asked = job.of<study::EnsembleConfig>().at_once;
   setting.at_once = static_cast<std::size_t>(asked > 0 ? asked : fit);
   return setting;
 }
 
 /// Trains what is pending, few ranks first. Returns false when it was interrupted.
-bool train_all(const Job& job, const std::string& folder, const ConvergencePlan& plan,
+bool train_all(const Job& job, const std::string& folder, const study::ConvergencePlan& plan,
                record::Study& study, core::Log& log) {
   std::map<std::int64_t, std::vector<std::size_t>> by_ranks;
   for (std::size_t i = 0; i < study.members.size(); ++i)
     by_ranks[plan.variants[plan.variant_of[i]].ranks].push_back(i);
-  const auto save = [&] { save_study(core::text(folder, "/", files::study.name), study, log); };
+  const auto save = [&] {
+    study::save_study(core::text(folder, "/", files::study.name), study, log);
+  };
   save();
   const InterruptGuard interrupt;
   const CheckpointSignal checkpoint;
-  StudyProgress progress(log, "trainings");
+  study::StudyProgress progress(log, "trainings");
   for (const auto& [ranks, numbers] : by_ranks) {
     record::Study part = study;
     part.ranks = static_cast<int>(ranks);
@@ -58,17 +61,19 @@ bool train_all(const Job& job, const std::string& folder, const ConvergencePlan&
       study.members = part.members;
       save();
     };
-    const MemberSetting setting = member_setting(job, folder, most_ranks(plan), ranks);
-    if (!train_members(setting, plan.study, numbers, part, progress, changed, {})) return false;
+    const study::MemberSetting setting = member_setting(job, folder, most_ranks(plan), ranks);
+    if (!study::train_members(setting, plan.study, numbers, part, progress, requests(), changed,
+                              {}))
+      return false;
     changed();
   }
   return true;
 }
 
 // More ranks than cores take turns: their times say little about an exchange.
-void warn_of_few_cores(const Job& job, const ConvergencePlan& plan, core::Log& log) {
+void warn_of_few_cores(const Job& job, const study::ConvergencePlan& plan, core::Log& log) {
   const std::int64_t cores = nn::allowed_processors(), most = most_ranks(plan);
-  if (most > cores && job.settings.ensemble.launcher == EnsembleConfig{}.launcher)
+  if (most > cores && job.of<study::EnsembleConfig>().launcher == study::EnsembleConfig{}.launcher)
     log.warning(core::text(most, " ranks share ", cores, cores == 1 ? " core" : " cores",
                            " (they take turns: residuals by epoch stand, times and rates say "
                            "little). Compare times on a machine with a core for each rank."));
@@ -82,39 +87,43 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
   assign_options(assignments, arguments, "convergence",
                  {"exchanges", "outer-periods", "over-ranks"}, true);
   assign_options(assignments, arguments, "convergence", {"ranks", "members", "batch"});
-  const Job job = read_job(workloads, arguments.source, assignments);
-  const ConvergencePlan plan = plan_convergence(workloads, arguments.source, assignments, job);
+  const Job job = run::read_job(workloads, arguments.source, assignments);
+  const study::ConvergencePlan plan =
+      study::plan_convergence(workloads, arguments.source, assignments, job);
   core::Log log;
-  const env::Environment environment = problem::make_environment(
-      *job.workload, job.settings.data, problem::Split::all_training, job.seed());
-  const std::vector<analysis::Target> targets = convergence_targets(job, environment, log);
+  const auto data = problem::load_data(*job.workload, job.settings.data, job.seed());
+  const std::vector<analysis::Target> targets = study::convergence_targets(job, data.all(), log);
   const record::OpenedRun opened =
-      open_study(job, "convergence", arguments, {"convergence.members", "convergence.redrawn"});
+      study::open_study(job, "convergence", data.print(), start_of(arguments),
+                        {"convergence.members", "convergence.redrawn"});
   const record::RunDirectory& folder = opened.directory;
   log.add_file(folder.file(files::log.name));
   record::write_environment(
       folder.file(files::environment.name),
-      run_environment(*arguments.ranks, static_cast<int>(job.settings.threads)));
+      run::run_environment(*arguments.ranks, static_cast<int>(job.settings.threads)));
   folder.folder(files::members.name);
   core::write_file(folder.file(core::text(files::members.name, "/", files::config.name)),
-                   member_config(read_job(workloads, arguments.source, assignments)));
+                   job.training_config);
   warn_of_few_cores(job, plan, log);
   record::Study study = plan.study.study;
-  for (record::StudyMember& member : study.members) member = seen_on_disk(folder.path(), member);
+  for (record::StudyMember& member : study.members)
+    member = study::seen_on_disk(folder.path(), member);
   log.info(core::text(opened.resumed ? "going on with " + folder.path() + ": " : "",
                       plan.variants.size(), " ways of training ", job.settings.workload, ", ",
-                      job.settings.convergence.members, " members each: ", study.members.size(),
-                      " trainings, ", count(study, State::done), " of them done"));
+                      job.of<study::ConvergenceConfig>().members,
+                      " members each: ", study.members.size(), " trainings, ",
+                      study::count(study, State::done), " of them done"));
   const bool finished = train_all(job, folder.path(), plan, study, log);
-  const bool analysed = write_convergence(job, folder.path(), plan, study, targets, log);
-  say_failures(study);
+  const bool analysed =
+      study::write_convergence(job, folder.path(), plan, study, targets, std::cout, log);
+  study::say_failures(study, std::cout);
   std::cout << "run folder: " << folder.path() << std::endl;
-  const bool stopped = !finished || count(study, State::pending) > 0;
-  const bool failed = !analysed || count(study, State::failed) > 0;
+  const bool stopped = !finished || study::count(study, State::pending) > 0;
+  const bool failed = !analysed || study::count(study, State::failed) > 0;
   folder.finish(stopped  ? record::RunStatus::stopped
                 : failed ? record::RunStatus::failed
                          : record::RunStatus::finished);
-  if (job.settings.run.figures) say_run_report(folder.path(), log);
+  if (job.settings.run.figures) say_report(run::write_run_report(folder.path(), log));
   if (stopped) return core::ExitCode::stopped_early;
   return failed ? core::ExitCode::failed : core::ExitCode::done;
 }

@@ -7,16 +7,16 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
-#include "sagips/cli/run_environment.hpp"
-#include "sagips/cli/run_report.hpp"
-#include "sagips/cli/study/ensemble_results.hpp"
-#include "sagips/cli/study/group_members.hpp"
-#include "sagips/cli/study/over_ranks.hpp"
-#include "sagips/cli/study/study_folder.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/run_environment.hpp"
+#include "sagips/run/run_report.hpp"
+#include "sagips/study/ensemble_results.hpp"
+#include "sagips/study/group_members.hpp"
+#include "sagips/study/over_ranks.hpp"
+#include "sagips/study/study_folder.hpp"
 
 namespace sagips::cli {
 
@@ -45,13 +45,13 @@ std::vector<std::string> study_assignments(const Arguments& arguments) {
 }
 
 // members: those that are to be trained here; sharing: ranks that use the same processors
-MemberSetting member_setting(const Job& job, const std::string& folder, std::size_t members,
-                             int sharing) {
-  const EnsembleConfig& config = job.settings.ensemble;
+study::MemberSetting member_setting(const Job& job, const std::string& folder, std::size_t members,
+                                    int sharing) {
+  const study::EnsembleConfig& config = job.of<study::EnsembleConfig>();
   const int cores = std::max(1, nn::allowed_processors() / sharing);
   const auto ranks = static_cast<std::size_t>(config.ranks);
-  MemberSetting setting{folder, 1, 1, config.launcher};
-  setting.threads = threads_of_member(job, members * ranks, cores);
+  study::MemberSetting setting{folder, 1, 1, config.launcher};
+  setting.threads = study::threads_of_member(job, members * ranks, cores);
   const std::size_t taken = static_cast<std::size_t>(setting.threads) * ranks;
   setting.at_once = config.at_once > 0
                         ? static_cast<std::size_t>(config.at_once)
@@ -63,23 +63,25 @@ MemberSetting member_setting(const Job& job, const std::string& folder, std::siz
 class EnsembleRun {
  public:
   EnsembleRun(const Workloads& workloads, const Arguments& arguments, const Job& job,
-              StudyPlan plan, const std::string& config_of_members)
+              study::StudyPlan plan, const std::string& data)
       : workloads_(workloads), job_(job), ranks_(*arguments.ranks), plan_(std::move(plan)) {
     if (ranks_.is_first()) {
-      opened_.emplace(open_study(job, "ensemble", arguments,
-                                 {"ensemble.members", "ensemble.vary", "ensemble.at_once",
-                                  "ensemble.draws", "ensemble.launcher"}));
+      opened_.emplace(study::open_study(job, "ensemble", data, start_of(arguments),
+                                        {"ensemble.members", "ensemble.vary", "ensemble.at_once",
+                                         "ensemble.draws", "ensemble.launcher"}));
       log_.add_file(opened_->directory.file(files::log.name));
       opened_->directory.folder(core::text(files::members.name, "/logs"));
       core::write_file(
           opened_->directory.file(core::text(files::members.name, "/", files::config.name)),
-          config_of_members);
-      record::write_environment(opened_->directory.file(files::environment.name),
-                                run_environment(ranks_, static_cast<int>(job.settings.threads)));
+          job.training_config);
+      record::write_environment(
+          opened_->directory.file(files::environment.name),
+          run::run_environment(ranks_, static_cast<int>(job.settings.threads)));
     }
-    folder_ = announce_text(ranks_, opened_ ? opened_->directory.path() : std::string());
+    folder_ = study::announce_text(ranks_, opened_ ? opened_->directory.path() : std::string());
     study_ = plan_.study;
-    for (record::StudyMember& member : study_.members) member = seen_on_disk(folder_, member);
+    for (record::StudyMember& member : study_.members)
+      member = study::seen_on_disk(folder_, member);
     save();
   }
 
@@ -91,15 +93,15 @@ class EnsembleRun {
   bool train() {
     const InterruptGuard interrupt;
     const CheckpointSignal checkpoint;
-    StudyProgress progress(log_, "trainings");
+    study::StudyProgress progress(log_, "trainings");
     const bool in_groups = ranks_.size() > 1 && study_.ranks > 1;
     const bool finished = in_groups ? train_groups(progress) : train_children(progress);
     return take_over(finished);
   }
 
   void finish(bool finished) {
-    const bool failed = count(study_, State::failed) > 0;
-    opened_->directory.finish(!finished || count(study_, State::pending) > 0
+    const bool failed = study::count(study_, State::failed) > 0;
+    opened_->directory.finish(!finished || study::count(study_, State::pending) > 0
                                   ? record::RunStatus::stopped
                               : failed ? record::RunStatus::failed
                                        : record::RunStatus::finished);
@@ -107,7 +109,8 @@ class EnsembleRun {
 
  private:
   void save() {
-    if (ranks_.is_first()) save_study(opened_->directory.file(files::study.name), study_, log_);
+    if (ranks_.is_first())
+      study::save_study(opened_->directory.file(files::study.name), study_, log_);
   }
 
   std::vector<std::size_t> pending() const {
@@ -117,42 +120,42 @@ class EnsembleRun {
     return numbers;
   }
 
-  void say_start(const MemberSetting& setting, const std::string& how) {
+  void say_start(const study::MemberSetting& setting, const std::string& how) {
     if (!ranks_.is_first()) return;
     log_.info(core::text(opened_->resumed ? "going on with " : "", folder_, ": ",
                          study_.members.size(), " trainings of ", job_.settings.workload, ", ",
-                         count(study_, State::done), " of them done; ", how, ", each on ",
+                         study::count(study_, State::done), " of them done; ", how, ", each on ",
                          study_.ranks, study_.ranks == 1 ? " rank" : " ranks", " with ",
                          setting.threads, setting.threads == 1 ? " thread" : " threads"));
   }
 
-  bool train_children(StudyProgress& progress) {
+  bool train_children(study::StudyProgress& progress) {
     const auto all = pending();
     std::vector<std::size_t> mine;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (i % static_cast<std::size_t>(ranks_.size()) == static_cast<std::size_t>(ranks_.rank()))
         mine.push_back(all[i]);
-    const MemberSetting setting =
-        member_setting(job_, folder_, mine.size(), ranks_on_these_processors(ranks_));
+    const study::MemberSetting setting =
+        member_setting(job_, folder_, mine.size(), run::ranks_on_these_processors(ranks_));
     std::string how = core::text(setting.at_once, " at a time");
     if (ranks_.size() > 1) how += core::text(" on each of ", ranks_.size(), " ranks");
     say_start(setting, how);
     handled_ = mine;
-    return train_members(
-        setting, plan_, mine, study_, progress, [this] { save(); },
+    return study::train_members(
+        setting, plan_, mine, study_, progress, requests(), [this] { save(); },
         [this] { ranks_.board().beat(); });
   }
 
-  bool train_groups(StudyProgress& progress) {
+  bool train_groups(study::StudyProgress& progress) {
     const int groups = ranks_.size() / study_.ranks;
-    const int sharing = ranks_on_these_processors(ranks_);
-    const MemberSetting setting =
+    const int sharing = run::ranks_on_these_processors(ranks_);
+    const study::MemberSetting setting =
         member_setting(job_, folder_, static_cast<std::size_t>(groups), sharing);
     const int idle = ranks_.size() - groups * study_.ranks;
     say_start(setting, core::text("in ", groups, groups == 1 ? " group" : " groups",
                                   idle > 0 ? core::text(" (", idle, " ranks stay idle)") : ""));
-    return train_in_groups(
-        workloads_, setting, plan_, pending(), study_, ranks_, [&](std::size_t i) {
+    return study::train_in_groups(
+        workloads_, setting, plan_, pending(), study_, ranks_, requests(), [&](std::size_t i) {
           handled_.push_back(i);
           const record::StudyMember& member = study_.members[i];
           if (member.state == State::failed)
@@ -170,7 +173,7 @@ class EnsembleRun {
     mine.members.clear();
     for (const std::size_t i : handled_) mine.members.push_back(study_.members[i]);
     mine.kind = finished ? "finished" : "interrupted";
-    for (const std::string& text : collect_texts(ranks_, record::study_text(mine))) {
+    for (const std::string& text : study::collect_texts(ranks_, record::study_text(mine))) {
       const record::Study other = record::parse_study(text, "another rank's study");
       finished = finished && other.kind == "finished";
       for (const record::StudyMember& member : other.members)
@@ -184,7 +187,7 @@ class EnsembleRun {
   const Workloads& workloads_;
   const Job& job_;
   comm::Ranks& ranks_;
-  StudyPlan plan_;
+  study::StudyPlan plan_;
   core::Log log_;
   std::optional<record::OpenedRun> opened_;
   std::string folder_;
@@ -211,7 +214,7 @@ bool groups_cross_nodes(const comm::Ranks& ranks, std::int64_t ranks_of_group) {
 }
 
 void check_ranks(const Job& job, const comm::Ranks& ranks) {
-  const std::int64_t wanted = job.settings.ensemble.ranks;
+  const std::int64_t wanted = job.of<study::EnsembleConfig>().ranks;
   if (wanted == 1 || ranks.size() == 1) return;
   if (ranks.size() < wanted)
     throw core::ConfigError("ensemble.ranks",
@@ -231,13 +234,14 @@ void check_ranks(const Job& job, const comm::Ranks& ranks) {
 core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
   const std::vector<std::string> assignments = study_assignments(arguments);
-  const Job job = read_job(workloads, arguments.source, assignments);
+  const Job job = run::read_job(workloads, arguments.source, assignments);
   check_ranks(job, ranks);
-  check_agreement(ranks, job.effective_config);
-  StudyPlan plan = plan_ensemble(workloads, arguments.source, assignments, job);
-  if (ranks.is_first()) try_variants(workloads, arguments.source, assignments, plan.study);
-  EnsembleRun run(workloads, arguments, job, std::move(plan),
-                  member_config(read_job(workloads, arguments.source, assignments)));
+  run::check_agreement(ranks, job.effective_config);
+  study::StudyPlan plan = study::plan_ensemble(workloads, arguments.source, assignments, job);
+  std::string data;
+  if (ranks.is_first())
+    data = study::try_variants(workloads, arguments.source, assignments, plan.study);
+  EnsembleRun run(workloads, arguments, job, std::move(plan), data);
   const bool finished = run.train();
   if (!ranks.is_first()) return core::ExitCode::done;
 
@@ -246,17 +250,19 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
   const auto job_of_variant = [&](const record::StudyVariant& variant) {
     std::vector<std::string> all = looked;
     all.insert(all.end(), variant.assignments.begin(), variant.assignments.end());
-    return read_job(workloads, arguments.source, all);
+    return run::read_job(workloads, arguments.source, all);
   };
-  const bool analysed = write_ensemble(read_job(workloads, arguments.source, looked),
-                                       job_of_variant, run.folder(), run.study(), run.log());
-  say_failures(run.study());
+  const bool analysed =
+      study::write_ensemble(run::read_job(workloads, arguments.source, looked), job_of_variant,
+                            run.folder(), run.study(), std::cout, run.log());
+  study::say_failures(run.study(), std::cout);
   std::cout << "run folder: " << run.folder() << std::endl;
   run.finish(finished);
-  if (job.settings.run.figures) say_run_report(run.folder(), run.log());
-  if (!finished || count(run.study(), State::pending) > 0) return core::ExitCode::stopped_early;
-  return analysed && count(run.study(), State::failed) == 0 ? core::ExitCode::done
-                                                            : core::ExitCode::failed;
+  if (job.settings.run.figures) say_report(run::write_run_report(run.folder(), run.log()));
+  if (!finished || study::count(run.study(), State::pending) > 0)
+    return core::ExitCode::stopped_early;
+  return analysed && study::count(run.study(), State::failed) == 0 ? core::ExitCode::done
+                                                                   : core::ExitCode::failed;
 }
 
 }  // namespace sagips::cli

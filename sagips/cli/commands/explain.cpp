@@ -25,8 +25,8 @@ core::ExitCode explain(const Workloads& workloads, const Arguments& arguments) {
   }
   std::string workload = take_assignment(assignments, "workload");
   if (workload.empty()) workload = best_explained(workloads);
-  Job job = read_job(workloads, workload, assignments);
-  for (const core::FieldDescription& field : describe_job(job, key)) {
+  Job job = run::read_job(workloads, workload, assignments);
+  for (const core::FieldDescription& field : run::describe_job(workloads, job, key)) {
     std::cout << field.key << " = " << field.value << "\n    " << field.help << "\n    "
               << field.type;
     if (!field.range.empty()) std::cout << ", " << field.range;

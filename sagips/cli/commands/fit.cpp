@@ -3,14 +3,14 @@
 
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
-#include "sagips/cli/outcome.hpp"
-#include "sagips/cli/run_environment.hpp"
-#include "sagips/cli/run_figures.hpp"
-#include "sagips/cli/run_report.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/outcome.hpp"
+#include "sagips/run/run_environment.hpp"
+#include "sagips/run/run_figures.hpp"
+#include "sagips/run/run_report.hpp"
 
 namespace sagips::cli {
 
@@ -39,11 +39,11 @@ std::string fit_table(const record::Results& results) {
 }  // namespace
 
 core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = read_job(workloads, arguments.source, arguments.assignments);
+  const Job job = run::read_job(workloads, arguments.source, arguments.assignments);
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads);
-  const env::Environment environment = problem::make_environment(
-      *job.workload, job.settings.data, problem::Split::all_training, job.seed());
+  const env::Environment environment =
+      problem::load_data(*job.workload, job.settings.data, job.seed()).all();
   const optim::FitResult fitted =
       optim::fit_maximum_likelihood(environment, job.settings.solvers.fit, job.seed());
 
@@ -52,19 +52,20 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   core::write_file(folder.file(record::run_files::config.name), job.effective_config);
   log.add_file(folder.file(record::run_files::log.name));
   record::write_environment(folder.file(record::run_files::environment.name),
-                            run_environment(*arguments.ranks, threads));
-  const record::Results results = fit_results(job, environment, fitted, log);
-  warn_at_limits(fitted.at_limit, log);
+                            run::run_environment(*arguments.ranks, threads));
+  const record::Results results = run::fit_results(job, environment, fitted, log);
+  run::warn_at_limits(fitted.at_limit, log);
   record::write_results_json(folder.file(record::run_files::results.name), results);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   std::string figures;
   if (job.settings.run.figures)
-    figures = draw_fit_figures(folder, job, environment, fitted.values, fitted.covariance, log);
+    figures =
+        run::draw_fit_figures(folder, job, environment, fitted.values, fitted.covariance, log);
   std::cout << fit_table(results) << '\n'
             << "-ln L = " << core::fixed(fitted.negative_log_likelihood, 3) << " for "
             << core::with_thousands(results.events) << " events\n";
   if (!figures.empty()) std::cout << "figures: " << figures << '\n';
-  if (job.settings.run.figures) say_run_report(folder.path(), log);
+  if (job.settings.run.figures) say_report(run::write_run_report(folder.path(), log));
   std::cout << "run folder: " << folder.path() << std::endl;
   return core::ExitCode::done;
 }

@@ -4,10 +4,10 @@
 #include <sstream>
 
 #include "sagips/cli/commands.hpp"
-#include "sagips/cli/proposals.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/run/proposals.hpp"
 
 namespace sagips::cli {
 
@@ -26,7 +26,7 @@ namespace {
 // "mass=90" is short for parameters.mass.toy=90, "events=5" for toy.events=5
 std::vector<std::string> expanded(const Workloads& workloads, const Arguments& arguments,
                                   std::vector<std::string> assignments) {
-  const Job plain = read_job(workloads, arguments.source, {});
+  const Job plain = run::read_job(workloads, arguments.source, {});
   const auto parameters = plain.workload->parameters();
   for (std::string& assignment : assignments) {
     const std::string key = assignment.substr(0, assignment.find('='));
@@ -89,7 +89,7 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
   if (out.empty() || std::filesystem::path(out).extension() != ".npy")
     throw core::ConfigError("command line", "say where the events go: out=toy.npy");
   const Job job =
-      read_job(workloads, arguments.source, expanded(workloads, arguments, assignments));
+      run::read_job(workloads, arguments.source, expanded(workloads, arguments, assignments));
   const env::ParameterSet parameters =
       env::ParameterSet(job.workload->parameters()).at_toy_values();
   const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
@@ -109,7 +109,7 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
                                  has_own ? own->second.toy_events : job.settings.data.toy_events,
                                  names, core::RandomStream(data_seed, "toy data " + plan.name))});
     const Made& made = all.back();
-    write_proposals(made.file, made.toys.values);
+    run::write_proposals(made.file, made.toys.values);
     std::cout << core::with_thousands(made.toys.size()) << " events of [" << core::join(names, ", ")
               << "]: " << made.file << '\n';
   }

@@ -4,10 +4,10 @@
 #include "sagips/analysis/residuals.hpp"
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
-#include "sagips/cli/proposals.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/proposals.hpp"
 
 namespace sagips::cli {
 
@@ -30,12 +30,12 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
     throw core::ConfigError(
         "command line", core::text("'", assignments.front(), "' is not known here (a trained ",
                                    "network keeps its config). Known: samples=N, out=FILE.npy"));
-  const Job job = read_job(workloads, config, {});
+  const Job job = run::read_job(workloads, config, {});
   nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
   const env::ParameterSet parameters(job.workload->parameters());
   optim::Generator generator(job.settings.gan.generator, job.settings.gan.dense, parameters,
                              job.seed(), torch::kCPU);
-  const torch::Tensor weights = read_generators(arguments.source, generator.replica());
+  const torch::Tensor weights = run::read_generators(arguments.source, generator.replica());
   // the ranks of a run are one prediction: the mean of theirs (SAGIPS paper, Sec. VI-A)
   torch::Tensor proposals;
   for (std::int64_t rank = 0; rank < weights.size(0); ++rank) {
@@ -47,7 +47,7 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
   proposals = (proposals / weights.size(0)).contiguous();
 
   const std::string file = out.empty() ? arguments.source + "/predictions.npy" : out;
-  write_proposals(file, proposals);
+  run::write_proposals(file, proposals);
   const auto predictions =
       analysis::predict({proposals.data_ptr<float>(), static_cast<std::size_t>(proposals.numel())},
                         static_cast<std::size_t>(parameters.size()));

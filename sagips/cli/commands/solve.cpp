@@ -3,19 +3,19 @@
 
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
-#include "sagips/cli/data_parts.hpp"
 #include "sagips/cli/interrupt.hpp"
-#include "sagips/cli/job_ranks.hpp"
-#include "sagips/cli/outcome.hpp"
-#include "sagips/cli/run_environment.hpp"
-#include "sagips/cli/run_figures.hpp"
-#include "sagips/cli/run_report.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/resampling.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/loading.hpp"
+#include "sagips/run/outcome.hpp"
+#include "sagips/run/rank_agreement.hpp"
+#include "sagips/run/run_environment.hpp"
+#include "sagips/run/run_figures.hpp"
+#include "sagips/run/run_report.hpp"
 #include "sagips/train/add_up.hpp"
 
 namespace sagips::cli {
@@ -47,7 +47,7 @@ void add_spread(record::Results& results, const optim::Resampled& resampled,
 // A test that cannot be made costs no solution.
 void add_tests(const Job& job, const env::Environment& environment, const optim::Solution& solution,
                record::Results& results, core::Log& log) {
-  const SolveConfig& config = job.settings.solve;
+  const run::SolveConfig& config = job.settings.solve;
   try {
     for (const auto& test : optim::event_tests(environment, solution.values, config.test,
                                                config.test_events, config.permutations, job.seed()))
@@ -70,17 +70,18 @@ void write(const Job& job, const env::Environment& environment, const record::Re
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   std::string figures;
   if (job.settings.run.figures)
-    figures = draw_fit_figures(folder, job, environment, solution.values, solution.covariance, log);
+    figures =
+        run::draw_fit_figures(folder, job, environment, solution.values, solution.covariance, log);
   std::cout << analysis::result_table(results) << '\n';
   if (!results.errors_from.empty()) std::cout << "errors: " << results.errors_from << '\n';
-  std::cout << goodness_lines(results.goodness) << std::flush;
-  warn_of_misfit(results.goodness, log);
-  warn_at_limits(solution.at_limit, log);
+  std::cout << run::goodness_lines(results.goodness) << std::flush;
+  run::warn_of_misfit(results.goodness, log);
+  run::warn_at_limits(solution.at_limit, log);
   std::cout << results.method << ": " << results.finish_reason << " after "
             << core::with_thousands(solution.evaluations) << " evaluations of the pipeline, "
             << core::significant(solution.time_s, 3) << " s\n";
   if (!figures.empty()) std::cout << "figures: " << figures << '\n';
-  if (job.settings.run.figures) say_run_report(folder.path(), log);
+  if (job.settings.run.figures) say_report(run::write_run_report(folder.path(), log));
   std::cout << "run folder: " << folder.path() << std::endl;
 }
 
@@ -88,18 +89,16 @@ void write(const Job& job, const env::Environment& environment, const record::Re
 
 core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
-  const Job job = read_job(workloads, arguments.source, arguments.assignments);
-  const SolveConfig& config = job.settings.solve;
+  const Job job = run::read_job(workloads, arguments.source, arguments.assignments);
+  const run::SolveConfig& config = job.settings.solve;
   const auto solver =
       optim::solvers().get(config.method, "solve.method").make(job.settings.solvers);
-  check_agreement(ranks, job.effective_config);
+  run::check_agreement(ranks, job.effective_config);
   ranks.patience().set_config({.timeout_s = job.settings.ranks.timeout_s,
                                .alarmed = [] { return InterruptGuard::requested(); }});
   nn::device_from_name(job.settings.device);
-  const int threads = nn::set_threads(job.settings.threads, ranks_on_these_processors(ranks));
-  const env::Environment environment =
-      problem::make_environment(*job.workload, job.settings.data, problem::Split::all_training,
-                                job.seed(), parts_of_data(job, ranks));
+  const int threads = nn::set_threads(job.settings.threads, run::ranks_on_these_processors(ranks));
+  const env::Environment environment = run::load_data(job, ranks).all(run::parts_share(job, ranks));
   core::Log log;
   optim::SolveContext context;
   context.seed = job.seed();
@@ -116,15 +115,15 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   if (config.bootstraps > 0)
     bootstraps = optim::over_bootstraps(*solver, environment, context, solution, config.bootstraps);
   if (config.seeds > 0) seeds = optim::over_seeds(*solver, environment, context, config.seeds);
-  double events = event_count(environment);
+  double events = run::event_count(environment);
   if (context.add_up) context.add_up({&events, 1});
   if (!ranks.is_first()) return core::ExitCode::done;
 
-  record::Results results = solve_results(job, environment, solution, events, log);
+  record::Results results = run::solve_results(job, environment, solution, events, log);
   add_spread(results, bootstraps, &record::ParameterResult::bootstrap_error, "bootstraps", log);
   add_spread(results, seeds, &record::ParameterResult::seed_error, "seeds", log);
   if (config.test_events > 0) add_tests(job, environment, solution, results, log);
-  write(job, environment, results, solution, visits, run_environment(ranks, threads), log);
+  write(job, environment, results, solution, visits, run::run_environment(ranks, threads), log);
   return solution.converged ? core::ExitCode::done : core::ExitCode::stopped_early;
 }
 

@@ -6,8 +6,8 @@ namespace sagips::comm {
 
 /// Measures the exact exchanges once, at the size of the run, and goes on with the fastest.
 ///
-/// The slowest rank's median counts, and all ranks agree. A resumed run keeps the choice, so that it
-/// goes on bit for bit.
+/// The slowest rank's median counts, and all ranks agree. Two runs may choose differently, since a
+/// clock decides. The choice is part of the state, so a resumed run keeps it and goes on bit for bit.
 ///
 /// cost:    the chosen one's
 class Auto final : public Exchange {
@@ -25,7 +25,9 @@ class Auto final : public Exchange {
 
   Task gradients(ReplicaView replica, Step step) override;
   Cost cost(std::size_t floats, Step step) const override { return chosen().cost(floats, step); }
-  Promise promise() const override { return {.exact = true, .waits = true, .repeats = true}; }
+  Promise promise() const override {
+    return {.exact = true, .waits = true, .repeats = false, .resumes = true};
+  }
   std::vector<int> partners(Step step) const override { return chosen().partners(step); }
   std::string description() const override;
   void give_state(State& state) const override;

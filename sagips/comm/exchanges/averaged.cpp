@@ -41,7 +41,7 @@ Cost Averaged::cost(std::size_t floats, Step step) const {
 
 Promise Averaged::promise() const {
   const Promise inner = inner_->promise();
-  return {.exact = inner.exact, .waits = true, .repeats = inner.repeats};
+  return {.exact = inner.exact, .waits = true, .repeats = inner.repeats, .resumes = inner.resumes};
 }
 
 std::vector<int> Averaged::partners(Step step) const {

@@ -104,7 +104,8 @@ Promise Grouped::promise() const {
   const bool broadcasts = config_.rule == Rule::inner_then_outer_then_broadcast;
   return {.exact = config_.outer_every == 1 && broadcasts && inner.exact && outer.exact,
           .waits = inner.waits || outer.waits || broadcasts,
-          .repeats = inner.repeats && outer.repeats};
+          .repeats = inner.repeats && outer.repeats,
+          .resumes = inner.resumes && outer.resumes};
 }
 
 std::vector<int> Grouped::partners(Step step) const {

@@ -26,7 +26,9 @@ class RmaRing final : public Exchange {
 
   Task gradients(ReplicaView replica, Step step) override;
   Cost cost(std::size_t floats, Step step) const override;
-  Promise promise() const override { return {.exact = false, .waits = false, .repeats = false}; }
+  Promise promise() const override {
+    return {.exact = false, .waits = false, .repeats = false, .resumes = false};
+  }
   std::vector<int> partners(Step) const override { return {}; }
   Freshness freshness() const override { return window_.freshness(); }
   std::string description() const override;

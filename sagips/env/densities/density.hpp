@@ -39,10 +39,11 @@ class Density {
  public:
   using Sample = DensitySample;
 
-  template <EventDensity T>
-  Density(T density)
-      : held_(std::make_shared<const Held<T>>(std::move(density))) {
-  }  // implicit: a plan is given `density = TabulatedDensity(...)`
+  // Implicit: a plan is given `density = TabulatedDensity(...)`.
+  template <class T>
+  requires(!std::same_as<T, Density> && EventDensity<T>)
+      Density(T density)  // NOLINT(google-explicit-constructor)
+      : held_(std::make_shared<const Held<T>>(std::move(density))) {}
 
   /// shape: values [events, observables]; weights [events] or undefined.
   /// throws: DataError naming the first event where the density is zero for every parameter

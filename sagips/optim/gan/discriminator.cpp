@@ -10,8 +10,6 @@ namespace sagips::optim {
 
 namespace {
 
-using Side;
-
 bool is_raw(const DiscriminatorConfig& config) {
   return config.input == DiscriminatorConfig::Input::raw;
 }

@@ -45,10 +45,10 @@ struct Sight {
 /// The network that tells synthetic events of a channel from measured ones.
 class Discriminator {
  public:
-  /// The channel must live as long.
   Discriminator(const DiscriminatorConfig& config, const AdamConfig& adam,
-                const nn::DenseConfig& dense, const env::Channel& channel, std::uint64_t seed,
-                torch::Device device, const problem::RankPlace& place);
+                const nn::DenseConfig& dense, AdversarialObjective objective,
+                const env::Channel& channel, std::uint64_t seed, torch::Device device,
+                const problem::RankPlace& place);
   Discriminator(Discriminator&&) = delete;  // its step points into it
 
   UpdateStep step(const std::string& name);

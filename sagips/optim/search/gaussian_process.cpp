@@ -59,7 +59,7 @@ torch::Tensor most_probable(const torch::Tensor& points, const torch::Tensor& va
       torch::optim::LBFGSOptions(1).max_iter(most_iterations).line_search_fn("strong_wolfe"));
   method.step([&] {
     method.zero_grad();
-    const torch::Tensor value = cost(points, values, parameters);
+    torch::Tensor value = cost(points, values, parameters);
     if (value.item<double>() < lowest) {
       lowest = value.item<double>();
       best = parameters.detach().clone();

@@ -9,12 +9,7 @@ namespace sagips::train {
 namespace {
 
 constexpr double meeting_period_s = 0.25;
-const int tag = comm::tag_of(comm::ControlTag::verdict);
-
-template <class Pod>
-std::span<std::byte> bytes_of(Pod& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
-}
+const int verdict_tag = comm::tag_of(comm::ControlTag::verdict);
 
 }  // namespace
 
@@ -26,7 +21,9 @@ Accord::Accord(comm::Ranks& ranks, bool waits)
   if (!ranks.is_first() && !waits_) expect();
 }
 
-void Accord::expect() { expected_ = ranks_.communicator().receive(0, tag, bytes_of(received_)); }
+void Accord::expect() {
+  expected_ = ranks_.communicator().receive(0, verdict_tag, comm::bytes_of(received_));
+}
 
 void Accord::tell(const std::vector<int>& whom, const Verdict& verdict) {
   for (comm::Request& request : under_way_)
@@ -34,7 +31,7 @@ void Accord::tell(const std::vector<int>& whom, const Verdict& verdict) {
   under_way_.clear();
   sent_ = verdict;
   for (const int rank : whom)
-    under_way_.push_back(ranks_.communicator().send(rank, tag, bytes_of(sent_)));
+    under_way_.push_back(ranks_.communicator().send(rank, verdict_tag, comm::bytes_of(sent_)));
 }
 
 // From the pace since the last meeting; at most twice as far as that.
@@ -80,7 +77,8 @@ Accord::Word Accord::after_last_epoch(const Wish& wish) {
 Accord::Word Accord::hear(std::int64_t epoch) {
   if (waits_) {
     if (epoch < next_meeting_) return {};
-    comm::Request verdict = ranks_.communicator().receive(0, tag, bytes_of(received_));
+    comm::Request verdict =
+        ranks_.communicator().receive(0, verdict_tag, comm::bytes_of(received_));
     ranks_.patience().wait(verdict,
                            {.partners = {0}, .what = "to a meeting", .however_long = true});
     next_meeting_ = received_.next_meeting;

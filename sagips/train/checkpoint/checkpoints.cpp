@@ -10,15 +10,10 @@ namespace sagips::train {
 
 namespace {
 
-const int tag = comm::tag_of(comm::ControlTag::checkpoint);
+const int checkpoint_tag = comm::tag_of(comm::ControlTag::checkpoint);
 
 std::string key_of(std::int64_t number) {
   return number == Checkpoints::last ? "last" : core::text(number);
-}
-
-template <class Pod>
-std::span<std::byte> bytes_of(Pod& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
 }
 
 std::string lost_part(int rank) {
@@ -80,12 +75,13 @@ void Checkpoints::write(std::int64_t number, std::int64_t epoch, double time_s,
 void Checkpoints::report(const Report& report) {
   while (!outgoing_.empty() && outgoing_.front().request.ready()) outgoing_.pop_front();
   outgoing_.push_back({report, {}});
-  outgoing_.back().request = ranks_.communicator().send(0, tag, bytes_of(outgoing_.back().report));
+  outgoing_.back().request =
+      ranks_.communicator().send(0, checkpoint_tag, comm::bytes_of(outgoing_.back().report));
 }
 
 void Checkpoints::receive(int rank) {
   Incoming& from = incoming_[static_cast<std::size_t>(rank)];
-  from.request = ranks_.communicator().receive(rank, tag, bytes_of(from.report));
+  from.request = ranks_.communicator().receive(rank, checkpoint_tag, comm::bytes_of(from.report));
 }
 
 void Checkpoints::take(int rank) {

@@ -19,12 +19,7 @@ constexpr std::size_t most_kept = 8;  // ranks that wait may be some epochs apar
 constexpr std::int64_t most_bytes = 64 << 20;
 constexpr std::int64_t patience_ns = 400'000'000;  // for all ranks to have got the signal
 
-const int tag = comm::tag_of(comm::ControlTag::quick_stop);
-
-template <class Pod>
-std::span<std::byte> bytes_of(Pod& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
-}
+const int stop_tag = comm::tag_of(comm::ControlTag::quick_stop);
 
 std::int64_t bytes_of_state(const nn::State& state) {
   std::int64_t bytes = 0;
@@ -46,9 +41,9 @@ void QuickStop::boundary(std::int64_t epoch, double epoch_s,
     kept_.clear();
     return;
   }
-  const std::int64_t start = comm::now_ns();
+  const std::int64_t start = ranks_.communicator().now_ns();
   kept_.push_back({epoch, state()});
-  const double copy_s = static_cast<double>(comm::now_ns() - start) * 1e-9;
+  const double copy_s = static_cast<double>(ranks_.communicator().now_ns() - start) * 1e-9;
   if (epoch_s > 0 && copy_s > dear_share * epoch_s)
     pause_ = std::llround(std::min(longest_pause, std::ceil(copy_s / (dear_share * epoch_s))));
   const std::int64_t bytes = std::max<std::int64_t>(1, bytes_of_state(kept_.back().state));
@@ -71,17 +66,17 @@ void QuickStop::give_up(std::int64_t epoch) {
 
 void QuickStop::ask() {
   progress_ = Progress::asked;
-  asked_ns_ = comm::now_ns();
+  asked_ns_ = ranks_.communicator().now_ns();
   flag_ = own_flag();
   if (ranks_.is_first()) {
     flags_.assign(static_cast<std::size_t>(ranks_.size()), {});
     flags_[0] = flag_;
     for (int rank = 1; rank < ranks_.size(); ++rank)
       requests_.push_back(ranks_.communicator().receive(
-          rank, tag, bytes_of(flags_[static_cast<std::size_t>(rank)])));
+          rank, stop_tag, comm::bytes_of(flags_[static_cast<std::size_t>(rank)])));
   } else {
-    requests_.push_back(ranks_.communicator().send(0, tag, bytes_of(flag_)));
-    requests_.push_back(ranks_.communicator().receive(0, tag, bytes_of(verdict_)));
+    requests_.push_back(ranks_.communicator().send(0, stop_tag, comm::bytes_of(flag_)));
+    requests_.push_back(ranks_.communicator().receive(0, stop_tag, comm::bytes_of(verdict_)));
   }
 }
 
@@ -104,7 +99,7 @@ std::int64_t QuickStop::common_boundary() const {
 // On rank 0. Those that never got the signal find the answer "no" and do not look at it.
 void QuickStop::decide() {
   const bool all = all_have_come();
-  if (!all && comm::now_ns() - asked_ns_ < patience_ns) return;
+  if (!all && ranks_.communicator().now_ns() - asked_ns_ < patience_ns) return;
   verdict_ = all ? common_boundary() : -1;
   progress_ = verdict_ < 0 ? Progress::refused : progress_;
   answer();
@@ -113,7 +108,7 @@ void QuickStop::decide() {
 
 void QuickStop::answer() {
   for (int rank = 1; rank < ranks_.size(); ++rank)
-    requests_.push_back(ranks_.communicator().send(rank, tag, bytes_of(verdict_)));
+    requests_.push_back(ranks_.communicator().send(rank, stop_tag, comm::bytes_of(verdict_)));
 }
 
 void QuickStop::close() {
@@ -141,7 +136,9 @@ void QuickStop::poll() {
     return;
   }
   if (progress_ == Progress::idle) ask();
-  for (look(); progress_ == Progress::asked && comm::now_ns() - asked_ns_ < patience_ns; look())
+  for (look();
+       progress_ == Progress::asked && ranks_.communicator().now_ns() - asked_ns_ < patience_ns;
+       look())
     std::this_thread::sleep_for(std::chrono::microseconds(200));
 }
 

@@ -1,0 +1,13 @@
+# Gives SimGrid::SimGrid and SimGrid_SMPI_INCLUDE_DIR, the folder of its mpi.h. (Its own file for CMake is for users to
+# copy, and not in Debian's package.)
+find_path(SimGrid_INCLUDE_DIR simgrid/s4u.hpp)
+find_path(SimGrid_SMPI_INCLUDE_DIR mpi.h PATHS "${SimGrid_INCLUDE_DIR}/smpi" NO_DEFAULT_PATH)
+find_library(SimGrid_LIBRARY simgrid)
+mark_as_advanced(SimGrid_INCLUDE_DIR SimGrid_SMPI_INCLUDE_DIR SimGrid_LIBRARY)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(SimGrid REQUIRED_VARS SimGrid_LIBRARY SimGrid_INCLUDE_DIR SimGrid_SMPI_INCLUDE_DIR)
+if(SimGrid_FOUND AND NOT TARGET SimGrid::SimGrid)
+  add_library(SimGrid::SimGrid INTERFACE IMPORTED)
+  target_include_directories(SimGrid::SimGrid SYSTEM INTERFACE "${SimGrid_INCLUDE_DIR}")
+  target_link_libraries(SimGrid::SimGrid INTERFACE "${SimGrid_LIBRARY}")
+endif()

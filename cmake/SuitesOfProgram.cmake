@@ -1,0 +1,25 @@
+# Read by CTest when it starts: asks a GoogleTest program for its suites and makes one test of each, PROGRAM.SUITE.
+# Set before: program, properties (of the tests).
+# The answer is kept beside the program until that is built anew.
+set(answer "${program}.suites.txt")
+get_filename_component(name "${program}" NAME)
+if(NOT EXISTS "${program}")
+  add_test("${name}_NOT_BUILT" "${program}_NOT_BUILT")
+  return()
+endif()
+if("${program}" IS_NEWER_THAN "${answer}")
+  execute_process(COMMAND "${program}" --gtest_list_tests OUTPUT_VARIABLE listing RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "${program} --gtest_list_tests: ${failed}")
+  endif()
+  file(WRITE "${answer}" "${listing}")
+endif()
+# A suite's line ends with a dot, or with a comment after the dot; the lines of its cases begin with a blank.
+file(STRINGS "${answer}" suites REGEX "^[^ ]+[.]( .*)?$")
+foreach(suite IN LISTS suites)
+  string(REGEX REPLACE "[.]( .*)?$" "" suite "${suite}")
+  if(NOT suite MATCHES "(^|/)DISABLED_")
+    add_test("${name}.${suite}" "${program}" "--gtest_filter=${suite}.*")
+    set_tests_properties("${name}.${suite}" PROPERTIES ${properties} SKIP_RETURN_CODE 77)
+  endif()
+endforeach()

@@ -1,0 +1,6 @@
+#include <libxsmm.h>
+
+int main() {
+  libxsmm_init();
+  libxsmm_finalize();
+}

@@ -1,0 +1,207 @@
+#include "sagips/run/many_ranks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "sagips/analysis/statistics.hpp"
+#include "sagips/comm/ranks.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+using core::ConfigError;
+
+double square(double number) { return number * number; }
+
+// Ranks in their order, so that the sum is the same whoever came last.
+double distance_from_mean(const std::vector<std::vector<float>>& weights) {
+  const double ranks = static_cast<double>(weights.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < weights.front().size(); ++i) {
+    double mean = 0;
+    for (const auto& of_rank : weights) mean += of_rank[i] / ranks;
+    for (const auto& of_rank : weights) sum += square(of_rank[i] - mean) / ranks;
+  }
+  return sum;
+}
+
+double root_mean_square(const std::vector<double>& numbers) {
+  double sum = 0;
+  for (const double number : numbers) sum += square(number);
+  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, numbers.size())));
+}
+
+}  // namespace
+
+void ManyRanks::check(const Job& job) {
+  const Settings& settings = job.settings;
+  if (settings.gan.generator.start != optim::GeneratorConfig::Start::random)
+    throw ConfigError(
+        "generator.start",
+        "a training that begins at the solution has nowhere to converge to (simulated "
+        "ranks compare how they get there). Set it to random.");
+  if (settings.ranks.data != train::RankConfig::Data::distributed ||
+      settings.ranks.channels != train::RankConfig::Channels::all)
+    throw ConfigError("ranks",
+                      "simulated ranks share one copy of the data (there is no file to read parts "
+                      "of). Set ranks.data=distributed and ranks.channels=all.");
+  if (settings.loop.epochs == 0)
+    throw ConfigError("train.epochs",
+                      "simulated trainings are compared after the same epochs (minutes of this "
+                      "machine mean nothing there). Set train.epochs.");
+  if (settings.loop.minutes > 0)
+    throw ConfigError("train.minutes",
+                      "simulated trainings have no limit of time (minutes of this machine mean "
+                      "nothing there). Leave it at 0 and set train.epochs.");
+  if (settings.early_stop.patience > 0)
+    throw ConfigError("early_stop.patience",
+                      "simulated trainings stop after train.epochs, all of them (courses of equal "
+                      "length are compared). Leave it at 0.");
+  if (settings.exchange == "auto")
+    throw ConfigError("exchange",
+                      "auto measures this machine's time (a simulated network has its own). Name "
+                      "the exchange, e.g. rabenseifner.");
+  settings.loop.check();
+}
+
+ManyRanks::ManyRanks(const Job& job, int ranks)
+    : job_(job),
+      ranks_(static_cast<std::size_t>(ranks)),
+      data_((check(job), problem::load_data(*job.workload, job.settings.data, job.seed()))) {
+  course_.exchange = job.settings.exchange;
+  course_.ranks = ranks;
+}
+
+// As in `sagips train`, but for what is sent: the events are there already, once for all.
+TrainingSetup ManyRanks::setup(const problem::RankPlace& place) const {
+  problem::DataShare share;
+  share.place = place;
+  share.fraction = job_.settings.ranks.fraction.value_or(
+      train::traits_of(job_.settings.exchange_choice(), static_cast<int>(place.ranks))
+          .data_fraction);
+  return {job_, data_.training(share), job_.seed(), place};
+}
+
+std::int64_t ManyRanks::floats() {
+  return setup({0, static_cast<std::int64_t>(ranks_)}).gan.generator().shared_size();
+}
+
+void ManyRanks::take_targets(const env::ParameterSet& parameters) {
+  const std::scoped_lock lock(mutex_);
+  if (!targets_.empty()) return;
+  for (const std::size_t place : parameters.free()) {
+    const env::Parameter& parameter = parameters.all()[place];
+    if (!parameter.truth || *parameter.truth == 0) continue;
+    targets_.push_back({static_cast<std::int64_t>(place), *parameter.truth});
+    course_.parameters.push_back(parameter.name);
+  }
+  if (targets_.empty())
+    throw ConfigError("parameters",
+                      "no free parameter has a truth that is not 0 (residuals are relative to it). "
+                      "Train on toy data: leave data.file empty.");
+}
+
+void ManyRanks::look(std::int64_t epoch, std::size_t rank, double time_s, optim::Gan& gan) {
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor mean =
+      gan.predict(job_.settings.evaluation.samples).to(torch::kFloat64).mean(0).contiguous();
+  Sight sight{time_s, {}};
+  for (const Target& target : targets_) sight.values.push_back(mean[target.place].item<double>());
+  const auto weights = gan.generator().shared_weights();
+  const std::scoped_lock lock(mutex_);
+  Evaluation& evaluation = evaluations_[epoch];
+  evaluation.sights.resize(ranks_);
+  evaluation.weights.resize(ranks_);
+  evaluation.sights[rank] = std::move(sight);
+  evaluation.weights[rank].assign(weights.begin(), weights.end());
+  if (++evaluation.seen == static_cast<int>(ranks_)) settle(evaluation);
+}
+
+void ManyRanks::settle(Evaluation& evaluation) const {
+  evaluation.consensus_distance = distance_from_mean(evaluation.weights);
+  evaluation.weights.clear();
+}
+
+void ManyRanks::note_end(const train::RankExchange& exchange, std::int64_t epochs) {
+  const std::scoped_lock lock(mutex_);
+  for (const record::Exchanged& report : exchange.reports(epochs)) {
+    if (report.subject != "generator") continue;
+    course_.description = exchange.description();
+    course_.exposed_s += (report.exposed_s + report.waiting_s) /
+                         static_cast<double>(epochs * static_cast<std::int64_t>(ranks_));
+    course_.used += report.used;
+    course_.dropped += report.dropped;
+    course_.missing += report.missing;
+    age_sum_ += report.age_mean * static_cast<double>(report.used);
+    course_.age_maximum = std::max(course_.age_maximum, report.age_maximum);
+  }
+}
+
+void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& clock) {
+  comm::Ranks ranks(communicator);
+  ranks.patience().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
+  TrainingSetup setup = this->setup({ranks.rank(), ranks.size()});
+  setup.loop.engine.threads = 1;  // ranks take turns
+  take_targets(setup.environment.parameters);
+  optim::Gan& gan = setup.gan;
+  train::RankExchange exchange(ranks, gan, job_.settings.exchange_choice(), job_.seed());
+  ranks.gather(0);  // all begin together
+  const double start_s = clock.now_s();
+
+  train::Loop::Callbacks callbacks;
+  callbacks.exchange = exchange.hooks();
+  callbacks.agree = [&](std::int64_t epoch, const std::string&) {
+    clock.compute(epoch + 1, callbacks.exchange.poll);
+    return std::string{};
+  };
+  train::Loop* running = nullptr;
+  callbacks.evaluate = [&] {
+    look(running->epoch(), static_cast<std::size_t>(ranks.rank()), clock.now_s() - start_s, gan);
+    return record::Evaluated{};
+  };
+  train::Loop loop(setup.loop, gan, callbacks);
+  running = &loop;
+  const train::LoopResult result = loop.run();
+  note_end(exchange, result.epochs);
+  if (ranks.is_first()) course_.floats = gan.generator().shared_size();
+  ranks.gather(0);  // windows are read until the last one has ended
+}
+
+record::SimulatedCourse::Point ManyRanks::point(std::int64_t epoch,
+                                                const Evaluation& evaluation) const {
+  record::SimulatedCourse::Point point;
+  point.epoch = epoch;
+  std::vector<double> times, all;
+  for (const Sight& sight : evaluation.sights) times.push_back(sight.time_s);
+  std::sort(times.begin(), times.end());
+  point.time_s = analysis::quantile(times, 0.5);
+  point.last_s = times.back();
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    std::vector<double> residuals;
+    for (const Sight& sight : evaluation.sights)
+      residuals.push_back((targets_[i].truth - sight.values[i]) / targets_[i].truth);
+    const double mean = analysis::mean(residuals);
+    point.first.push_back(residuals.front());
+    point.mean.push_back(mean);
+    all.insert(all.end(), residuals.begin(), residuals.end());
+    for (double& residual : residuals) residual -= mean;
+    point.spread.push_back(root_mean_square(residuals));
+  }
+  point.typical = root_mean_square(all);
+  point.consensus_distance = evaluation.consensus_distance;
+  return point;
+}
+
+record::SimulatedCourse ManyRanks::course() const {
+  record::SimulatedCourse course = course_;
+  for (const auto& [epoch, evaluation] : evaluations_)
+    course.points.push_back(point(epoch, evaluation));
+  if (course.used > 0) course.age_mean = age_sum_ / static_cast<double>(course.used);
+  return course;
+}
+
+}  // namespace sagips::run

@@ -1,0 +1,297 @@
+#include "sagips/run/outcome.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/core/version.hpp"
+
+namespace sagips::run {
+
+double event_count(const env::Environment& environment) {
+  double count = 0;
+  for (const env::Channel& channel : environment.channels)
+    count += static_cast<double>(channel.training.size() +
+                                 (channel.held_out.values.defined() ? channel.held_out.size() : 0));
+  return count;
+}
+
+namespace {
+
+bool densities_known(const env::Environment& environment) {
+  return std::all_of(environment.channels.begin(), environment.channels.end(),
+                     [](const env::Channel& channel) { return channel.density.has_value(); });
+}
+
+// Nothing instead of an answer that cannot be had, and one line that says why: the training stands.
+template <class Answer>
+std::optional<Answer> or_warning(core::Log& log, const std::string& missing,
+                                 const std::function<Answer()>& ask) {
+  try {
+    return ask();
+  } catch (const std::exception& problem) {
+    const std::string why = problem.what();
+    log.warning(core::text(missing, ": ", why.substr(0, why.find('\n'))));
+    return std::nullopt;
+  }
+}
+
+// Cramer-Rao errors in physical units, where densities and truth are known; empty otherwise.
+std::vector<double> floors(const Job& job, const env::Environment& environment, double events,
+                           core::Log& log) {
+  if (!densities_known(environment) || !environment.parameters.truth_known()) return {};
+  const bool has_reference =
+      std::any_of(environment.channels.begin(), environment.channels.end(),
+                  [](const env::Channel& channel) { return !channel.training.reference.empty(); });
+  return or_warning<std::vector<double>>(
+             log, "no Cramer-Rao floor beside the results",
+             [&] {
+               return optim::cramer_rao_errors(
+                   environment,
+                   has_reference ? job.settings.solvers.fit.reference : optim::ReferenceUse::ignore,
+                   environment.parameters.truth(), events);
+             })
+      .value_or(std::vector<double>{});
+}
+
+record::Results common_results(const Job& job, const env::Environment& environment, double events,
+                               const std::vector<double>& floors) {
+  record::Results results;
+  results.workload = job.settings.workload;
+  results.version = std::string(core::version());
+  results.git_hash = std::string(core::git_hash());
+  results.data_origin = data_origin(environment);
+  results.seed = job.settings.run.seed;
+  results.events = static_cast<std::int64_t>(events);
+  for (std::size_t i = 0; i < environment.parameters.all().size(); ++i) {
+    const env::Parameter& parameter = environment.parameters.all()[i];
+    record::ParameterResult row;
+    row.name = parameter.name;
+    row.unit = parameter.unit;
+    row.fixed = parameter.fixed.has_value();
+    row.truth = parameter.truth;
+    if (!floors.empty() && !row.fixed && row.truth && *row.truth != 0)
+      row.floor = floors[i] / std::abs(*row.truth);
+    results.parameters.push_back(row);
+  }
+  return results;
+}
+
+// covariance: of the free parameters; undefined: the method gives none
+void add_correlations(record::Results& results, const torch::Tensor& covariance,
+                      const std::string& of) {
+  if (!covariance.defined() || covariance.numel() == 0) return;
+  const torch::Tensor dense = covariance.to(torch::kFloat64);
+  const torch::Tensor errors = dense.diagonal().clamp_min(0).sqrt();
+  const torch::Tensor correlations =
+      (dense / (errors.unsqueeze(0) * errors.unsqueeze(1))).contiguous();
+  record::CorrelationResult result{.of = of, .names = {}, .values = {}};
+  for (const record::ParameterResult& row : results.parameters)
+    if (!row.fixed) result.names.push_back(row.name);
+  if (static_cast<std::int64_t>(result.names.size()) != dense.size(0)) return;
+  result.values.assign(correlations.data_ptr<double>(),
+                       correlations.data_ptr<double>() + correlations.numel());
+  results.correlations.push_back(std::move(result));
+}
+
+void add_fit(record::Results& results, const optim::FitResult& fit) {
+  add_correlations(results, fit.covariance, "errors of the maximum-likelihood fit");
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    if (results.parameters[i].fixed) continue;
+    results.parameters[i].fit_value = fit.values[i];
+    results.parameters[i].fit_error = fit.errors[i];
+  }
+}
+
+}  // namespace
+
+std::string data_origin(const env::Environment& environment) {
+  if (environment.channels.size() == 1) return environment.channels.front().training.origin;
+  std::vector<std::string> origins;
+  for (const env::Channel& channel : environment.channels)
+    origins.push_back(channel.name + ": " + channel.training.origin);
+  return core::join(origins, "; ");
+}
+
+Oracle oracle_fit(const Job& job, const env::Environment& all, core::Log& log) {
+  if (!densities_known(all)) return {};
+  Oracle oracle;
+  oracle.floors = floors(job, all, event_count(all), log);
+  oracle.fit = or_warning<optim::FitResult>(log, "no fit beside the trained values", [&] {
+    return optim::fit_maximum_likelihood(all, job.settings.solvers.fit, job.seed());
+  });
+  return oracle;
+}
+
+record::Results training_results(const Job& job, const env::Environment& environment,
+                                 const TrainingRecord& training, const Oracle& oracle) {
+  record::Results results =
+      common_results(job, environment, event_count(environment), oracle.floors);
+  results.finish_reason = training.finished.reason;
+  results.complete = training.finished.complete;
+  results.epochs = training.finished.epochs;
+  results.time_s = training.finished.time_s;
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    results.parameters[i].recovered = training.last.parameters[i].value;
+    results.parameters[i].spread = training.last.parameters[i].spread;
+    results.parameters[i].residual_start = training.first.parameters[i].residual;
+    results.parameters[i].residual_end = training.last.parameters[i].residual;
+  }
+  for (const auto& distance : training.first.distances)
+    results.numbers.push_back({distance.name + "_start", distance.value});
+  for (const auto& distance : training.last.distances)
+    results.numbers.push_back({distance.name + "_end", distance.value});
+  if (oracle.fit) add_fit(results, *oracle.fit);
+  return results;
+}
+
+record::Results fit_results(const Job& job, const env::Environment& environment,
+                            const optim::FitResult& fit, core::Log& log) {
+  const double events = event_count(environment);
+  record::Results results =
+      common_results(job, environment, events, floors(job, environment, events, log));
+  results.finish_reason = "fit converged";
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    record::ParameterResult& row = results.parameters[i];
+    row.recovered = fit.values[i];
+    if (row.truth && *row.truth != 0 && !row.fixed)
+      row.residual_end = (*row.truth - fit.values[i]) / *row.truth;
+  }
+  add_fit(results, fit);
+  results.numbers = {{"negative_log_likelihood", fit.negative_log_likelihood},
+                     {"edm", fit.edm},
+                     {"evaluations", static_cast<double>(fit.evaluations)},
+                     {"starts", static_cast<double>(fit.starts)}};
+  return results;
+}
+
+record::Results known_results(const Job& job, const env::Environment& environment, core::Log& log) {
+  const double events = event_count(environment);
+  return common_results(job, environment, events, floors(job, environment, events, log));
+}
+
+record::Results solve_results(const Job& job, const env::Environment& environment,
+                              const optim::Solution& solution, double events, core::Log& log) {
+  record::Results results =
+      common_results(job, environment, events, floors(job, environment, events, log));
+  results.method = job.settings.solve.method;
+  results.finish_reason = solution.converged ? "converged" : "stopped by its limit";
+  results.complete = solution.converged;
+  results.time_s = solution.time_s;
+  results.errors_from = solution.errors_from;
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    record::ParameterResult& row = results.parameters[i];
+    row.recovered = solution.values[i];
+    if (row.fixed) continue;
+    if (!solution.errors.empty()) row.error = solution.errors[i];
+    if (row.truth && *row.truth != 0)
+      row.residual_end = (*row.truth - solution.values[i]) / *row.truth;
+  }
+  add_correlations(results, solution.covariance, "errors: " + solution.errors_from);
+  results.goodness = goodness_results(solution.goodness);
+  results.numbers = {{"score", solution.score},
+                     {"evaluations", static_cast<double>(solution.evaluations)},
+                     {"starts", static_cast<double>(solution.starts)}};
+  return results;
+}
+
+namespace {
+
+constexpr double improbable = 1e-3;
+
+std::string goodness_text(const record::GoodnessResult& one) {
+  std::string line = core::text(one.name, " = ", core::significant(one.value, 4));
+  if (one.degrees_of_freedom > 0)
+    line += core::text(" for ", std::llround(one.degrees_of_freedom), " degrees of freedom");
+  return line + core::text(", p = ", core::significant(one.p_value, 3));
+}
+
+}  // namespace
+
+namespace {
+
+optim::Solution by_moments(const Job& job, const env::Environment& environment,
+                           const std::vector<double>& values) {
+  optim::SolveContext context;
+  context.seed = job.seed();
+  const optim::MomentSolver solver(job.settings.solvers.moments);
+  const torch::Tensor answer = torch::tensor(values, torch::kFloat64);
+  if (job.settings.gan.generator.finish == optim::GeneratorConfig::Finish::networks)
+    return solver.judge(environment, context, answer);
+  context.start = answer;
+  return solver.solve(environment, context);
+}
+
+}  // namespace
+
+void judge_training(const Job& job, const env::Environment& environment, record::Results& results,
+                    core::Log& log) {
+  const bool finishes =
+      job.settings.gan.generator.finish == optim::GeneratorConfig::Finish::moments;
+  const bool learned = !environment.channels.empty() && !environment.channels[0].features.empty() &&
+                       environment.channels[0].features.back().name == "discriminator";
+  results.method = "gan";
+  std::vector<double> values;
+  for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
+  const auto judged = or_warning<optim::Solution>(log, "no chi2 beside the trained values", [&] {
+    return by_moments(job, environment, values);
+  });
+  if (!judged || judged->goodness.empty()) return;
+  results.goodness = goodness_results(judged->goodness);
+  if (learned)
+    for (record::GoodnessResult& one : results.goodness)
+      one.name += ", the discriminator's among them";
+  if (!finishes && judged->goodness[0].p_value < improbable) {
+    log.warning(core::text(
+        "the networks are not where the data want them: ", goodness_text(results.goodness[0]),
+        " (no errors are stated). Train longer, begin with generator.start=moments, or see what ",
+        "`sagips solve` finds."));
+    return;
+  }
+  results.errors_from =
+      finishes ? "covariance of the moments" : "covariance of the moments at the networks' answer";
+  add_correlations(results, judged->covariance, "errors: " + results.errors_from);
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    record::ParameterResult& row = results.parameters[i];
+    if (row.fixed) continue;
+    row.error = judged->errors[i];
+    if (!finishes) continue;
+    row.recovered = judged->values[i];
+    if (row.truth && *row.truth != 0) row.residual_end = (*row.truth - row.recovered) / *row.truth;
+  }
+  if (finishes) {
+    results.method = "gan, finished by moments";
+    warn_of_misfit(results.goodness, log);
+  }
+}
+
+std::vector<record::GoodnessResult> goodness_results(const std::vector<optim::GoodnessOfFit>& all) {
+  std::vector<record::GoodnessResult> results;
+  for (const optim::GoodnessOfFit& one : all)
+    results.push_back({one.name, one.value, one.degrees_of_freedom, one.p_value});
+  return results;
+}
+
+std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness) {
+  std::string lines;
+  for (const record::GoodnessResult& one : goodness) lines += goodness_text(one) + "\n";
+  return lines;
+}
+
+void warn_of_misfit(const std::vector<record::GoodnessResult>& goodness, core::Log& log) {
+  for (const record::GoodnessResult& one : goodness)
+    if (one.p_value < improbable)
+      log.warning(core::text("the pipeline does not describe these data: ", goodness_text(one),
+                             " (values and errors mean little then). Look at the figures of the "
+                             "observables, and at what the pipeline leaves out."));
+}
+
+void warn_at_limits(const std::vector<std::string>& at_limit, core::Log& log) {
+  for (const std::string& name : at_limit)
+    log.warning(core::text("'", name, "' lies within two errors of an end of its range: its error ",
+                           "is not to be trusted. Widen the range or fix it."));
+}
+
+}  // namespace sagips::run

@@ -1,0 +1,66 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "sagips/core/log.hpp"
+#include "sagips/env/environment.hpp"
+#include "sagips/optim/solver.hpp"
+#include "sagips/record/event.hpp"
+#include "sagips/record/results.hpp"
+#include "sagips/run/settings.hpp"
+
+namespace sagips::run {
+
+/// What a run leaves behind besides its networks.
+struct TrainingRecord {
+  record::Evaluated first, last;
+  record::RunFinished finished;
+};
+
+/// Where the events of all channels come from.
+std::string data_origin(const env::Environment& environment);
+
+/// What the likelihood of all events says, where every channel has a density.
+struct Oracle {
+  std::optional<optim::FitResult> fit;
+  std::vector<double> floors;  ///< Cramer-Rao errors in physical units; empty where not known
+};
+
+/// What cannot be had is left out with a warning in the log, since the training stands.
+Oracle oracle_fit(const Job& job, const env::Environment& all, core::Log& log);
+
+record::Results training_results(const Job& job, const env::Environment& environment,
+                                 const TrainingRecord& training, const Oracle& oracle);
+
+/// Floors that cannot be had are left out with a warning in the log, since the fit stands.
+record::Results fit_results(const Job& job, const env::Environment& environment,
+                            const optim::FitResult& fit, core::Log& log);
+
+/// What is known of a job before anything is solved: parameters, truth, floors.
+record::Results known_results(const Job& job, const env::Environment& environment, core::Log& log);
+
+/// Measured events, held-out ones with them.
+double event_count(const env::Environment& environment);
+
+/// Of a solver. events: of all ranks
+record::Results solve_results(const Job& job, const env::Environment& environment,
+                              const optim::Solution& solution, double events, core::Log& log);
+
+/// Compares what networks found with the moments of the data: chi2, and where that is good the errors
+/// of the moments, since a network states none.
+void judge_training(const Job& job, const env::Environment& environment, record::Results& results,
+                    core::Log& log);
+
+/// As results hold them.
+std::vector<record::GoodnessResult> goodness_results(const std::vector<optim::GoodnessOfFit>& all);
+
+/// The lines under a table that say whether the pipeline describes the data.
+std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness);
+
+/// A warning in the log for each number that says that the pipeline does not describe the data.
+void warn_of_misfit(const std::vector<record::GoodnessResult>& goodness, core::Log& log);
+
+/// A warning in the log for each parameter whose error an end of its range makes doubtful.
+void warn_at_limits(const std::vector<std::string>& at_limit, core::Log& log);
+
+}  // namespace sagips::run

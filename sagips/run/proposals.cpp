@@ -1,0 +1,44 @@
+#include "sagips/run/proposals.hpp"
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/npy.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+void write(const std::string& path, const torch::Tensor& values) {
+  const torch::Tensor dense = values.to(torch::kCPU, torch::kFloat32).contiguous();
+  std::vector<std::size_t> shape(dense.sizes().begin(), dense.sizes().end());
+  core::write_npy(
+      path,
+      std::span<const float>(dense.data_ptr<float>(), static_cast<std::size_t>(dense.numel())),
+      shape);
+}
+
+}  // namespace
+
+void write_proposals(const std::string& path, const torch::Tensor& proposals) {
+  write(path, proposals);
+}
+
+void write_generators(const record::RunDirectory& folder, const torch::Tensor& weights) {
+  write(folder.file(record::run_files::generator.name), weights);
+}
+
+torch::Tensor read_generators(const std::string& run, const nn::Replica& generator) {
+  const std::string path = run + "/" + record::run_files::generator.name;
+  const core::NpyArray saved = core::read_npy(path);
+  const auto size = static_cast<std::int64_t>(saved.values.size());
+  if (size == 0 || size % generator.size() != 0)
+    throw core::DataError(
+        path, core::text("holds ", saved.values.size(), " weights, the run's config describes ",
+                         generator.size(), ". The folder's files do not belong together."));
+  return torch::tensor(saved.values, torch::kFloat64)
+      .to(torch::kFloat32)
+      .reshape({-1, generator.size()});
+}
+
+}  // namespace sagips::run

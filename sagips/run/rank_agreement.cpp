@@ -1,0 +1,101 @@
+#include "sagips/run/rank_agreement.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/hash.hpp"
+#include "sagips/core/processors.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/core/version.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+std::uint64_t program_hash() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  std::string bytes(1 << 16, '\0');
+  std::uint64_t hash = core::fnv1a(core::git_hash());
+  while (file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || file.gcount() > 0)
+    hash = core::fnv1a({bytes.data(), static_cast<std::size_t>(file.gcount())}, hash);
+  return hash;
+}
+
+// "train.epochs: 5" inside its groups, for the first line that differs.
+std::string first_difference(const std::string& mine, const std::string& first) {
+  std::istringstream left(mine), right(first);
+  std::string a, b;
+  std::vector<std::string> groups;
+  while (true) {
+    const bool more_a = static_cast<bool>(std::getline(left, a));
+    const bool more_b = static_cast<bool>(std::getline(right, b));
+    if (!more_a && !more_b) return "nothing that shows";
+    const auto indent = a.find_first_not_of(' ');
+    if (more_a && more_b && a == b) {
+      if (indent != std::string::npos && !a.empty() && a.back() == ':') {
+        groups.resize(indent / 2);
+        groups.push_back(a.substr(indent, a.size() - indent - 1) + ".");
+      }
+      continue;
+    }
+    std::string prefix;
+    if (indent != std::string::npos) groups.resize(std::min(groups.size(), indent / 2));
+    for (const auto& group : groups) prefix += group;
+    const auto trimmed = [](const std::string& line) {
+      const auto start = line.find_first_not_of(' ');
+      return start == std::string::npos ? std::string("nothing") : line.substr(start);
+    };
+    return core::text("'", prefix, trimmed(a), "' against '", prefix, trimmed(b), "'");
+  }
+}
+
+}  // namespace
+
+void check_agreement(comm::Ranks& ranks, const std::string& effective_config) {
+  if (ranks.size() == 1) return;
+  const auto programs = ranks.gather(program_hash());
+  const auto rank = static_cast<std::size_t>(ranks.rank());
+  if (programs[rank] != programs[0])
+    throw core::ConfigError("command line",
+                            "this rank runs another program than rank 0 (results would mix two "
+                            "versions). Start all ranks from the same installation.");
+  std::vector<std::byte> first(effective_config.size());
+  if (!effective_config.empty())
+    std::memcpy(first.data(), effective_config.data(), effective_config.size());
+  ranks.broadcast(first);
+  const std::string of_first(reinterpret_cast<const char*>(first.data()), first.size());
+  const bool differs = of_first != effective_config;
+  if (differs)
+    throw core::ConfigError("command line",
+                            core::text("this rank has another config than rank 0: ",
+                                       first_difference(effective_config, of_first),
+                                       ". Start all ranks with the same arguments and files."));
+  ranks.gather(0);  // nobody goes on before all agree
+}
+
+void check_equal_start(comm::Ranks& ranks, std::span<const float> weights) {
+  const auto bytes = std::as_bytes(weights);
+  const auto all =
+      ranks.gather(core::fnv1a({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  if (all[static_cast<std::size_t>(ranks.rank())] != all[0])
+    throw core::Error(
+        "this rank's generator begins with other weights than rank 0's (another LibTorch, or "
+        "another kind of processor). Run all ranks on machines that are alike.");
+}
+
+int ranks_on_these_processors(comm::Ranks& ranks) {
+  const cpu_set_t mine = core::allowed_processors();
+  const auto hashes =
+      ranks.gather(core::fnv1a({reinterpret_cast<const char*>(&mine), sizeof(mine)}));
+  const auto& nodes = ranks.communicator().nodes();
+  const auto own = static_cast<std::size_t>(ranks.rank());
+  int sharing = 0;
+  for (std::size_t rank = 0; rank < hashes.size(); ++rank)
+    if (nodes[rank] == nodes[own] && hashes[rank] == hashes[own]) ++sharing;
+  return sharing;
+}
+
+}  // namespace sagips::run

@@ -1,0 +1,54 @@
+#include "sagips/run/rank_evaluation.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+std::vector<float> floats(const torch::Tensor& numbers) {
+  const torch::Tensor flat = numbers.detach().to(torch::kCPU, torch::kFloat32).contiguous();
+  return {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()};
+}
+
+}  // namespace
+
+RankEvaluation::RankEvaluation(comm::Ranks& ranks, bool all_wait, optim::Gan& gan,
+                               const train::Evaluator& evaluator,
+                               const env::ParameterSet& parameters)
+    : ranks_(ranks), reports_(ranks, all_wait), gan_(gan), evaluator_(evaluator) {
+  for (const env::Parameter& parameter : parameters.all()) names_.push_back(parameter.name);
+}
+
+record::Evaluated RankEvaluation::operator()(std::int64_t epoch) {
+  return seen(reports_.meet(predictions(), weights(), epoch));
+}
+
+record::Evaluated RankEvaluation::last(std::int64_t epoch) {
+  return seen(reports_.close(predictions(), weights(), epoch));
+}
+
+record::Snapshot RankEvaluation::snapshot() const {
+  record::Snapshot snapshot;
+  snapshot.parameters = names_;
+  snapshot.predictions = floats(seen_);
+  snapshot.weights = floats(gan_.predicting_weights());
+  return snapshot;
+}
+
+torch::Tensor RankEvaluation::predictions() {
+  return gan_.predict(evaluator_.samples()).contiguous();
+}
+
+torch::Tensor RankEvaluation::weights() {
+  nn::Replica& replica = gan_.generator();
+  return replica.weights().detach().narrow(0, 0, replica.shared_size()).clone();
+}
+
+record::Evaluated RankEvaluation::seen(const train::RankView& view) {
+  seen_ = view.predictions;
+  if (!ranks_.is_first()) return evaluator_.parameters(view.predictions);
+  record::Evaluated evaluated = evaluator_.evaluate(view.predictions);
+  if (ranks_.size() > 1) evaluated.ranks = view.numbers(names_);
+  return evaluated;
+}
+
+}  // namespace sagips::run

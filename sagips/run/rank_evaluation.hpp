@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sagips/comm/ranks.hpp"
+#include "sagips/env/parameter.hpp"
+#include "sagips/optim/gan/gan.hpp"
+#include "sagips/record/event.hpp"
+#include "sagips/record/snapshots.hpp"
+#include "sagips/train/evaluate.hpp"
+#include "sagips/train/rank_reports.hpp"
+
+namespace sagips::run {
+
+/// The picture of all ranks that rank 0 shows; other ranks see themselves.
+class RankEvaluation {
+ public:
+  RankEvaluation(comm::Ranks& ranks, bool all_wait, optim::Gan& gan,
+                 const train::Evaluator& evaluator, const env::ParameterSet& parameters);
+
+  record::Evaluated operator()(std::int64_t epoch);
+  record::Evaluated last(std::int64_t epoch);
+  /// Of what was seen last: the mean over ranks on rank 0. Epoch and time are left open.
+  record::Snapshot snapshot() const;
+
+ private:
+  torch::Tensor predictions();
+  torch::Tensor weights();
+  record::Evaluated seen(const train::RankView& view);
+
+  comm::Ranks& ranks_;
+  train::RankReports reports_;
+  optim::Gan& gan_;
+  const train::Evaluator& evaluator_;
+  std::vector<std::string> names_;
+  torch::Tensor seen_;  ///< predictions
+};
+
+}  // namespace sagips::run

@@ -1,0 +1,136 @@
+#include "sagips/run/run_outputs.hpp"
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/run/proposals.hpp"
+#include "sagips/run/run_environment.hpp"
+#include "sagips/run/run_figures.hpp"
+#include "sagips/run/run_report.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+// How many kinds of networks the ranks train: each data set has a discriminator of its own where they
+// are divided.
+int kinds_of_ranks(const Job& job) {
+  if (job.settings.ranks.channels == train::RankConfig::Channels::all) return 1;
+  return static_cast<int>(problem::channels_in_use(*job.workload, job.settings.data).size());
+}
+
+// Rank 0 makes the folder, all know its path.
+std::string announce(comm::Ranks& ranks, const std::string& path) {
+  std::vector<std::byte> bytes;
+  for (const char letter : path) bytes.push_back(static_cast<std::byte>(letter));
+  ranks.broadcast(bytes);
+  std::string announced;
+  for (const std::byte letter : bytes) announced.push_back(static_cast<char>(letter));
+  return announced;
+}
+
+}  // namespace
+
+RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start,
+                       const std::string& data, int threads, core::Log& log, Timing& timing)
+    : job_(job), ranks_(ranks), log_(log), timing_(timing) {
+  if (ranks.is_first()) {
+    record::OpenedRun run = record::open_run(
+        job.settings.run, {job.settings.workload, "train", job.effective_config, data}, start);
+    resumed_ = run.resumed;
+    folder_.emplace(std::move(run.directory));
+    log.add_file(folder_->file(record::run_files::log.name));
+    record::write_environment(folder_->file(record::run_files::environment.name),
+                              run_environment(ranks, threads));
+    for (const std::string& change : run.changes) log.info("changed config: " + change);
+    if (ranks.size() > 1) folder_->folder(record::run_files::ranks.name);
+    if (job.settings.loop.snapshots > 0) folder_->folder(record::run_files::snapshots.name);
+    if (job.settings.run.tensorboard) folder_->folder(record::run_files::tensorboard.name);
+    if (job.settings.loop.timeline > 0) folder_->folder(record::run_files::timeline.name);
+  }
+  path_ = announce(ranks, folder_ ? folder_->path() : std::string());
+  run_id_ = announce(ranks, folder_ ? record::read_run_record(path_).value().id : std::string());
+}
+
+Beginning RunOutputs::beginning() const {
+  Beginning beginning{path_, run_id_};
+  const record::CheckpointStore store(core::text(path_, "/", record::run_files::checkpoints.name),
+                                      run_id_, job_.settings.checkpoints.keep);
+  beginning.restored = train::restore(
+      ranks_, store, [this](const std::string& line) { log_.warning(line); }, kinds_of_ranks(job_));
+  if (resumed_) say_resumed(beginning.restored);
+  return beginning;
+}
+
+// A run that stopped goes on just as well when nothing says that it stopped.
+void RunOutputs::finish(record::RunStatus status) const {
+  try {
+    if (folder_) folder_->finish(status);
+  } catch (const core::StorageError& error) {
+    if (status == record::RunStatus::finished) throw;
+    log_.warning(error.what());
+  }
+}
+
+void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) const {
+  const std::string how_not = "; --fresh begins a new run instead";
+  if (!restored) {
+    log_.info(core::text("resuming ", path_, ": it has no checkpoint yet and begins at its start",
+                         how_not));
+    return;
+  }
+  const std::int64_t epochs = job_.settings.loop.epochs;
+  log_.info(core::text("resuming ", path_, ": epoch ", restored->epoch,
+                       epochs > 0 ? core::text(" of ", epochs) : "", ", ",
+                       core::duration(restored->time_s), " trained", how_not));
+  if (restored->ranks == ranks_.size()) return;
+  const int kinds = kinds_of_ranks(job_);
+  log_.info(core::text("it was begun on ", restored->ranks, " ranks and goes on on ", ranks_.size(),
+                       ": rank r takes the networks of rank r mod ", restored->ranks,
+                       kinds > 1 ? " or of another one with its data set" : "",
+                       ranks_.size() < restored->ranks
+                           ? core::text(" (those of ranks ", ranks_.size(), " to ",
+                                        restored->ranks - 1, " are left out)")
+                           : "",
+                       ", the events are shared out anew, and the exchange begins anew"));
+}
+
+record::Results RunOutputs::results(const env::Environment& environment,
+                                    const env::Environment& all, const Training& training,
+                                    const std::vector<RankRow>& rows) {
+  const bool sharded = job_.settings.ranks.data == train::RankConfig::Data::sharded;
+  Oracle oracle;
+  timing_.begin("fit and chi2 beside the networks");
+  if (training.failure)
+    log_.info("the run failed: the results are those of the last good update, without a fit");
+  else if (sharded && ranks_.size() > 1)
+    log_.info("no fit beside the trained values: no rank holds all events (ranks.data=sharded)");
+  else if (job_.settings.run.fit)
+    oracle = oracle_fit(job_, all, log_);
+  record::Results results = training_results(job_, environment, training.record, oracle);
+  results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
+  results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
+  for (const auto& number : training.record.last.ranks) results.numbers.push_back(number);
+  if (!training.failure) judge_training(job_, all, results, log_);
+  return results;
+}
+
+record::Results RunOutputs::write(const env::Environment& environment, const env::Environment& all,
+                                  const Training& training, const std::vector<RankRow>& rows,
+                                  const torch::Tensor& proposals, const torch::Tensor& weights,
+                                  const train::Evaluator& evaluator) {
+  const record::Results results = this->results(environment, all, training, rows);
+  record::write_results_json(folder_->file(record::run_files::results.name), results);
+  record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
+  write_proposals(folder_->file(record::run_files::parameters.name), proposals);
+  write_generators(*folder_, weights);
+  if (ranks_.size() > 1) write_rank_rows(folder_->file(record::run_files::exchange.name), rows);
+  timing_.begin("figures");
+  if (job_.settings.run.figures && !training.failure)  // they need pipelines that work
+    figure_ = draw_run_figures(*folder_, job_, environment, results, proposals, evaluator, log_);
+  write_timing(folder_->file(record::run_files::timing.name), timing_.parts());
+  if (job_.settings.run.figures) page_ = write_run_report(folder_->path(), log_);
+  return results;
+}
+
+}  // namespace sagips::run

@@ -1,0 +1,51 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sagips/data/torch.hpp"
+#include "sagips/record/open_run.hpp"
+#include "sagips/run/timing.hpp"
+#include "sagips/run/training.hpp"
+
+namespace sagips::run {
+
+/// What a training leaves in its run folder; rank 0 writes, all know the folder.
+class RunOutputs {
+ public:
+  /// Opens the folder: a new one, or that of the run that goes on. collective
+  /// throws: ConfigError, StorageError on rank 0
+  /// data: what tells the events that are read from others
+  RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start, const std::string& data,
+             int threads, core::Log& log, Timing& timing);
+
+  const std::string& path() const { return path_; }
+  /// Where the run goes on. collective
+  Beginning beginning() const;
+  void finish(record::RunStatus status) const;
+
+  /// On rank 0. all: every event, with what the discriminators learned; proposals: mean over ranks;
+  /// weights: [ranks, weights]
+  record::Results write(const env::Environment& environment, const env::Environment& all,
+                        const Training& training, const std::vector<RankRow>& rows,
+                        const torch::Tensor& proposals, const torch::Tensor& weights,
+                        const train::Evaluator& evaluator);
+  /// What `write` has drawn and where; empty where it has not.
+  const std::string& figure() const { return figure_; }
+  const std::string& page() const { return page_; }
+
+ private:
+  void say_resumed(const std::optional<train::Restored>& restored) const;
+  record::Results results(const env::Environment& environment, const env::Environment& all,
+                          const Training& training, const std::vector<RankRow>& rows);
+
+  const Job& job_;
+  comm::Ranks& ranks_;
+  core::Log& log_;
+  Timing& timing_;
+  std::optional<record::RunDirectory> folder_;
+  bool resumed_ = false;
+  std::string path_, run_id_, figure_, page_;
+};
+
+}  // namespace sagips::run

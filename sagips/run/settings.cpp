@@ -1,0 +1,159 @@
+#include "sagips/run/settings.hpp"
+
+#include <filesystem>
+
+#include "sagips/core/text.hpp"
+
+namespace sagips::run {
+
+using core::ConfigDocument;
+using core::ConfigError;
+using core::text;
+
+void SolveConfig::fields(core::FieldList& list) {
+  list.add("method", method, "what looks for the parameters; see `sagips list`");
+  list.add("minutes", minutes, "time limit; 0: none", core::Range::at_least(0));
+  list.add("bootstraps", bootstraps,
+           "further solutions on data drawn again with replacement: errors from their spread",
+           core::Range::between(0, 1e6));
+  list.add("seeds", seeds, "further solutions with other seeds: what the method's own chance does",
+           core::Range::between(0, 1e6));
+  list.choice("test", test,
+              {{"energy", optim::EventTest::energy}, {"classifier", optim::EventTest::classifier}},
+              "how measured and synthetic events are told apart: by their energy distance, or by a "
+              "small network, which is better where few of many observables differ");
+  list.add("test_events", test_events, "measured and synthetic events of that test; 0: no test",
+           core::Range::between(0, 20000));
+  list.add("permutations", permutations, "of the test by energy distance",
+           core::Range::between(10, 1e6));
+}
+
+void Settings::fields(core::FieldList& list) {
+  list.add("workload", workload, "what is to be solved; see `sagips list`");
+  list.add("device", device, "where tensors live: cpu");
+  list.add("threads", threads,
+           "threads that share an epoch's tiles; 0: OMP_NUM_THREADS, else the cores the process "
+           "may use, "
+           "divided among the ranks that share them",
+           core::Range::between(0, 4096));
+  list.group("run", run, "the run folder");
+  list.group("data", data.data, "measured events");
+  core::FieldList toy;
+  toy.add("events", data.toy_events, "toy events made when data.file is empty",
+          core::Range::between(1, 1e10));
+  list.add_group("toy", std::move(toy), "made-up data for closure tests");
+  gan.fields(list);
+  list.add("exchange", exchange, "how ranks exchange the generator's gradients; see `sagips list`");
+  list.group("exchanges", exchanges, "settings of the exchanges");
+  list.group("ranks", ranks, "training over several ranks (mpirun, srun)");
+  core::FieldList training;
+  loop.fields(training);
+  training.group("checkpoints", checkpoints, "what an interrupted run goes on from");
+  list.add_group("train", std::move(training), "the training loop");
+  list.group("early_stop", early_stop,
+             "stop by the distance between held-out and synthetic events");
+  list.group("evaluation", evaluation, "how a generator is looked at");
+  list.group("solve", solve, "how `sagips solve` looks for parameters");
+  solvers.fields(list);
+}
+
+namespace {
+
+core::FieldList training_fields(Job& job) {
+  core::FieldList list;
+  job.settings.fields(list);
+  job.settings.data.channel_fields(list, *job.workload);
+  job.workload->fields(list);
+  return list;
+}
+
+core::FieldList all_fields(const Workloads& workloads, Job& job) {
+  core::FieldList list = training_fields(job);
+  for (const SettingsGroup& group : workloads.groups)
+    group.add_to(list, job.groups.try_emplace(group.name, group.make()).first->second);
+  return list;
+}
+
+struct Source {
+  const problem::WorkloadEntry* entry;
+  ConfigDocument document;
+};
+
+ConfigDocument settings_of(const problem::WorkloadEntry& entry, const std::string& name) {
+  const auto found = entry.settings.find(name);
+  if (found == entry.settings.end()) {
+    std::vector<std::string> known;
+    for (const auto& settings : entry.settings) known.push_back(entry.name + "/" + settings.first);
+    throw ConfigError("command line", text("unknown settings '", entry.name, "/", name, "'",
+                                           core::suggestion(entry.name + "/" + name, known)));
+  }
+  return ConfigDocument::from_text(found->second, entry.name + "/" + name + ".yaml");
+}
+
+Source find_source(const Workloads& workloads, const std::string& source) {
+  if (workloads.has(source)) {
+    const auto& entry = workloads.get(source, "command line");
+    return {&entry, settings_of(entry, "default")};
+  }
+  if (!std::filesystem::exists(source)) {
+    const auto slash = source.find('/');
+    if (slash != std::string::npos && workloads.has(source.substr(0, slash))) {
+      const auto& entry = workloads.get(source.substr(0, slash), "command line");
+      ConfigDocument document = settings_of(entry, "default");
+      document.lay_over(settings_of(entry, source.substr(slash + 1)));
+      return {&entry, std::move(document)};
+    }
+    throw ConfigError("command line", text("'", source, "' is neither a workload nor a file",
+                                           core::suggestion(source, workloads.names())));
+  }
+  const ConfigDocument file = ConfigDocument::from_file(source);
+  auto name = file.scalar("workload");
+  // three lines make a problem: parameters, observables, pipeline
+  if (!name && workloads.has("custom") && !file.where("pipeline").empty()) name = "custom";
+  if (!name)
+    throw ConfigError(source, text("names no workload. Add a line `workload: NAME`, known: ",
+                                   core::join(workloads.names(), ", ")));
+  const auto& entry = workloads.get(*name, file.where("workload"));
+  ConfigDocument document = settings_of(entry, "default");
+  document.lay_over(file);
+  return {&entry, std::move(document)};
+}
+
+Source assigned_source(const Workloads& workloads, const std::string& source,
+                       const std::vector<std::string>& assignments) {
+  Source found = find_source(workloads, source);
+  for (const auto& assignment : assignments) found.document.override_with(assignment);
+  return found;
+}
+
+}  // namespace
+
+core::ConfigDocument job_document(const Workloads& workloads, const std::string& source,
+                                  const std::vector<std::string>& assignments) {
+  return assigned_source(workloads, source, assignments).document;
+}
+
+Job read_job(const Workloads& workloads, const std::string& source,
+             const std::vector<std::string>& assignments) {
+  const Source found = assigned_source(workloads, source, assignments);
+  Job job;
+  job.entry = found.entry;
+  job.workload = found.entry->make();
+  job.settings.workload = found.entry->name;
+  core::FieldList list = all_fields(workloads, job);
+  core::read_fields(found.document, list);
+  if (job.settings.workload != found.entry->name)
+    throw ConfigError(found.document.where("workload"),
+                      text("the workload is '", found.entry->name, "' and cannot be changed to '",
+                           job.settings.workload, "'. Name it in place of '", source, "'."));
+  job.effective_config = core::write_fields(list);
+  job.training_config = core::write_fields(training_fields(job));
+  return job;
+}
+
+std::vector<core::FieldDescription> describe_job(const Workloads& workloads, Job& job,
+                                                 const std::string& prefix) {
+  return core::describe_fields(all_fields(workloads, job), prefix);
+}
+
+}  // namespace sagips::run

@@ -1,0 +1,117 @@
+#pragma once
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sagips/core/config/config.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/optim/gan/gan.hpp"
+#include "sagips/optim/goodness.hpp"
+#include "sagips/optim/solvers.hpp"
+#include "sagips/problem/loaded_data.hpp"
+#include "sagips/record/checkpoint_store.hpp"
+#include "sagips/record/run_directory.hpp"
+#include "sagips/train/early_stop.hpp"
+#include "sagips/train/evaluate.hpp"
+#include "sagips/train/loop.hpp"
+#include "sagips/train/rank_config.hpp"
+#include "sagips/train/rank_exchange.hpp"
+
+namespace sagips::run {
+
+/// How `sagips solve` looks for parameters.
+struct SolveConfig {
+  std::string method = "moments";
+  double minutes = 0;           ///< 0: no limit
+  std::int64_t bootstraps = 0;  ///< further solutions on data drawn again
+  std::int64_t seeds = 0;       ///< further solutions with other seeds
+  optim::EventTest test = optim::EventTest::energy;
+  std::int64_t test_events = 1000;
+  std::int64_t permutations = 1999;
+  void fields(core::FieldList& list);
+};
+
+/// The config of a run as far as a training or a solution reads it; every part lists its own fields.
+struct Settings {
+  std::string workload;
+  std::string device = "cpu";
+  std::int64_t threads = 0;
+  record::RunConfig run;
+  problem::DataSettings data;
+  optim::GanConfig gan;
+  std::string exchange = "arar_arar";  ///< of the generator; the discriminator's is in `gan`
+  comm::ExchangesConfig exchanges;
+  train::RankConfig ranks;
+  train::LoopConfig loop;
+  record::CheckpointConfig checkpoints;
+  train::EarlyStopConfig early_stop;
+  train::EvaluationConfig evaluation;
+  SolveConfig solve;
+  optim::SolversConfig solvers;
+
+  train::ExchangeChoice exchange_choice() const {
+    return {exchange, gan.discriminator.exchange, exchanges};
+  }
+  void fields(core::FieldList& list);
+};
+
+/// A group of settings that one command alone reads. Configs of all commands may hold it.
+struct SettingsGroup {
+  std::string name;
+  std::function<std::any()> make;
+  std::function<void(core::FieldList& list, std::any& config)> add_to;
+};
+
+template <class Config>
+SettingsGroup settings_group(const std::string& name, const std::string& help) {
+  return {name, [] { return std::any(Config()); },
+          [name, help](core::FieldList& list, std::any& config) {
+            list.group(name, std::any_cast<Config&>(config), help);
+          }};
+}
+
+/// The workloads a program knows, and what its commands have registered.
+struct Workloads : core::Registry<problem::WorkloadEntry> {
+  using Registry::Registry;
+  std::vector<SettingsGroup> groups;
+};
+
+/// What a command works with: a workload that has read its config.
+struct Job {
+  const problem::WorkloadEntry* entry = nullptr;
+  std::unique_ptr<problem::Workload> workload;
+  Settings settings;
+  std::string effective_config;            ///< YAML with every value, reads back to the same job
+  std::string training_config;             ///< the same without what single commands alone read
+  std::map<std::string, std::any> groups;  ///< what these read, by name
+
+  /// The group that a command has registered. throws: StateError when none has this type
+  template <class Config>
+  const Config& of() const {
+    for (const auto& [name, group] : groups)
+      if (const auto* config = std::any_cast<Config>(&group)) return *config;
+    throw core::StateError("no command has registered these settings");
+  }
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(settings.run.seed); }
+};
+
+/// Reads `source` (a workload's name, NAME/SETTINGS, or a YAML file with a key `workload`), laid
+/// over the workload's default settings, with `assignments` ("a.b=c") over both. throws:
+/// ConfigError
+Job read_job(const Workloads& workloads, const std::string& source,
+             const std::vector<std::string>& assignments);
+
+/// What `read_job` reads: the settings of a workload, what `source` lays over them, the assignments.
+/// For who must know whether a key was set. throws: ConfigError
+core::ConfigDocument job_document(const Workloads& workloads, const std::string& source,
+                                  const std::vector<std::string>& assignments);
+
+/// Every field of a workload's config, for `explain`.
+std::vector<core::FieldDescription> describe_job(const Workloads& workloads, Job& job,
+                                                 const std::string& prefix);
+
+}  // namespace sagips::run

@@ -1,0 +1,240 @@
+#include "sagips/run/training.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/run/lasting_metrics.hpp"
+#include "sagips/run/live_files.hpp"
+#include "sagips/run/rank_evaluation.hpp"
+#include "sagips/run/training_watch.hpp"
+#include "sagips/train/checkpoint/checkpointer.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+std::string metrics_file(const std::string& folder, int rank) {
+  if (rank == 0) return core::text(folder, "/", record::run_files::metrics.name);
+  return core::text(folder, "/", record::run_files::ranks.name, "/", file_of_rank(rank, "jsonl"));
+}
+
+bool everybody(comm::Ranks& ranks, bool here) {
+  const auto all = ranks.gather(here ? 1 : 0);
+  return std::all_of(all.begin(), all.end(), [](std::uint64_t there) { return there != 0; });
+}
+
+record::CheckpointStore store_of(const Job& job, const Beginning& beginning) {
+  return {core::text(beginning.folder, "/", record::run_files::checkpoints.name), beginning.run_id,
+          job.settings.checkpoints.keep};
+}
+
+/// One rank's training: who looks on, what a resumed run needs of each, and the loop.
+class TrainingRun {
+ public:
+  TrainingRun(const Job& job, comm::Ranks& ranks, TrainingSetup& setup,
+              train::RankExchange& exchange, const train::Evaluator& evaluator,
+              const Beginning& beginning, const std::vector<record::Observer>& observers,
+              const Requests& requests, core::Log& log)
+      : job_(job),
+        ranks_(ranks),
+        gan_(setup.gan),
+        loop_config_(setup.loop),
+        exchange_(exchange),
+        evaluator_(evaluator),
+        outside_(observers),
+        requests_(requests),
+        log_(log),
+        all_wait_(everybody(ranks, exchange.waits())),
+        evaluation_(ranks, all_wait_, setup.gan, evaluator,
+                    env::ParameterSet(job.workload->parameters())),
+        early_stop_(job.settings.early_stop),
+        live_files_(job, ranks, setup.gan, evaluation_, beginning.folder, log),
+        metrics_(metrics_file(beginning.folder, ranks.rank()),
+                 [this](const std::string& line) { warn(line); }),
+        checkpoints_(ranks, store_of(job, beginning),
+                     {.info = [&log](const std::string& line) { log.info(line); },
+                      .warning = [this](const std::string& line) { warn(line); }}) {
+    training_.accord = std::make_unique<train::Accord>(ranks, exchange.waits());
+    checkpointer_.emplace(
+        ranks, job.settings.checkpoints, exchange.waits(), *training_.accord, checkpoints_,
+        train::Checkpointer::Signals{[this] { return interrupted(); }, requests.checkpoint},
+        [this](nn::StateList& list) { state(list); });
+  }
+
+  ~TrainingRun() { set_alarm(requests_.stop); }
+  TrainingRun(const TrainingRun&) = delete;
+  TrainingRun& operator=(const TrainingRun&) = delete;
+
+  Training run(Beginning beginning);
+
+ private:
+  void set_alarm(std::function<bool()> alarmed) {
+    ranks_.patience().set_config(
+        {.timeout_s = job_.settings.ranks.timeout_s, .alarmed = std::move(alarmed)});
+  }
+  train::Loop::Callbacks callbacks();
+  void state(nn::StateList& list);
+  void take(train::Restored restored);
+  void watch(const record::Event& event);
+  void warn(const std::string& line) {
+    for (const auto& observer : observers_)
+      observer(record::Warning{loop_ ? loop_->epoch() : 0, line});
+  }
+  bool interrupted();
+  void tell_of_checkpoints();
+  void report_last(const train::LoopResult& result);
+
+  const Job& job_;
+  comm::Ranks& ranks_;
+  optim::Gan& gan_;
+  const train::LoopConfig& loop_config_;
+  train::RankExchange& exchange_;
+  const train::Evaluator& evaluator_;
+  const std::vector<record::Observer>& outside_;
+  const Requests& requests_;
+  core::Log& log_;
+  Training training_;
+  bool all_wait_;
+  RankEvaluation evaluation_;
+  train::EarlyStop early_stop_;
+  LiveFiles live_files_;
+  LastingMetrics metrics_;
+  std::vector<record::Observer> observers_;
+  train::Checkpoints checkpoints_;
+  std::optional<train::Checkpointer> checkpointer_;
+  std::optional<train::Loop> loop_;
+  std::int64_t epoch_ = 0;  ///< of the last one that is over
+};
+
+// Everything that makes a resumed run the run that it was.
+void TrainingRun::state(nn::StateList& list) {
+  list.part("loop", *loop_);
+  if (ranks_.size() > 1) list.part("ranks", exchange_);
+  list.part("early_stop", early_stop_);
+  list.part("metrics", metrics_);
+  watch_state(list, training_.record, training_.row);
+  list.field("epoch", epoch_);
+}
+
+void TrainingRun::take(train::Restored restored) {
+  if (restored.ranks != ranks_.size()) {
+    train::forget(restored.state, "ranks.");  // exchanges begin anew
+    auto now = nn::State();
+    auto own = nn::StateList::giving(now);
+    if (ranks_.size() > 1) own.part("ranks", exchange_);
+    restored.state.insert(now.begin(), now.end());
+  }
+  const std::string measured = exchange_.description();
+  auto list = nn::StateList::taking(restored.state);
+  state(list);
+  nn::refuse_unclaimed(list);
+  if (ranks_.is_first() && exchange_.description() != measured)
+    log_.info(core::text("the exchange stays what it was: ", exchange_.description()));
+}
+
+// The launcher may be ending the job because a rank died.
+bool TrainingRun::interrupted() {
+  if (!requests_.stop()) return false;
+  if (ranks_.size() > 1) ranks_.patience().check_deaths();
+  return true;
+}
+
+void TrainingRun::watch(const record::Event& event) {
+  if (const auto* done = std::get_if<record::EpochDone>(&event)) epoch_ = done->epoch;
+  if (std::holds_alternative<record::Evaluated>(event) && ranks_.size() > 1)
+    for (const record::Exchanged& report : exchange_.reports(epoch_)) {
+      metrics_(report);
+      live_files_(report);
+    }
+  record::Event shown = event;
+  if (auto* done = std::get_if<record::EpochDone>(&shown))
+    done->events_per_second *= ranks_.size();  // what all analyse together, at this rank's pace
+  for (const record::Observer& observer : outside_) observer(shown);
+}
+
+train::Loop::Callbacks TrainingRun::callbacks() {
+  observers_ = {keeper(training_.record), warner(log_),
+                counter(training_.row),   std::ref(metrics_),
+                std::ref(live_files_),    [this](const record::Event& event) { watch(event); }};
+  train::Loop::Callbacks callbacks;
+  callbacks.observers = observers_;
+  callbacks.evaluate = [this] { return evaluation_(epoch_); };
+  if (ranks_.is_first())
+    callbacks.should_stop = [this](const record::Evaluated& evaluated) {
+      return early_stop_(evaluated);
+    };
+  if (ranks_.size() > 1) callbacks.exchange = exchange_.hooks();
+  callbacks.tracer = live_files_.tracer();
+  checkpointer_->hang_into(callbacks);
+  return callbacks;
+}
+
+void TrainingRun::tell_of_checkpoints() {
+  if (!ranks_.is_first() || checkpoints_.written() == 0) return;
+  if (const double ago = requests_.stop_age_s(); ago > 0)
+    log_.info(core::text("told to stop ", core::fixed(ago, 2), " s ago"));
+  const double share = checkpoints_.spent_s() / std::max(1e-9, training_.row.time_s);
+  log_.info(core::text(checkpoints_.written(), " checkpoints took ",
+                       core::significant(checkpoints_.spent_s(), 3), " s (",
+                       core::significant(100 * share, 2), " % of the training time)"));
+}
+
+// Now that the slowest has come to its end.
+void TrainingRun::report_last(const train::LoopResult& result) {
+  record::Evaluated last = evaluation_.last(result.epochs);
+  last.epoch = result.epochs;
+  last.time_s = result.time_s;
+  training_.record.last = last;
+  metrics_(last);
+}
+
+Training TrainingRun::run(Beginning beginning) {
+  loop_.emplace(loop_config_, gan_, callbacks());
+  if (beginning.restored) take(std::move(*beginning.restored));
+  checkpointer_->watch(*loop_);
+  live_files_.begin(loop_->epoch());
+  const bool had_terminal = log_.set_terminal(false);
+  set_alarm([this] {
+    checkpointer_->poll();
+    return requests_.stop();
+  });
+  for (const record::Observer& observer : outside_)
+    observer(record::RunStarted{job_.settings.workload, beginning.folder, job_.settings.loop.epochs,
+                                job_.settings.loop.minutes});
+  train::LoopResult result;
+  try {
+    result = loop_->run();
+  } catch (const core::Error&) {
+    if (ranks_.size() > 1) throw;
+    training_.failure = std::current_exception();
+    result.epochs = epoch_;
+    training_.record.last = evaluator_.parameters(gan_.predict(evaluator_.samples()));
+    training_.record.last.epoch = epoch_;
+  }
+  training_.left = checkpointer_->gave_up() && ranks_.size() > 1;
+  if (!all_wait_ && ranks_.size() > 1 && !training_.left) report_last(result);
+  set_alarm(requests_.stop);
+  log_.set_terminal(had_terminal);
+  live_files_.end();
+  tell_of_checkpoints();
+  training_.row.rank = ranks_.rank();
+  const auto reports = exchange_.reports(result.epochs);
+  for (const record::Exchanged& report : reports)
+    if (report.subject == "generator") training_.row.exchange = report;
+  return std::move(training_);
+}
+
+}  // namespace
+
+Training run_training(const Job& job, comm::Ranks& ranks, TrainingSetup& setup,
+                      train::RankExchange& exchange, const train::Evaluator& evaluator,
+                      Beginning beginning, const std::vector<record::Observer>& observers,
+                      const Requests& requests, core::Log& log) {
+  TrainingRun run(job, ranks, setup, exchange, evaluator, beginning, observers, requests, log);
+  return run.run(std::move(beginning));
+}
+
+}  // namespace sagips::run

@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "sagips/optim/gan/gan.hpp"
+#include "sagips/run/settings.hpp"
+
+namespace sagips::run {
+
+/// A training that is put together and has not begun: the one place where a job becomes networks and
+/// the settings of their loop.
+struct TrainingSetup {
+  /// environment: what this rank's networks learn from
+  /// throws: ConfigError for settings that contradict each other
+  TrainingSetup(const Job& job, env::Environment environment, std::uint64_t seed,
+                const problem::RankPlace& place = {});
+
+  /// Where the config wants it, lets the generator begin at the solution of the moments.
+  /// events: without those of other ranks, whose sums `context` adds
+  std::optional<optim::Solution> begin(const Job& job, const env::Environment& events,
+                                       const optim::SolveContext& context);
+
+  env::Environment environment;
+  optim::Gan gan;
+  train::LoopConfig loop;
+};
+
+}  // namespace sagips::run

@@ -1,0 +1,222 @@
+#include "sagips/study/convergence_plan.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "sagips/comm/exchanges.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/study/named_once.hpp"
+#include "sagips/train/rank_exchange.hpp"
+
+namespace sagips::study {
+
+namespace {
+
+using analysis::ConvergenceVariant;
+using core::ConfigError;
+using core::text;
+using Batch = ConvergenceConfig::Batch;
+
+constexpr const char* baseline = "all_reduce";
+
+bool is_grouped(const std::string& exchange) {
+  return exchange == "grouped" || exchange == "arar_arar" || exchange == "rma_arar_arar";
+}
+
+// A launcher on a cluster spreads ranks over nodes, which this process does not see.
+bool may_have_several_nodes(const std::string& launcher) {
+  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID"})
+    if (std::getenv(name) != nullptr) return true;
+  return launcher != EnsembleConfig{}.launcher;
+}
+
+void check_outer_periods(const run::Job& job) {
+  const ConvergenceConfig& config = job.of<ConvergenceConfig>();
+  if (config.outer_periods.empty()) return;
+  const auto& exchanges = config.exchanges;
+  if (std::none_of(exchanges.begin(), exchanges.end(), is_grouped))
+    throw ConfigError("--outer-periods",
+                      "none of the exchanges has groups (a period of what?). Add arar_arar or "
+                      "rma_arar_arar to --exchanges.");
+  const std::int64_t size = job.settings.exchanges.grouped.group_size;
+  if (size >= config.ranks ||
+      (size == 0 && !may_have_several_nodes(job.of<EnsembleConfig>().launcher)))
+    throw ConfigError("--outer-periods",
+                      text("all ", config.ranks,
+                           " ranks form one group (there is no outer exchange "
+                           "whose period could matter). Set exchanges.grouped.group_size below "
+                           "the number of ranks, e.g. to ",
+                           std::max<std::int64_t>(1, config.ranks / 2), "."));
+}
+
+void check(const run::Job& job) {
+  const ConvergenceConfig& config = job.of<ConvergenceConfig>();
+  if (config.exchanges.empty())
+    throw ConfigError("--exchanges", "names no exchange. Name some, e.g. all_reduce,arar_arar.");
+  const auto known = comm::known_exchanges();
+  for (const std::string& exchange : config.exchanges) known.get(exchange, "--exchanges");
+  check_named_once(config.exchanges, "--exchanges");
+  check_named_once(config.outer_periods, "--outer-periods");
+  check_named_once(config.over_ranks, "--over-ranks");
+  if (config.ranks == 1)
+    throw ConfigError("--ranks",
+                      "one rank has nobody to exchange with (all exchanges would be "
+                      "alike). Take two or more.");
+  check_outer_periods(job);
+  if (job.settings.loop.snapshots < 2)
+    throw ConfigError("train.snapshots",
+                      "residuals over time need two snapshots or more of each training. Leave it "
+                      "at 21, say.");
+}
+
+/// Puts variants and groups together.
+class Planner {
+ public:
+  explicit Planner(const run::Job& job) : job_(job), config_(job.of<ConvergenceConfig>()) {}
+
+  ConvergencePlan plan() {
+    compare_exchanges();
+    for (const std::string& exchange : config_.exchanges)
+      if (is_grouped(exchange)) scan_outer_period(exchange);
+    if (!config_.over_ranks.empty())
+      for (const std::string& exchange : config_.exchanges) scan_ranks(exchange);
+    return std::move(plan_);
+  }
+
+ private:
+  bool divided() const {
+    return job_.settings.gan.batch.over_ranks == optim::BatchConfig::OverRanks::divided;
+  }
+
+  void compare_exchanges() {
+    ConvergencePlan::Group group{"exchanges", {}, {}};
+    for (const std::string& exchange : config_.exchanges) {
+      group.variants.push_back(variant({exchange, exchange, config_.ranks, divided()}));
+      group.labels.push_back(exchange);
+    }
+    plan_.comparisons.push_back(std::move(group));
+  }
+
+  void scan_outer_period(const std::string& exchange) {
+    if (config_.outer_periods.empty()) return;
+    ConvergencePlan::Group group{"outer_period_" + exchange, {}, {}};
+    for (const std::int64_t period : config_.outer_periods) {
+      const std::string label = text(exchange, ", h = ", period);
+      ConvergenceVariant one{label, exchange, config_.ranks, divided(), period};
+      // what the comparison of exchanges trains anyway
+      if (period == job_.settings.exchanges.grouped.outer_every) one.outer_every.reset();
+      group.variants.push_back(variant(one));
+      group.labels.push_back(label);
+    }
+    plan_.comparisons.push_back(std::move(group));
+  }
+
+  void scan_ranks(const std::string& exchange) {
+    ConvergencePlan::Group scaling{"batch_scaling_" + exchange, {}, {}};
+    std::int64_t most = 1;
+    for (const std::int64_t ranks : config_.over_ranks) {
+      if (ranks == 1) {
+        scaling.variants.insert(scaling.variants.begin(), variant({"one rank", "", 1, false}));
+        continue;
+      }
+      if (config_.batch != Batch::divided) variant({"", exchange, ranks, false});
+      if (config_.batch == Batch::each) continue;
+      const std::size_t number = variant({"", exchange, ranks, true});
+      if (ranks < most) continue;
+      if (most > 1) scaling.variants.pop_back();
+      scaling.variants.push_back(number);
+      most = ranks;
+    }
+    if (scaling.variants.size() < 2) return;
+    for (const std::size_t number : scaling.variants)
+      scaling.labels.push_back(plan_.variants[number].label);
+    plan_.batch_scalings.push_back(std::move(scaling));
+  }
+
+  /// Its number; a new one when no variant trains the same.
+  std::size_t variant(ConvergenceVariant one) {
+    for (std::size_t v = 0; v < plan_.variants.size(); ++v) {
+      const ConvergenceVariant& known = plan_.variants[v];
+      if (known.exchange == one.exchange && known.ranks == one.ranks &&
+          known.divided == one.divided && known.outer_every == one.outer_every)
+        return v;
+    }
+    if (one.label.empty())
+      one.label = text(one.exchange, ", ", one.ranks, " ranks", one.divided ? ", divided" : "");
+    plan_.study.study.variants.push_back({one.label, assignments_of(one)});
+    plan_.variants.push_back(std::move(one));
+    return plan_.variants.size() - 1;
+  }
+
+  std::vector<std::string> assignments_of(const ConvergenceVariant& one) const {
+    if (one.exchange.empty()) return {};
+    std::vector<std::string> all{"exchange=" + one.exchange,
+                                 text("batch.over_ranks=", one.divided ? "divided" : "each")};
+    if (one.exchange == baseline && job_.settings.gan.discriminator.exchange == "none")
+      all.push_back(text("discriminator.exchange=", baseline));
+    if (one.outer_every) all.push_back(text("exchanges.grouped.outer_every=", *one.outer_every));
+    return all;
+  }
+
+  const run::Job& job_;
+  const ConvergenceConfig& config_;
+  ConvergencePlan plan_;
+};
+
+std::string folder_name(const ConvergenceVariant& variant) {
+  if (variant.exchange.empty()) return "one_rank";
+  std::string name = text(variant.exchange, "_ranks_", variant.ranks);
+  if (variant.divided) name += "_divided";
+  if (variant.outer_every) name += text("_h_", *variant.outer_every);
+  return name;
+}
+
+// Members differ by run.seed alone: all see the same data.
+void add_members(const run::Job& job, ConvergencePlan& plan) {
+  const std::int64_t own = job.settings.data.data.seed;
+  const std::int64_t data_seed = own < 0 ? job.settings.run.seed : own;
+  for (std::size_t v = 0; v < plan.variants.size(); ++v)
+    for (std::int64_t m = 1; m <= job.of<ConvergenceConfig>().members; ++m) {
+      char number[32];
+      std::snprintf(number, sizeof number, "_seed_%03lld", static_cast<long long>(m));
+      const std::string name = folder_name(plan.variants[v]) + number;
+      const std::string folder =
+          text(record::run_files::members.name, "/", job.settings.workload, "/", name);
+      plan.study.study.members.push_back({name, plan.variants[v].label, "seeds", folder});
+      plan.variant_of.push_back(v);
+      std::vector<std::string> all = plan.study.study.variants[v].assignments;
+      for (const std::string& one :
+           {text("data.seed=", data_seed), text("run.seed=", job.settings.run.seed + m - 1),
+            "run.name=" + name, std::string("run.figures=false"), std::string("run.fit=false"),
+            std::string("run.tensorboard=false")})
+        all.push_back(one);
+      plan.study.assignments.push_back(std::move(all));
+    }
+}
+
+}  // namespace
+
+ConvergencePlan plan_convergence(const run::Workloads& workloads, const std::string& source,
+                                 const std::vector<std::string>& assignments, const run::Job& job) {
+  check(job);
+  ConvergencePlan plan = Planner(job).plan();
+  plan.study.study.kind = "convergence";
+  plan.study.study.workload = job.settings.workload;
+  plan.study.study.ranks = static_cast<int>(job.of<ConvergenceConfig>().ranks);
+  for (std::size_t v = 0; v < plan.variants.size(); ++v) {
+    std::vector<std::string> all = assignments;
+    for (const std::string& one : plan.study.study.variants[v].assignments) all.push_back(one);
+    const run::Settings settings = run::read_job(workloads, source, all).settings;
+    const int ranks = static_cast<int>(plan.variants[v].ranks);
+    settings.loop.check();
+    train::traits_of(settings.exchange_choice(), ranks);
+    settings.gan.batch.samples_of_rank({0, ranks});
+  }
+  add_members(job, plan);
+  return plan;
+}
+
+}  // namespace sagips::study

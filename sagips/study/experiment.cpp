@@ -1,0 +1,194 @@
+#include "sagips/study/experiment.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <functional>
+
+#include "sagips/analysis/ensemble.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/optim/resampling.hpp"
+#include "sagips/run/training_setup.hpp"
+
+namespace sagips::study {
+
+namespace {
+
+using Estimates = std::vector<record::ExperimentEstimate>;
+
+constexpr std::int64_t noise_vectors = 500;     // whose proposals are averaged
+constexpr std::uint64_t seed_step = 1'000'003;  // between members, as optim::over_seeds has it
+
+/// The data of one experiment and the seed of all that is done with them.
+struct Toys {
+  problem::DataSettings data;
+  std::uint64_t seed = 0;
+};
+
+Toys toys_of(const run::Job& job, std::int64_t number) {
+  Toys toys{job.settings.data, 0};
+  const std::uint64_t first = toys.data.data.seed_or(job.seed());
+  toys.seed = first + static_cast<std::uint64_t>(number);
+  toys.data.data.seed = static_cast<std::int64_t>(toys.seed);
+  return toys;
+}
+
+std::string first_line(const std::exception& error) {
+  const std::string message = error.what();
+  return message.substr(0, message.find('\n'));
+}
+
+Estimates by_solver(const run::Job& job, const Toys& toys, const run::Requests& requests) {
+  const run::SolveConfig& config = job.settings.solve;
+  const auto solver = optim::solvers()
+                          .get(job.of<ClosureConfig>().method, "closure.method")
+                          .make(job.settings.solvers);
+  const env::Environment environment =
+      problem::load_data(*job.workload, toys.data, toys.seed).all();
+  optim::SolveContext context;
+  context.seed = toys.seed;
+  if (config.minutes > 0) context.time_limit_s = config.minutes * 60;
+  context.interrupted = requests.stop;
+  const optim::Solution solution = solver->solve(environment, context);
+  if (!solution.converged) throw core::Error("the solver was stopped by its limit");
+  Estimates estimates;
+  if (!solution.errors.empty())
+    estimates.push_back({solution.errors_from, solution.values, solution.errors});
+  const auto add = [&](const optim::Resampled& resampled, const std::string& kind) {
+    if (resampled.errors.empty()) throw core::Error("no errors from the " + kind);
+    estimates.push_back({kind, solution.values, resampled.errors});
+  };
+  if (config.bootstraps > 0)
+    add(optim::over_bootstraps(*solver, environment, context, solution, config.bootstraps),
+        "spread over bootstraps");
+  if (config.seeds > 0)
+    add(optim::over_seeds(*solver, environment, context, config.seeds), "spread over seeds");
+  if (estimates.empty())
+    throw core::Error(
+        "this method states no errors. Ask for solve.bootstraps=20 or solve.seeds=20.");
+  return estimates;
+}
+
+// Proposals of one short training, [noise vectors, parameters].
+std::vector<float> train_one(const run::Job& job, const problem::LoadedData& data,
+                             std::uint64_t seed, const run::Requests& requests) {
+  run::TrainingSetup setup(job, data.training(), seed);
+  optim::SolveContext context;
+  context.seed = seed;
+  context.interrupted = requests.stop;
+  setup.begin(job, setup.environment, context);
+  train::Loop::Callbacks callbacks;
+  callbacks.evaluate = [] { return record::Evaluated{}; };  // nobody looks before the end
+  callbacks.interrupted = requests.stop;
+  train::Loop(setup.loop, setup.gan, callbacks).run();
+  const torch::Tensor rows =
+      setup.gan.predict(noise_vectors).to(torch::kCPU, torch::kFloat32).contiguous();
+  return {rows.data_ptr<float>(), rows.data_ptr<float>() + rows.numel()};
+}
+
+std::vector<analysis::EnsembleParameter> train_several(
+    const run::Job& job, std::int64_t count, const run::Requests& requests,
+    const std::function<std::vector<float>(std::int64_t member)>& train) {
+  analysis::Ensemble ensemble;
+  for (const env::Parameter& parameter : job.workload->parameters())
+    ensemble.parameters.push_back(parameter.name);
+  ensemble.truth.resize(ensemble.parameters.size());  // its mean and spread need none
+  for (std::int64_t m = 0; m < count && !requests.stop(); ++m) ensemble.members.push_back(train(m));
+  return ensemble.members.empty() ? std::vector<analysis::EnsembleParameter>{}
+                                  : analysis::summarise(ensemble);
+}
+
+std::vector<double> column(const std::vector<analysis::EnsembleParameter>& parameters,
+                           double analysis::EnsembleParameter::*number) {
+  std::vector<double> values;
+  for (const analysis::EnsembleParameter& one : parameters) values.push_back(one.*number);
+  return values;
+}
+
+Estimates by_networks(const run::Job& job, const Toys& toys, const run::Requests& requests) {
+  const ClosureConfig& config = job.of<ClosureConfig>();
+  const auto events = problem::read_events(*job.workload, toys.data, toys.seed);
+  const problem::LoadedData data(*job.workload, toys.data, toys.seed, events);
+  const auto seeds = train_several(job, config.members, requests, [&](std::int64_t m) {
+    return train_one(job, data, toys.seed + static_cast<std::uint64_t>(m) * seed_step, requests);
+  });
+  const auto bootstraps = train_several(job, config.bootstraps, requests, [&](std::int64_t m) {
+    problem::DataSettings again = toys.data;
+    again.data.bootstrap = true;
+    again.data.bootstrap_seed =
+        static_cast<std::int64_t>(toys.seed + static_cast<std::uint64_t>(m + 1) * seed_step);
+    return train_one(job, problem::LoadedData(*job.workload, again, toys.seed, events), toys.seed,
+                     requests);
+  });
+  if (requests.stop()) return {};
+  const std::vector<double> values = column(seeds, &analysis::EnsembleParameter::value);
+  const std::vector<double> chance = column(seeds, &analysis::EnsembleParameter::deviation);
+  Estimates estimates{
+      {"eq. (8) over seeds", values, column(seeds, &analysis::EnsembleParameter::spread)},
+      {"means over seeds", values, chance}};
+  if (config.bootstraps > 1) {
+    const auto data = column(bootstraps, &analysis::EnsembleParameter::deviation);
+    std::vector<double> both;
+    for (std::size_t i = 0; i < data.size(); ++i)
+      both.push_back(
+          std::hypot(data[i], chance[i] / std::sqrt(static_cast<double>(config.members))));
+    estimates.push_back({"means over bootstraps", values, data});
+    estimates.push_back({"bootstraps and seeds", values, both});
+  }
+  optim::SolveContext context;
+  context.seed = toys.seed;
+  const optim::Solution judged =
+      optim::MomentSolver(job.settings.solvers.moments)
+          .judge(data.all(), context, torch::tensor(values, torch::kFloat64));
+  estimates.push_back({"covariance of the moments", values, judged.errors});
+  return estimates;
+}
+
+}  // namespace
+
+std::optional<record::Experiment> run_experiment(const run::Job& job, std::int64_t number,
+                                                 const run::Requests& requests) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t processor_start = std::clock();
+  record::Experiment experiment;
+  experiment.number = number;
+  try {
+    const Toys toys = toys_of(job, number);
+    experiment.estimates = job.of<ClosureConfig>().method == "gan"
+                               ? by_networks(job, toys, requests)
+                               : by_solver(job, toys, requests);
+  } catch (const c10::Error& error) {
+    experiment.failure = error.what_without_backtrace();
+    experiment.failure.resize(std::min(experiment.failure.size(), experiment.failure.find('\n')));
+  } catch (const std::exception& error) {
+    experiment.failure = first_line(error);
+  }
+  if (requests.stop()) return std::nullopt;
+  experiment.time_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  experiment.core_s =
+      static_cast<double>(std::clock() - processor_start) / static_cast<double>(CLOCKS_PER_SEC);
+  return experiment;
+}
+
+void check_closure(const run::Job& job) {
+  const ClosureConfig& config = job.of<ClosureConfig>();
+  if (config.method != "gan") optim::solvers().get(config.method, "closure.method");
+  if (config.method == "gan" && config.bootstraps == 1)
+    throw core::ConfigError("closure.bootstraps",
+                            "one bootstrap has no spread. Take two or more, or 0 for none.");
+  bool measured = !job.settings.data.data.file.empty();
+  for (const auto& [name, channel] : job.settings.data.channels)
+    measured = measured || !channel.data.file.empty();
+  if (measured)
+    throw core::ConfigError("data.file",
+                            "measured events have no known truth (nothing could be compared with "
+                            "it). Leave it empty: closure experiments make toy data.");
+  job.settings.loop.check();
+  const Toys toys = toys_of(job, 0);  // what is wrong with the pipeline is said at once
+  problem::load_data(*job.workload, toys.data, toys.seed);
+}
+
+}  // namespace sagips::study

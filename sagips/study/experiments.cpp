@@ -1,0 +1,137 @@
+#include "sagips/study/experiments.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <ostream>
+#include <set>
+
+#include "sagips/analysis/figures/closure.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/study/experiment.hpp"
+#include "sagips/study/study_figure.hpp"
+
+namespace sagips::study {
+
+namespace {
+
+namespace files = record::run_files;
+
+std::string place(const std::string& folder) {
+  return core::text(folder, "/", files::experiments.name);
+}
+
+std::string file_of(const std::string& folder, const WorkShare& share) {
+  char name[40];
+  std::snprintf(name, sizeof name, "/worker_%04lld.jsonl", static_cast<long long>(share.index));
+  return place(folder) + name;
+}
+
+// Kinds of errors in the order in which they were first stated.
+std::vector<std::string> kinds_of(const std::vector<record::Experiment>& experiments) {
+  std::vector<std::string> kinds;
+  for (const record::Experiment& one : experiments)
+    for (const record::ExperimentEstimate& estimate : one.estimates)
+      if (std::find(kinds.begin(), kinds.end(), estimate.errors_from) == kinds.end())
+        kinds.push_back(estimate.errors_from);
+  return kinds;
+}
+
+std::vector<analysis::Estimate> estimates_of(const std::vector<record::Experiment>& experiments,
+                                             const std::string& kind, std::size_t parameter) {
+  std::vector<analysis::Estimate> found;
+  for (const record::Experiment& one : experiments)
+    for (const record::ExperimentEstimate& estimate : one.estimates)
+      if (estimate.errors_from == kind && parameter < estimate.values.size())
+        found.push_back({estimate.values[parameter], estimate.errors.at(parameter)});
+  return found;
+}
+
+void say_failures(const std::vector<record::Experiment>& experiments, std::ostream& out) {
+  std::map<std::string, int> reasons;
+  int failed = 0;
+  double time_s = 0, core_s = 0;
+  for (const record::Experiment& one : experiments) {
+    time_s += one.time_s;
+    core_s += one.core_s;
+    if (one.failure.empty()) continue;
+    ++failed;
+    ++reasons[one.failure];
+  }
+  const auto count = static_cast<double>(experiments.size());
+  out << experiments.size() << " experiments, " << core::significant(core_s / count, 3)
+      << " core-seconds and " << core::significant(time_s / count, 3)
+      << " s each; failed: " << failed << '\n';
+  for (const auto& [reason, times] : reasons) out << "  " << times << ": " << reason << '\n';
+}
+
+}  // namespace
+
+WorkShare parse_share(const std::string& words) {
+  const auto slash = words.find('/');
+  double index = -1, count = 0;
+  if (slash == std::string::npos || !core::parse_number(words.substr(0, slash), index) ||
+      !core::parse_number(words.substr(slash + 1), count) || index < 0 || index >= count)
+    throw core::ConfigError("--worker", core::text("'", core::excerpt(words),
+                                                   "' is no share of the work. `sagips closure` "
+                                                   "sets this option itself."));
+  return {static_cast<std::int64_t>(index), static_cast<std::int64_t>(count)};
+}
+
+bool make_experiments(const run::Job& job, const std::string& folder, const WorkShare& share,
+                      const run::Requests& requests, const std::function<void()>& after_each) {
+  std::set<std::int64_t> known;
+  for (const record::Experiment& one : record::read_experiments(place(folder)))
+    if (one.failure.empty()) known.insert(one.number);
+  for (std::int64_t number = share.index; number < job.of<ClosureConfig>().experiments;
+       number += share.count) {
+    if (known.count(number) > 0) continue;
+    const auto experiment = run_experiment(job, number, requests);
+    if (!experiment) return false;
+    record::append_experiment(file_of(folder, share), *experiment);
+    if (after_each) after_each();
+  }
+  return true;
+}
+
+ExperimentCount count_experiments(const std::string& folder) {
+  const auto experiments = record::read_experiments(place(folder));
+  const auto failed = std::count_if(experiments.begin(), experiments.end(),
+                                    [](const auto& one) { return !one.failure.empty(); });
+  return {experiments.size(), static_cast<std::size_t>(failed)};
+}
+
+bool write_closure(const run::Job& job, const std::string& folder, std::ostream& out,
+                   core::Log& log) {
+  const auto experiments = record::read_experiments(place(folder));
+  if (experiments.empty()) return false;
+  const env::ParameterSet parameters =
+      env::ParameterSet(job.workload->parameters()).at_toy_values();
+  std::vector<analysis::ClosureSummary> summaries;
+  for (const std::string& kind : kinds_of(experiments))
+    for (const std::size_t p : parameters.free())
+      summaries.push_back(analysis::summarise_closure(parameters.all()[p].name, kind,
+                                                      *parameters.all()[p].truth,
+                                                      estimates_of(experiments, kind, p)));
+  std::size_t unusable = 0;
+  for (const analysis::ClosureSummary& one : summaries) unusable += one.unusable;
+  if (!summaries.empty()) {
+    analysis::write_closure_csv(core::text(folder, "/", files::closure.name), summaries);
+    out << analysis::closure_table(summaries);
+    if (unusable > 0) out << unusable << " estimates without an error above 0 are not among them\n";
+  }
+  say_failures(experiments, out);
+  const bool drawable = std::any_of(summaries.begin(), summaries.end(),
+                                    [](const auto& one) { return one.experiments >= 2; });
+  if (job.settings.run.figures && drawable) {
+    draw_figure(analysis::closure_pulls(summaries), folder, "closure_pulls", log);
+    const std::string shown =
+        draw_figure(analysis::closure_coverage(summaries), folder, "closure_coverage", log);
+    if (!shown.empty()) out << "figure: " << shown << '\n';
+  }
+  return !summaries.empty();
+}
+
+}  // namespace sagips::study

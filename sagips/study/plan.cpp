@@ -1,0 +1,107 @@
+#include "sagips/study/plan.hpp"
+
+#include <cstdio>
+
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/run/training_setup.hpp"
+#include "sagips/study/grid.hpp"
+
+namespace sagips::study {
+
+namespace {
+
+using core::text;
+
+std::string numbered(const std::string& word, std::size_t number) {
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "_%03zu", number);
+  return word + digits;
+}
+
+/// Puts together the members of one variant after the other.
+class Planner {
+ public:
+  explicit Planner(const run::Job& job) : job_(job), config_(job.of<EnsembleConfig>()) {}
+
+  void add_variant(StudyPlan& plan, std::size_t number) const {
+    const auto count = static_cast<std::size_t>(config_.members);
+    for (std::size_t m = 1; config_.vary != EnsembleConfig::Vary::bootstrap && m <= count; ++m)
+      add(plan, number, "seed", "seeds", m,
+          {text("run.seed=", job_.settings.run.seed + static_cast<std::int64_t>(m) - 1)});
+    for (std::size_t m = 1; config_.vary != EnsembleConfig::Vary::seeds && m <= count; ++m)
+      add(plan, number, "bootstrap", "bootstraps", m,
+          {"data.bootstrap=true", text("data.bootstrap_seed=", m)});
+  }
+
+ private:
+  void add(StudyPlan& plan, std::size_t variant, const std::string& word, const std::string& varied,
+           std::size_t m, std::vector<std::string> own) const {
+    const record::StudyVariant& point = plan.study.variants[variant];
+    std::string name = numbered(word, m);
+    if (plan.study.variants.size() > 1) name = numbered("variant", variant + 1) + "_" + name;
+    const std::string folder =
+        text(record::run_files::members.name, "/", job_.settings.workload, "/", name);
+    plan.study.members.push_back({name, point.label, varied, folder});
+    std::vector<std::string> all = point.assignments;
+    all.push_back(text("data.seed=", data_seed()));
+    for (std::string& assignment : own) all.push_back(std::move(assignment));
+    all.push_back("run.name=" + name);
+    all.push_back("run.figures=false");
+    all.push_back("run.fit=false");
+    all.push_back("run.tensorboard=false");
+    plan.assignments.push_back(std::move(all));
+  }
+
+  std::int64_t data_seed() const {
+    const std::int64_t own = job_.settings.data.data.seed;
+    return own < 0 ? job_.settings.run.seed : own;
+  }
+
+  const run::Job& job_;
+  const EnsembleConfig& config_;
+};
+
+run::Job job_of(const run::Workloads& workloads, const std::string& source,
+                std::vector<std::string> assignments, const record::StudyVariant& variant) {
+  for (const std::string& one : variant.assignments) assignments.push_back(one);
+  return run::read_job(workloads, source, assignments);
+}
+
+// Groups of the config that no training reads.
+std::vector<std::string> not_of_trainings(const run::Workloads& workloads) {
+  std::vector<std::string> names = {"solve"};
+  for (const run::SettingsGroup& group : workloads.groups) names.push_back(group.name);
+  return names;
+}
+
+}  // namespace
+
+StudyPlan plan_ensemble(const run::Workloads& workloads, const std::string& source,
+                        const std::vector<std::string>& assignments, const run::Job& job) {
+  StudyPlan plan;
+  plan.study.kind = "ensemble";
+  plan.study.workload = job.settings.workload;
+  plan.study.ranks = static_cast<int>(job.of<EnsembleConfig>().ranks);
+  plan.study.variants = grid_variants(job.of<EnsembleConfig>().grid, not_of_trainings(workloads));
+  const Planner planner(job);
+  for (std::size_t v = 0; v < plan.study.variants.size(); ++v) {
+    job_of(workloads, source, assignments, plan.study.variants[v]).settings.loop.check();
+    planner.add_variant(plan, v);
+  }
+  return plan;
+}
+
+std::string try_variants(const run::Workloads& workloads, const std::string& source,
+                         const std::vector<std::string>& assignments, const record::Study& study) {
+  std::string print;
+  for (const record::StudyVariant& variant : study.variants) {
+    const run::Job job = job_of(workloads, source, assignments, variant);
+    const auto data = problem::load_data(*job.workload, job.settings.data, job.seed());
+    const run::TrainingSetup setup(job, data.training(), job.seed());
+    if (print.empty()) print = data.print();
+  }
+  return print;
+}
+
+}  // namespace sagips::study

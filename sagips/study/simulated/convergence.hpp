@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/log.hpp"
+#include "sagips/run/requests.hpp"
+#include "sagips/run/settings.hpp"
+#include "sagips/study/simulated/many_ranks_job.hpp"
+
+namespace sagips::study {
+
+/// What `sagips simulate CONFIG --convergence` trains and compares.
+struct SimulatedConvergence {
+  /// Ranks and seed are replaced; the platform, the scenario and what the config says stay.
+  ManyRanksJob job;
+  /// By name; NAME/PART sets what it is made of: averaged/arar_arar (inner), gossip/one_sided (form),
+  /// grouped/outer_only (rule). The first is what the others are compared with.
+  std::vector<std::string> exchanges = {"rabenseifner",     "none",          "arar",
+                                        "arar_arar",        "rma_arar_arar", "gossip",
+                                        "gossip/one_sided", "averaged/none", "averaged/arar_arar"};
+  std::vector<std::int64_t> ranks = {64, 400};
+  std::vector<std::int64_t> seeds = {1, 2, 3};
+  std::size_t at_once = 1;
+  std::string conditions;  ///< one line above the tables
+  bool figures = true;
+};
+
+/// The assignments that a name stands for.
+/// throws: ConfigError for a part of an exchange that has none, and for no part after a slash
+std::vector<std::string> exchange_assignments(const std::string& name);
+
+/// Looks at everything that can be wrong before anything is made: each exchange with what it is made of
+/// at each number of ranks. throws: ConfigError
+void check(const SimulatedConvergence& study, const run::Workloads& workloads);
+
+/// Trains each exchange with each seed on each number of ranks, a process each, few ranks first.
+/// Writes convergence.csv, tables.txt and figures into `folder`, the tables also for `out`. What lies there of
+/// the same job is not trained again.
+///
+/// Exit code: done, stopped_early when interrupted, failed when a training failed.
+/// throws: ConfigError without SimGrid and for what no training can be; StorageError
+core::ExitCode simulate_convergence(const SimulatedConvergence& study, const std::string& folder,
+                                    const run::Requests& requests, std::ostream& out,
+                                    core::Log& log);
+
+}  // namespace sagips::study

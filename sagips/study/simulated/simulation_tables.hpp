@@ -1,0 +1,52 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sagips/analysis/figures/simulation.hpp"
+#include "sagips/study/simulated/simulation_plan.hpp"
+
+namespace sagips::study {
+
+/// What all simulations of a study have shown.
+struct SimulationOutcome {
+  std::vector<Simulation> simulations;
+  ComputeTime compute;
+  bool finished = true;     ///< false: it was stopped
+  std::size_t planned = 0;  ///< simulations
+  std::size_t missing = 0;  ///< of them: not run, or failed
+  bool complete() const;    ///< nothing is missing and nothing failed
+
+  /// nullptr: not simulated, or failed
+  const simulate::ReplayResult* result(const SimulatedWay& way, Simulation::What what) const;
+  /// One that says what the exchange takes by itself.
+  const simulate::ReplayResult* alone(const SimulatedWay& way) const;
+};
+
+/// One slow rank and what it leaves of the others' rates, relative to undisturbed.
+struct StragglerRow {
+  std::string exchange;
+  std::int64_t ranks = 0;  ///< the slow one among them
+  Simulation::What who = Simulation::What::slow_leader;
+  double slow = 0;  ///< the slow rank's own rate
+  double median = 0, lowest = 0;
+};
+std::vector<StragglerRow> straggler_rows(const SimulatePlan& plan,
+                                         const SimulationOutcome& outcome);
+
+/// Events that all ranks analyse in an epoch: eq. (9) of the SAGIPS paper.
+double events_of_epoch(const run::Job& job, std::int64_t ranks);
+
+/// Times over ranks as figures show them: tensor by tensor, fused, one update late.
+std::vector<analysis::SimulatedExchange> simulated_exchanges(const run::Job& job,
+                                                             const SimulatePlan& plan,
+                                                             const SimulationOutcome& outcome);
+
+/// Analysis rate at the plan's most ranks over that at its fewest; 0 unless it was simulated at both.
+double gain_of(const analysis::SimulatedExchange& exchange, const SimulatePlan& plan);
+
+std::string simulations_csv(const run::Job& job, const SimulatePlan& plan,
+                            const SimulationOutcome& outcome);
+std::string cost_csv(const SimulatePlan& plan, const SimulationOutcome& outcome);
+std::string straggler_csv(const std::vector<StragglerRow>& rows, double slowdown);
+
+}  // namespace sagips::study

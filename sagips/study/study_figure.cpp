@@ -1,0 +1,27 @@
+#include "sagips/study/study_figure.hpp"
+
+#include <filesystem>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::study {
+
+std::string draw_figure(const analysis::Figure& figure, const std::string& folder,
+                        const std::string& name, core::Log& log) {
+  const std::string figures = core::text(folder, "/", record::run_files::figures.name);
+  std::error_code ignored;  // writing says what is wrong
+  std::filesystem::create_directories(figures, ignored);
+  std::string problem;
+  try {
+    if (analysis::write_figure(figure, figures + "/" + name, problem))
+      return core::text(figures, "/", name, ".png");
+  } catch (const core::Error& error) {
+    problem = error.what();
+  }
+  log.warning(core::text("no figure ", name, ": ", problem));
+  return {};
+}
+
+}  // namespace sagips::study

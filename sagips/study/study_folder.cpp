@@ -1,0 +1,71 @@
+#include "sagips/study/study_folder.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sagips/core/config/config_difference.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/record/run_status.hpp"
+
+namespace sagips::study {
+
+namespace {
+
+// Before `open_run` offers --override, which would not help.
+void check_changes(const run::Job& job, const record::RunIdentity& identity,
+                   std::vector<std::string> may_change) {
+  const std::string folder =
+      core::text(job.settings.run.folder, "/", job.settings.workload, "/", job.settings.run.name);
+  const std::string config = core::text(folder, "/", record::run_files::config.name);
+  if (job.settings.run.name.empty() || !std::filesystem::exists(config)) return;
+  const auto record = record::read_run_record(folder);
+  if (!record || record->command != identity.command ||
+      record->status == record::RunStatus::finished)
+    return;
+  const auto& beside = record::keys_beside_identity();
+  may_change.insert(may_change.end(), beside.begin(), beside.end());
+  std::vector<std::string> changes = core::config_differences(
+      core::read_file(config), identity.effective_config, config, may_change);
+  if (record::has_other_data(*record, identity))
+    changes.push_back(record::data_change(*record, identity));
+  if (!changes.empty())
+    throw core::ConfigError(
+        config, core::text("this study was begun with another config (what is there could not be "
+                           "compared with the rest): ",
+                           core::join(changes, "; "), ". Begin one of another name."));
+}
+
+}  // namespace
+
+record::OpenedRun open_study(const run::Job& job, const std::string& command,
+                             const std::string& data, record::Start start,
+                             const std::vector<std::string>& may_change) {
+  const record::RunIdentity identity{job.settings.workload, command, job.effective_config, data};
+  if (start != record::Start::fresh) check_changes(job, identity, may_change);
+  return record::open_run(job.settings.run, identity, start);
+}
+
+void save_study(const std::string& path, const record::Study& study, core::Log& log) {
+  try {
+    record::write_study(path, study);
+  } catch (const core::StorageError& error) {
+    log.warning(error.what());
+  }
+}
+
+std::size_t count(const record::Study& study, record::StudyMember::State state) {
+  return static_cast<std::size_t>(
+      std::count_if(study.members.begin(), study.members.end(),
+                    [&](const record::StudyMember& member) { return member.state == state; }));
+}
+
+void say_failures(const record::Study& study, std::ostream& out) {
+  for (const record::StudyMember& member : study.members)
+    if (member.state == record::StudyMember::State::failed)
+      out << member.name << " failed: " << member.reason << '\n';
+}
+
+}  // namespace sagips::study
