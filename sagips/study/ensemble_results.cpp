@@ -11,6 +11,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/outcome.hpp"
+#include "sagips/study/ensemble_config.hpp"
 #include "sagips/study/member_predictions.hpp"
 #include "sagips/study/study_figure.hpp"
 

@@ -11,6 +11,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/optim/resampling.hpp"
 #include "sagips/run/training_setup.hpp"
+#include "sagips/study/closure_config.hpp"
 
 namespace sagips::study {
 

@@ -10,6 +10,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/study/closure_config.hpp"
 #include "sagips/study/experiment.hpp"
 #include "sagips/study/study_figure.hpp"
 

@@ -5,6 +5,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/training_setup.hpp"
+#include "sagips/study/ensemble_config.hpp"
 #include "sagips/study/grid.hpp"
 
 namespace sagips::study {

@@ -10,7 +10,9 @@
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/run_environment.hpp"
 #include "sagips/run/run_report.hpp"
+#include "sagips/study/convergence_config.hpp"
 #include "sagips/study/convergence_results.hpp"
+#include "sagips/study/ensemble_config.hpp"
 #include "sagips/study/members.hpp"
 #include "sagips/study/study_folder.hpp"
 

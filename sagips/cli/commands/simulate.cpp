@@ -17,6 +17,7 @@
 #include "sagips/study/simulated/convergence.hpp"
 #include "sagips/study/simulated/printed_tables.hpp"
 #include "sagips/study/simulated/run_simulations.hpp"
+#include "sagips/study/simulated/simulate_config.hpp"
 #include "sagips/study/simulated/simulate_results.hpp"
 #include "sagips/study/study_folder.hpp"
 

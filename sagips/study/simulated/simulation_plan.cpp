@@ -10,6 +10,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/optim/gan/generator.hpp"
 #include "sagips/study/named_once.hpp"
+#include "sagips/study/simulated/simulate_config.hpp"
 
 namespace sagips::study {
 

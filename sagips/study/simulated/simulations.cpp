@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "sagips/core/text.hpp"
+#include "sagips/study/simulated/simulate_config.hpp"
 #include "sagips/study/simulated/simulation_plan.hpp"
 
 namespace sagips::study {
