@@ -13,7 +13,7 @@ namespace sagips::env {
 
 namespace {
 
-constexpr double least_width = 1e-12;
+constexpr double least_spread = 1e-12;
 constexpr double rounding = 1e-12;  // of a statistic; equal ones must count as equal
 constexpr std::int64_t permutations_at_a_time = 256;
 
@@ -36,7 +36,7 @@ void check_sizes(const EventRows& measured, const EventRows& synthetic, std::int
 torch::Tensor distances(const EventRows& measured, const EventRows& synthetic) {
   const torch::Tensor both =
       torch::cat({measured.values.to(torch::kFloat64), synthetic.values.to(torch::kFloat64)});
-  const torch::Tensor standard = (both - both.mean(0)) / both.std(0, false).clamp_min(least_width);
+  const torch::Tensor standard = (both - both.mean(0)) / both.std(0, false).clamp_min(least_spread);
   // 2: by differences, because |a|^2 + |b|^2 - 2 a b loses close pairs
   return torch::cdist(standard, standard, 2, 2);
 }
