@@ -21,7 +21,7 @@ if(SAGIPS_SANITIZER)
   set(SAGIPS_SLOWDOWN 10)
 endif()
 
-add_library(sagips_test_main STATIC "${PROJECT_SOURCE_DIR}/tests/main.cpp")
+add_library(sagips_test_main STATIC "${CMAKE_CURRENT_LIST_DIR}/../tests/main.cpp")
 sagips_compile_settings(sagips_test_main)
 target_link_libraries(sagips_test_main PUBLIC GTest::gtest)
 
