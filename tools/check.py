@@ -287,7 +287,8 @@ def run_tidy(flags, items):
     # Sources are included here by intention, are headers to clang-tidy, and see what their neighbours name.
     together_flags = ["-Wno-shadow"] if len(items) > 1 else []
     command = ["clang-tidy", "--quiet", "--checks=-bugprone-suspicious-include",
-               f"--header-filter=^{ROOT}/(sagips|workloads|cli|bench|tests|examples)/", together, "--", *flags, *together_flags]
+               f"--header-filter=^{ROOT}/(sagips|workloads|cli|bench|tests|examples)/", together,
+               "--", *flags, *together_flags]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     together.unlink()
     if done.returncode and not FINDING.search(done.stdout):
@@ -302,10 +303,12 @@ def take_findings(part, items, output, shown):
         part.log.flush()
     shown.add(output)
     found_in = {pathlib.Path(path) for path in FINDING.findall(output)}
-    everywhere = any(path.name.startswith("together_") for path in found_in)
+    ugly = {source for source, _ in items if found_in & closure(source)}
+    if "[clang-diagnostic-error" in output or (found_in and not ugly):  # nobody knows what was not read
+        ugly = {source for source, _ in items}
     for source, key in items:
         name = str(source.relative_to(ROOT))
-        if everywhere or found_in & closure(source):
+        if source in ugly:
             part.fail(name)
         else:
             part.take(name, key)

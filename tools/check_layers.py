@@ -3,7 +3,8 @@
 
 Checked on every .hpp and .cpp of sagips/, workloads/ and cli/:
   - a layer includes only the layers it may, and every folder under sagips/ is a known layer
-  - outside libraries stay in the layers they belong to; MPI, HDF5, NLopt, pagmo and CLI11 in one file each
+  - outside libraries stay in the layers they belong to; MPI, HDF5, NLopt, pagmo and CLI11 in one file each,
+    and the system's calls for child processes too
   - a header that other layers include shows no outside library but LibTorch
   - a source that uses spdlog or fmt does not see LibTorch, which carries another fmt
   - includes of ours are full paths from the top ("sagips/core/error.hpp"), exist and form no cycle
@@ -52,9 +53,10 @@ OUTSIDE = {  # library: how its headers begin
     "CLI11": ("CLI/",),
     "libxsmm": ("libxsmm",),
     "SimGrid": ("simgrid/", "smpi/"),
+    "child processes": ("sys/wait.h", "sys/prctl.h", "spawn.h"),
 }
 OUTSIDE_OF = {  # layer: libraries it may use
-    "core": ("yaml-cpp", "nlohmann-json", "fmt", "spdlog", "Random123"),
+    "core": ("yaml-cpp", "nlohmann-json", "fmt", "spdlog", "Random123", "child processes"),
     "record": ("nlohmann-json",),
     "comm": ("MPI",),
     "kernels": ("libxsmm",),
@@ -72,7 +74,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "cli": ("CLI11", "LibTorch"),
     "program": (),
 }
-ONE_SOURCE = ("MPI", "HDF5", "NLopt", "pagmo", "CLI11", "libxsmm")
+ONE_SOURCE = ("MPI", "HDF5", "NLopt", "pagmo", "CLI11", "libxsmm", "child processes")
 PUBLIC_LIBRARIES = ("LibTorch",)  # all that a header may show
 
 POSIX = re.compile(r"^(sys/[a-z_]+|cxxabi|dlfcn|fcntl|immintrin|malloc|poll|pthread|pwd|sched|signal|stdlib|termios|time|unistd)\.h$")

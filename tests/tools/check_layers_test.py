@@ -81,6 +81,10 @@ class CheckLayers(unittest.TestCase):
         self.assert_offends("only one source uses HDF5, sagips/data/hdf5.cpp already does",
                             sagips__data__second_dot_cpp="#include <hdf5.h>\n")
 
+    def test_refuses_a_second_launcher_of_child_processes(self):
+        self.assert_offends("env does not use child processes",
+                            sagips__env__launcher_dot_cpp="#include <sys/wait.h>\n")
+
     def test_refuses_mpi_outside_comm(self):
         self.assert_offends("train does not use MPI", sagips__train__loop_dot_cpp="#include <mpi.h>\n")
 

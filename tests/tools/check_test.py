@@ -49,6 +49,9 @@ for file in [*sources, *(pathlib.Path.cwd() / name for name in sorted(headers))]
     if "ALONE" in file.read_text() and len(sources) > 1:
         print(f"{file}:1:1: error: redefinition [clang-diagnostic-error]")
         found = True
+    if "BROKEN" in file.read_text():
+        print("/usr/include/c++/12/concepts:72:30: error: recursive [clang-diagnostic-error]")
+        found = True
     if "UGLY" in file.read_text():
         print(f"{file}:1:1: error: it is ugly [scratch-ugly,-warnings-as-errors]")
         found = True
@@ -164,6 +167,10 @@ class Tidy(Scratch):
         self.write("sagips/two.cpp", '#include "sagips/shared.hpp"\nint f();\n')
         self.write("sagips/shared.hpp", "// UGLY\n")
         self.assertEqual(self.summary("tidy"), (1, "FAILED tidy   1 passed (1 in earlier calls), 2 failed"))
+
+    def test_a_source_that_clang_cannot_read_fails_wherever_clang_gave_up(self):
+        self.write("sagips/two.cpp", "// BROKEN\n")
+        self.assertEqual(self.summary("tidy"), (1, "FAILED tidy   2 passed, 1 failed"))
 
     def test_sources_that_do_not_go_together_are_read_by_themselves(self):
         self.write("sagips/two.cpp", "// ALONE\n")

@@ -38,9 +38,8 @@ std::vector<std::string> environment_for(const ChildProgram& program) {
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  for (std::string& text : texts) all.push_back(text.data());
-  all.push_back(nullptr);
+  std::vector<char*> all(texts.size() + 1, nullptr);
+  for (std::size_t i = 0; i < texts.size(); ++i) all[i] = texts[i].data();
   return all;
 }
 
