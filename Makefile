@@ -61,8 +61,8 @@ layers: ## Prove the include law
 tidy: ## Run clang-tidy on our sources (minutes)
 	@tools/check.py tidy
 
-check: setup ## Warnings, sanitizers, clang-tidy, long tests (hours; goes on); CHANGED=REVISION: what differs from it
-	-@tools/setup.sh checks
+check: ## Warnings, sanitizers, clang-tidy, long tests (hours; goes on); CHANGED=REVISION: what differs from it
+	@tools/setup.sh tests
 	@tools/check.py $(if $(CHANGED),--changed $(CHANGED)) $(PARTS)
 
 clean: ## Remove the build folders; keeps .venv, runs and what checks have passed

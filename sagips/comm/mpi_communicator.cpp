@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -131,10 +132,16 @@ class Win {
   bool locked_ = false;
 };
 
-constexpr std::size_t page = 4096;  // blocks of different ranks share no page and no cache line
+constexpr std::size_t page = 4096, cache_line = 64;
 
-std::size_t rounded(std::size_t bytes) {
-  return (std::max<std::size_t>(bytes, 1) + page - 1) / page * page;
+// Room for blocks that begin with a cache line, wherever MPI places them.
+std::size_t rounded(std::size_t bytes) { return (bytes + cache_line + page - 1) / page * page; }
+
+// MPI promises the alignment of a number only; Open MPI keeps notes of its own before the first
+// block. Mappings begin with pages, so every process that maps a block finds the same line.
+std::byte* first_line(void* memory) {
+  const auto beyond = reinterpret_cast<std::uintptr_t>(memory) % cache_line;
+  return static_cast<std::byte*>(memory) + (cache_line - beyond) % cache_line;
 }
 
 /// Window memory. Where ranks share a node their blocks are mapped; the others are reached through
@@ -144,7 +151,9 @@ class MpiMemory final : public Memory {
   /// `node`: who can be mapped, empty for nobody; `place[r]`: rank r's place in it, -1: elsewhere.
   MpiMemory(const Comm& all, const Comm* node, const std::vector<int>& place, int rank,
             std::size_t bytes)
-      : size_(static_cast<MPI_Aint>(rounded(bytes))), blocks_(place.size(), nullptr) {
+      : size_(static_cast<MPI_Aint>(rounded(bytes))),
+        blocks_(place.size(), nullptr),
+        starts_(place.size(), 0) {
     void* own = nullptr;
     const MPI_Aint size = size_;
     if (node == nullptr) {
@@ -157,16 +166,21 @@ class MpiMemory final : public Memory {
       bool everybody = true;
       for (std::size_t r = 0; r < place.size(); ++r) {
         everybody = everybody && place[r] >= 0;
-        if (place[r] >= 0) blocks_[r] = query(place[r]);
+        if (place[r] >= 0) blocks_[r] = first_line(query(place[r]));
       }
       if (!everybody)
         check(MPI_Win_create(own, size, 1, MPI_INFO_NULL, all.get(), remote_.address()),
               "MPI_Win_create");
     }
-    if (remote_.get() != MPI_WIN_NULL) remote_.lock_all();
-    own_ = static_cast<std::byte*>(own);
-    blocks_[static_cast<std::size_t>(rank)] = own_;
     std::memset(own, 0, static_cast<std::size_t>(size));
+    own_ = first_line(own);
+    blocks_[static_cast<std::size_t>(rank)] = own_;
+    if (remote_.get() != MPI_WIN_NULL) {
+      remote_.lock_all();
+      const MPI_Aint start = own_ - static_cast<std::byte*>(own);
+      check(MPI_Allgather(&start, 1, MPI_AINT, starts_.data(), 1, MPI_AINT, all.get()),
+            "MPI_Allgather");
+    }
     publish();
     check(MPI_Barrier(all.get()), "MPI_Barrier");  // nobody reads before all blocks are zero
   }
@@ -174,8 +188,9 @@ class MpiMemory final : public Memory {
   std::byte* block(int rank) override { return blocks_[static_cast<std::size_t>(rank)]; }
 
   void fetch(int rank, std::size_t offset, std::span<std::byte> into) override {
-    check(MPI_Get(into.data(), count(into.size()), MPI_BYTE, rank, static_cast<MPI_Aint>(offset),
-                  count(into.size()), MPI_BYTE, remote_.get()),
+    const MPI_Aint place = starts_[static_cast<std::size_t>(rank)] + static_cast<MPI_Aint>(offset);
+    check(MPI_Get(into.data(), count(into.size()), MPI_BYTE, rank, place, count(into.size()),
+                  MPI_BYTE, remote_.get()),
           "MPI_Get");
     check(MPI_Win_flush(rank, remote_.get()), "MPI_Win_flush");
   }
@@ -203,6 +218,7 @@ class MpiMemory final : public Memory {
   MPI_Aint size_;  ///< of a block
   std::byte* own_ = nullptr;
   std::vector<std::byte*> blocks_;
+  std::vector<MPI_Aint> starts_;  ///< of the blocks in `remote_`
   Win shared_;
   Win remote_;  // declared last: freed before the memory it shows
 };

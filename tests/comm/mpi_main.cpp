@@ -1,6 +1,10 @@
 // The conformance checks with MPI carrying the messages: `mpirun -n N comm_mpi_test`.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -72,6 +76,25 @@ TEST(Split, GivesPartsWithMessagesAndMemoryOfTheirOwnUnderMpi) {
     EXPECT_EQ(bytes, std::vector<std::byte>(5, static_cast<std::byte>(colour + 1)));
     EXPECT_FALSE(ranks.board().failure_claimed());
   }
+}
+
+TEST(Memory, BeginsWithACacheLineOnEveryRankUnderMpi) {
+  std::array<std::byte, 100> mine{}, theirs{};
+  mine.fill(static_cast<std::byte>(world->rank() + 1));
+  const auto memory = world->share(mine.size());
+  memory->store(0, mine);
+  kit().gather(0);
+  for (int rank = 0; rank < world->size(); ++rank) {
+    if (const std::byte* block = memory->block(rank)) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % 64, 0U) << "of rank " << rank;
+      std::copy_n(block, theirs.size(), theirs.begin());
+    } else {
+      memory->fetch(rank, 0, theirs);
+    }
+    EXPECT_EQ(theirs.front(), static_cast<std::byte>(rank + 1));
+    EXPECT_EQ(theirs.back(), static_cast<std::byte>(rank + 1));
+  }
+  kit().gather(0);  // nobody frees what another reads
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 """Reads with TensorBoard's own reader and with safetensors' what SAGIPS writes.
 
 usage: tensorboard_test.py WRITER (the program that writes the files)
-exit: 0 as expected, 1 not, 77 when the readers are not installed (tools/setup.sh)
+exit: 0 as expected, 1 not, 77 when the readers are not installed (tools/setup.sh tests)
 """
 import os
 import pathlib
@@ -18,7 +18,7 @@ try:
     from safetensors.numpy import load_file
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 except ImportError as missing:
-    print(f"skipped: {missing} (tools/setup.sh installs it into .venv-checks)")
+    print(f"skipped: {missing} (tools/setup.sh tests installs it into .venv-checks)")
     sys.exit(77)
 
 

@@ -13,7 +13,7 @@ namespace sagips::env {
 
 namespace {
 
-constexpr double least_width = 1e-12;
+constexpr double least_spread = 1e-12;
 constexpr double rounding = 1e-12;  // of a statistic; equal ones must count as equal
 constexpr std::int64_t permutations_at_a_time = 256;
 
@@ -33,10 +33,10 @@ void check_sizes(const EventRows& measured, const EventRows& synthetic, std::int
                    measured.observables(), ". Compare like with like."));
 }
 
-torch::Tensor distances(const EventRows& measured, const EventRows& synthetic) {
+torch::Tensor pair_distances(const EventRows& measured, const EventRows& synthetic) {
   const torch::Tensor both =
       torch::cat({measured.values.to(torch::kFloat64), synthetic.values.to(torch::kFloat64)});
-  const torch::Tensor standard = (both - both.mean(0)) / both.std(0, false).clamp_min(least_width);
+  const torch::Tensor standard = (both - both.mean(0)) / both.std(0, false).clamp_min(least_spread);
   // 2: by differences, because |a|^2 + |b|^2 - 2 a b loses close pairs
   return torch::cdist(standard, standard, 2, 2);
 }
@@ -66,7 +66,7 @@ TestResult energy_test(const EventRows& measured, const EventRows& synthetic,
   torch::NoGradGuard no_grad;
   const bool weighted = measured.weights.defined() || synthetic.weights.defined();
   const torch::Tensor shares = torch::cat({measured.shares(), -synthetic.shares()});
-  torch::Tensor distance = distances(measured, synthetic);
+  torch::Tensor distance = pair_distances(measured, synthetic);
   // as the shares add up to zero, centring leaves the statistic as it is
   if (weighted) distance = centred(distance, shares.abs() / 2);
   const double statistic = statistics(shares.unsqueeze(0), distance).item<double>();
