@@ -98,7 +98,7 @@ void train(const std::string& job_file, const std::string& result_file) {
   std::cout << "done after " << core::duration(host_s) << std::endl;
 }
 
-int run(const std::vector<std::string>& words) {
+int obey(const std::vector<std::string>& words) {
   if (words.size() == 2) {
     train(words[0], words[1]);
     return 0;
@@ -112,7 +112,7 @@ int run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   try {
-    return run({argv + 1, argv + argc});
+    return obey({argv + 1, argv + argc});
   } catch (const core::Error& error) {
     std::cerr << "sagips-simulator-train: error: " << error.what() << '\n';
     return static_cast<int>(error.exit_code());

@@ -14,7 +14,7 @@ namespace {
 
 using namespace sagips::testing;
 
-Plane small_plane() {
+Plane uneven_plane() {
   return {{.low = 0, .high = 2, .points = 9, .spacing = Spacing::quadratic},
           {.low = 0.5, .high = 4, .points = 7, .spacing = Spacing::logarithmic}};
 }
@@ -78,7 +78,7 @@ TEST(PlaneDensity, IsBilinearBetweenThePoints) {
 }
 
 TEST(PlaneDensity, RefusesAnEventOutsideAndNamesItsRow) {
-  const PlaneDensity density = ridge_density(small_plane());
+  const PlaneDensity density = ridge_density(uneven_plane());
   for (const double y : {0.49, 4.01}) {
     const torch::Tensor events = torch::tensor({{0.0, 0.5}, {1.0, y}}, torch::kFloat64);
     EXPECT_EQ(message_of<core::DataError>([&] {
@@ -89,7 +89,7 @@ TEST(PlaneDensity, RefusesAnEventOutsideAndNamesItsRow) {
 }
 
 TEST(PlaneDensity, HasTheGradientOfItsValue) {
-  const Plane plane = small_plane();
+  const Plane plane = uneven_plane();
   const PlaneDensity density = ridge_density(plane);
   Noise noise = noise_of(3, 1, 50, 0, torch::kFloat64);
   const torch::Tensor x = noise.uniform()[0] * 2, y = noise.uniform()[0] * 3.5 + 0.5;
@@ -111,7 +111,7 @@ TEST(PlaneDensity, HasTheGradientOfItsValue) {
 
 // Chi-square of 1e6 events over 48 cells; beyond 5 deviations with probability 5.7e-7.
 TEST(Rosenblatt, DrawsFromThePlaneDensity) {
-  const Plane plane = small_plane();
+  const Plane plane = uneven_plane();
   constexpr std::int64_t samples = 1000, events = 1000;
   const torch::Tensor p = torch::tensor({{0.8F, 0.1F}}).expand({samples, 2});
   const torch::Tensor drawn = draw(plane, p, noise_of(5, samples, events)).values.flatten(0, 1);
@@ -145,7 +145,7 @@ TEST(Rosenblatt, FillsTheCellsBilinearly) {
 
 // The whole derivative at fixed random numbers, also of events that move from cell to cell.
 TEST(Rosenblatt, HasTheWholeGradientOfEveryEvent) {
-  const Plane plane = small_plane();
+  const Plane plane = uneven_plane();
   const auto at = [&](const torch::Tensor& p) {
     return draw(plane, p.unsqueeze(0), noise_of(9, 1, 2000, 0, torch::kFloat64)).values[0];
   };
@@ -172,7 +172,7 @@ TEST(Rosenblatt, NamesATableThatDoesNotFit) {
   density.values = torch::ones({2, 7, 9});
   Noise noise = noise_of(1, 2, 5);
   EXPECT_NE(message_of<core::ShapeError>([&] {
-              Rosenblatt{small_plane()}(density, noise);
+              Rosenblatt{uneven_plane()}(density, noise);
             }).find("rosenblatt"),
             std::string::npos);
 }

@@ -9,22 +9,14 @@
 #include <map>
 
 #include "sagips/optim/gan/objective.hpp"
+#include "tests/optim/small_logits.hpp"
 
 namespace sagips::optim {
 namespace {
 
+using namespace sagips::testing;
+
 using env::Events;
-
-// logits whose sigmoids are 0.5, 0.75, 0.2, 0.9
-torch::Tensor logits() {
-  return torch::logit(torch::tensor({{0.5, 0.75}, {0.2, 0.9}}, torch::kFloat64));
-}
-
-Events plain_events(std::int64_t samples, std::int64_t events) {
-  Events made;
-  made.values = torch::zeros({samples, events, 1});
-  return made;
-}
 
 // The table above `adversarial_losses`, term by term.
 TEST(AdversarialLosses, EqualTheirFormulas) {

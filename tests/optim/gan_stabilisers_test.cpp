@@ -12,18 +12,6 @@ namespace {
 using namespace sagips::testing;
 using Kind = GradientPenaltyConfig::Kind;
 
-std::vector<double> gradients_of(Gan& gan, std::size_t index, Batch& batch) {
-  const Pass& pass = gan.passes()[index];
-  std::vector<nn::Leaves*> leaves;
-  for (const std::size_t step : pass.steps) {
-    nn::Replica& replica = *gan.steps()[step].replica;
-    replica.zero_gradients();
-    leaves.push_back(&replica.leaves());
-  }
-  pass.prepare(batch, 1);
-  return pass.gradients(batch, {.index = 0, .first = 0, .samples = batch.samples}, leaves);
-}
-
 std::string refusal(const GanConfig& config) {
   const env::Environment environment = small_environment();
   return message_of<core::ConfigError>([&] { Gan(config, environment, 1, torch::kCPU); });

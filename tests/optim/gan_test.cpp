@@ -17,19 +17,6 @@ using namespace sagips::testing;
 static_assert(!std::is_copy_constructible_v<Gan> && !std::is_move_constructible_v<Gan> &&
               !std::is_move_assignable_v<Gan>);
 
-std::vector<double> gradients_of(Gan& gan, std::size_t index, Batch& batch) {
-  const Pass& pass = gan.passes()[index];
-  std::vector<nn::Leaves*> leaves;
-  for (const std::size_t step : pass.steps) {
-    nn::Replica& replica = *gan.steps()[step].replica;
-    replica.zero_gradients();
-    leaves.push_back(&replica.leaves());
-  }
-  const Tile whole{.index = 0, .first = 0, .samples = batch.samples};
-  pass.prepare(batch, 1);
-  return pass.gradients(batch, whole, leaves);
-}
-
 std::string spelled(Gan& gan) {
   std::string words;
   for (const Action& action : gan.schedule())

@@ -9,6 +9,7 @@
 #include "sagips/optim/gan/objective.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/env/noise_of.hpp"
+#include "tests/optim/small_logits.hpp"
 
 namespace sagips::optim {
 namespace {
@@ -21,17 +22,6 @@ using env::Noise;
 AdversarialObjective objective_of(AdversarialObjective::Config config,
                                   std::map<std::string, double> reference = {}) {
   return AdversarialObjective(std::move(config), std::move(reference));
-}
-
-Events plain_events(std::int64_t samples, std::int64_t events) {
-  Events made;
-  made.values = torch::zeros({samples, events, 1});
-  return made;
-}
-
-// logits whose sigmoids are 0.5, 0.75, 0.2, 0.9
-torch::Tensor logits() {
-  return torch::logit(torch::tensor({{0.5, 0.75}, {0.2, 0.9}}, torch::kFloat64));
 }
 
 TEST(LeastSquares, EqualsAHandCalculation) {

@@ -66,4 +66,17 @@ inline optim::GanConfig small_gan(
   return config;
 }
 
+/// Fills the gradients of a pass from the whole batch in one tile; its losses.
+inline std::vector<double> gradients_of(optim::Gan& gan, std::size_t index, optim::Batch& batch) {
+  const optim::Pass& pass = gan.passes()[index];
+  std::vector<nn::Leaves*> leaves;
+  for (const std::size_t step : pass.steps) {
+    nn::Replica& replica = *gan.steps()[step].replica;
+    replica.zero_gradients();
+    leaves.push_back(&replica.leaves());
+  }
+  pass.prepare(batch, 1);
+  return pass.gradients(batch, {.index = 0, .first = 0, .samples = batch.samples}, leaves);
+}
+
 }  // namespace sagips::testing

@@ -204,7 +204,7 @@ void expect_to_find_the_parameters(const Variant& variant) {
   config.batch = {.samples = 16, .events = 32};
   config.optimizer.generator.learning_rate = 3e-3;
   config.optimizer.discriminator.learning_rate = 6e-3;
-  Training run(with(variant, config), 300, 16, 1, with_loss(variant.loss), 1);
+  Training run(with(variant, config), 300, 16, 1, /*channels=*/1);
   const double start = distance_from_truth(run.gan);
   run.loop.run_epochs(300);
   const double end = distance_from_truth(run.gan);

@@ -52,15 +52,20 @@ TEST_P(EitherOrder, DependsOnTilesBySummationOrderAlone) {
 }
 
 TEST_P(EitherOrder, HasTheOraclesGradientsWithEveryLibraryTileAndThread) {
-  for (const std::string loss : {"least_squares", "cross_entropy"})
-    expect_the_oracles_gradients(small_gan(GetParam()), small_environment(2, with_loss(loss)));
+  optim::GanConfig config = small_gan(GetParam());
+  for (const char* loss : {"least_squares", "cross_entropy"}) {
+    config.objective.loss = loss;
+    expect_the_oracles_gradients(config, small_environment(2));
+  }
 }
 
 TEST(SimultaneousGan, HasTheOraclesGradientsWithEveryLibraryTileAndThread) {
   optim::GanConfig config = small_gan();
   config.optimizer.update = optim::UpdateMode::simultaneous;
-  for (const std::string loss : {"least_squares", "cross_entropy"})
-    expect_the_oracles_gradients(config, small_environment(2, with_loss(loss)));
+  for (const char* loss : {"least_squares", "cross_entropy"}) {
+    config.objective.loss = loss;
+    expect_the_oracles_gradients(config, small_environment(2));
+  }
 }
 
 // Before any update both ways see the same weights; generator_first also shares the events.
