@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -51,6 +52,7 @@ int count(std::size_t bytes) {
 class Library {
  public:
   Library() {
+    has_begun = true;
     int provided = 0;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -60,7 +62,16 @@ class Library {
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
+  inline static bool has_begun = false;
 };
+
+}  // namespace
+#ifdef __SANITIZE_ADDRESS__
+// MPI libraries keep what they allocate, in plug-ins that are gone when leaks are looked for. What
+// leaks in ranks of ours is seen in the tests that run them as threads.
+extern "C" int __lsan_is_turned_off() { return Library::has_begun ? 1 : 0; }
+#endif
+namespace {
 
 /// An owned communicator, or the one of all ranks.
 class Comm {
@@ -156,9 +167,16 @@ class MpiMemory final : public Memory {
         starts_(place.size(), 0) {
     void* own = nullptr;
     const MPI_Aint size = size_;
-    if (node == nullptr) {
+    if (node == nullptr && simulated) {
+      // Kept as long as the window, which is not freed; telling the starts would take time.
+      own = std::aligned_alloc(cache_line, static_cast<std::size_t>(size));
+      create_remote(all, own);
+    } else if (node == nullptr) {
       check(MPI_Win_allocate(size, 1, MPI_INFO_NULL, all.get(), &own, remote_.address()),
             "MPI_Win_allocate");
+      const MPI_Aint start = first_line(own) - static_cast<std::byte*>(own);
+      check(MPI_Allgather(&start, 1, MPI_AINT, starts_.data(), 1, MPI_AINT, all.get()),
+            "MPI_Allgather");
     } else {
       check(MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, node->get(), &own, shared_.address()),
             "MPI_Win_allocate_shared");
@@ -168,19 +186,12 @@ class MpiMemory final : public Memory {
         everybody = everybody && place[r] >= 0;
         if (place[r] >= 0) blocks_[r] = first_line(query(place[r]));
       }
-      if (!everybody)
-        check(MPI_Win_create(own, size, 1, MPI_INFO_NULL, all.get(), remote_.address()),
-              "MPI_Win_create");
+      if (!everybody) create_remote(all, first_line(own));
     }
+    if (remote_.get() != MPI_WIN_NULL) remote_.lock_all();
     std::memset(own, 0, static_cast<std::size_t>(size));
     own_ = first_line(own);
     blocks_[static_cast<std::size_t>(rank)] = own_;
-    if (remote_.get() != MPI_WIN_NULL) {
-      remote_.lock_all();
-      const MPI_Aint start = own_ - static_cast<std::byte*>(own);
-      check(MPI_Allgather(&start, 1, MPI_AINT, starts_.data(), 1, MPI_AINT, all.get()),
-            "MPI_Allgather");
-    }
     publish();
     check(MPI_Barrier(all.get()), "MPI_Barrier");  // nobody reads before all blocks are zero
   }
@@ -206,6 +217,11 @@ class MpiMemory final : public Memory {
   }
 
  private:
+  void create_remote(const Comm& all, void* own) {
+    check(MPI_Win_create(own, size_ - static_cast<MPI_Aint>(cache_line), 1, MPI_INFO_NULL,
+                         all.get(), remote_.address()),
+          "MPI_Win_create");
+  }
   std::byte* query(int place) const {
     MPI_Aint size = 0;
     int unit = 0;

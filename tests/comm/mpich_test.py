@@ -27,7 +27,8 @@ def main(source):
     with tempfile.TemporaryDirectory() as folder:
         run("cmake", "-S", str(source), "-B", folder, "-DSAGIPS_COMM_ONLY=ON", "-DSAGIPS_MPI=ON",
             "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", f"-DMPI_C_COMPILER={compiler}",
-            f"-DMPIEXEC_EXECUTABLE={launcher}")
+            f"-DMPIEXEC_EXECUTABLE={launcher}", "-DSAGIPS_BUILD_BENCHMARKS=OFF", "-DCMAKE_UNITY_BUILD=ON",
+            *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON" for package in ("Libxsmm", "SimGrid")))
         run("cmake", "--build", folder, "--target", "comm_mpi_test", "-j", "2")
         program = next(pathlib.Path(folder).rglob("comm_mpi_test"))
         libraries = subprocess.run(["ldd", str(program)], check=True, text=True, stdout=subprocess.PIPE).stdout
