@@ -1,4 +1,4 @@
-# sagips_add_test(NAME [SLOW | LONG] [TIMING] [TORCH] SOURCES ... USES layer ... [PRIVATE_USES target ...]
+# sagips_add_test(NAME [SLOW | LONG] [CASES] [TIMING] [TORCH] SOURCES ... USES layer ... [PRIVATE_USES target ...]
 #                 [DEFINITIONS ...] [TIMEOUT seconds])
 #   one GoogleTest program; each of its suites is a test of CTest, NAME.SUITE, and runs in one process: starting a
 #   program that loads LibTorch takes longer than most cases. What CTest prints of a suite that fails names the case;
@@ -9,6 +9,7 @@
 #           each case is a test, named Long.SUITE.CASE, so that a later call goes on with the next
 #   TIMING  processes, threads or clocks: tools/under_load.py runs it many times; the label is "fast-timing" or
 #           "slow-timing"
+#   CASES   each case is a test, SUITE.CASE, and runs in a process of its own (SimGrid takes a process whole)
 #   The environment variable SAGIPS_LONG_TESTS is 1 in a LONG program, so that one source can serve both sizes.
 #   A case that cannot run here (no data) calls GTEST_SKIP(). CTest shows a suite as skipped when none of its cases ran;
 #   tools/count_tests.py names the others after `make test`.
@@ -26,7 +27,7 @@ sagips_compile_settings(sagips_test_main)
 target_link_libraries(sagips_test_main PUBLIC GTest::gtest)
 
 function(sagips_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "SLOW;LONG;TIMING;TORCH" "TIMEOUT" "SOURCES;USES;PRIVATE_USES;DEFINITIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 test "SLOW;LONG;CASES;TIMING;TORCH" "TIMEOUT" "SOURCES;USES;PRIVATE_USES;DEFINITIONS")
   add_executable(${name} ${test_SOURCES})
   sagips_compile_settings(${name})
   foreach(layer IN LISTS test_USES)
@@ -58,8 +59,12 @@ function(sagips_add_test name)
     set(timeout ${test_TIMEOUT})
   endif()
   math(EXPR timeout "${timeout} * ${SAGIPS_SLOWDOWN}")
-  if(test_LONG)
-    gtest_discover_tests(${name} TEST_PREFIX Long. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+  if(test_LONG OR test_CASES)
+    set(prefix)
+    if(test_LONG)
+      set(prefix TEST_PREFIX Long.)
+    endif()
+    gtest_discover_tests(${name} ${prefix} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
       PROPERTIES TIMEOUT ${timeout} ${properties})
   else()
     sagips_discover_suites(${name} TIMEOUT ${timeout} ${properties})

@@ -2,13 +2,14 @@
 """Says whether two builds of SAGIPS compute the same numbers: runs the same commands with both and compares, bit for bit, the
 results.json of each (times, versions and paths aside). For a change that moves code and must move nothing in what it computes.
 
-Commands: solve, fit and train (one rank; two ranks; two threads) of every shipped workload, compare and simulate, all at fixed
-seeds and short, with exchanges that repeat. `compare` works within a time, so of it the solvers that end by themselves are
-compared. A workload without a density has no fit; a command that both builds refuse with one message counts as equal.
+Commands: solve, fit and train of every shipped workload, train on two ranks and two threads, compare, closure and simulate, all
+at fixed seeds and short, with exchanges that repeat. `compare` works within a time, so of it the solvers that end by themselves
+are compared. A workload without a density has no fit; a command that both builds refuse with one message counts as equal.
 
 usage: tools/compare_numbers.py OLD/sagips NEW/sagips [PATTERN]      PATTERN: only commands that hold it
 exit: 0 all equal, 1 some differ (which and by how much is told)
 """
+import csv
 import json
 import os
 import pathlib
@@ -45,7 +46,7 @@ def commands():
     yield "compare proxy1d", [], ["compare", "proxy1d", *SMALL, "compare.methods=[moments,likelihood]"]
     yield "closure proxy1d", [], ["closure", "proxy1d", "--experiments", "2", *SMALL]
     yield ("closure resonance by networks", [],
-           ["closure", "resonance", "--experiments", "1", "--method", "gan", *SMALL, "train.epochs=8", "batch.samples=8",
+           ["closure", "resonance", "--experiments", "2", "--method", "gan", *SMALL, "train.epochs=8", "batch.samples=8",
             "batch.events=16", "closure.members=2", "closure.bootstraps=2"])
     yield ("simulate", [], ["simulate", "proxy1d/paper", "--ranks", "4,8", "--exchanges", "ring,arar_arar,rabenseifner",
                             "simulate.scenario.compute_s=0.005", "simulate.stragglers=false", "run.name=one", "run.figures=false"])
@@ -80,6 +81,10 @@ def numbers(folder):
             flatten(json.loads(file.read_text()), file.name)
         elif file.name in ("closure.csv", "convergence.csv", "simulated.csv", "generator.npy", "parameters.npy"):
             found[file.name] = file.read_bytes()
+        elif file.name == "visits.csv":  # what solvers looked at; time_s is a column
+            rows = list(csv.DictReader(file.read_text().splitlines()))
+            found.update({f"{file.name}[{place}].{key}": value for place, row in enumerate(rows)
+                          for key, value in row.items() if "time" not in key})
     return found
 
 

@@ -101,23 +101,18 @@ void take_share(env::Channel& channel, const DataShare& share, std::uint64_t see
     channel.training = data::subsample(channel.training, share.fraction, stream);
 }
 
-// Toy data have true parameters: those that they were made at.
-env::ParameterSet parameters_of(const Workload& workload, bool toys) {
-  const env::ParameterSet parameters(workload.parameters());
-  return toys ? parameters.at_toy_values() : parameters;
-}
-
 }  // namespace
 
 std::vector<data::Dataset> read_events(const Workload& workload, const DataSettings& settings,
                                        std::uint64_t seed, const core::RowShare& rows) {
+  env::ParameterSet parameters(workload.parameters());
   const std::vector<ChannelPlan> plans = channels_in_use(workload, settings);
   const bool toys = are_toys(plans, settings);
   if (toys && rows.count > 1)
     throw core::ConfigError("ranks.data",
                             "sharded is for a file of measured events, and data.file is empty. "
                             "Set data.file, or use distributed.");
-  const env::ParameterSet parameters = parameters_of(workload, toys);
+  if (toys) parameters = parameters.at_toy_values();
   check_pipelines(plans, parameters);
   std::vector<data::Dataset> events;
   for (const ChannelPlan& plan : plans) {
@@ -136,12 +131,13 @@ std::vector<data::Dataset> read_events(const Workload& workload, const DataSetti
 
 LoadedData::LoadedData(const Workload& workload, const DataSettings& settings, std::uint64_t seed,
                        std::vector<data::Dataset> events)
-    : seed_(seed),
+    : parameters_(workload.parameters()),
+      seed_(seed),
       data_seed_(settings.data.seed_or(seed)),
       bootstrap_seed_(settings.data.bootstrap_seed_or(data_seed_)) {
   const std::vector<ChannelPlan> plans = channels_in_use(workload, settings);
   toys_ = are_toys(plans, settings);
-  parameters_ = parameters_of(workload, toys_);
+  if (toys_) parameters_ = parameters_.at_toy_values();  // their true ones
   for (std::size_t k = 0; k < plans.size(); ++k) {
     const Source source = source_of(settings, plans[k]);
     const auto own = settings.channels.find(plans[k].name);

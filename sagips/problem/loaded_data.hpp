@@ -57,7 +57,7 @@ class LoadedData {
   env::Environment view(const std::function<Kept(const Channel& channel)>& split,
                         const DataShare& share) const;
 
-  bool toys_;
+  bool toys_ = false;
   env::ParameterSet parameters_;
   std::vector<Channel> channels_;
   std::uint64_t seed_, data_seed_, bootstrap_seed_;
