@@ -28,10 +28,8 @@ mapfile -d '' -t sources < <(find "${folders[@]}" \( -name '*.hpp' -o -name '*.c
 if [ "${1:-}" != --check ]; then
   exec "$program" -i "${sources[@]}"
 fi
-unformatted=()
-for source in "${sources[@]}"; do
-  "$program" --dry-run --Werror "$source" 2>/dev/null || unformatted+=("$source")
-done
+# One call for all files; what it says begins with FILE:LINE:COLUMN of each place.
+mapfile -t unformatted < <("$program" --dry-run "${sources[@]}" 2>&1 | sed -n 's/^\([^: ]*\):[0-9]*:[0-9]*: warning: .*/\1/p' | sort -u)
 if [ ${#unformatted[@]} -gt 0 ]; then
   printf 'format: %s is not formatted\n' "${unformatted[@]}"
   echo "format: ${#unformatted[@]} of ${#sources[@]} files; \`make format\` puts them right"
