@@ -5,26 +5,26 @@
 
 namespace sagips::bench {
 
-/// What one rank needs for one exchange. Each exchange gets a seat of its own: the board tells
+/// What one rank needs for one exchange. Each exchange gets a seat of its own: the rank status tells
 /// calls apart by their number, and exchanges measured side by side must not mix theirs.
 class Seat {
  public:
   /// collective
   explicit Seat(comm::Communicator& communicator)
-      : communicator_(communicator), board_(communicator), patience_(communicator, board_, {}) {}
+      : communicator_(communicator), status_(communicator), timeout_(communicator, status_, {}) {}
 
   comm::Site site(std::size_t floats) {
     comm::Site made;
     made.communicator = &communicator_;
-    made.patience = &patience_;
+    made.timeout = &timeout_;
     made.floats = floats;
     return made;
   }
 
  private:
   comm::Communicator& communicator_;
-  comm::Board board_;
-  comm::Patience patience_;
+  comm::RankStatus status_;
+  comm::Timeout timeout_;
 };
 
 /// Every rank's values, one rank after another. collective

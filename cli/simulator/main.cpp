@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
 #include "sagips/simulate/replay.hpp"
 
 namespace {
@@ -17,9 +18,11 @@ constexpr const char* usage =
 
 int run(const std::vector<std::string>& words) {
   if (words.size() == 3 && words[0] == "replay") {
+    namespace core = sagips::core;
     namespace simulate = sagips::simulate;
-    simulate::write_replay_result(words[2],
-                                  simulate::replay(simulate::read_replay_config(words[1])));
+    const simulate::ReplayConfig defaults;  // a temporary one makes g++ 12 warn of its strings
+    const auto job = core::read_config(core::ConfigDocument::from_file(words[1]), defaults);
+    core::write_file(words[2], core::write_config(simulate::replay(job)));
     return 0;
   }
   const bool asked = words.size() == 1 && words[0] == "--help";

@@ -34,7 +34,7 @@ class EpochTime {
         gpu_(platform.gpu_copy),
         array_bytes_(static_cast<double>(floats) * sizeof(float)),
         data_bytes_(static_cast<double>(scenario_.data_bytes)),
-        times_(job.scenario, rank) {
+        rank_(rank) {
     if (job.as_floats > 0)  // the copies are as slow as messages, the events are as many as told
       data_bytes_ *= static_cast<double>(floats) / static_cast<double>(job.as_floats);
   }
@@ -43,7 +43,8 @@ class EpochTime {
     const bool late =
         scenario_.overlap == simulate::ScenarioConfig::Overlap::one_update_late && poll;
     const std::int64_t pieces = late ? scenario_.polls : 1;
-    const double seconds = times_(epoch) + copies_s() + pause_s(epoch);
+    const double seconds =
+        simulate::compute_time(scenario_, rank_, epoch) + copies_s() + pause_s(epoch);
     for (std::int64_t piece = 0; piece < pieces; ++piece) {
       Cluster::spend(seconds / static_cast<double>(pieces));
       if (late) poll();
@@ -66,7 +67,7 @@ class EpochTime {
   const simulate::ScenarioConfig& scenario_;
   simulate::CopyConfig gpu_;
   double array_bytes_, data_bytes_;
-  simulate::ComputeTimes times_;
+  int rank_;
 };
 
 void train(const std::string& job_file, const std::string& result_file) {

@@ -76,14 +76,10 @@ void write_closure_csv(const std::string& path, const std::vector<ClosureSummary
   std::string content =
       "parameter,errors_from,experiments,without_error,pull_mean,pull_mean_error,pull_width,"
       "pull_width_error,coverage,coverage_error\n";
-  for (const ClosureSummary& one : summaries) {
-    content += core::text(core::csv_cell(one.parameter), ",", core::csv_cell(one.errors_from), ",",
-                          one.experiments, ",", one.unusable);
-    for (const double number :
-         {one.mean, one.mean_error, one.width, one.width_error, one.coverage, one.coverage_error})
-      content += core::text(",", core::round_trip(number));
-    content += "\n";
-  }
+  for (const ClosureSummary& one : summaries)
+    content += core::csv_line(one.parameter, one.errors_from, one.experiments, one.unusable,
+                              one.mean, one.mean_error, one.width, one.width_error, one.coverage,
+                              one.coverage_error);
   core::write_file(path, content);
 }
 

@@ -87,27 +87,11 @@ double deviation(const std::vector<double>& values) {
   return values.size() < 2 ? 0 : standard_deviation(values);
 }
 
-/// Sub-ensembles without repetition: the first numbers of a shuffled list.
-class Draws {
- public:
-  Draws(std::size_t members, std::uint64_t seed) : order_(members), stream_(seed, "sub-ensembles") {
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-  }
-  std::span<const std::size_t> next(std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) {
-      std::int64_t step = 0;
-      stream_.integers(draw_, static_cast<std::uint32_t>(i), order_.size() - i, {&step, 1});
-      std::swap(order_[i], order_[i + static_cast<std::size_t>(step)]);
-    }
-    ++draw_;
-    return std::span(order_).first(size);
-  }
-
- private:
-  std::vector<std::size_t> order_;
-  core::RandomStream stream_;
-  std::uint32_t draw_ = 0;
-};
+std::vector<std::size_t> numbers_of_all(std::size_t members) {
+  std::vector<std::size_t> all(members);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
 
 }  // namespace
 
@@ -137,9 +121,7 @@ std::optional<EnsembleQuality> quality(const Ensemble& ensemble) {
   check(ensemble);
   const RelativeMembers members(ensemble, ensemble.rows());
   if (members.empty()) return std::nullopt;
-  std::vector<std::size_t> all(members.members());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return members.of(all);
+  return members.of(numbers_of_all(members.members()));
 }
 
 EnsembleQuality quality_errors(const Ensemble& ensemble) {
@@ -149,9 +131,8 @@ EnsembleQuality quality_errors(const Ensemble& ensemble) {
   if (members.empty() || count < 2) return {};
   std::vector<double> residuals, spreads;
   for (std::size_t left_out = 0; left_out < count; ++left_out) {
-    std::vector<std::size_t> others;
-    for (std::size_t m = 0; m < count; ++m)
-      if (m != left_out) others.push_back(m);
+    std::vector<std::size_t> others = numbers_of_all(count);
+    std::erase(others, left_out);
     const EnsembleQuality one = members.of(others);
     residuals.push_back(one.residual);
     spreads.push_back(one.spread);
@@ -162,20 +143,32 @@ EnsembleQuality quality_errors(const Ensemble& ensemble) {
 }
 
 std::vector<EnsembleSize> over_sizes(const Ensemble& ensemble, std::span<const std::size_t> sizes,
-                                     std::size_t draws, std::uint64_t seed,
-                                     std::size_t noise_vectors) {
+                                     std::size_t draws, std::uint64_t seed) {
+  constexpr std::size_t noise_vectors = 500;
   check(ensemble);
   const RelativeMembers members(ensemble, noise_vectors);
   std::vector<EnsembleSize> found;
   if (members.empty()) return found;
-  Draws lots(members.members(), seed);
+  std::vector<std::size_t> order = numbers_of_all(members.members());
+  const core::RandomStream stream(seed, "sub-ensembles");
+  std::uint32_t draws_made = 0;
+  // Sub-ensembles without repetition: the first numbers of a shuffled list.
+  const auto next = [&](std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) {
+      std::int64_t step = 0;
+      stream.integers(draws_made, static_cast<std::uint32_t>(i), order.size() - i, {&step, 1});
+      std::swap(order[i], order[i + static_cast<std::size_t>(step)]);
+    }
+    ++draws_made;
+    return members.of(std::span(order).first(size));
+  };
   for (const std::size_t size : sizes) {
     if (size == 0 || size > members.members())
       throw core::Error("ensemble: a sub-ensemble has at least one member and at most all.");
     std::vector<double> residuals, spreads;
     const std::size_t repeats = size == members.members() ? 1 : draws;
     for (std::size_t draw = 0; draw < repeats; ++draw) {
-      const EnsembleQuality one = members.of(lots.next(size));
+      const EnsembleQuality one = next(size);
       residuals.push_back(one.residual);
       spreads.push_back(one.spread);
     }

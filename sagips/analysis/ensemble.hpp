@@ -49,12 +49,11 @@ struct EnsembleSize {
 };
 /// For each size `draws` sub-ensembles, each without a member twice; the largest size has only one.
 ///
-/// At most `noise_vectors` of the noise vectors are looked at, evenly chosen.
+/// At most 500 of the noise vectors are looked at, evenly chosen.
 /// source: SAGIPS paper, Sec. VI-B, figs. 9 and 10; seeded, so it repeats
 /// cost:   sizes * draws * members * noise vectors * parameters additions
 std::vector<EnsembleSize> over_sizes(const Ensemble& ensemble, std::span<const std::size_t> sizes,
-                                     std::size_t draws, std::uint64_t seed,
-                                     std::size_t noise_vectors = 500);
+                                     std::size_t draws, std::uint64_t seed);
 
 /// 1, 2, ... members, at most some 25 of them, closer together where they are small.
 std::vector<std::size_t> handy_sizes(std::size_t members);

@@ -89,6 +89,14 @@ Colour colour_of(std::size_t curve) {
   return colours[curve % colours.size()];
 }
 
+Series dashed_line(std::string label, Colour colour, std::vector<double> x, std::vector<double> y) {
+  return {.label = std::move(label),
+          .style = Series::Style::dashed,
+          .x = std::move(x),
+          .y = std::move(y),
+          .colour = colour};
+}
+
 bool write_figure(const Figure& figure, const std::string& stem, std::string& problem) {
   check(figure);
   core::write_file(stem + ".csv", numbers_shown(figure));

@@ -29,7 +29,20 @@ struct Series {
   std::vector<double> y_low{}, y_high{};  ///< ends of the error bars (points), edges of the band
   std::vector<double> values{};           ///< of squares, -1 (vermillion) to 1 (blue)
   Colour colour = Colour::automatic;  ///< automatic: the next one that the panel does not use yet
+
+  void add(double at, double value) {
+    x.push_back(at);
+    y.push_back(value);
+  }
+  /// Of the error bar or the band at the last x.
+  void add_ends(double low, double high) {
+    y_low.push_back(low);
+    y_high.push_back(high);
+  }
 };
+
+/// What curves are compared with.
+Series dashed_line(std::string label, Colour colour, std::vector<double> x, std::vector<double> y);
 
 struct Axis {
   std::string label{};

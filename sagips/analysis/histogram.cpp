@@ -17,13 +17,11 @@ Histogram::Histogram(double lowest, double highest, std::size_t bins)
 }
 
 void Histogram::fill(double value, double weight) {
-  if (std::isnan(value)) {
-    ++not_numbers_;
-  } else if (value < lowest_) {
+  if (value < lowest_) {
     underflow_ += weight;
   } else if (value > highest_) {
     overflow_ += weight;
-  } else {
+  } else if (!std::isnan(value)) {
     const double place = (value - lowest_) / (highest_ - lowest_) * static_cast<double>(bins());
     auto bin = std::min(static_cast<std::size_t>(place), bins() - 1);
     // Rounding may put a value at an edge on its wrong side.
@@ -36,10 +34,6 @@ void Histogram::fill(double value, double weight) {
 
 void Histogram::fill(std::span<const double> values) {
   for (const double value : values) fill(value);
-}
-
-void Histogram::fill(std::span<const float> values) {
-  for (const float value : values) fill(double{value});
 }
 
 void Histogram::fill(std::span<const double> values, std::span<const double> weights) {

@@ -14,10 +14,9 @@ class Histogram {
   /// throws: Error unless lowest < highest, both finite, and there is a bin
   Histogram(double lowest, double highest, std::size_t bins);
 
-  void fill(double value) { fill(value, 1.0); }
-  void fill(double value, double weight);
+  /// NaN is counted nowhere.
+  void fill(double value, double weight = 1);
   void fill(std::span<const double> values);
-  void fill(std::span<const float> values);
   /// throws: Error when the lengths differ
   void fill(std::span<const double> values, std::span<const double> weights);
 
@@ -28,9 +27,6 @@ class Histogram {
 
   double content(std::size_t i) const { return weights_[i]; }  ///< sum of weights
   double error(std::size_t i) const;                           ///< sqrt(sum of squared weights)
-  double underflow() const { return underflow_; }
-  double overflow() const { return overflow_; }
-  std::size_t not_numbers() const { return not_numbers_; }  ///< NaN, counted nowhere else
   double total() const;  ///< sum of weights, under- and overflow included
 
   /// All contents, errors and the weights outside times `factor`.
@@ -40,7 +36,6 @@ class Histogram {
   double lowest_, highest_;
   std::vector<double> weights_, squared_weights_;
   double underflow_ = 0, overflow_ = 0;
-  std::size_t not_numbers_ = 0;
 };
 
 }  // namespace sagips::analysis

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sagips/analysis/lookup.hpp"
+
 namespace sagips::analysis {
 namespace {
 
@@ -19,9 +21,7 @@ struct Unit {
 };
 
 Unit unit_of(const ParameterState& last, const std::vector<ParameterResult>& references) {
-  const auto found = std::find_if(references.begin(), references.end(),
-                                  [&](const auto& one) { return one.name == last.name; });
-  if (found != references.end()) {
+  if (const ParameterResult* found = find_named(references, last.name)) {
     if (found->error && *found->error > 0) return {*found->error, "error"};
     if (found->floor && found->truth && *found->floor > 0)
       return {*found->floor * std::abs(*found->truth), "Cramér-Rao floor"};
@@ -33,9 +33,7 @@ Unit unit_of(const ParameterState& last, const std::vector<ParameterResult>& ref
 
 std::optional<Settling> largest_move(const std::vector<record::Event>& metrics,
                                      const std::vector<ParameterResult>& references) {
-  std::vector<const Evaluated*> evaluations;
-  for (const record::Event& event : metrics)
-    if (const auto* one = std::get_if<Evaluated>(&event)) evaluations.push_back(one);
+  const auto evaluations = events_of<Evaluated>(metrics);
   if (evaluations.size() < fewest) return std::nullopt;
   const Evaluated& last = *evaluations.back();
   const auto then = std::find_if(evaluations.rbegin(), evaluations.rend(), [&](const auto* one) {

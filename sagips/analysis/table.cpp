@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <optional>
-#include <utility>
 
 #include "sagips/core/text.hpp"
 
@@ -27,14 +24,7 @@ std::string aligned_line(const std::vector<std::string>& cells,
 
 std::string value_text(double value) { return core::significant(value, 5); }
 
-}  // namespace
-
-std::size_t display_width(std::string_view text) {
-  // every byte of UTF-8 that does not continue a letter starts one
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
-}
-
+// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012".
 std::string with_error(double value, double error) {
   if (!std::isfinite(error) || error <= 0)
     return core::text(value_text(value), " ± ", core::significant(error, 2));
@@ -42,11 +32,9 @@ std::string with_error(double value, double error) {
   return core::text(core::fixed(value, decimals), " ± ", core::fixed(error, decimals));
 }
 
-namespace {
-
 /// Only of parameters that take part: a fixed one has neither residual nor floor.
-std::string percent(const ParameterResult& row, const std::optional<double>& share) {
-  return share && !row.fixed ? core::fixed(100 * *share, 1) + " %" : std::string{};
+std::string percent_cell(const ParameterResult& row, const std::optional<double>& share) {
+  return row.fixed ? "" : percent(share);
 }
 
 bool has_moved_away(const ParameterResult& row) {
@@ -74,13 +62,6 @@ std::string name_cell(const ParameterResult& row) {
 std::string truth_cell(const ParameterResult& row) {
   return row.truth ? value_text(*row.truth) : "";
 }
-std::string recovered_cell(const ParameterResult& row) {
-  return row.error ? with_error(row.recovered, *row.error) : value_text(row.recovered);
-}
-std::string pull_cell(const ParameterResult& row) {
-  if (row.fixed || !row.truth || !row.error || !(*row.error > 0)) return "";
-  return core::fixed((row.recovered - *row.truth) / *row.error, 2);
-}
 std::string error_text(const ParameterResult& row, const std::optional<double>& error) {
   return error && !row.fixed ? core::significant(*error, 2) : std::string{};
 }
@@ -92,32 +73,31 @@ std::string seed_cell(const ParameterResult& row) { return error_text(row, row.s
 std::string spread_cell(const ParameterResult& row) {
   return row.fixed || row.spread == 0 ? "" : core::significant(row.spread, 2);
 }
-std::string start_cell(const ParameterResult& row) { return percent(row, row.residual_start); }
-std::string end_cell(const ParameterResult& row) { return percent(row, row.residual_end); }
-std::string floor_cell(const ParameterResult& row) { return percent(row, row.floor); }
-std::string fit_cell(const ParameterResult& row) {
-  return row.fit_value && row.fit_error ? with_error(*row.fit_value, *row.fit_error) : "";
-}
+std::string start_cell(const ParameterResult& row) { return percent_cell(row, row.residual_start); }
+std::string end_cell(const ParameterResult& row) { return percent_cell(row, row.residual_end); }
+std::string floor_cell(const ParameterResult& row) { return percent_cell(row, row.floor); }
 
 struct Column {
   std::string title;
   std::string (*cell)(const ParameterResult&);
+  std::string explained_as{}, meaning{};  ///< in the legend; empty: not there
 };
 
 /// The columns that at least one row fills.
 std::vector<Column> filled_columns(const std::vector<ParameterResult>& rows) {
-  std::vector<Column> columns{{"parameter", name_cell},
-                              {"true", truth_cell},
-                              {"recovered", recovered_cell},
-                              {"pull", pull_cell},
-                              {"bootstraps", bootstrap_cell},
-                              {"seeds", seed_cell},
-                              {"spread", spread_cell},
-                              {"start", start_cell},
-                              {"end", end_cell},
-                              {"floor", floor_cell},
-                              {"fit", fit_cell},
-                              {"", mark}};
+  std::vector<Column> columns{
+      {"parameter", name_cell},
+      {"true", truth_cell},
+      {"recovered", recovered_text},
+      {"pull", pull_text, "pull", "(recovered - true) / error"},
+      {"bootstraps", bootstrap_cell, "bootstraps", "spread over data drawn again with replacement"},
+      {"seeds", seed_cell, "seeds", "spread over seeds: the method's own chance"},
+      {"spread", spread_cell, "spread", "over noise vectors; no error of the parameter"},
+      {"start", start_cell},
+      {"end", end_cell, "start, end", "residual (true - recovered) / true, before and after"},
+      {"floor", floor_cell, "floor", "smallest error these data allow (Cramér-Rao) / |true|"},
+      {"fit", fit_text, "fit", "maximum-likelihood fit of the same data"},
+      {"", mark}};
   std::erase_if(columns, [&](const Column& column) {
     return std::all_of(rows.begin(), rows.end(),
                        [&](const ParameterResult& row) { return column.cell(row).empty(); });
@@ -126,35 +106,47 @@ std::vector<Column> filled_columns(const std::vector<ParameterResult>& rows) {
 }
 
 /// Explains the columns and marks that the table really has.
-std::string legend(const std::vector<ParameterResult>& rows, const std::string& table) {
-  std::vector<std::pair<std::string, std::string>> lines;
-  const auto explain_column = [&](auto cell, std::string title, std::string meaning) {
-    if (std::any_of(rows.begin(), rows.end(), [&](auto& row) { return !cell(row).empty(); }))
-      lines.emplace_back(std::move(title), std::move(meaning));
+std::string legend(const std::vector<Column>& columns, const std::string& table) {
+  std::string whole;
+  const auto explain = [&](std::string word, const std::string& meaning) {
+    word.resize(11, ' ');
+    whole += word + "  " + meaning + "\n";
   };
-  explain_column(pull_cell, "pull", "(recovered - true) / error");
-  explain_column(bootstrap_cell, "bootstraps", "spread over data drawn again with replacement");
-  explain_column(seed_cell, "seeds", "spread over seeds: the method's own chance");
-  explain_column(spread_cell, "spread", "over noise vectors; no error of the parameter");
-  explain_column(end_cell, "start, end", "residual (true - recovered) / true, before and after");
-  explain_column(floor_cell, "floor", "smallest error these data allow (Cramér-Rao) / |true|");
-  explain_column(fit_cell, "fit", "maximum-likelihood fit of the same data");
-  const auto explain_mark = [&](std::string word, std::string meaning) {
-    if (table.find(word) != std::string::npos)
-      lines.emplace_back(std::move(word), std::move(meaning));
+  for (const Column& column : columns)
+    if (!column.meaning.empty()) explain(column.explained_as, column.meaning);
+  const auto explain_mark = [&](const std::string& word, const std::string& meaning) {
+    if (table.find(word) != std::string::npos) explain(word, meaning);
   };
   explain_mark("moved away", "the residual grew in size");
   explain_mark("above floor", "the residual is larger than the floor");
   explain_mark("not finite", "training broke down");
-  std::string whole;
-  for (auto& [word, meaning] : lines) {
-    word.resize(11, ' ');
-    whole += word + "  " + meaning + "\n";
-  }
   return whole;
 }
 
 }  // namespace
+
+std::size_t display_width(std::string_view text) {
+  // every byte of UTF-8 that does not continue a letter starts one
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+std::string percent(const std::optional<double>& share) {
+  return share ? core::fixed(100 * *share, 1) + " %" : "";
+}
+
+std::string recovered_text(const ParameterResult& row) {
+  return row.error ? with_error(row.recovered, *row.error) : value_text(row.recovered);
+}
+
+std::string pull_text(const ParameterResult& row) {
+  if (row.fixed || !row.truth || !row.error || !(*row.error > 0)) return "";
+  return core::fixed((row.recovered - *row.truth) / *row.error, 2);
+}
+
+std::string fit_text(const ParameterResult& row) {
+  return row.fit_value && row.fit_error ? with_error(*row.fit_value, *row.fit_error) : "";
+}
 
 std::string plain_table(const std::vector<std::string>& header, const Rows& rows) {
   std::vector<std::size_t> widths;
@@ -188,7 +180,7 @@ std::string result_table(const record::Results& results) {
     rows.push_back(std::move(cells));
   }
   const std::string table = plain_table(header, rows);
-  const std::string explanation = legend(results.parameters, table);
+  const std::string explanation = legend(columns, table);
   return explanation.empty() ? table : table + "\n" + explanation;
 }
 

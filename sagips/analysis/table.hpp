@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,8 +12,16 @@ namespace sagips::analysis {
 /// Places that UTF-8 takes on a terminal.
 std::size_t display_width(std::string_view text);
 
-/// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012".
-std::string with_error(double value, double error);
+/// "3.7 %"; empty when there is none.
+std::string percent(const std::optional<double>& share);
+
+/// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012";
+/// without an error five digits.
+std::string recovered_text(const record::ParameterResult& row);
+/// (recovered - true) / error; empty where one is missing or the parameter is fixed.
+std::string pull_text(const record::ParameterResult& row);
+/// The maximum-likelihood fit with its error, as above; empty when there is none.
+std::string fit_text(const record::ParameterResult& row);
 
 /// Plain-text table with aligned columns; the first column is left-aligned, the others
 /// right-aligned. Cells are UTF-8; rows may be shorter than the header.

@@ -33,16 +33,15 @@ std::vector<CommandOption> convergence_options() {
 }
 
 std::vector<CommandOption> simulate_options() {
-  return {
-      {"ranks", "K,K",
-       "numbers of ranks; 4,8,20,40,100,200,400 without, 64,400 with --convergence"},
-      {"platform", "NAME|FILE", "polaris, fat_tree, ethernet, one_node, or a file of your own"},
-      {"exchanges", "NAME,NAME",
-       "what to simulate; without: all that can run there. With --convergence the first is what "
-       "others are compared with; without: rabenseifner and eight that wait less"},
-      {"convergence", "", "train on simulated ranks and compare residuals in simulated time"},
-      {"fresh", "", "begin anew instead of going on with unfinished simulations"},
-      {"override", "", "go on with an unfinished run.name=NAME with other ranks or exchanges"}};
+  return {{"ranks", "K,K",
+           "numbers of ranks; 4,8,20,40,100,200,400 without, 64,400 with --convergence"},
+          {"platform", "NAME|FILE", "polaris, fat_tree, ethernet, one_node, or a file of your own"},
+          {"exchanges", "NAME,NAME",
+           "what to simulate; without: all that can run there. With --convergence the first is "
+           "what others are compared with; without: rabenseifner and eight that wait less"},
+          {"convergence", "", "train on simulated ranks and compare residuals in simulated time"},
+          {"fresh", "", "begin anew instead of going on with unfinished simulations"},
+          {"override", "", "go on with an unfinished run.name=NAME with other ranks or exchanges"}};
 }
 
 }  // namespace sagips::cli

@@ -54,6 +54,10 @@ record::Start start_of(const Arguments& arguments);
 /// "report: PATH" where there is a page.
 void say_report(const std::string& page);
 
+/// What a solver visited, as CSV.
+std::string visits_header(const env::ParameterSet& parameters);
+std::string visit_row(const optim::Visit& visit);
+
 /// Adds "SECTION.key=VALUE" for each of these options that is given; "outer-periods" sets
 /// outer_periods. As a list: "SECTION.key=[VALUE]".
 void assign_options(std::vector<std::string>& assignments, const Arguments& arguments,

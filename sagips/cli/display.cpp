@@ -205,14 +205,6 @@ std::string painted(const Line& line, std::size_t width, bool has_colour) {
 
 }  // namespace
 
-void DisplayConfig::fields(core::FieldList& list) {
-  list.add("live_period_s", live_period_s, "seconds between two pictures on a terminal",
-           core::Range::at_least(0));
-  list.add("plain_period_s", plain_period_s,
-           "seconds of training between two progress lines where there is no terminal",
-           core::Range::at_least(0));
-}
-
 Display::Display(int descriptor, DisplayConfig config)
     : descriptor_(descriptor),
       config_(config),

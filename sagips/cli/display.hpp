@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "sagips/core/config/config.hpp"
 #include "sagips/record/event.hpp"
 
 namespace sagips::cli {
@@ -12,8 +11,6 @@ struct DisplayConfig {
   double live_period_s = 0.2;  ///< of the clock on the wall
   double plain_period_s = 5;   ///< of training time
   bool may_redraw = true;      ///< false: plain lines also where there is a terminal
-
-  void fields(core::FieldList& list);
 };
 
 /// Shows how a run goes on: an observer, passed to the loop with std::ref.

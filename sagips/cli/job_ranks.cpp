@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "sagips/comm/mpi_communicator.hpp"
-#include "sagips/comm/thread_communicator.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::cli {
@@ -24,7 +23,7 @@ void end_job(comm::Ranks& ranks, const std::string& message, core::ExitCode code
   // nodes do not see each other's boards: the first node speaks first
   if (ranks.communicator().nodes()[static_cast<std::size_t>(ranks.rank())] > 0)
     std::this_thread::sleep_for(1s);
-  if (ranks.board().claim_failure()) {
+  if (ranks.status().claim_failure()) {
     std::cerr << core::text("sagips: error: rank ", ranks.rank(), ": ", message, "\n")
               << std::flush;
     ranks.communicator().abort(exit_code);

@@ -12,9 +12,9 @@
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/nn/memory.hpp"
-#include "sagips/study/closure_config.hpp"
 #include "sagips/study/convergence_config.hpp"
-#include "sagips/study/ensemble_config.hpp"
+#include "sagips/study/experiments.hpp"
+#include "sagips/study/plan.hpp"
 #include "sagips/study/simulated/simulate_config.hpp"
 
 namespace sagips::cli {
@@ -26,31 +26,25 @@ using Command = core::ExitCode (*)(const Workloads&, const Arguments&);
 struct CommandEntry {
   const char* name;
   const char* summary;
-  const char* source;  ///< name of the first argument; empty: none
-  const char* source_help;
   const char* examples;
   Command command;
-  enum class Source { required, optional, none } use;
   /// Who works when several ranks were started: all, the first one alone, or nobody.
   enum class OverRanks { all, first, one } over_ranks;
   std::vector<CommandOption> options{};
   std::vector<run::SettingsGroup> settings{};  ///< that this command alone reads
+  const char* source = "NAME|FILE";            ///< name of the first argument; empty: none
+  const char* source_help = "a workload, WORKLOAD/SETTINGS, or a YAML file with a key `workload`";
+  bool needs_source = true;
   /// What may follow the first argument.
   const char* rest = "key=value";
   const char* rest_help = "overrides of the config; see `sagips explain`";
 };
 
-const char* const source_help =
-    "a workload, WORKLOAD/SETTINGS, or a YAML file with a key `workload`";
-
-using Use = CommandEntry::Source;
 using Over = CommandEntry::OverRanks;
 
 const CommandEntry commands[] = {
     {"train",
      "learn the parameters behind measured events",
-     "NAME|FILE",
-     source_help,
      "  sagips train proxy1d\n"
      "  sagips train proxy1d train.epochs=500 run.name=short\n"
      "  sagips train resonance data.file=Zmumu_Run2011A_masses.csv\n"
@@ -59,85 +53,69 @@ const CommandEntry commands[] = {
      "  mpirun -n 4 sagips train proxy1d exchange=arar_arar\n"
      "The same command goes on with a run that was interrupted.\n",
      train,
-     Use::required,
      Over::all,
      {{"fresh", "", "begin a new run although the same command was interrupted earlier"},
       {"override", "", "go on with the run run.name although the config has changed"},
       {"timeline", "",
        "write a trace of the first 100 epochs (train.timeline=N: N epochs) for ui.perfetto.dev"}}},
-    {"check", "look at config, data and pipeline without running", "NAME|FILE", source_help,
+    {"check", "look at config, data and pipeline without running",
      "  sagips check proxy1d\n"
      "  sagips check resonance data.file=masses.csv\n",
-     check, Use::required, Over::first},
-    {"fit", "maximum-likelihood fit, where the pipeline's density is known", "NAME|FILE",
-     source_help,
+     check, Over::first},
+    {"fit", "maximum-likelihood fit, where the pipeline's density is known",
      "  sagips fit proxy1d\n"
      "  sagips fit resonance data.file=Zmumu_Run2011A_masses.csv parameters.width.fixed=null\n",
-     fit, Use::required, Over::one},
-    {"solve", "find the parameters without training a network", "NAME|FILE", source_help,
+     fit, Over::one},
+    {"solve", "find the parameters without training a network",
      "  sagips solve proxy1d\n"
      "  sagips solve proxy1d solve.bootstraps=100\n"
      "  sagips solve proxy1d solve.method=likelihood\n"
      "  sagips solve resonance data.file=Zmumu_Run2011A_masses.csv\n"
      "  mpirun -n 4 sagips solve proxy1d toy.events=1000000\n",
-     solve, Use::required, Over::all},
+     solve, Over::all},
     {"compare",
      "several methods on one workload, distance against time",
-     "NAME|FILE",
-     source_help,
      "  sagips compare proxy1d\n"
      "  sagips compare proxy1d compare.methods=[moments,likelihood,gan] compare.minutes=0.5\n",
      compare,
-     Use::required,
      Over::one,
      {},
      {run::settings_group<CompareConfig>("compare", "which methods `sagips compare` lets run")}},
     {"ensemble",
      "train many networks on the same events: their mean and their spread",
-     "NAME|FILE",
-     source_help,
      "  sagips ensemble proxy1d --members 20\n"
      "  sagips ensemble proxy1d --members 10 --vary both\n"
      "  sagips ensemble proxy1d --grid generator.width=32,64 --grid batch.samples=16,32\n"
      "  sagips ensemble proxy1d --members 5 --ranks 2 exchange=arar_arar\n"
      "  mpirun -n 8 sagips ensemble proxy1d --members 40\n",
      ensemble,
-     Use::required,
      Over::all,
      ensemble_options(),
      {run::settings_group<study::EnsembleConfig>("ensemble",
                                                  "how `sagips ensemble` trains many networks")}},
     {"convergence",
      "compare exchanges, outer periods and numbers of ranks: residuals over time",
-     "NAME|FILE",
-     source_help,
      "  sagips convergence proxy1d/cold --ranks 4 --members 5\n"
      "  sagips convergence proxy1d/cold --exchanges all_reduce,arar --ranks 2 --members 2\n"
      "  sagips convergence proxy1d/cold --exchanges arar_arar --outer-periods 1,5,20 "
      "exchanges.grouped.group_size=2\n"
      "  sagips convergence proxy1d/cold --exchanges arar_arar --over-ranks 1,2,4 --batch both\n",
      convergence,
-     Use::required,
      Over::one,
      convergence_options(),
      {run::settings_group<study::ConvergenceConfig>(
          "convergence", "which trainings `sagips convergence` compares")}},
     {"closure",
      "repeat a closure test: are the errors what estimates scatter by?",
-     "NAME|FILE",
-     source_help,
      "  sagips closure proxy1d --experiments 1000\n"
      "  sagips closure proxy1d/closure --experiments 100 --method gan\n"
      "  mpirun -n 8 sagips closure proxy1d --experiments 1000 solve.bootstraps=20\n",
      closure,
-     Use::required,
      Over::all,
      closure_options(),
      {run::settings_group<study::ClosureConfig>("closure", "what `sagips closure` repeats")}},
     {"simulate",
      "what each exchange would take on a cluster, with its real code on simulated ranks",
-     "NAME|FILE",
-     source_help,
      "  sagips simulate proxy1d/paper\n"
      "  sagips simulate proxy1d/paper --ranks 4,40,400 --exchanges ring,arar_arar,rabenseifner\n"
      "  sagips simulate proxy1d/paper --platform my_cluster.yaml simulate.scenario.compute_s=0.02\n"
@@ -146,48 +124,70 @@ const CommandEntry commands[] = {
      "  sagips simulate gaussians/many_ranks --convergence --ranks 64 "
      "simulate.scenario.compute_s=0.005\n",
      simulate,
-     Use::required,
      Over::one,
      simulate_options(),
      {run::settings_group<study::SimulateConfig>(
          "simulate", "what `sagips simulate` lets run on a simulated cluster")}},
-    {"generate", "write toy events and the settings that read them", "NAME|FILE", source_help,
+    {"generate", "write toy events and the settings that read them",
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
      "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n",
-     generate, Use::required, Over::one},
-    {"predict", "write proposals of a trained generator", "RUN", "the folder of a run",
+     generate, Over::one},
+    {"predict",
+     "write proposals of a trained generator",
      "  sagips predict runs/proxy1d/short samples=50000\n"
      "  sagips predict runs/proxy1d/short samples=1000 out=predictions.npy\n",
-     predict, Use::required, Over::one},
+     predict,
+     Over::one,
+     {},
+     {},
+     "RUN",
+     "the folder of a run"},
     {"report",
      "one page with everything that a run found, or several runs side by side",
-     "RUN",
-     "the folder of a run",
      "  sagips report runs/proxy1d/short\n"
      "  sagips report runs/proxy1d/one runs/proxy1d/two --out both.html\n"
      "  sagips report runs/proxy1d/short --figures paper_figures\n",
      report,
-     Use::required,
      Over::first,
      {{"out", "FILE", "the page; default: report.html in the run's folder, or here for several"},
       {"figures", "FOLDER", "every figure there, too, as SVG, PDF, PNG and CSV"}},
      {},
+     "RUN",
+     "the folder of a run",
+     true,
      "RUN...",
      "further runs, to compare"},
-    {"new", "write a working folder for a stage or a program of your own", "KIND",
-     "stage or workload; NAME and language=python|cpp|process follow",
+    {"new",
+     "write a working folder for a stage or a program of your own",
      "  sagips new stage smearing\n"
      "  sagips new stage smearing language=cpp\n"
      "  sagips new stage simulator language=process\n"
      "  sagips new workload decay\n",
-     write_skeleton, Use::required, Over::one},
-    {"list", "the workloads, their settings, the exchanges between ranks, and the solvers", "", "",
-     "  sagips list\n", list, Use::none, Over::first},
-    {"explain", "what a config key means", "KEY",
-     "a dotted key or the first part of one; without it all keys",
+     write_skeleton,
+     Over::one,
+     {},
+     {},
+     "KIND",
+     "stage or workload; NAME and language=python|cpp|process follow"},
+    {"list",
+     "the workloads, their settings, the exchanges between ranks, and the solvers",
+     "  sagips list\n",
+     list,
+     Over::first,
+     {},
+     {},
+     ""},
+    {"explain",
+     "what a config key means",
      "  sagips explain optimizer.generator.learning_rate\n"
      "  sagips explain parameters workload=resonance\n",
-     explain, Use::optional, Over::first},
+     explain,
+     Over::first,
+     {},
+     {},
+     "KEY",
+     "a dotted key or the first part of one; without it all keys",
+     false},
 };
 
 // As an unset shell variable gives it.
@@ -315,10 +315,10 @@ int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& worklo
     Arguments arguments;
     for (const CommandEntry& entry : commands) {
       CLI::App* command = app.add_subcommand(entry.name, entry.summary);
-      if (entry.use != Use::none) {
+      if (*entry.source != '\0') {
         CLI::Option* source =
             command->add_option(entry.source, arguments.source, entry.source_help);
-        if (entry.use == Use::required) source->required();
+        if (entry.needs_source) source->required();
         command->add_option(entry.rest, arguments.assignments, entry.rest_help);
       }
       add_options(*command, entry, arguments);

@@ -119,6 +119,9 @@ class Communicator {
   int rank_, size_;
 };
 
+/// A communicator of one, for a program that is alone.
+std::unique_ptr<Communicator> make_single_communicator();
+
 inline std::span<const std::byte> as_message(std::span<const float> values) {
   return std::as_bytes(values);
 }

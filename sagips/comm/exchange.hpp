@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sagips/comm/patience.hpp"
+#include "sagips/comm/timeout.hpp"
 
 namespace sagips::comm {
 
@@ -37,7 +37,7 @@ using State = std::map<std::string, std::vector<double>>;
 /// compositions hand it down to their parts.
 struct Site {
   Communicator* communicator = nullptr;
-  Patience* patience = nullptr;
+  Timeout* timeout = nullptr;
   std::size_t floats = 0;  ///< length of the flat array
   std::uint64_t seed = 1;  ///< the same on all ranks; draws leaders
   std::shared_ptr<Cost> traffic = std::make_shared<Cost>();  ///< sent or fetched so far

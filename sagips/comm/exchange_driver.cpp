@@ -10,26 +10,12 @@ namespace {
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 }  // namespace
 
-ExchangeReport operator-(ExchangeReport now, const ExchangeReport& before) {
-  now.calls -= before.calls;
-  now.traffic.messages -= before.traffic.messages;
-  now.traffic.bytes -= before.traffic.bytes;
-  now.exposed_s -= before.exposed_s;
-  now.waiting_s -= before.waiting_s;
-  now.hidden_s -= before.hidden_s;
-  now.freshness.used -= before.freshness.used;
-  now.freshness.dropped -= before.freshness.dropped;
-  now.freshness.missing -= before.freshness.missing;
-  now.freshness.age_sum -= before.freshness.age_sum;
-  return now;  // the largest age stays that of the whole run
-}
-
 ExchangeDriver::ExchangeDriver(std::unique_ptr<Exchange> exchange, const Site& site, int index,
                                std::string subject)
     : exchange_(std::move(exchange)), site_(site), index_(index) {
-  if (index < 0 || index >= Board::exchanges)
+  if (index < 0 || index >= RankStatus::exchanges)
     throw core::Error(core::text("exchange number ", index, " of a run cannot be told apart; ",
-                                 Board::exchanges, " can."));
+                                 RankStatus::exchanges, " can."));
   whom_.exchange = index;
   whom_.what = core::text("to the exchange of ", subject);
 }
@@ -41,7 +27,7 @@ void ExchangeDriver::start(ReplicaView replica, Step step) {
   const std::int64_t now = site_.communicator->now_ns();
   step_ = step;
   whom_.call = ++report_.calls;
-  site_.patience->board().begin_call(index_, whom_.call, now);
+  site_.timeout->status().begin_call(index_, whom_.call, now);
   flow_.begin(exchange_->gradients(replica, step));
   started_ns_ = site_.communicator->now_ns();
   over_ns_ = flow_.over() ? started_ns_ : 0;
@@ -50,7 +36,7 @@ void ExchangeDriver::start(ReplicaView replica, Step step) {
 }
 
 void ExchangeDriver::progress() {
-  site_.patience->look_after();
+  site_.timeout->look_after();
   if (flow_.over()) return;
   const std::int64_t now = site_.communicator->now_ns();
   flow_.ready();
@@ -81,7 +67,7 @@ void ExchangeDriver::after_update(ReplicaView replica, Step step) {
 std::int64_t ExchangeDriver::last_start(std::int64_t otherwise) const {
   std::int64_t last = otherwise;
   for (const int rank : whom_.partners)
-    if (const auto began = site_.patience->board().began(rank, index_, whom_.call))
+    if (const auto began = site_.timeout->status().began(rank, index_, whom_.call))
       last = std::max(last, *began);
   return last;
 }
@@ -92,7 +78,7 @@ void ExchangeDriver::wait(Step step, std::int64_t entered_ns) {
     return;
   }
   whom_.partners = exchange_->partners(step);
-  site_.patience->wait(flow_, whom_);
+  site_.timeout->wait(flow_, whom_);
   const std::int64_t end = site_.communicator->now_ns();
   const std::int64_t waited = std::min(end, last_start(entered_ns)) - entered_ns;
   report_.waiting_s += seconds(waited);

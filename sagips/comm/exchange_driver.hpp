@@ -14,8 +14,6 @@ struct ExchangeReport {
   double waiting_s = 0;  ///< for ranks of this node that had not yet begun the same call
   double hidden_s = 0;   ///< under way while this rank computed
   Freshness freshness;
-
-  friend ExchangeReport operator-(ExchangeReport now, const ExchangeReport& before);
 };
 
 /// Runs an exchange for one replica: begins it, keeps it moving between pieces of work, completes it,
@@ -25,7 +23,7 @@ struct ExchangeReport {
 /// throws: CommError when a partner does not come in time
 class ExchangeDriver {
  public:
-  /// `index`: which of the run's exchanges this is (0 to Board::exchanges - 1); `subject` is for
+  /// `index`: which of the run's exchanges this is (0 to RankStatus::exchanges - 1); `subject` is for
   /// messages: "the generator's gradients".
   ExchangeDriver(std::unique_ptr<Exchange> exchange, const Site& site, int index,
                  std::string subject);
@@ -47,7 +45,7 @@ class ExchangeDriver {
   std::unique_ptr<Exchange> exchange_;
   Site site_;
   int index_;
-  Patience::Whom whom_;
+  Timeout::Whom whom_;
   Flow flow_;
   Step step_;
   std::int64_t started_ns_ = 0, over_ns_ = 0, progress_ns_ = 0;

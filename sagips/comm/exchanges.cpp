@@ -51,6 +51,16 @@ ExchangeEntry plain(std::string composition, std::string summary) {
           }};
 }
 
+ExchangeEntry scheduled(std::string name, Schedule (*plan)(const Group&, std::size_t),
+                        std::string composition, std::string summary) {
+  return {std::move(composition), std::move(summary), Part::yes,
+          [name, plan](const ExchangesConfig&, const Site& site, Ranks ranks) -> Made {
+            const std::string description = core::text(name, " over ", ranks.size(), " ranks");
+            return std::make_unique<ScheduledExchange>(Group(site, std::move(ranks)), description,
+                                                       plan);
+          }};
+}
+
 template <class Chosen, class Config>
 ExchangeEntry configured(std::string composition, std::string summary,
                          Config ExchangesConfig::*member) {
@@ -116,7 +126,7 @@ Made make_lanes(const ExchangesConfig& config, const Site& site, const Ranks& ra
     });
     if (!group.empty()) groups.push_back(std::move(group));
   }
-  return std::make_unique<Lanes>(site, std::move(groups));
+  return lanes_over(site, std::move(groups));
 }
 
 void add_plain(core::Registry<ExchangeEntry>& known) {
@@ -130,13 +140,14 @@ void add_plain(core::Registry<ExchangeEntry>& known) {
                                   &ExchangesConfig::all_reduce));
   known.add("ring",
             plain<Ring>("whole arrays around a ring", "the paper's ring; up to four ranks"));
-  known.add("chunked_ring", plain<ChunkedRing>("pieces around a ring, twice",
-                                               "long arrays, few ranks, shared links"));
+  known.add("chunked_ring", scheduled("chunked_ring", chunked_ring, "pieces around a ring, twice",
+                                      "long arrays, few ranks, shared links"));
   known.add("rabenseifner",
-            plain<Rabenseifner>("recursive halving, then doubling",
-                                "arrays of 0.1 to 10s of MB over many ranks: the usual choice"));
+            scheduled("rabenseifner", rabenseifner, "recursive halving, then doubling",
+                      "arrays of 0.1 to 10s of MB over many ranks: the usual choice"));
   known.add("recursive_doubling",
-            plain<RecursiveDoubling>("whole arrays between pairs", "arrays below some 100 KB"));
+            scheduled("recursive_doubling", recursive_doubling, "whole arrays between pairs",
+                      "arrays below some 100 KB"));
   known.add("double_tree", configured<DoubleTree>("half the array over each of two trees",
                                                   "long arrays over very many ranks",
                                                   &ExchangesConfig::double_tree));

@@ -2,8 +2,6 @@
 
 namespace sagips::comm {
 
-bool has_mpi() { return false; }
-
 std::unique_ptr<Communicator> make_mpi_communicator(const MpiConfig&) {
   throw core::Error(
       "this program was built without MPI (several ranks cannot talk). Install libopenmpi-dev or "

@@ -408,8 +408,6 @@ class MpiCommunicator final : public Communicator {
 
 }  // namespace
 
-bool has_mpi() { return true; }
-
 std::unique_ptr<Communicator> make_mpi_communicator(const MpiConfig& config) {
   return std::make_unique<MpiCommunicator>(std::make_shared<Library>(), Comm::world(), config);
 }

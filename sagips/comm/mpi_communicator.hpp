@@ -24,9 +24,6 @@ struct MpiConfig {
   Simulated simulated{};
 };
 
-/// Whether this build has an MPI library.
-bool has_mpi();
-
 /// All ranks of the job. Starts MPI (one thread, MPI_THREAD_FUNNELED) and ends it again, so there is
 /// one such object in a process. When an exception is on its way, MPI is not ended: somebody must
 /// call `abort`. throws: CommError; core::Error when the build has no MPI

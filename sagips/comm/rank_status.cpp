@@ -1,4 +1,4 @@
-#include "sagips/comm/board.hpp"
+#include "sagips/comm/rank_status.hpp"
 
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ namespace sagips::comm {
 
 namespace {
 
-constexpr std::int64_t silent_ns = 1'000'000'000;  // ten times as long as `Patience` is silent
+constexpr std::int64_t silent_ns = 1'000'000'000;  // ten times as long as `Timeout` is silent
 constexpr std::size_t remembered = 8;  // calls; partners are never further apart than one
 
 // A process that has ended stays as a zombie until its launcher asks for it.
@@ -30,7 +30,7 @@ bool alive(std::int64_t process) {
 }  // namespace
 
 // Zeroed memory is a valid entry.
-struct alignas(64) Board::Entry {
+struct alignas(64) RankStatus::Entry {
   struct Calls {
     std::atomic<std::uint64_t> count;
     std::array<std::atomic<std::int64_t>, remembered> began_ns;
@@ -42,25 +42,25 @@ struct alignas(64) Board::Entry {
   std::array<Calls, exchanges> calls;
 };
 
-Board::Board(Communicator& communicator)
+RankStatus::RankStatus(Communicator& communicator)
     : communicator_(communicator), memory_(communicator.share(sizeof(Entry))) {
   while (entry(first_on_node_) == nullptr) ++first_on_node_;
   entry(communicator.rank())->process = getpid();
   beat();
 }
 
-Board::Entry* Board::entry(int rank) const {
+RankStatus::Entry* RankStatus::entry(int rank) const {
   return reinterpret_cast<Entry*>(memory_->block(rank));
 }
 
-void Board::begin_call(int exchange, std::uint64_t call, std::int64_t time_ns) {
+void RankStatus::begin_call(int exchange, std::uint64_t call, std::int64_t time_ns) {
   Entry::Calls& calls = entry(communicator_.rank())->calls[static_cast<std::size_t>(exchange)];
   calls.began_ns[call % remembered].store(time_ns, std::memory_order_relaxed);
   calls.count.store(call, std::memory_order_release);
   entry(communicator_.rank())->beat_ns.store(time_ns, std::memory_order_relaxed);
 }
 
-std::optional<std::int64_t> Board::began(int rank, int exchange, std::uint64_t call) const {
+std::optional<std::int64_t> RankStatus::began(int rank, int exchange, std::uint64_t call) const {
   const Entry* seen = entry(rank);
   if (seen == nullptr) return {};
   const Entry::Calls& calls = seen->calls[static_cast<std::size_t>(exchange)];
@@ -69,14 +69,14 @@ std::optional<std::int64_t> Board::began(int rank, int exchange, std::uint64_t c
   return calls.began_ns[call % remembered].load(std::memory_order_relaxed);
 }
 
-void Board::beat() { entry(communicator_.rank())->beat_ns = communicator_.now_ns(); }
+void RankStatus::beat() { entry(communicator_.rank())->beat_ns = communicator_.now_ns(); }
 
-std::int64_t Board::last_beat_ns(int rank) const {
+std::int64_t RankStatus::last_beat_ns(int rank) const {
   const Entry* seen = entry(rank);
   return seen == nullptr ? 0 : seen->beat_ns.load();
 }
 
-int Board::culprit(const std::vector<int>& partners, int exchange, std::uint64_t call) const {
+int RankStatus::culprit(const std::vector<int>& partners, int exchange, std::uint64_t call) const {
   if (const int dead = dead_rank(); dead >= 0) return dead;
   int slowest = -1;
   std::uint64_t fewest = call;
@@ -100,7 +100,7 @@ int Board::culprit(const std::vector<int>& partners, int exchange, std::uint64_t
   return slowest;
 }
 
-int Board::dead_rank() const {
+int RankStatus::dead_rank() const {
   for (int rank = 0; rank < communicator_.size(); ++rank) {
     const Entry* seen = entry(rank);
     if (seen == nullptr || seen->process == 0 || seen->left != 0) continue;
@@ -109,16 +109,16 @@ int Board::dead_rank() const {
   return -1;
 }
 
-void Board::take_leave() { entry(communicator_.rank())->left = 1; }
+void RankStatus::take_leave() { entry(communicator_.rank())->left = 1; }
 
-bool Board::claim_failure() {
+bool RankStatus::claim_failure() {
   int nobody = 0;
   return entry(first_on_node_)->failure_claimed.compare_exchange_strong(nobody, 1);
 }
 
-bool Board::failure_claimed() const { return entry(first_on_node_)->failure_claimed != 0; }
+bool RankStatus::failure_claimed() const { return entry(first_on_node_)->failure_claimed != 0; }
 
-std::string Board::name(int rank) const {
+std::string RankStatus::name(int rank) const {
   const Entry* seen = entry(rank);
   if (seen == nullptr || seen->process == 0) return core::text("rank ", rank);
   return core::text("rank ", rank, " (process ", seen->process.load(), ")");

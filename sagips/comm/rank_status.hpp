@@ -11,10 +11,10 @@ namespace sagips::comm {
 
 /// What the ranks of a node know of each other beside the messages: how far each has come, whether
 /// its process lives, and who speaks when the job fails. Ranks on other nodes are not seen.
-class Board {
+class RankStatus {
  public:
   /// collective
-  explicit Board(Communicator& communicator);
+  explicit RankStatus(Communicator& communicator);
 
   /// This rank begins its call number `call` (counts from 1) of an exchange with this `index`.
   void begin_call(int exchange, std::uint64_t call, std::int64_t time_ns);

@@ -8,16 +8,16 @@ namespace sagips::comm {
 Ranks::Ranks(std::unique_ptr<Communicator> communicator)
     : owned_(std::move(communicator)),
       communicator_(owned_.get()),
-      board_(*communicator_),
-      patience_(*communicator_, board_, {}) {}
+      status_(*communicator_),
+      timeout_(*communicator_, status_, {}) {}
 
 Ranks::Ranks(Communicator& communicator)
-    : communicator_(&communicator), board_(communicator), patience_(communicator, board_, {}) {}
+    : communicator_(&communicator), status_(communicator), timeout_(communicator, status_, {}) {}
 
 Site Ranks::site(std::size_t floats, std::uint64_t seed) {
   Site site;
   site.communicator = communicator_;
-  site.patience = &patience_;
+  site.timeout = &timeout_;
   site.floats = floats;
   site.seed = seed;
   site.next_tag = next_tag_;
@@ -39,7 +39,7 @@ void Ranks::broadcast(std::vector<std::byte>& bytes) {
   const auto receive = [&](std::span<std::byte> into) {
     const int from = rank() - lowest;
     Request request = communicator_->receive(from, tag, into);
-    patience_.wait(request, {.partners = {from}, .what = "with its data", .however_long = true});
+    timeout_.wait(request, {.partners = {from}, .what = "with its data", .however_long = true});
   };
   std::uint64_t length = bytes.size();
   if (rank() > 0) receive(std::as_writable_bytes(std::span(&length, 1)));
@@ -53,12 +53,19 @@ void Ranks::broadcast(std::vector<std::byte>& bytes) {
     if (step >= lowest || to >= size()) continue;
     const auto send = [&](std::span<const std::byte> part) {
       Request request = communicator_->send(to, tag, part);
-      patience_.wait(request, {.partners = {to}, .what = "for the data", .however_long = true});
+      timeout_.wait(request, {.partners = {to}, .what = "for the data", .however_long = true});
     };
     send(std::as_bytes(std::span(&length, 1)));
     for (std::size_t first = 0; first < length; first += longest)
       send(std::span(std::as_const(bytes)).subspan(first, std::min(longest, length - first)));
   }
+}
+
+std::string Ranks::broadcast(const std::string& text) {
+  const auto letters = std::as_bytes(std::span(text));
+  std::vector<std::byte> bytes(letters.begin(), letters.end());
+  broadcast(bytes);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace sagips::comm

@@ -3,10 +3,10 @@
 #include <memory>
 #include <span>
 
-#include "sagips/comm/board.hpp"
 #include "sagips/comm/communicator.hpp"
 #include "sagips/comm/exchange.hpp"
-#include "sagips/comm/patience.hpp"
+#include "sagips/comm/rank_status.hpp"
+#include "sagips/comm/timeout.hpp"
 
 namespace sagips::comm {
 
@@ -23,8 +23,8 @@ class Ranks {
   int size() const { return communicator_->size(); }
   bool is_first() const { return rank() == 0; }
   Communicator& communicator() const { return *communicator_; }
-  Patience& patience() { return patience_; }
-  Board& board() { return board_; }
+  Timeout& timeout() { return timeout_; }
+  RankStatus& status() { return status_; }
 
   /// Where an exchange of arrays of that length lives. Tags are not used twice: the exchanges of a
   /// run may be under way at the same time.
@@ -33,14 +33,16 @@ class Ranks {
   /// Every rank's value, by rank. collective
   std::vector<std::uint64_t> gather(std::uint64_t value);
 
-  /// Blocking, with patience: rank 0's bytes for everybody, along a tree. collective
+  /// Blocking, with timeout: rank 0's bytes for everybody, along a tree. collective
   void broadcast(std::vector<std::byte>& bytes);
+  /// The same for a text, which is returned.
+  std::string broadcast(const std::string& text);
 
  private:
   std::unique_ptr<Communicator> owned_;
   Communicator* communicator_;
-  Board board_;
-  Patience patience_;
+  RankStatus status_;
+  Timeout timeout_;
   std::shared_ptr<int> next_tag_ = std::make_shared<int>(1);
 };
 
@@ -48,7 +50,7 @@ class Ranks {
 enum class ControlTag : int {
   broadcast = 20000,
   report,
-  verdict,
+  agreement,
   summary,
   checkpoint,
   quick_stop,

@@ -11,6 +11,9 @@ Cost cost_of(const Schedule& schedule) {
   return cost;
 }
 
+namespace {
+
+// Leaves the mean of `values` over the group. `buffer` is grown as needed and must stay.
 Task run_schedule(const Group& group, const Schedule& schedule, std::span<float> values,
                   std::vector<float>& buffer) {
   for (const Hop& hop : schedule) {
@@ -32,18 +35,20 @@ Task run_schedule(const Group& group, const Schedule& schedule, std::span<float>
   }
 }
 
+}  // namespace
+
 Task ScheduledExchange::gradients(ReplicaView replica, Step) {
   if (group_.index() < 0 || group_.size() == 1) co_return;
   if (schedule_.empty() || floats_ != replica.gradients.size()) {
     floats_ = replica.gradients.size();
-    schedule_ = schedule(floats_);
+    schedule_ = plan_(group_, floats_);
   }
   co_await run_schedule(group_, schedule_, replica.gradients, buffer_);
 }
 
 Cost ScheduledExchange::cost(std::size_t floats, Step) const {
   if (group_.index() < 0 || group_.size() == 1) return {};
-  return cost_of(schedule(floats));
+  return cost_of(plan_(group_, floats));
 }
 
 }  // namespace sagips::comm

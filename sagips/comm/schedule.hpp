@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "sagips/comm/group.hpp"
@@ -20,26 +22,24 @@ using Schedule = std::vector<Hop>;
 
 Cost cost_of(const Schedule& schedule);
 
-/// Runs a schedule: the mean of `values` over the group. `buffer` is grown as needed and must stay.
-Task run_schedule(const Group& group, const Schedule& schedule, std::span<float> values,
-                  std::vector<float>& buffer);
-
-/// Base of the exchanges that are a schedule.
-class ScheduledExchange : public Exchange {
+/// An exchange that is a schedule.
+class ScheduledExchange final : public Exchange {
  public:
-  Task gradients(ReplicaView replica, Step step) final;
-  Cost cost(std::size_t floats, Step step) const final;
-  Promise promise() const final { return {.exact = true, .waits = true, .repeats = true}; }
-  std::vector<int> partners(Step) const final { return group_.ranks(); }
+  /// What this rank of the group does for an array of that length.
+  using Plan = std::function<Schedule(const Group& group, std::size_t floats)>;
+  ScheduledExchange(Group group, std::string description, Plan plan)
+      : group_(std::move(group)), description_(std::move(description)), plan_(std::move(plan)) {}
 
- protected:
-  explicit ScheduledExchange(Group group) : group_(std::move(group)) {}
-  /// What this rank does for an array of that length.
-  virtual Schedule schedule(std::size_t floats) const = 0;
-
-  const Group group_;
+  Task gradients(ReplicaView replica, Step step) override;
+  Cost cost(std::size_t floats, Step step) const override;
+  Promise promise() const override { return {.exact = true, .waits = true, .repeats = true}; }
+  std::vector<int> partners(Step) const override { return group_.ranks(); }
+  std::string description() const override { return description_; }
 
  private:
+  const Group group_;
+  std::string description_;
+  Plan plan_;
   Schedule schedule_;  ///< of the length seen last
   std::size_t floats_ = 0;
   std::vector<float> buffer_;

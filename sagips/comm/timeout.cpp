@@ -1,4 +1,4 @@
-#include "sagips/comm/patience.hpp"
+#include "sagips/comm/timeout.hpp"
 
 #include <algorithm>
 
@@ -12,10 +12,10 @@ constexpr std::int64_t death_check_ns = 100'000'000;
 
 }  // namespace
 
-Patience::Patience(Communicator& communicator, Board& board, Config config)
-    : communicator_(communicator), board_(board), config_(std::move(config)) {}
+Timeout::Timeout(Communicator& communicator, RankStatus& status, Config config)
+    : communicator_(communicator), status_(status), config_(std::move(config)) {}
 
-void Patience::wait(Condition& condition, const Whom& whom) {
+void Timeout::wait(Condition& condition, const Whom& whom) {
   if (condition.ready()) return;
   if (whom.however_long) return wait_long(condition, whom);
   const std::int64_t start = communicator_.now_ns();
@@ -26,7 +26,7 @@ void Patience::wait(Condition& condition, const Whom& whom) {
     look_after();
     const std::int64_t now = communicator_.now_ns();
     if (now > next_check) {
-      board_.beat();
+      status_.beat();
       check_deaths();
       next_check = now + death_check_ns * (1 + communicator_.ranks_on_node() / 16);
     }
@@ -34,7 +34,7 @@ void Patience::wait(Condition& condition, const Whom& whom) {
   }
 }
 
-void Patience::wait_long(Condition& condition, const Whom& whom) {
+void Timeout::wait_long(Condition& condition, const Whom& whom) {
   const std::int64_t start = communicator_.now_ns();
   std::int64_t next_check = start + death_check_ns;
   while (!condition.ready()) {
@@ -43,36 +43,36 @@ void Patience::wait_long(Condition& condition, const Whom& whom) {
     const std::int64_t now = communicator_.now_ns();
     if (now < next_check) continue;
     next_check = now + death_check_ns;
-    board_.beat();
+    status_.beat();
     check_deaths();
     for (const int rank : whom.partners) {
-      const std::int64_t beat = board_.last_beat_ns(rank);
+      const std::int64_t beat = status_.last_beat_ns(rank);
       if (beat > 0 && static_cast<double>(now - std::max(beat, start)) > config_.timeout_s * 1e9)
-        throw CommError(core::text(board_.name(rank), " has shown no sign of life for ",
+        throw CommError(core::text(status_.name(rank), " has shown no sign of life for ",
                                    config_.timeout_s, " s while it was waited for ", whom.what,
                                    ". Look at that rank, or raise ranks.timeout_s."));
     }
   }
 }
 
-void Patience::look_after() {
+void Timeout::look_after() {
   if (config_.alarmed && config_.alarmed()) check_deaths();
 }
 
-void Patience::check_deaths() const {
-  const int dead = board_.dead_rank();
+void Timeout::check_deaths() const {
+  const int dead = status_.dead_rank();
   if (dead >= 0)
     throw CommError(core::text(
-        board_.name(dead), " has died (its process is gone). The job cannot go on without it."));
-  if (board_.failure_claimed())
+        status_.name(dead), " has died (its process is gone). The job cannot go on without it."));
+  if (status_.failure_claimed())
     throw CommError("another rank has failed. The job cannot go on without it.");
 }
 
-void Patience::give_up(const Whom& whom) const {
-  const int culprit = board_.culprit(whom.partners, whom.exchange, whom.call);
+void Timeout::give_up(const Whom& whom) const {
+  const int culprit = status_.culprit(whom.partners, whom.exchange, whom.call);
   const bool elsewhere = std::any_of(whom.partners.begin(), whom.partners.end(),
-                                     [this](int rank) { return board_.last_beat_ns(rank) == 0; });
-  const std::string who = culprit >= 0 ? board_.name(culprit)
+                                     [this](int rank) { return status_.last_beat_ns(rank) == 0; });
+  const std::string who = culprit >= 0 ? status_.name(culprit)
                           : elsewhere  ? std::string("a rank of another node")
                                        : std::string("a partner that shows signs of life");
   throw CommError(core::text(who, " has not come ", whom.what, " within ", config_.timeout_s,

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "sagips/comm/board.hpp"
+#include "sagips/comm/rank_status.hpp"
 #include "sagips/comm/task.hpp"
 
 namespace sagips::comm {
 
 /// Waits for conditions, but not for ever: a partner that does not come within the time limit, or
 /// whose process is gone, is an error that names it.
-class Patience {
+class Timeout {
  public:
   struct Config {
     double timeout_s = 300;
@@ -19,7 +19,7 @@ class Patience {
     /// throw to leave what waits.
     std::function<bool()> alarmed;
   };
-  Patience(Communicator& communicator, Board& board, Config config);
+  Timeout(Communicator& communicator, RankStatus& status, Config config);
 
   /// Who is waited for, for the message of an error.
   struct Whom {
@@ -38,7 +38,7 @@ class Patience {
   /// throws: CommError when a rank of this node has died
   void check_deaths() const;
 
-  Board& board() { return board_; }
+  RankStatus& status() { return status_; }
   void set_config(Config config) { config_ = std::move(config); }
   const Config& config() const { return config_; }
 
@@ -47,7 +47,7 @@ class Patience {
   [[noreturn]] void give_up(const Whom& whom) const;
 
   Communicator& communicator_;
-  Board& board_;
+  RankStatus& status_;
   Config config_;
 };
 

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::uint64_t buffers = 6;  // latest, being written, and some that readers hold
 
-// A slot's newest content in one word: number of the writing, and buffer.
+// The newest content in one word: number of the writing, and buffer.
 std::uint64_t pack(std::uint64_t version, std::uint64_t buffer) { return version << 8 | buffer; }
 std::uint64_t buffer_of(std::uint64_t latest) { return latest & 0xff; }
 
 }  // namespace
 
-// Zeroed memory is a slot that was never written.
+// Zeroed memory is a window that was never written.
 struct alignas(64) Window::Header {
   std::atomic<std::uint64_t> latest;
   std::array<std::atomic<std::uint64_t>, buffers>
@@ -43,9 +43,9 @@ Window::View::~View() {
   if (pin_ != nullptr) static_cast<std::atomic<std::int32_t>*>(pin_)->fetch_sub(1);
 }
 
-Window::Window(Communicator& communicator, std::size_t floats, int slots)
+Window::Window(Communicator& communicator, std::size_t floats)
     : communicator_(communicator), floats_(floats) {
-  memory_ = communicator.share(static_cast<std::size_t>(slots) * slot_bytes());
+  memory_ = communicator.share(sizeof(Header) + buffers * buffer_bytes());
   one_node_ = communicator.ranks_on_node() == communicator.size();
 }
 
@@ -54,23 +54,19 @@ Window::~Window() = default;
 // Whole cache lines.
 std::size_t Window::buffer_bytes() const { return (floats_ * sizeof(float) + 63) / 64 * 64; }
 
-std::size_t Window::slot_bytes() const { return sizeof(Header) + buffers * buffer_bytes(); }
-
-std::size_t Window::buffer_offset(int slot, std::uint64_t buffer) const {
-  return static_cast<std::size_t>(slot) * slot_bytes() + sizeof(Header) + buffer * buffer_bytes();
+std::size_t Window::buffer_offset(std::uint64_t buffer) const {
+  return sizeof(Header) + buffer * buffer_bytes();
 }
 
-Window::Header* Window::header(int rank, int slot) const {
-  std::byte* block = memory_->block(rank);
-  if (block == nullptr) return nullptr;
-  return reinterpret_cast<Header*>(block + static_cast<std::size_t>(slot) * slot_bytes());
+Window::Header* Window::header(int rank) const {
+  return reinterpret_cast<Header*>(memory_->block(rank));
 }
 
-bool Window::put(std::span<const float> values, std::uint64_t stamp, int slot) {
+bool Window::put(std::span<const float> values, std::uint64_t stamp) {
   if (values.size() > floats_)
     throw core::Error(core::text("an array of ", values.size(),
                                  " floats does not fit into a window of ", floats_, "."));
-  Header& own = *header(communicator_.rank(), slot);
+  Header& own = *header(communicator_.rank());
   const std::uint64_t latest = own.latest;
   // The next one in turn: readers on other nodes pin nothing and need time before it is rewritten.
   // Where all readers pin, the lowest free one: it is more likely in this core's cache.
@@ -78,7 +74,7 @@ bool Window::put(std::span<const float> values, std::uint64_t stamp, int slot) {
     const std::uint64_t buffer = one_node_ ? k : (buffer_of(latest) + 1 + k) % buffers;
     if (own.pins[buffer] != 0 || (latest != 0 && buffer == buffer_of(latest))) continue;
     own.content[buffer] = 0;
-    memory_->store(buffer_offset(slot, buffer), std::as_bytes(values));
+    memory_->store(buffer_offset(buffer), std::as_bytes(values));
     const std::uint64_t next = pack((latest >> 8) + 1, buffer);
     own.stamps[buffer] = stamp;
     own.content[buffer] = next;
@@ -89,18 +85,18 @@ bool Window::put(std::span<const float> values, std::uint64_t stamp, int slot) {
   return false;
 }
 
-void Window::restamp(std::uint64_t stamp, int slot) {
-  Header& own = *header(communicator_.rank(), slot);
+void Window::restamp(std::uint64_t stamp) {
+  Header& own = *header(communicator_.rank());
   own.stamps[buffer_of(own.latest)] = stamp;
   memory_->publish();
 }
 
-Window::View Window::get(int rank, int slot) {
-  return header(rank, slot) != nullptr ? pinned(rank, slot) : fetched(rank, slot);
+Window::View Window::get(int rank) {
+  return header(rank) != nullptr ? pinned(rank) : fetched(rank);
 }
 
-Window::View Window::pinned(int rank, int slot) const {
-  Header& there = *header(rank, slot);
+Window::View Window::pinned(int rank) const {
+  Header& there = *header(rank);
   for (;;) {
     const std::uint64_t latest = there.latest;
     if (latest == 0) return {};
@@ -110,9 +106,8 @@ Window::View Window::pinned(int rank, int slot) const {
     if (there.latest == latest) {
       View view;
       view.stamp_ = there.stamps[buffer];
-      view.values_ = {
-          reinterpret_cast<const float*>(memory_->block(rank) + buffer_offset(slot, buffer)),
-          floats_};
+      view.values_ = {reinterpret_cast<const float*>(memory_->block(rank) + buffer_offset(buffer)),
+                      floats_};
       view.pin_ = &there.pins[buffer];
       communicator_.touched(view.values_.size_bytes());
       return view;
@@ -121,8 +116,7 @@ Window::View Window::pinned(int rank, int slot) const {
   }
 }
 
-Window::View Window::fetched(int rank, int slot) const {
-  const std::size_t start = static_cast<std::size_t>(slot) * slot_bytes();
+Window::View Window::fetched(int rank) const {
   struct Copy {
     std::uint64_t latest;
     std::array<std::uint64_t, buffers> content, stamps;
@@ -130,7 +124,7 @@ Window::View Window::fetched(int rank, int slot) const {
   static_assert(sizeof(Copy) <= sizeof(Header));
   const auto read = [&] {
     Copy copy;
-    memory_->fetch(rank, start, std::as_writable_bytes(std::span(&copy, 1)));
+    memory_->fetch(rank, 0, std::as_writable_bytes(std::span(&copy, 1)));
     return copy;
   };
   constexpr int attempts = 100;  // the writer is faster than the network each time: give up
@@ -140,8 +134,7 @@ Window::View Window::fetched(int rank, int slot) const {
     const std::uint64_t buffer = buffer_of(before.latest);
     View view;
     view.copy_.resize(floats_);
-    memory_->fetch(rank, buffer_offset(slot, buffer),
-                   std::as_writable_bytes(std::span(view.copy_)));
+    memory_->fetch(rank, buffer_offset(buffer), std::as_writable_bytes(std::span(view.copy_)));
     const Copy after = read();
     if (after.content[buffer] != before.latest) continue;
     if (after.stamps[buffer] != before.stamps[buffer]) continue;  // words come in any order

@@ -15,15 +15,15 @@ namespace sagips::comm {
 /// is compared before and after the transfer. The target never has to help.
 class Window {
  public:
-  /// collective; the same `floats` and `slots` on every rank
-  Window(Communicator& communicator, std::size_t floats, int slots = 1);
+  /// collective; the same `floats` on every rank
+  Window(Communicator& communicator, std::size_t floats);
   ~Window();
 
-  /// Writes a slot of this rank. False when readers hold every buffer: the old content stays.
-  bool put(std::span<const float> values, std::uint64_t stamp, int slot = 0);
+  /// Writes the slot of this rank. False when readers hold every buffer: the old content stays.
+  bool put(std::span<const float> values, std::uint64_t stamp);
 
   /// Raises the stamp of what this rank last put.
-  void restamp(std::uint64_t stamp, int slot = 0);
+  void restamp(std::uint64_t stamp);
 
   /// What a slot holds; its values stay as they are while the view lives.
   class View {
@@ -42,16 +42,15 @@ class Window {
     void* pin_ = nullptr;      ///< released when the view goes
     std::vector<float> copy_;  ///< of a slot on another node
   };
-  View get(int rank, int slot = 0);
+  View get(int rank);
 
  private:
   struct Header;
-  Header* header(int rank, int slot) const;  ///< nullptr: on another node
+  Header* header(int rank) const;  ///< nullptr: on another node
   std::size_t buffer_bytes() const;
-  std::size_t slot_bytes() const;
-  std::size_t buffer_offset(int slot, std::uint64_t buffer) const;
-  View pinned(int rank, int slot) const;
-  View fetched(int rank, int slot) const;
+  std::size_t buffer_offset(std::uint64_t buffer) const;
+  View pinned(int rank) const;
+  View fetched(int rank) const;
 
   Communicator& communicator_;
   std::size_t floats_;

@@ -101,4 +101,6 @@ std::string csv_cell(const std::string& content) {
   return cell + '"';
 }
 
+std::string csv_cell(double number) { return round_trip(number); }
+
 }  // namespace sagips::core

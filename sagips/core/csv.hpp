@@ -1,4 +1,5 @@
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -22,5 +23,17 @@ std::vector<std::vector<std::string>> read_csv_rows(const std::string& path);
 /// A cell as such a file needs it: one with a comma, a quote, a line end or blanks around it stands
 /// in quotes, its own quotes doubled.
 std::string csv_cell(const std::string& content);
+/// The shortest text that reads back as the same double.
+std::string csv_cell(double number);
+std::string csv_cell(std::integral auto number) { return std::to_string(number); }
+
+/// A row of a file with its line end; one cell or more.
+template <class... Cells>
+std::string csv_line(const Cells&... cells) {
+  std::string line;
+  ((line += csv_cell(cells) + ","), ...);
+  line.back() = '\n';
+  return line;
+}
 
 }  // namespace sagips::core

@@ -1,9 +1,9 @@
 #include "sagips/data/cuts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <string_view>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -13,20 +13,16 @@ namespace {
 
 using core::text;
 
-struct Sign {
-  std::string_view text;
-  Comparison comparison;
-};
-
 // Longer signs first, so that "<=" is not read as "<".
-constexpr std::array<Sign, 6> signs = {{{"<=", Comparison::at_most},
-                                        {">=", Comparison::at_least},
-                                        {"==", Comparison::equal},
-                                        {"!=", Comparison::unequal},
-                                        {"<", Comparison::below},
-                                        {">", Comparison::above}}};
+constexpr std::array<Comparison, 6> known_comparisons{
+    {{"<=", ">=", -1, [](double value, double bound) { return value <= bound; }},
+     {">=", "<=", 1, [](double value, double bound) { return value >= bound; }},
+     {"==", "==", 0, [](double value, double bound) { return value == bound; }},
+     {"!=", "!=", 0, [](double value, double bound) { return value != bound; }},
+     {"<", ">", -1, [](double value, double bound) { return value < bound; }},
+     {">", "<", 1, [](double value, double bound) { return value > bound; }}}};
 
-/// "70 < M < 110" as {"70", "M", "110"} and {below, below}.
+/// "70 < M < 110" as {"70", "M", "110"} and {<, <}.
 struct Parts {
   std::vector<std::string> operands;
   std::vector<Comparison> comparisons;
@@ -46,37 +42,21 @@ Parts parts_of(const std::string& condition) {
     if (parts.operands.back().empty()) refuse(condition, "one side of a comparison is missing");
     if (place == std::string_view::npos) return parts;
     rest.remove_prefix(place);
-    const Sign* found = nullptr;
-    for (const Sign& sign : signs)
-      if (!found && rest.starts_with(sign.text)) found = &sign;
-    if (!found) refuse(condition, text("'", rest.front(), "' is no comparison"));
-    rest.remove_prefix(found->text.size());
-    parts.comparisons.push_back(found->comparison);
+    const auto* const found =
+        std::find_if(known_comparisons.begin(), known_comparisons.end(),
+                     [&](const Comparison& known) { return rest.starts_with(known.sign); });
+    if (found == known_comparisons.end())
+      refuse(condition, text("'", rest.front(), "' is no comparison"));
+    rest.remove_prefix(found->sign.size());
+    parts.comparisons.push_back(*found);
   }
 }
 
 // "20 < M" says of M what "M > 20" says.
-Comparison mirrored(Comparison comparison) {
-  switch (comparison) {
-    case Comparison::below:
-      return Comparison::above;
-    case Comparison::at_most:
-      return Comparison::at_least;
-    case Comparison::above:
-      return Comparison::below;
-    case Comparison::at_least:
-      return Comparison::at_most;
-    default:
-      return comparison;
-  }
-}
-
-bool points_down(Comparison comparison) {
-  return comparison == Comparison::below || comparison == Comparison::at_most;
-}
-
-bool points_up(Comparison comparison) {
-  return comparison == Comparison::above || comparison == Comparison::at_least;
+Comparison mirrored(const Comparison& comparison) {
+  return *std::find_if(
+      known_comparisons.begin(), known_comparisons.end(),
+      [&](const Comparison& known) { return known.sign == comparison.mirror_image; });
 }
 
 double number_of(const std::string& operand, const std::string& condition) {
@@ -105,8 +85,8 @@ Cut::Cut(const std::string& condition) : condition_(core::trim(condition)) {
                 number_of(operands[column_first ? 1 : 0], condition_)}};
     return;
   }
-  const bool one_direction = (points_down(comparisons[0]) && points_down(comparisons[1])) ||
-                             (points_up(comparisons[0]) && points_up(comparisons[1]));
+  const bool one_direction =
+      comparisons[0].direction == comparisons[1].direction && comparisons[0].direction != 0;
   if (!one_direction) refuse(condition_, "its two comparisons do not point the same way");
   column_ = operands[1];
   bounds_ = {{mirrored(comparisons[0]), number_of(operands[0], condition_)},
@@ -116,31 +96,9 @@ Cut::Cut(const std::string& condition) : condition_(core::trim(condition)) {
 NeededColumn Cut::column() const { return {column_, text("cut '", condition_, "'")}; }
 
 bool Cut::passes(double value) const {
-  for (const Bound& bound : bounds_) {
-    bool holds = false;
-    switch (bound.comparison) {
-      case Comparison::below:
-        holds = value < bound.number;
-        break;
-      case Comparison::at_most:
-        holds = value <= bound.number;
-        break;
-      case Comparison::above:
-        holds = value > bound.number;
-        break;
-      case Comparison::at_least:
-        holds = value >= bound.number;
-        break;
-      case Comparison::equal:
-        holds = value == bound.number;
-        break;
-      case Comparison::unequal:
-        holds = value != bound.number;
-        break;
-    }
-    if (!holds) return false;
-  }
-  return true;
+  return std::all_of(bounds_.begin(), bounds_.end(), [value](const Bound& bound) {
+    return bound.comparison.holds(value, bound.number);
+  });
 }
 
 std::vector<std::size_t> passing_events(const Table& table, const std::vector<Cut>& cuts) {

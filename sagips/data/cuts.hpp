@@ -1,12 +1,19 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sagips/data/table.hpp"
 
 namespace sagips::data {
 
-enum class Comparison { below, at_most, above, at_least, equal, unequal };
+/// Compares a value with a bound.
+struct Comparison {
+  std::string_view sign;          ///< "<="
+  std::string_view mirror_image;  ///< ">=": the sign that says the same with its sides swapped
+  int direction;                  ///< -1: the value lies below the bound; 1: above; 0: neither
+  bool (*holds)(double value, double bound);
+};
 
 /// One condition on one column: "pt1 > 20", "20 < pt1", "70 < M <= 110", "110 > M > 70".
 class Cut {

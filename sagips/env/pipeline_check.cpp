@@ -72,7 +72,6 @@ void check_end(const std::string& stage, const Events& events, std::int64_t obse
 
 // A random sum over everything a stage gives, so that no gradient can cancel by symmetry.
 torch::Tensor random_sum(const Events& events) {
-  Noise noise = fresh_noise();
   torch::Tensor sum;
   const auto add = [&](const torch::Tensor& tensor) {
     if (!tensor.requires_grad()) return;

@@ -23,10 +23,6 @@ std::int64_t whole_panels(std::int64_t rows) {
 
 }  // namespace
 
-double MlpShape::operations() const {
-  return 2.0 * static_cast<double>(inputs * width + (layers - 1) * width * width + width * outputs);
-}
-
 std::int64_t second_level_cache() {
   const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return bytes > 0 ? bytes : 1 << 20;

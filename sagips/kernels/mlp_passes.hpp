@@ -18,9 +18,6 @@ struct MlpShape {
   std::int64_t layers = 4;   ///< hidden layers, at least 1
   float negative_slope = 0.2F;
   std::int64_t outputs = 1;
-
-  /// Operations of all products of one row: 2 a weight.
-  double operations() const;
 };
 
 /// Rows that are evaluated at a time, so that their activations and the weights stay in the

@@ -12,10 +12,9 @@ namespace sagips::nn {
 torch::Device device_from_name(const std::string& name) {
   if (name == "cpu") return torch::Device(torch::kCPU);
   if (name.rfind("cuda", 0) == 0)
-    throw core::ConfigError(
-        "device", core::text("'", name,
-                             "' is not built into this program (it was compiled for the CPU "
-                             "alone). Use device=cpu."));
+    throw core::ConfigError("device", core::text("'", name,
+                                                 "' is not built into this program (it was "
+                                                 "compiled for the CPU alone). Use device=cpu."));
   throw core::ConfigError("device", core::text("unknown device '", name, "', known: cpu"));
 }
 

@@ -58,8 +58,8 @@ void StateList::field(const std::string& name, std::vector<double>& value) {
   if (saved.dim() != 1 || saved.scalar_type() != torch::kFloat64)
     throw StateError(text("saved state '", prefix_ + name, "' has shape ", saved.sizes(), " of ",
                           saved.dtype(),
-                          ", expected a list of double (written by another version). "
-                          "Use the version that wrote it."));
+                          ", expected a list of double (written by another version). Use the "
+                          "version that wrote it."));
   value.assign(saved.data_ptr<double>(), saved.data_ptr<double>() + saved.numel());
 }
 
@@ -72,10 +72,9 @@ void StateList::field(const std::string& name, std::string& value) {
   }
   const torch::Tensor saved = next(name)->contiguous();
   if (saved.dim() != 1 || saved.scalar_type() != torch::kUInt8)
-    throw StateError(text("saved state '", prefix_ + name, "' has shape ", saved.sizes(), " of ",
-                          saved.dtype(),
-                          ", expected a text (written by another version). Use the version that "
-                          "wrote it."));
+    throw StateError(
+        text("saved state '", prefix_ + name, "' has shape ", saved.sizes(), " of ", saved.dtype(),
+             ", expected a text (written by another version). Use the version that wrote it."));
   const auto* letters = saved.data_ptr<std::uint8_t>();
   value.assign(letters, letters + saved.numel());
 }

@@ -18,6 +18,11 @@ torch::Tensor slope_at(const env::ParameterSet& parameters, const torch::Tensor&
 
 }  // namespace
 
+std::vector<double> numbers_of(const torch::Tensor& tensor) {
+  const torch::Tensor dense = tensor.contiguous();
+  return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
+}
+
 torch::Tensor differentiable(const torch::Tensor& theta) {
   return theta.detach().to(torch::kFloat64).clone().requires_grad_();
 }
@@ -46,9 +51,7 @@ torch::Tensor logit_covariance(const env::ParameterSet& parameters, const torch:
 Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& theta,
                      const torch::Tensor& covariance) {
   Estimate estimate;
-  const torch::Tensor physical = parameters.physical_from_logit(theta).contiguous();
-  estimate.values.assign(physical.data_ptr<double>(),
-                         physical.data_ptr<double>() + physical.numel());
+  estimate.values = numbers_of(parameters.physical_from_logit(theta));
   estimate.covariance = physical_covariance(parameters, theta, covariance);
   estimate.errors.assign(estimate.values.size(), 0.0);
   for (std::size_t i = 0; i < parameters.free().size(); ++i) {

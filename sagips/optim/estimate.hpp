@@ -20,6 +20,9 @@ struct Estimate {
 Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& theta,
                      const torch::Tensor& covariance);
 
+/// The elements of a float64 tensor, in order.
+std::vector<double> numbers_of(const torch::Tensor& tensor);
+
 /// A copy that can be differentiated by, float64.
 torch::Tensor differentiable(const torch::Tensor& theta);
 

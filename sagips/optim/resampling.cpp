@@ -29,9 +29,7 @@ Resampled scatter(std::int64_t repetitions, const SolveContext& context, const O
   }
   found.solutions = static_cast<std::int64_t>(values.size());
   if (values.size() < 2) return found;
-  const torch::Tensor deviations = torch::stack(values).std(0).contiguous();
-  found.errors.assign(deviations.data_ptr<double>(),
-                      deviations.data_ptr<double>() + deviations.numel());
+  found.errors = numbers_of(torch::stack(values).std(0));
   return found;
 }
 

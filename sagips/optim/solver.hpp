@@ -9,6 +9,7 @@
 
 #include "sagips/data/torch.hpp"
 #include "sagips/env/environment.hpp"
+#include "sagips/optim/estimate.hpp"
 #include "sagips/problem/rank_place.hpp"
 
 namespace sagips::optim {
@@ -29,19 +30,15 @@ struct Visit {
   double score = 0;              ///< what the solver minimises
 };
 
-/// What a solver found. Vectors hold all parameters in physical units; a fixed one has error 0.
-struct Solution {
-  std::vector<double> values;
-  std::vector<double> errors;  ///< empty: the method states none
-  std::string errors_from;     ///< where they come from: "covariance of the moments"
-  torch::Tensor covariance;    ///< [free, free], physical; undefined: the method gives none
-  double score = 0;            ///< what the solver minimised, at `values`
+/// What a solver found. No errors, or an undefined covariance: the method states none.
+struct Solution : Estimate {
+  std::string errors_from;  ///< where the errors come from: "covariance of the moments"
+  double score = 0;         ///< what the solver minimised, at `values`
   std::vector<GoodnessOfFit> goodness;
   std::int64_t evaluations = 0;  ///< of the pipeline at one parameter vector
   std::int64_t starts = 1;       ///< starting points tried
   double time_s = 0;
-  bool converged = true;              ///< false: stopped by a limit
-  std::vector<std::string> at_limit;  ///< parameters within 2 errors of an end of their range
+  bool converged = true;  ///< false: stopped by a limit
 };
 
 /// What a solver is given beside the problem.

@@ -1,8 +1,43 @@
 #include "sagips/optim/solvers.hpp"
 
-#include "sagips/optim/likelihood/likelihood_solver.hpp"
+#include <chrono>
+
+#include "sagips/core/error.hpp"
 
 namespace sagips::optim {
+
+namespace {
+
+/// The maximum-likelihood fit as a solver.
+/// throws: ConfigError for several ranks (each would fit its own share)
+class LikelihoodSolver final : public Solver {
+ public:
+  explicit LikelihoodSolver(FitConfig config) : config_(config) {}
+
+  Solution solve(const env::Environment& environment, const SolveContext& context) const override {
+    if (context.place.ranks > 1)
+      throw core::ConfigError("solve.method",
+                              "likelihood works on one rank. Start one, or use moments.");
+    using Clock = std::chrono::steady_clock;
+    const auto began = Clock::now();
+    const FitResult fit = fit_maximum_likelihood(environment, config_, context.seed);
+    Solution solution;
+    static_cast<Estimate&>(solution) = fit;
+    solution.errors_from = "inverse Hessian of -ln L";
+    solution.score = fit.negative_log_likelihood;
+    solution.evaluations = fit.evaluations;
+    solution.starts = fit.starts;
+    solution.time_s = std::chrono::duration<double>(Clock::now() - began).count();
+    if (context.observe)
+      context.observe({solution.time_s, solution.evaluations, solution.values, solution.score});
+    return solution;
+  }
+
+ private:
+  FitConfig config_;
+};
+
+}  // namespace
 
 void SolversConfig::fields(core::FieldList& list) {
   list.group("moments", moments, "weighted moment matching (solve.method=moments)");

@@ -97,11 +97,10 @@ std::uint32_t checksum_of(Json object) {
 void CheckpointConfig::fields(core::FieldList& list) {
   list.add("epochs", epochs, "epochs between checkpoints; 0: by time alone",
            core::Range::at_least(0));
-  list.add(
-      "minutes", minutes,
-      "wall-clock time between checkpoints [min]; 0: by epochs alone. Stops and the last epoch "
-      "write one, too; both 0: none, and what is stopped is over",
-      core::Range::at_least(0));
+  list.add("minutes", minutes,
+           "wall-clock time between checkpoints [min]; 0: by epochs alone. Stops and the last "
+           "epoch write one, too; both 0: none, and what is stopped is over",
+           core::Range::at_least(0));
   list.add("keep", keep, "complete checkpoints that are kept", core::Range::between(1, 1e6));
 }
 

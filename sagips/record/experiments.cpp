@@ -15,37 +15,22 @@
 #include "sagips/record/json.hpp"
 
 namespace sagips::record {
+
+void each_field(Either<ExperimentEstimate> auto& estimate, const auto& use) {
+  use("errors_from", estimate.errors_from);
+  use("values", estimate.values);
+  use("errors", estimate.errors);
+}
+
+void each_field(Either<Experiment> auto& experiment, const auto& use) {
+  use("experiment", experiment.number);
+  use("time_s", experiment.time_s);
+  use("core_s", experiment.core_s);
+  use("failure", experiment.failure);
+  use("estimates", experiment.estimates);
+}
+
 namespace {
-
-Json to_json(const Experiment& experiment) {
-  Json estimates = Json::array();
-  for (const ExperimentEstimate& one : experiment.estimates)
-    estimates.push_back(
-        {{"errors_from", one.errors_from}, {"values", one.values}, {"errors", one.errors}});
-  return {{"experiment", experiment.number},
-          {"time_s", experiment.time_s},
-          {"core_s", experiment.core_s},
-          {"failure", experiment.failure},
-          {"estimates", std::move(estimates)}};
-}
-
-std::vector<double> numbers(const Json& list) {
-  std::vector<double> values;
-  for (const Json& one : list) values.push_back(number(one));
-  return values;
-}
-
-Experiment experiment_from_json(const Json& object) {
-  Experiment experiment;
-  object.at("experiment").get_to(experiment.number);
-  experiment.time_s = number(object.at("time_s"));
-  experiment.core_s = number(object.at("core_s"));
-  object.at("failure").get_to(experiment.failure);
-  for (const Json& one : object.at("estimates"))
-    experiment.estimates.push_back({one.at("errors_from").get<std::string>(),
-                                    numbers(one.at("values")), numbers(one.at("errors"))});
-  return experiment;
-}
 
 void read_file_into(const std::string& path, std::map<std::int64_t, Experiment>& found) {
   const std::string content = core::read_file(path);
@@ -54,7 +39,8 @@ void read_file_into(const std::string& path, std::map<std::int64_t, Experiment>&
     const auto end = content.find('\n', start);
     if (end == std::string::npos) return;  // cut off
     try {
-      const Experiment one = experiment_from_json(Json::parse(content.substr(start, end - start)));
+      Experiment one;
+      read_into(one, Json::parse(content.substr(start, end - start)));
       const auto [before, is_new] = found.emplace(one.number, one);
       if (!is_new && !before->second.failure.empty()) before->second = one;
     } catch (const std::exception& error) {
@@ -88,7 +74,7 @@ void begin_new_line(int file, const std::string& path) {
 
 void append_experiment(const std::string& path, const Experiment& experiment) {
   const std::string line =
-      to_json(experiment).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+      json_of(experiment).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   const core::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (file.number() < 0) refuse(path);
   begin_new_line(file.number(), path);

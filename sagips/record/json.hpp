@@ -1,8 +1,10 @@
 #pragma once
 // For sources of this layer only: no public header shows the JSON library.
+#include <concepts>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "sagips/record/event.hpp"
@@ -11,21 +13,125 @@ namespace sagips::record {
 
 using Json = nlohmann::ordered_json;  // keeps the order in which keys were added
 
+// A record lists its members once for both directions, in a template `each_field(record, use)` that
+// stands in this namespace itself (in an unnamed one it would not be found). It calls
+//   use(key, member)         for what every file holds
+//   use.later(key, member)   for what older files lack
+//   use.known(key, member)   for what is left out where it is empty
+
+/// A record to be read, or a constant one to be written.
+template <class Given, class Record>
+concept Either = std::same_as<std::remove_const_t<Given>, Record>;
+
 /// JSON has no NaN: the library writes null for it.
 inline double number(const Json& value) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
-inline Json named_numbers_to_json(const std::vector<NamedNumber>& numbers) {
+template <class Value>
+Json json_of(const Value& value) {
+  return value;
+}
+
+inline Json json_of(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+inline Json json_of(const std::vector<NamedNumber>& numbers) {
   Json object = Json::object();
   for (const NamedNumber& entry : numbers) object[entry.name] = entry.value;
   return object;
 }
 
-inline std::vector<NamedNumber> named_numbers_from_json(const Json& object) {
-  std::vector<NamedNumber> numbers;
+class FieldWriter {
+ public:
+  explicit FieldWriter(Json& object) : object_(object) {}
+  template <class Value>
+  void operator()(const char* key, const Value& value) const {
+    object_[key] = json_of(value);
+  }
+  template <class Value>
+  void later(const char* key, const Value& value) const {
+    object_[key] = json_of(value);
+  }
+  template <class Value>
+  void known(const char* key, const Value& value) const {
+    if (const Json json = json_of(value); !json.empty()) object_[key] = json;
+  }
+
+ private:
+  Json& object_;
+};
+
+template <class Record>
+concept Described = requires(const Record& record, const FieldWriter& use) {
+  each_field(record, use);
+};
+
+template <Described Record>
+Json json_of(const Record& record) {
+  Json object = Json::object();
+  each_field(record, FieldWriter(object));
+  return object;
+}
+
+template <Described Record>
+Json json_of(const std::vector<Record>& records) {
+  Json list = Json::array();
+  for (const Record& record : records) list.push_back(json_of(record));
+  return list;
+}
+
+template <class Value>
+void read_into(Value& value, const Json& json) {
+  json.get_to(value);
+}
+
+inline void read_into(double& value, const Json& json) { value = number(json); }
+
+inline void read_into(std::optional<double>& value, const Json& json) {
+  if (!json.is_null()) value = json.get<double>();
+}
+
+inline void read_into(std::vector<double>& values, const Json& list) {
+  for (const Json& one : list) values.push_back(number(one));
+}
+
+inline void read_into(std::vector<NamedNumber>& numbers, const Json& object) {
   for (const auto& [name, value] : object.items()) numbers.push_back({name, number(value)});
-  return numbers;
+}
+
+class FieldReader {
+ public:
+  explicit FieldReader(const Json& object) : object_(object) {}
+  template <class Value>
+  void operator()(const char* key, Value& value) const {
+    read_into(value, object_.at(key));
+  }
+  template <class Value>
+  void later(const char* key, Value& value) const {
+    if (object_.contains(key)) read_into(value, object_.at(key));
+  }
+  template <class Value>
+  void known(const char* key, Value& value) const {
+    later(key, value);
+  }
+  void known(const char* key, std::optional<double>& value) const {
+    if (object_.contains(key)) value = number(object_.at(key));
+  }
+
+ private:
+  const Json& object_;
+};
+
+template <Described Record>
+void read_into(Record& record, const Json& object) {
+  each_field(record, FieldReader(object));
+}
+
+template <Described Record>
+void read_into(std::vector<Record>& records, const Json& list) {
+  for (const Json& one : list) read_into(records.emplace_back(), one);
 }
 
 }  // namespace sagips::record

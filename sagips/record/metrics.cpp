@@ -101,15 +101,12 @@ void MetricsWriter::flush() {
 }
 
 MetricsWriter::~MetricsWriter() {
-  if (!output_) return;
   try {
     output_->write_held_back();
   } catch (const core::StorageError&) {
     // The run is over and its results matter more than one line of metrics.
   }
 }
-
-MetricsWriter::MetricsWriter(MetricsWriter&&) noexcept = default;
 
 void MetricsWriter::operator()(const Event& event) {
   if (const auto* epoch = std::get_if<EpochDone>(&event)) {

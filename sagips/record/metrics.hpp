@@ -28,7 +28,6 @@ class MetricsWriter {
   explicit MetricsWriter(const std::string& path, double epoch_period_s = 0.25,
                          std::int64_t keep_bytes = 0);
   ~MetricsWriter();
-  MetricsWriter(MetricsWriter&&) noexcept;
   void operator()(const Event& event);
   std::int64_t bytes() const;  ///< of what has been written, a line that waits for its turn aside
   void flush();

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <thread>
 
 #include "sagips/core/config/config_difference.hpp"
-#include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
@@ -22,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> places{"run.folder", "run.name"};
-constexpr std::uintmax_t printed_bytes = 16 << 20;  // at either end of a file
 constexpr auto patience = std::chrono::seconds(3);
 
 double now_s() {
@@ -101,11 +97,12 @@ std::optional<OpenedRun> newest(const std::string& parent, const RunIdentity& id
 void check_changes(const std::string& folder, const std::vector<std::string>& changes,
                    Start start) {
   if (changes.empty() || start == Start::with_changes) return;
-  refuse(folder,
-         core::text("this run was begun with another config (it would no longer be what its config "
-                    "says): ",
-                    core::join(changes, "; "),
-                    ". Go on with the new values with --override, or choose another run.name."));
+  refuse(
+      folder,
+      core::text(
+          "this run was begun with another config (it would no longer be what its config says): ",
+          core::join(changes, "; "),
+          ". Go on with the new values with --override, or choose another run.name."));
 }
 
 // A launcher that is told to stop may be gone before its ranks: who starts again at once meets them.
@@ -137,13 +134,11 @@ OpenedRun named(const std::string& folder, const RunIdentity& identity, Start st
         directory && !read_run_record(folder) && is_empty_run(folder))  // still so
       return begin(std::move(*directory), identity);
   if (start == Start::fresh || !first_look || first_look->status == RunStatus::finished)
-    refuse(
-        folder,
-        core::text("a run of this name is already there (it would be overwritten). Choose "
-                   "another name, or none to get the time",
-                   start == Start::fresh && first_look ? "; without --fresh it is resumed unless "
-                                                         "it has finished."
-                                                       : "."));
+    refuse(folder, core::text("a run of this name is already there (it would be overwritten). "
+                              "Choose another name, or none to get the time",
+                              start == Start::fresh && first_look
+                                  ? "; without --fresh it is resumed unless it has finished."
+                                  : "."));
   if (first_look->command != identity.command)
     refuse(folder, core::text("this run was made by `sagips ", core::excerpt(first_look->command),
                               "` (`sagips ", identity.command,
@@ -180,28 +175,11 @@ const std::vector<std::string>& keys_beside_identity() {
   return keys;
 }
 
-std::string file_print(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::error_code problem;
-  const std::uintmax_t size = fs::file_size(path, problem);
-  if (!file || problem) return {};
-  const std::uintmax_t head = size > 2 * printed_bytes ? printed_bytes : size;
-  std::string bytes(head, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(head));
-  std::uint32_t checksum = core::crc32c(bytes);
-  if (head < size) {
-    file.seekg(-static_cast<std::streamoff>(head), std::ios::end);
-    file.read(bytes.data(), static_cast<std::streamsize>(head));
-    checksum = core::crc32c(bytes, checksum);
-  }
-  return file ? core::text(size, " bytes, checksum ", checksum) : std::string();
-}
-
 Start start_of(bool fresh, bool with_changes) {
   if (fresh && with_changes)
-    throw core::ConfigError("command line",
-                            "--fresh begins anew and --override goes on (they exclude each other). "
-                            "Leave one out.");
+    throw core::ConfigError(
+        "command line",
+        "--fresh begins anew and --override goes on (they exclude each other). Leave one out.");
   return fresh ? Start::fresh : with_changes ? Start::with_changes : Start::resume;
 }
 

@@ -12,16 +12,12 @@ struct RunIdentity {
   std::string workload;
   std::string command;           ///< "train"
   std::string effective_config;  ///< YAML; `keys_beside_identity` aside
-  std::string data{};            ///< `file_print` of what it reads; empty: nothing, or not known
+  std::string data{};  ///< what tells the events that it reads from others; empty: not known
 };
 
 /// Keys that may differ between a run and the command that goes on with it: where it lies, what is
 /// drawn and traced. Not `threads`, which changes the last bits and the times that studies compare.
 const std::vector<std::string>& keys_beside_identity();
-
-/// What tells a file's content from another's: its size and a checksum, of more than 32 MiB that of
-/// its first and last 16 MiB. Empty when it cannot be read.
-std::string file_print(const std::string& path);
 
 /// Whether the data of a run are known not to be those; the two, as a change is shown.
 bool has_other_data(const RunRecord& record, const RunIdentity& identity);

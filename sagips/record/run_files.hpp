@@ -16,29 +16,25 @@ inline constexpr RunFile config{"config.yaml", "every setting as used, defaults 
 inline constexpr RunFile status{"status.json",
                                 "which command made this run, and whether it has finished"};
 inline constexpr RunFile log{"log.txt", "what the run said, with times"};
-inline constexpr RunFile metrics{"metrics.jsonl",
-                                 "one JSON object a line for each epoch, evaluation "
-                                 "and warning; thinned in time"};
-inline constexpr RunFile results{"results.json",
-                                 "version, data, seed, end of the run and the final "
-                                 "table, for programs"};
+inline constexpr RunFile metrics{
+    "metrics.jsonl",
+    "one JSON object a line for each epoch, evaluation and warning; thinned in time"};
+inline constexpr RunFile results{
+    "results.json", "version, data, seed, end of the run and the final table, for programs"};
 inline constexpr RunFile summary{"summary.csv",
                                  "the final table, for spreadsheets: one row a parameter"};
-inline constexpr RunFile parameters{"parameters.npy",
-                                    "the generator's samples, physical units "
-                                    "[noise vectors, parameters]"};
-inline constexpr RunFile generator{"generator.npy",
-                                   "the trained generator's weights, one row a rank "
-                                   "(`sagips predict` reads it)"};
+inline constexpr RunFile parameters{
+    "parameters.npy", "the generator's samples, physical units [noise vectors, parameters]"};
+inline constexpr RunFile generator{
+    "generator.npy", "the trained generator's weights, one row a rank (`sagips predict` reads it)"};
 inline constexpr RunFile ranks{"ranks", "metrics of every other rank, as rank_0001.jsonl"};
 inline constexpr RunFile exchange{"exchange.csv",
                                   "what the exchange cost each rank: one row a rank"};
 inline constexpr RunFile visits{"visits.csv",
                                 "the best point so far over time: time [s], evaluations, score and "
                                 "parameters in physical units"};
-inline constexpr RunFile checkpoints{"checkpoints",
-                                     "what the same command needs to go on, with checksums; the "
-                                     "newest ones"};
+inline constexpr RunFile checkpoints{
+    "checkpoints", "what the same command needs to go on, with checksums; the newest ones"};
 inline constexpr RunFile snapshots{"snapshots",
                                    "generators and their predictions on the way, with their "
                                    "training time, as .safetensors; for residuals over time"};
@@ -55,18 +51,17 @@ inline constexpr RunFile closure{"closure.csv",
                                  "pulls and coverage of each parameter, for each kind of error"};
 inline constexpr RunFile experiments{"experiments",
                                      "what each closure experiment found, one JSON object a line"};
-inline constexpr RunFile convergence{"convergence.csv",
-                                     "residuals over training time, by variant: of each parameter, "
-                                     "with its spread; of simulated ranks over all parameters, "
-                                     "with the ranks' distance from each other"};
+inline constexpr RunFile convergence{
+    "convergence.csv",
+    "residuals over training time, by variant: of each parameter, with its spread; of simulated "
+    "ranks over all parameters, with the ranks' distance from each other"};
 inline constexpr RunFile scaling{"scaling.csv",
                                  "ranks, time, events a second and final distance of each variant"};
-inline constexpr RunFile simulated{"simulate.csv",
-                                   "one row a simulation: what its epochs took, simulated, and "
-                                   "what it sent"};
-inline constexpr RunFile cost{"cost.csv",
-                              "simulated exchanges against what cost() predicts, and whether they "
-                              "are more than 20 % apart"};
+inline constexpr RunFile simulated{
+    "simulate.csv", "one row a simulation: what its epochs took, simulated, and what it sent"};
+inline constexpr RunFile cost{
+    "cost.csv",
+    "simulated exchanges against what cost() predicts, and whether they are more than 20 % apart"};
 inline constexpr RunFile straggler{"straggler.csv",
                                    "what one slow rank does to the rates of the others"};
 inline constexpr RunFile simulations{"simulations", "job, result and output of each simulation"};

@@ -1,9 +1,9 @@
 #include "sagips/record/run_status.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cstdio>
-#include <iterator>
 #include <random>
+#include <utility>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
@@ -13,24 +13,19 @@
 namespace sagips::record {
 namespace {
 
-struct Word {
-  RunStatus status;
-  const char* word;
-};
-constexpr Word words[] = {{RunStatus::unfinished, "unfinished"},
-                          {RunStatus::stopped, "stopped"},
-                          {RunStatus::finished, "finished"},
-                          {RunStatus::failed, "failed"}};
+constexpr std::array words{
+    std::pair{RunStatus::unfinished, "unfinished"}, std::pair{RunStatus::stopped, "stopped"},
+    std::pair{RunStatus::finished, "finished"}, std::pair{RunStatus::failed, "failed"}};
+
+std::string to_word(RunStatus status) {
+  for (const auto& [known, word] : words)
+    if (known == status) return word;
+  return {};
+}
 
 std::string path_in(const std::string& folder) { return folder + "/" + run_files::status.name; }
 
 }  // namespace
-
-std::string to_word(RunStatus status) {
-  return std::find_if(std::begin(words), std::end(words),
-                      [&](const Word& known) { return known.status == status; })
-      ->word;
-}
 
 std::string draw_run_id() {
   std::random_device entropy;
@@ -58,9 +53,9 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
   try {
     const Json object = Json::parse(core::read_file(path_in(folder)));
     const auto word = object.at("status").get<std::string>();
-    for (const Word& known : words)
-      if (word == known.word)
-        return RunRecord{object.at("command").get<std::string>(), known.status,
+    for (const auto& [status, known] : words)
+      if (word == known)
+        return RunRecord{object.at("command").get<std::string>(), status,
                          object.at("started_s").get<double>(), object.at("id").get<std::string>(),
                          object.value("data", std::string())};
   } catch (const core::DataError&) {

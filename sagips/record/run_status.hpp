@@ -21,8 +21,6 @@ struct RunRecord {
   std::string data{};    ///< `RunIdentity::data`; empty: not known
 };
 
-std::string to_word(RunStatus status);
-
 /// A new `RunRecord::id`.
 std::string draw_run_id();
 

@@ -15,53 +15,45 @@ using State = StudyMember::State;
 constexpr std::array states{std::pair{State::pending, "pending"}, std::pair{State::done, "done"},
                             std::pair{State::failed, "failed"}};
 
-std::string word_of(State state) {
+}  // namespace
+
+static Json json_of(State state) {
   for (const auto& [known, word] : states)
     if (known == state) return word;
-  return {};
+  return nullptr;
 }
 
-State state_of(const std::string& word) {
-  for (const auto& [state, known] : states)
-    if (word == known) return state;
+static void read_into(State& state, const Json& json) {
+  const auto word = json.get<std::string>();
+  for (const auto& [known, its_word] : states)
+    if (word == its_word) {
+      state = known;
+      return;
+    }
   throw core::Error(core::text("the state '", core::excerpt(word), "' is none of its members'"));
 }
 
-Json to_json(const Study& study) {
-  Json variants = Json::array(), members = Json::array();
-  for (const StudyVariant& variant : study.variants)
-    variants.push_back({{"label", variant.label}, {"assignments", variant.assignments}});
-  for (const StudyMember& member : study.members)
-    members.push_back({{"name", member.name},
-                       {"variant", member.variant},
-                       {"varied", member.varied},
-                       {"folder", member.folder},
-                       {"state", word_of(member.state)},
-                       {"reason", member.reason}});
-  return {{"kind", study.kind},
-          {"workload", study.workload},
-          {"ranks", study.ranks},
-          {"variants", std::move(variants)},
-          {"members", std::move(members)}};
+void each_field(Either<StudyVariant> auto& variant, const auto& use) {
+  use("label", variant.label);
+  use("assignments", variant.assignments);
 }
 
-Study study_from_json(const Json& object) {
-  Study study;
-  object.at("kind").get_to(study.kind);
-  object.at("workload").get_to(study.workload);
-  object.at("ranks").get_to(study.ranks);
-  for (const Json& one : object.at("variants"))
-    study.variants.push_back({one.at("label").get<std::string>(),
-                              one.at("assignments").get<std::vector<std::string>>()});
-  for (const Json& one : object.at("members"))
-    study.members.push_back(
-        {one.at("name").get<std::string>(), one.at("variant").get<std::string>(),
-         one.at("varied").get<std::string>(), one.at("folder").get<std::string>(),
-         state_of(one.at("state").get<std::string>()), one.at("reason").get<std::string>()});
-  return study;
+void each_field(Either<StudyMember> auto& member, const auto& use) {
+  use("name", member.name);
+  use("variant", member.variant);
+  use("varied", member.varied);
+  use("folder", member.folder);
+  use("state", member.state);
+  use("reason", member.reason);
 }
 
-}  // namespace
+void each_field(Either<Study> auto& study, const auto& use) {
+  use("kind", study.kind);
+  use("workload", study.workload);
+  use("ranks", study.ranks);
+  use("variants", study.variants);
+  use("members", study.members);
+}
 
 std::vector<const StudyMember*> Study::done(const std::string& variant,
                                             const std::string& varied) const {
@@ -74,12 +66,14 @@ std::vector<const StudyMember*> Study::done(const std::string& variant,
 }
 
 std::string study_text(const Study& study) {
-  return to_json(study).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_of(study).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 Study parse_study(const std::string& text, const std::string& origin) {
   try {
-    return study_from_json(Json::parse(text));
+    Study study;
+    read_into(study, Json::parse(text));
+    return study;
   } catch (const std::exception& error) {
     throw core::DataError(origin, core::text("is no study of SAGIPS (", error.what(),
                                              "). Name the folder of an ensemble."));

@@ -40,16 +40,6 @@ const TypeEntry& entry(Type type) {
 }
 
 template <class Number>
-StoredTensor stored(Type type, std::span<const Number> values, std::vector<std::int64_t> shape) {
-  StoredTensor tensor{type, std::move(shape), {}};
-  tensor.bytes.assign(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-  if (tensor.size() != static_cast<std::int64_t>(values.size()))
-    throw core::Error(core::text("an array of ", values.size(), " numbers was given the shape of ",
-                                 tensor.size(), ". Report this."));
-  return tensor;
-}
-
-template <class Number>
 std::vector<double> as_double(const std::string& bytes) {
   std::vector<double> numbers(bytes.size() / sizeof(Number));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -113,11 +103,12 @@ void check_places(std::vector<Place> places, std::size_t size, const std::string
 }  // namespace
 
 StoredTensor StoredTensor::of(std::span<const float> values, std::vector<std::int64_t> shape) {
-  return stored(Type::f32, values, std::move(shape));
-}
-
-StoredTensor StoredTensor::of(std::span<const double> values, std::vector<std::int64_t> shape) {
-  return stored(Type::f64, values, std::move(shape));
+  StoredTensor tensor{Type::f32, std::move(shape), {}};
+  tensor.bytes.assign(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  if (tensor.size() != static_cast<std::int64_t>(values.size()))
+    throw core::Error(core::text("an array of ", values.size(), " numbers was given the shape of ",
+                                 tensor.size(), ". Report this."));
+  return tensor;
 }
 
 std::int64_t StoredTensor::size() const {

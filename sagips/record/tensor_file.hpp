@@ -16,7 +16,6 @@ struct StoredTensor {
   std::string bytes;
 
   static StoredTensor of(std::span<const float> values, std::vector<std::int64_t> shape);
-  static StoredTensor of(std::span<const double> values, std::vector<std::int64_t> shape);
   std::int64_t size() const;  ///< numbers
   /// Every number, whatever its type.
   std::vector<double> numbers() const;

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -32,6 +31,11 @@ enum ValueField : std::uint32_t { tag = 1, simple_value = 2 };
 enum SessionField : std::uint32_t { status = 1 };
 constexpr std::uint64_t session_start = 1;
 
+template <class Number>
+std::string raw(Number number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
 /// A protobuf message being written.
 /// source: protobuf.dev, "Encoding"
 class Message {
@@ -42,11 +46,11 @@ class Message {
   }
   void real(std::uint32_t field, double number) {
     varint(field << 3 | 1U);
-    raw(number);
+    content_ += raw(number);
   }
   void real32(std::uint32_t field, float number) {
     varint(field << 3 | 5U);
-    raw(number);
+    content_ += raw(number);
   }
   void bytes(std::uint32_t field, const std::string& content) {
     varint(field << 3 | 2U);
@@ -60,19 +64,8 @@ class Message {
     for (; number >= 0x80; number >>= 7) content_ += static_cast<char>(number | 0x80);
     content_ += static_cast<char>(number);
   }
-  template <class Number>
-  void raw(Number number) {
-    char bytes[sizeof number];
-    std::memcpy(bytes, &number, sizeof number);
-    content_.append(bytes, sizeof number);
-  }
   std::string content_;
 };
-
-template <class Number>
-std::string raw(Number number) {
-  return {reinterpret_cast<const char*>(&number), sizeof number};
-}
 
 // source: tensorflow/core/lib/hash/crc32c.h: rotated and shifted, so that a checksum of data that
 // hold checksums stays one
@@ -209,15 +202,12 @@ TensorBoardWriter::TensorBoardWriter(const std::string& folder, std::int64_t fir
 }
 
 TensorBoardWriter::~TensorBoardWriter() {
-  if (!output_) return;
   try {
     output_->write_held_back();
   } catch (const core::StorageError&) {
     // The run is over and its results matter more than one point of a curve.
   }
 }
-
-TensorBoardWriter::TensorBoardWriter(TensorBoardWriter&&) noexcept = default;
 
 void TensorBoardWriter::operator()(const Event& event) {
   if (const auto* epoch = std::get_if<EpochDone>(&event)) {

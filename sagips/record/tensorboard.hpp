@@ -21,7 +21,6 @@ class TensorBoardWriter {
   TensorBoardWriter(const std::string& folder, std::int64_t first_epoch,
                     double epoch_period_s = 0.25);
   ~TensorBoardWriter();
-  TensorBoardWriter(TensorBoardWriter&&) noexcept;
   void operator()(const Event& event);
 
  private:

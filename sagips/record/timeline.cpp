@@ -41,11 +41,6 @@ void Timeline::stop() {
   stopped_ = true;
 }
 
-std::size_t Timeline::spans() const {
-  const std::lock_guard lock(mutex_);
-  return entries_.size();
-}
-
 void Timeline::write(const std::string& path) const {
   const std::lock_guard lock(mutex_);
   ordered_json events = ordered_json::array();

@@ -22,7 +22,6 @@ class Timeline final : public core::Tracer {
   void add(const char* name, Clock::time_point begin, Clock::time_point end) override;
   /// From when on spans are left out: the run goes on, the trace is long enough.
   void stop();
-  std::size_t spans() const;
 
   /// throws: StorageError
   void write(const std::string& path) const;

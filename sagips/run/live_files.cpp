@@ -1,6 +1,7 @@
 #include "sagips/run/live_files.hpp"
 
 #include <cstdio>
+#include <utility>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -8,10 +9,69 @@
 
 namespace sagips::run {
 
+namespace {
+constexpr double metrics_period_s = 0.25;  // of epochs in the metrics
+}
+
 std::string file_of_rank(int rank, const std::string& extension) {
   char name[32];
   std::snprintf(name, sizeof(name), "rank_%04d.", rank);
   return name + extension;
+}
+
+void LastingMetrics::operator()(const record::Event& event) {
+  if (lost_ && !std::holds_alternative<record::Evaluated>(event)) return;  // try now and then
+  try {
+    if (!writer_) writer_.emplace(path_, metrics_period_s, bytes_);
+    (*writer_)(event);
+    if (lost_) writer_->flush();
+    bytes_ = writer_->bytes();
+    lost_ = false;
+  } catch (const core::Error& problem) {
+    lose(problem.what());
+  }
+}
+
+// Whoever is warned may come back here with the warning as an event.
+void LastingMetrics::lose(const std::string& problem) {
+  const bool is_first = !std::exchange(lost_, true);
+  writer_.reset();
+  if (is_first) warn_(problem);
+}
+
+void LastingMetrics::state(nn::StateList& list) {
+  if (list.gives() && writer_) {
+    try {
+      writer_->flush();
+    } catch (const core::StorageError& problem) {
+      lose(problem.what());
+    }
+  }
+  list.field("bytes", bytes_);
+  if (!list.gives()) writer_.reset();  // the next event cuts the file there
+}
+
+void SnapshotWriter::write(std::int64_t epoch, double time_s) {
+  if (epoch == last_epoch_) return;
+  last_epoch_ = epoch;
+  last_part_ = part_(epoch);
+  record::Snapshot snapshot = now_();
+  snapshot.epoch = epoch;
+  snapshot.time_s = time_s;
+  try {
+    record::write_snapshot(folder_, snapshot);
+  } catch (const core::StorageError& error) {
+    log_.warning(core::text("epoch ", epoch, ": no snapshot: ", error.what()));
+  }
+}
+
+// The last evaluation comes before the end of the run, whatever ends it.
+void SnapshotWriter::operator()(const record::Event& event) {
+  if (const auto* evaluated = std::get_if<record::Evaluated>(&event)) {
+    if (part_(evaluated->epoch) > last_part_) write(evaluated->epoch, evaluated->time_s);
+  } else if (const auto* finished = std::get_if<record::RunFinished>(&event)) {
+    if (finished->epochs > 0 && finished->complete) write(finished->epochs, finished->time_s);
+  }
 }
 
 LiveFiles::LiveFiles(const Job& job, const comm::Ranks& ranks, optim::Gan& gan,

@@ -109,14 +109,15 @@ void ManyRanks::look(std::int64_t epoch, std::size_t rank, double time_s, optim:
   const torch::NoGradGuard no_grad;
   const torch::Tensor mean =
       gan.predict(job_.settings.evaluation.samples).to(torch::kFloat64).mean(0).contiguous();
-  Sight sight{time_s, {}};
-  for (const Target& target : targets_) sight.values.push_back(mean[target.place].item<double>());
+  RankPrediction prediction{time_s, {}};
+  for (const Target& target : targets_)
+    prediction.values.push_back(mean[target.place].item<double>());
   const auto weights = gan.generator().shared_weights();
   const std::scoped_lock lock(mutex_);
   Evaluation& evaluation = evaluations_[epoch];
-  evaluation.sights.resize(ranks_);
+  evaluation.predictions.resize(ranks_);
   evaluation.weights.resize(ranks_);
-  evaluation.sights[rank] = std::move(sight);
+  evaluation.predictions[rank] = std::move(prediction);
   evaluation.weights[rank].assign(weights.begin(), weights.end());
   if (++evaluation.seen == static_cast<int>(ranks_)) settle(evaluation);
 }
@@ -143,7 +144,7 @@ void ManyRanks::note_end(const train::RankExchange& exchange, std::int64_t epoch
 
 void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& clock) {
   comm::Ranks ranks(communicator);
-  ranks.patience().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
+  ranks.timeout().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
   TrainingSetup setup = this->setup({ranks.rank(), ranks.size()});
   setup.loop.engine.threads = 1;  // ranks take turns
   take_targets(setup.environment.parameters);
@@ -176,14 +177,15 @@ record::SimulatedCourse::Point ManyRanks::point(std::int64_t epoch,
   record::SimulatedCourse::Point point;
   point.epoch = epoch;
   std::vector<double> times, all;
-  for (const Sight& sight : evaluation.sights) times.push_back(sight.time_s);
+  for (const RankPrediction& prediction : evaluation.predictions)
+    times.push_back(prediction.time_s);
   std::sort(times.begin(), times.end());
   point.time_s = analysis::quantile(times, 0.5);
   point.last_s = times.back();
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     std::vector<double> residuals;
-    for (const Sight& sight : evaluation.sights)
-      residuals.push_back((targets_[i].truth - sight.values[i]) / targets_[i].truth);
+    for (const RankPrediction& prediction : evaluation.predictions)
+      residuals.push_back((targets_[i].truth - prediction.values[i]) / targets_[i].truth);
     const double mean = analysis::mean(residuals);
     point.first.push_back(residuals.front());
     point.mean.push_back(mean);

@@ -41,12 +41,12 @@ class ManyRanks {
 
  private:
   /// What one rank saw at one evaluation.
-  struct Sight {
+  struct RankPrediction {
     double time_s = 0;
     std::vector<double> values;  ///< mean predictions of the parameters that are compared
   };
   struct Evaluation {
-    std::vector<Sight> sights;                ///< by rank
+    std::vector<RankPrediction> predictions;  ///< by rank
     std::vector<std::vector<float>> weights;  ///< by rank, until all are there
     int seen = 0;
     double consensus_distance = 0;

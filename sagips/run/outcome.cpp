@@ -208,10 +208,6 @@ std::string goodness_text(const record::GoodnessResult& one) {
   return line + core::text(", p = ", core::significant(one.p_value, 3));
 }
 
-}  // namespace
-
-namespace {
-
 optim::Solution by_moments(const Job& job, const env::Environment& environment,
                            const std::vector<double>& values) {
   optim::SolveContext context;

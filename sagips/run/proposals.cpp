@@ -7,25 +7,13 @@
 
 namespace sagips::run {
 
-namespace {
-
-void write(const std::string& path, const torch::Tensor& values) {
-  const torch::Tensor dense = values.to(torch::kCPU, torch::kFloat32).contiguous();
-  std::vector<std::size_t> shape(dense.sizes().begin(), dense.sizes().end());
+void write_rows(const std::string& path, const torch::Tensor& rows) {
+  const torch::Tensor dense = rows.to(torch::kCPU, torch::kFloat32).contiguous();
+  const std::vector<std::size_t> shape(dense.sizes().begin(), dense.sizes().end());
   core::write_npy(
       path,
       std::span<const float>(dense.data_ptr<float>(), static_cast<std::size_t>(dense.numel())),
       shape);
-}
-
-}  // namespace
-
-void write_proposals(const std::string& path, const torch::Tensor& proposals) {
-  write(path, proposals);
-}
-
-void write_generators(const record::RunDirectory& folder, const torch::Tensor& weights) {
-  write(folder.file(record::run_files::generator.name), weights);
 }
 
 torch::Tensor read_generators(const std::string& run, const nn::Replica& generator) {

@@ -1,7 +1,6 @@
 #include "sagips/run/rank_agreement.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -62,13 +61,8 @@ void check_agreement(comm::Ranks& ranks, const std::string& effective_config) {
     throw core::ConfigError("command line",
                             "this rank runs another program than rank 0 (results would mix two "
                             "versions). Start all ranks from the same installation.");
-  std::vector<std::byte> first(effective_config.size());
-  if (!effective_config.empty())
-    std::memcpy(first.data(), effective_config.data(), effective_config.size());
-  ranks.broadcast(first);
-  const std::string of_first(reinterpret_cast<const char*>(first.data()), first.size());
-  const bool differs = of_first != effective_config;
-  if (differs)
+  const std::string of_first = ranks.broadcast(effective_config);
+  if (of_first != effective_config)
     throw core::ConfigError("command line",
                             core::text("this rank has another config than rank 0: ",
                                        first_difference(effective_config, of_first),

@@ -1,74 +1,72 @@
 #include "sagips/run/rank_summary.hpp"
 
 #include <algorithm>
-#include <array>
+#include <span>
+#include <type_traits>
 
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/train/gather.hpp"
 
 namespace sagips::run {
 
 namespace {
 
-// A row as numbers, in the order of the columns of exchange.csv.
-constexpr std::array columns{"rank",      "epochs",   "time_s",     "events_per_second",
-                             "calls",     "messages", "bytes",      "exposed_s",
-                             "waiting_s", "hidden_s", "used",       "dropped",
-                             "missing",   "age_mean", "age_maximum"};
-using Numbers = std::array<double, columns.size()>;
-
-Numbers numbers_of(const RankRow& row) {
-  const auto number = [](std::int64_t value) { return static_cast<double>(value); };
-  const record::Exchanged& e = row.exchange;
-  return {number(row.rank),  number(row.epochs), row.time_s,      row.events_per_second,
-          number(e.calls),   number(e.messages), number(e.bytes), e.exposed_s,
-          e.waiting_s,       e.hidden_s,         number(e.used),  number(e.dropped),
-          number(e.missing), e.age_mean,         e.age_maximum};
+// The columns of exchange.csv in their order.
+// use: name, member
+template <class Row, class Use>
+void each_column(Row& row, const Use& use) {
+  auto& exchange = row.exchange;
+  use("rank", row.rank);
+  use("epochs", row.epochs);
+  use("time_s", row.time_s);
+  use("events_per_second", row.events_per_second);
+  use("calls", exchange.calls);
+  use("messages", exchange.messages);
+  use("bytes", exchange.bytes);
+  use("exposed_s", exchange.exposed_s);
+  use("waiting_s", exchange.waiting_s);
+  use("hidden_s", exchange.hidden_s);
+  use("used", exchange.used);
+  use("dropped", exchange.dropped);
+  use("missing", exchange.missing);
+  use("age_mean", exchange.age_mean);
+  use("age_maximum", exchange.age_maximum);
 }
 
-RankRow row_of(const Numbers& numbers, const std::string& exchange) {
-  const auto whole = [&](std::size_t i) { return static_cast<std::int64_t>(numbers[i]); };
-  RankRow row{static_cast<int>(numbers[0]), whole(1), numbers[2], numbers[3], {}};
-  record::Exchanged& e = row.exchange;
-  e.exchange = exchange;
-  e.calls = whole(4);
-  e.messages = whole(5);
-  e.bytes = whole(6);
-  e.exposed_s = numbers[7];
-  e.waiting_s = numbers[8];
-  e.hidden_s = numbers[9];
-  e.used = whole(10);
-  e.dropped = whole(11);
-  e.missing = whole(12);
-  e.age_mean = numbers[13];
-  e.age_maximum = numbers[14];
-  return row;
+std::vector<double> numbers_of(const RankRow& row) {
+  std::vector<double> numbers;
+  each_column(row, [&](const char*, auto value) { numbers.push_back(static_cast<double>(value)); });
+  return numbers;
 }
 
 }  // namespace
 
 std::vector<RankRow> gather_rows(comm::Ranks& ranks, const RankRow& own) {
-  Numbers mine = numbers_of(own);
-  std::vector<Numbers> all(static_cast<std::size_t>(ranks.size()));
+  const std::vector<double> mine = numbers_of(own);
+  std::vector<double> all(mine.size() * static_cast<std::size_t>(ranks.size()));
   ranks.communicator().all_gather(std::as_bytes(std::span(mine)),
                                   std::as_writable_bytes(std::span(all)));
   std::vector<RankRow> rows;
-  if (ranks.is_first())
-    for (const Numbers& numbers : all) rows.push_back(row_of(numbers, own.exchange.exchange));
+  if (!ranks.is_first()) return rows;
+  for (auto number = all.begin(); number != all.end();) {
+    RankRow& row = rows.emplace_back();
+    row.exchange.exchange = own.exchange.exchange;
+    each_column(row, [&](const char*, auto& value) {
+      value = static_cast<std::remove_reference_t<decltype(value)>>(*number++);
+    });
+  }
   return rows;
 }
 
 void write_rank_rows(const std::string& path, const std::vector<RankRow>& rows) {
-  std::string content;
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    content += core::text(i > 0 ? "," : "", columns[i]);
-  content += '\n';
+  std::vector<std::string> names;
+  const RankRow any;
+  each_column(any, [&](const char* name, auto) { names.push_back(name); });
+  std::string content = core::join(names, ",") + "\n";
   for (const RankRow& row : rows) {
-    const Numbers numbers = numbers_of(row);
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      content += core::text(i > 0 ? "," : "", core::round_trip(numbers[i]));
-    content += '\n';
+    std::vector<std::string> cells;
+    for (const double number : numbers_of(row)) cells.push_back(core::round_trip(number));
+    content += core::join(cells, ",") + "\n";
   }
   core::write_file(path, content);
 }

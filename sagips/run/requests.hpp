@@ -6,12 +6,10 @@ namespace sagips::run {
 /// What somebody outside asks of a computation while it runs. Each is called often, by one thread.
 struct Requests {
   std::function<bool()> stop = [] { return false; };
-  std::function<double()> stop_age_s = [] {
-    return 0.0;
-  };  ///< since it was asked to stop; 0: it was not
-  std::function<bool()> checkpoint = [] {
-    return false;
-  };  ///< true once for each time it is asked for
+  /// Since it was asked to stop; 0: it was not.
+  std::function<double()> stop_age_s = [] { return 0.0; };
+  /// True once for each time it is asked for.
+  std::function<bool()> checkpoint = [] { return false; };
 };
 
 }  // namespace sagips::run

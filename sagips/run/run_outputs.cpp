@@ -19,16 +19,6 @@ int kinds_of_ranks(const Job& job) {
   return static_cast<int>(problem::channels_in_use(*job.workload, job.settings.data).size());
 }
 
-// Rank 0 makes the folder, all know its path.
-std::string announce(comm::Ranks& ranks, const std::string& path) {
-  std::vector<std::byte> bytes;
-  for (const char letter : path) bytes.push_back(static_cast<std::byte>(letter));
-  ranks.broadcast(bytes);
-  std::string announced;
-  for (const std::byte letter : bytes) announced.push_back(static_cast<char>(letter));
-  return announced;
-}
-
 }  // namespace
 
 RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start,
@@ -48,8 +38,8 @@ RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start,
     if (job.settings.run.tensorboard) folder_->folder(record::run_files::tensorboard.name);
     if (job.settings.loop.timeline > 0) folder_->folder(record::run_files::timeline.name);
   }
-  path_ = announce(ranks, folder_ ? folder_->path() : std::string());
-  run_id_ = announce(ranks, folder_ ? record::read_run_record(path_).value().id : std::string());
+  path_ = ranks.broadcast(folder_ ? folder_->path() : std::string());  // all know rank 0's
+  run_id_ = ranks.broadcast(folder_ ? record::read_run_record(path_).value().id : std::string());
 }
 
 Beginning RunOutputs::beginning() const {
@@ -122,8 +112,8 @@ record::Results RunOutputs::write(const env::Environment& environment, const env
   const record::Results results = this->results(environment, all, training, rows);
   record::write_results_json(folder_->file(record::run_files::results.name), results);
   record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
-  write_proposals(folder_->file(record::run_files::parameters.name), proposals);
-  write_generators(*folder_, weights);
+  write_rows(folder_->file(record::run_files::parameters.name), proposals);
+  write_rows(folder_->file(record::run_files::generator.name), weights);
   if (ranks_.size() > 1) write_rank_rows(folder_->file(record::run_files::exchange.name), rows);
   timing_.begin("figures");
   if (job_.settings.run.figures && !training.failure)  // they need pipelines that work

@@ -11,7 +11,7 @@ std::string write_run_report(const std::string& folder, core::Log& log) {
   log.flush();
   const std::string path = core::text(folder, "/", record::run_files::report.name);
   try {
-    core::write_file(path, analysis::report::report_page({.folders = {folder}}));
+    core::write_file(path, analysis::report::report_page({folder}));
     return path;
   } catch (const std::exception& problem) {
     log.warning(core::text("no report: ", problem.what()));

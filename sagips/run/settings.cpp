@@ -33,8 +33,7 @@ void Settings::fields(core::FieldList& list) {
   list.add("device", device, "where tensors live: cpu");
   list.add("threads", threads,
            "threads that share an epoch's tiles; 0: OMP_NUM_THREADS, else the cores the process "
-           "may use, "
-           "divided among the ranks that share them",
+           "may use, divided among the ranks that share them",
            core::Range::between(0, 4096));
   list.group("run", run, "the run folder");
   list.group("data", data.data, "measured events");

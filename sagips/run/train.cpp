@@ -13,8 +13,7 @@
 #include "sagips/run/timing.hpp"
 #include "sagips/run/training.hpp"
 #include "sagips/run/training_setup.hpp"
-#include "sagips/train/add_up.hpp"
-#include "sagips/train/gather.hpp"
+#include "sagips/train/collectives.hpp"
 
 namespace sagips::run {
 
@@ -142,7 +141,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   job.settings.loop.check();  // before anything is made
   check_fading(job);
   check_agreement(ranks, job.effective_config);
-  ranks.patience().set_config(
+  ranks.timeout().set_config(
       {.timeout_s = job.settings.ranks.timeout_s, .alarmed = options.requests.stop});
   nn::device_from_name(job.settings.device);
   const int threads = set_threads(job, ranks, log);
@@ -198,7 +197,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
                  : finished.complete || !job.settings.checkpoints.are_written()
                      ? record::RunStatus::finished  // what has no checkpoint cannot go on
                      : record::RunStatus::stopped);
-  training.accord->part();
+  training.agreement->part();
   results.complete = finished.complete;
   results.failure = training.failure;
   return results;

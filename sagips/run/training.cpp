@@ -5,11 +5,10 @@
 #include <optional>
 
 #include "sagips/core/text.hpp"
+#include "sagips/record/event_json.hpp"
 #include "sagips/record/run_files.hpp"
-#include "sagips/run/lasting_metrics.hpp"
 #include "sagips/run/live_files.hpp"
 #include "sagips/run/rank_evaluation.hpp"
-#include "sagips/run/training_watch.hpp"
 #include "sagips/train/checkpoint/checkpointer.hpp"
 
 namespace sagips::run {
@@ -29,6 +28,52 @@ bool everybody(comm::Ranks& ranks, bool here) {
 record::CheckpointStore store_of(const Job& job, const Beginning& beginning) {
   return {core::text(beginning.folder, "/", record::run_files::checkpoints.name), beginning.run_id,
           job.settings.checkpoints.keep};
+}
+
+void evaluation_state(nn::StateList& list, const std::string& name, record::Evaluated& evaluated) {
+  std::string words = record::event_to_json(evaluated);
+  list.field(name, words);
+  if (!list.gives()) evaluated = std::get<record::Evaluated>(record::event_from_json(words));
+}
+
+// Keeps what the final table needs; `kept` may hold what a run saw before a restart.
+record::Observer keeper(TrainingRecord& kept) {
+  return [&kept](const record::Event& event) {
+    if (const auto* evaluated = std::get_if<record::Evaluated>(&event)) {
+      if (kept.first.parameters.empty()) kept.first = *evaluated;
+      kept.last = *evaluated;
+    }
+    if (const auto* finished = std::get_if<record::RunFinished>(&event)) kept.finished = *finished;
+  };
+}
+
+record::Observer warner(core::Log& log) {
+  return [&log](const record::Event& event) {
+    if (const auto* warning = std::get_if<record::Warning>(&event))
+      log.warning(core::text("epoch ", warning->epoch, ": ", warning->message));
+  };
+}
+
+// Counts epochs, time and synthetic events analysed in this rank's training time.
+record::Observer counter(RankRow& row) {
+  return [&row](const record::Event& event) {
+    if (const auto* epoch = std::get_if<record::EpochDone>(&event)) {
+      const double events = row.events_per_second * row.time_s +
+                            epoch->events_per_second * (epoch->time_s - row.time_s);
+      row.epochs = epoch->epoch;
+      row.time_s = epoch->time_s;
+      row.events_per_second = row.time_s > 0 ? events / row.time_s : 0;
+    }
+  };
+}
+
+// What these need to go on after a restart.
+void watch_state(nn::StateList& list, TrainingRecord& kept, RankRow& row) {
+  evaluation_state(list, "first_evaluation", kept.first);
+  evaluation_state(list, "last_evaluation", kept.last);
+  list.field("row.epochs", row.epochs);
+  list.field("row.time_s", row.time_s);
+  list.field("row.events_per_second", row.events_per_second);
 }
 
 /// One rank's training: who looks on, what a resumed run needs of each, and the loop.
@@ -57,9 +102,9 @@ class TrainingRun {
         checkpoints_(ranks, store_of(job, beginning),
                      {.info = [&log](const std::string& line) { log.info(line); },
                       .warning = [this](const std::string& line) { warn(line); }}) {
-    training_.accord = std::make_unique<train::Accord>(ranks, exchange.waits());
+    training_.agreement = std::make_unique<train::StopAgreement>(ranks, exchange.waits());
     checkpointer_.emplace(
-        ranks, job.settings.checkpoints, exchange.waits(), *training_.accord, checkpoints_,
+        ranks, job.settings.checkpoints, exchange.waits(), *training_.agreement, checkpoints_,
         train::Checkpointer::Signals{[this] { return interrupted(); }, requests.checkpoint},
         [this](nn::StateList& list) { state(list); });
   }
@@ -72,7 +117,7 @@ class TrainingRun {
 
  private:
   void set_alarm(std::function<bool()> alarmed) {
-    ranks_.patience().set_config(
+    ranks_.timeout().set_config(
         {.timeout_s = job_.settings.ranks.timeout_s, .alarmed = std::move(alarmed)});
   }
   train::Loop::Callbacks callbacks();
@@ -138,7 +183,7 @@ void TrainingRun::take(train::Restored restored) {
 // The launcher may be ending the job because a rank died.
 bool TrainingRun::interrupted() {
   if (!requests_.stop()) return false;
-  if (ranks_.size() > 1) ranks_.patience().check_deaths();
+  if (ranks_.size() > 1) ranks_.timeout().check_deaths();
   return true;
 }
 

@@ -12,8 +12,8 @@
 #include "sagips/run/requests.hpp"
 #include "sagips/run/settings.hpp"
 #include "sagips/run/training_setup.hpp"
-#include "sagips/train/checkpoint/accord.hpp"
 #include "sagips/train/checkpoint/restore.hpp"
+#include "sagips/train/checkpoint/stop_agreement.hpp"
 #include "sagips/train/evaluate.hpp"
 #include "sagips/train/rank_exchange.hpp"
 
@@ -23,7 +23,7 @@ namespace sagips::run {
 struct Training {
   TrainingRecord record;  ///< of the mean over ranks, on rank 0
   RankRow row;
-  std::unique_ptr<train::Accord> accord;  ///< `part` lets the ranks go
+  std::unique_ptr<train::StopAgreement> agreement;  ///< `part` lets the ranks go
   /// What ended it before its time, on one rank; the networks are those of the last good update.
   std::exception_ptr failure;
   /// A request ended it in the middle of an epoch and the ranks no longer wait for each other: the

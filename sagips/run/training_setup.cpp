@@ -1,5 +1,6 @@
 #include "sagips/run/training_setup.hpp"
 
+#include "sagips/nn/device.hpp"
 #include "sagips/optim/gan/warm_start.hpp"
 
 namespace sagips::run {

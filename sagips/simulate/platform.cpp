@@ -5,7 +5,6 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/simulate/platform_fault.hpp"
 
 namespace sagips::simulate {
 namespace {
@@ -61,10 +60,15 @@ double cables_of(const PlatformConfig& platform) {
 
 using Fault = std::optional<PlatformFault>;
 
+// The message begins with the key.
+template <class... Parts>
+PlatformFault fault_at(const std::string& key, const Parts&... parts) {
+  return {key, text(key, parts...)};
+}
+
 Fault below_one(const std::string& key, std::int64_t value) {
   if (value >= 1) return {};
-  return PlatformFault{key,
-                       text(key, " is ", value, " (a cluster has one at least). Set 1 or more.")};
+  return fault_at(key, " is ", value, " (a cluster has one at least). Set 1 or more.");
 }
 
 Fault below_one(const std::string& key, const std::vector<std::int64_t>& values) {
@@ -76,14 +80,11 @@ Fault below_one(const std::string& key, const std::vector<std::int64_t>& values)
 Fault fault_of(const std::string& name, const LinkConfig& link) {
   // written so that NaN fails, too
   if (!(link.bandwidth > 0))
-    return PlatformFault{name + ".bandwidth",
-                         text(name, ".bandwidth is ", link.bandwidth,
-                              " (a message would never arrive). Set bytes/s above 0.")};
+    return fault_at(name + ".bandwidth", " is ", link.bandwidth,
+                    " (a message would never arrive). Set bytes/s above 0.");
   if (!(link.latency_s >= 0))
-    return PlatformFault{
-        name + ".latency_s",
-        text(name, ".latency_s is ", link.latency_s,
-             " (a message would arrive before it is sent). Set seconds, 0 or more.")};
+    return fault_at(name + ".latency_s", " is ", link.latency_s,
+                    " (a message would arrive before it is sent). Set seconds, 0 or more.");
   return {};
 }
 
@@ -98,19 +99,18 @@ Fault fault_of(const DragonflyConfig& dragonfly) {
   // SimGrid hangs the cable to group g on router g of the first chassis, and routes wrongly or
   // crashes where there is none.
   if (dragonfly.groups > dragonfly.routers)
-    return PlatformFault{
-        "dragonfly.groups",
-        text("dragonfly.groups is ", dragonfly.groups, " and dragonfly.routers ", dragonfly.routers,
-             " (each group has its cable on a router of its own, in SimGrid). Take as many routers "
-             "a chassis as groups, or more.")};
+    return fault_at("dragonfly.groups", " is ", dragonfly.groups, " and dragonfly.routers ",
+                    dragonfly.routers,
+                    " (each group has its cable on a router of its own, in SimGrid). Take as many "
+                    "routers a chassis as groups, or more.");
   return {};
 }
 
 Fault fault_of(const FatTreeConfig& tree) {
   if (tree.down.empty())
-    return PlatformFault{"fat_tree.down",
-                         "fat_tree.down is empty (no switch, no node). List the children of a "
-                         "switch, level by level."};
+    return fault_at(
+        "fat_tree.down",
+        " is empty (no switch, no node). List the children of a switch, level by level.");
   if (tree.up.size() != tree.down.size() || tree.cables.size() != tree.down.size())
     return PlatformFault{
         tree.up.size() != tree.down.size() ? "fat_tree.up" : "fat_tree.cables",
@@ -138,14 +138,13 @@ Fault fault_of_topology(const PlatformConfig& platform) {
 Fault fault_of_costs(const PlatformConfig& platform) {
   const CopyConfig& copy = platform.gpu_copy;
   if (!(copy.latency_s >= 0) || !(copy.bandwidth >= 0))
-    return PlatformFault{"gpu_copy", "gpu_copy is negative. Set seconds and bytes/s, 0 or more."};
+    return fault_at("gpu_copy", " is negative. Set seconds and bytes/s, 0 or more.");
   if (copy.latency_s > 0 && copy.bandwidth == 0)
-    return PlatformFault{"gpu_copy.latency_s",
-                         "gpu_copy.latency_s is set and gpu_copy.bandwidth is 0 (copies cost "
-                         "nothing then). Set both, or neither."};
+    return fault_at("gpu_copy.latency_s",
+                    " is set and gpu_copy.bandwidth is 0 (copies cost nothing then). Set both, or "
+                    "neither.");
   if (!(platform.memory_bandwidth >= 0))
-    return PlatformFault{"memory_bandwidth",
-                         "memory_bandwidth is negative. Set bytes/s, 0 or more."};
+    return fault_at("memory_bandwidth", " is negative. Set bytes/s, 0 or more.");
   return {};
 }
 
@@ -158,8 +157,7 @@ Fault fault_of(const PlatformConfig& platform) {
     return PlatformFault{"topology",
                          text("the platform has ", core::significant(cables_of(platform), 3),
                               " cables (more than ", core::significant(most_cables, 3),
-                              " need more memory than a computer has). Describe a "
-                              "smaller one.")};
+                              " need more memory than a computer has). Describe a smaller one.")};
   // One node has no cables.
   if (platform.topology != Topology::one_node)
     if (Fault fault = fault_of("network", platform.network)) return fault;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,11 +68,15 @@ struct PlatformConfig {
   void check(std::int64_t ranks) const;
 };
 
-/// The platforms that travel inside the program: "polaris", "fat_tree", "ethernet", "one_node".
-std::vector<std::string> known_platforms();
-/// The text of a shipped one, for users to copy and edit. throws: ConfigError
-std::string platform_text(const std::string& name);
-/// By name, or a file of the same form. throws: ConfigError with what, where, what to do
+/// The first key of a platform that no cluster can have, and why; for who knows where it was set.
+struct PlatformFault {
+  std::string key;      ///< dotted, "network.bandwidth"
+  std::string message;  ///< names the key, too
+};
+std::optional<PlatformFault> fault_of(const PlatformConfig& platform);
+
+/// One that travels inside the program, by name ("polaris", "fat_tree", "ethernet", "one_node"), or a
+/// file of the same form. throws: ConfigError with what, where, what to do
 PlatformConfig read_platform(const std::string& name_or_file);
 
 }  // namespace sagips::simulate

@@ -4,7 +4,6 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/simulate/platform.hpp"
-#include "sagips/simulate/platform_fault.hpp"
 #include "sagips/simulate/shipped_platforms.hpp"
 
 namespace sagips::simulate {
@@ -30,6 +29,12 @@ const Shipped* find(const std::string& name) {
   for (const Shipped& platform : shipped)
     if (platform.name == name) return &platform;
   return nullptr;
+}
+
+std::vector<std::string> known_platforms() {
+  std::vector<std::string> names;
+  for (const Shipped& platform : shipped) names.emplace_back(platform.name);
+  return names;
 }
 
 std::string how_to_name_one(const std::string& name) {
@@ -83,18 +88,6 @@ PlatformConfig platform_from(const ConfigDocument& document, const std::string& 
 }
 
 }  // namespace
-
-std::vector<std::string> known_platforms() {
-  std::vector<std::string> names;
-  for (const Shipped& platform : shipped) names.emplace_back(platform.name);
-  return names;
-}
-
-std::string platform_text(const std::string& name) {
-  const Shipped* const known = find(name);
-  if (!known) throw ConfigError(name, how_to_name_one(name));
-  return *known->yaml;
-}
 
 PlatformConfig read_platform(const std::string& name_or_file) {
   if (const Shipped* const known = find(name_or_file))

@@ -11,21 +11,23 @@
 #include "sagips/comm/ranks.hpp"
 #include "sagips/simulate/cluster.hpp"
 #include "sagips/simulate/exchanged_arrays.hpp"
-#include "sagips/simulate/link_probe.hpp"
 #include "sagips/simulate/oracle.hpp"
 
 namespace sagips::simulate {
 
 namespace {
 
+constexpr int probe_tag = 19000;             // beside those of exchanges and of control messages
+constexpr std::size_t long_probe = 1 << 20;  // bytes
+
 /// What the ranks have found; they live in one process and write here directly.
 struct Findings {
   MeanCheck check;
-  LinkProbe link;
+  double latency_s = 0, bandwidth = 0;   ///< from the first to the last rank, on an idle network
   std::vector<double> begun_s, ended_s;  ///< by rank, of what is being timed
   std::vector<double> exposed_s;         ///< by rank
-  std::vector<comm::Cost> cost,
-      sent;  ///< by rank, over the scenario (or the exchanges by themselves)
+  /// By rank, over the scenario (or the exchanges by themselves).
+  std::vector<comm::Cost> cost, sent;
   double exchange_s = 0;
   std::int64_t period = 1;
   bool promised = false;
@@ -53,12 +55,11 @@ class RankReplay {
         cluster_(cluster),
         ranks_(communicator),
         findings_(findings),
-        times_(config.scenario, communicator.rank()),
         me_(static_cast<std::size_t>(communicator.rank())),
         arrays_(config, without_limit(ranks_)) {}
 
   void run() {
-    findings_.link.measure(cluster_, ranks_.communicator());
+    if (ranks_.size() > 1) measure_link();
     findings_.promised = arrays_.exchange().promise().exact;
     if (config_.alone) exchange_by_itself();
     if (config_.epochs > 0) scenario();
@@ -69,10 +70,33 @@ class RankReplay {
 
   // Simulated ranks that wait for each other for ever are found by the simulator.
   static comm::Ranks& without_limit(comm::Ranks& ranks) {
-    comm::Patience::Config patience;
-    patience.timeout_s = 1e15;
-    ranks.patience().set_config(patience);
+    comm::Timeout::Config timeout;
+    timeout.timeout_s = 1e15;
+    ranks.timeout().set_config(timeout);
     return ranks;
+  }
+
+  // Until the last rank has it; 0 for those who do not receive.
+  double message_time(std::size_t bytes) {
+    comm::Communicator& communicator = ranks_.communicator();
+    const int last = ranks_.size() - 1;
+    std::vector<std::byte> message(bytes);
+    cluster_.align();
+    const double begun = Cluster::now_s();
+    comm::Request request;
+    if (ranks_.is_first()) request = communicator.send(last, probe_tag, message);
+    if (ranks_.rank() == last) request = communicator.receive(0, probe_tag, message);
+    for (std::int64_t look = 1; !request.ready(); ++look) communicator.pause(look);
+    return Cluster::now_s() - begun;
+  }
+
+  void measure_link() {
+    const double short_s = message_time(8), long_s = message_time(long_probe);
+    cluster_.align();
+    if (ranks_.rank() != ranks_.size() - 1) return;
+    findings_.latency_s = short_s;
+    if (long_s > short_s)
+      findings_.bandwidth = static_cast<double>(long_probe) / (long_s - short_s);
   }
 
   void exchange(const Part& part) {
@@ -135,7 +159,7 @@ class RankReplay {
   void compute(std::int64_t number) {
     const ScenarioConfig& scenario = config_.scenario;
     if (scenario.data_bytes > 0) copy(static_cast<double>(scenario.data_bytes));
-    const double seconds = times_(number);
+    const double seconds = compute_time(scenario, ranks_.rank(), number);
     for (std::int64_t k = 0; k < scenario.polls; ++k) {
       Cluster::spend(seconds / static_cast<double>(scenario.polls));
       arrays_.progress();
@@ -148,27 +172,20 @@ class RankReplay {
       Cluster::spend(scenario.pause_s);
   }
 
-  void epochs() {
+  // One update late, as in the middle of a training: an exchange is under way when an epoch begins,
+  // and is ended after its computation.
+  void epochs(bool late) {
     for (std::int64_t k = 1; k <= config_.epochs; ++k) {
-      compute(k);
+      if (!late) compute(k);
       bring_gradients();
       copy(arrays_.bytes());
-      for (const Part& part : arrays_.parts()) exchange(part);
-      copy(arrays_.bytes());
-      pause_after(k);
-      if (k < config_.epochs) forget();
-    }
-  }
-
-  // As in the middle of a training: an exchange is under way when an epoch begins, and is ended
-  // after its computation.
-  void late_epochs() {
-    for (std::int64_t k = 1; k <= config_.epochs; ++k) {
-      bring_gradients();
-      copy(arrays_.bytes());
-      for (const Part& part : arrays_.parts()) arrays_.start(part, {epoch_});
-      compute(k);
-      for (const Part& part : arrays_.parts()) arrays_.complete(part, {epoch_});
+      if (late) {
+        for (const Part& part : arrays_.parts()) arrays_.start(part, {epoch_});
+        compute(k);
+        for (const Part& part : arrays_.parts()) arrays_.complete(part, {epoch_});
+      } else {
+        for (const Part& part : arrays_.parts()) exchange(part);
+      }
       copy(arrays_.bytes());
       pause_after(k);
       if (k < config_.epochs) forget();
@@ -179,10 +196,7 @@ class RankReplay {
     const double waited = arrays_.in_exchange_s();
     cluster_.align();
     findings_.begun_s[me_] = Cluster::now_s();
-    if (config_.scenario.overlap == ScenarioConfig::Overlap::one_update_late)
-      late_epochs();
-    else
-      epochs();
+    epochs(config_.scenario.overlap == ScenarioConfig::Overlap::one_update_late);
     findings_.ended_s[me_] = Cluster::now_s();
     findings_.scenario_s[me_] = findings_.ended_s[me_] - findings_.begun_s[me_];
     findings_.exposed_s[me_] = arrays_.in_exchange_s() - waited;
@@ -194,7 +208,6 @@ class RankReplay {
   Cluster& cluster_;
   comm::Ranks ranks_;
   Findings& findings_;
-  ComputeTimes times_;
   std::size_t me_;
   ExchangedArrays arrays_;
   std::vector<std::int64_t> brought_;  // epochs whose gradients no update has used yet
@@ -217,8 +230,8 @@ void fill_result(ReplayResult& result, const Findings& findings) {
   result.bytes = most(findings.cost, &comm::Cost::bytes) / period;
   result.sent_messages = most(findings.sent, &comm::Cost::messages) / period;
   result.sent_bytes = most(findings.sent, &comm::Cost::bytes) / period;
-  result.latency_s = findings.link.latency_s();
-  result.bandwidth = findings.link.bandwidth();
+  result.latency_s = findings.latency_s;
+  result.bandwidth = findings.bandwidth;
   if (result.bandwidth > 0)
     result.predicted_s = result.messages * result.latency_s + result.bytes / result.bandwidth;
   if (result.epochs == 0) return;

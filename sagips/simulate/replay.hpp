@@ -57,10 +57,4 @@ struct ReplayResult {
 /// throws: ConfigError for what is refused, core::Error for ranks that wait for each other
 ReplayResult replay(const ReplayConfig& config);
 
-/// As YAML. throws: ConfigError, StorageError
-ReplayConfig read_replay_config(const std::string& path);
-ReplayResult read_replay_result(const std::string& path);
-void write_replay_config(const std::string& path, const ReplayConfig& config);
-void write_replay_result(const std::string& path, const ReplayResult& result);
-
 }  // namespace sagips::simulate

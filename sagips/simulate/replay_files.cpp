@@ -1,4 +1,3 @@
-#include "sagips/core/file.hpp"
 #include "sagips/simulate/replay.hpp"
 
 namespace sagips::simulate {
@@ -40,24 +39,6 @@ void ReplayResult::fields(core::FieldList& list) {
   list.add("epochs_per_s", epochs_per_s, "by rank");
   list.add("host_s", host_s, "what the simulation took, s");
   list.add("host_bytes", host_bytes, "most memory that the simulation used");
-}
-
-ReplayConfig read_replay_config(const std::string& path) {
-  const ReplayConfig usual;
-  return core::read_config(core::ConfigDocument::from_file(path), usual);
-}
-
-ReplayResult read_replay_result(const std::string& path) {
-  const ReplayResult empty;
-  return core::read_config(core::ConfigDocument::from_file(path), empty);
-}
-
-void write_replay_config(const std::string& path, const ReplayConfig& config) {
-  core::write_file(path, core::write_config(config));
-}
-
-void write_replay_result(const std::string& path, const ReplayResult& result) {
-  core::write_file(path, core::write_config(result));
 }
 
 }  // namespace sagips::simulate

@@ -60,21 +60,18 @@ void ScenarioConfig::fields(core::FieldList& list) {
   list.add("seed", seed, "of computation times");
 }
 
-ComputeTimes::ComputeTimes(const ScenarioConfig& scenario, int rank)
-    : scenario_(scenario), rank_(rank) {}
-
-double ComputeTimes::operator()(std::int64_t epoch) const {
-  const core::RandomStream stream = stream_of(scenario_, epoch);
-  const auto rank = static_cast<std::uint32_t>(rank_);
-  double seconds = scenario_.compute_s;
-  if (!scenario_.sample.empty()) {
+double compute_time(const ScenarioConfig& scenario, int rank, std::int64_t epoch) {
+  const core::RandomStream stream = stream_of(scenario, epoch);
+  const auto name = static_cast<std::uint32_t>(rank);
+  double seconds = scenario.compute_s;
+  if (!scenario.sample.empty()) {
     std::int64_t row = 0;
-    stream.integers(rank, 0, scenario_.sample.size(), std::span<std::int64_t>(&row, 1));
-    seconds = scenario_.sample[static_cast<std::size_t>(row)];
-  } else if (scenario_.jitter > 0) {
-    seconds = log_normal(seconds, scenario_.jitter, normal_number(stream, rank));
+    stream.integers(name, 0, scenario.sample.size(), std::span<std::int64_t>(&row, 1));
+    seconds = scenario.sample[static_cast<std::size_t>(row)];
+  } else if (scenario.jitter > 0) {
+    seconds = log_normal(seconds, scenario.jitter, normal_number(stream, name));
   }
-  return rank_ == scenario_.straggler ? seconds * scenario_.slowdown : seconds;
+  return rank == scenario.straggler ? seconds * scenario.slowdown : seconds;
 }
 
 }  // namespace sagips::simulate

@@ -21,8 +21,8 @@ struct ScenarioConfig {
   double slowdown = 5;           ///< of the straggler
   std::int64_t pause_every = 0;  ///< epochs between checkpoints of all ranks; 0: none
   double pause_s = 0;            ///< what a checkpoint takes
-  std::int64_t data_bytes =
-      0;  ///< events that go to the GPU in each epoch; at the rate of its copies
+  /// Events that go to the GPU in each epoch, at the rate of its copies.
+  std::int64_t data_bytes = 0;
   Overlap overlap = Overlap::none;
   std::int64_t polls = 32;  ///< pieces of an epoch's computation; exchanges move between them
   std::int64_t seed = 1;
@@ -30,16 +30,7 @@ struct ScenarioConfig {
   void fields(core::FieldList& list);
 };
 
-/// The computation times of one rank.
-class ComputeTimes {
- public:
-  ComputeTimes(const ScenarioConfig& scenario, int rank);
-  /// seconds; the same for the same scenario, rank and epoch
-  double operator()(std::int64_t epoch) const;
-
- private:
-  const ScenarioConfig& scenario_;
-  int rank_;
-};
+/// How long a rank computes in an epoch, in seconds; the same for the same scenario, rank and epoch.
+double compute_time(const ScenarioConfig& scenario, int rank, std::int64_t epoch);
 
 }  // namespace sagips::simulate

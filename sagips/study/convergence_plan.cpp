@@ -9,7 +9,6 @@
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/study/convergence_config.hpp"
-#include "sagips/study/ensemble_config.hpp"
 #include "sagips/study/named_once.hpp"
 #include "sagips/train/rank_exchange.hpp"
 

@@ -11,8 +11,8 @@
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/outcome.hpp"
-#include "sagips/study/ensemble_config.hpp"
 #include "sagips/study/member_predictions.hpp"
+#include "sagips/study/plan.hpp"
 #include "sagips/study/study_figure.hpp"
 
 namespace sagips::study {
@@ -130,22 +130,24 @@ std::string csv_of(const std::vector<VariantView>& views) {
       "variant,parameter,unit,truth,value,error,seeds,seed_spread,seed_deviation,bootstraps,"
       "bootstrap_spread,bootstrap_deviation,error_of_mean,residual,floor\n";
   const auto number = [](const std::optional<double>& value) {
-    return core::text(",", value ? core::round_trip(*value) : std::string());
+    return value ? core::round_trip(*value) : std::string();
   };
-  const auto kind_cells = [&](const std::optional<Kind>& kind, std::size_t p) {
-    if (!kind) return std::string(",0,,");
-    return core::text(",", kind->ensemble.members.size(), number(kind->parameters[p].spread),
-                      number(kind->parameters[p].deviation));
+  const auto count = [](const std::optional<Kind>& kind) {
+    return kind ? kind->ensemble.members.size() : 0;
+  };
+  const auto spread = [&](const std::optional<Kind>& kind, std::size_t p) {
+    return kind ? core::round_trip(kind->parameters[p].spread) : std::string();
   };
   for (const VariantView& view : views)
     for (std::size_t p = 0; p < view.known.parameters.size(); ++p) {
       const record::ParameterResult& known = view.known.parameters[p];
       if (known.fixed) continue;
-      content += core::text(core::csv_cell(view.label), ",", core::csv_cell(known.name), ",",
-                            core::csv_cell(known.unit), number(known.truth), number(view.value(p)),
-                            number(view.error(p)), kind_cells(view.seeds, p),
-                            kind_cells(view.bootstraps, p), number(view.error_of_mean(p)),
-                            number(view.main().parameters[p].residual), number(known.floor), "\n");
+      content += core::csv_line(view.label, known.name, known.unit, number(known.truth),
+                                view.value(p), number(view.error(p)), count(view.seeds),
+                                spread(view.seeds, p), number(deviation_of(view.seeds, p)),
+                                count(view.bootstraps), spread(view.bootstraps, p),
+                                number(deviation_of(view.bootstraps, p)), view.error_of_mean(p),
+                                number(view.main().parameters[p].residual), number(known.floor));
     }
   return content;
 }
@@ -167,10 +169,8 @@ std::string csv_of(const std::vector<analysis::SizeCourse>& courses) {
   std::string content = "variant,members,residual,residual_deviation,spread,spread_deviation\n";
   for (const analysis::SizeCourse& course : courses)
     for (const analysis::EnsembleSize& size : course.sizes)
-      content += core::text(
-          core::csv_cell(course.label), ",", size.members, ",", core::round_trip(size.residual),
-          ",", core::round_trip(size.residual_deviation), ",", core::round_trip(size.spread), ",",
-          core::round_trip(size.spread_deviation), "\n");
+      content += core::csv_line(course.label, size.members, size.residual, size.residual_deviation,
+                                size.spread, size.spread_deviation);
   return content;
 }
 

@@ -1,5 +1,3 @@
-#include "sagips/study/experiment.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,7 +9,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/optim/resampling.hpp"
 #include "sagips/run/training_setup.hpp"
-#include "sagips/study/closure_config.hpp"
+#include "sagips/study/experiments.hpp"
 
 namespace sagips::study {
 

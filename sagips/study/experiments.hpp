@@ -1,15 +1,42 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "sagips/core/config/config.hpp"
 #include "sagips/core/log.hpp"
+#include "sagips/record/experiments.hpp"
 #include "sagips/run/requests.hpp"
 #include "sagips/run/settings.hpp"
 
 namespace sagips::study {
+
+/// What `sagips closure` repeats.
+struct ClosureConfig {
+  std::int64_t experiments = 100;
+  std::string method = "moments";  ///< a solver, or "gan"
+  std::int64_t members = 4;        ///< networks of an experiment that differ by their seeds
+  std::int64_t bootstraps = 4;     ///< networks of an experiment on data drawn again; 0: none
+  void fields(core::FieldList& list);
+};
+
+/// One closure experiment: toy data at the parameters' toy values, made with data.seed + number, and
+/// an estimate by `closure.method` with every kind of error that it states:
+///
+/// - a solver: its own errors; with solve.bootstraps and solve.seeds their spreads as well;
+/// - gan: the mean over `closure.members` networks, with eq. (8) and the standard deviation of their
+///   means; that of `closure.bootstraps` networks on data drawn again; both together; the covariance
+///   of the moments at the mean.
+///
+/// What goes wrong is told in `failure`. Empty when it was interrupted.
+std::optional<record::Experiment> run_experiment(const run::Job& job, std::int64_t number,
+                                                 const run::Requests& requests);
+
+/// throws: ConfigError where the method is unknown, data are measured ones or have no toy values
+void check_closure(const run::Job& job);
 
 /// Which of all experiments one worker makes: number mod count = index.
 struct WorkShare {

@@ -26,7 +26,7 @@ RankEnd train_here(const run::Workloads& workloads, const std::string& source,
   core::Log log({.terminal = false});
   const auto failed = [&](const std::exception_ptr& problem) -> RankEnd {
     // the first to fail says why; the others only hear that somebody has
-    const bool first = ranks.board().claim_failure();
+    const bool first = ranks.status().claim_failure();
     try {
       std::rethrow_exception(problem);
     } catch (const std::exception& error) {

@@ -16,24 +16,15 @@ constexpr auto nap = std::chrono::milliseconds(10);
 void wait(comm::Ranks& ranks, comm::Request request) {
   while (!request.ready()) {
     std::this_thread::sleep_for(nap);  // the others need the processors
-    const int dead = ranks.board().dead_rank();
+    const int dead = ranks.status().dead_rank();
     if (dead >= 0)
-      throw comm::CommError(core::text(ranks.board().name(dead),
+      throw comm::CommError(core::text(ranks.status().name(dead),
                                        " has died (its process is gone). What it was to do is not "
                                        "done; the same command goes on."));
   }
 }
 
 }  // namespace
-
-std::string announce_text(comm::Ranks& ranks, const std::string& text) {
-  const auto letters = std::as_bytes(std::span(text));
-  std::vector<std::byte> bytes(letters.begin(), letters.end());
-  ranks.broadcast(bytes);
-  std::string announced;
-  for (const std::byte letter : bytes) announced.push_back(static_cast<char>(letter));
-  return announced;
-}
 
 std::vector<std::string> collect_texts(comm::Ranks& ranks, const std::string& mine) {
   const int tag = comm::tag_of(comm::ControlTag::study);

@@ -6,9 +6,6 @@
 
 namespace sagips::study {
 
-/// Rank 0's text on every rank. collective
-std::string announce_text(comm::Ranks& ranks, const std::string& text);
-
 /// Every rank's text on rank 0, empty elsewhere. Rank 0 waits for as long as the others live: they
 /// may have hours of work left. collective
 /// throws: CommError when a rank of this node has died

@@ -81,18 +81,14 @@ void Evaluator::compare(std::size_t channel, const torch::Tensor& proposals,
   for (std::int64_t i = 0; i < seen.observables(); ++i)
     evaluated.distances.push_back(
         {"ks_" + seen.training.observables[static_cast<std::size_t>(i)] + suffix,
-         env::kolmogorov_smirnov(events.values.select(1, i), events.weights,
-                                 held_out.values.select(1, i), held_out.weights)});
+         env::kolmogorov_smirnov({events.values.select(1, i), events.weights},
+                                 {held_out.values.select(1, i), held_out.weights})});
   const torch::Tensor scale = held_out.values.std(0, false).clamp_min(1e-12);
   const std::int64_t rows = std::min({config_.energy_events, events.size(), held_out.size()});
   if (rows > 1)
     evaluated.distances.push_back(
         {"energy" + suffix,
          env::energy_distance(evenly(events, rows, scale), evenly(held_out, rows, scale))});
-}
-
-record::Evaluated Evaluator::operator()(optim::Optimizer& optimizer) const {
-  return evaluate(optimizer.predict(config_.samples));
 }
 
 record::Evaluated Evaluator::parameters(const torch::Tensor& proposals) const {

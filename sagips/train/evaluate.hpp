@@ -2,7 +2,6 @@
 #include <cstdint>
 
 #include "sagips/env/environment.hpp"
-#include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/record/event.hpp"
 
 namespace sagips::train {
@@ -25,8 +24,7 @@ class Evaluator {
   Evaluator(EvaluationConfig config, const env::Environment& environment, std::uint64_t seed)
       : config_(config), environment_(environment), seed_(seed) {}
 
-  record::Evaluated operator()(optim::Optimizer& optimizer) const;
-  /// The same for given proposals [rows, parameters], e.g. the mean over ranks.
+  /// Of proposals [rows, parameters], e.g. the mean over ranks.
   record::Evaluated evaluate(const torch::Tensor& proposals) const;
   /// Parameters alone: no events are made.
   record::Evaluated parameters(const torch::Tensor& proposals) const;

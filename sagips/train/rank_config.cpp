@@ -9,11 +9,10 @@ void RankConfig::fields(core::FieldList& list) {
   list.choice("channels", channels, {{"all", Channels::all}, {"divided", Channels::divided}},
               "each rank works on all data sets, or rank r on number r mod data sets; then groups "
               "of ranks that exchange must hold them all");
-  list.add(
-      "fraction", fraction,
-      "share of the training events that each rank draws without replacement; null: 0.5, and 1 "
-      "for all_reduce, for shards and for a single rank",
-      {0.0, 1.0, true, false});
+  list.add("fraction", fraction,
+           "share of the training events that each rank draws without replacement; null: 0.5, and "
+           "1 for all_reduce, for shards and for a single rank",
+           {0.0, 1.0, true, false});
   list.add("timeout_s", timeout_s, "a rank that is waited for so long ends the job [s]",
            core::Range::positive());
 }

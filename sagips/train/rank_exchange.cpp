@@ -60,9 +60,9 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     const std::string& name = generator ? choice.generator : choice.discriminator;
     if (name == "none" && !generator) continue;
     const int index = static_cast<int>(links_.size());
-    if (index >= comm::Board::exchanges)
+    if (index >= comm::RankStatus::exchanges)
       throw core::ConfigError("discriminator.exchange",
-                              core::text("more than ", comm::Board::exchanges - 1,
+                              core::text("more than ", comm::RankStatus::exchanges - 1,
                                          " discriminators cannot be exchanged. Set it to none."));
     const comm::Site site = ranks.site(static_cast<std::size_t>(step.replica->shared_size()), seed);
     auto exchange = comm::make_exchange(name, choice.config, site,

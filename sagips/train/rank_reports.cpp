@@ -39,7 +39,7 @@ std::vector<record::NamedNumber> RankView::numbers(
 void RankReports::send(const torch::Tensor& predictions, const torch::Tensor& weights,
                        std::int64_t epoch, bool last) {
   if (!waits_ && !last && !sent_.ready()) return;  // rank 0 has not taken the one before
-  ranks_.patience().wait(sent_, {.partners = {0}, .what = "for a report", .however_long = true});
+  ranks_.timeout().wait(sent_, {.partners = {0}, .what = "for a report", .however_long = true});
   outgoing_ = {static_cast<float>(epoch / half), static_cast<float>(epoch % half),
                last ? 1.0F : 0.0F};
   for (const torch::Tensor& tensor : {predictions.contiguous(), weights.contiguous()})
@@ -47,7 +47,7 @@ void RankReports::send(const torch::Tensor& predictions, const torch::Tensor& we
                      tensor.data_ptr<float>() + tensor.numel());
   sent_ = ranks_.communicator().send(0, tag, comm::as_message(std::span(outgoing_)));
   if (last || waits_)  // nothing may be under way when this object goes
-    ranks_.patience().wait(sent_, {.partners = {0}, .what = "for a report", .however_long = true});
+    ranks_.timeout().wait(sent_, {.partners = {0}, .what = "for a report", .however_long = true});
 }
 
 void RankReports::receive(std::size_t rank) {
@@ -57,32 +57,29 @@ void RankReports::receive(std::size_t rank) {
                                                comm::as_message(std::span(from.values)));
 }
 
-bool RankReports::take(std::size_t rank) {
+void RankReports::wait_for(std::size_t rank, const char* what) {
+  ranks_.timeout().wait(incoming_[rank].request,
+                        {.partners = {static_cast<int>(rank)}, .what = what, .however_long = true});
+}
+
+void RankReports::take(std::size_t rank) {
   Incoming& from = incoming_[rank];
-  if (from.over || !from.request.ready()) return false;
+  if (from.over || !from.request.ready()) return;
   from.latest.swap(from.values);
   from.over = from.latest[2] != 0;
   if (!from.over) receive(rank);
-  return true;
 }
 
 RankView RankReports::meet(const torch::Tensor& predictions, const torch::Tensor& weights,
                            std::int64_t epoch) {
-  if (ranks_.size() == 1) return view(predictions, weights, epoch);
-  if (!ranks_.is_first()) {
-    send(predictions, weights, epoch, false);
-    return view(predictions, weights, epoch);
-  }
-  if (incoming_.empty()) {
+  if (!ranks_.is_first()) send(predictions, weights, epoch, false);
+  if (incoming_.empty() && ranks_.is_first()) {
     length_ = header + static_cast<std::size_t>(predictions.numel() + weights.numel());
     incoming_.resize(static_cast<std::size_t>(ranks_.size()));
     for (std::size_t rank = 1; rank < incoming_.size(); ++rank) receive(rank);
   }
   for (std::size_t rank = 1; rank < incoming_.size(); ++rank) {
-    if (waits_)
-      ranks_.patience().wait(
-          incoming_[rank].request,
-          {.partners = {static_cast<int>(rank)}, .what = "with a report", .however_long = true});
+    if (waits_) wait_for(rank, "with a report");
     take(rank);
   }
   return view(predictions, weights, epoch);
@@ -90,16 +87,10 @@ RankView RankReports::meet(const torch::Tensor& predictions, const torch::Tensor
 
 RankView RankReports::close(const torch::Tensor& predictions, const torch::Tensor& weights,
                             std::int64_t epoch) {
-  if (ranks_.size() == 1) return view(predictions, weights, epoch);
-  if (!ranks_.is_first()) {
-    send(predictions, weights, epoch, true);
-    return view(predictions, weights, epoch);
-  }
+  if (!ranks_.is_first()) send(predictions, weights, epoch, true);
   for (std::size_t rank = 1; rank < incoming_.size(); ++rank)
     while (!incoming_[rank].over) {
-      ranks_.patience().wait(incoming_[rank].request, {.partners = {static_cast<int>(rank)},
-                                                       .what = "with its last report",
-                                                       .however_long = true});
+      wait_for(rank, "with its last report");
       take(rank);
     }
   return view(predictions, weights, epoch);

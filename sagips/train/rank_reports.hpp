@@ -49,7 +49,8 @@ class RankReports {
   void send(const torch::Tensor& predictions, const torch::Tensor& weights, std::int64_t epoch,
             bool last);
   void receive(std::size_t rank);
-  bool take(std::size_t rank);  ///< true when a report has come
+  void wait_for(std::size_t rank, const char* what);
+  void take(std::size_t rank);
   RankView view(const torch::Tensor& predictions, const torch::Tensor& weights,
                 std::int64_t epoch) const;
 

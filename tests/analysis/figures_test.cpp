@@ -7,7 +7,6 @@
 #include "sagips/analysis/figures/observable.hpp"
 #include "sagips/analysis/figures/over_time.hpp"
 #include "sagips/analysis/figures/parameter_pairs.hpp"
-#include "sagips/analysis/figures/runs_over_time.hpp"
 #include "sagips/core/error.hpp"
 #include "tests/core/temporary_folder.hpp"
 

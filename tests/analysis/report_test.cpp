@@ -139,7 +139,7 @@ TEST(Report, SaysWhatWasFoundAndWhetherItFits) {
   const TemporaryFolder folder;
   const std::string run = folder.file("look");
   write_run(run, true);
-  const std::string page = report_page({.folders = {run}});
+  const std::string page = report_page({run});
   EXPECT_HAS(page, "a_&lt;b&gt;");
   EXPECT_LACKS(page, "a_<b>");
   EXPECT_HAS(page, "2.50 ± 0.25");
@@ -156,7 +156,7 @@ TEST(Report, OfAKilledRunSaysSo) {
   const TemporaryFolder folder;
   const std::string run = folder.file("killed");
   write_run(run, false);
-  std::string page = report_page({.folders = {run}});
+  std::string page = report_page({run});
   EXPECT_HAS(page, "unfinished");
   EXPECT_HAS(page, "after 3 epochs");
   EXPECT_HAS(page, "the run has not come to its end");
@@ -165,7 +165,7 @@ TEST(Report, OfAKilledRunSaysSo) {
   failed.complete = false;
   failed.finish_reason = "failed: epoch 4: the gradient is not finite";
   record::write_results_json(run + "/results.json", failed);
-  page = report_page({.folders = {run}});
+  page = report_page({run});
   EXPECT_HAS(page, "<p class=\"answer\">failed</p>");
   EXPECT_HAS(page, "the gradient is not finite");
 }
@@ -180,7 +180,7 @@ TEST(Report, OfDamagedFilesSaysWhichAndShowsTheRest) {
   core::write_file(run + "/exchange.csv", "rank,time_s\n0,1\n");
   std::filesystem::create_directory(run + "/figures");
   core::write_file(run + "/figures/densities.svg", "<svg onload=\"x\"></svg>");
-  const std::string page = report_page({.folders = {run}});
+  const std::string page = report_page({run});
   EXPECT_HAS(page, "parameters.npy");
   EXPECT_HAS(page, "environment.json: holds no facts");
   EXPECT_HAS(page, "exchange.csv lacks a column");
@@ -190,11 +190,10 @@ TEST(Report, OfDamagedFilesSaysWhichAndShowsTheRest) {
 
 TEST(Report, RefusesAFolderThatIsNoRun) {
   const TemporaryFolder folder;
-  EXPECT_HAS(message_of<core::ConfigError>([&] { report_page({.folders = {folder.path()}}); }),
+  EXPECT_HAS(message_of<core::ConfigError>([&] { report_page({folder.path()}); }),
              "is no run folder");
-  EXPECT_HAS(
-      message_of<core::ConfigError>([&] { report_page({.folders = {folder.file("absent")}}); }),
-      "is not there");
+  EXPECT_HAS(message_of<core::ConfigError>([&] { report_page({folder.file("absent")}); }),
+             "is not there");
 }
 
 TEST(Report, ComparesRunsAndTheirSettings) {
@@ -204,7 +203,7 @@ TEST(Report, ComparesRunsAndTheirSettings) {
   write_run(one, true);
   write_run(two, true);
   core::write_file(two + "/config.yaml", "workload: proxy1d\ntrain:\n  epochs: 30\n");
-  const std::string page = report_page({.folders = {one, two}, .figures_folder = figures});
+  const std::string page = report_page({one, two}, figures);
   EXPECT_HAS(page, "2 runs compared");
   EXPECT_HAS(page, "Settings that differ");
   EXPECT_HAS(page, ">train.epochs<");
@@ -236,7 +235,7 @@ TEST(Report, OfAnEnsembleOfAHundredStaysSmall) {
   for (int i = 0; i < 8; ++i)
     core::write_file(core::text(ensemble, "/figures/figure_", i, ".svg"), drawn());
   const auto start = std::chrono::steady_clock::now();
-  const std::string page = report_page({.folders = {ensemble}});
+  const std::string page = report_page({ensemble});
   RecordProperty(
       "seconds",
       core::text(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
@@ -255,9 +254,9 @@ TEST(Report, OfClosureExperimentsShowsTheirTable) {
   core::write_file(closure + "/config.yaml", "workload: proxy1d\n");
   core::write_file(closure + "/closure.csv", "parameter,pull_width\na_u,1.02345678\n");
   record::write_run_record(closure, {"closure", record::RunStatus::unfinished, 0});
-  EXPECT_HAS(report_page({.folders = {closure}}), "<p class=\"answer\">unfinished</p>");
+  EXPECT_HAS(report_page({closure}), "<p class=\"answer\">unfinished</p>");
   record::write_run_record(closure, {"closure", record::RunStatus::finished, 0});
-  const std::string page = report_page({.folders = {closure}});
+  const std::string page = report_page({closure});
   EXPECT_HAS(page, "<p class=\"answer\">finished</p>");
   EXPECT_HAS(page, "pull width");
   EXPECT_HAS(page, "1.023<");

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cmath>
 
-#include "sagips/comm/thread_communicator.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "tests/comm/thread_communicator.hpp"
 #include "workloads/gaussians/gaussians.hpp"
 
 namespace {

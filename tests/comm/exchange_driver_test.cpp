@@ -166,23 +166,5 @@ TEST(ExchangeDriver, RefusesAReplicaOfAnotherLength) {
   });
 }
 
-TEST(ExchangeDriver, ReportsWhatCameSinceAnEarlierReport) {
-  on_threads({.ranks = 2}, [](Kit& kit) {
-    Driven driven(kit.site(10), "ring");
-    driven.start(1);
-    driven.driver.finish();
-    const ExchangeReport before = driven.driver.report();
-    for (std::int64_t epoch = 2; epoch <= 4; ++epoch) {
-      driven.start(epoch);
-      driven.driver.finish();
-    }
-    const ExchangeReport since = driven.driver.report() - before;
-    EXPECT_EQ(since.calls, 3U);
-    EXPECT_EQ(since.traffic, (Cost{3, 120}));
-    EXPECT_NEAR(since.exposed_s, driven.driver.report().exposed_s - before.exposed_s, 1e-12);
-    EXPECT_GE(since.exposed_s, 0);
-  });
-}
-
 }  // namespace
 }  // namespace sagips::comm::testing

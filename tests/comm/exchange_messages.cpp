@@ -69,8 +69,8 @@ class Recorder {
     std::vector<Flow> flows(made_.ranks.size());
     ++made_.team.sweep;
     for (std::size_t r = 0; r < flows.size(); ++r) flows[r].begin(make(r));
-    constexpr int patience = 10000;
-    for (int sweep = 0; sweep < patience; ++sweep) {
+    constexpr int timeout = 10000;
+    for (int sweep = 0; sweep < timeout; ++sweep) {
       ++made_.team.sweep;
       bool over = true;
       for (Flow& flow : flows) over = flow.ready() && over;

@@ -26,13 +26,13 @@ int main(int argc, char** argv) {
   const std::string manner = argc > 1 ? argv[1] : "hangs";
   std::signal(SIGTERM, [](int) { asked_to_end = 1; });
   const auto communicator = make_mpi_communicator();
-  Board board(*communicator);
-  Patience patience(
-      *communicator, board,
+  RankStatus status(*communicator);
+  Timeout timeout(
+      *communicator, status,
       {.timeout_s = manner == "hangs" ? 5.0 : 60.0, .alarmed = [] { return asked_to_end != 0; }});
   Site site;
   site.communicator = communicator.get();
-  site.patience = &patience;
+  site.timeout = &timeout;
   site.floats = 1000;
   std::vector<float> weights(site.floats), gradients(site.floats);
   ExchangeDriver driver(make_exchange("ring", {}, site), site, 0, "the test's gradients");
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
       driver.finish();
     }
   } catch (const CommError& error) {
-    if (board.claim_failure())
+    if (status.claim_failure())
       std::cerr << "rank " << communicator->rank() << " says: " << error.what() << std::endl;
     communicator->abort(7);
   }

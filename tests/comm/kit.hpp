@@ -2,19 +2,19 @@
 #include <functional>
 
 #include "sagips/comm/exchanges.hpp"
-#include "sagips/comm/thread_communicator.hpp"
+#include "tests/comm/thread_communicator.hpp"
 
 namespace sagips::comm::testing {
 
 /// What one rank of a test needs.
 struct Kit {
-  explicit Kit(Communicator& chosen, Patience::Config config = {.timeout_s = 60, .alarmed = {}})
-      : communicator(chosen), board(chosen), patience(chosen, board, std::move(config)) {}
+  explicit Kit(Communicator& chosen, Timeout::Config config = {.timeout_s = 60, .alarmed = {}})
+      : communicator(chosen), status(chosen), timeout(chosen, status, std::move(config)) {}
 
   Site site(std::size_t floats, std::uint64_t seed = 1) {
     Site made;
     made.communicator = &communicator;
-    made.patience = &patience;
+    made.timeout = &timeout;
     made.floats = floats;
     made.seed = seed;
     return made;
@@ -35,8 +35,8 @@ struct Kit {
   }
 
   Communicator& communicator;
-  Board board;
-  Patience patience;
+  RankStatus status;
+  Timeout timeout;
 };
 
 /// Runs `body` on ranks that are threads.

@@ -165,11 +165,11 @@ class LockstepCommunicator final : public Communicator {
 
 /// A team whose ranks share a node and its memory, with what each of them needs.
 struct LockstepNode {
-  explicit LockstepNode(std::vector<int> nodes, const Patience::Config& patience = {})
+  explicit LockstepNode(std::vector<int> nodes, const Timeout::Config& timeout = {})
       : team(std::move(nodes), true) {
     for (int rank = 0; rank < team.size(); ++rank) {
       communicators.push_back(std::make_unique<LockstepCommunicator>(team, rank));
-      kits.push_back(std::make_unique<Kit>(*communicators.back(), patience));
+      kits.push_back(std::make_unique<Kit>(*communicators.back(), timeout));
     }
   }
   LockstepCommunicator& communicator(std::size_t rank) { return *communicators[rank]; }

@@ -74,7 +74,7 @@ TEST(Split, GivesPartsWithMessagesAndMemoryOfTheirOwnUnderMpi) {
     std::vector<std::byte> bytes(ranks.is_first() ? 5 : 0, static_cast<std::byte>(colour + 1));
     ranks.broadcast(bytes);
     EXPECT_EQ(bytes, std::vector<std::byte>(5, static_cast<std::byte>(colour + 1)));
-    EXPECT_FALSE(ranks.board().failure_claimed());
+    EXPECT_FALSE(ranks.status().failure_claimed());
   }
 }
 

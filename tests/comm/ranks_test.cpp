@@ -4,7 +4,7 @@
 
 #include "sagips/comm/exchange_driver.hpp"
 #include "sagips/comm/exchanges.hpp"
-#include "sagips/comm/thread_communicator.hpp"
+#include "tests/comm/thread_communicator.hpp"
 
 namespace sagips::comm {
 namespace {
@@ -40,7 +40,7 @@ TEST(Ranks, GathersAValueOfEach) {
 // orders.
 TEST(Ranks, DoesNotMixTheExchangesOfARun) {
   on_ranks({.ranks = 4, .delay_seed = 1, .maximum_delay_us = 500}, [](Ranks& ranks) {
-    ranks.patience().set_config({.timeout_s = 60, .alarmed = {}});
+    ranks.timeout().set_config({.timeout_s = 60, .alarmed = {}});
     const Site sites[] = {ranks.site(500, 1), ranks.site(500, 1)};
     ExchangeDriver first(make_exchange("chunked_ring", {}, sites[0]), sites[0], 0, "first");
     ExchangeDriver second(make_exchange("chunked_ring", {}, sites[1]), sites[1], 1, "second");

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sagips/comm/ranks.hpp"
-#include "sagips/comm/thread_communicator.hpp"
+#include "tests/comm/thread_communicator.hpp"
 
 namespace sagips::comm {
 namespace {
@@ -59,7 +59,7 @@ TEST(Split, LetsAPartGoOnWhenAnotherHasFailedAndAgree) {
       bool failed = false;
       try {
         if (member == 0 && all.rank() == 1) {
-          ranks.board().claim_failure();
+          ranks.status().claim_failure();
           throw CommError("on fire");
         }
         std::vector<std::byte> bytes(static_cast<std::size_t>(ranks.is_first() ? 3 : 0));
@@ -67,7 +67,7 @@ TEST(Split, LetsAPartGoOnWhenAnotherHasFailedAndAgree) {
           int nothing = 0;
           Request never =
               ranks.communicator().receive(1, 1, std::as_writable_bytes(std::span(&nothing, 1)));
-          ranks.patience().wait(never, {.partners = {1}, .what = "here"});
+          ranks.timeout().wait(never, {.partners = {1}, .what = "here"});
         }
         ranks.broadcast(bytes);
       } catch (const CommError&) {

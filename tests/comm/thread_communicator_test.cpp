@@ -1,4 +1,4 @@
-#include "sagips/comm/thread_communicator.hpp"
+#include "tests/comm/thread_communicator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -162,17 +162,6 @@ TEST(ThreadCommunicator, CountsTheRanksOfItsNode) {
     EXPECT_EQ(here.size(), 3);
     EXPECT_EQ(here.description(), "threads");
   });
-}
-
-TEST(SingleCommunicator, IsARankAlone) {
-  const auto alone = make_single_communicator();
-  EXPECT_EQ(alone->rank(), 0);
-  EXPECT_EQ(alone->size(), 1);
-  EXPECT_FALSE(alone->crowded());
-  EXPECT_EQ(alone->description(), "one process");
-  Kit kit(*alone);
-  kit.barrier();
-  EXPECT_EQ(kit.gather(42), std::vector<std::uint64_t>{42});
 }
 
 }  // namespace

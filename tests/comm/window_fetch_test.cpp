@@ -5,7 +5,6 @@
 #include <functional>
 #include <stdexcept>
 
-#include "sagips/comm/thread_communicator.hpp"
 #include "sagips/comm/window.hpp"
 
 namespace sagips::comm::testing {

@@ -47,5 +47,11 @@ TEST(Csv, QuotesOnlyCellsThatNeedIt) {
   EXPECT_EQ(csv_cell(" blanks"), "\" blanks\"");
 }
 
+TEST(CsvLine, ReadsBackAsItsCells) {
+  EXPECT_EQ(csv_line("a, b", std::string("c"), 3, 0.1, std::size_t{4}, -2.5e-300),
+            "\"a, b\",c,3,0.1,4,-2.5e-300\n");
+  EXPECT_EQ(csv_line("", ""), ",\n");
+}
+
 }  // namespace
 }  // namespace sagips::core

@@ -16,8 +16,8 @@ double ks(std::vector<double> a, std::vector<double> b, std::vector<double> a_we
   const auto optional = [](std::vector<double> w) {
     return w.empty() ? torch::Tensor() : doubles(std::move(w));
   };
-  return kolmogorov_smirnov(doubles(std::move(a)), optional(std::move(a_weights)),
-                            doubles(std::move(b)), optional(std::move(b_weights)));
+  return kolmogorov_smirnov({doubles(std::move(a)), optional(std::move(a_weights))},
+                            {doubles(std::move(b)), optional(std::move(b_weights))});
 }
 
 TEST(KolmogorovSmirnov, EqualsHandCalculations) {
@@ -41,7 +41,7 @@ TEST(KolmogorovSmirnov, CountsEventsByWeight) {
 }
 
 TEST(KolmogorovSmirnov, TakesSingleAndDoublePrecisionTogether) {
-  EXPECT_NEAR(kolmogorov_smirnov(torch::tensor({1.0F, 2.0F}), {}, doubles({1, 2}), {}), 0, 1e-14);
+  EXPECT_NEAR(kolmogorov_smirnov({torch::tensor({1.0F, 2.0F})}, {doubles({1, 2})}), 0, 1e-14);
 }
 
 double direct_energy_distance(const EventRows& a, const EventRows& b) {

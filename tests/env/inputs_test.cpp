@@ -6,6 +6,7 @@
 #include "sagips/env/parameter.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/env/noise_of.hpp"
+#include "tests/env/recorded_noise.hpp"
 
 namespace sagips::env {
 namespace {

@@ -5,6 +5,7 @@
 #include "sagips/core/error.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/env/proxy_sampler.hpp"
+#include "tests/env/recorded_noise.hpp"
 
 namespace sagips::env {
 namespace {

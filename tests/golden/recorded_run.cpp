@@ -6,6 +6,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/npy.hpp"
 #include "sagips/core/text.hpp"
+#include "tests/env/recorded_noise.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
 
 namespace sagips::golden {
@@ -56,7 +57,7 @@ optim::Gan::NoiseMaker RecordedRun::noise_maker() const {
   return [generator = generator_uniform, discriminator = discriminator_uniform](
              const std::string& step, std::size_t, std::uint32_t epoch) {
     const torch::Tensor numbers = (step == "generator" ? generator : discriminator)[epoch - 1];
-    return std::make_shared<env::RecordedNoise>(numbers.unbind(1));
+    return std::make_shared<testing::RecordedNoise>(numbers.unbind(1));
   };
 }
 

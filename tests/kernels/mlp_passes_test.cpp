@@ -237,10 +237,6 @@ TEST(MlpPasses, ServeSeveralThreadsAtOnce) {
   for (const auto& result : results) EXPECT_EQ(result, expected);
 }
 
-TEST(MlpPasses, CountTwoOperationsAWeight) {
-  EXPECT_DOUBLE_EQ((MlpShape{2, 128, 4, 0.2F}).operations(), 2 * 49'536.0);
-}
-
 TEST(RowsInCache, LeaveRoomForTheWeights) {
   const MlpShape paper{2, 128, 4, 0.2F};
   EXPECT_EQ(rows_in_cache(paper, 2 << 20), 320);

@@ -143,16 +143,6 @@ TEST(Metrics, IsReadableWhileTheRunIsOverButTheWriterLives) {
   EXPECT_EQ(read_metrics(folder.file("m")).size(), 1u);
 }
 
-TEST(Metrics, CanMoveToAnotherOwner) {
-  const TemporaryFolder folder;
-  MetricsWriter first(folder.file("m"));
-  first(Warning{1, "before"});
-  MetricsWriter second(std::move(first));
-  second(Warning{2, "after"});
-  second(RunFinished{});
-  EXPECT_EQ(read_metrics(folder.file("m")).size(), 3u);
-}
-
 TEST(Metrics, LeavesOutALastLineThatWasCut) {
   const TemporaryFolder folder;
   const std::string whole = event_to_json(Warning{1, "all"}) + "\n";

@@ -15,11 +15,12 @@ using testing::TemporaryFolder;
 
 TensorFile example_file() {
   const std::vector<float> floats{1.5F, -2, 3, 4, 5, 6};
-  const std::vector<double> doubles{0.1};
+  const double step = 0.1;
   TensorFile content;
-  content.tensors["weights"] = StoredTensor::of(std::span<const float>(floats), {2, 3});
-  content.tensors["adam.step"] = StoredTensor::of(std::span<const double>(doubles), {});
-  content.tensors["empty"] = StoredTensor::of(std::span<const float>(), {0, 4});
+  content.tensors["weights"] = StoredTensor::of(floats, {2, 3});
+  content.tensors["adam.step"] = {
+      StoredTensor::Type::f64, {}, {reinterpret_cast<const char*>(&step), sizeof step}};
+  content.tensors["empty"] = StoredTensor::of({}, {0, 4});
   content.notes = {{"epoch", "12"}, {"says", "ü \"quoted\"\n"}};
   return content;
 }
@@ -38,7 +39,7 @@ TEST(TensorFile, ComesBackAsItWas) {
 TEST(TensorFile, HasTheLayoutOfTheFormat) {
   TensorFile content;
   const std::vector<float> one{1};
-  content.tensors["a"] = StoredTensor::of(std::span<const float>(one), {1});
+  content.tensors["a"] = StoredTensor::of(one, {1});
   const std::string header = R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
   const std::string bytes = tensor_file_bytes(content);
   const std::size_t padded = (header.size() + 7) / 8 * 8;

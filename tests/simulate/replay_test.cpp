@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
 #include "sagips/simulate/cluster.hpp"
 #include "tests/core/temporary_folder.hpp"
 
@@ -32,13 +33,13 @@ ReplayResult in_a_process(const ReplayConfig& config) {
   const std::string path = folder.file("result.yaml");
   const pid_t child = ::fork();
   if (child == 0) {
-    write_replay_result(path, replay(config));
+    core::write_file(path, core::write_config(replay(config)));
     ::_exit(0);
   }
   int ending = -1;
   ::waitpid(child, &ending, 0);
   EXPECT_EQ(ending, 0);
-  return read_replay_result(path);
+  return core::read_config(core::ConfigDocument::from_file(path), ReplayResult{});
 }
 
 std::vector<std::string> names() {

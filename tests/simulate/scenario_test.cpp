@@ -13,9 +13,9 @@ constexpr std::size_t epochs = 100'000;
 
 std::vector<double> times(const ScenarioConfig& scenario, int rank, std::size_t count = epochs,
                           std::int64_t first = 0) {
-  const ComputeTimes compute(scenario, rank);
   std::vector<double> all(count);
-  for (std::size_t i = 0; i < count; ++i) all[i] = compute(first + static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < count; ++i)
+    all[i] = compute_time(scenario, rank, first + static_cast<std::int64_t>(i));
   return all;
 }
 

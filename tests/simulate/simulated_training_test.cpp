@@ -2,9 +2,9 @@
 // depend on where its messages travel.
 #include <gtest/gtest.h>
 
-#include "sagips/comm/thread_communicator.hpp"
 #include "sagips/run/many_ranks.hpp"
 #include "sagips/simulate/cluster.hpp"
+#include "tests/comm/thread_communicator.hpp"
 #include "workloads/gaussians/gaussians.hpp"
 
 namespace {

@@ -49,17 +49,17 @@ TEST(Checkpointer, LeadsRanksThatGoOnWhenTheFirstHasEnded) {
   on_ranks(2, [&](comm::Ranks& ranks) {
     SmallTraining training(ranks, small_gan(), {.generator = "none"});
     Shelf shelf(ranks, folder.file("checkpoints"));
-    Accord accord(ranks, false);
+    StopAgreement agreement(ranks, false);
     Loop* running = nullptr;
     Checkpointer checkpointer(
-        ranks, {.epochs = 0, .minutes = 1000}, false, accord, shelf.checkpoints,
+        ranks, {.epochs = 0, .minutes = 1000}, false, agreement, shelf.checkpoints,
         {.stop = [&] { return stop.load(); },
          .checkpoint = [&] { return ranks.is_first() && wanted.exchange(false); }},
         [&](nn::StateList& list) { list.part("loop", *running); });
-    ranks.patience().set_config({.timeout_s = 60, .alarmed = [&] {
-                                   checkpointer.poll();
-                                   return false;
-                                 }});
+    ranks.timeout().set_config({.timeout_s = 60, .alarmed = [&] {
+                                  checkpointer.poll();
+                                  return false;
+                                }});
     Loop::Callbacks callbacks = training.callbacks(ranks);
     checkpointer.hang_into(callbacks);
     callbacks.ended = [&, inner = callbacks.ended] {
@@ -82,7 +82,7 @@ TEST(Checkpointer, LeadsRanksThatGoOnWhenTheFirstHasEnded) {
       EXPECT_EQ(result.epochs, 3);
     else
       EXPECT_LT(result.epochs, 1'000'000);  // 3 by chance, too: it may be told while it catches up
-    accord.part();
+    agreement.part();
   });
 }
 

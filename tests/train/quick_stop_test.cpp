@@ -134,10 +134,10 @@ TEST(QuickStop, LeavesAnEpochAsIfItHadNotBegun) {
       const auto rank = static_cast<std::size_t>(ranks.rank());
       SmallTraining training(ranks, small_gan(), {.generator = "ring"}, SmallTraining::epochs(12));
       QuickStop stop(ranks, true, [&] { return requested.load(); });
-      ranks.patience().set_config({.timeout_s = 60, .alarmed = [&] {
-                                     stop.poll();
-                                     return requested.load();
-                                   }});
+      ranks.timeout().set_config({.timeout_s = 60, .alarmed = [&] {
+                                    stop.poll();
+                                    return requested.load();
+                                  }});
       Loop::Callbacks callbacks = training.callbacks(ranks);
       Loop* running = nullptr;
       bool finished = false;
@@ -164,7 +164,7 @@ TEST(QuickStop, LeavesAnEpochAsIfItHadNotBegun) {
       const nn::State left = nn::give_state(loop);
       SmallTraining second(ranks, small_gan(), {.generator = "ring"});
       nn::take_state(second.loop, left);
-      ranks.patience().set_config({.timeout_s = 60, .alarmed = {}});
+      ranks.timeout().set_config({.timeout_s = 60, .alarmed = {}});
       second.loop.run_epochs(12);
       disturbed[rank] = second.weights();
       const auto epochs = static_cast<std::uint64_t>(result.epochs);

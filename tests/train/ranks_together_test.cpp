@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "sagips/problem/loaded_data.hpp"
-#include "sagips/train/checkpoint/accord.hpp"
+#include "sagips/train/checkpoint/stop_agreement.hpp"
+#include "sagips/train/collectives.hpp"
 #include "sagips/train/distribute.hpp"
-#include "sagips/train/gather.hpp"
 #include "sagips/train/rank_reports.hpp"
 #include "tests/train/small_ranks.hpp"
 
@@ -17,79 +17,80 @@ namespace {
 
 using namespace sagips::testing;
 
-TEST(Accord, RanksThatWaitStopAfterTheSameEpoch) {
+TEST(StopAgreement, RanksThatWaitStopAfterTheSameEpoch) {
   std::array<std::int64_t, 3> stopped{};
   on_ranks(3, [&](comm::Ranks& ranks) {
-    Accord accord(ranks, true);
+    StopAgreement agreement(ranks, true);
     std::int64_t epoch = 0;
     for (;; ++epoch) {
       const bool wishes = ranks.is_first() && epoch >= 40;
-      const std::string reason = accord(epoch, {.stop = wishes ? "early stop: enough" : ""}).stop;
+      const std::string reason =
+          agreement(epoch, {.stop = wishes ? "early stop: enough" : ""}).stop;
       if (reason.empty()) continue;
       EXPECT_EQ(reason, "early stop: enough");
       break;
     }
     stopped[static_cast<std::size_t>(ranks.rank())] = epoch;
-    accord.part();
+    agreement.part();
   });
   EXPECT_GE(stopped[0], 40);
   EXPECT_EQ(stopped[1], stopped[0]);
   EXPECT_EQ(stopped[2], stopped[0]);
 }
 
-TEST(Accord, WhatOtherRanksWishCountsForNothing) {
+TEST(StopAgreement, WhatOtherRanksWishCountsForNothing) {
   on_ranks(2, [&](comm::Ranks& ranks) {
-    Accord accord(ranks, true);
+    StopAgreement agreement(ranks, true);
     for (std::int64_t epoch = 0; epoch < 50; ++epoch)
-      EXPECT_EQ(accord(epoch, {.stop = ranks.rank() == 1 ? "interrupted" : ""}).stop, "");
-    accord.part();
+      EXPECT_EQ(agreement(epoch, {.stop = ranks.rank() == 1 ? "interrupted" : ""}).stop, "");
+    agreement.part();
   });
 }
 
-TEST(Accord, RanksThatNeverWaitAreToldAndLeaveWithTheOthers) {
+TEST(StopAgreement, RanksThatNeverWaitAreToldAndLeaveWithTheOthers) {
   on_ranks(3, [&](comm::Ranks& ranks) {
-    Accord accord(ranks, false);
+    StopAgreement agreement(ranks, false);
     std::int64_t epoch = 0;
     std::string reason;
     while (reason.empty()) {
-      reason = accord(epoch, {.stop = ranks.is_first() && epoch == 5 ? "time limit" : ""}).stop;
+      reason = agreement(epoch, {.stop = ranks.is_first() && epoch == 5 ? "time limit" : ""}).stop;
       ++epoch;
       std::this_thread::sleep_for(std::chrono::microseconds(100 * ranks.rank()));
     }
     EXPECT_EQ(reason, "time limit");
-    accord.part();
+    agreement.part();
   });
 }
 
-TEST(Accord, NobodyLeavesBeforeTheFirstRankHasFinished) {
+TEST(StopAgreement, NobodyLeavesBeforeTheFirstRankHasFinished) {
   for (const bool waits : {true, false}) {
     std::atomic<bool> finished = false;
     on_ranks(3, [&](comm::Ranks& ranks) {
-      Accord accord(ranks, waits);
-      for (std::int64_t epoch = 0; epoch < 3; ++epoch) EXPECT_EQ(accord(epoch, {}).stop, "");
+      StopAgreement agreement(ranks, waits);
+      for (std::int64_t epoch = 0; epoch < 3; ++epoch) EXPECT_EQ(agreement(epoch, {}).stop, "");
       if (ranks.is_first()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(30));
         finished = true;
       }
-      accord.part();
+      agreement.part();
       EXPECT_TRUE(finished);
     });
   }
 }
 
-TEST(Accord, RanksThatWaitHearOfACheckpointBeforeTheSameEpoch) {
+TEST(StopAgreement, RanksThatWaitHearOfACheckpointBeforeTheSameEpoch) {
   std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 3> heard;
   on_ranks(3, [&](comm::Ranks& ranks) {
-    Accord accord(ranks, true);
+    StopAgreement agreement(ranks, true);
     for (std::int64_t epoch = 0; epoch < 100; ++epoch) {
-      Accord::Wish wish;
+      StopAgreement::Request wish;
       wish.checkpoint = ranks.is_first() && epoch % 20 == 0 ? epoch + 1 : 0;
       wish.meet_by = (epoch / 20 + 1) * 20;
-      const Accord::Word word = accord(epoch, wish);
+      const StopAgreement::Decision word = agreement(epoch, wish);
       if (word.checkpoint != 0)
         heard[static_cast<std::size_t>(ranks.rank())].emplace_back(epoch, word.checkpoint);
     }
-    accord.part();
+    agreement.part();
   });
   ASSERT_GE(heard[0].size(), 4U) << "the first meeting is before epoch 1";
   EXPECT_EQ(heard[0].back(), (std::pair<std::int64_t, std::int64_t>{80, 81}));
@@ -97,21 +98,21 @@ TEST(Accord, RanksThatWaitHearOfACheckpointBeforeTheSameEpoch) {
   EXPECT_EQ(heard[2], heard[0]);
 }
 
-TEST(Accord, RanksThatNeverWaitHearOfEveryCheckpointAndOfTheEnd) {
+TEST(StopAgreement, RanksThatNeverWaitHearOfEveryCheckpointAndOfTheEnd) {
   on_ranks(2, [&](comm::Ranks& ranks) {
-    Accord accord(ranks, false);
+    StopAgreement agreement(ranks, false);
     std::vector<std::int64_t> numbers;
-    Accord::Word word;
+    StopAgreement::Decision word;
     for (std::int64_t epoch = 0; word.stop.empty(); ++epoch) {
-      Accord::Wish wish;
+      StopAgreement::Request wish;
       if (epoch < 3) wish.checkpoint = epoch + 1;
       if (epoch == 50) wish.stop = "time limit";
-      word = accord(epoch, wish);
+      word = agreement(epoch, wish);
       if (word.checkpoint != 0) numbers.push_back(word.checkpoint);
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     EXPECT_EQ(numbers, (std::vector<std::int64_t>{1, 2, 3}));
-    accord.part();
+    agreement.part();
   });
 }
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "sagips/comm/ranks.hpp"
-#include "sagips/comm/thread_communicator.hpp"
 #include "sagips/data/dataset.hpp"
 #include "sagips/train/rank_exchange.hpp"
+#include "tests/comm/thread_communicator.hpp"
 #include "tests/optim/small_environment.hpp"
 
 namespace sagips::testing {
@@ -19,7 +19,7 @@ inline void on_ranks(int count, const std::function<void(comm::Ranks&)>& body,
   comm::run_ranks({.ranks = count, .clock_ns = clock_ns}, [&](comm::Communicator& communicator) {
     torch::set_num_threads(1);
     comm::Ranks ranks(communicator);
-    ranks.patience().set_config({.timeout_s = 60, .alarmed = {}});
+    ranks.timeout().set_config({.timeout_s = 60, .alarmed = {}});
     body(ranks);
     ranks.gather(0);  // nobody's memory goes while others look
   });

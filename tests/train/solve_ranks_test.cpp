@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "sagips/optim/moments/moments.hpp"
-#include "sagips/train/add_up.hpp"
+#include "sagips/train/collectives.hpp"
 #include "tests/train/small_ranks.hpp"
 
 namespace sagips::train {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sagips/analysis/histogram.hpp"
+#include "sagips/analysis/figures/observable.hpp"
+#include "sagips/analysis/figures/time_axis.hpp"
 #include "sagips/core/error.hpp"
 
 namespace sagips::analysis {
@@ -31,31 +32,18 @@ Series histogram_of(const ClosureSummary& summary, Colour colour) {
   std::vector<double> pulls = summary.pulls;
   for (double& pull : pulls) pull = std::clamp(pull, -inside, inside);
   histogram.fill(pulls);
-  Series series{.label = summary.errors_from, .style = Style::steps, .colour = colour};
   const double per_bin =
       static_cast<double>(summary.experiments) * 2 * farthest / static_cast<double>(bins);
-  for (std::size_t i = 0; i < bins; ++i) {
-    series.x.push_back(histogram.edge(i));
-    series.y.push_back(histogram.content(i) / per_bin);
-  }
-  series.x.push_back(farthest);
-  series.y.push_back(series.y.back());
-  return series;
+  return outline(histogram, summary.errors_from, colour, per_bin);
 }
 
 Series normal_curve() {
   Series curve{.label = "N(0, 1)", .style = Style::dashed, .colour = Colour::black};
   for (int i = 0; i < curve_points; ++i) {
     const double x = -farthest + 2 * farthest * i / (curve_points - 1);
-    curve.x.push_back(x);
-    curve.y.push_back(std::exp(-0.5 * x * x) / std::sqrt(2 * M_PI));
+    curve.add(x, std::exp(-0.5 * x * x) / std::sqrt(2 * M_PI));
   }
   return curve;
-}
-
-int handy_columns(std::size_t panels) {
-  if (panels <= 3) return std::max(1, static_cast<int>(panels));
-  return panels == 4 ? 2 : 3;
 }
 
 }  // namespace
@@ -64,10 +52,9 @@ Figure closure_pulls(const std::vector<ClosureSummary>& summaries) {
   const auto kinds = in_order(summaries, &ClosureSummary::errors_from);
   Figure figure;
   for (const std::string& parameter : in_order(summaries, &ClosureSummary::parameter)) {
-    Panel panel{.title = parameter, .x = {.label = "pull"}};
-    panel.x.lowest = -farthest;
-    panel.x.highest = farthest;
-    panel.y.lowest = 0;
+    Panel panel{.title = parameter,
+                .x = {.label = "pull", .lowest = -farthest, .highest = farthest},
+                .y = {.lowest = 0}};
     for (const ClosureSummary& one : summaries) {
       if (one.parameter != parameter || one.experiments < 2) continue;
       const auto kind = std::find(kinds.begin(), kinds.end(), one.errors_from) - kinds.begin();
@@ -79,12 +66,10 @@ Figure closure_pulls(const std::vector<ClosureSummary>& summaries) {
   }
   if (figure.panels.empty())
     throw core::Error("closure: no parameter has two pulls. Make more experiments.");
-  figure.columns = handy_columns(figure.panels.size());
+  arrange_in_rows(figure, 90);
   const auto columns = static_cast<std::size_t>(figure.columns);
   for (std::size_t i = 0; i < figure.panels.size(); i += columns)
     figure.panels[i].y.label = "probability density";
-  figure.width = figure.columns == 1 ? 700 : 1100;
-  figure.height = 90 + 310 * static_cast<int>((figure.panels.size() + columns - 1) / columns);
   return figure;
 }
 
@@ -98,22 +83,15 @@ Figure closure_coverage(const std::vector<ClosureSummary>& summaries) {
       if (one.errors_from != kind || one.experiments < 2) continue;
       const auto place =
           std::find(parameters.begin(), parameters.end(), one.parameter) - parameters.begin();
-      points.x.push_back(static_cast<double>(place));
-      points.y.push_back(100 * one.coverage);
-      points.y_low.push_back(100 * (one.coverage - one.coverage_error));
-      points.y_high.push_back(100 * (one.coverage + one.coverage_error));
+      points.add(static_cast<double>(place), 100 * one.coverage);
+      points.add_ends(100 * (one.coverage - one.coverage_error),
+                      100 * (one.coverage + one.coverage_error));
     }
-    Panel panel{.title = kind, .y = {.label = "coverage [%]"}};
-    panel.x.names = parameters;
-    panel.x.lowest = -0.5;
-    panel.x.highest = right;
-    panel.y.lowest = 0;
-    panel.y.highest = 100;
-    panel.series.push_back({.label = "expected: 68.3 %",
-                            .style = Style::dashed,
-                            .x = {-0.5, right},
-                            .y = {100 * normal_coverage, 100 * normal_coverage},
-                            .colour = Colour::grey});
+    Panel panel{.title = kind,
+                .x = {.lowest = -0.5, .highest = right, .names = parameters},
+                .y = {.label = "coverage [%]", .lowest = 0, .highest = 100}};
+    panel.series.push_back(dashed_line("expected: 68.3 %", Colour::grey, {-0.5, right},
+                                       {100 * normal_coverage, 100 * normal_coverage}));
     panel.series.push_back(std::move(points));
     figure.panels.push_back(std::move(panel));
   }

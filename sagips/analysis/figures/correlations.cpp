@@ -14,8 +14,7 @@ Figure correlation_squares(const record::CorrelationResult& matrix) {
   Series squares{.style = Series::Style::squares};
   for (std::size_t row = 0; row < count; ++row)
     for (std::size_t column = 0; column < count; ++column) {
-      squares.x.push_back(static_cast<double>(column));
-      squares.y.push_back(static_cast<double>(count - 1 - row));
+      squares.add(static_cast<double>(column), static_cast<double>(count - 1 - row));
       squares.values.push_back(matrix.values[row * count + column]);
     }
   const double end = static_cast<double>(count) - 0.5;

@@ -26,11 +26,7 @@ Panel density_panel(const DensityBand& density, const std::string& band_label) {
   Panel panel{.title = density.name, .relative_height = 3};
   panel.series = {band(density, band_label), curve(density, "recovered, mean")};
   if (!density.truth.empty())
-    panel.series.push_back({.label = "true",
-                            .style = Style::dashed,
-                            .x = density.x,
-                            .y = density.truth,
-                            .colour = Colour::vermillion});
+    panel.series.push_back(dashed_line("true", Colour::vermillion, density.x, density.truth));
   return panel;
 }
 

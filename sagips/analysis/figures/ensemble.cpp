@@ -21,10 +21,8 @@ void add_course(const SizeCourse& course, const Curve& curve, Colour colour, Pan
   for (const EnsembleSize& size : course.sizes) {
     if (is_spread && size.members < 2) continue;  // one member has none
     const double value = percent * size.*curve.value, half = percent * size.*curve.deviation;
-    line.x.push_back(static_cast<double>(size.members));
-    line.y.push_back(value);
-    band.y_low.push_back(value - half);
-    band.y_high.push_back(value + half);
+    line.add(static_cast<double>(size.members), value);
+    band.add_ends(value - half, value + half);
   }
   band.x = line.x;
   if (line.x.size() == 1) line.style = Style::points;
@@ -38,11 +36,9 @@ void add_points(const std::vector<VariantQuality>& variants, double EnsembleQual
   for (std::size_t i = 0; i < variants.size(); ++i) {
     const double value = percent * variants[i].quality.*number;
     const double error = percent * variants[i].error.*number;
-    points.x.push_back(static_cast<double>(i));
     panel.x.names.push_back(variants[i].label);
-    points.y.push_back(value);
-    points.y_low.push_back(value - error);
-    points.y_high.push_back(value + error);
+    points.add(static_cast<double>(i), value);
+    points.add_ends(value - error, value + error);
   }
   panel.x.lowest = -0.5;
   panel.x.highest = static_cast<double>(variants.size()) - 0.5;
@@ -53,10 +49,9 @@ void add_points(const std::vector<VariantQuality>& variants, double EnsembleQual
 }  // namespace
 
 Figure ensemble_sizes(const std::vector<SizeCourse>& courses) {
-  Panel residuals{.x = {.label = "members of the ensemble"}, .y = {.label = "RMS residual [%]"}};
-  Panel spreads{.x = {.label = "members of the ensemble"}, .y = {.label = "spread [%]"}};
-  residuals.y.lowest = 0;
-  spreads.y.lowest = 0;
+  Panel residuals{.x = {.label = "members of the ensemble"},
+                  .y = {.label = "RMS residual [%]", .lowest = 0}};
+  Panel spreads{.x = residuals.x, .y = {.label = "spread [%]", .lowest = 0}};
   for (std::size_t i = 0; i < courses.size(); ++i) {
     const Colour colour = colour_of(i);
     add_course(courses[i], residual_curve, colour, residuals);

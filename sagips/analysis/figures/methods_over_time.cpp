@@ -4,14 +4,9 @@
 
 namespace sagips::analysis {
 
-namespace {
-
-constexpr double earliest_s = 1e-3;  // what a logarithmic axis shows of time 0
-
-}  // namespace
-
 Figure methods_over_time(const std::vector<MethodCourse>& courses,
                          const std::string& distance_label, double floor, double budget_s) {
+  constexpr double earliest_s = 1e-3;  // what a logarithmic axis shows of time 0
   Panel panel{.x = {.label = "time [s]", .logarithmic = true},
               .y = {.label = distance_label, .logarithmic = true}};
   double first = budget_s;
@@ -23,19 +18,14 @@ Figure methods_over_time(const std::vector<MethodCourse>& courses,
     if (line.x.empty()) continue;
     first = std::min(first, line.x.front());
     if (line.x.back() < budget_s)
-      panel.series.push_back({.style = Series::Style::dashed,
-                              .x = {line.x.back(), budget_s},
-                              .y = {line.y.back(), line.y.back()},
-                              .colour = line.colour});
+      panel.series.push_back(
+          dashed_line("", line.colour, {line.x.back(), budget_s}, {line.y.back(), line.y.back()}));
     if (line.x.size() == 1) line.style = Series::Style::points;
     panel.series.push_back(std::move(line));
   }
   if (floor > 0 && first < budget_s)
-    panel.series.push_back({.label = "Cramér-Rao floor",
-                            .style = Series::Style::dashed,
-                            .x = {first, budget_s},
-                            .y = {floor, floor},
-                            .colour = Colour::grey});
+    panel.series.push_back(
+        dashed_line("Cramér-Rao floor", Colour::grey, {first, budget_s}, {floor, floor}));
   return {.panels = {std::move(panel)}, .width = 1000, .height = 600};
 }
 

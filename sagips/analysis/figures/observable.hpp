@@ -6,6 +6,10 @@
 
 namespace sagips::analysis {
 
+/// The contents of a histogram, divided by `unit`, as steps.
+Series outline(const Histogram& histogram, const std::string& label, Colour colour,
+               double unit = 1);
+
 /// Data as points with their statistical errors over the model as steps, and below data / model
 /// with the model's own statistical error as a band.
 ///

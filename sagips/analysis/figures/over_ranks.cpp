@@ -16,10 +16,8 @@ void add_series(Panel& panel, const ScalingSeries& series, Colour colour, const 
   Series line{.label = series.label, .colour = colour};
   for (const ConvergenceVariant* variant : series.points) {
     const Measured number = measured(of(*variant));
-    points.x.push_back(static_cast<double>(variant->ranks));
-    points.y.push_back(number.mean);
-    points.y_low.push_back(number.mean - number.deviation);
-    points.y_high.push_back(number.mean + number.deviation);
+    points.add(static_cast<double>(variant->ranks), number.mean);
+    points.add_ends(number.mean - number.deviation, number.mean + number.deviation);
   }
   line.x = points.x;
   line.y = points.y;
@@ -65,11 +63,8 @@ Figure rate_over_ranks(const std::vector<ScalingSeries>& series) {
   }
   const double begin = static_cast<double>(first->ranks), end = static_cast<double>(last->ranks);
   const double rate = measured(rates(*first)).mean;
-  panel.series.push_back({.label = "ideal: as many times the rate as ranks",
-                          .style = Style::dashed,
-                          .x = {begin, end},
-                          .y = {rate, rate * end / begin},
-                          .colour = Colour::grey});
+  panel.series.push_back(dashed_line("ideal: as many times the rate as ranks", Colour::grey,
+                                     {begin, end}, {rate, rate * end / begin}));
   return figure;
 }
 

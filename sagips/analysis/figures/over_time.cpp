@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sagips/analysis/figures/time_axis.hpp"
+#include "sagips/analysis/lookup.hpp"
 #include "sagips/analysis/residuals.hpp"
 #include "sagips/core/text.hpp"
 
@@ -17,104 +18,100 @@ namespace {
 using record::Evaluated;
 using record::ParameterResult;
 using record::ParameterState;
+using Evaluations = std::vector<const Evaluated*>;
 using Style = Series::Style;
 
 constexpr double large_ratio = 10;        // from here on a logarithmic axis shows more
 constexpr double groups_per_decade = 60;  // of time, on a logarithmic axis
 
+/// In the order of their time.
 template <class Kind>
-std::vector<Kind> events_of_kind(const std::vector<record::Event>& metrics) {
-  std::vector<Kind> events;
-  for (const record::Event& event : metrics)
-    if (const auto* found = std::get_if<Kind>(&event)) events.push_back(*found);
+std::vector<const Kind*> by_time(const std::vector<record::Event>& metrics) {
+  std::vector<const Kind*> events = events_of<Kind>(metrics);
   std::stable_sort(events.begin(), events.end(),
-                   [](const Kind& a, const Kind& b) { return a.time_s < b.time_s; });
+                   [](const Kind* a, const Kind* b) { return a->time_s < b->time_s; });
   return events;
 }
 
-/// A band of constant height over the whole time axis.
-Series level(std::string label, Colour colour, const std::vector<double>& x, double low,
-             double high) {
-  Series series{.label = std::move(label), .style = Style::band, .colour = colour};
-  series.x = {x.front(), x.back()};
-  series.y_low = {low, low};
-  series.y_high = {high, high};
-  return series;
+/// Without curves. known: the parameter at the first evaluation
+Panel parameter_panel(const ParameterState& known, const TimeUnit& unit) {
+  Panel panel{.title = known.name, .x = {.label = unit.label()}, .y = {.label = "value"}};
+  if (known.truth) {
+    panel.y.label = "residual [%]";
+    panel.horizontal_lines = {0};
+  } else if (!known.unit.empty()) {
+    panel.y.label = core::text("value [", known.unit, "]");
+  }
+  return panel;
 }
 
-Series level_line(std::string label, Colour colour, const std::vector<double>& x, double y) {
-  return {.label = std::move(label),
-          .style = Style::dashed,
-          .x = {x.front(), x.back()},
-          .y = {y, y},
-          .colour = colour};
+/// What such a panel shows: the residual of eq. (6) in per cent where the truth is known.
+double shown(const ParameterState& state, const std::optional<double>& truth) {
+  return truth ? 100 * residual(*truth, state.value) : state.value;
+}
+
+/// from, to: times at which the lines begin and end
+void add_floor(Panel& panel, const ParameterResult& reference, double from, double to,
+               Colour colour) {
+  if (!reference.floor || !std::isfinite(*reference.floor)) return;
+  const double floor = 100 * *reference.floor;
+  panel.series.push_back(dashed_line("± Cramér-Rao floor", colour, {from, to}, {floor, floor}));
+  panel.series.push_back(dashed_line("", colour, {from, to}, {-floor, -floor}));
+}
+
+void add_fit(Panel& panel, const ParameterResult& reference, double from, double to) {
+  if (!reference.fit_value || !reference.fit_error) return;
+  const double fit = *reference.fit_value, error = *reference.fit_error;
+  panel.series.push_back({.label = "fit of the same data ± error",
+                          .style = Style::band,
+                          .x = {from, to},
+                          .y_low = {fit - error, fit - error},
+                          .y_high = {fit + error, fit + error},
+                          .colour = Colour::vermillion});
+  panel.series.push_back(dashed_line("", Colour::vermillion, {from, to}, {fit, fit}));
 }
 
 /// What one parameter did, with its spread around it.
-struct CurveInBand {
-  Series line, band;
+Panel course_panel(const Evaluations& evaluations, std::size_t parameter, const TimeUnit& unit,
+                   const ParameterResult* reference) {
+  const ParameterState& known = evaluations.front()->parameters[parameter];
+  Series line{.label = known.truth ? "residual (true − recovered) / true" : "recovered value",
+              .colour = Colour::blue};
+  Series band{.label = "± spread over noise vectors", .style = Style::band, .colour = Colour::blue};
+  for (const Evaluated* evaluated : evaluations) {
+    if (parameter >= evaluated->parameters.size()) continue;
+    const ParameterState& state = evaluated->parameters[parameter];
+    const double value = shown(state, known.truth);
+    const double half_width =
+        known.truth ? 100 * state.spread / std::abs(*known.truth) : state.spread;
+    line.add(evaluated->time_s / unit.seconds, value);
+    band.add_ends(value - half_width, value + half_width);
+  }
+  band.x = line.x;
+  Panel panel = parameter_panel(known, unit);
+  if (reference != nullptr && known.truth)
+    add_floor(panel, *reference, line.x.front(), line.x.back(), Colour::vermillion);
+  else if (reference != nullptr)
+    add_fit(panel, *reference, line.x.front(), line.x.back());
+  panel.series.push_back(std::move(band));
+  panel.series.push_back(std::move(line));
+  return panel;
+}
+
+/// One run as a curve among others.
+struct NamedCourse {
+  std::string name;
+  Evaluations evaluations;
 };
 
-/// scale: turns a state into the number shown and the half width of its band
-template <class Scale>
-CurveInBand course(const std::vector<Evaluated>& evaluations, std::size_t parameter, double unit_s,
-                   const Scale& scale) {
-  CurveInBand course{{.colour = Colour::blue}, {.style = Style::band, .colour = Colour::blue}};
-  for (const Evaluated& evaluation : evaluations) {
-    if (parameter >= evaluation.parameters.size()) continue;
-    const auto [value, half_width] = scale(evaluation.parameters[parameter]);
-    const double time = evaluation.time_s / unit_s;
-    course.line.x.push_back(time);
-    course.line.y.push_back(value);
-    course.band.x.push_back(time);
-    course.band.y_low.push_back(value - half_width);
-    course.band.y_high.push_back(value + half_width);
-  }
-  return course;
-}
-
-Panel residual_panel(const std::vector<Evaluated>& evaluations, std::size_t parameter,
-                     double unit_s, const ParameterResult& reference) {
-  const ParameterState& known = evaluations.front().parameters[parameter];
-  auto [line, band] = course(evaluations, parameter, unit_s,
-                             [&](const ParameterState& state) -> std::pair<double, double> {
-                               return {100 * residual(*known.truth, state.value),
-                                       100 * state.spread / std::abs(*known.truth)};
-                             });
-  line.label = "residual (true − recovered) / true";
-  band.label = "± spread over noise vectors";
-  Panel panel{.title = known.name, .y = {.label = "residual [%]"}, .horizontal_lines = {0}};
-  if (reference.floor && std::isfinite(*reference.floor)) {
-    const double floor = 100 * *reference.floor;
-    panel.series.push_back(level_line("± Cramér-Rao floor", Colour::vermillion, line.x, floor));
-    panel.series.push_back(level_line("", Colour::vermillion, line.x, -floor));
-  }
-  panel.series.push_back(std::move(band));
-  panel.series.push_back(std::move(line));
-  return panel;
-}
-
-Panel value_panel(const std::vector<Evaluated>& evaluations, std::size_t parameter, double unit_s,
-                  const ParameterResult& reference) {
-  const ParameterState& known = evaluations.front().parameters[parameter];
-  auto [line, band] = course(evaluations, parameter, unit_s,
-                             [](const ParameterState& state) -> std::pair<double, double> {
-                               return {state.value, state.spread};
-                             });
-  line.label = "recovered value";
-  band.label = "± spread over noise vectors";
-  Panel panel{
-      .title = known.name,
-      .y = {.label = known.unit.empty() ? "value" : core::text("value [", known.unit, "]")}};
-  if (reference.fit_value && reference.fit_error) {
-    const double fit = *reference.fit_value, error = *reference.fit_error;
-    panel.series.push_back(level("fit of the same data ± error", Colour::vermillion, line.x,
-                                 fit - error, fit + error));
-    panel.series.push_back(level_line("", Colour::vermillion, line.x, fit));
-  }
-  panel.series.push_back(std::move(band));
-  panel.series.push_back(std::move(line));
-  return panel;
+Series curve(const NamedCourse& course, const ParameterState& parameter, const TimeUnit& unit) {
+  Series series{.label = course.name};
+  for (const Evaluated* evaluated : course.evaluations)
+    for (const ParameterState& state : evaluated->parameters)
+      if (state.name == parameter.name)
+        series.add(evaluated->time_s / unit.seconds, shown(state, parameter.truth));
+  if (series.x.size() == 1) series.style = Style::points;
+  return series;
 }
 
 /// Mean, smallest and largest of neighbours in time.
@@ -147,10 +144,8 @@ void add_loss(const std::string& name, Colour colour, const std::vector<Group>& 
   Series line{.label = name, .colour = colour};
   Series band{.style = Style::band, .colour = colour};
   for (const Group& group : groups) {
-    line.x.push_back(group.time / group.count);
-    line.y.push_back(group.sum / group.count);
-    band.y_low.push_back(group.low);
-    band.y_high.push_back(group.high);
+    line.add(group.time / group.count, group.sum / group.count);
+    band.add_ends(group.low, group.high);
   }
   band.x = line.x;
   panel.series.push_back(std::move(band));
@@ -177,31 +172,53 @@ void collect(double time, const std::vector<record::NamedNumber>& numbers,
 
 Figure residuals_over_time(const std::vector<record::Event>& metrics,
                            const std::vector<ParameterResult>& references) {
-  const auto evaluations = events_of_kind<Evaluated>(metrics);
-  Figure figure{.shared_x = true};
+  const auto evaluations = by_time<Evaluated>(metrics);
   if (evaluations.empty()) return {.panels = {{.title = "no evaluation in this run"}}};
-  const TimeUnit unit = time_unit(evaluations.back().time_s);
-  const auto& parameters = evaluations.front().parameters;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].fixed) continue;
-    const auto found = std::find_if(
-        references.begin(), references.end(),
-        [&](const ParameterResult& reference) { return reference.name == parameters[i].name; });
-    const ParameterResult reference = found == references.end() ? ParameterResult{} : *found;
-    const auto panel = parameters[i].truth ? residual_panel : value_panel;
-    figure.panels.push_back(panel(evaluations, i, unit.seconds, reference));
-    figure.panels.back().x.label = unit.label();
-  }
+  const TimeUnit unit = time_unit(evaluations.back()->time_s);
+  const auto& parameters = evaluations.front()->parameters;
+  Figure figure{.shared_x = true};
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (!parameters[i].fixed)
+      figure.panels.push_back(
+          course_panel(evaluations, i, unit, find_named(references, parameters[i].name)));
   if (figure.panels.empty()) figure.panels.push_back({.title = "every parameter is fixed"});
   arrange_in_grid(figure);
   return figure;
 }
 
+Figure runs_over_time(const std::vector<RunCourse>& runs,
+                      const std::vector<ParameterResult>& references) {
+  std::vector<NamedCourse> courses;
+  double longest_s = 0;
+  for (const RunCourse& run : runs) {
+    Evaluations evaluations = events_of<Evaluated>(run.metrics);
+    if (evaluations.empty()) continue;
+    longest_s = std::max(longest_s, evaluations.back()->time_s);
+    courses.push_back({run.name, std::move(evaluations)});
+  }
+  if (courses.empty()) return {.panels = {{.title = "no evaluation in these runs"}}};
+  const TimeUnit unit = longest_s > 180 ? TimeUnit{60, "min"} : TimeUnit{};
+  Figure figure{.shared_x = true};
+  for (const ParameterState& parameter : courses.front().evaluations.front()->parameters) {
+    if (parameter.fixed) continue;
+    Panel panel = parameter_panel(parameter, unit);
+    const ParameterResult* reference = find_named(references, parameter.name);
+    if (parameter.truth && reference != nullptr)
+      add_floor(panel, *reference, 0, longest_s / unit.seconds, Colour::grey);
+    for (const NamedCourse& course : courses)
+      panel.series.push_back(curve(course, parameter, unit));
+    figure.panels.push_back(std::move(panel));
+  }
+  if (figure.panels.empty()) figure.panels.push_back({.title = "every parameter is fixed"});
+  arrange_in_rows(figure, 60 + 20 * static_cast<int>(courses.size() / 4));  // the key needs room
+  return figure;
+}
+
 Figure losses_over_time(const std::vector<record::Event>& metrics) {
-  const auto epochs = events_of_kind<record::EpochDone>(metrics);
-  const TimeUnit unit = time_unit(epochs.empty() ? 0 : epochs.back().time_s);
+  const auto epochs = by_time<record::EpochDone>(metrics);
+  const TimeUnit unit = time_unit(epochs.empty() ? 0 : epochs.back()->time_s);
   std::vector<NamedPoints> losses;
-  for (const auto& epoch : epochs) collect(epoch.time_s / unit.seconds, epoch.losses, losses);
+  for (const auto* epoch : epochs) collect(epoch->time_s / unit.seconds, epoch->losses, losses);
   Panel panel{.x = {.label = unit.label(), .logarithmic = true},
               .y = {.label = "loss / loss of an even match"},
               .horizontal_lines = {1}};
@@ -212,18 +229,17 @@ Figure losses_over_time(const std::vector<record::Event>& metrics) {
 }
 
 Figure distances_over_time(const std::vector<record::Event>& metrics) {
-  const auto evaluations = events_of_kind<Evaluated>(metrics);
-  const TimeUnit unit = time_unit(evaluations.empty() ? 0 : evaluations.back().time_s);
+  const auto evaluations = by_time<Evaluated>(metrics);
+  const TimeUnit unit = time_unit(evaluations.empty() ? 0 : evaluations.back()->time_s);
   std::vector<NamedPoints> distances;
-  for (const auto& evaluation : evaluations)
-    collect(evaluation.time_s / unit.seconds, evaluation.distances, distances);
+  for (const auto* evaluated : evaluations)
+    collect(evaluated->time_s / unit.seconds, evaluated->distances, distances);
   Panel panel{.x = {.label = unit.label()}, .y = {.label = "distance to held-out events"}};
   double smallest = std::numeric_limits<double>::infinity(), largest = 0;
   for (const NamedPoints& distance : distances) {
     Series series{.label = distance.name};
     for (const auto& [time, value] : distance.points) {
-      series.x.push_back(time);
-      series.y.push_back(value);
+      series.add(time, value);
       if (std::isfinite(value)) smallest = std::min(smallest, value);
       if (std::isfinite(value)) largest = std::max(largest, value);
     }

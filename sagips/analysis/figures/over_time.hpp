@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 #include <vector>
 
 #include "sagips/analysis/figure.hpp"
@@ -15,6 +16,18 @@ namespace sagips::analysis {
 /// metrics: as `record::read_metrics` gives them; references: matched by name, may be empty
 Figure residuals_over_time(const std::vector<record::Event>& metrics,
                            const std::vector<record::ParameterResult>& references);
+
+/// One run as a curve among others.
+struct RunCourse {
+  std::string name;
+  std::vector<record::Event> metrics;
+};
+
+/// One panel for each free parameter of the first run, one curve a run, against accumulated training
+/// time: the residual of eq. (6) in per cent where the truth is known, else the value.
+/// Runs without evaluations are left out. references: of the floor, matched by name; may be empty
+Figure runs_over_time(const std::vector<RunCourse>& runs,
+                      const std::vector<record::ParameterResult>& references);
 
 /// Losses in units of their equilibrium against accumulated training time on a logarithmic axis.
 /// Where epochs lie closer than the eye can tell: their mean, and a band from smallest to largest.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sagips/analysis/histogram.hpp"
+#include "sagips/analysis/figures/observable.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -43,19 +43,10 @@ Column column(std::span<const float> samples, std::size_t index, const std::stri
   return column;
 }
 
-Series truth_line(std::vector<double> x, std::vector<double> y, std::string label) {
-  return {.label = std::move(label),
-          .style = Style::dashed,
-          .x = std::move(x),
-          .y = std::move(y),
-          .colour = Colour::vermillion};
-}
-
 Panel histogram_panel(const Column& column) {
   Histogram histogram(column.low, column.high, histogram_bins);
   histogram.fill(column.values);
   Series filled{.style = Style::band, .colour = Colour::blue};
-  Series outline{.style = Style::steps, .colour = Colour::blue};
   double highest = 0;
   for (std::size_t i = 0; i < histogram.bins(); ++i) {
     const double content = histogram.content(i);
@@ -63,14 +54,12 @@ Panel histogram_panel(const Column& column) {
     filled.x.insert(filled.x.end(), {histogram.edge(i), histogram.edge(i + 1)});
     filled.y_low.insert(filled.y_low.end(), 2, 0);
     filled.y_high.insert(filled.y_high.end(), 2, content);
-    outline.x.push_back(histogram.edge(i));
-    outline.y.push_back(content);
   }
-  outline.x.push_back(histogram.edge(histogram.bins()));
-  outline.y.push_back(outline.y.back());
-  Panel panel{.y = {.lowest = 0, .tick_labels = false}, .series = {filled, outline}};
+  Panel panel{.y = {.lowest = 0, .tick_labels = false},
+              .series = {filled, outline(histogram, "", Colour::blue)}};
   if (column.truth)
-    panel.series.push_back(truth_line({*column.truth, *column.truth}, {0, highest}, "true"));
+    panel.series.push_back(
+        dashed_line("true", Colour::vermillion, {*column.truth, *column.truth}, {0, highest}));
   return panel;
 }
 
@@ -84,9 +73,11 @@ Panel pair_panel(const Column& across, const Column& up, bool is_leftmost) {
               .series = {points}};
   if (is_leftmost) panel.y.label = up.name;
   if (across.truth)
-    panel.series.push_back(truth_line({*across.truth, *across.truth}, {up.low, up.high}, "true"));
+    panel.series.push_back(
+        dashed_line("true", Colour::vermillion, {*across.truth, *across.truth}, {up.low, up.high}));
   if (up.truth)
-    panel.series.push_back(truth_line({across.low, across.high}, {*up.truth, *up.truth}, ""));
+    panel.series.push_back(
+        dashed_line("", Colour::vermillion, {across.low, across.high}, {*up.truth, *up.truth}));
   return panel;
 }
 

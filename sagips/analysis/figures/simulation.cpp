@@ -43,8 +43,7 @@ std::vector<double> all_ranks(const SimulatedTraining& training) {
 }
 
 Axis ranks_axis(const SimulatedTraining& training) {
-  Axis axis{.label = "ranks", .logarithmic = true};
-  axis.marks = all_ranks(training);
+  Axis axis{.label = "ranks", .logarithmic = true, .marks = all_ranks(training)};
   // gnuplot's round numbers need room on both sides
   if (axis.marks.size() == 1) axis.lowest = axis.marks[0] / 2, axis.highest = axis.marks[0] * 2;
   return axis;
@@ -62,10 +61,7 @@ Axis with_nodes(Axis axis, const SimulatedTraining& training) {
 void add_exchange(Panel& panel, const SimulatedExchange& one, Colour colour, const Number& number) {
   Series line{.label = one.label, .colour = colour};
   for (const Point& point : one.points)
-    if (const double y = number(point); y > 0) {
-      line.x.push_back(point.ranks);
-      line.y.push_back(y);
-    }
+    if (const double y = number(point); y > 0) line.add(point.ranks, y);
   if (line.x.empty()) return;
   Series points{.style = Style::points, .x = line.x, .y = line.y, .colour = colour};
   if (line.x.size() == 1)
@@ -104,12 +100,17 @@ double highest(const SimulatedTraining& training, const Number& number) {
   return most;
 }
 
-// The paper's lines, still without their heights.
-Series published_series(const PublishedLine& line, std::size_t number) {
-  return {.label = line.label,
-          .style = Style::dashed,
-          .x = line.ranks,
-          .colour = number == 0 ? Colour::grey : Colour::black};
+/// The paper's lines. height: ranks, seconds of an epoch -> number shown
+template <class Height>
+void add_published(Panel& panel, const std::vector<PublishedLine>& lines, const Height& height) {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    Series series{.label = lines[i].label,
+                  .style = Style::dashed,
+                  .colour = i == 0 ? Colour::grey : Colour::black};
+    for (std::size_t k = 0; k < lines[i].ranks.size(); ++k)
+      series.add(lines[i].ranks[k], height(lines[i].ranks[k], lines[i].epoch_s[k]));
+    panel.series.push_back(std::move(series));
+  }
 }
 
 }  // namespace
@@ -124,13 +125,9 @@ Figure simulated_time_over_ranks(const SimulatedTraining& training) {
       .lowest = 0};
   return family_panels(training, with_nodes(ranks_axis(training), training), y, number,
                        [&](Panel& panel) {
-                         for (std::size_t i = 0; i < training.published.size(); ++i) {
-                           const PublishedLine& line = training.published[i];
-                           Series series = published_series(line, i);
-                           for (const double epoch_s : line.epoch_s)
-                             series.y.push_back(epoch_s * training.epochs / unit.seconds);
-                           panel.series.push_back(std::move(series));
-                         }
+                         add_published(panel, training.published, [&](double, double epoch_s) {
+                           return epoch_s * training.epochs / unit.seconds;
+                         });
                        });
 }
 
@@ -148,21 +145,14 @@ Figure simulated_rate_over_ranks(const SimulatedTraining& training) {
   return family_panels(
       training, with_nodes(ranks_axis(training), training),
       {.label = "analysis rate [events/s]", .logarithmic = true}, rate, [&](Panel& panel) {
-        for (std::size_t i = 0; i < training.published.size(); ++i) {
-          const PublishedLine& line = training.published[i];
-          Series series = published_series(line, i);
-          for (std::size_t k = 0; k < line.ranks.size(); ++k)
-            series.y.push_back(events_at(line.ranks[k]) / line.epoch_s[k]);
-          panel.series.push_back(std::move(series));
-        }
+        add_published(panel, training.published,
+                      [&](double at, double epoch_s) { return events_at(at) / epoch_s; });
         const Series& first = panel.series.front();
         const std::vector<double> ranks = all_ranks(training);
-        panel.series.push_back({.label = "ideal: as many times the rate as ranks",
-                                .style = Style::dashed,
-                                .x = {ranks.front(), ranks.back()},
-                                .y = {first.y.front() * ranks.front() / first.x.front(),
-                                      first.y.front() * ranks.back() / first.x.front()},
-                                .colour = Colour::sky});
+        panel.series.push_back(dashed_line("ideal: as many times the rate as ranks", Colour::sky,
+                                           {ranks.front(), ranks.back()},
+                                           {first.y.front() * ranks.front() / first.x.front(),
+                                            first.y.front() * ranks.back() / first.x.front()}));
       });
 }
 
@@ -205,10 +195,8 @@ Figure straggler_rates(const std::vector<StragglerRates>& leader,
       const double y = static_cast<double>(i);
       panel.series.push_back({.x = {0, rates[i].median}, .y = {y, y}, .colour = Colour::grey});
       panel.y.names.push_back(rates[i].exchange);
-      lowest.x.push_back(rates[i].lowest);
-      median.x.push_back(rates[i].median);
-      median.y.push_back(y);
-      lowest.y.push_back(y);
+      lowest.add(rates[i].lowest, y);
+      median.add(rates[i].median, y);
     }
     panel.y.lowest = -0.7;
     panel.y.highest = static_cast<double>(rates.size()) - 0.3;

@@ -2,9 +2,11 @@
 #include <cmath>
 #include <set>
 
-#include "sagips/analysis/figures/runs_over_time.hpp"
+#include "sagips/analysis/figures/over_time.hpp"
+#include "sagips/analysis/lookup.hpp"
 #include "sagips/analysis/report/html.hpp"
 #include "sagips/analysis/report/sections.hpp"
+#include "sagips/analysis/table.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::analysis::report {
@@ -14,13 +16,6 @@ using record::ParameterResult;
 using Runs = std::vector<RunContents>;
 
 constexpr std::size_t most_settings = 60;
-
-const ParameterResult* parameter_of(const RunContents& run, const std::string& name) {
-  if (!run.results) return nullptr;
-  for (const ParameterResult& row : run.results->parameters)
-    if (row.name == name) return &row;
-  return nullptr;
-}
 
 std::vector<std::string> header_of(const Runs& runs, std::vector<std::string> first) {
   for (const RunContents& run : runs) first.push_back(run.name);
@@ -39,10 +34,9 @@ void add_row(Table& table, std::vector<std::string> first, const Runs& runs, con
 }
 
 std::string mean_residual(const RunContents& run) {
-  if (!run.results) return {};
   double sum = 0;
   int count = 0;
-  for (const ParameterResult& row : run.results->parameters)
+  for (const ParameterResult& row : run.parameters())
     if (!row.fixed && row.residual_end) sum += std::abs(*row.residual_end), ++count;
   return count > 0 ? core::significant(100 * sum / count, 3) + " %" : "";
 }
@@ -57,8 +51,7 @@ std::string goodness(const RunContents& run) {
 }
 
 std::string facts(const Runs& runs) {
-  Table table{
-      .caption = "The runs", .header = header_of(runs, {""}), .rows = {}, .style_class = "text"};
+  Table table{.caption = "The runs", .header = header_of(runs, {""}), .style_class = "text"};
   const auto result = [](const auto& say) {
     return
         [say](const RunContents& run) { return run.results ? say(*run.results) : std::string(); };
@@ -86,36 +79,31 @@ std::string facts(const Runs& runs) {
 std::vector<std::string> all_parameters(const Runs& runs) {
   std::vector<std::string> names;
   for (const RunContents& run : runs)
-    if (run.results)
-      for (const ParameterResult& row : run.results->parameters)
-        if (std::find(names.begin(), names.end(), row.name) == names.end())
-          names.push_back(row.name);
+    for (const ParameterResult& row : run.parameters())
+      if (std::find(names.begin(), names.end(), row.name) == names.end()) names.push_back(row.name);
   return names;
 }
 
 std::string parameters(const Runs& runs) {
   Table values{.caption = "Recovered, in physical units",
-               .header = header_of(runs, {"parameter", "true"}),
-               .rows = {}};
+               .header = header_of(runs, {"parameter", "true"})};
   Table residuals{.caption = "Residuals (true − recovered) / true",
-                  .header = header_of(runs, {"parameter", "floor"}),
-                  .rows = {}};
+                  .header = header_of(runs, {"parameter", "floor"})};
   for (const std::string& name : all_parameters(runs)) {
     std::string truth, unit, floor;
     for (const RunContents& run : runs)
-      if (const ParameterResult* row = parameter_of(run, name)) {
+      if (const ParameterResult* row = find_named(run.parameters(), name)) {
         unit = row->unit.empty() ? "" : " [" + row->unit + "]";
         if (row->truth) truth = core::significant(*row->truth, 5);
-        if (row->floor && floor.empty()) floor = core::fixed(100 * *row->floor, 1) + " %";
+        if (row->floor && floor.empty()) floor = percent(row->floor);
       }
     add_row(values, {name + unit, truth}, runs, [&](const RunContents& run) {
-      const ParameterResult* row = parameter_of(run, name);
-      return row == nullptr ? "" : value_words(*row) + (row->fixed ? " (fixed)" : "");
+      const ParameterResult* row = find_named(run.parameters(), name);
+      return row == nullptr ? "" : recovered_text(*row) + (row->fixed ? " (fixed)" : "");
     });
     add_row(residuals, {name, floor}, runs, [&](const RunContents& run) -> std::string {
-      const ParameterResult* row = parameter_of(run, name);
-      if (row == nullptr || row->fixed || !row->residual_end) return "";
-      return core::fixed(100 * *row->residual_end, 1) + " %";
+      const ParameterResult* row = find_named(run.parameters(), name);
+      return row == nullptr || row->fixed ? "" : percent(row->residual_end);
     });
   }
   return (values.rows.empty() ? "" : html(values)) +
@@ -127,7 +115,7 @@ std::string over_time(const Runs& runs, Gallery& gallery) {
   std::vector<ParameterResult> references;
   for (const RunContents& run : runs) {
     courses.push_back({run.name, run.metrics});
-    if (run.results && references.empty()) references = run.results->parameters;
+    if (references.empty()) references = run.parameters();
   }
   if (std::all_of(courses.begin(), courses.end(), [](const auto& c) { return c.metrics.empty(); }))
     return {};
@@ -138,9 +126,8 @@ std::string over_time(const Runs& runs, Gallery& gallery) {
 }
 
 std::string setting_of(const RunContents& run, const std::string& name) {
-  for (const record::NamedText& setting : run.settings)
-    if (setting.name == name) return setting.value;
-  return {};
+  const record::NamedText* setting = find_named(run.settings, name);
+  return setting ? setting->value : "";
 }
 
 std::string differences(const Runs& runs) {
@@ -149,10 +136,8 @@ std::string differences(const Runs& runs) {
   for (const RunContents& run : runs)
     for (const record::NamedText& setting : run.settings)
       if (seen.insert(setting.name).second) names.push_back(setting.name);
-  Table table{.caption = "Settings that differ",
-              .header = header_of(runs, {"key"}),
-              .rows = {},
-              .style_class = "text"};
+  Table table{
+      .caption = "Settings that differ", .header = header_of(runs, {"key"}), .style_class = "text"};
   std::size_t left_out = 0;
   for (const std::string& name : names) {
     const std::string first = setting_of(runs.front(), name);

@@ -178,8 +178,7 @@ Caption caption_of(const std::string& name) {
       continue;
     }
     const std::string begin = pattern.substr(0, star), end = pattern.substr(star + 1);
-    if (name.size() < begin.size() + end.size() || name.rfind(begin, 0) != 0 ||
-        name.compare(name.size() - end.size(), end.size(), end) != 0)
+    if (name.size() < begin.size() + end.size() || !name.starts_with(begin) || !name.ends_with(end))
       continue;
     // observables keep their own spelling, names of our own become words
     const std::string rest = name.substr(begin.size(), name.size() - begin.size() - end.size());

@@ -40,7 +40,7 @@ std::string header_row(const Table& table, const std::vector<bool>& shown) {
     const std::string why = explained ? " title=\"" + escape(table.explanations[i]) + "\"" : "";
     cells += element("th", "scope=\"col\"" + why, escape(table.header[i]));
   }
-  return element("thead", "", element("tr", "", cells));
+  return element("tr", "", cells);
 }
 
 }  // namespace
@@ -80,6 +80,13 @@ std::string details(const std::string& summary, const std::string& content) {
   return element("details", "", element("summary", "", escape(summary)) + content);
 }
 
+std::string wide_table(const std::string& attributes, const std::string& caption,
+                       const std::string& head, const std::string& body) {
+  const std::string inner = element("caption", "", escape(caption)) + element("thead", "", head) +
+                            element("tbody", "", body);
+  return element("div", "class=\"wide\" tabindex=\"0\"", element("table", attributes, inner));
+}
+
 std::string html(const Table& table) {
   std::vector<bool> shown;
   for (std::size_t i = 0; i < table.header.size(); ++i)
@@ -93,10 +100,8 @@ std::string html(const Table& table) {
                         : element("td", "", cell_text(row[i]));
     body += element("tr", "", cells);
   }
-  const std::string inner = element("caption", "", escape(table.caption)) +
-                            header_row(table, shown) + element("tbody", "", body);
   const std::string style = table.style_class.empty() ? "" : "class=\"" + table.style_class + "\"";
-  return element("div", "class=\"wide\" tabindex=\"0\"", element("table", style, inner)) +
+  return wide_table(style, table.caption, header_row(table, shown), body) +
          (table.note.empty() ? "" : paragraph(table.note, "note"));
 }
 

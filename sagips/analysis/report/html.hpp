@@ -23,11 +23,15 @@ std::string details(const std::string& summary, const std::string& content);
 struct Table {
   std::string caption;
   std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<std::string>> rows{};
   std::string note{};                       ///< below it, small
   std::string style_class{};                ///< "text": cells are words, not numbers
   std::vector<std::string> explanations{};  ///< of the header's cells; shown when pointed at
 };
 std::string html(const Table& table);
+
+/// The same of parts that are HTML already. attributes: of the table; head: its rows
+std::string wide_table(const std::string& attributes, const std::string& caption,
+                       const std::string& head, const std::string& body);
 
 }  // namespace sagips::analysis::report

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <span>
 
 #include "sagips/analysis/figures/correlations.hpp"
 #include "sagips/analysis/report/html.hpp"
@@ -14,32 +13,26 @@ namespace {
 
 using record::ParameterResult;
 
-std::string percent(const std::optional<double>& share) {
-  return share ? core::fixed(100 * *share, 1) + " %" : "";
-}
 std::string two_digits(const std::optional<double>& number) {
   return number && *number != 0 ? core::significant(*number, 2) : "";
 }
 
 std::vector<std::string> parameter_row(const ParameterResult& row) {
-  std::string pull;
-  if (!row.fixed && row.truth && row.error && *row.error > 0)
-    pull = core::fixed((row.recovered - *row.truth) / *row.error, 2);
   const std::string truth = row.truth ? core::significant(*row.truth, 5) : "";
   if (row.fixed)
     return {row.name, row.unit, truth, core::significant(row.recovered, 6) + " (fixed)"};
   return {row.name,
           row.unit,
           truth,
-          value_words(row),
-          pull,
+          recovered_text(row),
+          pull_text(row),
           percent(row.residual_start),
           percent(row.residual_end),
           percent(row.floor),
           two_digits(row.spread),
           two_digits(row.bootstrap_error),
           two_digits(row.seed_error),
-          row.fit_value && row.fit_error ? with_error(*row.fit_value, *row.fit_error) : ""};
+          fit_text(row)};
 }
 
 /// A square table whose cells are the darker the stronger two parameters hang together.
@@ -62,11 +55,8 @@ std::string correlation_table(const record::CorrelationResult& matrix) {
     }
     body += element("tr", "", row);
   }
-  const std::string inner = element("caption", "", escape("Correlations of the " + matrix.of)) +
-                            element("thead", "", element("tr", "", head)) +
-                            element("tbody", "", body);
-  return element("div", "class=\"wide\" tabindex=\"0\"",
-                 element("table", "class=\"correlations\"", inner));
+  return wide_table("class=\"correlations\"", "Correlations of the " + matrix.of,
+                    element("tr", "", head), body);
 }
 
 std::string matrix_csv(const record::CorrelationResult& matrix) {
@@ -82,30 +72,15 @@ std::string matrix_csv(const record::CorrelationResult& matrix) {
   return csv;
 }
 
-/// Of the generator's proposals; what does not vary is left out.
-std::optional<record::CorrelationResult> of_proposals(const RunContents& run) {
-  if (!run.proposals || !run.results || run.proposals->shape.size() != 2) return std::nullopt;
-  const std::size_t columns = run.proposals->shape[1], rows = run.proposals->shape[0];
-  const auto& parameters = run.results->parameters;
-  if (columns != parameters.size() || rows < 2) return std::nullopt;
+/// What does not vary is left out.
+record::CorrelationResult of_proposals(const FreeProposals& free) {
   record::CorrelationResult result{"proposals over noise vectors (no errors)", {}, {}};
-  std::vector<std::size_t> free;
-  for (std::size_t i = 0; i < columns; ++i)
-    if (!parameters[i].fixed) free.push_back(i);
-  for (const std::size_t i : free) result.names.push_back(parameters[i].name);
-  std::vector<double> samples;
-  for (std::size_t row = 0; row < rows; ++row)
-    for (const std::size_t i : free) samples.push_back(run.proposals->values[row * columns + i]);
-  result.values = correlation_matrix(samples, free.size());
+  for (const ParameterResult* parameter : free.parameters) result.names.push_back(parameter->name);
+  result.values = correlation_matrix(free.samples, free.parameters.size());
   return result;
 }
 
 }  // namespace
-
-std::string value_words(const ParameterResult& parameter) {
-  return parameter.error ? with_error(parameter.recovered, *parameter.error)
-                         : core::significant(parameter.recovered, 5);
-}
 
 Section parameter_section(const RunContents& run) {
   Section section{"parameters", "Parameters", ""};
@@ -119,7 +94,6 @@ Section parameter_section(const RunContents& run) {
   Table table{.caption = "What was found, in physical units",
               .header = {"parameter", "unit", "true", "recovered", "pull", "residual at start",
                          "residual", "floor", "spread", "bootstraps", "seeds", "likelihood fit"},
-              .rows = {},
               .explanations = {
                   "", "", "the value toy data were made with", "with ± where an error is known",
                   "(recovered − true) / error", "(true − recovered) / true before the first epoch",
@@ -142,7 +116,7 @@ Section correlation_section(const RunContents& run, Gallery& gallery, const std:
   Section section{"correlations", "Correlations", ""};
   if (!run.results) return section;
   std::vector<record::CorrelationResult> all = run.results->correlations;
-  if (auto proposals = of_proposals(run)) all.push_back(std::move(*proposals));
+  if (const auto proposals = free_proposals(run)) all.push_back(of_proposals(*proposals));
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].values.size() != all[i].names.size() * all[i].names.size()) continue;
     section.html += correlation_table(all[i]);

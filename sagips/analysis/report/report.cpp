@@ -64,26 +64,23 @@ std::string subtitle(const RunContents& run) {
   return core::join(parts, " · ");
 }
 
-std::string head_of(const RunContents& run, const std::string& heading) {
-  return element(heading, "", escape(run.name)) + paragraph(subtitle(run), "subtitle") +
-         verdicts(run);
+std::string head_of(const RunContents& run) {
+  return paragraph(subtitle(run), "subtitle") + verdicts(run);
 }
 
 std::string single(const RunContents& run, Gallery& gallery) {
   const std::vector<Section> sections = run_sections(run, gallery, "");
-  return element("header", "", head_of(run, "h1")) + contents(sections) +
-         element("main", "", body_of(sections, "h2"));
+  return element("header", "", element("h1", "", escape(run.name)) + head_of(run)) +
+         contents(sections) + element("main", "", body_of(sections, "h2"));
 }
 
 std::string several(const std::vector<RunContents>& runs, Gallery& gallery) {
   std::vector<Section> sections = comparison_sections(runs, gallery);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const std::string prefix = core::text("run", i + 1, "-");
-    Section section{core::text("run", i + 1), runs[i].name, ""};
-    section.html =
-        paragraph(subtitle(runs[i]), "subtitle") + verdicts(runs[i]) +
-        details("Everything of this run", body_of(run_sections(runs[i], gallery, prefix), "h3"));
-    sections.push_back(std::move(section));
+    const std::string everything = body_of(run_sections(runs[i], gallery, prefix), "h3");
+    sections.push_back({core::text("run", i + 1), runs[i].name,
+                        head_of(runs[i]) + details("Everything of this run", everything)});
   }
   const std::string title = core::text(runs.size(), " runs compared");
   return element("header", "", element("h1", "", title)) + contents(sections) +
@@ -92,10 +89,11 @@ std::string several(const std::vector<RunContents>& runs, Gallery& gallery) {
 
 }  // namespace
 
-std::string report_page(const ReportRequest& request) {
+std::string report_page(const std::vector<std::string>& folders,
+                        const std::string& figures_folder) {
   std::vector<RunContents> runs;
-  for (const std::string& folder : request.folders) runs.push_back(read_run(folder));
-  Gallery gallery(request.figures_folder);
+  for (const std::string& folder : folders) runs.push_back(read_run(folder));
+  Gallery gallery(figures_folder);
   if (runs.size() == 1) return page("SAGIPS: " + runs[0].name, single(runs[0], gallery));
   return page(core::text("SAGIPS: ", runs.size(), " runs"), several(runs, gallery));
 }

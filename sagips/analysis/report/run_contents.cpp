@@ -8,6 +8,7 @@
 #include <functional>
 #include <sstream>
 
+#include "sagips/analysis/lookup.hpp"
 #include "sagips/core/config/config_value.hpp"
 #include "sagips/core/config/config_yaml.hpp"
 #include "sagips/core/csv.hpp"
@@ -95,37 +96,34 @@ void list_tables(RunContents& run) {
             [](const NamedTable& a, const NamedTable& b) { return a.name < b.name; });
 }
 
+/// Calls `use` with the path of a file of the run when it is there; what it throws is noted.
+void if_there(RunContents& run, const std::string& file,
+              const std::function<void(const std::string& path)>& use) {
+  const std::string path = run.folder + "/" + file;
+  if (!is_there(path)) return;
+  try {
+    use(path);
+  } catch (const std::exception& problem) {
+    run.unreadable.push_back(problem.what());
+  }
+}
+
 void read_members(RunContents& run) {
   for (const record::StudyMember& member : run.study->members) {
     MemberContents contents{member, {}};
-    const std::string path = core::text(run.folder, "/", member.folder, "/", files::results.name);
-    if (is_there(path)) try {
-        contents.results = record::read_results_json(path);
-      } catch (const core::Error& problem) {
-        run.unreadable.push_back(problem.what());
-      }
+    if_there(run, core::text(member.folder, "/", files::results.name),
+             [&](const std::string& path) { contents.results = record::read_results_json(path); });
     run.members.push_back(std::move(contents));
   }
 }
 
 std::string progress(const RunContents& run) {
-  std::int64_t epoch = 0;
-  double time_s = 0;
-  for (const record::Event& event : run.metrics)
-    if (const auto* done = std::get_if<record::EpochDone>(&event)) {
-      epoch = done->epoch;
-      time_s = done->time_s;
-    }
-  if (epoch == 0) return "before the first epoch was over";
-  return core::text("after ", core::with_thousands(epoch), epoch == 1 ? " epoch, " : " epochs, ",
-                    time_s < 60 ? core::significant(time_s, 2) + " s" : core::duration(time_s),
+  const auto epochs = events_of<record::EpochDone>(run.metrics);
+  if (epochs.empty()) return "before the first epoch was over";
+  const record::EpochDone& last = *epochs.back();
+  return core::text("after ", core::with_thousands(last.epoch),
+                    last.epoch == 1 ? " epoch, " : " epochs, ", short_time(last.time_s),
                     " of training");
-}
-
-const record::RunFinished* finish_of(const RunContents& run) {
-  for (auto event = run.metrics.rbegin(); event != run.metrics.rend(); ++event)
-    if (const auto* finished = std::get_if<record::RunFinished>(&*event)) return finished;
-  return nullptr;
 }
 
 void settle_state(RunContents& run) {
@@ -133,10 +131,10 @@ void settle_state(RunContents& run) {
   const auto status = record::read_run_record(run.folder);
   const bool has_ended = status && status->status != Status::unfinished;
   const bool locked = !has_ended && is_locked(path_in(run.folder, files::lock));
-  const record::RunFinished* finished = finish_of(run);
-  const std::string reason = run.results ? run.results->finish_reason
-                             : finished  ? finished->reason
-                                         : "";
+  const auto finished = events_of<record::RunFinished>(run.metrics);
+  const std::string reason = run.results        ? run.results->finish_reason
+                             : finished.empty() ? ""
+                                                : finished.back()->reason;
   if (reason.rfind("failed", 0) == 0 || (status && status->status == Status::failed))
     run.state = State::failed;
   else if (run.results)  // it is written near the end, while the folder is still locked
@@ -182,19 +180,12 @@ std::string name_of(const std::string& folder) {
   return parent.empty() ? path.filename().string() : parent + "/" + path.filename().string();
 }
 
-/// Calls `use` with the file's path when it is there; what it throws is noted.
-void if_there(RunContents& run, const record::RunFile& file,
-              const std::function<void(const std::string& path)>& use) {
-  const std::string path = path_in(run.folder, file);
-  if (!is_there(path)) return;
-  try {
-    use(path);
-  } catch (const std::exception& problem) {
-    run.unreadable.push_back(problem.what());
-  }
-}
-
 }  // namespace
+
+const std::vector<record::ParameterResult>& RunContents::parameters() const {
+  static const std::vector<record::ParameterResult> none;
+  return results ? results->parameters : none;
+}
 
 RunContents read_run(const std::string& folder) {
   RunContents run;
@@ -209,32 +200,33 @@ RunContents read_run(const std::string& folder) {
                     ? "is no run folder (it has neither config.yaml nor results). Name a folder "
                       "that `sagips train` or `sagips solve` wrote, e.g. runs/proxy1d/look."
                     : "is not there. Name the folder of a run, e.g. runs/proxy1d/look.");
-  if_there(run, files::config, [&](const std::string& path) {
+  if_there(run, files::config.name, [&](const std::string& path) {
     run.config = core::read_file(path);
     flatten(core::parse_yaml(run.config, path, core::Places::without_lines), "", run.settings);
   });
-  if_there(run, files::results,
+  if_there(run, files::results.name,
            [&](const std::string& path) { run.results = record::read_results_json(path); });
-  if_there(run, files::metrics,
+  if_there(run, files::metrics.name,
            [&](const std::string& path) { run.metrics = record::read_metrics(path); });
-  if_there(run, files::environment,
+  if_there(run, files::environment.name,
            [&](const std::string& path) { run.environment = record::read_environment(path); });
-  if_there(run, files::parameters,
+  if_there(run, files::parameters.name,
            [&](const std::string& path) { run.proposals = core::read_npy(path); });
-  if_there(run, files::tables, [&](const std::string& path) { run.told = core::read_file(path); });
-  if_there(run, files::log, [&](const std::string& path) { read_log(run, core::read_file(path)); });
-  if_there(run, files::timing, [&](const std::string& path) { read_timing(run, path); });
-  if_there(run, files::exchange,
+  if_there(run, files::tables.name,
+           [&](const std::string& path) { run.told = core::read_file(path); });
+  if_there(run, files::log.name,
+           [&](const std::string& path) { read_log(run, core::read_file(path)); });
+  if_there(run, files::timing.name, [&](const std::string& path) { read_timing(run, path); });
+  if_there(run, files::exchange.name,
            [&](const std::string& path) { run.exchange = core::read_csv_rows(path); });
-  if_there(run, files::study, [&](const std::string& path) {
+  if_there(run, files::study.name, [&](const std::string& path) {
     run.study = record::read_study(path);
     read_members(run);
   });
   for (const record::RunFile& file : {files::study, files::closure, files::simulated})
-    if (run.tables.empty()) if_there(run, file, [&](const std::string&) { list_tables(run); });
+    if (run.tables.empty()) if_there(run, file.name, [&](const std::string&) { list_tables(run); });
   list_figures(run);
-  for (const record::NamedText& setting : run.settings)
-    if (setting.name == "workload") run.workload = setting.value;
+  if (const auto* setting = find_named(run.settings, "workload")) run.workload = setting->value;
   if (run.study) run.workload = run.study->workload;
   if (run.results) run.workload = run.results->workload;
   settle_state(run);
@@ -251,9 +243,24 @@ RunContents read_run(const std::string& folder) {
 
 std::optional<double> number_of(const RunContents& run, const std::string& name) {
   if (!run.results) return std::nullopt;
-  for (const record::NamedNumber& number : run.results->numbers)
-    if (number.name == name) return number.value;
-  return std::nullopt;
+  const record::NamedNumber* number = find_named(run.results->numbers, name);
+  return number ? std::optional(number->value) : std::nullopt;
+}
+
+std::optional<FreeProposals> free_proposals(const RunContents& run) {
+  if (!run.proposals || !run.results || run.proposals->shape.size() != 2) return std::nullopt;
+  const std::size_t rows = run.proposals->shape[0], columns = run.proposals->shape[1];
+  if (columns != run.parameters().size() || rows < 2) return std::nullopt;
+  FreeProposals free;
+  for (const record::ParameterResult& parameter : run.parameters())
+    if (!parameter.fixed) free.parameters.push_back(&parameter);
+  for (std::size_t i = 0; i < rows * columns; ++i)
+    if (!run.parameters()[i % columns].fixed) free.samples.push_back(run.proposals->values[i]);
+  return free;
+}
+
+std::string short_time(double s) {
+  return s < 60 ? core::significant(s, 2) + " s" : core::duration(s);
 }
 
 std::string state_words(State state) {

@@ -52,6 +52,8 @@ struct RunContents {
   /// trainings on simulated ranks.
   bool is_study() const { return study || !tables.empty() || !told.empty(); }
   std::vector<std::string> unreadable;  ///< files that are damaged, and how
+  /// Those of the results; empty when there are none.
+  const std::vector<record::ParameterResult>& parameters() const;
 };
 
 /// Reads a run folder; what is missing or damaged stops nothing.
@@ -60,6 +62,17 @@ RunContents read_run(const std::string& folder);
 
 /// The number of that name in the results; empty when there is none.
 std::optional<double> number_of(const RunContents& run, const std::string& name);
+
+/// The generator's proposals for the parameters that it was free to choose.
+struct FreeProposals {
+  std::vector<const record::ParameterResult*> parameters;
+  std::vector<double> samples;  ///< row-major [proposals, parameters]
+};
+/// Empty when there are less than two of them.
+std::optional<FreeProposals> free_proposals(const RunContents& run);
+
+/// "2.5 s", "3 min 20 s".
+std::string short_time(double s);
 
 /// "finished", "stopped early", ... in words.
 std::string state_words(RunContents::State state);

@@ -2,6 +2,7 @@
 
 #include "sagips/analysis/figures/over_time.hpp"
 #include "sagips/analysis/figures/parameter_pairs.hpp"
+#include "sagips/analysis/lookup.hpp"
 #include "sagips/analysis/report/html.hpp"
 #include "sagips/analysis/report/sections.hpp"
 #include "sagips/core/text.hpp"
@@ -11,6 +12,8 @@ namespace sagips::analysis::report {
 namespace {
 
 using State = RunContents::State;
+
+constexpr std::size_t most_warnings = 20;
 
 /// Figures in as many columns as have room.
 std::string side_by_side(const std::string& figures) {
@@ -54,38 +57,15 @@ class RunFigures {
   std::vector<std::string> left_;
 };
 
-bool has_evaluations(const RunContents& run) {
-  return std::any_of(run.metrics.begin(), run.metrics.end(), [](const record::Event& event) {
-    return std::holds_alternative<record::Evaluated>(event);
-  });
-}
-
-std::vector<record::ParameterResult> references(const RunContents& run) {
-  return run.results ? run.results->parameters : std::vector<record::ParameterResult>{};
-}
-
-bool can_draw_pairs(const RunContents& run) {
-  return run.proposals && run.results && run.proposals->shape.size() == 2 &&
-         run.proposals->shape[1] == run.results->parameters.size() && run.proposals->shape[0] > 1;
-}
-
-Figure pairs(const RunContents& run) {
-  const std::size_t columns = run.proposals->shape[1], rows = run.proposals->shape[0];
+Figure pairs(const FreeProposals& free) {
   std::vector<std::string> names;
   std::vector<std::optional<double>> truth;
-  std::vector<std::size_t> free;
-  for (std::size_t i = 0; i < columns; ++i) {
-    const record::ParameterResult& parameter = run.results->parameters[i];
-    if (parameter.fixed) continue;
-    free.push_back(i);
-    names.push_back(parameter.name);
-    truth.push_back(parameter.truth);
+  for (const record::ParameterResult* parameter : free.parameters) {
+    names.push_back(parameter->name);
+    truth.push_back(parameter->truth);
   }
-  std::vector<float> samples;
-  for (std::size_t row = 0; row < rows; ++row)
-    for (const std::size_t i : free)
-      samples.push_back(static_cast<float>(run.proposals->values[row * columns + i]));
-  return parameter_pairs(samples, names, truth);
+  return parameter_pairs(std::vector<float>(free.samples.begin(), free.samples.end()), names,
+                         truth);
 }
 
 std::string note_on_observables(const RunContents& run, const std::string& figures) {
@@ -95,6 +75,41 @@ std::string note_on_observables(const RunContents& run, const std::string& figur
                                "gnuplot was missing)."
                              : "Figures of the observables are drawn when a run ends.",
                    "missing");
+}
+
+std::string environment_table(const RunContents& run) {
+  if (run.environment.empty())
+    return paragraph("environment.json is not in the run folder.", "missing");
+  Table table{.caption = "Where and with what the run was made",
+              .header = {"what", "value"},
+              .style_class = "text"};
+  for (const record::NamedText& fact : run.environment)
+    table.rows.push_back({fact.name, fact.value});
+  return html(table);
+}
+
+std::string listing(const std::vector<std::string>& lines) {
+  return element("pre", "tabindex=\"0\"", escape(core::join(lines, "\n")));
+}
+
+std::string warnings(const RunContents& run) {
+  std::vector<std::string> shown = run.warnings;
+  if (shown.size() > most_warnings) shown.resize(most_warnings);
+  std::string result;
+  if (!shown.empty()) result += element("h3", "", "Warnings") + listing(shown);
+  if (shown.size() < run.warnings.size())
+    result += paragraph(core::text(run.warnings.size() - shown.size(), " more in log.txt"), "note");
+  for (const std::string& problem : run.unreadable) result += paragraph(problem, "missing");
+  return result;
+}
+
+Section setup_section(const RunContents& run) {
+  std::string html = warnings(run) + environment_table(run);
+  html += run.config.empty() ? paragraph("config.yaml is not in the run folder.", "missing")
+                             : details("Every setting (config.yaml)",
+                                       element("pre", "tabindex=\"0\"", escape(run.config)));
+  if (!run.log.empty()) html += details("The end of the log", listing(run.log));
+  return {"setup", "How it was made", html};
 }
 
 std::vector<Section> with_prefix(std::vector<Section> sections, const std::string& prefix) {
@@ -108,10 +123,9 @@ std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
                                   const std::string& prefix) {
   RunFigures figures(run, gallery, prefix);
   std::vector<Section> sections{parameter_section(run), correlation_section(run, gallery, prefix)};
-  const bool evaluated = has_evaluations(run);
-  if (run.is_study() && (!run.results || run.results->parameters.empty()))
-    sections.front().html.clear();
+  const bool evaluated = !events_of<record::Evaluated>(run.metrics).empty();
   if (run.is_study()) {  // its pictures are what it was made for
+    if (run.parameters().empty()) sections.front().html.clear();
     sections.push_back({"figures", "Figures", figures.stacked("")});
     sections.push_back(study_section(run));
     sections.push_back(member_section(run));
@@ -120,15 +134,16 @@ std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
   }
   sections.push_back(
       {"over-time", "Over time", figures.own_or_drawn("residuals_over_time", evaluated, [&] {
-         return residuals_over_time(run.metrics, references(run));
+         return residuals_over_time(run.metrics, run.parameters());
        })});
   sections.back().html += figures.own("methods_over_time");
   sections.push_back({"observables", "Observables",
                       note_on_observables(run, figures.all_beginning_with("observable_"))});
   sections.push_back({"densities", "Densities", figures.all_beginning_with("densities")});
+  const auto free = free_proposals(run);
   sections.push_back(
       {"pairs", "Pairs of parameters",
-       figures.own_or_drawn("parameter_pairs", can_draw_pairs(run), [&] { return pairs(run); })});
+       figures.own_or_drawn("parameter_pairs", free.has_value(), [&] { return pairs(*free); })});
   std::string losses = figures.own_or_drawn("losses_over_time", evaluated,
                                             [&] { return losses_over_time(run.metrics); });
   losses += figures.own_or_drawn("distances_over_time", evaluated,

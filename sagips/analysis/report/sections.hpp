@@ -28,12 +28,8 @@ Section correlation_section(const RunContents& run, Gallery& gallery, const std:
 Section study_section(const RunContents& run);
 Section member_section(const RunContents& run);
 Section timing_section(const RunContents& run);
-Section setup_section(const RunContents& run);
 
 /// Several runs side by side.
 std::vector<Section> comparison_sections(const std::vector<RunContents>& runs, Gallery& gallery);
-
-/// "2.1875 ± 0.083", without an error five digits.
-std::string value_words(const record::ParameterResult& parameter);
 
 }  // namespace sagips::analysis::report

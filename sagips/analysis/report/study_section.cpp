@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "sagips/analysis/lookup.hpp"
 #include "sagips/analysis/report/html.hpp"
 #include "sagips/analysis/report/sections.hpp"
+#include "sagips/analysis/table.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::analysis::report {
@@ -23,7 +25,7 @@ std::string short_number(const std::string& cell) {
 
 std::string table_of(const NamedTable& csv) {
   if (csv.rows.size() < 2) return {};
-  Table table{.caption = with_blanks(csv.name), .header = {}, .rows = {}};
+  Table table{.caption = with_blanks(csv.name), .header = {}};
   for (const std::string& name : csv.rows.front()) table.header.push_back(with_blanks(name));
   const std::size_t count = std::min(csv.rows.size() - 1, most_rows);
   for (std::size_t i = 1; i <= count; ++i) {
@@ -39,15 +41,10 @@ std::string table_of(const NamedTable& csv) {
 }
 
 std::string state_of(const record::StudyMember& member) {
-  switch (member.state) {
-    case record::StudyMember::State::done:
-      return "done";
-    case record::StudyMember::State::failed:
-      return "failed";
-    case record::StudyMember::State::pending:
-      break;
-  }
-  return "pending";
+  using State = record::StudyMember::State;
+  return member.state == State::done     ? "done"
+         : member.state == State::failed ? "failed"
+                                         : "pending";
 }
 
 /// Names of the free parameters, as the first member with results has them.
@@ -64,11 +61,9 @@ std::vector<std::string> parameters_of(const RunContents& run) {
 
 std::string residual_or_value(const MemberContents& one, const std::string& name) {
   if (!one.results) return {};
-  for (const record::ParameterResult& row : one.results->parameters)
-    if (row.name == name)
-      return row.residual_end ? core::fixed(100 * *row.residual_end, 1) + " %"
-                              : core::significant(row.recovered, 5);
-  return {};
+  const record::ParameterResult* row = find_named(one.results->parameters, name);
+  if (row == nullptr) return {};
+  return row->residual_end ? percent(row->residual_end) : core::significant(row->recovered, 5);
 }
 
 std::vector<std::string> member_row(const MemberContents& one,
@@ -99,8 +94,7 @@ Section member_section(const RunContents& run) {
   Table table{.caption =
                   "Every training of the study; a parameter's column is its residual (true − "
                   "recovered) / true, or its value where no truth is known",
-              .header = {"member", "variant", "varied", "state", "epochs", "time"},
-              .rows = {}};
+              .header = {"member", "variant", "varied", "state", "epochs", "time"}};
   table.header.insert(table.header.end(), parameters.begin(), parameters.end());
   table.header.push_back("reason");
   std::string failed;

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <numeric>
 
 #include "sagips/analysis/report/html.hpp"
 #include "sagips/analysis/report/sections.hpp"
+#include "sagips/analysis/statistics.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::analysis::report {
@@ -28,10 +28,9 @@ Column column(const RunContents& run, const std::string& name) {
   return numbers;
 }
 
-double mean(const Column& numbers) {
-  return numbers.empty() ? 0
-                         : std::accumulate(numbers.begin(), numbers.end(), 0.0) /
-                               static_cast<double>(numbers.size());
+double mean_of(const RunContents& run, const std::string& name) {
+  const Column numbers = column(run, name);
+  return numbers.empty() ? 0 : mean(numbers);
 }
 
 std::string time_cell(double s) { return core::significant(s, 3) + " s"; }
@@ -50,19 +49,16 @@ std::string bars(const std::string& caption, const std::vector<record::NamedNumb
                     element("td", "", time_cell(part.value)) + element("td", "", share + " %") +
                     element("td", "class=\"bar\"", "<span style=\"width:" + share + "%\"></span>"));
   }
-  return element("div", "class=\"wide\" tabindex=\"0\"",
-                 element("table", "class=\"bars\"",
-                         element("caption", "", escape(caption)) +
-                             element("thead", "",
-                                     "<tr><th scope=\"col\">part</th><th scope=\"col\">time</th>"
-                                     "<th scope=\"col\">share</th><td></td></tr>") +
-                             element("tbody", "", body)));
+  return wide_table("class=\"bars\"", caption,
+                    "<tr><th scope=\"col\">part</th><th scope=\"col\">time</th>"
+                    "<th scope=\"col\">share</th><td></td></tr>",
+                    body);
 }
 
 /// Training of a mean rank: computing, and what of the exchange is not hidden behind it.
 std::vector<record::NamedNumber> training_parts(const RunContents& run) {
-  const double training = mean(column(run, "time_s")), exposed = mean(column(run, "exposed_s")),
-               waiting = mean(column(run, "waiting_s"));
+  const double training = mean_of(run, "time_s"), exposed = mean_of(run, "exposed_s"),
+               waiting = mean_of(run, "waiting_s");
   if (!(training > 0)) return {};
   return {{"computing", std::max(0.0, training - exposed - waiting)},
           {"exchange, exposed", exposed},
@@ -83,7 +79,6 @@ std::string exchange_table(const RunContents& run) {
   Table table{.caption = "What the exchange cost each rank",
               .header = {"rank", "epochs", "training", "events / s", "messages", "MB", "exposed",
                          "waiting", "hidden", "dropped"},
-              .rows = {},
               .note =
                   "Exposed: in the exchange's own calls. Waiting: for ranks that had not begun "
                   "the same call. Hidden: under way while the rank computed."};
@@ -101,15 +96,14 @@ std::string exchange_table(const RunContents& run) {
 }  // namespace
 
 Section timing_section(const RunContents& run) {
-  Section section{"timing", "Time", ""};
-  section.html = bars("Where the time of the whole command went", run.timing) +
-                 bars("Where the training time of a mean rank went", training_parts(run)) +
-                 exchange_table(run);
+  std::string html = bars("Where the time of the whole command went", run.timing) +
+                     bars("Where the training time of a mean rank went", training_parts(run)) +
+                     exchange_table(run);
   if (const auto rate = number_of(run, "analysis_rate"); rate && *rate > 0)
-    section.html += paragraph(
+    html += paragraph(
         core::text("Analysis rate of all ranks together, eq. (9): ", core::significant(*rate, 3),
                    " synthetic events per second of training."));
-  return section;
+  return {"timing", "Time", html};
 }
 
 }  // namespace sagips::analysis::report

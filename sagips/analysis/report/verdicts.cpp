@@ -24,10 +24,6 @@ struct Verdict {
   std::string reason;
 };
 
-std::string short_time(double s) {
-  return s < 60 ? core::significant(s, 2) + " s" : core::duration(s);
-}
-
 std::string card(const Verdict& verdict) {
   return element("div", "class=\"card " + verdict.mood + "\"",
                  element("h3", "", escape(verdict.question)) + paragraph(verdict.answer, "answer") +
@@ -125,8 +121,7 @@ Verdict settled_verdict(const RunContents& run) {
     verdict.reason = "The solver says: " + run.results->finish_reason + ".";
     return verdict;
   }
-  const auto move = largest_move(
-      run.metrics, run.results ? run.results->parameters : std::vector<record::ParameterResult>{});
+  const auto move = largest_move(run.metrics, run.parameters());
   if (!move) return verdict;
   verdict.answer = "settled";
   verdict.mood = "good";

@@ -22,12 +22,6 @@ std::string free_space(const std::string& folder) {
                     place.string());
 }
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::vector<std::string> lengths;
-  for (const auto length : shape) lengths.push_back(core::text(length));
-  return core::text("[", core::join(lengths, ", "), "]");
-}
-
 bool show_pipeline(const problem::ChannelPlan& plan, const env::ParameterSet& parameters,
                    env::Reach reach) {
   const env::PipelineReport report =
@@ -37,7 +31,8 @@ bool show_pipeline(const problem::ChannelPlan& plan, const env::ParameterSet& pa
     if (report.reaches[i]) reached.push_back(parameters.all()[parameters.free()[i]].name);
   std::vector<std::vector<std::string>> rows;
   for (const auto& row : report.rows)
-    rows.push_back({row.stage, shape_text(row.shape), core::text(row.noise_dimensions)});
+    rows.push_back(
+        {row.stage, core::text(torch::IntArrayRef(row.shape)), core::text(row.noise_dimensions)});
   const std::vector<std::string> without = plan.pipeline.without_gradient();
   std::cout << "pipeline '" << plan.name << "': shapes fit, values finite, "
             << (!without.empty()

@@ -14,8 +14,6 @@
 #include "sagips/run/rank_agreement.hpp"
 #include "sagips/run/run_environment.hpp"
 #include "sagips/run/run_report.hpp"
-#include "sagips/study/closure_config.hpp"
-#include "sagips/study/experiment.hpp"
 #include "sagips/study/experiments.hpp"
 #include "sagips/study/over_ranks.hpp"
 #include "sagips/study/progress.hpp"
@@ -97,7 +95,7 @@ bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
 bool share_out(const Job& job, const std::string& folder, comm::Ranks& ranks) {
   nn::set_threads(threads_of_worker(job));
   const bool finished = study::make_experiments(job, folder, {ranks.rank(), ranks.size()},
-                                                requests(), [&ranks] { ranks.board().beat(); });
+                                                requests(), [&ranks] { ranks.status().beat(); });
   const auto all = study::collect_texts(ranks, finished ? "finished" : "interrupted");
   return std::all_of(all.begin(), all.end(),
                      [](const std::string& one) { return one == "finished"; });
@@ -123,8 +121,7 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
     record::write_environment(opened->directory.file(files::environment.name),
                               run::run_environment(ranks, threads_of_worker(job)));
   }
-  const std::string folder =
-      study::announce_text(ranks, opened ? opened->directory.path() : std::string());
+  const std::string folder = ranks.broadcast(opened ? opened->directory.path() : std::string());
   bool finished = true;
   {
     const InterruptGuard interrupt;

@@ -197,15 +197,10 @@ std::string answers(const std::vector<Attempt>& attempts, const env::ParameterSe
 }
 
 std::string csv(const std::vector<Attempt>& attempts, const env::ParameterSet& parameters) {
-  std::string content =
-      "method,time_s,evaluations,score," + core::join(parameters.names(), ",") + "\n";
+  std::string content = "method," + visits_header(parameters);
   for (const Attempt& attempt : attempts)
-    for (const optim::Visit& visit : attempt.visits) {
-      content += attempt.method + "," + core::round_trip(visit.time_s) + "," +
-                 core::text(visit.evaluations) + "," + core::round_trip(visit.score);
-      for (const double value : visit.values) content += "," + core::round_trip(value);
-      content += "\n";
-    }
+    for (const optim::Visit& visit : attempt.visits)
+      content += attempt.method + "," + visit_row(visit);
   return content;
 }
 

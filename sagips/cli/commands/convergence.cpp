@@ -12,7 +12,6 @@
 #include "sagips/run/run_report.hpp"
 #include "sagips/study/convergence_config.hpp"
 #include "sagips/study/convergence_results.hpp"
-#include "sagips/study/ensemble_config.hpp"
 #include "sagips/study/members.hpp"
 #include "sagips/study/study_folder.hpp"
 

@@ -14,7 +14,6 @@
 #include "sagips/run/rank_agreement.hpp"
 #include "sagips/run/run_environment.hpp"
 #include "sagips/run/run_report.hpp"
-#include "sagips/study/ensemble_config.hpp"
 #include "sagips/study/ensemble_results.hpp"
 #include "sagips/study/group_members.hpp"
 #include "sagips/study/over_ranks.hpp"
@@ -80,7 +79,7 @@ class EnsembleRun {
           opened_->directory.file(files::environment.name),
           run::run_environment(ranks_, static_cast<int>(job.settings.threads)));
     }
-    folder_ = study::announce_text(ranks_, opened_ ? opened_->directory.path() : std::string());
+    folder_ = ranks_.broadcast(opened_ ? opened_->directory.path() : std::string());
     study_ = plan_.study;
     for (record::StudyMember& member : study_.members)
       member = study::seen_on_disk(folder_, member);
@@ -145,7 +144,7 @@ class EnsembleRun {
     handled_ = mine;
     return study::train_members(
         setting, plan_, mine, study_, progress, requests(), [this] { save(); },
-        [this] { ranks_.board().beat(); });
+        [this] { ranks_.status().beat(); });
   }
 
   bool train_groups(study::StudyProgress& progress) {

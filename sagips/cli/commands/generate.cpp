@@ -109,7 +109,7 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
                                  has_own ? own->second.toy_events : job.settings.data.toy_events,
                                  names, core::RandomStream(data_seed, "toy data " + plan.name))});
     const Made& made = all.back();
-    run::write_proposals(made.file, made.toys.values);
+    run::write_rows(made.file, made.toys.values);
     std::cout << core::with_thousands(made.toys.size()) << " events of [" << core::join(names, ", ")
               << "]: " << made.file << '\n';
   }

@@ -1,14 +1,12 @@
 #include <algorithm>
 #include <iostream>
 
-#include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
 #include "sagips/comm/exchanges.hpp"
 
 namespace sagips::cli {
 
 core::ExitCode list(const Workloads& workloads, const Arguments&) {
-  std::vector<std::vector<std::string>> rows;
   std::size_t widest = 0;
   for (const std::string& name : workloads.names())
     for (const auto& settings : workloads.get(name, "list").settings)
@@ -25,19 +23,17 @@ core::ExitCode list(const Workloads& workloads, const Arguments&) {
                   << '\n';
       }
   }
+  const auto show_summaries = [](const auto& known) {
+    for (const std::string& name : known.names())
+      std::cout << "  " << name << std::string(20 - std::min<std::size_t>(19, name.size()), ' ')
+                << known.get(name, "list").summary << '\n';
+  };
   std::cout << "\nexchanges between ranks (mpirun -n 4 sagips train NAME exchange=...):\n";
-  const auto exchanges = comm::known_exchanges();
-  for (const std::string& name : exchanges.names())
-    std::cout << "  " << name << std::string(20 - std::min<std::size_t>(19, name.size()), ' ')
-              << exchanges.get(name, "list").summary << '\n';
+  show_summaries(comm::known_exchanges());
   std::cout << "\nsolvers (sagips solve NAME solve.method=...):\n";
-  const auto solvers = optim::solvers();
-  for (const std::string& name : solvers.names())
-    std::cout << "  " << name << std::string(20 - std::min<std::size_t>(19, name.size()), ' ')
-              << solvers.get(name, "list").summary << '\n';
+  show_summaries(optim::solvers());
   std::cout << "\nSolve one with `sagips solve NAME`, train networks with `sagips train NAME`, "
-               "look at one with `sagips check "
-               "NAME`."
+               "look at one with `sagips check NAME`."
             << std::endl;
   return core::ExitCode::done;
 }

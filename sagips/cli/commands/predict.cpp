@@ -47,7 +47,7 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
   proposals = (proposals / weights.size(0)).contiguous();
 
   const std::string file = out.empty() ? arguments.source + "/predictions.npy" : out;
-  run::write_proposals(file, proposals);
+  run::write_rows(file, proposals);
   const auto predictions =
       analysis::predict({proposals.data_ptr<float>(), static_cast<std::size_t>(proposals.numel())},
                         static_cast<std::size_t>(parameters.size()));

@@ -21,21 +21,19 @@ std::string default_path(const std::vector<std::string>& folders) {
 }  // namespace
 
 core::ExitCode report(const Workloads&, const Arguments& arguments) {
-  analysis::report::ReportRequest request;
-  request.folders = {arguments.source};
-  request.folders.insert(request.folders.end(), arguments.assignments.begin(),
-                         arguments.assignments.end());
-  request.figures_folder = option(arguments, "figures");
+  std::vector<std::string> folders{arguments.source};
+  folders.insert(folders.end(), arguments.assignments.begin(), arguments.assignments.end());
+  const std::string figures = option(arguments, "figures");
   std::string path = option(arguments, "out");
-  if (path.empty()) path = default_path(request.folders);
+  if (path.empty()) path = default_path(folders);
   if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
     throw core::ConfigError(path, "is a folder (a report is one file). Name a file, e.g. --out " +
                                       path + "/report.html.");
-  const std::string page = analysis::report::report_page(request);
+  const std::string page = analysis::report::report_page(folders, figures);
   core::write_file(path, page);
   std::cout << "report: " << path << " (" << core::significant(double(page.size()) / 1e6, 2)
             << " MB)\n";
-  if (!request.figures_folder.empty()) std::cout << "figures: " << request.figures_folder << '\n';
+  if (!figures.empty()) std::cout << "figures: " << figures << '\n';
   return core::ExitCode::done;
 }
 

@@ -16,11 +16,9 @@
 #include "sagips/run/run_environment.hpp"
 #include "sagips/run/run_figures.hpp"
 #include "sagips/run/run_report.hpp"
-#include "sagips/train/add_up.hpp"
+#include "sagips/train/collectives.hpp"
 
 namespace sagips::cli {
-
-namespace {
 
 std::string visits_header(const env::ParameterSet& parameters) {
   return "time_s,evaluations,score," + core::join(parameters.names(), ",") + "\n";
@@ -32,6 +30,8 @@ std::string visit_row(const optim::Visit& visit) {
   for (const double value : visit.values) cells.push_back(core::round_trip(value));
   return core::join(cells, ",") + "\n";
 }
+
+namespace {
 
 void add_spread(record::Results& results, const optim::Resampled& resampled,
                 std::optional<double> record::ParameterResult::*member, const std::string& what,
@@ -94,8 +94,8 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   const auto solver =
       optim::solvers().get(config.method, "solve.method").make(job.settings.solvers);
   run::check_agreement(ranks, job.effective_config);
-  ranks.patience().set_config({.timeout_s = job.settings.ranks.timeout_s,
-                               .alarmed = [] { return InterruptGuard::requested(); }});
+  ranks.timeout().set_config({.timeout_s = job.settings.ranks.timeout_s,
+                              .alarmed = [] { return InterruptGuard::requested(); }});
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads, run::ranks_on_these_processors(ranks));
   const env::Environment environment = run::load_data(job, ranks).all(run::parts_share(job, ranks));

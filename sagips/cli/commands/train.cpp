@@ -69,7 +69,7 @@ void show(const run::Results& trained) {
     log.flush();
     std::cout << "stopped; run folder: " << trained.folder << std::endl;
   }
-  ranks.board().take_leave();
+  ranks.status().take_leave();
   comm::Communicator::abort_alone(static_cast<int>(core::ExitCode::stopped_early));
 }
 

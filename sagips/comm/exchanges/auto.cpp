@@ -19,7 +19,7 @@ double Auto::median_time(const Site& site, Exchange& exchange) const {
   for (std::int64_t k = 0; k < config_.repeats + 2; ++k) {
     const std::int64_t start = site.communicator->now_ns();
     Flow flow(exchange.gradients({weights, gradients}, {1}));
-    site.patience->wait(flow, {exchange.partners({1}), 0, 0, "while exchanges were measured"});
+    site.timeout->wait(flow, {exchange.partners({1}), 0, 0, "while exchanges were measured"});
     const std::int64_t spent = site.communicator->now_ns() - start;
     if (k >= 2) times.push_back(static_cast<double>(spent) * 1e-9);  // two to warm up
   }

@@ -1,19 +1,11 @@
 #include "sagips/comm/exchanges/chunked_ring.hpp"
 
 #include "sagips/comm/topology.hpp"
-#include "sagips/core/text.hpp"
 
 namespace sagips::comm {
 
-ChunkedRing::ChunkedRing(const Site& site, std::vector<int> ranks)
-    : ScheduledExchange(Group(site, std::move(ranks))) {}
-
-std::string ChunkedRing::description() const {
-  return core::text("chunked_ring over ", group_.size(), " ranks");
-}
-
-Schedule ChunkedRing::schedule(std::size_t floats) const {
-  const int n = group_.size(), i = group_.index();
+Schedule chunked_ring(const Group& group, std::size_t floats) {
+  const int n = group.size(), i = group.index();
   const int left = (i + n - 1) % n, right = (i + 1) % n;
   const auto at = [&](int k) { return piece(floats, ((k % n) + n) % n, n); };
   Schedule schedule;

@@ -10,13 +10,6 @@ namespace sagips::comm {
 ///
 /// cost:    2 (n - 1) messages, 2 (n - 1) / n * 4 * shared bytes
 /// source:  Patarasuk, Yuan, JPDC 69 (2009) 117
-class ChunkedRing final : public ScheduledExchange {
- public:
-  ChunkedRing(const Site& site, std::vector<int> ranks);
-  std::string description() const override;
-
- private:
-  Schedule schedule(std::size_t floats) const override;
-};
+Schedule chunked_ring(const Group& group, std::size_t floats);
 
 }  // namespace sagips::comm

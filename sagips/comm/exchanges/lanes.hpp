@@ -12,17 +12,8 @@ namespace sagips::comm {
 /// cost:    2 (k - 1) messages in a node of k ranks with k lanes, and Rabenseifner's for 1 / k of
 ///          the array across nodes
 /// source:  composition after Chan et al., CCPE 19 (2007) 1749; Traeff, Hunold, arXiv 1910.13373
-class Lanes final : public ScheduledExchange {
- public:
-  /// `ranks` with their groups, e.g. one a node
-  Lanes(const Site& site, std::vector<std::vector<int>> groups);
-  std::string description() const override;
-
- private:
-  Schedule schedule(std::size_t floats) const override;
-
-  std::vector<std::vector<int>> groups_;  ///< places in the flat group
-  int lanes_;
-};
+///
+/// groups: the ranks of each node, as a rule
+std::unique_ptr<Exchange> lanes_over(const Site& site, std::vector<std::vector<int>> groups);
 
 }  // namespace sagips::comm

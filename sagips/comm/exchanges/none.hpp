@@ -9,7 +9,7 @@ namespace sagips::comm {
 /// source:  SAGIPS paper, Sec. VI-A ("ensemble analysis")
 class None final : public Exchange {
  public:
-  Task gradients(ReplicaView replica, Step step) override;
+  Task gradients(ReplicaView, Step) override { co_return; }
   Cost cost(std::size_t, Step) const override { return {}; }
   Promise promise() const override { return {.exact = false, .waits = false, .repeats = true}; }
   std::vector<int> partners(Step) const override { return {}; }

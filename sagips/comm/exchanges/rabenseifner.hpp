@@ -1,5 +1,5 @@
 #pragma once
-#include "sagips/comm/schedule.hpp"
+#include "sagips/comm/topology.hpp"
 
 namespace sagips::comm {
 
@@ -11,13 +11,8 @@ namespace sagips::comm {
 /// cost:    2 log2(n) messages, 2 (n - 1) / n * 4 * shared bytes, for powers of two; other numbers
 ///          fold the surplus ranks in and out: two more messages of the whole array
 /// source:  Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005) 49
-class Rabenseifner final : public ScheduledExchange {
- public:
-  Rabenseifner(const Site& site, std::vector<int> ranks);
-  std::string description() const override;
-
- private:
-  Schedule schedule(std::size_t floats) const override;
-};
+inline Schedule rabenseifner(const Group& group, std::size_t floats) {
+  return halving_doubling(group.index(), group.size(), {0, floats});
+}
 
 }  // namespace sagips::comm

@@ -1,19 +1,11 @@
 #include "sagips/comm/exchanges/recursive_doubling.hpp"
 
 #include "sagips/comm/topology.hpp"
-#include "sagips/core/text.hpp"
 
 namespace sagips::comm {
 
-RecursiveDoubling::RecursiveDoubling(const Site& site, std::vector<int> ranks)
-    : ScheduledExchange(Group(site, std::move(ranks))) {}
-
-std::string RecursiveDoubling::description() const {
-  return core::text("recursive_doubling over ", group_.size(), " ranks");
-}
-
-Schedule RecursiveDoubling::schedule(std::size_t floats) const {
-  const int n = group_.size(), i = group_.index();
+Schedule recursive_doubling(const Group& group, std::size_t floats) {
+  const int n = group.size(), i = group.index();
   const int even = power_of_two_below(n), surplus = n - even;
   const Piece all{0, floats};
   if (i < 2 * surplus && i % 2 == 0)  // hands over to its neighbour and sits out

@@ -10,13 +10,6 @@ namespace sagips::comm {
 /// cost:    log2(n) messages, log2(n) * 4 * shared bytes, for powers of two; other numbers fold the
 ///          surplus ranks in and out
 /// source:  Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005) 49
-class RecursiveDoubling final : public ScheduledExchange {
- public:
-  RecursiveDoubling(const Site& site, std::vector<int> ranks);
-  std::string description() const override;
-
- private:
-  Schedule schedule(std::size_t floats) const override;
-};
+Schedule recursive_doubling(const Group& group, std::size_t floats);
 
 }  // namespace sagips::comm

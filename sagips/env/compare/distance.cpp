@@ -4,18 +4,10 @@
 
 namespace sagips::env {
 
-double kolmogorov_smirnov(const torch::Tensor& a, const torch::Tensor& a_weights,
-                          const torch::Tensor& b, const torch::Tensor& b_weights) {
+double kolmogorov_smirnov(const EventRows& a, const EventRows& b) {
   torch::NoGradGuard no_grad;
-  const auto share = [](const torch::Tensor& values, const torch::Tensor& weights) {
-    if (!weights.defined())
-      return torch::full({values.numel()}, 1.0 / static_cast<double>(values.numel()),
-                         torch::kFloat64);
-    const torch::Tensor precise = weights.to(torch::kFloat64);
-    return precise / precise.sum();
-  };
-  const auto [sorted, order] = torch::cat({a, b}).to(torch::kFloat64).sort();
-  const torch::Tensor steps = torch::cat({share(a, a_weights), -share(b, b_weights)});
+  const auto [sorted, order] = torch::cat({a.values, b.values}).to(torch::kFloat64).sort();
+  const torch::Tensor steps = torch::cat({a.shares(), -b.shares()});
   const torch::Tensor difference = steps.index({order}).cumsum(0).abs();
   // between equal values there is no point at which the functions could be compared
   const torch::Tensor last_of_ties =

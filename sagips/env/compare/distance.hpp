@@ -5,10 +5,9 @@ namespace sagips::env {
 
 /// Largest difference between the two empirical distribution functions.
 ///
-/// shape: a [n], b [m]; weights as their values or undefined
+/// shape: values of a [n], of b [m]: one observable
 /// cost:  O((n + m) log(n + m))
-double kolmogorov_smirnov(const torch::Tensor& a, const torch::Tensor& a_weights,
-                          const torch::Tensor& b, const torch::Tensor& b_weights);
+double kolmogorov_smirnov(const EventRows& a, const EventRows& b);
 
 /// 2 E|X - Y| - E|X - X'| - E|Y - Y'| with Euclidean distances, unbiased (pairs of one event with
 /// itself left out).

@@ -1,12 +1,6 @@
 #include "sagips/env/compare/event_distance.hpp"
 
-#include <algorithm>
-
-#include "sagips/env/compare/distances/classifier.hpp"
-#include "sagips/env/compare/distances/energy.hpp"
-#include "sagips/env/compare/distances/likelihood.hpp"
-#include "sagips/env/compare/distances/mmd.hpp"
-#include "sagips/env/compare/distances/sliced_wasserstein.hpp"
+#include "sagips/env/compare/distances/distances.hpp"
 
 namespace sagips::env {
 
@@ -21,12 +15,11 @@ EventRows measured_rows(const EventDistance::Config& config, const Channel& chan
 }
 
 // A distance that is made from its config, measured events and a stream.
-template <class Distance>
-EventDistanceMaker from_rows() {
-  return [](const EventDistance::Config& config, const Channel& channel,
-            const core::RandomStream& stream) {
-    return std::make_unique<Distance>(config, measured_rows(config, channel, stream.at_step(0)),
-                                      stream.at_step(1));
+template <class Make>
+EventDistanceMaker from_rows(Make make) {
+  return [make](const EventDistance::Config& config, const Channel& channel,
+                const core::RandomStream& stream) {
+    return make(config, measured_rows(config, channel, stream.at_step(0)), stream.at_step(1));
   };
 }
 
@@ -56,21 +49,18 @@ void EventDistance::Config::fields(core::FieldList& list) {
 }
 
 core::Registry<EventDistanceMaker> event_distances() {
-  core::Registry<EventDistanceMaker> distances("distance.kind");
-  distances.add("classifier", from_rows<distances::Classifier>());
-  distances.add("energy", from_rows<distances::Energy>());
-  distances.add("likelihood", [](const EventDistance::Config&, const Channel& channel,
-                                 const core::RandomStream&) {
-    return std::make_unique<distances::Likelihood>(channel);
-  });
-  distances.add("mmd", from_rows<distances::Mmd>());
-  distances.add("sliced_wasserstein", from_rows<distances::SlicedWasserstein>());
-  return distances;
+  core::Registry<EventDistanceMaker> known("distance.kind");
+  known.add("classifier", from_rows(distances::classifier));
+  known.add("energy", from_rows(distances::energy));
+  known.add("likelihood", [](const EventDistance::Config&, const Channel& channel,
+                             const core::RandomStream&) { return distances::likelihood(channel); });
+  known.add("mmd", from_rows(distances::mmd));
+  known.add("sliced_wasserstein", from_rows(distances::sliced_wasserstein));
+  return known;
 }
 
-std::unique_ptr<EventDistance> make_event_distance(const EventDistance::Config& config,
-                                                   const Channel& channel,
-                                                   const core::RandomStream& stream) {
+EventDistance make_event_distance(const EventDistance::Config& config, const Channel& channel,
+                                  const core::RandomStream& stream) {
   return event_distances().get(config.kind, "distance.kind")(config, channel, stream);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,8 +18,7 @@ namespace sagips::env {
 ///
 /// Made once for the measured events of a channel. Observables are standardised by the measured
 /// events' mean and deviation, so distances have no unit.
-class EventDistance {
- public:
+struct EventDistance {
   struct Config {
     std::string kind = "energy";
     std::int64_t events = 2048;                    ///< synthetic events of a parameter vector
@@ -34,23 +32,20 @@ class EventDistance {
     void fields(core::FieldList& list);
   };
 
-  virtual ~EventDistance() = default;
   /// The score of each sample. Weights and masks count; a sample whose events (almost) vanish
   /// scores `score_of_no_events`, with a gradient back to more weight.
   /// shape: physical [samples, parameters], events of as many samples -> [samples], float64;
   ///        differentiable by both
-  virtual torch::Tensor operator()(const torch::Tensor& physical,
-                                   const Events& synthetic) const = 0;
+  std::function<torch::Tensor(const torch::Tensor& physical, const Events& synthetic)> score;
   /// false: the score is a function of the parameters alone, and no events need be made.
-  virtual bool uses_events() const { return true; }
-  /// What it counts beside those of other channels.
-  virtual double weight() const { return 1; }
+  bool uses_events = true;
+  double weight = 1;  ///< what it counts beside those of other channels
 };
 
 /// Larger than what events at any place that matters get: they lie within some deviations.
 constexpr double score_of_no_events = 100;
 
-using EventDistanceMaker = std::function<std::unique_ptr<EventDistance>(
+using EventDistanceMaker = std::function<EventDistance(
     const EventDistance::Config& config, const Channel& channel, const core::RandomStream& stream)>;
 
 /// classifier, energy, likelihood, mmd, sliced_wasserstein.
@@ -58,9 +53,8 @@ core::Registry<EventDistanceMaker> event_distances();
 
 /// The distance that a config names.
 /// throws: ConfigError when the channel lacks what it needs (a density)
-std::unique_ptr<EventDistance> make_event_distance(const EventDistance::Config& config,
-                                                   const Channel& channel,
-                                                   const core::RandomStream& stream);
+EventDistance make_event_distance(const EventDistance::Config& config, const Channel& channel,
+                                  const core::RandomStream& stream);
 
 /// Walks over the samples of synthetic events and applies a score to the events of each.
 /// shape: score: values [events, observables], shares [events] float64 that sum to 1 -> []; result

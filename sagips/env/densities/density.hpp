@@ -1,5 +1,6 @@
 #pragma once
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,75 +43,39 @@ class Density {
   // Implicit: a plan is given `density = TabulatedDensity(...)`.
   template <class T>
   requires(!std::same_as<T, Density> && EventDensity<T>)
-      Density(T density)  // NOLINT(google-explicit-constructor)
-      : held_(std::make_shared<const Held<T>>(std::move(density))) {}
+      Density(T density) {  // NOLINT(google-explicit-constructor)
+    const auto held = std::make_shared<const T>(std::move(density));
+    sample = [held](const auto&... given) { return held->sample(given...); };
+    negative_log_likelihood = [held](const auto&... given) {
+      return held->negative_log_likelihood(given...);
+    };
+    probabilities = [held](const auto& parameters) { return held->probabilities(parameters); };
+    if constexpr (requires(const torch::Tensor& parameters) { held->norms(parameters); })
+      norms = [held](const auto& parameters) { return held->norms(parameters); };
+    if constexpr (requires { held->norm_names(); }) norm_names_ = held->norm_names();
+  }
 
   /// shape: values [events, observables]; weights [events] or undefined.
   /// throws: DataError naming the first event where the density is zero for every parameter
-  Sample sample(const torch::Tensor& values, const torch::Tensor& weights,
-                const std::string& origin) const {
-    return held_->sample(values, weights, origin);
-  }
+  std::function<Sample(const torch::Tensor& values, const torch::Tensor& weights,
+                       const std::string& origin)>
+      sample;
   /// -ln L for the events of a sample, twice differentiable.
   /// shape: parameters [parameters] -> []
-  torch::Tensor negative_log_likelihood(const torch::Tensor& parameters,
-                                        const Sample& sample) const {
-    return held_->negative_log_likelihood(parameters, sample);
-  }
+  std::function<torch::Tensor(const torch::Tensor& parameters, const Sample& sample)>
+      negative_log_likelihood;
   /// Probabilities of cells that are fine enough to keep an event's information.
   /// shape: parameters [parameters] -> [independent parts of an event, cells]; each part sums to 1
-  torch::Tensor probabilities(const torch::Tensor& parameters) const {
-    return held_->probabilities(parameters);
-  }
+  std::function<torch::Tensor(const torch::Tensor& parameters)> probabilities;
   /// The named integrals, which data may know exactly.
   /// shape: parameters [parameters] -> [norm_names]
-  torch::Tensor norms(const torch::Tensor& parameters) const { return held_->norms(parameters); }
-  std::vector<std::string> norm_names() const { return held_->norm_names(); }
+  std::function<torch::Tensor(const torch::Tensor& parameters)> norms = [](const torch::Tensor&) {
+    return torch::zeros({0}, torch::kFloat64);
+  };
+  const std::vector<std::string>& norm_names() const { return norm_names_; }
 
  private:
-  struct Interface {
-    virtual ~Interface() = default;
-    virtual Sample sample(const torch::Tensor& values, const torch::Tensor& weights,
-                          const std::string& origin) const = 0;
-    virtual torch::Tensor negative_log_likelihood(const torch::Tensor& parameters,
-                                                  const Sample& sample) const = 0;
-    virtual torch::Tensor probabilities(const torch::Tensor& parameters) const = 0;
-    virtual torch::Tensor norms(const torch::Tensor& parameters) const = 0;
-    virtual std::vector<std::string> norm_names() const = 0;
-  };
-
-  template <class T>
-  struct Held final : Interface {
-    explicit Held(T value) : density(std::move(value)) {}
-
-    Sample sample(const torch::Tensor& values, const torch::Tensor& weights,
-                  const std::string& origin) const override {
-      return density.sample(values, weights, origin);
-    }
-    torch::Tensor negative_log_likelihood(const torch::Tensor& parameters,
-                                          const Sample& sample) const override {
-      return density.negative_log_likelihood(parameters, sample);
-    }
-    torch::Tensor probabilities(const torch::Tensor& parameters) const override {
-      return density.probabilities(parameters);
-    }
-    torch::Tensor norms(const torch::Tensor& parameters) const override {
-      if constexpr (requires { density.norms(parameters); })
-        return density.norms(parameters);
-      else
-        return torch::zeros({0}, torch::kFloat64);
-    }
-    std::vector<std::string> norm_names() const override {
-      if constexpr (requires { density.norm_names(); })
-        return density.norm_names();
-      else
-        return {};
-    }
-
-    T density;
-  };
-
-  std::shared_ptr<const Interface> held_;  // immutable, so sharing it is copying it
+  std::vector<std::string> norm_names_;
 };
 
 }  // namespace sagips::env

@@ -1,8 +1,5 @@
 #include "sagips/env/noise/noise.hpp"
 
-#include "sagips/core/error.hpp"
-#include "sagips/core/text.hpp"
-
 namespace sagips::env {
 
 namespace {
@@ -29,21 +26,6 @@ torch::Tensor PhiloxNoise::uniform(std::int64_t first_sample, std::int64_t sampl
   else
     fill<float>(stream_, numbers, first_sample, dimension);
   return numbers;
-}
-
-torch::Tensor RecordedNoise::uniform(std::int64_t first_sample, std::int64_t samples,
-                                     std::int64_t events, std::int64_t dimension,
-                                     torch::ScalarType type) const {
-  const auto index = static_cast<std::size_t>(dimension);
-  if (index >= dimensions_.size())
-    throw core::StateError(core::text("the recorded noise has ", dimensions_.size(),
-                                      " dimensions, a stage asks for one more. Record again."));
-  const torch::Tensor& all = dimensions_[index];
-  if (all.size(0) < first_sample + samples || all.size(1) != events)
-    throw core::StateError(core::text("the recorded noise has shape ", all.sizes(), ", samples ",
-                                      first_sample, " to ", first_sample + samples, " with ",
-                                      events, " events were asked for. Record again."));
-  return all.narrow(0, first_sample, samples).to(type);
 }
 
 Noise::Noise(std::shared_ptr<const NoiseSource> source, std::int64_t samples, std::int64_t events,

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "sagips/core/random.hpp"
 #include "sagips/data/torch.hpp"
@@ -29,18 +28,6 @@ class PhiloxNoise final : public NoiseSource {
 
  private:
   core::RandomStream stream_;
-};
-
-/// Given numbers, one tensor [all samples, events] a dimension.
-class RecordedNoise final : public NoiseSource {
- public:
-  explicit RecordedNoise(std::vector<torch::Tensor> dimensions)
-      : dimensions_(std::move(dimensions)) {}
-  torch::Tensor uniform(std::int64_t first_sample, std::int64_t samples, std::int64_t events,
-                        std::int64_t dimension, torch::ScalarType type) const override;
-
- private:
-  std::vector<torch::Tensor> dimensions_;
 };
 
 /// The only randomness a stage may use, so a stage is a pure function of its input and its noise.

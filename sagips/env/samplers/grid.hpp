@@ -3,14 +3,13 @@
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/data/torch.hpp"
+#include "sagips/kernels/inverse_cdf.hpp"
 
 namespace sagips::env {
 
-/// How the mass of a cell follows from the density at its two ends.
-enum class CellRule {
-  left,       ///< density at the left end: the authors' recipe, first order in the step
-  trapezoid,  ///< mean of both ends: second order
-};
+/// How the mass of a cell follows from the density at its two ends. left: the authors' recipe,
+/// first order in the step; trapezoid: second order.
+using CellRule = kernels::MassRule;
 
 /// Equidistant points on which a density is tabulated, and the cells between them.
 ///

@@ -5,7 +5,6 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/kernels/inverse_cdf.hpp"
 
 namespace sagips::env {
 
@@ -56,8 +55,7 @@ struct FusedPositions : torch::autograd::Function<FusedPositions> {
   };
 
   static kernels::InverseCdfGrid as_kernel(const Grid& grid) {
-    return {grid.last(), grid.step(), grid.points,
-            grid.rule == CellRule::left ? kernels::MassRule::left : kernels::MassRule::trapezoid};
+    return {grid.last(), grid.step(), grid.points, grid.rule};
   }
 
   static torch::Tensor forward(torch::autograd::AutogradContext* context,

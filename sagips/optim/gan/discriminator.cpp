@@ -100,9 +100,9 @@ torch::Tensor Discriminator::logits(const torch::Tensor& input) const {
   return network_(weights, input).squeeze(-1);
 }
 
-torch::Tensor Discriminator::score(const Sight& sight) const {
-  const torch::Tensor synthetic = logits(sight.synthetic);
-  return objective_.compares_pairs() ? synthetic - logits(sight.real).view_as(synthetic)
+torch::Tensor Discriminator::score(const DiscriminatorInput& input) const {
+  const torch::Tensor synthetic = logits(input.synthetic);
+  return objective_.compares_pairs() ? synthetic - logits(input.real).view_as(synthetic)
                                      : synthetic;
 }
 
@@ -122,72 +122,72 @@ env::Feature Discriminator::feature() const {
           }};
 }
 
-Discriminator::Judgement Discriminator::learn(const Sight& sight, nn::Leaves& leaves,
-                                              torch::Tensor* scores) const {
+Discriminator::Losses Discriminator::learn(const DiscriminatorInput& input, nn::Leaves& leaves,
+                                           torch::Tensor* scores) const {
   torch::Tensor shares;
   {
     torch::NoGradGuard no_grad;
-    shares = objective_.event_shares(sight.events);
+    shares = objective_.event_shares(input.events);
     if (shares.defined()) shares = shares.contiguous();
   }
-  Judgement losses =
-      fused_ ? learn_fused(sight, shares, leaves, scores) : learn_plain(sight, leaves);
-  losses.real *= sight.share / objective_.equilibrium(Side::real);
-  losses.synthetic *= sight.share / objective_.equilibrium(Side::synthetic);
-  if (!fused_ && scores) *scores = score(sight);
-  if (sight.penalty_factor > 0) {
-    const torch::Tensor synthetic = sight.synthetic.detach().flatten(0, -2);
+  Losses losses = fused_ ? learn_fused(input, shares, leaves, scores) : learn_plain(input, leaves);
+  losses.real *= input.share / objective_.equilibrium(Side::real);
+  losses.synthetic *= input.share / objective_.equilibrium(Side::synthetic);
+  if (!fused_ && scores) *scores = score(input);
+  if (input.penalty_factor > 0) {
+    const torch::Tensor synthetic = input.synthetic.detach().flatten(0, -2);
     losses.penalty =
-        sight.share *
+        input.share *
         add_gradient_penalty(
-            config_.gradient_penalty.kind, sight.penalty_factor, network_,
-            {sight.real, synthetic, shares.defined() ? shares.flatten() : shares, sight.places},
-            sight.share, leaves);
+            config_.gradient_penalty.kind, input.penalty_factor, network_,
+            {input.real, synthetic, shares.defined() ? shares.flatten() : shares, input.places},
+            input.share, leaves);
   }
   return losses;
 }
 
-Discriminator::Judgement Discriminator::learn_plain(const Sight& sight, nn::Leaves& leaves) const {
-  const auto judge = [&](const torch::Tensor& input) {
-    return network_(leaves.tensors, input).squeeze(-1);
+Discriminator::Losses Discriminator::learn_plain(const DiscriminatorInput& input,
+                                                 nn::Leaves& leaves) const {
+  const auto judge = [&](const torch::Tensor& events) {
+    return network_(leaves.tensors, events).squeeze(-1);
   };
-  const env::Events constant = sight.events.detached();
-  const torch::Tensor real = judge(sight.real), synthetic = judge(sight.synthetic.detach());
+  const env::Events constant = input.events.detached();
+  const torch::Tensor real = judge(input.real), synthetic = judge(input.synthetic.detach());
   if (objective_.compares_pairs()) {
     const torch::Tensor loss = objective_.pairs(real.view_as(synthetic), synthetic, constant);
-    (loss * sight.share).backward({}, {}, false, leaves.tensors);
+    (loss * input.share).backward({}, {}, false, leaves.tensors);
     return {loss.item<double>(), loss.item<double>()};
   }
   const torch::Tensor loss_real = objective_.real(real);
   const torch::Tensor loss_synthetic = objective_.synthetic(synthetic, constant);
-  ((loss_real + loss_synthetic) * sight.share).backward({}, {}, false, leaves.tensors);
+  ((loss_real + loss_synthetic) * input.share).backward({}, {}, false, leaves.tensors);
   return {loss_real.item<double>(), loss_synthetic.item<double>()};
 }
 
 // A pair's slopes need both its logits, so measured events are evaluated once more, beforehand.
-Discriminator::Judgement Discriminator::learn_fused(const Sight& sight, const torch::Tensor& shares,
-                                                    nn::Leaves& leaves,
-                                                    torch::Tensor* scores) const {
-  const torch::Tensor input = scores ? sight.synthetic : sight.synthetic.detach();
-  const std::int64_t rows = sight.real.size(0);
-  const std::int64_t synthetic_rows = input.numel() / input.size(-1);
+Discriminator::Losses Discriminator::learn_fused(const DiscriminatorInput& input,
+                                                 const torch::Tensor& shares, nn::Leaves& leaves,
+                                                 torch::Tensor* scores) const {
+  const torch::Tensor synthetic_input = scores ? input.synthetic : input.synthetic.detach();
+  const std::int64_t rows = input.real.size(0);
+  const std::int64_t synthetic_rows = synthetic_input.numel() / synthetic_input.size(-1);
   const bool pairs = objective_.compares_pairs();
-  Judgement losses;
+  Losses losses;
   torch::Tensor partners;
   if (pairs)
-    partners = logits(sight.real);
+    partners = logits(input.real);
   else
-    fused_->learn(sight.real,
-                  slopes_of(objective_, {Side::real, {}, {}, rows, sight.share}, losses.real),
+    fused_->learn(input.real,
+                  slopes_of(objective_, {Side::real, {}, {}, rows, input.share}, losses.real),
                   leaves);
   const torch::Tensor synthetic = fused_->learn(
-      input,
-      slopes_of(objective_, {Side::synthetic, partners, shares, synthetic_rows, sight.share},
+      synthetic_input,
+      slopes_of(objective_, {Side::synthetic, partners, shares, synthetic_rows, input.share},
                 losses.synthetic),
       leaves);
   if (pairs)
-    fused_->learn(sight.real,
-                  slopes_of(objective_, {Side::real, synthetic.detach(), shares, rows, sight.share},
+    fused_->learn(input.real,
+                  slopes_of(objective_, {Side::real, synthetic.detach(), shares, rows, input.share},
                             losses.real),
                   leaves);
   if (scores) *scores = pairs ? synthetic - partners.view_as(synthetic) : synthetic;

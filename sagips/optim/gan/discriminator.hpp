@@ -33,7 +33,7 @@ struct DiscriminatorConfig {
 };
 
 /// The events of a tile as a discriminator sees them.
-struct Sight {
+struct DiscriminatorInput {
   torch::Tensor real;       ///< [rows, observables], constant; undefined where nobody asks
   torch::Tensor synthetic;  ///< [samples, events, observables], in the graph of the events
   env::Events events;       ///< whose weights and mask count
@@ -66,15 +66,15 @@ class Discriminator {
   /// What the generator is judged by: logits of the synthetic events, differentiable by these, minus
   /// their partners' where the loss compares pairs. Nobody gets gradients of the weights.
   /// shape: [samples, events]
-  torch::Tensor score(const Sight& sight) const;
+  torch::Tensor score(const DiscriminatorInput& input) const;
 
   /// Losses on a tile, divided by their equilibrium, and what the penalty adds.
-  struct Judgement {
+  struct Losses {
     double real = 0, synthetic = 0, penalty = 0;
   };
   /// Adds the gradients of the discriminator's loss to the leaves' accumulators.
-  /// scores: null, or where `score` of the same sight goes
-  Judgement learn(const Sight& sight, nn::Leaves& leaves, torch::Tensor* scores) const;
+  /// scores: null, or where `score` of the same input goes
+  Losses learn(const DiscriminatorInput& input, nn::Leaves& leaves, torch::Tensor* scores) const;
 
   /// What the network makes of an event now, from -1 (synthetic) to 1 (measured): a feature for the
   /// moments. Later learning does not change it.
@@ -83,9 +83,9 @@ class Discriminator {
   void state(nn::StateList& list, const std::string& name);
 
  private:
-  Judgement learn_plain(const Sight& sight, nn::Leaves& leaves) const;
-  Judgement learn_fused(const Sight& sight, const torch::Tensor& shares, nn::Leaves& leaves,
-                        torch::Tensor* scores) const;
+  Losses learn_plain(const DiscriminatorInput& input, nn::Leaves& leaves) const;
+  Losses learn_fused(const DiscriminatorInput& input, const torch::Tensor& shares,
+                     nn::Leaves& leaves, torch::Tensor* scores) const;
   torch::Tensor logits(const torch::Tensor& input) const;
 
   DiscriminatorConfig config_;

@@ -26,8 +26,8 @@ void require_gradient(const env::Channel& channel) {
       "pipeline '" + channel.name + "'",
       core::text(
           "the stage '", core::join(without, "', '"),
-          "' has no gradient (a GAN learns through the pipeline's). Use a method that needs "
-          "none, such as sagips solve with solve.method=moments, or give the stage a gradient."));
+          "' has no gradient (a GAN learns through the pipeline's). Use a method that needs none, "
+          "such as sagips solve with solve.method=moments, or give the stage a gradient."));
 }
 
 }  // namespace
@@ -89,11 +89,10 @@ void Gan::check() const {
                             "simultaneous updates know no order and hide no exchange behind the "
                             "other network. Leave optimizer.order and optimizer.overlap alone.");
   if (optimizer.discriminator_steps > 1 && !in_turn)
-    throw core::ConfigError(
-        "optimizer.discriminator_steps",
-        "more than one step needs events of its own for each, which simultaneous "
-        "updates and generator_first do not draw. Use update=alternating and "
-        "order=discriminator_first, or one step.");
+    throw core::ConfigError("optimizer.discriminator_steps",
+                            "more than one step needs events of its own for each, which "
+                            "simultaneous updates and generator_first do not draw. Use "
+                            "update=alternating and order=discriminator_first, or one step.");
   if (optimizer.discriminator_steps > 1 && config_.discriminator.exchange != "none")
     throw core::ConfigError("optimizer.discriminator_steps",
                             "exchanges count one update of the discriminator an epoch. Use "
@@ -105,8 +104,8 @@ void Gan::check_slope(const AdversarialObjective& objective) const {
     throw core::ConfigError(
         "objective.loss",
         core::text("with ", objective.config().loss,
-                   " nothing bounds the discriminator's output (its loss would fall for ever). "
-                   "Set discriminator.gradient_penalty.kind or discriminator.spectral_norm."));
+                   " nothing bounds the discriminator's output (its loss would fall for ever). Set "
+                   "discriminator.gradient_penalty.kind or discriminator.spectral_norm."));
 }
 
 Batch Gan::draw(std::uint32_t epoch) const {

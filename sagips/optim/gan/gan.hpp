@@ -115,7 +115,7 @@ class Gan final : public Optimizer {
   Pass generator_pass();
   Pass discriminator_pass(std::size_t channel, std::int64_t further);
   void name_losses(Pass& pass, std::size_t channel) const;
-  void list_losses(const Discriminator::Judgement& judgement, std::vector<double>& losses) const;
+  void list_losses(const Discriminator::Losses& of_channel, std::vector<double>& losses) const;
   void check() const;
   void check_slope(const AdversarialObjective& objective) const;
   Batch draw(std::uint32_t epoch, std::int64_t further) const;
@@ -124,13 +124,14 @@ class Gan final : public Optimizer {
   env::Events synthesise(const std::string& step, std::size_t channel, const Batch& batch,
                          const Tile& tile, const torch::Tensor& parameters) const;
   torch::Tensor spread(const Batch& batch, const torch::Tensor& logits) const;
-  Sight sight(const std::string& step, std::size_t channel, const Batch& batch, const Tile& tile,
-              const env::Events& events) const;
+  DiscriminatorInput discriminator_input(const std::string& step, std::size_t channel,
+                                         const Batch& batch, const Tile& tile,
+                                         const env::Events& events) const;
   torch::Tensor blurred(const std::string& purpose, std::size_t channel, const Batch& batch,
                         const Tile& tile, const torch::Tensor& input) const;
   env::Events fresh_events(const std::string& step, std::size_t channel, const Batch& batch,
                            const Tile& tile);
-  using Score = std::function<torch::Tensor(std::size_t channel, const Sight& sight)>;
+  using Score = std::function<torch::Tensor(std::size_t channel, const DiscriminatorInput& input)>;
   std::vector<double> generator_gradients(Batch& batch, const Tile& tile, nn::Leaves& leaves,
                                           const Score& score) const;
   std::vector<double> simultaneous_gradients(Batch& batch, const Tile& tile,

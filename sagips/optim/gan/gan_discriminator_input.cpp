@@ -23,29 +23,30 @@ void check_pairs(const torch::Tensor& real, const torch::Tensor& synthetic) {
 
 }  // namespace
 
-Sight Gan::sight(const std::string& step, std::size_t channel, const Batch& batch, const Tile& tile,
-                 const env::Events& events) const {
+DiscriminatorInput Gan::discriminator_input(const std::string& step, std::size_t channel,
+                                            const Batch& batch, const Tile& tile,
+                                            const env::Events& events) const {
   using Kind = GradientPenaltyConfig::Kind;
   const Discriminator& discriminator = *discriminators_[channel];
   const GradientPenaltyConfig& penalty = config_.discriminator.gradient_penalty;
-  Sight sight;
-  sight.events = events;
-  sight.share = static_cast<double>(tile.samples) / static_cast<double>(batch.samples);
-  sight.synthetic =
+  DiscriminatorInput input;
+  input.events = events;
+  input.share = static_cast<double>(tile.samples) / static_cast<double>(batch.samples);
+  input.synthetic =
       blurred(step + " synthetic", channel, batch, tile, discriminator.input(events.values));
-  sight.real = blurred(step + " measured", channel, batch, tile,
+  input.real = blurred(step + " measured", channel, batch, tile,
                        discriminator.input(real_events(batch.channels[channel], batch, tile)));
-  sight.penalty_factor = penalty.factor_in(batch.epoch);
+  input.penalty_factor = penalty.factor_in(batch.epoch);
   if (discriminator.objective().compares_pairs() || penalty.kind == Kind::wasserstein)
-    check_pairs(sight.real, sight.synthetic);
-  if (sight.penalty_factor > 0 && penalty.kind == Kind::wasserstein) {
+    check_pairs(input.real, input.synthetic);
+  if (input.penalty_factor > 0 && penalty.kind == Kind::wasserstein) {
     const core::RandomStream stream(
         seed_, step + " places of the penalty " + environment_.channels[channel].name, batch.epoch);
     env::Noise noise(std::make_shared<env::PhiloxNoise>(stream), tile.samples, batch.events,
                      first_sample_ + tile.first, torch::kFloat32, device_);
-    sight.places = noise.uniform().reshape({-1, 1});
+    input.places = noise.uniform().reshape({-1, 1});
   }
-  return sight;
+  return input;
 }
 
 // x + s (1 - t) n with n from N(0, 1), s in deviations of the data and t the share of the run that

@@ -30,8 +30,8 @@ Pass Gan::generator_pass() {
   pass.prepare = [this](Batch& batch, std::int64_t tiles) { prepare_generator(batch, tiles); };
   pass.gradients = [this](Batch& batch, const Tile& tile, std::span<nn::Leaves* const> leaves) {
     return generator_gradients(batch, tile, *leaves[0],
-                               [this](std::size_t channel, const Sight& sight) {
-                                 return discriminators_[channel]->score(sight);
+                               [this](std::size_t channel, const DiscriminatorInput& input) {
+                                 return discriminators_[channel]->score(input);
                                });
   };
   return pass;
@@ -63,8 +63,8 @@ Pass Gan::discriminator_pass(std::size_t channel, std::int64_t further) {
                        : fresh_events(step, channel, batch, tile);
     std::vector<double> losses;
     const core::Span learning(tracer_, "discriminator forward and backward");
-    list_losses(discriminators_[channel]->learn(sight(step, channel, batch, tile, events),
-                                                *leaves[0], nullptr),
+    list_losses(discriminators_[channel]->learn(
+                    discriminator_input(step, channel, batch, tile, events), *leaves[0], nullptr),
                 losses);
     return losses;
   };
@@ -77,10 +77,9 @@ void Gan::name_losses(Pass& pass, std::size_t channel) const {
   if (is_penalised()) pass.loss_names.push_back("discriminator_penalty" + suffix(channel));
 }
 
-void Gan::list_losses(const Discriminator::Judgement& judgement,
-                      std::vector<double>& losses) const {
-  losses.insert(losses.end(), {judgement.real, judgement.synthetic});
-  if (is_penalised()) losses.push_back(judgement.penalty);
+void Gan::list_losses(const Discriminator::Losses& of_channel, std::vector<double>& losses) const {
+  losses.insert(losses.end(), {of_channel.real, of_channel.synthetic});
+  if (is_penalised()) losses.push_back(of_channel.penalty);
 }
 
 void Gan::add_simultaneous_pass() {
@@ -131,8 +130,8 @@ std::vector<double> Gan::generator_gradients(Batch& batch, const Tile& tile, nn:
       batch.channels[k].kept.at(static_cast<std::size_t>(tile.index)) = events.detached();
     const core::Span judging(tracer_, is_simultaneous() ? "discriminator forward and backward"
                                                         : "discriminator forward");
-    const torch::Tensor fooled =
-        objective.generator(score(k, sight("generator", k, batch, tile, events)), events);
+    const torch::Tensor fooled = objective.generator(
+        score(k, discriminator_input("generator", k, batch, tile, events)), events);
     adversarial += share * fooled.item<double>() / objective.equilibrium(Side::generator) /
                    static_cast<double>(discriminators_.size());
     const double weight = environment_.channels[k].weight;
@@ -167,14 +166,15 @@ env::Events Gan::fresh_events(const std::string& step, std::size_t channel, cons
 
 std::vector<double> Gan::simultaneous_gradients(Batch& batch, const Tile& tile,
                                                 std::span<nn::Leaves* const> leaves) const {
-  std::vector<Discriminator::Judgement> judgements(discriminators_.size());
-  std::vector<double> losses =
-      generator_gradients(batch, tile, *leaves[0], [&](std::size_t channel, const Sight& sight) {
+  std::vector<Discriminator::Losses> channel_losses(discriminators_.size());
+  std::vector<double> losses = generator_gradients(
+      batch, tile, *leaves[0], [&](std::size_t channel, const DiscriminatorInput& input) {
         torch::Tensor scores;
-        judgements[channel] = discriminators_[channel]->learn(sight, *leaves[channel + 1], &scores);
+        channel_losses[channel] =
+            discriminators_[channel]->learn(input, *leaves[channel + 1], &scores);
         return scores;
       });
-  for (const Discriminator::Judgement& judgement : judgements) list_losses(judgement, losses);
+  for (const Discriminator::Losses& of_channel : channel_losses) list_losses(of_channel, losses);
   return losses;
 }
 

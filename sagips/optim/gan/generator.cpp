@@ -12,10 +12,9 @@ void GeneratorConfig::fields(core::FieldList& list) {
   list.choice("start", start, {{"random", Start::random}, {"moments", Start::moments}},
               "where the proposals begin: random weights (SAGIPS paper), or the solution of the "
               "moments, scattered by its errors");
-  list.choice(
-      "finish", finish, {{"networks", Finish::networks}, {"moments", Finish::moments}},
-      "a run's answer: the mean proposal (SAGIPS paper), or the solution of the moments next "
-      "to it, with the discriminators' outputs among the features");
+  list.choice("finish", finish, {{"networks", Finish::networks}, {"moments", Finish::moments}},
+              "a run's answer: the mean proposal (SAGIPS paper), or the solution of the moments "
+              "next to it, with the discriminators' outputs among the features");
   list.add("noise_dimensions", noise_dimensions,
            "numbers of an input noise vector (authors' tool kit: 6)",
            core::Range::between(1, 100000));

@@ -48,22 +48,21 @@ double GradientPenaltyConfig::factor_in(std::uint32_t epoch) const {
 }
 
 void GradientPenaltyConfig::fields(core::FieldList& list) {
-  list.choice(
-      "kind", kind,
-      {{"none", Kind::none},
-       {"r1", Kind::r1},
-       {"r2", Kind::r2},
-       {"r1_r2", Kind::r1_r2},
-       {"wasserstein", Kind::wasserstein}},
-      "price on the slope of the discriminator's output: its square at measured (r1) or "
-      "synthetic events (r2), Mescheder et al., ICML 2018; its distance from 1 between them "
-      "(wasserstein), Gulrajani et al., NeurIPS 2017");
+  list.choice("kind", kind,
+              {{"none", Kind::none},
+               {"r1", Kind::r1},
+               {"r2", Kind::r2},
+               {"r1_r2", Kind::r1_r2},
+               {"wasserstein", Kind::wasserstein}},
+              "price on the slope of the discriminator's output: its square at measured (r1) or "
+              "synthetic events (r2), Mescheder et al., ICML 2018; its distance from 1 between "
+              "them (wasserstein), Gulrajani et al., NeurIPS 2017");
   list.add("factor", factor,
            "what it counts: gamma of r1 and r2 (half of it is taken), lambda of wasserstein",
            core::Range::positive());
   list.add("every", every,
-           "epochs from one penalty to the next, which counts as many times: saves computing "
-           "(lazy regularisation, Karras et al., CVPR 2020)",
+           "epochs from one penalty to the next, which counts as many times: saves computing (lazy "
+           "regularisation, Karras et al., CVPR 2020)",
            core::Range::between(1, 1e6));
 }
 

@@ -8,7 +8,6 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/optim/estimate.hpp"
 
 namespace sagips::optim {
 
@@ -27,7 +26,7 @@ namespace {
 
 constexpr double prior_width = 1.5;  // of the logit, while not all data count
 constexpr double first_level = 100;  // events that the data count as
-constexpr double level_factor = 4;
+constexpr double level_growth = 4;
 constexpr double largest_logit = 12;  // beyond it a parameter sits at an end of its range
 constexpr int newton_steps = 30;
 
@@ -231,8 +230,8 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
     throw core::ConfigError(
         "data.reference", core::text(likelihood.constraints(), " exactly known numbers constrain ",
                                      parameters.free_size(),
-                                     " free parameters (no choice of them "
-                                     "meets all). Free more, or set fit.reference=ignore."));
+                                     " free parameters (no choice of them meets all). Free more, "
+                                     "or set fit.reference=ignore."));
   FitResult result;
   result.events = likelihood.events();
   std::optional<Minimum> minimum;
@@ -241,7 +240,7 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
     std::vector<double> theta =
         starting_point(static_cast<std::size_t>(parameters.free_size()), result.starts++, seed);
     for (double count = std::min(first_level, likelihood.events());;
-         count = std::min(count * level_factor, likelihood.events())) {
+         count = std::min(count * level_growth, likelihood.events())) {
       Level(likelihood, count, result.evaluations).minimise(theta, config.evaluations);
       if (count >= likelihood.events()) break;
     }
@@ -251,21 +250,16 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
   if (!minimum) {
     const std::string open = describe_open_directions(likelihood, last);
     const std::string why =
-        open.empty() ? "a parameter may not be identifiable from these data, or lies at an end of "
-                       "its range"
-                     : open;
-    throw core::Error(core::text("the fit found no minimum from ", config.starts,
-                                 " starting points (", why,
-                                 "). Fix a parameter, add a data set, widen the ranges or give "
-                                 "reference numbers."));
+        open.empty()
+            ? "a parameter may not be identifiable from these data, or lies at an end of its range"
+            : open;
+    throw core::Error(core::text(
+        "the fit found no minimum from ", config.starts, " starting points (", why,
+        "). Fix a parameter, add a data set, widen the ranges or give reference numbers."));
   }
   result.negative_log_likelihood = minimum->value;
   result.edm = minimum->edm;
-  Estimate estimate = estimate_at(parameters, minimum->theta, minimum->covariance);
-  result.values = std::move(estimate.values);
-  result.errors = std::move(estimate.errors);
-  result.covariance = estimate.covariance;
-  result.at_limit = std::move(estimate.at_limit);
+  static_cast<Estimate&>(result) = estimate_at(parameters, minimum->theta, minimum->covariance);
   return result;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/data/torch.hpp"
+#include "sagips/optim/estimate.hpp"
 #include "sagips/optim/likelihood/likelihood.hpp"
 
 namespace sagips::optim {
@@ -19,18 +19,13 @@ struct FitConfig {
   void fields(core::FieldList& list);
 };
 
-/// A maximum-likelihood fit. Vectors hold all parameters in physical units; a fixed one has error
-/// 0.
-struct FitResult {
-  std::vector<double> values, errors;
-  torch::Tensor covariance;  ///< [free, free], physical
+/// A maximum-likelihood fit.
+struct FitResult : Estimate {
   double negative_log_likelihood = 0;
   double events = 0;
   double edm = 0;
   std::int64_t evaluations = 0;
   std::int64_t starts = 0;
-  std::vector<std::string> at_limit;  ///< parameters within 2 errors of an end of their range:
-                                      ///< their errors are not to be trusted
 };
 
 /// Unbinned maximum-likelihood fit with errors from the inverse Hessian of the Lagrangian.

@@ -121,8 +121,7 @@ void MomentDescent::visit() const {
   Visit visit;
   visit.time_s = std::chrono::duration<double>(Clock::now() - began_).count();
   visit.evaluations = model_.evaluations();
-  const torch::Tensor physical = model_.parameters().physical_from_logit(theta_).contiguous();
-  visit.values.assign(physical.data_ptr<double>(), physical.data_ptr<double>() + physical.numel());
+  visit.values = numbers_of(model_.parameters().physical_from_logit(theta_));
   visit.score = chi2_;
   context_.observe(visit);
 }

@@ -9,7 +9,6 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/optim/estimate.hpp"
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/moments/moment_descent.hpp"
 #include "sagips/optim/moments/moment_model.hpp"
@@ -121,11 +120,8 @@ Solution conclude(const MomentModel& model, const MomentsConfig& config, torch::
     degrees = static_cast<double>(model.size());
   }
   Solution solution;
-  Estimate estimate = estimate_at(model.parameters(), theta, inverse + repeated.covariance);
-  solution.values = std::move(estimate.values);
-  solution.errors = std::move(estimate.errors);
-  solution.covariance = estimate.covariance;
-  solution.at_limit = std::move(estimate.at_limit);
+  static_cast<Estimate&>(solution) =
+      estimate_at(model.parameters(), theta, inverse + repeated.covariance);
   solution.errors_from = "covariance of the moments";
   solution.score = chi2;
   if (degrees > 0) {

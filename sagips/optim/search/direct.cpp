@@ -14,9 +14,17 @@ namespace sagips::optim {
 namespace {
 
 constexpr double beta1 = 0.9, beta2 = 0.99, epsilon = 1e-12;
-constexpr double edge = 1e-4;  // of the ranges: a logit far out has no slope
+constexpr double start_edge = 1e-4;  // of the ranges: a logit far out has no slope
 constexpr double largest_logit = 12;
 constexpr std::int64_t visits = 50;  // told to the observer
+
+// The mean over ranks. shape: [n], float64
+torch::Tensor mean_over_ranks(const torch::Tensor& numbers, const SolveContext& context) {
+  if (!context.add_up) return numbers;
+  torch::Tensor all = torch::cat({numbers, torch::ones({1}, torch::kFloat64)});
+  context.add_up({all.data_ptr<double>(), static_cast<std::size_t>(all.numel())});
+  return (all / all[-1]).narrow(0, 0, numbers.numel());
+}
 
 // Points that walk side by side, each with an Adam of its own. shape: [starts, free]
 class Walkers {
@@ -27,10 +35,10 @@ class Walkers {
     const torch::Tensor unit =
         env::PhiloxNoise(core::RandomStream(context.seed, "direct starts"))
             .uniform(0, config.starts, parameters.free_size(), 0, torch::kFloat64);
-    logits_ = torch::logit(unit, edge);
+    logits_ = torch::logit(unit, start_edge);
     if (context.start)
-      logits_[0].copy_(
-          torch::logit(parameters.unit_from_physical(context.start->to(torch::kFloat64)), edge));
+      logits_[0].copy_(torch::logit(
+          parameters.unit_from_physical(context.start->to(torch::kFloat64)), start_edge));
     mean_ = torch::zeros_like(logits_);
     square_ = torch::zeros_like(logits_);
   }
@@ -47,24 +55,18 @@ class Walkers {
     if (!found.requires_grad())
       throw core::ConfigError(
           "solve.method",
-          "direct needs a gradient, and the score of this pipeline has none (a stage "
-          "breaks the graph). Take moments, evolution, bayesian or policy_gradient.");
+          "direct needs a gradient, and the score of this pipeline has none (a stage breaks the "
+          "graph). Take moments, evolution, bayesian or policy_gradient.");
     gradient = torch::autograd::grad({found.sum()}, {leaf}, {}, {}, false, true)[0];
     if (!gradient.defined())
       throw core::ConfigError(
           "solve.method",
-          "direct needs a gradient, and none reaches the parameters (a stage breaks the "
-          "graph). Take moments, evolution, bayesian or policy_gradient.");
-    torch::Tensor scores = found.detach();
-    if (context.add_up) {
-      torch::Tensor all =
-          torch::cat({scores, gradient.flatten(), torch::ones({1}, torch::kFloat64)});
-      context.add_up({all.data_ptr<double>(), static_cast<std::size_t>(all.numel())});
-      all = all / all[-1];
-      scores = all.narrow(0, 0, size());
-      gradient = all.narrow(0, size(), gradient.numel()).view_as(gradient);
-    }
-    return scores;
+          "direct needs a gradient, and none reaches the parameters (a stage breaks the graph). "
+          "Take moments, evolution, bayesian or policy_gradient.");
+    const torch::Tensor all =
+        mean_over_ranks(torch::cat({found.detach(), gradient.flatten()}), context);
+    gradient = all.narrow(0, size(), gradient.numel()).view_as(gradient);
+    return all.narrow(0, 0, size());
   }
 
   void move(const torch::Tensor& gradient, double rate) {
@@ -94,11 +96,6 @@ class Walkers {
   int steps_ = 0;
 };
 
-std::vector<double> values_of(const torch::Tensor& row) {
-  const torch::Tensor dense = row.contiguous();
-  return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
-}
-
 // Of any rank.
 bool must_stop(const SolveContext& context, double elapsed_s) {
   double stop[1] = {
@@ -112,21 +109,15 @@ bool must_stop(const SolveContext& context, double elapsed_s) {
 void choose(const EventScore& score, const Walkers& walkers, const SolveContext& context,
             Solution& solution) {
   const torch::Tensor physical = walkers.physical();
-  torch::Tensor scores = score.infer(physical);
-  if (context.add_up) {
-    torch::Tensor all = torch::cat({scores, torch::ones({1}, torch::kFloat64)});
-    context.add_up({all.data_ptr<double>(), static_cast<std::size_t>(all.numel())});
-    scores = (all / all[-1]).narrow(0, 0, walkers.size());
-  }
+  const torch::Tensor scores = mean_over_ranks(score.infer(physical), context);
   const auto best = scores.argmin().item<std::int64_t>();
   solution.evaluations += walkers.size();
   solution.score = scores[best].item<double>();
-  solution.values = values_of(physical[best]);
+  solution.values = numbers_of(physical[best]);
   if (!std::isfinite(solution.score))
     throw core::Error(
         "the descent ended where the pipeline gives no finite events. Narrow the parameters' "
-        "ranges, "
-        "lower the learning rate or begin with another seed.");
+        "ranges, lower the learning rate or begin with another seed.");
 }
 
 }  // namespace
@@ -161,7 +152,7 @@ Solution Direct::solve(const env::Environment& environment, const SolveContext& 
     recent = recent.defined() ? recent + scores : scores;
     if (context.observe && step % std::max<std::int64_t>(1, config_.steps / visits) == 0) {
       const auto best = torch::nan_to_num(scores, 1e300, 1e300).argmin().item<std::int64_t>();
-      context.observe({elapsed(), solution.evaluations, values_of(walkers.physical()[best]),
+      context.observe({elapsed(), solution.evaluations, numbers_of(walkers.physical()[best]),
                        scores[best].item<double>()});
     }
     const double progress = static_cast<double>(step) / static_cast<double>(config_.steps);

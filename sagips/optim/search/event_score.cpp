@@ -25,17 +25,16 @@ EventScore::EventScore(const env::Environment& environment,
     : config_(config) {
   double total = 0;
   for (const env::Channel& channel : environment.channels) {
-    auto distance = env::make_event_distance(
+    const env::EventDistance distance = env::make_event_distance(
         config, channel, core::RandomStream(seed, "event distance " + channel.name));
-    const double weight = distance->weight();
-    total += weight;
+    total += distance.weight;
     const core::RandomStream stream(seed, "event score " + channel.name);
     std::shared_ptr<const env::NoiseSource> draw;
-    if (distance->uses_events())
+    if (distance.uses_events)
       draw =
           env::common_draw(env::DrawKind::sobol, config.events,
                            env::noise_dimensions(channel.pipeline, environment.parameters), stream);
-    parts_.push_back({&channel, std::move(distance), stream, std::move(draw), weight});
+    parts_.push_back({&channel, distance, stream, std::move(draw), distance.weight});
   }
   for (Part& part : parts_) part.weight *= static_cast<double>(parts_.size()) / total;
 }
@@ -44,7 +43,7 @@ torch::Tensor EventScore::reference_terms(const Part& part, const torch::Tensor&
                                           const env::Events& events) const {
   torch::Tensor sum = torch::zeros({physical.size(0)}, torch::kFloat64);
   const auto& reference = part.channel->training.reference;
-  if (part.distance->uses_events()) {
+  if (part.distance.uses_events) {
     for (const auto& [name, number] : events.numbers)
       if (const auto known = reference.find(name); known != reference.end())
         sum = sum + squared_deviation(number.to(torch::kFloat64), known->second);
@@ -65,7 +64,7 @@ torch::Tensor EventScore::reference_terms(const Part& part, const torch::Tensor&
 torch::Tensor EventScore::of_part(const Part& part, const torch::Tensor& physical, Form form,
                                   std::uint32_t step) const {
   env::Events events;
-  if (part.distance->uses_events()) {
+  if (part.distance.uses_events) {
     const auto source = form == Form::inference
                             ? part.draw
                             : std::make_shared<env::CommonNoise>(
@@ -75,7 +74,7 @@ torch::Tensor EventScore::of_part(const Part& part, const torch::Tensor& physica
     events = form == Form::training ? part.channel->pipeline(parameters, noise)
                                     : part.channel->pipeline.infer(parameters, noise);
   }
-  const torch::Tensor score = (*part.distance)(physical, events) * part.weight;
+  const torch::Tensor score = part.distance.score(physical, events) * part.weight;
   return score + config_.reference_weight * reference_terms(part, physical, events);
 }
 

@@ -32,7 +32,7 @@ class EventScore {
   enum class Form { training, inference };
   struct Part {
     const env::Channel* channel;
-    std::unique_ptr<env::EventDistance> distance;
+    env::EventDistance distance;
     core::RandomStream noise;
     std::shared_ptr<const env::NoiseSource> draw;  ///< of the inference form
     double weight;                                 ///< 1 in the mean over channels

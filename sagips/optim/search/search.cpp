@@ -25,7 +25,7 @@ SearchStart start_of(const env::ParameterSet& parameters, const SolveContext& co
   if (context.start) {
     const torch::Tensor unit =
         parameters.unit_from_physical(context.start->to(torch::kFloat64)).clamp(edge, 1 - edge);
-    start.start = Point(unit.data_ptr<double>(), unit.data_ptr<double>() + unit.numel());
+    start.start = numbers_of(unit);
   }
   return start;
 }
@@ -50,8 +50,7 @@ bool take_best(const torch::Tensor& physical, const std::vector<double>& scores,
   const auto best = std::min_element(scores.begin(), scores.end());
   if (!(*best < solution.score)) return false;
   solution.score = *best;
-  const torch::Tensor row = physical[best - scores.begin()].contiguous();
-  solution.values.assign(row.data_ptr<double>(), row.data_ptr<double>() + row.numel());
+  solution.values = numbers_of(physical[best - scores.begin()]);
   return true;
 }
 
@@ -80,8 +79,7 @@ Solution Search::solve(const env::Environment& environment, const SolveContext& 
     const std::int64_t most = std::min(config_.batch, config_.evaluations - solution.evaluations);
     const std::vector<Point> points = searcher->ask(static_cast<std::size_t>(most));
     const torch::Tensor physical = physical_of(points, parameters);
-    const torch::Tensor found = score.infer(physical);
-    std::vector<double> scores(found.data_ptr<double>(), found.data_ptr<double>() + found.numel());
+    std::vector<double> scores = numbers_of(score.infer(physical));
     stop = agree(scores,
                  elapsed() > context.time_limit_s || (context.interrupted && context.interrupted()),
                  context);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "sagips/analysis/statistics.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/metrics.hpp"
@@ -14,15 +14,12 @@ namespace sagips::study {
 
 namespace {
 
+using analysis::mean;
 using core::ConfigError;
 using core::text;
 
 constexpr double paper_low = 4, paper_high = 400;  // ranks of the paper's figs. 11 and 12
 constexpr std::size_t most_times = 1000;           // they stand in every job
-
-double mean(const std::vector<double>& numbers) {
-  return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
-}
 
 // What the exchanges of a run took of an epoch, on its first rank.
 double exchange_of_epoch(const std::vector<record::Event>& metrics) {
@@ -69,8 +66,7 @@ struct Ends {
 Ends ends_of_the_ring(const std::vector<Simulation>& exchanges) {
   Ends ends;
   for (const Simulation& one : exchanges) {
-    const bool ring = one.way.exchange == "ring" || one.way.exchange == "arar";
-    if (!ring || one.way.fused || !one.result) continue;
+    if (!calibrates(one) || !one.result) continue;
     ends.way = &one.way;
     if (!ends.low || one.result->ranks < ends.low->ranks) ends.low = &*one.result;
     if (!ends.high || one.result->ranks > ends.high->ranks) ends.high = &*one.result;
@@ -110,8 +106,7 @@ std::optional<ComputeTime> given_compute_time(const run::Job& job) {
     const double average = mean(config.scenario.sample);
     return ComputeTime{average, config.scenario.sample,
                        text("computation ", seconds(average),
-                            " an epoch on average, drawn from "
-                            "simulate.scenario.sample")};
+                            " an epoch on average, drawn from simulate.scenario.sample")};
   }
   if (config.scenario.compute_s > 0)
     return ComputeTime{

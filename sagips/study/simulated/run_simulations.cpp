@@ -61,7 +61,8 @@ bool answers(const simulate::ReplayResult& result, const Simulation& one) {
 }
 
 void read_result(const std::string& path, Simulation& one) {
-  const simulate::ReplayResult found = simulate::read_replay_result(path);
+  const auto found =
+      core::read_config(core::ConfigDocument::from_file(path), simulate::ReplayResult{});
   if (!answers(found, one)) throw core::Error(text("its result does not fit its job; see ", path));
   one.result = found;
   simulate::ReplayResult& result = *one.result;

@@ -13,13 +13,10 @@ namespace {
 
 using analysis::SimulatedExchange;
 using core::round_trip;
-using core::text;
 using Family = SimulatedExchange::Family;
 using What = Simulation::What;
 
 constexpr double bar = 0.2;  // beyond which a prediction is flagged
-
-std::string row_of(const std::vector<std::string>& cells) { return core::join(cells, ",") + "\n"; }
 
 double median_of(std::vector<double> numbers) {
   const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
@@ -140,44 +137,29 @@ std::string simulations_csv(const run::Job& job, const SimulatePlan& plan,
                             const SimulationOutcome& outcome) {
   std::string content =
       "simulation,exchange,fused,ranks,nodes,floats,tensors,epochs,epoch,compute_s,exchange_s,"
-      "epoch_s,"
-      "exposed_s,"
-      "training_s,events_per_s,messages,bytes,sent_messages,sent_bytes,predicted_s,promises_exact,"
-      "exact,largest_error,host_s,host_bytes\n";
+      "epoch_s,exposed_s,training_s,events_per_s,messages,bytes,sent_messages,sent_bytes,"
+      "predicted_s,promises_exact,exact,largest_error,host_s,host_bytes\n";
   for (const Simulation& one : outcome.simulations) {
     if (!one.result) continue;
     const simulate::ReplayResult& result = *one.result;
-    const bool trains = one.what != What::exchange, alone = one.job.alone;
+    const bool trains = one.what != What::exchange, is_sum = one.computation_s > 0;
+    const auto of_training = [&](double number) { return trains ? round_trip(number) : ""; };
+    const auto of_exchange = [&](double number) { return one.job.alone ? round_trip(number) : ""; };
+    const auto said = [&](bool value) { return one.job.alone ? yes_or_no(value) : ""; };
     const auto epochs = static_cast<double>(job.settings.loop.epochs);
     const double rate = trains ? events_of_epoch(job, one.way.ranks) / result.epoch_s : 0;
-    content +=
-        row_of({word(one.what),
-                core::csv_cell(one.way.exchange),
-                one.way.fused ? "yes" : "no",
-                text(one.way.ranks),
-                text(plan.nodes(one.way.ranks)),
-                text(plan.floats()),
-                text(plan.tensors.size()),
-                text(one.job.epochs),
-                !trains                 ? ""
-                : one.computation_s > 0 ? "sum"
-                                        : "simulated",
-                round_trip(one.computation_s > 0 ? one.computation_s : one.job.scenario.compute_s),
-                alone ? round_trip(result.exchange_s) : "",
-                trains ? round_trip(result.epoch_s) : "",
-                trains ? round_trip(result.exposed_s) : "",
-                trains ? round_trip(result.epoch_s * epochs) : "",
-                trains ? round_trip(rate) : "",
-                alone ? round_trip(result.messages) : "",
-                alone ? round_trip(result.bytes) : "",
-                alone ? round_trip(result.sent_messages) : "",
-                alone ? round_trip(result.sent_bytes) : "",
-                alone ? round_trip(result.predicted_s) : "",
-                alone ? yes_or_no(result.promised) : "",
-                alone ? yes_or_no(result.exact) : "",
-                alone ? round_trip(result.largest_error) : "",
-                round_trip(result.host_s),
-                round_trip(result.host_bytes)});
+    content += core::csv_line(
+        word(one.what), one.way.exchange, yes_or_no(one.way.fused), one.way.ranks,
+        plan.nodes(one.way.ranks), plan.floats(), plan.tensors.size(), one.job.epochs,
+        !trains  ? ""
+        : is_sum ? "sum"
+                 : "simulated",
+        is_sum ? one.computation_s : one.job.scenario.compute_s, of_exchange(result.exchange_s),
+        of_training(result.epoch_s), of_training(result.exposed_s),
+        of_training(result.epoch_s * epochs), of_training(rate), of_exchange(result.messages),
+        of_exchange(result.bytes), of_exchange(result.sent_messages),
+        of_exchange(result.sent_bytes), of_exchange(result.predicted_s), said(result.promised),
+        said(result.exact), of_exchange(result.largest_error), result.host_s, result.host_bytes);
   }
   return content;
 }
@@ -189,9 +171,8 @@ std::string cost_csv(const SimulatePlan& plan, const SimulationOutcome& outcome)
     const auto* result = outcome.alone(way);
     if (!result || result->predicted_s <= 0) continue;
     const double ratio = result->exchange_s / result->predicted_s;
-    content += row_of({core::csv_cell(way.exchange), way.fused ? "yes" : "no", text(way.ranks),
-                       round_trip(result->exchange_s), round_trip(result->predicted_s),
-                       round_trip(ratio), std::abs(ratio - 1) > bar ? "yes" : "no"});
+    content += core::csv_line(way.exchange, yes_or_no(way.fused), way.ranks, result->exchange_s,
+                              result->predicted_s, ratio, yes_or_no(std::abs(ratio - 1) > bar));
   }
   return content;
 }
@@ -200,9 +181,9 @@ std::string straggler_csv(const std::vector<StragglerRow>& rows, double slowdown
   std::string content =
       "exchange,ranks,slowdown,slow,rate_of_slow,median_of_others,lowest_of_others\n";
   for (const StragglerRow& row : rows)
-    content += row_of({core::csv_cell(row.exchange), text(row.ranks), round_trip(slowdown),
-                       row.who == What::slow_leader ? "leader" : "follower", round_trip(row.slow),
-                       round_trip(row.median), round_trip(row.lowest)});
+    content += core::csv_line(row.exchange, row.ranks, slowdown,
+                              row.who == What::slow_leader ? "leader" : "follower", row.slow,
+                              row.median, row.lowest);
   return content;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "sagips/core/text.hpp"
@@ -71,21 +72,10 @@ std::vector<Simulation> by_messages(std::vector<Simulation> all) {
 }  // namespace
 
 std::string word(Simulation::What what) {
-  switch (what) {
-    case What::exchange:
-      return "exchange";
-    case What::training:
-      return "training";
-    case What::late:
-      return "one_update_late";
-    case What::undisturbed:
-      return "undisturbed";
-    case What::slow_leader:
-      return "slow_leader";
-    case What::slow_follower:
-      break;
-  }
-  return "slow_follower";
+  // in the order of What
+  constexpr std::array words{"exchange",    "training",    "one_update_late",
+                             "undisturbed", "slow_leader", "slow_follower"};
+  return words[static_cast<std::size_t>(what)];
 }
 
 bool is_a_sum(const SimulatePlan& plan, const SimulatedWay& way,

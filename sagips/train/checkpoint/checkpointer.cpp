@@ -5,11 +5,11 @@
 namespace sagips::train {
 
 Checkpointer::Checkpointer(comm::Ranks& ranks, const record::CheckpointConfig& config, bool waits,
-                           Accord& accord, Checkpoints& checkpoints, Signals signals,
+                           StopAgreement& agreement, Checkpoints& checkpoints, Signals signals,
                            std::function<void(nn::StateList&)> state)
     : ranks_(ranks),
       config_(config),
-      accord_(accord),
+      agreement_(agreement),
       checkpoints_(checkpoints),
       signals_(std::move(signals)),
       state_(std::move(state)),
@@ -78,49 +78,45 @@ bool Checkpointer::is_due_for_others() {
          (config_.minutes > 0 && waited_s >= 60 * config_.minutes);
 }
 
-void Checkpointer::note(std::int64_t epoch) {
-  last_epoch_ = epoch;
-  last_ns_ = comm::now_ns();
-  asked_for_ = false;
-}
-
 std::string Checkpointer::agree(std::int64_t epoch, const std::string& wish) {
-  Accord::Wish own{.stop = wish};
+  StopAgreement::Request own{.stop = wish};
   if (ranks_.is_first()) {
     checkpoints_.poll();
     if (is_due(epoch)) own.checkpoint = number_;
     if (config_.epochs > 0) own.meet_by = (epoch / config_.epochs + 1) * config_.epochs;
   }
-  const Accord::Word word = accord_(epoch, own);
-  if (word.checkpoint != 0) write(word.checkpoint, epoch);
-  told_to_stop_ = !word.stop.empty();
-  if (config_.are_written() && word.stop.empty() && !loop_->in_flight()) {
+  const StopAgreement::Decision decision = agreement_(epoch, own);
+  if (decision.checkpoint != 0) write(decision.checkpoint, epoch);
+  told_to_stop_ = !decision.stop.empty();
+  if (config_.are_written() && decision.stop.empty() && !loop_->in_flight()) {
     const double epoch_s = loop_->time_s() - boundary_time_s_;
     quick_stop_.boundary(epoch, epoch_s, [this] { return take(); });
   }
   boundary_time_s_ = loop_->time_s();
-  return word.stop;
+  return decision.stop;
 }
 
 void Checkpointer::write(std::int64_t number, std::int64_t epoch) {
   const core::Span writing(tracer_, "checkpoint");
   checkpoints_.write(number, epoch, loop_->time_s(), take());
   number_ = number + 1;
-  note(epoch);
+  last_epoch_ = epoch;
+  last_ns_ = comm::now_ns();
+  asked_for_ = false;
 }
 
 // What is sent may have to be waited for, which polls again.
 void Checkpointer::lead_others() {
   leads_others_ = false;
-  Accord::Wish wish;
+  StopAgreement::Request wish;
   if (signals_.stop())
     wish.stop = "interrupted";
   else if (is_due_for_others())
     wish.checkpoint = number_;
-  const Accord::Word word = accord_.after_last_epoch(wish);
-  others_stopped_ = !word.stop.empty();
+  const StopAgreement::Decision decision = agreement_.after_last_epoch(wish);
+  others_stopped_ = !decision.stop.empty();
   leads_others_ = !others_stopped_;
-  if (word.checkpoint != 0) write(word.checkpoint, loop_->epoch());
+  if (decision.checkpoint != 0) write(decision.checkpoint, loop_->epoch());
 }
 
 bool Checkpointer::ended() {

@@ -3,9 +3,9 @@
 #include <functional>
 #include <string>
 
-#include "sagips/train/checkpoint/accord.hpp"
 #include "sagips/train/checkpoint/checkpoints.hpp"
 #include "sagips/train/checkpoint/quick_stop.hpp"
+#include "sagips/train/checkpoint/stop_agreement.hpp"
 #include "sagips/train/loop.hpp"
 
 namespace sagips::train {
@@ -20,7 +20,7 @@ class Checkpointer {
   };
   /// waits: whether this rank ever waits for another. state: everything that a resumed run needs
   Checkpointer(comm::Ranks& ranks, const record::CheckpointConfig& config, bool waits,
-               Accord& accord, Checkpoints& checkpoints, Signals signals,
+               StopAgreement& agreement, Checkpoints& checkpoints, Signals signals,
                std::function<void(nn::StateList&)> state);
 
   /// Sets `agree`, `ended`, `go_back`, `interrupted` and adds to `exchange.poll`.
@@ -41,11 +41,10 @@ class Checkpointer {
   bool is_due_for_others();
   void lead_others();
   void write(std::int64_t number, std::int64_t epoch);
-  void note(std::int64_t epoch);
 
   comm::Ranks& ranks_;
   record::CheckpointConfig config_;
-  Accord& accord_;
+  StopAgreement& agreement_;
   Checkpoints& checkpoints_;
   Signals signals_;
   std::function<void(nn::StateList&)> state_;

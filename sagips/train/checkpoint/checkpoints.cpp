@@ -185,13 +185,13 @@ void Checkpoints::settle() {
   const Stopwatch stopwatch(spent_s_);
   if (!ranks_.is_first()) {
     for (Outgoing& sent : outgoing_)
-      ranks_.patience().wait(sent.request,
-                             {.partners = {0}, .what = "for a report", .however_long = true});
+      ranks_.timeout().wait(sent.request,
+                            {.partners = {0}, .what = "for a report", .however_long = true});
     return;
   }
   for (int rank = 1; rank < ranks_.size(); ++rank) {
     LastPart part(*this, rank);
-    ranks_.patience().wait(
+    ranks_.timeout().wait(
         part, {.partners = {rank}, .what = "with its checkpoint", .however_long = true});
   }
 }

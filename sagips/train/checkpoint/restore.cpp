@@ -31,16 +31,6 @@ Attempt attempt(const record::CheckpointStore& store, const std::string& name, i
   }
 }
 
-// Rank 0 knows what there is: names, one a line.
-std::vector<std::string> announced(comm::Ranks& ranks, const std::vector<std::string>& names) {
-  const std::string text = core::join(names, "\n");
-  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-  std::vector<std::byte> bytes(begin, begin + text.size());
-  ranks.broadcast(bytes);
-  const std::string all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return all.empty() ? std::vector<std::string>() : core::split(all, '\n');
-}
-
 }  // namespace
 
 int source_rank(int rank, int ranks, int kinds) {
@@ -52,8 +42,10 @@ int source_rank(int rank, int ranks, int kinds) {
 std::optional<Restored> restore(comm::Ranks& ranks, const record::CheckpointStore& store,
                                 const std::function<void(const std::string&)>& warn, int kinds) {
   if (ranks.is_first()) store.clean();
-  const auto names =
-      announced(ranks, ranks.is_first() ? store.names() : std::vector<std::string>());
+  const std::string all_names =
+      ranks.broadcast(ranks.is_first() ? core::join(store.names(), "\n") : std::string());
+  std::vector<std::string> names;
+  if (!all_names.empty()) names = core::split(all_names, '\n');
   std::string problem;
   for (std::size_t i = 0; i < names.size(); ++i) {
     Attempt own = attempt(store, names[i], ranks.rank(), kinds);

@@ -1,6 +1,6 @@
-#include "sagips/env/compare/distances/energy.hpp"
-
+#include "sagips/env/compare/distances/distances.hpp"
 #include "sagips/env/compare/distances/pairs.hpp"
+#include "sagips/env/compare/standardisation.hpp"
 
 namespace sagips::env::distances {
 
@@ -19,43 +19,46 @@ torch::Tensor sorted_mean_within(const torch::Tensor& x, const torch::Tensor& sh
   return all / (1 - s.square().sum()).clamp_min(1e-12);
 }
 
+EventDistance of_one_observable(const Standardisation& standard, const torch::Tensor& unsorted,
+                                const torch::Tensor& unsorted_shares) {
+  const torch::Tensor order = unsorted.argsort(/*dim=*/int64_t{0}, /*descending=*/false);
+  const torch::Tensor measured = unsorted.index_select(0, order).contiguous();
+  const torch::Tensor measured_shares = unsorted_shares.index_select(0, order);
+  const torch::Tensor summed_shares = after_zero(measured_shares);
+  const torch::Tensor summed_values = after_zero(measured_shares * measured);
+  const torch::Tensor within_measured = sorted_mean_within(measured, measured_shares);
+  return {[=](const torch::Tensor&, const Events& synthetic) {
+    return score_samples(synthetic, [&](const torch::Tensor& events, const torch::Tensor& shares) {
+      const torch::Tensor values = standard(events);
+      const torch::Tensor within = sorted_mean_within(values.select(1, 0), shares);
+      // E|x - y| = y (2 F(y) - 1) + E x - 2 E[x; x <= y]
+      const torch::Tensor y = values.select(1, 0).contiguous();
+      const torch::Tensor below = torch::searchsorted(measured, y.detach());
+      const torch::Tensor share = summed_shares.index_select(0, below);
+      const torch::Tensor to_measured =
+          y * (2 * share - 1) + summed_values[-1] - 2 * summed_values.index_select(0, below);
+      return 2 * to_measured.dot(shares) - within_measured - within;
+    });
+  }};
+}
+
 }  // namespace
 
-Energy::Energy(const Config&, const EventRows& measured, const core::RandomStream&)
-    : standard_(measured) {
-  measured_ = standard_(measured.values);
-  shares_ = measured.shares();
-  if (measured.observables() > 1) {
-    within_measured_ = mean_within(euclidean(), measured_, shares_);
-    return;
-  }
-  const torch::Tensor order =
-      measured_.select(1, 0).argsort(/*dim=*/int64_t{0}, /*descending=*/false);
-  measured_ = measured_.select(1, 0).index_select(0, order).contiguous();
-  shares_ = shares_.index_select(0, order);
-  summed_shares_ = after_zero(shares_);
-  summed_values_ = after_zero(shares_ * measured_);
-  within_measured_ = sorted_mean_within(measured_, shares_);
-}
-
-// Mean distance of each synthetic event to the measured ones.
-torch::Tensor Energy::to_measured(const torch::Tensor& values) const {
-  if (values.size(1) > 1) return mean_over(euclidean(), values, measured_, shares_);
-  // E|x - y| = y (2 F(y) - 1) + E x - 2 E[x; x <= y]
-  const torch::Tensor y = values.select(1, 0).contiguous();
-  const torch::Tensor below = torch::searchsorted(measured_, y.detach());
-  const torch::Tensor share = summed_shares_.index_select(0, below);
-  return y * (2 * share - 1) + summed_values_[-1] - 2 * summed_values_.index_select(0, below);
-}
-
-torch::Tensor Energy::operator()(const torch::Tensor&, const Events& synthetic) const {
-  return score_samples(synthetic, [&](const torch::Tensor& events, const torch::Tensor& shares) {
-    const torch::Tensor values = standard_(events);
-    const torch::Tensor within = values.size(1) > 1
-                                     ? mean_within(euclidean(), values, shares)
-                                     : sorted_mean_within(values.select(1, 0), shares);
-    return 2 * to_measured(values).dot(shares) - within_measured_ - within;
-  });
+EventDistance energy(const EventDistance::Config&, const EventRows& measured,
+                     const core::RandomStream&) {
+  const Standardisation standard(measured);
+  const torch::Tensor known = standard(measured.values), known_shares = measured.shares();
+  if (measured.observables() == 1)
+    return of_one_observable(standard, known.select(1, 0), known_shares);
+  const torch::Tensor within_known = mean_within(euclidean(), known, known_shares);
+  return {[=](const torch::Tensor&, const Events& synthetic) {
+    return score_samples(synthetic, [&](const torch::Tensor& events, const torch::Tensor& shares) {
+      const torch::Tensor values = standard(events);
+      const torch::Tensor within = mean_within(euclidean(), values, shares);
+      const torch::Tensor to_known = mean_over(euclidean(), values, known, known_shares);
+      return 2 * to_known.dot(shares) - within_known - within;
+    });
+  }};
 }
 
 }  // namespace sagips::env::distances

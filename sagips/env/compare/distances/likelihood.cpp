@@ -1,35 +1,27 @@
-#include "sagips/env/compare/distances/likelihood.hpp"
-
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/env/compare/distances/distances.hpp"
 
 namespace sagips::env::distances {
 
-namespace {
-
-const Density& density_of(const Channel& channel) {
+EventDistance likelihood(const Channel& channel) {
   if (!channel.density)
     throw core::ConfigError("distance.kind",
                             core::text("the likelihood of '", channel.name,
                                        "' is not known (its pipeline offers no density, or a stage "
                                        "behind the sampler changes events). Use another kind, such "
                                        "as energy."));
-  return *channel.density;
-}
-
-}  // namespace
-
-Likelihood::Likelihood(const Channel& channel)
-    : density_(density_of(channel)),
-      sample_(density_.sample(channel.training.values,
-                              channel.training.weights.value_or(torch::Tensor()),
-                              channel.training.origin)) {}
-
-torch::Tensor Likelihood::operator()(const torch::Tensor& physical, const Events&) const {
-  std::vector<torch::Tensor> scores;
-  for (const torch::Tensor& parameters : physical.unbind(0))
-    scores.push_back(density_.negative_log_likelihood(parameters, sample_) / sample_.events());
-  return torch::stack(scores);
+  const data::Dataset& data = channel.training;
+  const Density::Sample sample =
+      channel.density->sample(data.values, data.weights.value_or(torch::Tensor()), data.origin);
+  const auto score = [density = *channel.density, sample](const torch::Tensor& physical,
+                                                          const Events&) {
+    std::vector<torch::Tensor> scores;
+    for (const torch::Tensor& parameters : physical.unbind(0))
+      scores.push_back(density.negative_log_likelihood(parameters, sample) / sample.events());
+    return torch::stack(scores);
+  };
+  return {.score = score, .uses_events = false, .weight = sample.events()};
 }
 
 }  // namespace sagips::env::distances

@@ -9,9 +9,8 @@ class Evolution::Run {};
 Evolution::Evolution(const Config&, const SearchStart&) {
   throw core::ConfigError(
       "method",
-      "evolution needs pagmo, which was not there when this program was built. Install it "
-      "(Debian: apt-get install libpagmo-dev) and build again, or take "
-      "solve.method=policy_gradient.");
+      "evolution needs pagmo, which was not there when this program was built. Install it (Debian: "
+      "apt-get install libpagmo-dev) and build again, or take solve.method=policy_gradient.");
 }
 Evolution::~Evolution() = default;
 std::vector<Point> Evolution::ask(std::size_t) { return {}; }

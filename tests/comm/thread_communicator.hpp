@@ -2,14 +2,13 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <vector>
 
 #include "sagips/comm/communicator.hpp"
 
 namespace sagips::comm {
 
-/// How a team of threads behaves; for tests.
+/// How a team of threads behaves.
 struct ThreadTeamConfig {
   int ranks = 1;
   std::vector<int> nodes{};      ///< the node each rank pretends to sit on; empty: all on one
@@ -18,11 +17,8 @@ struct ThreadTeamConfig {
   const std::atomic<std::int64_t>* clock_ns = nullptr;  ///< what `now_ns` shows; none: the real one
 };
 
-/// Runs `body` once a rank, each on a thread of its own, and joins them. One that throws ends the
+/// Runs `body` once a rank, each on a thread of its own, and joins them: ranks without MPI. One that throws ends the
 /// others: their next wait throws. Rethrows the first error.
 void run_ranks(const ThreadTeamConfig& config, const std::function<void(Communicator&)>& body);
-
-/// A communicator of one, for a program that is alone.
-std::unique_ptr<Communicator> make_single_communicator();
 
 }  // namespace sagips::comm

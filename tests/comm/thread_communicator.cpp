@@ -1,4 +1,4 @@
-#include "sagips/comm/thread_communicator.hpp"
+#include "tests/comm/thread_communicator.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -238,7 +238,7 @@ class ThreadCommunicator final : public Communicator {
     return team_.config.clock_ns ? team_.config.clock_ns->load() : comm::now_ns();
   }
   void abort(int exit_code) override { std::_Exit(exit_code); }
-  std::string description() const override { return size() == 1 ? "one process" : "threads"; }
+  std::string description() const override { return "threads"; }
 
  private:
   using Attempt = std::function<bool()>;
@@ -309,10 +309,6 @@ void run_ranks(const ThreadTeamConfig& config, const std::function<void(Communic
     });
   for (auto& thread : threads) thread.join();
   if (first) std::rethrow_exception(first);
-}
-
-std::unique_ptr<Communicator> make_single_communicator() {
-  return std::make_unique<ThreadCommunicator>(std::make_shared<Team>(ThreadTeamConfig{}), 0);
 }
 
 }  // namespace sagips::comm

@@ -1,4 +1,4 @@
-#include "sagips/train/gather.hpp"
+#include "sagips/train/collectives.hpp"
 
 namespace sagips::train {
 
@@ -10,12 +10,23 @@ std::span<float> values_of(const torch::Tensor& tensor) {
 
 }  // namespace
 
+void add_up(comm::Ranks& ranks, std::span<double> numbers) {
+  if (ranks.size() == 1) return;
+  std::vector<double> all(numbers.size() * static_cast<std::size_t>(ranks.size()));
+  ranks.communicator().all_gather(std::as_bytes(numbers), std::as_writable_bytes(std::span(all)));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    double sum = 0;  // in the order of the ranks, so that all get the same bits
+    for (std::size_t at = i; at < all.size(); at += numbers.size()) sum += all[at];
+    numbers[i] = sum;
+  }
+}
+
 std::vector<torch::Tensor> gather(comm::Ranks& ranks, const torch::Tensor& own) {
   const int tag = comm::tag_of(comm::ControlTag::summary);
   const torch::Tensor dense = own.contiguous();
   if (!ranks.is_first()) {
     comm::Request sent = ranks.communicator().send(0, tag, comm::as_message(values_of(dense)));
-    ranks.patience().wait(sent, {.partners = {0}, .what = "for results", .however_long = true});
+    ranks.timeout().wait(sent, {.partners = {0}, .what = "for results", .however_long = true});
     return {};
   }
   std::vector<torch::Tensor> all{dense};
@@ -23,8 +34,8 @@ std::vector<torch::Tensor> gather(comm::Ranks& ranks, const torch::Tensor& own) 
     all.push_back(torch::empty_like(dense));
     comm::Request received =
         ranks.communicator().receive(from, tag, comm::as_message(values_of(all.back())));
-    ranks.patience().wait(received,
-                          {.partners = {from}, .what = "with its results", .however_long = true});
+    ranks.timeout().wait(received,
+                         {.partners = {from}, .what = "with its results", .however_long = true});
   }
   return all;
 }

@@ -1,10 +1,15 @@
 #pragma once
+#include <span>
 #include <vector>
 
 #include "sagips/comm/ranks.hpp"
 #include "sagips/data/torch.hpp"
 
 namespace sagips::train {
+
+/// The sum of every rank's numbers, in place, the same bits on all ranks. For a few numbers: each
+/// rank sees all. collective
+void add_up(comm::Ranks& ranks, std::span<double> numbers);
 
 /// Every rank's tensor on rank 0, by rank; nothing elsewhere. The same shape on every rank, float32
 /// on the CPU. collective; waits for slow ranks as long as they live

@@ -1,7 +1,0 @@
-#include "sagips/comm/exchanges/none.hpp"
-
-namespace sagips::comm {
-
-Task None::gradients(ReplicaView, Step) { co_return; }
-
-}  // namespace sagips::comm
