@@ -88,11 +88,15 @@ int RankStatus::culprit(const std::vector<int>& partners, int exchange, std::uin
     fewest = calls;
     slowest = rank;
   }
-  if (slowest >= 0) return slowest;
-  // All have come. Who waits gives a sign of life now and then; who hangs gives none.
-  std::int64_t oldest = communicator_.now_ns() - silent_ns;
-  for (const int rank : partners) {
-    const std::int64_t beat = last_beat_ns(rank);
+  // Who waits gives a sign of life now and then; who hangs gives none, and may be waited for by the
+  // partner that is waited for here.
+  const std::int64_t now = communicator_.now_ns();
+  if (slowest >= 0 && last_beat_ns(slowest) < now - silent_ns) return slowest;
+  std::int64_t oldest = now - silent_ns;
+  for (int rank = 0; rank < communicator_.size(); ++rank) {
+    const Entry* seen = entry(rank);
+    if (seen == nullptr || seen->left != 0 || rank == communicator_.rank()) continue;
+    const std::int64_t beat = seen->beat_ns;
     if (beat == 0 || beat >= oldest) continue;
     oldest = beat;
     slowest = rank;

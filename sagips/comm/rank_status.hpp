@@ -24,9 +24,10 @@ class RankStatus {
   void beat();
   std::int64_t last_beat_ns(int rank) const;  ///< 0: not seen
 
-  /// The rank among `partners` that holds the others up: one whose process is gone, else the one
-  /// with the fewest calls begun, if that is fewer than `call`, else the one that has been silent
-  /// for longest, if that is long. -1: cannot tell.
+  /// The rank that holds the others up: one whose process is gone, else the one among `partners` with
+  /// the fewest calls begun, if that is fewer than `call`; where that one shows signs of life, or all
+  /// have come, the rank of this node that has been silent for longest, if that is long. -1: cannot
+  /// tell.
   int culprit(const std::vector<int>& partners, int exchange, std::uint64_t call) const;
   /// A rank of this node whose process has ended without taking leave; -1: none.
   int dead_rank() const;

@@ -84,7 +84,20 @@ TEST(RankStatus, BlamesThePartnerThatGivesNoSignOfLifeWhenAllHaveCome) {
   for (std::size_t rank = 0; rank < 3; ++rank)
     node.kit(rank).status.begin_call(0, 7, node.team.clock_ns - (rank == 2 ? ten_seconds_ns : 0));
   EXPECT_EQ(node.kit(0).status.culprit({0, 1, 2}, 0, 7), 2);
-  EXPECT_EQ(node.kit(1).status.culprit({0, 1}, 0, 7), -1);
+  EXPECT_EQ(node.kit(1).status.culprit({0, 1}, 0, 7), 2) << "its partners wait for it";
+  EXPECT_EQ(node.kit(2).status.culprit({0, 1}, 0, 7), -1);
+}
+
+TEST(RankStatus, BlamesTheRankThatALatePartnerWaitsFor) {
+  constexpr std::int64_t ten_seconds_ns = 10'000'000'000;
+  LockstepNode node({0, 0, 0});
+  node.team.clock_ns = 2 * ten_seconds_ns;
+  node.kit(0).status.begin_call(0, 6, node.team.clock_ns);
+  node.kit(1).status.begin_call(0, 5, node.team.clock_ns - ten_seconds_ns);
+  node.kit(2).status.begin_call(0, 7, node.team.clock_ns);
+  EXPECT_EQ(node.kit(2).status.culprit({0}, 0, 7), 1);
+  node.kit(1).status.take_leave();
+  EXPECT_EQ(node.kit(2).status.culprit({0}, 0, 7), 0) << "the late one, where nobody else hangs";
 }
 
 TEST(RankStatus, ShowsSignsOfLife) {
