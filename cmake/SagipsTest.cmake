@@ -104,8 +104,12 @@ function(sagips_add_script_test name)
   endif()
   add_test(NAME ${name} COMMAND ${test_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${test_TIMEOUT} SKIP_RETURN_CODE 77)
-  if(test_SLOW OR test_LONG)
+  if(test_LONG)
     set_tests_properties(${name} PROPERTIES PROCESSORS ${SAGIPS_CORES})
+  elseif(test_SLOW)
+    # It waits for programs of its own, which leave half of the cores idle: others run beside it. Begun first, since the
+    # last one must not be a long one; CTest knows no times in a new folder.
+    set_tests_properties(${name} PROPERTIES COST 100)
   endif()
 endfunction()
 

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 find_clang_format() {
   local program
-  for program in .venv/bin/clang-format clang-format-14 clang-format; do
+  for program in .venv-checks/bin/clang-format clang-format-14 clang-format; do
     if [[ "$("$program" --version 2>/dev/null)" == *" version 14."* ]]; then
       echo "$program"
       return 0
@@ -16,7 +16,7 @@ find_clang_format() {
 }
 
 if ! program="$(find_clang_format)"; then
-  echo "format: there is no clang-format 14; tools/setup.sh installs it into .venv" >&2
+  echo "format: there is no clang-format 14; tools/setup.sh tests installs it into .venv-checks" >&2
   exit 77
 fi
 folders=()

@@ -4,7 +4,7 @@
 #
 #   tools/setup.sh demo      what `make demo` needs: compiler, libraries, LibTorch, gnuplot
 #   tools/setup.sh           also what the whole program needs: MPI, pagmo, SimGrid
-#   tools/setup.sh tests     also what only tests use, with the readers of our files in .venv-checks
+#   tools/setup.sh tests     also what only tests use, with clang-format and the readers of our files in .venv-checks
 #   tools/setup.sh bench     what the whole program and only benchmarks use
 #   tools/setup.sh full      also .venv-full, where `import torch` works (golden dumps, peers)
 #   --check                  says what is missing, installs nothing
@@ -127,8 +127,6 @@ has_nvidia_gpu() {
     { command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; }
 }
 
-has_clang_format() { [[ "$("$1" --version 2>/dev/null)" == *" version 14."* ]]; }
-
 # What a finished environment would have been made from; a stamp inside it holds this line.
 fingerprint() {
   local name="$1"
@@ -142,7 +140,7 @@ provide_environment() {
   shift 2
   [ "$(cat "$folder/sagips-stamp" 2>/dev/null)" != "$mark" ] || return 0
   if [ "$check_only" = yes ]; then
-    complain "${folder#"$root/"} is missing or out of date (LibTorch, clang-format): run tools/setup.sh"
+    complain "${folder#"$root/"} is missing or out of date; tools/setup.sh installs $(contents "${mark%% *}")"
     anything_missing=yes
     return 0
   fi
@@ -162,9 +160,8 @@ provide_environment() {
 
 contents() {
   case $1 in
-    own) echo "clang-format" ;;
-    checks) echo "TensorBoard and safetensors, for tests (180 MB on disk)" ;;
-    slim) echo "LibTorch for CPUs (0.5 GB to download, 1.4 GB on disk), clang-format" ;;
+    checks) echo "clang-format, TensorBoard and safetensors, for tests (180 MB on disk)" ;;
+    slim) echo "LibTorch for CPUs (0.5 GB to download, 1.4 GB on disk)" ;;
     full) echo "PyTorch with its CUDA libraries (2.5 GB to download, 5 GB on disk)" ;;
   esac
 }
@@ -191,26 +188,16 @@ torch_set() {
 
 provide_torch() {
   if ! command -v python3 >/dev/null; then
-    complain "LibTorch and clang-format: looked for once python3 is there"
+    complain "LibTorch: looked for once python3 is there"
     anything_missing=yes
     return 0
   fi
-  local set tools="$root/tools" files
+  local set file
   set="$(torch_set)" || exit 2
-  files=("$tools/requirements-format.txt")
+  file="$root/tools/requirements-$set.txt"
   case $set in
-    own)
-      ! has_clang_format clang-format || return 0
-      provide_environment .venv "$(fingerprint own "${files[@]}")" -r "${files[0]}"
-      ;;
-    slim)
-      files+=("$tools/requirements-slim.txt")
-      provide_environment .venv "$(fingerprint slim "${files[@]}")" --no-deps -r "${files[0]}" -r "${files[1]}"
-      ;;
-    full)
-      files+=("$tools/requirements-full.txt")
-      provide_environment .venv "$(fingerprint full "${files[@]}")" -r "${files[0]}" -r "${files[1]}"
-      ;;
+    slim) provide_environment .venv "$(fingerprint slim "$file")" --no-deps -r "$file" ;;
+    full) provide_environment .venv "$(fingerprint full "$file")" -r "$file" ;;
   esac
 }
 
