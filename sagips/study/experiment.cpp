@@ -128,12 +128,12 @@ Estimates by_networks(const run::Job& job, const Toys& toys, const run::Requests
       {"eq. (8) over seeds", values, column(seeds, &analysis::EnsembleParameter::spread)},
       {"means over seeds", values, chance}};
   if (config.bootstraps > 1) {
-    const auto data = column(bootstraps, &analysis::EnsembleParameter::deviation);
+    const auto from_data = column(bootstraps, &analysis::EnsembleParameter::deviation);
     std::vector<double> both;
-    for (std::size_t i = 0; i < data.size(); ++i)
+    for (std::size_t i = 0; i < from_data.size(); ++i)
       both.push_back(
-          std::hypot(data[i], chance[i] / std::sqrt(static_cast<double>(config.members))));
-    estimates.push_back({"means over bootstraps", values, data});
+          std::hypot(from_data[i], chance[i] / std::sqrt(static_cast<double>(config.members))));
+    estimates.push_back({"means over bootstraps", values, from_data});
     estimates.push_back({"bootstraps and seeds", values, both});
   }
   optim::SolveContext context;
