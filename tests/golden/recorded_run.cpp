@@ -26,7 +26,7 @@ torch::Tensor load(const std::string& path) {
 }  // namespace
 
 RecordedRun::RecordedRun(const std::string& name) {
-  const std::string folder = std::string(SAGIPS_GOLDEN_DATA) + "/" + name + "/";
+  const std::string folder = core::text(SAGIPS_GOLDEN_DATA, "/", name, "/");
   settings = core::read_config(core::ConfigDocument::from_file(folder + "settings.json"),
                                optim::GanConfig());
   data = load(folder + "data.npy");
