@@ -75,7 +75,7 @@ std::vector<std::string> ParameterSet::names() const {
 }
 
 torch::Tensor ParameterSet::physical_from_unit(const torch::Tensor& unit) const {
-  const torch::Tensor values = unit * width_.like(unit) + low_.like(unit);
+  torch::Tensor values = unit * width_.like(unit) + low_.like(unit);
   if (free_size() == size()) return values;
   std::vector<std::int64_t> shape = unit.sizes().vec();
   shape.back() = size();

@@ -204,7 +204,7 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
                              core::Log& log) {
   Drawer draw(folder, log);
   const auto metrics = record::read_metrics(folder.file(record::run_files::metrics.name));
-  const std::string first =
+  std::string first =
       draw(analysis::residuals_over_time(metrics, results.parameters), "residuals_over_time");
   draw(analysis::losses_over_time(metrics), "losses_over_time");
   draw(analysis::distances_over_time(metrics), "distances_over_time");

@@ -109,7 +109,7 @@ record::Results RunOutputs::write(const env::Environment& environment, const env
                                   const Training& training, const std::vector<RankRow>& rows,
                                   const torch::Tensor& proposals, const torch::Tensor& weights,
                                   const train::Evaluator& evaluator) {
-  const record::Results results = this->results(environment, all, training, rows);
+  record::Results results = this->results(environment, all, training, rows);
   record::write_results_json(folder_->file(record::run_files::results.name), results);
   record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
   write_rows(folder_->file(record::run_files::parameters.name), proposals);

@@ -9,7 +9,7 @@ namespace sagips::run {
 
 std::string write_run_report(const std::string& folder, core::Log& log) {
   log.flush();
-  const std::string path = core::text(folder, "/", record::run_files::report.name);
+  std::string path = core::text(folder, "/", record::run_files::report.name);
   try {
     core::write_file(path, analysis::report::report_page({folder}));
     return path;

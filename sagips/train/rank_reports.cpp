@@ -40,8 +40,8 @@ void RankReports::send(const torch::Tensor& predictions, const torch::Tensor& we
                        std::int64_t epoch, bool last) {
   if (!waits_ && !last && !sent_.ready()) return;  // rank 0 has not taken the one before
   ranks_.timeout().wait(sent_, {.partners = {0}, .what = "for a report", .however_long = true});
-  outgoing_ = {static_cast<float>(epoch / half), static_cast<float>(epoch % half),
-               last ? 1.0F : 0.0F};
+  const std::int64_t halves = epoch / half;
+  outgoing_ = {static_cast<float>(halves), static_cast<float>(epoch % half), last ? 1.0F : 0.0F};
   for (const torch::Tensor& tensor : {predictions.contiguous(), weights.contiguous()})
     outgoing_.insert(outgoing_.end(), tensor.data_ptr<float>(),
                      tensor.data_ptr<float>() + tensor.numel());

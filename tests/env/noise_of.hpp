@@ -20,8 +20,8 @@ inline double chi_square_pull(double sum, double degrees_of_freedom) {
   return (std::cbrt(sum / degrees_of_freedom) - 1 + variance) / std::sqrt(variance);
 }
 
-inline torch::Tensor doubles(std::vector<double> values) {
-  return torch::tensor(std::move(values), torch::kFloat64);
+inline torch::Tensor doubles(const std::vector<double>& values) {
+  return torch::tensor(values, torch::kFloat64);
 }
 
 inline double largest(const torch::Tensor& tensor) {

@@ -11,9 +11,9 @@ nn::Replica replica_of(std::int64_t weights) {
   return nn::Replica({{"weights", {weights}, 1, false}}, nn::SharedPart::all, torch::kCPU);
 }
 
-void set(const torch::Tensor& tensor, std::vector<float> values) {
+void set(const torch::Tensor& tensor, const std::vector<float>& values) {
   torch::NoGradGuard no_grad;
-  tensor.copy_(torch::tensor(std::move(values)));
+  tensor.copy_(torch::tensor(values));
 }
 
 // source: Kingma and Ba, algorithm 1
@@ -126,7 +126,7 @@ TEST(Adam, KeepsItsRateUnlessToldOtherwise) {
 }
 
 void three_steps(nn::Replica& replica, Adam& adam) {
-  for (float step = 1; step <= 3; ++step) {
+  for (const float step : {1.0F, 2.0F, 3.0F}) {
     set(replica.gradients(), {step, 0.1F / step});
     adam.step(0);
   }

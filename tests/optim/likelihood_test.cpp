@@ -16,8 +16,8 @@ namespace {
 
 using testing::message_of;
 
-torch::Tensor doubles(std::vector<double> values) {
-  return torch::tensor(std::move(values), torch::kFloat64);
+torch::Tensor doubles(const std::vector<double>& values) {
+  return torch::tensor(values, torch::kFloat64);
 }
 
 env::Parameter parameter(const std::string& name, double low, double high, double truth) {

@@ -15,8 +15,8 @@ namespace {
 
 using testing::message_of;
 
-torch::Tensor doubles(std::vector<double> values) {
-  return torch::tensor(std::move(values), torch::kFloat64);
+torch::Tensor doubles(const std::vector<double>& values) {
+  return torch::tensor(values, torch::kFloat64);
 }
 
 /// The proxy with assignments such as "detector.enabled=true".

@@ -9,8 +9,9 @@
 
 namespace sagips::comm {
 
-// How far a rank has come, as the number of the call. Zeroed memory is valid.
-struct alignas(64) SharedNode::Signals {
+// How far a rank has come, as the number of the call. Zeroed memory is valid. Padding keeps those who
+// wait for one apart from those who wait for the other.
+struct alignas(64) SharedNode::Signals {  // NOLINT(clang-analyzer-optin.performance.Padding)
   std::atomic<std::uint64_t> posted;
   alignas(64) std::atomic<std::uint64_t> reduced;
 };

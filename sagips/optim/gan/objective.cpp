@@ -110,7 +110,7 @@ torch::Tensor AdversarialObjective::pairs(const torch::Tensor& real, const torch
 }
 
 torch::Tensor AdversarialObjective::event_shares(const env::Events& events) const {
-  const torch::Tensor weights = events.effective_weights();
+  torch::Tensor weights = events.effective_weights();
   if (!weights.defined()) return weights;
   const auto samples = static_cast<double>(weights.size(0));
   return weights / (weights.sum(1, true).clamp_min(least_weight) * samples);

@@ -193,7 +193,7 @@ bool file_holds(const std::string& path, const std::string& content) {
 }
 
 std::string simulator_program(const std::string& name) {
-  const std::string path = fs::path(core::own_program()).parent_path().string() + "/" + name;
+  std::string path = fs::path(core::own_program()).parent_path().string() + "/" + name;
   if (::access(path.c_str(), X_OK) != 0)
     throw core::ConfigError("sagips simulate",
                             "this SAGIPS was built without SimGrid (" + path +

@@ -59,7 +59,7 @@ void draw(const run::Job& job, const std::string& folder,
           std::ostream& out, core::Log& log) {
   if (!job.settings.run.figures) return;
   const bool trained =
-      training.published.size() > 0 ||
+      !training.published.empty() ||
       std::any_of(training.exchanges.begin(), training.exchanges.end(),
                   [](const SimulatedExchange& one) { return one.points.front().epoch_s > 0; });
   // without gnuplot the first one says so
