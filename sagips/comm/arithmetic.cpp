@@ -6,6 +6,13 @@
 
 #include "sagips/core/vector_widths.hpp"
 
+// A loop whose elements do not depend on each other, which a compiler cannot see.
+#ifdef __clang__
+#define SAGIPS_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SAGIPS_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 namespace sagips::comm {
 
 namespace {
@@ -24,19 +31,19 @@ SAGIPS_VECTOR_WIDTHS void multiply(float* values, std::size_t size, float factor
 // Few parts: all streams in one loop, which beats a pass for each. A part is `to` itself or does not
 // touch it, and element i needs nothing but elements i.
 SAGIPS_VECTOR_WIDTHS void mean_of_two(const float* a, const float* b, float* to, std::size_t size) {
-#pragma GCC ivdep
+  SAGIPS_INDEPENDENT
   for (std::size_t i = 0; i < size; ++i) to[i] = (a[i] + b[i]) * 0.5F;
 }
 
 SAGIPS_VECTOR_WIDTHS void mean_of_three(const float* a, const float* b, const float* c, float* to,
                                         std::size_t size) {
-#pragma GCC ivdep
+  SAGIPS_INDEPENDENT
   for (std::size_t i = 0; i < size; ++i) to[i] = (a[i] + b[i] + c[i]) * (1.0F / 3.0F);
 }
 
 SAGIPS_VECTOR_WIDTHS void mean_of_four(const float* a, const float* b, const float* c,
                                        const float* d, float* to, std::size_t size) {
-#pragma GCC ivdep
+  SAGIPS_INDEPENDENT
   for (std::size_t i = 0; i < size; ++i) to[i] = (a[i] + b[i] + c[i] + d[i]) * 0.25F;
 }
 

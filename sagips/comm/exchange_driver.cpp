@@ -11,7 +11,7 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 }  // namespace
 
 ExchangeDriver::ExchangeDriver(std::unique_ptr<Exchange> exchange, const Site& site, int index,
-                               std::string subject)
+                               const std::string& subject)
     : exchange_(std::move(exchange)), site_(site), index_(index) {
   if (index < 0 || index >= RankStatus::exchanges)
     throw core::Error(core::text("exchange number ", index, " of a run cannot be told apart; ",

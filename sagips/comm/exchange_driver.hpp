@@ -26,7 +26,7 @@ class ExchangeDriver {
   /// `index`: which of the run's exchanges this is (0 to RankStatus::exchanges - 1); `subject` is for
   /// messages: "the generator's gradients".
   ExchangeDriver(std::unique_ptr<Exchange> exchange, const Site& site, int index,
-                 std::string subject);
+                 const std::string& subject);
 
   void start(ReplicaView replica, Step step);  ///< gradients are new; returns at once
   void progress();                             ///< between pieces of work

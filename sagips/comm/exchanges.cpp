@@ -51,7 +51,7 @@ ExchangeEntry plain(std::string composition, std::string summary) {
           }};
 }
 
-ExchangeEntry scheduled(std::string name, Schedule (*plan)(const Group&, std::size_t),
+ExchangeEntry scheduled(const std::string& name, Schedule (*plan)(const Group&, std::size_t),
                         std::string composition, std::string summary) {
   return {std::move(composition), std::move(summary), Part::yes,
           [name, plan](const ExchangesConfig&, const Site& site, Ranks ranks) -> Made {
@@ -78,11 +78,11 @@ Made make_grouped(const Grouped::Config& grouped, const ExchangesConfig& config,
 }
 
 // The paper's modes name their parts; what remains comes from exchanges.grouped.
-ExchangeEntry mode(std::string inner, std::string summary) {
+ExchangeEntry mode(const std::string& inner, std::string summary) {
   const std::string composition =
       core::text("grouped{inner: ", inner, " in each node, outer: ring of the leaders}");
   return {composition, std::move(summary), Part::no,
-          [inner](const ExchangesConfig& config, const Site& site, Ranks) {
+          [inner](const ExchangesConfig& config, const Site& site, const Ranks&) {
             Grouped::Config grouped = config.grouped;
             grouped.inner = inner;
             grouped.outer = "ring";
@@ -131,7 +131,7 @@ Made make_lanes(const ExchangesConfig& config, const Site& site, const Ranks& ra
 
 void add_plain(core::Registry<ExchangeEntry>& known) {
   known.add("none", {"nothing", "every rank for itself", Part::yes,
-                     [](const ExchangesConfig&, const Site&, Ranks) -> Made {
+                     [](const ExchangesConfig&, const Site&, const Ranks&) -> Made {
                        return std::make_unique<None>();
                      }});
   known.add("all_reduce",
@@ -168,7 +168,7 @@ void add_plain(core::Registry<ExchangeEntry>& known) {
 void add_compositions(core::Registry<ExchangeEntry>& known) {
   known.add("grouped", {"grouped{inner, outer} of your choice",
                         "groups that talk often, leaders that talk now and then", Part::no,
-                        [](const ExchangesConfig& config, const Site& site, Ranks) {
+                        [](const ExchangesConfig& config, const Site& site, const Ranks&) {
                           return make_grouped(config.grouped, config, site);
                         }});
   known.add("averaged", {"averaged{inner, mean}", "any exchange, with drift between ranks bounded",

@@ -1,5 +1,7 @@
 #include "sagips/nn/device.hpp"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <cstdlib>
 

@@ -45,8 +45,10 @@ struct ByWeights : torch::autograd::Function<ByWeights> {
     refuse_second_derivatives();
     const torch::Tensor input = context->get_saved_variables()[0];
     const torch::Tensor known = gradients[0].contiguous();
+    // The context keeps numbers and tensors, no pointers. NOLINTBEGIN(performance-no-int-to-ptr)
     const auto* passes = reinterpret_cast<const MlpPasses*>(context->saved_data["passes"].toInt());
     auto* leaves = reinterpret_cast<Leaves*>(context->saved_data["leaves"].toInt());
+    // NOLINTEND(performance-no-int-to-ptr)
     torch::Tensor output = torch::empty_like(known);
     passes->learn(
         {input.data_ptr<float>(), input.size(0), output.data_ptr<float>(), nullptr},

@@ -1,10 +1,10 @@
 #include "sagips/nn/memory.hpp"
 
+#include <climits>  // tells the C library, too
+
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-
-#include <climits>
 
 namespace sagips::nn {
 

@@ -4,6 +4,7 @@
 
 #include "sagips/analysis/convergence/tables.hpp"
 #include "sagips/analysis/figures/convergence.hpp"
+#include "sagips/analysis/lookup.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
@@ -22,12 +23,6 @@ namespace files = record::run_files;
 using analysis::ConvergenceVariant;
 using core::text;
 
-double number_named(const record::Results& results, const std::string& name) {
-  for (const record::NamedNumber& number : results.numbers)
-    if (number.name == name) return number.value;
-  return 0;
-}
-
 /// What the members of a variant did; empty when none is done.
 std::optional<ConvergenceVariant> seen(ConvergenceVariant variant, const std::string& folder,
                                        const record::Study& study,
@@ -38,7 +33,8 @@ std::optional<ConvergenceVariant> seen(ConvergenceVariant variant, const std::st
     const record::Results results = record::read_results_json(run + files::results.name);
     members.push_back(record::read_snapshots(run + files::snapshots.name));
     variant.time_s.push_back(results.time_s);
-    variant.events_per_second.push_back(number_named(results, "analysis_rate"));
+    const record::NamedNumber* rate = analysis::find_named(results.numbers, "analysis_rate");
+    variant.events_per_second.push_back(rate ? rate->value : 0);
   }
   if (members.empty()) return std::nullopt;
   variant.course = analysis::ensemble_course(members, targets);

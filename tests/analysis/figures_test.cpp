@@ -195,7 +195,10 @@ TEST(ObservableWithRatio, RefusesHistogramsThatCannotBeCompared) {
 
 TEST(ParameterPairs, FillsTheLowerTriangle) {
   std::vector<float> samples;
-  for (float x = 0; x < 3000; ++x) samples.insert(samples.end(), {x, 2 * x, -x});
+  for (int place = 0; place < 3000; ++place) {
+    const auto x = static_cast<float>(place);
+    samples.insert(samples.end(), {x, 2 * x, -x});
+  }
   const Figure figure = parameter_pairs(samples, {"a", "b", "c"}, {1500, std::nullopt, -1500});
   ASSERT_EQ(figure.panels.size(), 9u);
   for (std::size_t row = 0; row < 3; ++row)

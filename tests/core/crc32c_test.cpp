@@ -18,12 +18,12 @@ TEST(Crc32c, GivesTheValuesOfTheStandard) {
 TEST(Crc32c, GoesOnWhereItEnded) { EXPECT_EQ(crc32c("6789", crc32c("12345")), 0xE3069283U); }
 
 TEST(Crc32c, SeesEveryFlippedBit) {
-  std::string bytes = "some bytes of a file";
+  const std::string bytes = "some bytes of a file";
   const std::uint32_t right = crc32c(bytes);
   for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
-    bytes[bit / 8] ^= static_cast<char>(1U << (bit % 8));
-    EXPECT_NE(crc32c(bytes), right);
-    bytes[bit / 8] ^= static_cast<char>(1U << (bit % 8));
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
+    EXPECT_NE(crc32c(flipped), right);
   }
 }
 

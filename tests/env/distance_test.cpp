@@ -11,13 +11,12 @@ namespace {
 
 using namespace sagips::testing;
 
-double ks(std::vector<double> a, std::vector<double> b, std::vector<double> a_weights = {},
-          std::vector<double> b_weights = {}) {
-  const auto optional = [](std::vector<double> w) {
-    return w.empty() ? torch::Tensor() : doubles(std::move(w));
+double ks(const std::vector<double>& a, const std::vector<double>& b,
+          const std::vector<double>& a_weights = {}, const std::vector<double>& b_weights = {}) {
+  const auto optional = [](const std::vector<double>& w) {
+    return w.empty() ? torch::Tensor() : doubles(w);
   };
-  return kolmogorov_smirnov({doubles(std::move(a)), optional(std::move(a_weights))},
-                            {doubles(std::move(b)), optional(std::move(b_weights))});
+  return kolmogorov_smirnov({doubles(a), optional(a_weights)}, {doubles(b), optional(b_weights)});
 }
 
 TEST(KolmogorovSmirnov, EqualsHandCalculations) {

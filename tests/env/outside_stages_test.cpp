@@ -29,7 +29,7 @@ std::string save(const TemporaryFolder& folder, const std::string& source,
   if (dimensions > 0)
     module.register_attribute("noise_dimensions", c10::IntType::get(), dimensions);
   module.define(source);
-  const std::string path = folder.path() + "/m.pt";
+  std::string path = folder.path() + "/m.pt";
   module.save(path);
   return path;
 }
@@ -91,7 +91,7 @@ TEST(ScriptStage, RefusesWhatAssignsToItsAttributes) {
   module.register_attribute("count", c10::IntType::get(), 0);
   module.define(
       "def forward(self, x: Tensor) -> Tensor:\n    self.count += 1\n    return x * self.count\n");
-  const std::string path = folder.path() + "/m.pt";
+  std::string path = folder.path() + "/m.pt";
   module.save(path);
   const std::string message = message_of<core::DataError>([&] { ScriptStage{path}; });
   EXPECT_NE(message.find("assigns to an attribute"), std::string::npos) << message;

@@ -38,7 +38,7 @@ TEST(TabulatedDensity, IntegratesToOne) {
     EXPECT_NEAR(density.probabilities(p).sum().item<double>(), 1, 1e-14);
     // both rules are at most linear in a cell, so one point a cell is exact
     double integral = 0;
-    for (double cell = 0; cell < 40; ++cell) {
+    for (int cell = 0; cell < 40; ++cell) {
       const double x = grid.low + (cell + 0.5) * grid.step();
       integral += std::exp(-likelihood_of(density, p, doubles({x}).view({1, 1}))) * grid.step();
     }

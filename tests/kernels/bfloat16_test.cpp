@@ -172,14 +172,14 @@ TEST_P(EachBfloat16, KeepsInfinityInItsRow) {
 }
 
 TEST_P(EachBfloat16, ServesSeveralThreadsAtOnce) {
-  const auto a = numbers(128 * 128, 7), b = numbers(128 * 128, 8);
+  const auto a = numbers(128L * 128, 7), b = numbers(128L * 128, 8);
   const auto multiply = library_->multiply(32, 128, 128);
   const auto add = library_->accumulate(128, 128, 128);
-  std::vector<float> product(32 * 128), sum(128 * 128);
+  std::vector<float> product(32UL * 128), sum(128UL * 128);
   multiply(a.data(), b.data(), product.data());
   add(a.data(), b.data(), sum.data());
   struct Result {
-    std::vector<float> product = std::vector<float>(32 * 128), sum;
+    std::vector<float> product = std::vector<float>(32UL * 128), sum;
   };
   std::vector<Result> results(3);
   std::vector<std::thread> threads;
@@ -187,7 +187,7 @@ TEST_P(EachBfloat16, ServesSeveralThreadsAtOnce) {
     threads.emplace_back([&] {
       for (int repeat = 0; repeat < 20; ++repeat) {
         multiply(a.data(), b.data(), result.product.data());
-        result.sum.assign(128 * 128, 0.0F);
+        result.sum.assign(128UL * 128, 0.0F);
         add(a.data(), b.data(), result.sum.data());
       }
     });
@@ -212,10 +212,10 @@ TEST(Bfloat16, IsNotAmongTheLibrariesForFloat32) {
 TEST(Products, InFloat32TakeAPackedMatrixToo) {
   for (const auto& name : available_products()) {
     const auto library = products(name);
-    const auto a = numbers(32 * 5, 9), b = numbers(5 * 7, 10);
+    const auto a = numbers(32L * 5, 9), b = numbers(5L * 7, 10);
     std::vector<float> packed(static_cast<std::size_t>(library->packed_floats(5, 7)));
     library->pack(5, 7, b.data(), packed.data());
-    std::vector<float> expected(32 * 7), result = expected;
+    std::vector<float> expected(32UL * 7), result = expected;
     library->multiply(32, 5, 7)(a.data(), b.data(), expected.data());
     library->multiply_packed(32, 5, 7)(a.data(), packed.data(), result.data());
     EXPECT_EQ(result, expected) << name;

@@ -61,11 +61,11 @@ TEST_P(EachLibrary, AddsProductsOfATransposedMatrix) {
 }
 
 TEST_P(EachLibrary, ServesSeveralThreadsAtOnce) {
-  const auto a = numbers(32 * 128, 5), b = numbers(128 * 128, 6);
+  const auto a = numbers(32L * 128, 5), b = numbers(128L * 128, 6);
   const auto multiply = library_->multiply(32, 128, 128);
-  std::vector<float> expected(32 * 128);
+  std::vector<float> expected(32UL * 128);
   multiply(a.data(), b.data(), expected.data());
-  std::vector<std::vector<float>> results(3, std::vector<float>(32 * 128));
+  std::vector<std::vector<float>> results(3, std::vector<float>(32UL * 128));
   std::vector<std::thread> threads;
   for (auto& result : results)
     threads.emplace_back([&] {

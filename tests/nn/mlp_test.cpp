@@ -1,5 +1,6 @@
 #include "sagips/nn/mlp.hpp"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

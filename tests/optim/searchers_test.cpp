@@ -68,7 +68,7 @@ Trace search(Searcher& searcher, const Score& score, std::size_t evaluations,
 
 bool has_evolution() {
   try {
-    searchers::Evolution({}, {});
+    const searchers::Evolution evolution({}, {});
     return true;
   } catch (const core::ConfigError&) {
     return false;

@@ -19,7 +19,7 @@ Theory::Theory(const env::Plane& plane)
 // Two products of a function of x and one of y, so one matrix product a table:
 // X(x) Y(y) + e x X(x) y Y(y)
 torch::Tensor Theory::table(const torch::Tensor& parameters) const {
-  const torch::Tensor p = parameters;
+  const torch::Tensor& p = parameters;
   const torch::Tensor along_x =
       torch::exp(torch::matmul(p.narrow(1, 0, 2), logs_x_.like(p)));  // [samples, x points]
   const torch::Tensor along_y = torch::exp(torch::matmul(p.narrow(1, 2, 2), logs_y_.like(p)));

@@ -25,11 +25,7 @@ std::vector<double> scaled(std::vector<double> numbers, double factor) {
 }
 
 Series level(std::string label, double y, double begin, double end) {
-  return {.label = std::move(label),
-          .style = Style::dashed,
-          .x = {begin, end},
-          .y = {y, y},
-          .colour = Colour::grey};
+  return dashed_line(std::move(label), Colour::grey, {begin, end}, {y, y});
 }
 
 struct TimeRange {
@@ -71,10 +67,8 @@ Series curve_of(const ConvergenceVariant& variant, std::size_t index, const Time
 
 Series spread_band(const Series& line, const std::vector<double>& half_width) {
   Series band{.style = Style::band, .x = line.x, .colour = line.colour};
-  for (std::size_t k = 0; k < line.x.size(); ++k) {
-    band.y_low.push_back(line.y[k] - half_width[k]);
-    band.y_high.push_back(line.y[k] + half_width[k]);
-  }
+  for (std::size_t k = 0; k < line.x.size(); ++k)
+    band.add_ends(line.y[k] - half_width[k], line.y[k] + half_width[k]);
   return band;
 }
 
@@ -105,11 +99,7 @@ void mark_stop(const SuggestedStop& stop, const TimeUnit& time, double low, doub
                             .y_low = {low, low},
                             .y_high = {high, high},
                             .colour = Colour::grey});
-  panel.series.push_back({.label = "suggested stop",
-                          .style = Style::dashed,
-                          .x = {at, at},
-                          .y = {low, high},
-                          .colour = Colour::black});
+  panel.series.push_back(dashed_line("suggested stop", Colour::black, {at, at}, {low, high}));
 }
 
 }  // namespace

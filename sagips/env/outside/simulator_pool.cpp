@@ -72,7 +72,7 @@ torch::Tensor SimulatorPool::ask(const Request& request) {
     std::filesystem::remove(process->folder() + "/" + request.answer + ".npy");
     process->ask(text(request.verb, " ", number, " ", request.samples, " ", request.events),
                  text("done ", number));
-    const torch::Tensor answer = read_array(*process, request);
+    torch::Tensor answer = read_array(*process, request);
     check_finite(*process, request, answer);
     give_back(std::move(process));
     return answer;

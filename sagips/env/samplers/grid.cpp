@@ -21,7 +21,7 @@ torch::Tensor Grid::positions(const torch::TensorOptions& options) const {
 }
 
 torch::Tensor Grid::cells(const torch::Tensor& density) const {
-  const torch::Tensor left = density.narrow(-1, 0, points - 1);
+  torch::Tensor left = density.narrow(-1, 0, points - 1);
   if (rule == CellRule::left) return left;
   return (left + density.narrow(-1, 1, points - 1)) * 0.5;
 }

@@ -85,8 +85,8 @@ StopAgreement::Decision StopAgreement::hear(std::int64_t epoch) {
     return {};
   }
   told_ = received_.stop != 0;
-  const Decision decision{told_ ? std::string(received_.reason.data()) : std::string(),
-                          received_.checkpoint};
+  Decision decision{told_ ? std::string(received_.reason.data()) : std::string(),
+                    received_.checkpoint};
   if (!waits_ && !told_) expect();  // a checkpoint, and more may follow
   return decision;
 }
