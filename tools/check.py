@@ -411,7 +411,7 @@ def made_by(preset, program):
     return frozenset(files), commands
 
 
-RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) \.*\s*(Passed|\*\*\*Skipped|\*\*\*.*?)\s+[\d.]+ sec")
+RESULT = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (.+?) \.*\s*(Passed|\*\*\*Skipped|\*\*\*.*?)\s+[\d.]+ sec")
 
 
 def run_tests(part, ctest, jobs, keys):

@@ -25,6 +25,9 @@ constexpr const char* instance = "ranks";
 // SimGrid's own guesses about a network (corrections measured on another one), about collectives and
 // about the time that calls take are switched off.
 std::vector<std::string> settings(Cluster::Turns turns) {
+#ifdef __SANITIZE_ADDRESS__  // it knows no stacks but those of threads
+  turns = Cluster::Turns::threads;
+#endif
   return {"sagips",
           "--cfg=surf/precision:1e-9",
           "--cfg=network/model:SMPI",
