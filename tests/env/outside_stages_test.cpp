@@ -91,7 +91,7 @@ TEST(ScriptStage, RefusesWhatAssignsToItsAttributes) {
   module.register_attribute("count", c10::IntType::get(), 0);
   module.define(
       "def forward(self, x: Tensor) -> Tensor:\n    self.count += 1\n    return x * self.count\n");
-  std::string path = folder.path() + "/m.pt";
+  const std::string path = folder.path() + "/m.pt";
   module.save(path);
   const std::string message = message_of<core::DataError>([&] { ScriptStage{path}; });
   EXPECT_NE(message.find("assigns to an attribute"), std::string::npos) << message;

@@ -10,15 +10,13 @@
 #include "sagips/optim/estimate.hpp"
 #include "sagips/optim/likelihood/maximum_likelihood.hpp"
 #include "tests/core/message_of.hpp"
+#include "tests/env/noise_of.hpp"
 
 namespace sagips::optim {
 namespace {
 
+using testing::doubles;
 using testing::message_of;
-
-torch::Tensor doubles(const std::vector<double>& values) {
-  return torch::tensor(values, torch::kFloat64);
-}
 
 env::Parameter parameter(const std::string& name, double low, double high, double truth) {
   env::Parameter made;

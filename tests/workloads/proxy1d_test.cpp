@@ -8,16 +8,14 @@
 #include "sagips/optim/likelihood/maximum_likelihood.hpp"
 #include "sagips/problem/loaded_data.hpp"
 #include "tests/core/message_of.hpp"
+#include "tests/env/noise_of.hpp"
 #include "workloads/proxy1d/theory.hpp"
 
 namespace sagips::workloads {
 namespace {
 
+using testing::doubles;
 using testing::message_of;
-
-torch::Tensor doubles(const std::vector<double>& values) {
-  return torch::tensor(values, torch::kFloat64);
-}
 
 /// The proxy with assignments such as "detector.enabled=true".
 std::unique_ptr<problem::Workload> proxy(const std::vector<std::string>& assignments = {}) {
