@@ -8,6 +8,8 @@ import time
 ENVIRONMENT = dict(OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
 
+SLOWDOWN = int(os.environ.get("SAGIPS_SLOWDOWN", "1"))  # of a build with a sanitizer
+
 
 def alive_in_session(session):
     """Those that have not ended; who is a zombie has."""

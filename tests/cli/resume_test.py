@@ -42,7 +42,7 @@ class Resume(unittest.TestCase):
 
     def run_to_end(self, arguments, program=SAGIPS, ranks=1):
         job = self.start(arguments, program, ranks)
-        output, _ = job.communicate(timeout=200)
+        output, _ = job.communicate(timeout=200 * jobs.SLOWDOWN)
         return job.returncode, output
 
     def runs(self, workload="proxy1d"):
