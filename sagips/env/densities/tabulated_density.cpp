@@ -37,13 +37,17 @@ TabulatedDensity::Sample TabulatedDensity::sample(const torch::Tensor& values,
   sample.total =
       event_weights.defined() ? event_weights.sum().item<double>() : static_cast<double>(x.size(1));
   if (grid_.rule == CellRule::left) {
+    // events at the last point itself, give or take a rounding of float32: see probabilities
+    const auto points = static_cast<double>(grid_.points - 1);
+    const torch::Tensor mass =
+        torch::where(position > points - 1e-3, torch::full_like(cell, grid_.points - 1), cell);
     std::vector<torch::Tensor> counts;
     for (std::int64_t k = 0; k < x.size(0); ++k)
-      counts.push_back(torch::bincount(cell[k],
+      counts.push_back(torch::bincount(mass[k],
                                        event_weights.defined()
                                            ? std::optional<torch::Tensor>(event_weights)
                                            : std::nullopt,
-                                       grid_.points - 1)
+                                       grid_.points)
                            .to(torch::kFloat64));
     sample.counts = torch::stack(counts);
   } else {
@@ -55,8 +59,9 @@ TabulatedDensity::Sample TabulatedDensity::sample(const torch::Tensor& values,
 }
 
 torch::Tensor TabulatedDensity::probabilities(const torch::Tensor& parameters) const {
-  const torch::Tensor cells = grid_.cells(tabulate(parameters));
-  return cells / cells.sum(-1, true);
+  const torch::Tensor table = tabulate(parameters);
+  const torch::Tensor masses = grid_.rule == CellRule::left ? table : grid_.cells(table);
+  return masses / masses.sum(-1, true);
 }
 
 torch::Tensor TabulatedDensity::negative_log_likelihood(const torch::Tensor& parameters,

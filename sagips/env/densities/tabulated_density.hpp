@@ -12,7 +12,9 @@ namespace sagips::env {
 /// The likelihood of a pipeline that draws independent observables from tabulated densities: the
 /// sampler's own density, cell rule included, so that fit and toy data mean the same thing.
 ///
-/// left: constant in each cell. trapezoid: linear between the points. Everything is float64.
+/// left: constant in each cell, and the last point has a mass of its own, since the sampler puts there
+/// what would lie beyond it. Small where the density vanishes at the end; an error of a parameter that
+/// says how it vanishes, where it does not. trapezoid: linear between the points. Everything is float64.
 class TabulatedDensity {
  public:
   /// parameters [samples, parameters], physical -> densities [samples, observables, points], not
@@ -34,8 +36,8 @@ class TabulatedDensity {
   torch::Tensor negative_log_likelihood(const torch::Tensor& parameters,
                                         const Sample& sample) const;
 
-  /// Probability of each cell.
-  /// shape: parameters [parameters] -> [observables, points - 1]
+  /// Probability of each cell; left: and of the last point.
+  /// shape: parameters [parameters] -> [observables, points - 1], left: [observables, points]
   torch::Tensor probabilities(const torch::Tensor& parameters) const;
 
   /// The named integrals.
