@@ -47,13 +47,21 @@ struct Environment {
   }
 };
 
+/// What becomes of the weights that a pipeline gives its events.
+enum class ToyWeights {
+  accepted,  ///< an event is taken with a probability of its weight: toys fluctuate as data do
+  kept       ///< every event is taken, with its weight
+};
+
 /// Events of a pipeline at known parameters, through its inference form, with the reference numbers
-/// it gives.
+/// it gives. Events with weights are accepted or rejected by their weight over the largest one among
+/// all that were drawn, at least 100,000; `origin` says which share was taken.
+/// source: von Neumann, Nat. Bur. Stand. Appl. Math. Ser. 12 (1951) 36
 /// shape:  physical [parameters]; the result holds exactly `events` events
 /// cost:   at most 1000 events drawn for each one asked for, or a million if that is more
-/// throws: DataError when fewer than 1 of 1000 events pass the pipeline's selection
+/// throws: DataError when fewer than 1 of 1000 events are taken, or a weight is negative
 data::Dataset toy_data(const Pipeline& pipeline, const torch::Tensor& physical, std::int64_t events,
                        const std::vector<std::string>& observables,
-                       const core::RandomStream& stream);
+                       const core::RandomStream& stream, ToyWeights weights = ToyWeights::accepted);
 
 }  // namespace sagips::env

@@ -13,13 +13,16 @@ struct Source {
   std::string group;  ///< of the config
   data::DatasetConfig config;
   std::int64_t toy_events;
+  env::ToyWeights toy_weights;
 };
 
 Source source_of(const DataSettings& settings, const ChannelPlan& plan) {
   const auto own = settings.channels.find(plan.name);
-  if (own == settings.channels.end()) return {"data", settings.data, settings.toy_events};
+  if (own == settings.channels.end())
+    return {"data", settings.data, settings.toy_events, settings.toy_weights};
   Source source{"channels." + plan.name, own->second.data,
-                own->second.toy_events > 0 ? own->second.toy_events : settings.toy_events};
+                own->second.toy_events > 0 ? own->second.toy_events : settings.toy_events,
+                settings.toy_weights};
   source.config.fraction = settings.data.fraction;
   source.config.bootstrap = settings.data.bootstrap;
   source.config.held_out = settings.data.held_out;
@@ -53,7 +56,7 @@ data::Dataset events_of(const Source& source, const ChannelPlan& plan,
   for (const Observable& observable : plan.observables) names.push_back(observable.name);
   if (source.config.file.empty())
     return env::toy_data(plan.pipeline, parameters.truth(), source.toy_events, names,
-                         core::RandomStream(seed, "toy data " + plan.name));
+                         core::RandomStream(seed, "toy data " + plan.name), source.toy_weights);
   data::DatasetConfig config = source.config;
   config.rows = rows;
   if (config.cuts.empty()) config.cuts = plan.cuts;

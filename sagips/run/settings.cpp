@@ -40,6 +40,10 @@ void Settings::fields(core::FieldList& list) {
   core::FieldList toy;
   toy.add("events", data.toy_events, "toy events made when data.file is empty",
           core::Range::between(1, 1e10));
+  toy.choice("weights", data.toy_weights,
+             {{"accepted", env::ToyWeights::accepted}, {"kept", env::ToyWeights::kept}},
+             "of a pipeline that weighs its events: accepted takes an event with a probability of "
+             "its weight, as data come; kept takes all with their weights");
   list.add_group("toy", std::move(toy), "made-up data for closure tests");
   gan.fields(list);
   list.add("exchange", exchange, "how ranks exchange the generator's gradients; see `sagips list`");

@@ -263,6 +263,21 @@ TEST(Outside, APluginTrainsWithItsOptions) {
   EXPECT_EQ(problem.check().exit_code, 0);
 }
 
+TEST(Outside, EventsWithWeightsAreGeneratedByThemOrWithThem) {
+  Problem problem("[{plugin: \"" SAGIPS_PLUGIN_FILE
+                  "\", stage: decay}, {plugin: \"" SAGIPS_PLUGIN_FILE "\", stage: efficiency}]");
+  const Outcome drawn = problem.sagips("generate p.yaml events=2000 out=drawn.npy");
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_NE(drawn.out.find("2,000 events of [t]: drawn.npy"), std::string::npos) << drawn.out;
+  EXPECT_NE(problem.read("drawn.yaml").find("accepted by their weights: "), std::string::npos);
+  const Outcome kept = problem.sagips("generate p.yaml events=2000 out=kept.npy toy.weights=kept");
+  ASSERT_EQ(kept.exit_code, 0) << kept.err;
+  EXPECT_NE(kept.out.find("2,000 events of [t, weight]: kept.npy"), std::string::npos) << kept.out;
+  EXPECT_NE(problem.read("kept.yaml").find("weight_column: \"1\""), std::string::npos);
+  const Outcome solve = problem.sagips("solve p.yaml data.file=kept.npy data.weight_column=1");
+  EXPECT_EQ(solve.exit_code, 0) << solve.err;
+}
+
 TEST(Outside, APluginOfAnotherVersionIsRefusedBeforeItsCodeRuns) {
   Problem problem(plugin(SAGIPS_OLD_PLUGIN_FILE, "stage: decay"));
   expect_line(problem.train(), 2,

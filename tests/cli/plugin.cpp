@@ -25,6 +25,14 @@ struct Shift {
   double by_;
 };
 
+/// An efficiency that falls with time: a weight in either form.
+struct Efficiency {
+  sagips::env::Events operator()(sagips::env::Events events, sagips::env::Noise&) const {
+    events.weights = torch::exp(-events.values.select(2, 0).clamp_min(0) / 2);
+    return events;
+  }
+};
+
 }  // namespace
 
 #ifdef SAGIPS_PRETENDED_BUILD
@@ -34,4 +42,5 @@ struct Shift {
 SAGIPS_PLUGIN(stages) {
   stages.add<Decay>("decay", "times of decays");
   stages.add<Shift>("shift", "moves events");
+  stages.add<Efficiency>("efficiency", "weighs events");
 }

@@ -78,11 +78,46 @@ struct Weighs {
   }
 };
 
-TEST(ToyData, KeepTheirWeights) {
-  const data::Dataset toys =
-      toy_data(Pipeline{Gauss{}, Weighs{}}, doubles({2, 0.5}), 1'500, {"x"}, stream());
+TEST(ToyData, KeepTheirWeightsWhereAsked) {
+  const data::Dataset toys = toy_data(Pipeline{Gauss{}, Weighs{}}, doubles({2, 0.5}), 1'500, {"x"},
+                                      stream(), ToyWeights::kept);
   ASSERT_TRUE(toys.weights.has_value());
   EXPECT_TRUE(torch::equal(*toys.weights, toys.values.select(1, 0).square()));
+}
+
+// With weight x^2 a normal x of mean 2, deviation 1/2 has mean 9.5 / 4.25 and variance 22.1875 / 4.25
+// less its square. 10,000 events within 5 deviations: false alarm 1.2e-6.
+TEST(ToyData, AreAcceptedByTheirWeights) {
+  const data::Dataset toys =
+      toy_data(Pipeline{Gauss{}, Weighs{}}, doubles({2, 0.5}), 10'000, {"x"}, stream());
+  EXPECT_FALSE(toys.weights.has_value());
+  EXPECT_EQ(toys.size(), 10'000);
+  const double mean = 9.5 / 4.25, variance = 22.1875 / 4.25 - mean * mean;
+  const torch::Tensor pulls = (toys.values.to(torch::kFloat64) - mean) / std::sqrt(variance);
+  EXPECT_LT(std::abs(pulls.mean().item<double>()), 5 * 0.01);
+  EXPECT_NE(toys.origin.find(", accepted by their weights: "), std::string::npos) << toys.origin;
+}
+
+/// Gives a weight of zero below a threshold, and one of -1 far below.
+struct WeighsNothing {
+  float below;
+  Events operator()(Events events, Noise&) const {
+    const torch::Tensor x = events.values.select(2, 0);
+    events.weights = (x > below).to(torch::kFloat32) - (x < -100).to(torch::kFloat32);
+    return events;
+  }
+};
+
+TEST(ToyData, GiveUpWhereWeightsAcceptNothingOrAreNegative) {
+  const auto message = [](double mean, float below) {
+    return message_of<core::DataError>([&] {
+      toy_data(Pipeline{Gauss{}, WeighsNothing{below}}, doubles({mean, 0.5}), 10, {"x"}, stream());
+    });
+  };
+  EXPECT_NE(message(2, 90).find("events are accepted by their weights (it needs 1 of 1000)"),
+            std::string::npos)
+      << message(2, 90);
+  EXPECT_NE(message(-200, 90).find("a negative weight"), std::string::npos) << message(-200, 90);
 }
 
 }  // namespace

@@ -49,6 +49,8 @@ struct Made {
 
 void write_source(std::ostream& yaml, const Made& made, const std::string& indent) {
   yaml << indent << "file: \"" << made.file << "\"\n";
+  if (made.toys.weights)  // the last column
+    yaml << indent << "weight_column: \"" << made.toys.dimensions() << "\"\n";
   if (made.toys.reference.empty()) return;
   yaml << indent << "reference:\n";
   for (const auto& [name, value] : made.toys.reference)
@@ -107,9 +109,14 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
     all.push_back({plan.name, file.string(),
                    env::toy_data(plan.pipeline, parameters.truth(),
                                  has_own ? own->second.toy_events : job.settings.data.toy_events,
-                                 names, core::RandomStream(data_seed, "toy data " + plan.name))});
+                                 names, core::RandomStream(data_seed, "toy data " + plan.name),
+                                 job.settings.data.toy_weights)});
     const Made& made = all.back();
-    run::write_rows(made.file, made.toys.values);
+    run::write_rows(made.file,
+                    made.toys.weights
+                        ? torch::cat({made.toys.values, made.toys.weights->unsqueeze(1)}, 1)
+                        : made.toys.values);
+    if (made.toys.weights) names.emplace_back("weight");
     std::cout << core::with_thousands(made.toys.size()) << " events of [" << core::join(names, ", ")
               << "]: " << made.file << '\n';
   }
