@@ -23,8 +23,9 @@ struct PipelineReport {
   std::vector<bool> reaches;         ///< which free parameters the gradient reaches
 };
 
-/// What a pipeline's events must depend on.
+/// What a pipeline's events must depend on differentiably.
 enum class Reach {
+  nothing,          ///< no gradient is asked for
   every_parameter,  ///< every free one
   some_parameter,   ///< at least one: other channels see the others
 };

@@ -217,7 +217,7 @@ PipelineReport Pipeline::check(const ParameterSet& parameters, std::int64_t obse
     check_output(stage.name(), events);
     check_repeats(stage.name(), events, stage(input, again));
     check_weights(stages_, i, events, physical);
-    if (differentiable()) {
+    if (differentiable() && reach != Reach::nothing) {
       if (i == 0 && reach == Reach::some_parameter)
         reaches = reached_by_first(stage.name(), events, unit);
       else

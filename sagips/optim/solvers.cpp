@@ -53,7 +53,10 @@ core::Registry<SolverEntry> solvers() {
   known.add(
       "moments",
       {"weighted moment matching: no density, no network, no gradient; in a second",
-       [](const SolversConfig& config) { return std::make_unique<MomentSolver>(config.moments); }});
+       [](const SolversConfig& config) { return std::make_unique<MomentSolver>(config.moments); },
+       [](const SolversConfig& config) {
+         return config.moments.jacobian == MomentsConfig::Jacobian::automatic;
+       }});
   known.add("likelihood", {"maximum likelihood, where the pipeline's density is known",
                            [](const SolversConfig& config) {
                              return std::make_unique<LikelihoodSolver>(config.fit);
@@ -62,7 +65,8 @@ core::Registry<SolverEntry> solvers() {
             {"gradient descent on a distance between events: no network, needs a gradient",
              [](const SolversConfig& config) {
                return std::make_unique<Direct>(config.direct, config.distance);
-             }});
+             },
+             [](const SolversConfig&) { return true; }});
   const auto add_search = [&known](const std::string& name, const std::string& summary) {
     known.add(name, {summary, [name](const SolversConfig& config) {
                        return std::make_unique<Search>(

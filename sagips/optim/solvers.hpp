@@ -30,6 +30,10 @@ struct SolversConfig {
 struct SolverEntry {
   std::string summary;  ///< one line
   std::function<std::unique_ptr<Solver>(const SolversConfig&)> make;
+  /// Of the pipeline.
+  std::function<bool(const SolversConfig&)> needs_gradient = [](const SolversConfig&) {
+    return false;
+  };
 };
 
 /// bayesian, direct, evolution, likelihood, moments, policy_gradient, random.

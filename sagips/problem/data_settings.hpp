@@ -24,6 +24,7 @@ struct DataSettings {
   data::DatasetConfig data;
   std::int64_t toy_events = 100000;  ///< made at the parameters' toy values when data.file is empty
   env::ToyWeights toy_weights = env::ToyWeights::accepted;
+  bool needs_gradient = true;  ///< of the pipelines; no key: who solves the problem says it
   std::map<std::string, ChannelSettings> channels;  ///< by name; empty: the workload has one
 
   /// Lists `channels` where a workload has several.

@@ -63,9 +63,12 @@ data::Dataset events_of(const Source& source, const ChannelPlan& plan,
   return data::load_dataset(config, names);
 }
 
-// Each pipeline's dry run; together they must depend on every free parameter.
-void check_pipelines(const std::vector<ChannelPlan>& plans, const env::ParameterSet& parameters) {
-  const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
+// Each pipeline's dry run; together they must depend on every free parameter where that is asked.
+void check_pipelines(const std::vector<ChannelPlan>& plans, const env::ParameterSet& parameters,
+                     bool needs_gradient) {
+  const auto reach = !needs_gradient    ? env::Reach::nothing
+                     : plans.size() > 1 ? env::Reach::some_parameter
+                                        : env::Reach::every_parameter;
   std::vector<bool> reached(parameters.free().size(), false);
   for (const ChannelPlan& plan : plans) {
     const env::PipelineReport report =
@@ -116,7 +119,7 @@ std::vector<data::Dataset> read_events(const Workload& workload, const DataSetti
                             "sharded is for a file of measured events, and data.file is empty. "
                             "Set data.file, or use distributed.");
   if (toys) parameters = parameters.at_toy_values();
-  check_pipelines(plans, parameters);
+  check_pipelines(plans, parameters, settings.needs_gradient);
   std::vector<data::Dataset> events;
   for (const ChannelPlan& plan : plans) {
     const Source source = source_of(settings, plan);

@@ -31,6 +31,9 @@ Toys toys_of(const run::Job& job, std::int64_t number) {
   const std::uint64_t first = toys.data.data.seed_or(job.seed());
   toys.seed = first + static_cast<std::uint64_t>(number);
   toys.data.data.seed = static_cast<std::int64_t>(toys.seed);
+  if (const std::string& method = job.of<ClosureConfig>().method; method != "gan")
+    toys.data.needs_gradient =
+        optim::solvers().get(method, "closure.method").needs_gradient(job.settings.solvers);
   return toys;
 }
 

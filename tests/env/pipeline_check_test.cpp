@@ -38,6 +38,14 @@ ParameterSet two() {
   return ParameterSet({mean, width});
 }
 
+TEST(PipelineCheck, AsksForNoGradientWhereNoneIsTaken) {
+  const Pipeline chooses{guilty([](torch::Tensor p, Noise& noise) {
+    return torch::where(noise.uniform() < p.select(1, 0).unsqueeze(1), 1.0F, 0.0F).unsqueeze(2);
+  })};
+  EXPECT_THROW(chooses.check(two(), 1), core::ShapeError);
+  EXPECT_NO_THROW(chooses.check(two(), 1, Reach::nothing));
+}
+
 TEST(PipelineCheck, ReportsShapesNoiseAndNumbers) {
   const PipelineReport report = Pipeline{WithNumber{}, Gauss{}, Shift{}}.check(two(), 1);
   ASSERT_EQ(report.rows.size(), 3U);

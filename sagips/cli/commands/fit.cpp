@@ -39,7 +39,8 @@ std::string fit_table(const record::Results& results) {
 }  // namespace
 
 core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = run::read_job(workloads, arguments.source, arguments.assignments);
+  Job job = run::read_job(workloads, arguments.source, arguments.assignments);
+  job.settings.data.needs_gradient = false;  // the density's is taken, not the pipeline's
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads);
   const env::Environment environment =

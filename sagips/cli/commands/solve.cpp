@@ -89,10 +89,11 @@ void write(const Job& job, const env::Environment& environment, const record::Re
 
 core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
-  const Job job = run::read_job(workloads, arguments.source, arguments.assignments);
+  Job job = run::read_job(workloads, arguments.source, arguments.assignments);
   const run::SolveConfig& config = job.settings.solve;
-  const auto solver =
-      optim::solvers().get(config.method, "solve.method").make(job.settings.solvers);
+  const optim::SolverEntry entry = optim::solvers().get(config.method, "solve.method");
+  const auto solver = entry.make(job.settings.solvers);
+  job.settings.data.needs_gradient = entry.needs_gradient(job.settings.solvers);
   run::check_agreement(ranks, job.effective_config);
   ranks.timeout().set_config({.timeout_s = job.settings.ranks.timeout_s,
                               .alarmed = [] { return InterruptGuard::requested(); }});
