@@ -26,8 +26,11 @@ std::string value_text(double value) { return core::significant(value, 5); }
 
 // Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012".
 std::string with_error(double value, double error) {
+  // a value that rounding would take away keeps two digits of its own
+  const bool lost = value != 0 && std::abs(value) < error / 20;
   if (!std::isfinite(error) || error <= 0)
     return core::text(value_text(value), " ± ", core::significant(error, 2));
+  if (lost) return core::text(core::significant(value, 2), " ± ", core::significant(error, 2));
   const int decimals = std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 9);
   return core::text(core::fixed(value, decimals), " ± ", core::fixed(error, decimals));
 }
@@ -89,6 +92,7 @@ std::vector<Column> filled_columns(const std::vector<ParameterResult>& rows) {
       {"parameter", name_cell},
       {"true", truth_cell},
       {"recovered", recovered_text},
+      {"95 %", limit_text, "95 %", "one-sided limit, where an end of the range is near"},
       {"pull", pull_text, "pull", "(recovered - true) / error"},
       {"bootstraps", bootstrap_cell, "bootstraps", "spread over data drawn again with replacement"},
       {"seeds", seed_cell, "seeds", "spread over seeds: the method's own chance"},
@@ -120,6 +124,7 @@ std::string legend(const std::vector<Column>& columns, const std::string& table)
   explain_mark("moved away", "the residual grew in size");
   explain_mark("above floor", "the residual is larger than the floor");
   explain_mark("not finite", "training broke down");
+  explain_mark("not fixed", "by these data: its value is one of many");
   return whole;
 }
 
@@ -136,7 +141,15 @@ std::string percent(const std::optional<double>& share) {
 }
 
 std::string recovered_text(const ParameterResult& row) {
+  if (row.open) return "not fixed";
   return row.error ? with_error(row.recovered, *row.error) : value_text(row.recovered);
+}
+
+std::string limit_text(const ParameterResult& row) {
+  std::vector<std::string> all;
+  if (row.lower_limit) all.push_back("> " + core::significant(*row.lower_limit, 3));
+  if (row.upper_limit) all.push_back("< " + core::significant(*row.upper_limit, 3));
+  return core::join(all, ", ");
 }
 
 std::string pull_text(const ParameterResult& row) {
@@ -160,6 +173,28 @@ std::string plain_table(const std::vector<std::string>& header, const Rows& rows
   std::string table = aligned_line(header, widths);
   for (const auto& row : rows) table += aligned_line(row, widths);
   return table;
+}
+
+Rows others_rows(const record::Results& results) {
+  Rows rows = {{"other solutions"}};
+  for (std::size_t k = 0; k < results.others.size(); ++k) rows[0].push_back(core::text(k + 2));
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    rows.push_back({name_cell(results.parameters[i])});
+    for (const record::OtherSolution& other : results.others)
+      rows.back().push_back(results.parameters[i].fixed
+                                ? value_text(other.values[i])
+                                : with_error(other.values[i], other.errors[i]));
+  }
+  rows.push_back({"score"});
+  for (const record::OtherSolution& other : results.others)
+    rows.back().push_back(core::significant(other.score, 4));
+  return rows;
+}
+
+std::string others_table(const record::Results& results) {
+  if (results.others.empty()) return {};
+  const Rows rows = others_rows(results);
+  return plain_table(rows[0], {rows.begin() + 1, rows.end()});
 }
 
 std::string result_table(const record::Results& results) {

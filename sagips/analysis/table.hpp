@@ -18,6 +18,8 @@ std::string percent(const std::optional<double>& share);
 /// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012";
 /// without an error five digits.
 std::string recovered_text(const record::ParameterResult& row);
+/// "< 0.31": one-sided limits at 95 %, where an end of the range is near.
+std::string limit_text(const record::ParameterResult& row);
 /// (recovered - true) / error; empty where one is missing or the parameter is fixed.
 std::string pull_text(const record::ParameterResult& row);
 /// The maximum-likelihood fit with its error, as above; empty when there is none.
@@ -34,5 +36,9 @@ std::string plain_table(const std::vector<std::string>& header,
 /// legend below explains marks and columns.
 /// Columns nobody can fill (no truth, no fit) are left out.
 std::string result_table(const record::Results& results);
+/// Other solutions beside the best one, a column each; empty where there are none.
+std::string others_table(const record::Results& results);
+/// Its cells. The first row is the header.
+std::vector<std::vector<std::string>> others_rows(const record::Results& results);
 
 }  // namespace sagips::analysis

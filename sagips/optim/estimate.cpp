@@ -1,19 +1,53 @@
 #include "sagips/optim/estimate.hpp"
 
 #include <cmath>
+#include <limits>
+
+#include "sagips/core/text.hpp"
 
 namespace sagips::optim {
 
 namespace {
 
-// d physical / d logit of the free parameters. shape: [free, free]
-torch::Tensor slope_at(const env::ParameterSet& parameters, const torch::Tensor& theta) {
-  const torch::Tensor variable = differentiable(theta);
-  const torch::Tensor physical = parameters.physical_from_logit(variable);
-  std::vector<torch::Tensor> free_values;
-  for (const auto i : parameters.free())
-    free_values.push_back(physical[static_cast<std::int64_t>(i)]);
-  return jacobian_of(torch::stack(free_values), variable);
+constexpr double range_error = 1;      // on the unit scale: an error of all that was allowed
+constexpr double part_of_open = 0.01;  // of a parameter's square in open directions
+constexpr double close_to_end = 2;     // errors
+constexpr double one_sided = 2.706;    // 1.645^2: 95 % of a normal distribution lie below 1.645
+
+// Of the free parameters. shape: [free]
+torch::Tensor widths(const env::ParameterSet& parameters) {
+  std::vector<double> all;
+  for (const std::size_t i : parameters.free())
+    all.push_back(parameters.all()[i].high - parameters.all()[i].low);
+  return torch::tensor(all, torch::kFloat64);
+}
+
+// "p_1 - 0.5 p_2": a direction in physical units, its largest part 1.
+std::string words_of(const env::ParameterSet& parameters, const torch::Tensor& direction) {
+  constexpr double negligible = 0.01;
+  const std::vector<double> parts = numbers_of(direction * widths(parameters));
+  double largest = 0;
+  for (const double part : parts)  // the first of several alike, whatever rounding says
+    if (std::abs(part) > std::abs(largest) * (1 + 1e-6)) largest = part;
+  std::string words;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double part = parts[i] / largest;
+    if (std::abs(part) < negligible) continue;
+    if (words.empty())
+      words = part < 0 ? "-" : "";
+    else
+      words += part < 0 ? " - " : " + ";
+    if (std::abs(part) < 1 - negligible) words += core::significant(std::abs(part), 2) + " ";
+    words += parameters.all()[parameters.free()[i]].name;
+  }
+  return words;
+}
+
+// From the minimum of a parabola, or from the end of the range where that comes first: a value beyond
+// it is excluded when -2 ln L has grown by 2.71.
+double limit_distance(double minimum, double end, double error) {
+  const double beyond = std::max(0.0, end - minimum);
+  return std::sqrt(beyond * beyond + one_sided * error * error);
 }
 
 }  // namespace
@@ -36,35 +70,83 @@ torch::Tensor jacobian_of(const torch::Tensor& vector, const torch::Tensor& vari
   return rows.empty() ? torch::zeros({0, variable.size(0)}, torch::kFloat64) : torch::stack(rows);
 }
 
-torch::Tensor physical_covariance(const env::ParameterSet& parameters, const torch::Tensor& theta,
-                                  const torch::Tensor& covariance) {
-  const torch::Tensor slope = slope_at(parameters, theta);
-  return slope.matmul(covariance).matmul(slope.t());
-}
-
 torch::Tensor logit_covariance(const env::ParameterSet& parameters, const torch::Tensor& theta,
                                const torch::Tensor& covariance) {
-  const torch::Tensor inverse = torch::linalg_inv(slope_at(parameters, theta));
-  return inverse.matmul(covariance).matmul(inverse.t());
+  constexpr double away = 0.05;
+  const torch::Tensor unit = torch::sigmoid(theta).clamp(away, 1 - away);
+  const torch::Tensor slope = unit * (1 - unit) * widths(parameters);
+  return covariance / slope.unsqueeze(0) / slope.unsqueeze(1);
 }
 
-Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& theta,
-                     const torch::Tensor& covariance) {
+std::vector<std::string> Estimate::at_limit(const env::ParameterSet& parameters) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < lower_limits.size(); ++i)
+    if (lower_limits[i] || upper_limits[i]) names.push_back(parameters.all()[i].name);
+  return names;
+}
+
+torch::Tensor unconstrained_directions(const torch::Tensor& constraints) {
+  if (constraints.size(0) == 0) return torch::eye(constraints.size(1), torch::kFloat64);
+  const auto [u, s, vh] = torch::linalg_svd(constraints, /*full_matrices=*/true);
+  return vh.slice(0, constraints.size(0)).t();
+}
+
+Uncertainty uncertainty_of(const torch::Tensor& information, const torch::Tensor& constraints) {
+  const torch::Tensor basis = unconstrained_directions(constraints);
+  if (basis.size(1) == 0)  // as many constraints as parameters leave nothing uncertain
+    return {torch::zeros_like(information),
+            torch::zeros({0, information.size(0)}, torch::kFloat64)};
+  const auto [values, vectors] = torch::linalg_eigh(basis.t().matmul(information).matmul(basis));
+  const torch::Tensor directions = basis.matmul(vectors);
+  const torch::Tensor fixed = values > 1 / (range_error * range_error);
+  const torch::Tensor spared =
+      torch::where(fixed, values.clamp_min(1e-12).reciprocal(), torch::zeros_like(values));
+  return {directions.matmul(torch::diag(spared)).matmul(directions.t()),
+          directions.t().index({fixed.logical_not()})};
+}
+
+Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& unit,
+                     const torch::Tensor& minimum, const Uncertainty& uncertainty) {
   Estimate estimate;
-  estimate.values = numbers_of(parameters.physical_from_logit(theta));
-  estimate.covariance = physical_covariance(parameters, theta, covariance);
-  estimate.errors.assign(estimate.values.size(), 0.0);
+  const auto count = static_cast<std::size_t>(parameters.size());
+  const torch::Tensor width = widths(parameters);
+  estimate.values = numbers_of(parameters.physical_from_unit(unit));
+  estimate.covariance = uncertainty.covariance * width.unsqueeze(0) * width.unsqueeze(1);
+  estimate.errors.assign(count, 0.0);
+  estimate.open.assign(count, false);
+  estimate.lower_limits.resize(count);
+  estimate.upper_limits.resize(count);
+  for (std::int64_t k = 0; k < uncertainty.open.size(0); ++k)
+    estimate.open_directions.push_back(words_of(parameters, uncertainty.open[k]));
+  const std::vector<double> errors =
+      numbers_of(uncertainty.covariance.diagonal().clamp_min(0).sqrt());
+  const std::vector<double> in_open = numbers_of(uncertainty.open.square().sum(0));
+  const std::vector<double> at = numbers_of(unit), best = numbers_of(minimum);
   for (std::size_t i = 0; i < parameters.free().size(); ++i) {
     const std::size_t index = parameters.free()[i];
-    const auto row = static_cast<std::int64_t>(i);
-    const double error = std::sqrt(estimate.covariance[row][row].item<double>());
-    estimate.errors[index] = error;
     const env::Parameter& parameter = parameters.all()[index];
-    if (estimate.values[index] - 2 * error < parameter.low ||
-        estimate.values[index] + 2 * error > parameter.high)
-      estimate.at_limit.push_back(parameter.name);
+    const double range = parameter.high - parameter.low;
+    estimate.open[index] = in_open[i] > part_of_open;
+    estimate.errors[index] =
+        estimate.open[index] ? std::numeric_limits<double>::quiet_NaN() : errors[i] * range;
+    if (estimate.open[index] || errors[i] == 0) continue;
+    const double upper = best[i] + limit_distance(best[i], 0, errors[i]),
+                 lower = best[i] - limit_distance(-best[i], -1, errors[i]);
+    if (at[i] < close_to_end * errors[i] && upper < 1)
+      estimate.upper_limits[index] = parameter.low + upper * range;
+    if (at[i] > 1 - close_to_end * errors[i] && lower > 0)
+      estimate.lower_limits[index] = parameter.low + lower * range;
   }
   return estimate;
+}
+
+std::string describe_open_directions(const std::vector<std::string>& directions) {
+  if (directions.empty()) return {};
+  std::vector<std::string> words;
+  for (const std::string& direction : directions) words.push_back("(" + direction + ")");
+  return core::text(directions.size() == 1 ? "a direction is" : "directions are",
+                    " not identifiable from these data, moving along ", core::join(words, " or "),
+                    " changes no event's probability by what could be seen");
 }
 
 }  // namespace sagips::optim

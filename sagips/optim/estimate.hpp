@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,16 +10,44 @@ namespace sagips::optim {
 
 /// A point with errors, as users read it: all parameters in physical units; a fixed one has error 0.
 struct Estimate {
-  std::vector<double> values, errors;
-  torch::Tensor covariance;  ///< [free, free], physical
-  std::vector<std::string>
-      at_limit;  ///< parameters within 2 errors of an end of their range: their
-                 ///< errors are not to be trusted
+  std::vector<double> values;
+  std::vector<double> errors;  ///< NaN for a parameter that the data leave open
+  torch::Tensor covariance;    ///< [free, free], physical; of the directions that the data fix
+  /// One-sided, at 95 %, where an end of the range lies within two errors: the value is above the
+  /// lower limit, or below the upper one. All parameters.
+  std::vector<std::optional<double>> lower_limits, upper_limits;
+  std::vector<bool> open;                    ///< the data do not fix it. All parameters
+  std::vector<std::string> open_directions;  ///< "a - 0.5 b": moving along it changes no event
+  std::vector<std::string> warnings;         ///< why values or errors are to be doubted
+
+  /// Names of the parameters that a limit is stated for.
+  std::vector<std::string> at_limit(const env::ParameterSet& parameters) const;
 };
 
-/// shapes: theta [free], covariance [free, free], logit
-Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& theta,
-                     const torch::Tensor& covariance);
+/// On the unit scale: how close to an end of its range a parameter is let.
+inline constexpr double closest_to_end = 1e-6;
+
+/// What an information matrix leaves uncertain, on the unit scale.
+struct Uncertainty {
+  torch::Tensor covariance;  ///< of the directions that are fixed. [free, free]
+  torch::Tensor open;        ///< unit vectors. [directions, free]
+};
+
+/// A basis of the directions that k constraints leave free. shape: [k, free] -> [free, free - k]
+torch::Tensor unconstrained_directions(const torch::Tensor& constraints);
+
+/// Directions along which an error would be longer than the whole range count as open.
+/// shapes: information [free, free], on the unit scale; constraints [k, free], what is known exactly,
+///         or nothing, k = 0
+Uncertainty uncertainty_of(const torch::Tensor& information, const torch::Tensor& constraints);
+
+/// `minimum`: where the parabola has its minimum, which may lie beyond the ranges; the limits take it
+/// shapes: unit, minimum [free]
+Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& unit,
+                     const torch::Tensor& minimum, const Uncertainty& uncertainty);
+
+/// "directions are not identifiable ... moving along (a - 0.5 b) changes ...", or nothing.
+std::string describe_open_directions(const std::vector<std::string>& directions);
 
 /// The elements of a float64 tensor, in order.
 std::vector<double> numbers_of(const torch::Tensor& tensor);
@@ -30,10 +59,8 @@ torch::Tensor differentiable(const torch::Tensor& theta);
 /// shapes: vector [n] in a graph of variable [m] -> [n, m]
 torch::Tensor jacobian_of(const torch::Tensor& vector, const torch::Tensor& variable);
 
-/// Covariance in physical units from one in logit space at theta, and the way back.
-/// shape: [free, free]
-torch::Tensor physical_covariance(const env::ParameterSet& parameters, const torch::Tensor& theta,
-                                  const torch::Tensor& covariance);
+/// Covariance of the logits from a physical one. Close to an end of a range, where a logit says
+/// nothing any more, that of 5 % of the range away from it. shapes: theta [free]; [free, free]
 torch::Tensor logit_covariance(const env::ParameterSet& parameters, const torch::Tensor& theta,
                                const torch::Tensor& covariance);
 

@@ -39,6 +39,8 @@ struct Solution : Estimate {
   std::int64_t starts = 1;       ///< starting points tried
   double time_s = 0;
   bool converged = true;  ///< false: stopped by a limit
+  /// Other solutions that the data allow, with values and errors of their own, by their score.
+  std::vector<Solution> others{};
 };
 
 /// What a solver is given beside the problem.

@@ -25,6 +25,9 @@ void each_field(Either<ParameterResult> auto& parameter, const auto& use) {
   use("error", parameter.error);
   use("bootstrap_error", parameter.bootstrap_error);
   use("seed_error", parameter.seed_error);
+  use.later("lower_limit", parameter.lower_limit);
+  use.later("upper_limit", parameter.upper_limit);
+  use.later("open", parameter.open);
 }
 
 void each_field(Either<GoodnessResult> auto& goodness, const auto& use) {
@@ -38,6 +41,12 @@ void each_field(Either<CorrelationResult> auto& correlation, const auto& use) {
   use("of", correlation.of);
   use("names", correlation.names);
   use("values", correlation.values);
+}
+
+void each_field(Either<OtherSolution> auto& other, const auto& use) {
+  use("values", other.values);
+  use("errors", other.errors);
+  use("score", other.score);
 }
 
 void each_field(Either<Results> auto& results, const auto& use) {
@@ -57,6 +66,9 @@ void each_field(Either<Results> auto& results, const auto& use) {
   use("parameters", results.parameters);
   use("numbers", results.numbers);
   use.later("correlations", results.correlations);
+  use.later("open_directions", results.open_directions);
+  use.later("others", results.others);
+  use.later("warnings", results.warnings);
 }
 
 namespace {
@@ -87,14 +99,18 @@ Results read_results_json(const std::string& path) {
 void write_summary_csv(const std::string& path, const Results& results) {
   std::string content =
       "parameter,unit,fixed,true,recovered,spread,residual_start,residual_end,floor,fit_value,"
-      "fit_error,error,bootstrap_error,seed_error\n";
+      "fit_error,error,bootstrap_error,seed_error,lower_limit,upper_limit,open\n";
   for (const ParameterResult& row : results.parameters) {
     const std::vector<std::string> cells{
-        core::csv_cell(row.name),         core::csv_cell(row.unit),      row.fixed ? "yes" : "no",
-        number_cell(row.truth),           number_cell(row.recovered),    number_cell(row.spread),
-        number_cell(row.residual_start),  number_cell(row.residual_end), number_cell(row.floor),
-        number_cell(row.fit_value),       number_cell(row.fit_error),    number_cell(row.error),
-        number_cell(row.bootstrap_error), number_cell(row.seed_error)};
+        core::csv_cell(row.name),         core::csv_cell(row.unit),
+        row.fixed ? "yes" : "no",         number_cell(row.truth),
+        number_cell(row.recovered),       number_cell(row.spread),
+        number_cell(row.residual_start),  number_cell(row.residual_end),
+        number_cell(row.floor),           number_cell(row.fit_value),
+        number_cell(row.fit_error),       number_cell(row.error),
+        number_cell(row.bootstrap_error), number_cell(row.seed_error),
+        number_cell(row.lower_limit),     number_cell(row.upper_limit),
+        row.open ? "yes" : "no"};
     content += core::join(cells, ",") + "\n";
   }
   core::write_file(path, content);

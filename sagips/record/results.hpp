@@ -21,6 +21,9 @@ struct ParameterResult {
   std::optional<double> error{};               ///< of `recovered`; Results::errors_from says which
   std::optional<double> bootstrap_error{};     ///< spread over data drawn again
   std::optional<double> seed_error{};          ///< spread over seeds
+  /// One-sided, 95 %, where an end of the range is near.
+  std::optional<double> lower_limit{}, upper_limit{};
+  bool open = false;  ///< the data do not fix it: `recovered` is one of many values
 };
 
 /// Whether the pipeline can describe the data.
@@ -38,6 +41,12 @@ struct CorrelationResult {
   std::vector<double> values;      ///< shape: [names, names], row-major
 };
 
+/// Another solution that the data allow, all parameters.
+struct OtherSolution {
+  std::vector<double> values, errors;
+  double score = 0;  ///< what the method minimises: chi2 of the moments
+};
+
 struct Results {
   std::string workload, version, git_hash, data_origin, finish_reason;
   bool complete = true;
@@ -49,6 +58,9 @@ struct Results {
   std::vector<GoodnessResult> goodness{};
   std::vector<NamedNumber> numbers;  ///< e.g. "ks_mean_start", "ks_mean_end", "norm_1_residual"
   std::vector<CorrelationResult> correlations{};
+  std::vector<std::string> open_directions{};  ///< "a - 0.5 b": what the data do not fix
+  std::vector<OtherSolution> others{};         ///< by their score
+  std::vector<std::string> warnings{};         ///< why values or errors are to be doubted
 };
 
 void write_results_json(const std::string& path, const Results& results);

@@ -38,10 +38,10 @@ std::optional<Answer> or_warning(core::Log& log, const std::string& missing,
   }
 }
 
-// Cramer-Rao errors in physical units, where densities and truth are known; empty otherwise.
-std::vector<double> floors(const Job& job, const env::Environment& environment, double events,
-                           core::Log& log) {
-  if (!densities_known(environment) || !environment.parameters.truth_known()) return {};
+// Cramer-Rao errors in physical units at a point, where densities are known; empty otherwise.
+std::vector<double> floors_at(const Job& job, const env::Environment& environment,
+                              const torch::Tensor& physical, double events, core::Log& log) {
+  if (!densities_known(environment)) return {};
   const bool has_reference =
       std::any_of(environment.channels.begin(), environment.channels.end(),
                   [](const env::Channel& channel) { return !channel.training.reference.empty(); });
@@ -51,9 +51,24 @@ std::vector<double> floors(const Job& job, const env::Environment& environment, 
                return optim::cramer_rao_errors(
                    environment,
                    has_reference ? job.settings.solvers.fit.reference : optim::ReferenceUse::ignore,
-                   environment.parameters.truth(), events);
+                   physical, events);
              })
       .value_or(std::vector<double>{});
+}
+
+// At the truth, where that is known.
+std::vector<double> floors(const Job& job, const env::Environment& environment, double events,
+                           core::Log& log) {
+  if (!environment.parameters.truth_known()) return {};
+  const std::vector<double> found =
+      floors_at(job, environment, environment.parameters.truth(), events, log);
+  std::vector<std::string> open;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (!std::isfinite(found[i])) open.push_back(environment.parameters.all()[i].name);
+  if (!open.empty())
+    log.warning(core::text("no Cramer-Rao floor of ", core::join(open, ", "),
+                           ": these events do not fix ", open.size() > 1 ? "them." : "it."));
+  return found;
 }
 
 record::Results common_results(const Job& job, const env::Environment& environment, double events,
@@ -72,7 +87,7 @@ record::Results common_results(const Job& job, const env::Environment& environme
     row.unit = parameter.unit;
     row.fixed = parameter.fixed.has_value();
     row.truth = parameter.truth;
-    if (!floors.empty() && !row.fixed && row.truth && *row.truth != 0)
+    if (!floors.empty() && !row.fixed && row.truth && *row.truth != 0 && std::isfinite(floors[i]))
       row.floor = floors[i] / std::abs(*row.truth);
     results.parameters.push_back(row);
   }
@@ -99,9 +114,23 @@ void add_correlations(record::Results& results, const torch::Tensor& covariance,
 void add_fit(record::Results& results, const optim::FitResult& fit) {
   add_correlations(results, fit.covariance, "errors of the maximum-likelihood fit");
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
-    if (results.parameters[i].fixed) continue;
+    if (results.parameters[i].fixed || fit.open[i]) continue;
     results.parameters[i].fit_value = fit.values[i];
     results.parameters[i].fit_error = fit.errors[i];
+  }
+}
+
+// Limits, and what the data leave open or is to be doubted: what belongs to `recovered`.
+void add_estimate(record::Results& results, const optim::Estimate& estimate) {
+  results.open_directions = estimate.open_directions;
+  results.warnings = estimate.warnings;
+  for (std::size_t i = 0; i < estimate.open.size(); ++i) {
+    record::ParameterResult& row = results.parameters[i];
+    if (row.fixed) continue;
+    row.open = estimate.open[i];
+    row.lower_limit = estimate.lower_limits[i];
+    row.upper_limit = estimate.upper_limits[i];
+    if (row.open) row.error.reset();
   }
 }
 
@@ -160,6 +189,7 @@ record::Results fit_results(const Job& job, const env::Environment& environment,
       row.residual_end = (*row.truth - fit.values[i]) / *row.truth;
   }
   add_fit(results, fit);
+  add_estimate(results, fit);
   results.numbers = {{"negative_log_likelihood", fit.negative_log_likelihood},
                      {"edm", fit.edm},
                      {"evaluations", static_cast<double>(fit.evaluations)},
@@ -171,6 +201,28 @@ record::Results known_results(const Job& job, const env::Environment& environmen
   const double events = event_count(environment);
   return common_results(job, environment, events, floors(job, environment, events, log));
 }
+
+namespace {
+
+// An error below the smallest that is possible at the answer is wrong, however it was found.
+void check_errors(const Job& job, const env::Environment& environment,
+                  const optim::Solution& solution, double events, record::Results& results,
+                  core::Log& log) {
+  constexpr double too_small = 0.8;  // of the bound
+  if (solution.errors.empty()) return;
+  const std::vector<double> least =
+      floors_at(job, environment, torch::tensor(solution.values, torch::kFloat64), events, log);
+  for (std::size_t i = 0; i < least.size(); ++i)
+    if (solution.errors[i] < too_small * least[i]) {
+      results.warnings.push_back(core::text(
+          "the error of '", results.parameters[i].name, "' is ",
+          core::significant(solution.errors[i] / least[i], 2),
+          " of the smallest that is possible (Cramer-Rao, at this answer). Do not trust it"));
+      log.warning(results.warnings.back() + ".");
+    }
+}
+
+}  // namespace
 
 record::Results solve_results(const Job& job, const env::Environment& environment,
                               const optim::Solution& solution, double events, core::Log& log) {
@@ -189,8 +241,12 @@ record::Results solve_results(const Job& job, const env::Environment& environmen
     if (row.truth && *row.truth != 0)
       row.residual_end = (*row.truth - solution.values[i]) / *row.truth;
   }
+  add_estimate(results, solution);
   add_correlations(results, solution.covariance, "errors: " + solution.errors_from);
+  check_errors(job, environment, solution, events, results, log);
   results.goodness = goodness_results(solution.goodness);
+  for (const optim::Solution& other : solution.others)
+    results.others.push_back({other.values, other.errors, other.score});
   results.numbers = {{"score", solution.score},
                      {"evaluations", static_cast<double>(solution.evaluations)},
                      {"starts", static_cast<double>(solution.starts)}};
@@ -257,6 +313,8 @@ void judge_training(const Job& job, const env::Environment& environment, record:
     row.recovered = judged->values[i];
     if (row.truth && *row.truth != 0) row.residual_end = (*row.truth - row.recovered) / *row.truth;
   }
+  add_estimate(results, *judged);
+  warn_of_doubts(*judged, log);
   if (finishes) {
     results.method = "gan, finished by moments";
     warn_of_misfit(results.goodness, log);
@@ -284,10 +342,13 @@ void warn_of_misfit(const std::vector<record::GoodnessResult>& goodness, core::L
                              "observables, and at what the pipeline leaves out."));
 }
 
-void warn_at_limits(const std::vector<std::string>& at_limit, core::Log& log) {
-  for (const std::string& name : at_limit)
-    log.warning(core::text("'", name, "' lies within two errors of an end of its range: its error ",
-                           "is not to be trusted. Widen the range or fix it."));
+void warn_of_doubts(const optim::Estimate& estimate, core::Log& log) {
+  if (!estimate.open_directions.empty())
+    log.warning(
+        core::text(optim::describe_open_directions(estimate.open_directions),
+                   ". The others are answered. Fix a parameter, add a data set, features or "
+                   "reference numbers."));
+  for (const std::string& doubt : estimate.warnings) log.warning(doubt + ".");
 }
 
 }  // namespace sagips::run

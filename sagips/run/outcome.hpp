@@ -60,7 +60,7 @@ std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness);
 /// A warning in the log for each number that says that the pipeline does not describe the data.
 void warn_of_misfit(const std::vector<record::GoodnessResult>& goodness, core::Log& log);
 
-/// A warning in the log for each parameter whose error an end of its range makes doubtful.
-void warn_at_limits(const std::vector<std::string>& at_limit, core::Log& log);
+/// A warning in the log for each reason to doubt an estimate, and one for what the data leave open.
+void warn_of_doubts(const optim::Estimate& estimate, core::Log& log);
 
 }  // namespace sagips::run

@@ -98,7 +98,7 @@ void begin(const Job& job, comm::Ranks& ranks, const problem::LoadedData& data,
   const auto solution = setup.begin(job, data.training(parts_share(job, ranks)), context);
   if (!solution || !ranks.is_first()) return;
   warn_of_misfit(goodness_results(solution->goodness), log);
-  warn_at_limits(solution->at_limit, log);
+  warn_of_doubts(*solution, log);
   log.info(core::text("the generator begins at the solution of the moments, found in ",
                       core::duration(solution->time_s)));
 }

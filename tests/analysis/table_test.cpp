@@ -137,6 +137,48 @@ TEST(ResultTable, SaysThatTrainingBrokeDown) {
   EXPECT_EQ(line_of(table, "not finite"), "not finite   training broke down");
 }
 
+ParameterResult solved(const std::string& name, double recovered, double error) {
+  ParameterResult row;
+  row.name = name;
+  row.recovered = recovered;
+  row.error = error;
+  return row;
+}
+
+TEST(ResultTable, ShowsLimitsAndWhatIsNotFixed) {
+  Results results;
+  results.parameters = {solved("a", 0.02, 0.03), solved("b", 1, 0.1)};
+  results.parameters[0].upper_limit = 0.0712;
+  results.parameters[1].error.reset();
+  results.parameters[1].open = true;
+  EXPECT_EQ(result_table(results),
+            "parameter      recovered      95 %\n"
+            "a          0.020 ± 0.030  < 0.0712\n"
+            "b              not fixed\n"
+            "\n"
+            "95 %         one-sided limit, where an end of the range is near\n"
+            "not fixed    by these data: its value is one of many\n");
+}
+
+TEST(ResultTable, RoundsNoValueAway) {
+  EXPECT_EQ(recovered_text(solved("a", 0.37, 13)), "0.37 ± 13");
+  EXPECT_EQ(recovered_text(solved("a", -0.00012, 0.5)), "-0.00012 ± 0.50");
+  EXPECT_EQ(recovered_text(solved("a", 0, 13)), "0 ± 13");
+  EXPECT_EQ(recovered_text(solved("a", 1.234, 0.56)), "1.23 ± 0.56");
+}
+
+TEST(OthersTable, HasAColumnForEachOtherSolution) {
+  Results results;
+  results.parameters = {solved("s", 1.2, 0.01), solved("t", 0.8, 0.01)};
+  EXPECT_EQ(others_table(results), "");
+  results.others = {{{-1.2, 0.8}, {0.01, 0.01}, 12.34}, {{1.2, -0.8}, {0.01, 0.01}, 13.5}};
+  EXPECT_EQ(others_table(results),
+            "other solutions               2               3\n"
+            "s                -1.200 ± 0.010   1.200 ± 0.010\n"
+            "t                 0.800 ± 0.010  -0.800 ± 0.010\n"
+            "score                     12.34           13.50\n");
+}
+
 TEST(ResultTable, ShowsAFitWithoutAUsefulErrorAsItIs) {
   Results results;
   ParameterResult row;

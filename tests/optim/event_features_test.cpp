@@ -81,6 +81,19 @@ TEST(EventFeatures, AreLegendrePolynomialsAndTheirProducts) {
     EXPECT_NEAR(found[i], expected[i], 4e-3) << features.names()[i];
 }
 
+TEST(EventFeatures, GrowByAHalf) {
+  EventFeaturesConfig config;
+  EXPECT_EQ(config.degree_for(1), 14);
+  EXPECT_EQ(config.degree_for(2), 6);
+  config.growth = 2;
+  EXPECT_EQ(config.degree_for(2), 14);
+  EXPECT_EQ(config.cross_degree_grown(), 7);
+  config.growth = 9;
+  EXPECT_EQ(config.degree_for(2), 64);
+  config.cross_degree = 0;
+  EXPECT_EQ(config.cross_degree_grown(), 0) << "none, where none is wanted";
+}
+
 TEST(EventFeatures, TakesWhatTheUserAdds) {
   const torch::Tensor grid = torch::linspace(0, 1, 1001);
   const auto scale = [&] { return ObservableScale(grid, {}); };

@@ -138,15 +138,58 @@ TEST(Moments, SayWhenThePipelineCannotDescribeTheData) {
             0.02);
 }
 
-TEST(Moments, RefuseDirectionsThatNoMomentFixes) {
+// Only mean + width is known, to the deviation 0.1 of x: both are open, and nothing else is asked.
+TEST(Moments, NameDirectionsThatNoMomentFixes) {
   env::Environment environment = gauss(2'000, 10);
   struct Sum {
     torch::Tensor operator()(torch::Tensor p, env::Noise& noise) const {
-      return (p.sum(1, true) + 0.1 * noise.normal()).unsqueeze(2);
+      return (p.sum(1, true) + 0.5 * noise.normal()).unsqueeze(2);
     }
   };
   environment.channels[0].pipeline = env::Pipeline{Sum{}};
-  EXPECT_THROW(MomentSolver({}).solve(environment, context()), core::StateError);
+  const Solution solution = MomentSolver({}).solve(environment, context());
+  EXPECT_EQ(solution.open, (std::vector<bool>{true, true}));
+  ASSERT_EQ(solution.open_directions.size(), 1U);
+  const std::string& direction = solution.open_directions[0];
+  EXPECT_TRUE(direction == "mean - width" || direction == "-mean + width") << direction;
+}
+
+/// The events of GaussEvents beside a parameter that does nothing.
+struct WithDummy {
+  env::Events operator()(env::Events parameters, env::Noise& noise) const {
+    parameters.values = parameters.values.narrow(1, 0, 2);
+    return testing::GaussEvents{}(std::move(parameters), noise);
+  }
+};
+
+TEST(Moments, AnswerTheOthersBesideAParameterThatDoesNothing) {
+  env::Environment environment = gauss(20'000, 4);
+  const Solution alone = MomentSolver({}).solve(environment, context());
+  std::vector<env::Parameter> parameters = environment.parameters.all();
+  parameters.emplace_back().name = "nothing";
+  environment.parameters = env::ParameterSet(parameters);
+  environment.channels[0].pipeline = env::Pipeline{WithDummy{}};
+  const Solution beside = MomentSolver({}).solve(environment, context());
+  EXPECT_EQ(beside.open, (std::vector<bool>{false, false, true}));
+  EXPECT_EQ(beside.open_directions, std::vector<std::string>{"nothing"});
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(beside.values[i], alone.values[i], 0.1 * alone.errors[i]);
+    EXPECT_NEAR(beside.errors[i] / alone.errors[i], 1, 0.05);
+  }
+}
+
+// The mean is 1.5 and its range ends some 14 errors below.
+TEST(Moments, AnswerAtTheEndOfARange) {
+  env::Environment environment = gauss(20'000, 16);
+  std::vector<env::Parameter> parameters = environment.parameters.all();
+  parameters[0].high = 1.45;
+  parameters[0].truth.reset();
+  environment.parameters = env::ParameterSet(parameters);
+  const Solution solution = MomentSolver({}).solve(environment, context());
+  EXPECT_NEAR(solution.values[0], 1.45, 1e-4);
+  ASSERT_TRUE(solution.lower_limits[0].has_value());
+  EXPECT_LT(*solution.lower_limits[0], 1.45);
+  EXPECT_GT(*solution.lower_limits[0], 1.45 - 1.645 * 0.5 / std::sqrt(20'000));
 }
 
 TEST(Moments, JudgeAPointThatSomebodyElseFound) {

@@ -43,9 +43,13 @@ Results example() {
   held.unit = "GeV";
   held.fixed = true;
   held.recovered = 2.4952;
+  held.open = true;
   results.parameters = {searched, held};
   results.numbers = {{"ks_mean_end", 0.01}, {"a first letter", 0.5}};
   results.correlations = {{"errors", {"a_u", "width"}, {1, -0.5, -0.5, 1}}};
+  results.open_directions = {"width"};
+  results.others = {{{0.5, 2.5}, {0.01, 0.02}, 12}};
+  results.warnings = {"the errors may be off"};
   return results;
 }
 
@@ -83,6 +87,13 @@ TEST(Results, ReadsBackWhatItWrites) {
   EXPECT_EQ(copy.correlations[0].of, "errors");
   EXPECT_EQ(copy.correlations[0].names, (std::vector<std::string>{"a_u", "width"}));
   EXPECT_EQ(copy.correlations[0].values, (std::vector<double>{1, -0.5, -0.5, 1}));
+  EXPECT_FALSE(copy.parameters[0].open);
+  EXPECT_TRUE(copy.parameters[1].open);
+  EXPECT_EQ(copy.open_directions, std::vector<std::string>{"width"});
+  ASSERT_EQ(copy.others.size(), 1u);
+  EXPECT_EQ(copy.others[0].values, (std::vector<double>{0.5, 2.5}));
+  EXPECT_EQ(copy.others[0].score, 12);
+  EXPECT_EQ(copy.warnings, std::vector<std::string>{"the errors may be off"});
 }
 
 TEST(Results, KeepsOneOrderOfKeys) {
@@ -121,14 +132,20 @@ TEST(Results, KeepsOneOrderOfKeys) {
       "fit_error": null,
       "error": null,
       "bootstrap_error": null,
-      "seed_error": null
+      "seed_error": null,
+      "lower_limit": null,
+      "upper_limit": null,
+      "open": false
     }
   ],
   "numbers": {
     "z": 1.0,
     "a": 2.0
   },
-  "correlations": []
+  "correlations": [],
+  "open_directions": [],
+  "others": [],
+  "warnings": []
 }
 )");
 }
@@ -162,9 +179,9 @@ TEST(Summary, HasOneRowForEachParameter) {
   write_summary_csv(folder.file("s"), example());
   EXPECT_EQ(core::read_file(folder.file("s")),
             "parameter,unit,fixed,true,recovered,spread,residual_start,residual_end,floor,"
-            "fit_value,fit_error,error,bootstrap_error,seed_error\n"
-            "a_u,,no,-0.5,-0.49,0.001,-0.3,0.02,0.035,-0.505,0.01,,,\n"
-            "width,GeV,yes,,2.4952,0,,,,,,,,\n");
+            "fit_value,fit_error,error,bootstrap_error,seed_error,lower_limit,upper_limit,open\n"
+            "a_u,,no,-0.5,-0.49,0.001,-0.3,0.02,0.035,-0.505,0.01,,,,,,no\n"
+            "width,GeV,yes,,2.4952,0,,,,,,,,,,,yes\n");
 }
 
 }  // namespace

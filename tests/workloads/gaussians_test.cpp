@@ -68,20 +68,18 @@ TEST(Gaussians, HaveADensityThatIsTheirSamplers) {
 
 TEST(Gaussians, LeaveTwoDirectionsOpenWhereOneDataSetIsAlone) {
   for (const int kept : {1, 2, 3}) {
-    const std::string message = message_of<core::Error>(
-        [&] { optim::fit_maximum_likelihood(environment_of(job_of(only(kept))), {}, 1); });
-    EXPECT_NE(message.find("directions are not identifiable"), std::string::npos) << message;
-    EXPECT_EQ(std::count(message.begin(), message.end(), '('), 3) << message;
+    const optim::FitResult fit =
+        optim::fit_maximum_likelihood(environment_of(job_of(only(kept))), {}, 1);
+    EXPECT_EQ(fit.open_directions.size(), 2U);
   }
 }
 
 TEST(Gaussians, LeaveTheDirectionOpenThatTwoDataSetsDoNotSee) {
   // set 1 sees p_1 + p_2 / 2 - p_3 / 2 and set 2 -p_1 / 2 + p_2 + p_3 / 2: neither moves along
   // their cross product, (3, -1, 5) / 4
-  const std::string message = message_of<core::Error>([] {
-    optim::fit_maximum_likelihood(environment_of(job_of({"channels.set_3.enabled=false"})), {}, 1);
-  });
-  EXPECT_NE(message.find("moving along (0.60 p_1 - 0.20 p_2 + p_3)"), std::string::npos) << message;
+  const optim::FitResult fit = optim::fit_maximum_likelihood(
+      environment_of(job_of({"channels.set_3.enabled=false"})), {}, 1);
+  EXPECT_EQ(fit.open_directions, std::vector<std::string>{"0.60 p_1 - 0.20 p_2 + p_3"});
 }
 
 // Each of three values lies beyond 4.5 errors with probability 7e-6.

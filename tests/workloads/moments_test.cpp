@@ -49,6 +49,7 @@ class Calibration {
   void add(const env::Environment& environment, const optim::Solution& solution) {
     const auto& free = environment.parameters.free();
     pulls_.resize(free.size());
+    EXPECT_TRUE(solution.others.empty()) << "one solution is all there is";
     for (std::size_t i = 0; i < free.size(); ++i) {
       const env::Parameter& parameter = environment.parameters.all()[free[i]];
       names_.resize(std::max(names_.size(), i + 1));
@@ -128,6 +129,42 @@ TEST(MomentsOfProxy1d, SurviveSmearingMixingAndAFilter) {
     calibration.add(environment, solution);
   }
   calibration.expect_honest();
+}
+
+// Truths with one parameter 3 % of its range away from an end, the others anywhere between 20 and 80 %.
+std::vector<std::string> near_an_end(std::uint32_t truth) {
+  const std::vector<env::Parameter> parameters = proxy1d_workload().make()->parameters();
+  std::vector<double> places(parameters.size());
+  core::RandomStream(1, "truths near ends").uniform(truth, 0, places);
+  std::vector<std::string> overrides;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const bool at_end = i == truth % parameters.size();
+    const double place = !at_end ? 0.2 + 0.6 * places[i] : places[i] < 0.5 ? 0.03 : 0.97;
+    overrides.push_back(
+        core::text("parameters.", parameters[i].name,
+                   ".toy=", parameters[i].low + place * (parameters[i].high - parameters[i].low)));
+  }
+  return overrides;
+}
+
+TEST(MomentsOfProxy1d, AnswerNearTheEndsOfTheRanges) {
+  at::set_num_threads(1);
+  int within = 0;
+  for (std::uint32_t truth = 0; truth < 16; ++truth) {
+    const Toys toys(proxy1d_workload(), 20'000, near_an_end(truth));
+    const env::Environment environment = toys.environment(truth);
+    const std::string words = core::join(near_an_end(truth), " ");
+    optim::FitResult fit;
+    ASSERT_NO_THROW(fit = optim::fit_maximum_likelihood(environment, {}, truth)) << words;
+    const optim::Solution solution = solve(environment, truth);
+    EXPECT_TRUE(fit.open_directions.empty()) << words;
+    const double distance = farthest(solution, fit, fit.errors, environment.parameters);
+    if (distance < 0.5)
+      ++within;
+    else
+      std::cout << words << ": " << distance << " errors\n";
+  }
+  EXPECT_GE(within, 15);
 }
 
 TEST(MomentsOfResonance, AreTheFit) {

@@ -64,10 +64,12 @@ TEST(Proxy2d, HasATableWhoseErrorIsFarBelowTheFloor) {
       torch::autograd::grad({table.negative_log_likelihood(p, sample)}, {p})[0];
   const optim::Likelihood likelihood =
       optim::Likelihood::expected(environment, optim::ReferenceUse::ignore, truth, events);
-  const torch::Tensor theta = environment.parameters.logit_from_physical(truth);
-  const torch::Tensor covariance = optim::physical_covariance(
-      environment.parameters, theta,
-      optim::constrained_covariance(likelihood.hessian(theta, {}), likelihood.at(theta).jacobian));
+  const torch::Tensor unit = environment.parameters.unit_from_physical(truth);
+  const torch::Tensor covariance =
+      optim::estimate_at(
+          environment.parameters, unit, unit,
+          optim::uncertainty_of(likelihood.hessian(unit, {}), likelihood.at(unit).jacobian))
+          .covariance;
   const torch::Tensor shift = covariance.matmul(gradient);
   const std::vector<double> floors = floors_of(environment);
   for (std::size_t i = 0; i < floors.size(); ++i)
@@ -80,7 +82,7 @@ TEST(Proxy2d, IsFittedFromItsOwnEvents) {
   const env::Environment environment = environment_of(static_cast<std::int64_t>(events), 3);
   const optim::FitResult fit = optim::fit_maximum_likelihood(environment, {}, 3);
   EXPECT_EQ(fit.starts, 1);
-  EXPECT_TRUE(fit.at_limit.empty());
+  EXPECT_TRUE(fit.at_limit(environment.parameters).empty());
   const std::vector<double> floors = floors_of(environment);
   for (std::size_t i = 0; i < floors.size(); ++i) {
     const double truth =

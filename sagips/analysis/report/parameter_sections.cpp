@@ -25,6 +25,7 @@ std::vector<std::string> parameter_row(const ParameterResult& row) {
           row.unit,
           truth,
           recovered_text(row),
+          limit_text(row),
           pull_text(row),
           percent(row.residual_start),
           percent(row.residual_end),
@@ -91,17 +92,19 @@ Section parameter_section(const RunContents& run) {
                              "missing");
     return section;
   }
-  Table table{.caption = "What was found, in physical units",
-              .header = {"parameter", "unit", "true", "recovered", "pull", "residual at start",
-                         "residual", "floor", "spread", "bootstraps", "seeds", "likelihood fit"},
-              .explanations = {
-                  "", "", "the value toy data were made with", "with ± where an error is known",
-                  "(recovered − true) / error", "(true − recovered) / true before the first epoch",
-                  "(true − recovered) / true",
-                  "Cramér-Rao: the smallest relative error any unbiased method reaches",
-                  "of the proposals over noise vectors; no error of the parameter",
-                  "standard deviation over data drawn again", "standard deviation over seeds",
-                  "maximum likelihood on the same data, with its error"}};
+  Table table{
+      .caption = "What was found, in physical units",
+      .header = {"parameter", "unit", "true", "recovered", "95 %", "pull", "residual at start",
+                 "residual", "floor", "spread", "bootstraps", "seeds", "likelihood fit"},
+      .explanations = {
+          "", "", "the value toy data were made with",
+          "with ± where an error is known; not fixed: by these data",
+          "one-sided limit, where an end of the range is near", "(recovered − true) / error",
+          "(true − recovered) / true before the first epoch", "(true − recovered) / true",
+          "Cramér-Rao: the smallest relative error any unbiased method reaches",
+          "of the proposals over noise vectors; no error of the parameter",
+          "standard deviation over data drawn again", "standard deviation over seeds",
+          "maximum likelihood on the same data, with its error"}};
   for (const ParameterResult& row : run.results->parameters)
     table.rows.push_back(parameter_row(row));
   if (!run.results->errors_from.empty())
@@ -109,6 +112,15 @@ Section parameter_section(const RunContents& run) {
   else
     table.note = "No errors are stated. The spread of proposals is none.";
   section.html = html(table);
+  if (!run.results->others.empty()) {
+    std::vector<std::vector<std::string>> rows = others_rows(*run.results);
+    section.html += html(Table{.caption = "Other solutions that these data allow",
+                               .header = std::move(rows.front()),
+                               .rows = {rows.begin() + 1, rows.end()}});
+  }
+  for (const std::string& direction : run.results->open_directions)
+    section.html += paragraph("These data do not fix " + direction + ".");
+  for (const std::string& warning : run.results->warnings) section.html += paragraph(warning + ".");
   return section;
 }
 

@@ -22,18 +22,24 @@ std::string fit_table(const record::Results& results) {
     const std::string truth = row.truth ? core::significant(*row.truth, 5) : "";
     if (row.fixed) {
       rows.push_back(
-          {row.name, row.unit, truth, core::significant(row.recovered, 6), "fixed", "", ""});
+          {row.name, row.unit, truth, core::significant(row.recovered, 6), "fixed", "", "", ""});
+      continue;
+    }
+    if (row.open) {
+      rows.push_back({row.name, row.unit, truth, "not fixed", "", "", "", ""});
       continue;
     }
     const bool known = row.truth.has_value();
     rows.push_back({row.name, row.unit, truth, core::significant(*row.fit_value, 6),
-                    core::significant(*row.fit_error, 3),
+                    core::significant(*row.fit_error, 3), analysis::limit_text(row),
                     known ? core::fixed((*row.fit_value - *row.truth) / *row.fit_error, 2) : "",
                     row.floor ? core::significant(*row.floor * std::abs(*row.truth), 3) : ""});
   }
-  return analysis::plain_table({"parameter", "unit", "true", "fit", "error", "pull", "floor"},
-                               rows) +
-         "error: from the inverse Hessian; pull: (fit - true) / error; floor: Cramer-Rao\n";
+  return analysis::plain_table(
+             {"parameter", "unit", "true", "fit", "error", "95 %", "pull", "floor"}, rows) +
+         "error: from the inverse Hessian; 95 %: one-sided limit, where an end of the range is "
+         "near; "
+         "pull: (fit - true) / error; floor: Cramer-Rao\n";
 }
 
 }  // namespace
@@ -55,7 +61,7 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   record::write_environment(folder.file(record::run_files::environment.name),
                             run::run_environment(*arguments.ranks, threads));
   const record::Results results = run::fit_results(job, environment, fitted, log);
-  run::warn_at_limits(fitted.at_limit, log);
+  run::warn_of_doubts(fitted, log);
   record::write_results_json(folder.file(record::run_files::results.name), results);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   std::string figures;

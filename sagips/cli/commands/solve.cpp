@@ -73,10 +73,11 @@ void write(const Job& job, const env::Environment& environment, const record::Re
     figures =
         run::draw_fit_figures(folder, job, environment, solution.values, solution.covariance, log);
   std::cout << analysis::result_table(results) << '\n';
+  if (!results.others.empty()) std::cout << analysis::others_table(results) << '\n';
   if (!results.errors_from.empty()) std::cout << "errors: " << results.errors_from << '\n';
   std::cout << run::goodness_lines(results.goodness) << std::flush;
   run::warn_of_misfit(results.goodness, log);
-  run::warn_at_limits(solution.at_limit, log);
+  run::warn_of_doubts(solution, log);
   std::cout << results.method << ": " << results.finish_reason << " after "
             << core::with_thousands(solution.evaluations) << " evaluations of the pipeline, "
             << core::significant(solution.time_s, 3) << " s\n";

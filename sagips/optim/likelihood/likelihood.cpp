@@ -89,75 +89,37 @@ Likelihood Likelihood::expected(const env::Environment& environment, ReferenceUs
   return likelihood;
 }
 
-torch::Tensor Likelihood::value(const torch::Tensor& theta) const {
-  const torch::Tensor physical = parameters_->physical_from_logit(theta);
+torch::Tensor Likelihood::value(const torch::Tensor& unit) const {
+  const torch::Tensor physical = parameters_->physical_from_unit(unit);
   torch::Tensor sum = torch::zeros({}, torch::kFloat64);
   for (const auto& term : terms_) sum = sum + term(physical);
   return sum;
 }
 
-torch::Tensor Likelihood::constraint(const torch::Tensor& theta) const {
-  const torch::Tensor physical = parameters_->physical_from_logit(theta);
+torch::Tensor Likelihood::constraint(const torch::Tensor& unit) const {
+  const torch::Tensor physical = parameters_->physical_from_unit(unit);
   std::vector<torch::Tensor> parts;
   for (const auto& term : constraint_terms_) parts.push_back(term(physical));
   return parts.empty() ? torch::zeros({0}, torch::kFloat64) : torch::cat(parts);
 }
 
-Likelihood::Point Likelihood::at(const torch::Tensor& theta) const {
-  const torch::Tensor variable = differentiable(theta);
+Likelihood::Point Likelihood::at(const torch::Tensor& unit) const {
+  const torch::Tensor variable = differentiable(unit);
   const torch::Tensor minimised = value(variable);
   const torch::Tensor constraints = constraint(variable);
   return {minimised.item<double>(), torch::autograd::grad({minimised}, {variable})[0],
           constraints.detach(), jacobian_of(constraints, variable)};
 }
 
-torch::Tensor Likelihood::hessian(const torch::Tensor& theta,
+torch::Tensor Likelihood::hessian(const torch::Tensor& unit,
                                   const torch::Tensor& multipliers) const {
-  const torch::Tensor variable = differentiable(theta);
+  const torch::Tensor variable = differentiable(unit);
   torch::Tensor lagrangian = value(variable);
   if (multipliers.defined() && constraints_ > 0)
     lagrangian = lagrangian + (multipliers * constraint(variable)).sum();
   const auto gradient = torch::autograd::grad({lagrangian}, {variable}, {}, true, true)[0];
   const torch::Tensor hessian = jacobian_of(gradient, variable);
   return (hessian + hessian.t()) * 0.5;
-}
-
-namespace {
-
-// A basis of what the constraints leave free. shape: [free, free - constraints]
-torch::Tensor unconstrained(const torch::Tensor& jacobian) {
-  if (jacobian.size(0) == 0) return torch::eye(jacobian.size(1), torch::kFloat64);
-  const auto [u, s, vh] = torch::linalg_svd(jacobian, /*full_matrices=*/true);
-  return vh.slice(0, jacobian.size(0)).t();
-}
-
-}  // namespace
-
-torch::Tensor constrained_covariance(const torch::Tensor& hessian, const torch::Tensor& jacobian) {
-  const torch::Tensor free_directions = unconstrained(jacobian);
-  // as many constraints as parameters leave nothing uncertain
-  if (free_directions.size(1) == 0) return torch::zeros_like(hessian);
-  const torch::Tensor projected = free_directions.t().matmul(hessian).matmul(free_directions);
-  const auto [values, vectors] = torch::linalg_eigh(projected);
-  const double largest = values.abs().max().item<double>();
-  // directions softer than this are rounding noise of the Hessian's sums
-  if (!(values.min().item<double>() > 1e-12 * largest))
-    throw core::StateError(
-        "the curvature of -ln L is not positive in every direction (a parameter "
-        "is not identifiable from these data, or this is no minimum). Fix a "
-        "parameter or give reference numbers: data.reference.NAME=VALUE");
-  const torch::Tensor inverse = vectors.matmul(torch::diag(1 / values)).matmul(vectors.t());
-  return free_directions.matmul(inverse).matmul(free_directions.t());
-}
-
-torch::Tensor flat_directions(const torch::Tensor& hessian, const torch::Tensor& jacobian) {
-  constexpr double flat = 1e-9;  // of the largest curvature; sums of float64 round at 1e-12
-  const torch::Tensor free_directions = unconstrained(jacobian);
-  if (free_directions.size(1) == 0) return torch::zeros({0, hessian.size(0)}, torch::kFloat64);
-  const torch::Tensor projected = free_directions.t().matmul(hessian).matmul(free_directions);
-  const auto [values, vectors] = torch::linalg_eigh(projected);
-  const torch::Tensor is_flat = values.abs() <= values.abs().max() * flat;
-  return free_directions.matmul(vectors).t().index({is_flat});
 }
 
 }  // namespace sagips::optim

@@ -71,7 +71,10 @@ class Level {
  private:
   const Likelihood::Point& at(const std::vector<double>& theta) {
     if (theta != last_theta_) {
-      last_point_ = likelihood_.at(tensor_of(theta));
+      const torch::Tensor unit = torch::sigmoid(tensor_of(theta)), slope = unit * (1 - unit);
+      last_point_ = likelihood_.at(unit);
+      last_point_.gradient = last_point_.gradient * slope;
+      last_point_.jacobian = last_point_.jacobian * slope;
       last_theta_ = theta;
       ++evaluations_;
     }
@@ -110,103 +113,118 @@ class Level {
 };
 
 struct Minimum {
-  torch::Tensor theta, covariance;  // covariance in logit space
+  torch::Tensor unit;
+  torch::Tensor beyond;  ///< of the parabola, which knows no ends
+  Uncertainty uncertainty;
   double value = 0, edm = 0;
 };
 
-// least-squares multipliers of the constraints: J' lambda = -g
-torch::Tensor multipliers_at(const Likelihood::Point& point) {
-  if (point.jacobian.size(0) == 0) return {};
-  return -torch::linalg_pinv(point.jacobian.t()).matmul(point.gradient);
-}
+/// What a Newton step needs of a point in the box of all ranges.
+struct NewtonPoint {
+  Likelihood::Point point;
+  torch::Tensor multipliers;  ///< of the constraints: J' lambda = -g where no end is near
+  torch::Tensor slope;        ///< of the Lagrangian
+  torch::Tensor hessian;
 
-// Directions that the data leave open, in shares of the parameters' ranges. There the curvature
-// knows nothing of the logit's own bend, which near a minimum is all that an open direction would
-// show.
-// shape: [directions, free]
-torch::Tensor open_directions(const Likelihood& likelihood, const torch::Tensor& theta) {
-  const Likelihood::Point point = likelihood.at(theta);
-  const torch::Tensor multipliers = multipliers_at(point);
-  const torch::Tensor slope = multipliers.defined()
-                                  ? point.gradient + point.jacobian.t().matmul(multipliers)
-                                  : point.gradient;
-  const torch::Tensor share = torch::sigmoid(theta), width = share * (1 - share);
-  const torch::Tensor curvature =
-      likelihood.hessian(theta, multipliers) - torch::diag(slope * (1 - share * 2));
-  return flat_directions(curvature / (width.unsqueeze(1) * width), point.jacobian / width);
-}
-
-// "p_1 - 0.5 p_2": a direction in physical units, its largest part 1.
-std::string words_of(const env::ParameterSet& parameters, const torch::Tensor& direction) {
-  constexpr double negligible = 0.01;
-  std::vector<double> parts;
-  double largest = 0;
-  for (std::size_t i = 0; i < parameters.free().size(); ++i) {
-    const env::Parameter& parameter = parameters.all()[parameters.free()[i]];
-    parts.push_back(direction[static_cast<std::int64_t>(i)].item<double>() *
-                    (parameter.high - parameter.low));
-    if (std::abs(parts.back()) > std::abs(largest)) largest = parts.back();
+  NewtonPoint(const Likelihood& likelihood, const torch::Tensor& unit)
+      : point(likelihood.at(unit)), slope(point.gradient) {
+    if (likelihood.constraints() > 0) {
+      const torch::Tensor inside =
+          ((unit > closest_to_end).logical_and(unit < 1 - closest_to_end)).to(torch::kFloat64);
+      multipliers =
+          -torch::linalg_pinv((point.jacobian * inside).t()).matmul(point.gradient * inside);
+      slope = slope + point.jacobian.t().matmul(multipliers);
+    }
+    hessian = likelihood.hessian(unit, multipliers);
   }
-  std::string words;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const double part = parts[i] / largest;
-    if (std::abs(part) < negligible) continue;
-    if (words.empty())
-      words = part < 0 ? "-" : "";
-    else
-      words += part < 0 ? " - " : " + ";
-    if (std::abs(part) < 1 - negligible) words += core::significant(std::abs(part), 2) + " ";
-    words += parameters.all()[parameters.free()[i]].name;
+};
+
+/// A step to the minimum of the parabola that meets the constraints, within the box.
+struct NewtonStep {
+  torch::Tensor move;     ///< [free]
+  torch::Tensor movable;  ///< numbers of the coordinates that no end holds
+  double distance = 0;    ///< to the minimum, of -ln L
+  double least_curvature = 0;
+};
+
+// A coordinate that would leave its range is held at the end, the others step again.
+NewtonStep step_at(const NewtonPoint& at, const torch::Tensor& unit) {
+  constexpr double range_curvature = 1;  // of an error of one range
+  NewtonStep step{torch::zeros_like(unit), torch::arange(unit.size(0))};
+  while (true) {
+    const torch::Tensor held = step.move.index_fill(0, step.movable, 0);
+    const torch::Tensor jacobian = at.point.jacobian.index_select(1, step.movable);
+    const torch::Tensor hessian =
+        at.hessian.index_select(0, step.movable).index_select(1, step.movable);
+    const torch::Tensor pull = (at.slope + at.hessian.matmul(held)).index_select(0, step.movable);
+    const torch::Tensor onto = jacobian.size(0) > 0 && jacobian.size(1) > 0
+                                   ? -torch::linalg_pinv(jacobian).matmul(
+                                         at.point.constraints + at.point.jacobian.matmul(held))
+                                   : torch::zeros_like(pull);
+    const torch::Tensor basis = unconstrained_directions(jacobian);
+    const auto [values, vectors] = torch::linalg_eigh(basis.t().matmul(hessian).matmul(basis));
+    const torch::Tensor directions = basis.matmul(vectors);
+    const torch::Tensor curvature = values.abs().clamp_min(range_curvature);
+    step.distance = 0.5 * (directions.t().matmul(pull).square() / curvature).sum().item<double>();
+    step.least_curvature = values.numel() > 0 ? values.min().item<double>() : 0;
+    step.move = held.index_copy(
+        0, step.movable,
+        onto - directions.matmul(directions.t().matmul(pull + hessian.matmul(onto)) / curvature));
+    const torch::Tensor there = unit + step.move;
+    const torch::Tensor outside =
+        torch::maximum(closest_to_end - there, there - (1 - closest_to_end))
+            .index_select(0, step.movable);
+    if (outside.numel() == 0 || !(outside.max().item<double>() > 1e-12)) return step;
+    const torch::Tensor worst = step.movable[outside.argmax()];
+    step.move.index_copy_(0, worst.unsqueeze(0),
+                          (there.clamp(closest_to_end, 1 - closest_to_end) - unit)
+                              .index_select(0, worst.unsqueeze(0)));
+    step.movable = step.movable.index({step.movable != worst});
+    if (step.movable.numel() == 0) {
+      step.distance = step.least_curvature = 0;
+      return step;
+    }
   }
-  return words;
 }
 
-// Empty: the data fix all of them.
-std::string describe_open_directions(const Likelihood& likelihood, const torch::Tensor& theta) {
-  const torch::Tensor directions = open_directions(likelihood, theta);
-  if (directions.size(0) == 0) return {};
-  std::vector<std::string> words;
-  for (std::int64_t i = 0; i < directions.size(0); ++i)
-    words.push_back("(" + words_of(likelihood.parameters(), directions[i]) + ")");
-  return core::text(directions.size(0) == 1 ? "a direction is" : "directions are",
-                    " not identifiable from these data, moving along ", core::join(words, " or "),
-                    " changes no event's probability");
+// What is left uncertain there. At an end the parabola may be flat or bent downwards while the slope
+// holds the parameter: its curvature counts as at least a hundredth of the squared slope, which puts
+// the limit where the slope alone would.
+Minimum minimum_at(const NewtonPoint& at, const NewtonStep& step, const torch::Tensor& unit) {
+  torch::Tensor held = torch::ones_like(unit);
+  held.index_fill_(0, step.movable, 0);
+  const torch::Tensor least = at.slope.square() * 0.01;
+  const torch::Tensor information =
+      at.hessian + torch::diag((least - at.hessian.diagonal()).clamp_min(0) * held);
+  Minimum found{unit, unit, uncertainty_of(information, at.point.jacobian), at.point.value,
+                step.distance};
+  found.beyond = unit - found.uncertainty.covariance.matmul(at.slope);
+  return found;
 }
 
-// Newton steps on the Lagrangian. Nothing when they do not settle in a minimum.
-std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor theta, double edm,
+// Newton steps on the Lagrangian within the ranges. Nothing when they do not settle in a minimum.
+std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor unit, double edm,
                               std::int64_t& evaluations) {
-  const std::int64_t k = likelihood.constraints(), n = theta.size(0);
-  for (int step = 0; step < newton_steps; ++step) {
-    const Likelihood::Point point = likelihood.at(theta);
+  constexpr double longest_move = 0.2;  // of the range
+  constexpr double satisfied = 1e-9;    // violation of a constraint
+  constexpr double saddle = -1;         // curvature
+  unit = unit.clamp(closest_to_end, 1 - closest_to_end);
+  for (int number = 0; number < newton_steps; ++number) {
+    const NewtonPoint at(likelihood, unit);
     ++evaluations;
-    const torch::Tensor multipliers = multipliers_at(point);
-    const torch::Tensor hessian = likelihood.hessian(theta, multipliers);
-    torch::Tensor covariance;
-    try {
-      covariance = constrained_covariance(hessian, point.jacobian);
-    } catch (const core::StateError&) {
-      return std::nullopt;
+    const NewtonStep step = step_at(at, unit);
+    const double violation =
+        likelihood.constraints() > 0 ? at.point.constraints.abs().max().item<double>() : 0.0;
+    const double longest = step.move.abs().max().item<double>();
+    if (!std::isfinite(step.distance + violation + longest)) return std::nullopt;
+    const torch::Tensor held = step.move.index_fill(0, step.movable, 0);
+    if (step.distance < edm && violation < satisfied &&
+        held.abs().max().item<double>() < satisfied) {
+      if (step.least_curvature < saddle) return std::nullopt;
+      return minimum_at(at, step, unit);
     }
-    // [H J'; J 0] [d; lambda] = [-g; -c]
-    torch::Tensor matrix = torch::zeros({n + k, n + k}, torch::kFloat64);
-    matrix.narrow(0, 0, n).narrow(1, 0, n).copy_(hessian);
-    matrix.narrow(0, n, k).narrow(1, 0, n).copy_(point.jacobian);
-    matrix.narrow(0, 0, n).narrow(1, n, k).copy_(point.jacobian.t());
-    const torch::Tensor move =
-        torch::linalg_solve(matrix, -torch::cat({point.gradient, point.constraints}))
-            .narrow(0, 0, n);
-    const double distance =
-        0.5 * point.gradient.dot(covariance.matmul(point.gradient)).item<double>();
-    const double violation = k > 0 ? point.constraints.abs().max().item<double>() : 0.0;
-    if (distance < edm && violation < 1e-9) {
-      if (open_directions(likelihood, theta).size(0) > 0) return std::nullopt;
-      return Minimum{theta, covariance, point.value, distance};
-    }
-    const double longest = move.abs().max().item<double>();
-    if (!std::isfinite(longest)) return std::nullopt;
-    theta = theta + move * std::min(1.0, 1.0 / longest);
-    if (theta.abs().max().item<double>() > largest_logit + 1) return std::nullopt;
+    unit = (unit + step.move * std::min(1.0, longest_move / std::max(1e-300, longest)))
+               .clamp(closest_to_end, 1 - closest_to_end);
   }
   return std::nullopt;
 }
@@ -235,7 +253,6 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
   FitResult result;
   result.events = likelihood.events();
   std::optional<Minimum> minimum;
-  torch::Tensor last;
   while (!minimum && result.starts < config.starts) {
     std::vector<double> theta =
         starting_point(static_cast<std::size_t>(parameters.free_size()), result.starts++, seed);
@@ -244,22 +261,17 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
       Level(likelihood, count, result.evaluations).minimise(theta, config.evaluations);
       if (count >= likelihood.events()) break;
     }
-    last = tensor_of(theta);
-    minimum = polish(likelihood, last, config.edm, result.evaluations);
+    minimum = polish(likelihood, torch::sigmoid(tensor_of(theta)), config.edm, result.evaluations);
   }
-  if (!minimum) {
-    const std::string open = describe_open_directions(likelihood, last);
-    const std::string why =
-        open.empty()
-            ? "a parameter may not be identifiable from these data, or lies at an end of its range"
-            : open;
+  if (!minimum)
     throw core::Error(core::text(
-        "the fit found no minimum from ", config.starts, " starting points (", why,
-        "). Fix a parameter, add a data set, widen the ranges or give reference numbers."));
-  }
+        "the fit found no minimum from ", config.starts,
+        " starting points (-ln L may not be smooth there). Raise fit.starts, fix a parameter or "
+        "narrow the ranges."));
   result.negative_log_likelihood = minimum->value;
   result.edm = minimum->edm;
-  static_cast<Estimate&>(result) = estimate_at(parameters, minimum->theta, minimum->covariance);
+  static_cast<Estimate&>(result) =
+      estimate_at(parameters, minimum->unit, minimum->beyond, minimum->uncertainty);
   return result;
 }
 
@@ -267,12 +279,9 @@ std::vector<double> cramer_rao_errors(const env::Environment& environment, Refer
                                       const torch::Tensor& truth, double events) {
   const Likelihood likelihood = Likelihood::expected(environment, reference, truth, events);
   const env::ParameterSet& parameters = environment.parameters;
-  const torch::Tensor theta = parameters.logit_from_physical(truth);
-  if (const std::string open = describe_open_directions(likelihood, theta); !open.empty())
-    throw core::StateError(open + ". Fix a parameter, or add a data set or reference numbers.");
-  return estimate_at(
-             parameters, theta,
-             constrained_covariance(likelihood.hessian(theta, {}), likelihood.at(theta).jacobian))
+  const torch::Tensor unit = parameters.unit_from_physical(truth);
+  return estimate_at(parameters, unit, unit,
+                     uncertainty_of(likelihood.hessian(unit, {}), likelihood.at(unit).jacobian))
       .errors;
 }
 

@@ -33,18 +33,18 @@ struct FitResult : Estimate {
 /// Where valleys are curved (the proxy's N B(a, b) = const) a fit from a random start gets stuck,
 /// so it is tempered: the data count as 100 events first, then 4 times as many at each level, with
 /// a weak prior around the middle of the ranges until all data count. Each level is minimised by
-/// NLopt's SLSQP, the last one ends with Newton steps on the exact Hessian. A start that does not
-/// converge is followed by another.
+/// NLopt's SLSQP, the last one ends with Newton steps on the exact Hessian within the ranges. A start
+/// that does not converge is followed by another. A minimum at an end of a range is an answer, with a
+/// limit; directions that the events do not fix are named.
 ///
 /// source: SLSQP: Kraft, DFVLR-FB 88-28 (1988), through NLopt; tempering after
 ///         docs/physics/proxy1d.md
-/// throws: ConfigError (no density), Error (no start converged), StateError (a direction is not
-///         identifiable)
+/// throws: ConfigError (no density), Error (no start converged)
 FitResult fit_maximum_likelihood(const env::Environment& environment, const FitConfig& config,
                                  std::uint64_t seed);
 
 /// Least possible errors of an unbiased estimate from `events` events, all parameters in physical
-/// units, 0 for fixed.
+/// units, 0 for fixed, NaN for those that the events leave open.
 /// source: Cramer-Rao bound; Fisher matrix by automatic differentiation of the expected -ln L
 std::vector<double> cramer_rao_errors(const env::Environment& environment, ReferenceUse reference,
                                       const torch::Tensor& truth, double events);

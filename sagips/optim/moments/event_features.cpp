@@ -16,11 +16,20 @@ void EventFeaturesConfig::fields(core::FieldList& list) {
   list.add("cross_degree", cross_degree,
            "total degree of products of two observables' polynomials; below 2: none",
            core::Range::between(0, 64));
+  list.add(
+      "grow", grow,
+      "raise an automatic degree by a half, and cross_degree by 2, as long as an error shrinks "
+      "by more than 2 %");
 }
 
 std::int64_t EventFeaturesConfig::degree_for(std::int64_t observables) const {
-  if (degree > 0) return degree;
-  return observables == 1 ? 14 : 6;
+  std::int64_t grown = degree > 0 ? degree : observables == 1 ? 14 : 6;
+  for (int i = 0; i < growth; ++i) grown = std::min<std::int64_t>(64, grown + (grown + 1) / 2);
+  return grown;
+}
+
+std::int64_t EventFeaturesConfig::cross_degree_grown() const {
+  return cross_degree < 2 ? cross_degree : cross_degree + 2 * growth;
 }
 
 namespace {
@@ -106,12 +115,13 @@ EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<Obse
     : config_(config), scales_(std::move(scales)), added_(std::move(added)) {
   const auto observables = static_cast<std::int64_t>(scales_.size());
   config_.degree = config.degree_for(observables);
+  config_.cross_degree = config.cross_degree_grown();
   for (std::int64_t i = 0; i < observables; ++i)
     for (std::int64_t k = 1; k <= config_.degree; ++k)
       names_.push_back(core::text("P", k, "(", i, ")"));
   for (std::int64_t i = 0; i < observables; ++i)
     for (std::int64_t j = i + 1; j < observables; ++j)
-      for (std::int64_t total = 2; total <= config.cross_degree; ++total)
+      for (std::int64_t total = 2; total <= config_.cross_degree; ++total)
         for (std::int64_t k = 1; k < total; ++k)
           if (k <= config_.degree && total - k <= config_.degree) {
             products_.push_back({i, j, k, total - k});

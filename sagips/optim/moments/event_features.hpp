@@ -13,8 +13,12 @@ namespace sagips::optim {
 struct EventFeaturesConfig {
   std::int64_t degree = 0;        ///< of each observable's Legendre polynomials; 0: automatic
   std::int64_t cross_degree = 3;  ///< total degree of products of two observables' polynomials
-  /// 14 for one observable, 6 for several, where `degree` is automatic.
+  bool grow = true;               ///< automatic degrees, until errors stop shrinking
+  /// How often degrees were raised by a half, and the degree of products by 2. No key.
+  int growth = 0;
+  /// 14 for one observable, 6 for several, where `degree` is automatic; then as `growth` says.
   std::int64_t degree_for(std::int64_t observables) const;
+  std::int64_t cross_degree_grown() const;
   void fields(core::FieldList& list);
 };
 

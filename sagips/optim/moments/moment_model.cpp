@@ -17,8 +17,6 @@ namespace {
 // combinations do not vary.
 constexpr double smallest_eigenvalue = 1e-9;
 
-constexpr double most_of_range = 0.5;  // of the way to an end of a range for a difference's step
-
 torch::Tensor weights_of(const data::Dataset& data) {
   return data.weights ? data.weights->to(torch::kFloat64) : torch::Tensor();
 }
@@ -98,9 +96,9 @@ torch::Tensor MomentModel::sums(const Target& target, const torch::Tensor& event
   return found;
 }
 
-void MomentModel::weigh_at(const torch::Tensor& theta, std::int64_t events) {
+void MomentModel::weigh_at(const torch::Tensor& unit, std::int64_t events) {
   torch::NoGradGuard no_grad;
-  const torch::Tensor physical = parameters().physical_from_logit(theta.unsqueeze(0));
+  const torch::Tensor physical = parameters().physical_from_unit(unit.unsqueeze(0));
   for (std::size_t k = 0; k < targets_.size(); ++k) {
     Target& target = targets_[k];
     const env::Channel& channel = environment_.channels[k];
@@ -196,14 +194,14 @@ torch::Tensor MomentModel::simulate(const Target& target, const env::Channel& ch
 }
 
 torch::Tensor MomentModel::compare(const torch::Tensor& physical, std::int64_t events,
-                                   std::int64_t repetition, Form form) const {
+                                   std::int64_t repetition, Form form, bool in_graph) const {
   std::vector<torch::Tensor> parts;
   for (std::size_t k = 0; k < targets_.size(); ++k) {
     const Target& target = targets_[k];
     const std::int64_t features = target.features->size();
     torch::Tensor sums =
         simulate(target, environment_.channels[k], physical, events, repetition, form);
-    const bool added = form != Form::differentiable;
+    const bool added = !in_graph;  // ranks add up numbers, no graphs
     if (added) add_up(sums);
     const torch::Tensor means =
         sums.narrow(1, 1, features) / sums.narrow(1, 0, 1);  // no event at all: NaN, refused later
@@ -220,37 +218,55 @@ torch::Tensor MomentModel::compare(const torch::Tensor& physical, std::int64_t e
   return torch::cat(parts, 1);
 }
 
-torch::Tensor MomentModel::residuals(const torch::Tensor& theta, std::int64_t events,
+torch::Tensor MomentModel::residuals(const torch::Tensor& unit, std::int64_t events,
                                      std::int64_t repetition) const {
   torch::NoGradGuard no_grad;
-  return compare(parameters().physical_from_logit(theta), events, repetition, Form::inference);
+  return compare(parameters().physical_from_unit(unit), events, repetition, Form::inference);
 }
 
-torch::Tensor MomentModel::jacobian(const torch::Tensor& theta, std::int64_t events) const {
-  return config_.jacobian == MomentsConfig::Jacobian::automatic ? automatic(theta, events)
-                                                                : differences(theta, events);
-}
-
-// (rho(g + h) - rho(g - h)) / 2 h  dg/dtheta, all points in one call
-torch::Tensor MomentModel::differences(const torch::Tensor& theta, std::int64_t events) const {
+double MomentModel::distance_of_forms(const torch::Tensor& unit, std::int64_t events) const {
   torch::NoGradGuard no_grad;
-  const torch::Tensor unit = torch::sigmoid(theta);
-  const torch::Tensor room = torch::minimum(unit, 1 - unit) * most_of_range;
-  const torch::Tensor step = torch::diag(torch::clamp_max(room, config_.difference));
-  const torch::Tensor points = torch::cat({unit + step, unit - step});
-  const torch::Tensor found =
-      compare(parameters().physical_from_unit(points), events, 0, Form::training);
-  const std::int64_t free = theta.size(0);
-  const torch::Tensor slope =
-      (found.narrow(0, 0, free) - found.narrow(0, free, free)) / (step.diagonal() * 2).unsqueeze(1);
-  return (slope * (unit * (1 - unit)).unsqueeze(1)).t();
+  const torch::Tensor physical = parameters().physical_from_unit(unit.unsqueeze(0));
+  return (compare(physical, events, 0, Form::training) -
+          compare(physical, events, 0, Form::inference))
+      .square()
+      .sum()
+      .item<double>();
 }
 
-torch::Tensor MomentModel::automatic(const torch::Tensor& theta, std::int64_t events) const {
+torch::Tensor MomentModel::first_steps() const {
+  return torch::full({parameters().free_size()}, config_.difference, torch::kFloat64);
+}
+
+torch::Tensor MomentModel::jacobian(const torch::Tensor& unit, const torch::Tensor& steps,
+                                    std::int64_t events, std::int64_t repetition) const {
+  return config_.jacobian == MomentsConfig::Jacobian::automatic
+             ? automatic(unit, events, repetition)
+             : differences(unit, steps, events, repetition);
+}
+
+// (rho(g + h) - rho(g - h)) / 2 h, all points in one call
+torch::Tensor MomentModel::differences(const torch::Tensor& unit, const torch::Tensor& steps,
+                                       std::int64_t events, std::int64_t repetition) const {
+  torch::NoGradGuard no_grad;
+  // an end itself may be no point of the pipeline, as a density with nothing in it
+  constexpr double short_of_end = 0.999;
+  const torch::Tensor above = torch::minimum(steps, (1 - unit) * short_of_end),
+                      below = torch::minimum(steps, unit * short_of_end);
+  const torch::Tensor points = torch::cat({unit + torch::diag(above), unit - torch::diag(below)});
+  const torch::Tensor found =
+      compare(parameters().physical_from_unit(points), events, repetition, Form::training);
+  const std::int64_t free = unit.size(0);
+  return ((found.narrow(0, 0, free) - found.narrow(0, free, free)) / (above + below).unsqueeze(1))
+      .t();
+}
+
+torch::Tensor MomentModel::automatic(const torch::Tensor& unit, std::int64_t events,
+                                     std::int64_t repetition) const {
   torch::AutoGradMode with_grad(true);
-  const torch::Tensor variable = differentiable(theta);
-  const torch::Tensor found = compare(parameters().physical_from_logit(variable.unsqueeze(0)),
-                                      events, 0, Form::differentiable)[0];
+  const torch::Tensor variable = differentiable(unit);
+  const torch::Tensor found = compare(parameters().physical_from_unit(variable.unsqueeze(0)),
+                                      events, repetition, Form::training, true)[0];
   torch::Tensor all = jacobian_of(found, variable).detach();
   if (context_.add_up) {
     add_up(all);

@@ -27,26 +27,34 @@ class MomentModel {
               const SolveContext& context);
 
   /// Without a graph.
-  /// shape: theta [points, free], logit -> [points, residuals]
-  torch::Tensor residuals(const torch::Tensor& theta, std::int64_t events,
+  /// shape: unit [points, free] -> [points, residuals]
+  torch::Tensor residuals(const torch::Tensor& unit, std::int64_t events,
                           std::int64_t repetition = 0) const;
-  /// d residuals / d theta, at one point, of the pipeline's training form: where the inference form
-  /// drops events, its differences are noise that would pass for information.
-  /// shape: theta [free] -> [residuals, free]
-  torch::Tensor jacobian(const torch::Tensor& theta, std::int64_t events) const;
+  /// d residuals / d unit, at one point, of the pipeline's training form: where the inference form
+  /// drops events, its differences are noise that would pass for information. steps: of the central
+  /// differences, one a parameter; they end before the ends of the ranges
+  /// shapes: unit, steps [free] -> [residuals, free]
+  torch::Tensor jacobian(const torch::Tensor& unit, const torch::Tensor& steps, std::int64_t events,
+                         std::int64_t repetition = 0) const;
+  /// chi2 of the two forms' difference for the same random numbers; 0 where both are one.
+  /// shape: unit [free]
+  double distance_of_forms(const torch::Tensor& unit, std::int64_t events) const;
+  /// The steps that the config asks for. shape: [free]
+  torch::Tensor first_steps() const;
 
   /// Replaces the features' covariance in the data by that of simulated events at a point. Where a
   /// pipeline cannot describe the data, the covariance says which differences count: with the
   /// model's the answer is that of maximum likelihood, if the features span the density's slopes.
-  void weigh_at(const torch::Tensor& theta, std::int64_t events);
+  void weigh_at(const torch::Tensor& unit, std::int64_t events);
 
+  const MomentsConfig& config() const { return config_; }
   double data_events() const { return data_events_; }  ///< effective, of the largest channel
   std::int64_t size() const { return residuals_; }
   std::int64_t evaluations() const { return evaluations_; }
   const env::ParameterSet& parameters() const { return environment_.parameters; }
 
  private:
-  enum class Form { inference, training, differentiable };
+  enum class Form { inference, training };
   struct Target {
     std::unique_ptr<EventFeatures> features;
     torch::Tensor mean;       ///< of the data. shape: [features]
@@ -66,9 +74,11 @@ class MomentModel {
                          const torch::Tensor& physical, std::int64_t events,
                          std::int64_t repetition, Form form) const;
   torch::Tensor compare(const torch::Tensor& physical, std::int64_t events, std::int64_t repetition,
-                        Form form) const;
-  torch::Tensor differences(const torch::Tensor& theta, std::int64_t events) const;
-  torch::Tensor automatic(const torch::Tensor& theta, std::int64_t events) const;
+                        Form form, bool in_graph = false) const;
+  torch::Tensor differences(const torch::Tensor& unit, const torch::Tensor& steps,
+                            std::int64_t events, std::int64_t repetition) const;
+  torch::Tensor automatic(const torch::Tensor& unit, std::int64_t events,
+                          std::int64_t repetition) const;
   std::shared_ptr<const env::NoiseSource> noise(const Target& target, const env::Channel& channel,
                                                 std::int64_t events, std::int64_t repetition) const;
   void add_up(torch::Tensor& numbers) const;

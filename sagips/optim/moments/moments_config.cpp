@@ -13,7 +13,9 @@ void MomentsConfig::fields(core::FieldList& list) {
               {{"differences", Jacobian::differences}, {"automatic", Jacobian::automatic}},
               "derivatives by central differences, which need no gradient of the pipeline, or by "
               "automatic differentiation");
-  list.add("difference", difference, "step of the differences, of a parameter's range",
+  list.add("difference", difference,
+           "first step of the differences, of a parameter's range; at the end longer "
+           "where a slope would be mostly the simulation's chance, shorter where it bends",
            Range{0, 0.1, true, false});
   list.choice("noise", noise,
               {{"sobol", NoiseKind::sobol}, {"pseudo_random", NoiseKind::pseudo_random}},
@@ -28,6 +30,9 @@ void MomentsConfig::fields(core::FieldList& list) {
            "simulations with other random numbers that the last step averages; their scatter "
            "enters the errors",
            Range::between(0, 1000));
+  list.add("most_repetitions", most_repetitions,
+           "of them, where their scatter is more than a quarter of the errors",
+           Range::between(0, 1000));
   list.choice("weighting", weighting, {{"model", Weighting::model}, {"data", Weighting::data}},
               "whose covariance weighs the features at the end; the model's gives what maximum "
               "likelihood gives, also where the pipeline describes the data badly");
@@ -40,6 +45,10 @@ void MomentsConfig::fields(core::FieldList& list) {
   list.choice("start", start, {{"middle", Start::middle}, {"random", Start::random}},
               "first starting point: the middle of all ranges, or a random one as for later ones");
   list.add("starts", starts, "starting points at most", Range::between(1, 1000));
+  list.add(
+      "minima", minima,
+      "look over all ranges for other solutions that the data allow, from 8 to 64 points, where "
+      "no start is given");
 }
 
 std::int64_t MomentsConfig::events_for(double data_events) const {

@@ -1,0 +1,185 @@
+#include "sagips/optim/moments/conclusion.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sagips/core/text.hpp"
+#include "sagips/optim/goodness.hpp"
+#include "sagips/optim/moments/moment_descent.hpp"
+#include "sagips/optim/moments/moment_slopes.hpp"
+
+namespace sagips::optim {
+
+namespace {
+
+constexpr double longest_move = 0.2;     // on the unit scale
+constexpr double settled = 0.01;         // squared length of a step in errors
+constexpr int most_rounds = 6;           // of simulations, each where the last one led
+constexpr std::int64_t least = 4;        // simulations whose scatter says something
+constexpr double small_share = 1. / 16;  // of the simulation in a variance: a quarter of an error
+constexpr double large_share = 1. / 9;   // a third of an error: seeds scatter visibly
+constexpr double large_doubt = 0.2;      // share of a variance
+
+class Conclusion {
+ public:
+  Conclusion(const MomentModel& model, torch::Tensor unit)
+      : model_(model),
+        events_(model.config().events_for(model.data_events())),
+        unit_(unit.clamp(closest_to_end, 1 - closest_to_end)) {
+    take_slopes();
+    simulate(model.config().repetitions == 0 ? 0 : std::max(least, model.config().repetitions));
+    while (simulation_share() > small_share && count() <= model.config().most_repetitions / 2)
+      simulate(count() * 2 - 1);
+  }
+
+  void move() {
+    for (int round = 1;; ++round) {
+      const torch::Tensor step = step_in_ranges();
+      const double length = step.dot(slopes_.information.matmul(step)).item<double>();
+      unit_ = unit_ + step;
+      if (length < settled || round == most_rounds) {
+        mean_ = mean_ + slopes_.jacobian.matmul(step);
+        unsettled_ = length > 1;
+        return;
+      }
+      if (length > 1) take_slopes();
+      simulate(count() - 1);
+    }
+  }
+
+  Concluded concluded(Conclude how) const {
+    return {solution(how), unit_, slopes_.information, !unsettled_};
+  }
+
+ private:
+  Solution solution(Conclude how) const {
+    const double free = static_cast<double>(unit_.size(0));
+    double degrees = static_cast<double>(model_.size());
+    if (how == Conclude::moving) degrees -= free;
+    const double chi2 = sum_of_squares(mean_), scale = 1 + excess(how) / std::max(degrees, 1.0);
+    const double misfit = std::max(1.0, chi2 / scale / std::max(degrees, 1.0));
+    const torch::Tensor& spared = uncertainty_.covariance;
+    const torch::Tensor from_slopes = spared.matmul(slopes_.noise).matmul(spared) * misfit;
+    Solution solution;
+    static_cast<Estimate&>(solution) = estimate_at(
+        model_.parameters(), unit_, unit_ - spared.matmul(slopes_.jacobian.t().matmul(mean_)),
+        {spared + simulation_covariance() + from_slopes, uncertainty_.open});
+    solution.errors_from = "covariance of the moments";
+    solution.score = chi2;
+    if (degrees > 0)
+      solution.goodness.push_back(
+          {"chi2 of the moments", chi2 / scale, degrees, chi_square_tail(chi2 / scale, degrees)});
+    add_doubts(solution);
+    return solution;
+  }
+
+  std::int64_t count() const { return all_.size(0); }
+
+  void take_slopes() {
+    slopes_ = slopes_at(model_, unit_, events_);
+    uncertainty_ = uncertainty_of(slopes_.information, none());
+  }
+
+  torch::Tensor none() const { return torch::zeros({0, unit_.size(0)}, torch::kFloat64); }
+
+  // With the numbers of the descent and of so many repetitions.
+  void simulate(std::int64_t repetitions) {
+    std::vector<torch::Tensor> rows;
+    for (std::int64_t i = 0; i <= repetitions; ++i)
+      rows.push_back(model_.residuals(unit_.unsqueeze(0), events_, i)[0]);
+    all_ = torch::stack(rows);
+    mean_ = all_.mean(0);
+  }
+
+  // Of the mean of all simulations, on the unit scale.
+  torch::Tensor simulation_covariance() const {
+    if (count() < 2) return torch::zeros_like(uncertainty_.covariance);
+    const torch::Tensor moved =
+        (all_ - all_.mean(0)).matmul(slopes_.jacobian).matmul(uncertainty_.covariance);
+    return moved.t().matmul(moved) / static_cast<double>(count() * (count() - 1));
+  }
+
+  // In the variance that the data leave, of the worst parameter.
+  double simulation_share() const {
+    const torch::Tensor data = uncertainty_.covariance.diagonal();
+    return (simulation_covariance().diagonal() / data.clamp_min(1e-300)).max().item<double>();
+  }
+
+  // Expected of the simulation's scatter in chi2.
+  double excess(Conclude how) const {
+    if (count() < 2) return 0;
+    torch::Tensor scatter = all_ - all_.mean(0);
+    if (how == Conclude::moving)
+      scatter = scatter - scatter.matmul(slopes_.jacobian)
+                              .matmul(uncertainty_.covariance)
+                              .matmul(slopes_.jacobian.t());
+    return sum_of_squares(scatter) / static_cast<double>(count() * (count() - 1));
+  }
+
+  // To the minimum of the parabola; a parameter that would leave its range stays at the end.
+  torch::Tensor step_in_ranges() const {
+    const torch::Tensor pull = slopes_.jacobian.t().matmul(mean_);
+    torch::Tensor step = torch::zeros_like(unit_);
+    torch::Tensor movable = torch::arange(unit_.size(0));
+    while (movable.numel() > 0) {
+      const torch::Tensor information =
+          slopes_.information.index_select(0, movable).index_select(1, movable);
+      const torch::Tensor held = step.index_fill(0, movable, 0);
+      const torch::Tensor left = (pull + slopes_.information.matmul(held)).index_select(0, movable);
+      const torch::Tensor covariance =
+          uncertainty_of(information, torch::zeros({0, movable.numel()}, torch::kFloat64))
+              .covariance;
+      step = held.index_copy(0, movable, -covariance.matmul(left));
+      const torch::Tensor there = unit_ + step;
+      const torch::Tensor outside =
+          torch::maximum(closest_to_end - there, there - (1 - closest_to_end));
+      const std::int64_t worst = outside.argmax().item<std::int64_t>();
+      if (outside[worst].item<double>() < 1e-12) break;
+      step[worst] = there[worst].clamp(closest_to_end, 1 - closest_to_end) - unit_[worst];
+      movable = movable.index({movable != worst});
+    }
+    const double longest = step.abs().max().item<double>();
+    return step * std::min(1.0, longest_move / std::max(longest, 1e-300));
+  }
+
+  void add_doubts(Solution& solution) const {
+    if (unsettled_)
+      solution.warnings.push_back(
+          "the last step was still longer than an error (chi2 is no parabola there). Simulate "
+          "more: "
+          "moments.most_events");
+    if (slopes_.doubt > large_doubt)
+      solution.warnings.push_back(
+          core::text("the errors may be off by ", std::llround(50 * slopes_.doubt),
+                     " % (slopes of the moments differ by the simulation's chance or by their "
+                     "steps). Simulate "
+                     "more: moments.most_events; or change moments.difference"));
+    if (count() < 2)
+      solution.warnings.push_back(
+          "the errors do not hold the simulation's chance (moments.repetitions=0). Set it to 8");
+    else if (simulation_share() > large_share)
+      solution.warnings.push_back(
+          core::text("other seeds of the simulation would scatter by ",
+                     core::significant(std::sqrt(simulation_share()), 2),
+                     " of an error (that is part of the errors stated). Simulate more: "
+                     "moments.most_events"));
+  }
+
+  const MomentModel& model_;
+  std::int64_t events_;
+  torch::Tensor unit_;
+  MomentSlopes slopes_;
+  Uncertainty uncertainty_;
+  torch::Tensor all_, mean_;  ///< residuals. [simulations, residuals], [residuals]
+  bool unsettled_ = false;
+};
+
+}  // namespace
+
+Concluded conclude(const MomentModel& model, const torch::Tensor& unit, Conclude how) {
+  Conclusion conclusion(model, unit);
+  if (how == Conclude::moving) conclusion.move();
+  return conclusion.concluded(how);
+}
+
+}  // namespace sagips::optim

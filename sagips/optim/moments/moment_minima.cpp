@@ -1,0 +1,138 @@
+#include "sagips/optim/moments/moment_minima.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sagips/core/error.hpp"
+#include "sagips/env/compare/common_draw.hpp"
+
+namespace sagips::optim {
+
+namespace {
+
+constexpr std::int64_t round_size = 8, rounds = 8;
+constexpr int often = 6;            // met: seldom enough is a minimum overlooked
+constexpr double allowed = 9;       // of chi2, above the best
+constexpr double apart = 9;         // squared distance in errors, and one a parameter more
+constexpr double far_apart = 25;    // before simulations were averaged
+constexpr double fewer_events = 4;  // simulated in the search
+
+class Minima {
+ public:
+  Minima(const MomentModel& model, const SolveContext& context,
+         MomentDescent::Clock::time_point began, Concluded first)
+      : model_(model), context_(context), began_(began), cheap_(model.config()) {
+    context_.observe = nullptr;
+    cheap_.most_events =
+        std::max(cheap_.least_events,
+                 static_cast<std::int64_t>(static_cast<double>(cheap_.most_events) / fewer_events));
+    const std::int64_t events = model_.config().events_for(model_.data_events());
+    chi2_here_ = sum_of_squares(model_.residuals(first.unit.unsqueeze(0), events)[0]);
+    add(std::move(first));
+  }
+
+  std::vector<Concluded> found() {
+    const torch::Tensor starts = sobol_points();
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      for (std::int64_t i = 0; i < round_size; ++i)
+        if (!visit(starts[round * round_size + i])) return allowed_ones();
+      if (std::all_of(known_.begin(), known_.end(), [&](const Known& one) {
+            return one.met >= often || known_.size() == 1 || !is_allowed(one);
+          }))
+        break;
+    }
+    return allowed_ones();
+  }
+
+ private:
+  struct Known {
+    Concluded minimum;
+    int met = 0;
+    bool refused = false;  ///< no parabola there, or much above the others
+  };
+
+  torch::Tensor sobol_points() const {
+    const std::int64_t free = model_.parameters().free_size(), count = rounds * round_size;
+    const auto source = env::common_draw(env::DrawKind::sobol, count, free,
+                                         core::RandomStream(context_.seed, "minima"));
+    env::Noise noise(source, 1, count);
+    std::vector<torch::Tensor> columns;
+    for (std::int64_t i = 0; i < free; ++i)
+      columns.push_back(noise.uniform()[0].to(torch::kFloat64));
+    return torch::stack(columns, 1).clamp(1e-3, 1 - 1e-3);
+  }
+
+  void add(Concluded minimum) {
+    const bool refused = !minimum.settled && !known_.empty();
+    known_.push_back({std::move(minimum), 1, refused});
+  }
+
+  // The minimum within so many squared errors, which simulations of few events make larger.
+  Known* near(const torch::Tensor& unit, double squared, double events) {
+    const double noise = 1 + model_.data_events() / events;
+    squared += static_cast<double>(unit.size(0));
+    for (Known& one : known_) {
+      const torch::Tensor away = unit - one.minimum.unit;
+      if (away.dot(one.minimum.information.matmul(away)).item<double>() < squared * noise)
+        return &one;
+    }
+    return nullptr;
+  }
+
+  // One start to its end; false: out of time.
+  bool visit(const torch::Tensor& start) {
+    const double all = model_.data_events();
+    try {
+      MomentDescent quick(model_, cheap_, context_, began_);
+      if (!quick.from(torch::logit(start))) return false;
+      const auto few = static_cast<double>(cheap_.events_for(all));
+      if (Known* one = near(torch::sigmoid(quick.theta()), far_apart, few)) return ++one->met, true;
+      MomentDescent whole(model_, model_.config(), context_, began_);
+      if (!whole.polish(quick.theta())) return false;
+      const auto many = static_cast<double>(model_.config().events_for(all));
+      if (Known* one = near(torch::sigmoid(whole.theta()), far_apart, many))
+        return ++one->met, true;
+      // with the same random numbers as the best one, a difference of chi2 is mostly no chance
+      if (whole.chi2() > chi2_here_ + allowed * (1 + all / many)) return true;
+      Concluded found = conclude(model_, torch::sigmoid(whole.theta()), Conclude::moving);
+      if (Known* one = near(found.unit, apart, 1e300)) return ++one->met, true;
+      add(std::move(found));
+    } catch (const core::StateError&) {  // no events there: no minimum either
+    }
+    return true;
+  }
+
+  double best() const {
+    double score = known_.front().minimum.solution.score;
+    for (const Known& one : known_)
+      if (!one.refused) score = std::min(score, one.minimum.solution.score);
+    return score;
+  }
+  bool is_allowed(const Known& one) const { return one.minimum.solution.score < best() + allowed; }
+
+  std::vector<Concluded> allowed_ones() {
+    std::vector<Concluded> all;
+    for (Known& one : known_)
+      if (is_allowed(one)) all.push_back(std::move(one.minimum));
+    std::stable_sort(all.begin(), all.end(), [](const Concluded& a, const Concluded& b) {
+      return a.solution.score < b.solution.score;
+    });
+    return all;
+  }
+
+  const MomentModel& model_;
+  SolveContext context_;
+  MomentDescent::Clock::time_point began_;
+  MomentsConfig cheap_;
+  std::vector<Known> known_;
+  double chi2_here_ = 0;  ///< of the first minimum, with the numbers of a descent
+};
+
+}  // namespace
+
+std::vector<Concluded> minima_around(const MomentModel& model, const SolveContext& context,
+                                     MomentDescent::Clock::time_point began, Concluded first) {
+  return Minima(model, context, began, std::move(first)).found();
+}
+
+}  // namespace sagips::optim

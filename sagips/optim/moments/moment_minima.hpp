@@ -1,0 +1,20 @@
+#pragma once
+#include <vector>
+
+#include "sagips/optim/moments/conclusion.hpp"
+#include "sagips/optim/moments/moment_descent.hpp"
+
+namespace sagips::optim {
+
+/// Every solution that the data allow, the best one first: minima whose chi2 lies within 9 of the
+/// best, apart by more than three errors.
+///
+/// Descents begin at Sobol points over the ranges, with few simulated events. What ends away from all
+/// known minima is brought down and concluded with all of them. A first round of starts that meets one
+/// minimum alone is the last; else rounds go on until every minimum was met six times, or eight rounds
+/// are over: one of four minima alike is then missed with a probability of 0.5 %.
+/// first: the minimum that is known
+std::vector<Concluded> minima_around(const MomentModel& model, const SolveContext& context,
+                                     MomentDescent::Clock::time_point began, Concluded first);
+
+}  // namespace sagips::optim

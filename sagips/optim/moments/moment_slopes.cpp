@@ -1,0 +1,117 @@
+#include "sagips/optim/moments/moment_slopes.hpp"
+
+#include <algorithm>
+
+namespace sagips::optim {
+
+namespace {
+
+constexpr std::int64_t first_repetition = 1000;  // numbers that no residual was judged by
+constexpr std::int64_t few = 4, most = 64;       // repetitions
+constexpr double accepted = 0.03;  // share of a variance; of an error it is half of that
+constexpr double longer = 4, shortest = 1e-6, longest = 0.25;  // of steps
+constexpr int changes = 5;                                     // of steps at most
+
+/// Slopes with steps of one choice.
+class Measured {
+ public:
+  Measured(const MomentModel& model, torch::Tensor unit, torch::Tensor steps, std::int64_t events)
+      : model_(&model), unit_(std::move(unit)), steps_(std::move(steps)), events_(events) {}
+
+  void repeat_up_to(std::int64_t count) {
+    while (static_cast<std::int64_t>(rows_.size()) < count)
+      rows_.push_back(model_->jacobian(unit_, steps_, events_,
+                                       first_repetition + static_cast<std::int64_t>(rows_.size())));
+  }
+
+  std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()); }
+  const torch::Tensor& steps() const { return steps_; }
+  torch::Tensor mean() const { return torch::stack(rows_).mean(0); }
+  /// Of the mean, expected in mean' mean. shape: [free, free]
+  torch::Tensor noise() const {
+    const torch::Tensor scatter = (torch::stack(rows_) - mean()).flatten(0, 1);
+    const auto n = static_cast<double>(count());
+    return torch::matmul(scatter.t(), scatter) / (n * (n - 1));
+  }
+  MomentSlopes slopes() const {
+    const torch::Tensor jacobian = mean(), chance = noise();
+    return {jacobian, torch::matmul(jacobian.t(), jacobian) - chance, chance, 0, steps_, count()};
+  }
+  /// Squared length of the mean slopes' difference from those of other steps, less chance's part.
+  /// Both have seen the same random numbers. shape: [free]
+  torch::Tensor squared_distance(const Measured& other) const {
+    std::vector<torch::Tensor> rows;
+    for (std::size_t i = 0; i < std::min(rows_.size(), other.rows_.size()); ++i)
+      rows.push_back(other.rows_[i] - rows_[i]);
+    const torch::Tensor all = torch::stack(rows), difference = all.mean(0);
+    const auto n = static_cast<double>(rows.size());
+    const torch::Tensor chance =
+        (all - difference).square().sum(torch::IntArrayRef{0, 1}) / (n * (n - 1));
+    return (difference.square().sum(0) - chance).clamp_min(0);
+  }
+
+ private:
+  const MomentModel* model_;
+  torch::Tensor unit_, steps_;
+  std::int64_t events_;
+  std::vector<torch::Tensor> rows_;
+};
+
+}  // namespace
+
+torch::Tensor variances_left(const torch::Tensor& information) {
+  const auto [values, vectors] = torch::linalg_eigh(information);
+  return torch::matmul(vectors.square(), (values.clamp_min(0) + 1).reciprocal());
+}
+
+MomentSlopes slopes_at(const MomentModel& model, const torch::Tensor& unit, std::int64_t events) {
+  const bool by_steps = model.config().jacobian == MomentsConfig::Jacobian::differences;
+  Measured here(model, unit, model.first_steps(), events);
+  // shares of each parameter's variance
+  torch::Tensor chance, bias = torch::zeros_like(unit);
+  torch::Tensor spared;
+  const auto judge = [&] {
+    const torch::Tensor mean = here.mean(), noise = here.noise();
+    spared = variances_left(torch::matmul(mean.t(), mean) - noise);
+    chance = spared * noise.diagonal();
+  };
+  here.repeat_up_to(few);
+  judge();
+  for (int change = 0; by_steps && change < changes; ++change) {
+    Measured next(model, unit, (here.steps() * longer).clamp_max(longest), events);
+    next.repeat_up_to(few / 2);
+    const torch::Tensor growth = (next.steps() / here.steps()).square();
+    const torch::Tensor bias_of_next =
+        spared * here.squared_distance(next) * (growth / (growth - 1).clamp_min(1e-3)).square();
+    bias = bias_of_next / growth.square();
+    const torch::Tensor lengthened = (chance > accepted)
+                                         .logical_and(here.steps() < longest)
+                                         .logical_and(bias_of_next < chance / 2);
+    const torch::Tensor shortened =
+        (bias > accepted).logical_and(bias > chance).logical_and(here.steps() > shortest * longer);
+    if (!torch::logical_or(lengthened, shortened).any().item<bool>()) break;
+    const torch::Tensor steps = torch::where(
+        lengthened, next.steps(), torch::where(shortened, here.steps() / longer, here.steps()));
+    here = Measured(model, unit, steps, events);
+    here.repeat_up_to(few);
+    bias = torch::where(lengthened, bias_of_next,
+                        torch::where(shortened, bias / growth.square(), bias));
+    judge();
+  }
+  while (chance.max().item<double>() > accepted && here.count() < most) {
+    here.repeat_up_to(here.count() * 2);
+    judge();
+  }
+  MomentSlopes slopes = here.slopes();
+  slopes.doubt = (chance + bias).max().item<double>();
+  return slopes;
+}
+
+MomentSlopes slopes_like(const MomentSlopes& found, const MomentModel& model,
+                         const torch::Tensor& unit, std::int64_t events) {
+  Measured here(model, unit, found.steps, events);
+  here.repeat_up_to(found.repetitions);
+  return here.slopes();
+}
+
+}  // namespace sagips::optim

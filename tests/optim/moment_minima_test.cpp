@@ -1,0 +1,84 @@
+// More than one answer: what is found, and what is not invented.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "sagips/optim/moments/moments.hpp"
+#include "tests/optim/small_environment.hpp"
+
+namespace sagips::optim {
+namespace {
+
+/// Two normal observables whose deviations are squares: the signs of both parameters are open.
+/// shape: [samples, 2] -> [samples, events, 2]
+struct SquaredScales {
+  torch::Tensor operator()(torch::Tensor p, env::Noise& noise) const {
+    const torch::Tensor scales = p.square().unsqueeze(1);
+    const torch::Tensor first = noise.normal();
+    return torch::stack({first, noise.normal()}, 2) * scales;
+  }
+};
+
+env::Environment pair(std::uint64_t seed, double low) {
+  env::Environment environment;
+  environment.parameters = env::ParameterSet(
+      {testing::small_parameter("s", low, 3, 1.2), testing::small_parameter("t", low, 3, 0.8)});
+  const env::Pipeline pipeline{SquaredScales{}};
+  environment.channels.push_back({"events",
+                                  pipeline,
+                                  env::toy_data(pipeline, environment.parameters.truth(), 5'000,
+                                                {"x", "y"}, core::RandomStream(seed, "pair")),
+                                  {},
+                                  std::nullopt});
+  return environment;
+}
+
+Solution solve(const env::Environment& environment, std::uint64_t seed) {
+  SolveContext context;
+  context.seed = seed;
+  return MomentSolver({}).solve(environment, context);
+}
+
+// Of four minima alike one is missed by 24 starts with a probability of 0.4 %, 2 % over five data sets;
+// the seeds are fixed. A value beyond 5 errors: 6e-7 each.
+TEST(MomentMinima, FindAllSolutionsThatTheDataAllow) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    const Solution best = solve(pair(seed, -3), seed);
+    ASSERT_EQ(best.others.size(), 3U) << seed;
+    ASSERT_EQ(best.warnings.size(), 1U);
+    EXPECT_NE(best.warnings[0].find("4 separate solutions"), std::string::npos);
+    std::set<std::array<bool, 2>> signs;
+    const auto take = [&](const Solution& one) {
+      signs.insert({one.values[0] > 0, one.values[1] > 0});
+      EXPECT_LT(std::abs(std::abs(one.values[0]) - 1.2), 5 * one.errors[0]);
+      EXPECT_LT(std::abs(std::abs(one.values[1]) - 0.8), 5 * one.errors[1]);
+      EXPECT_LT(one.errors[0], 0.02);
+      EXPECT_GE(one.score, best.score);
+    };
+    take(best);
+    for (const Solution& other : best.others) take(other);
+    EXPECT_EQ(signs.size(), 4U);
+  }
+}
+
+TEST(MomentMinima, InventNoSolution) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    const Solution best = solve(pair(seed, 0.1), seed);
+    EXPECT_TRUE(best.others.empty());
+    EXPECT_TRUE(best.warnings.empty()) << best.warnings[0];
+  }
+}
+
+TEST(MomentMinima, AreNotLookedForFromAGivenStart) {
+  const env::Environment environment = pair(1, -3);
+  SolveContext context;
+  context.start = torch::tensor({-1.2, 0.8}, torch::kFloat64);
+  const Solution found = MomentSolver({}).solve(environment, context);
+  EXPECT_TRUE(found.others.empty());
+  EXPECT_LT(found.values[0], 0);
+}
+
+}  // namespace
+}  // namespace sagips::optim
