@@ -264,22 +264,27 @@ std::string goodness_text(const record::GoodnessResult& one) {
   return line + core::text(", p = ", core::significant(one.p_value, 3));
 }
 
-optim::Solution by_moments(const Job& job, const env::Environment& environment,
-                           const std::vector<double>& values) {
-  optim::SolveContext context;
-  context.seed = job.seed();
-  const optim::MomentSolver solver(job.settings.solvers.moments);
-  const torch::Tensor answer = torch::tensor(values, torch::kFloat64);
-  if (job.settings.gan.generator.finish == optim::GeneratorConfig::Finish::networks)
-    return solver.judge(environment, context, answer);
-  context.start = answer;
-  return solver.solve(environment, context);
+/// How far networks are from the minimum of the moments, and which parameter most. [errors]
+struct Distance {
+  double errors = 0;
+  std::string parameter;
+};
+
+Distance distance_of(const record::Results& results, const optim::Solution& solution) {
+  Distance farthest;
+  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
+    const record::ParameterResult& row = results.parameters[i];
+    const double errors = std::abs(row.recovered - solution.values[i]) / solution.errors[i];
+    if (!row.fixed && errors > farthest.errors) farthest = {errors, row.name};
+  }
+  return farthest;
 }
 
 }  // namespace
 
 void judge_training(const Job& job, const env::Environment& environment, record::Results& results,
                     core::Log& log) {
+  constexpr double close = 1;  // errors
   const bool finishes =
       job.settings.gan.generator.finish == optim::GeneratorConfig::Finish::moments;
   const bool learned = !environment.channels.empty() && !environment.channels[0].features.empty() &&
@@ -287,34 +292,49 @@ void judge_training(const Job& job, const env::Environment& environment, record:
   results.method = "gan";
   std::vector<double> values;
   for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
-  const auto judged = or_warning<optim::Solution>(log, "no chi2 beside the trained values", [&] {
-    return by_moments(job, environment, values);
-  });
-  if (!judged || judged->goodness.empty()) return;
+  const optim::MomentSolver solver(job.settings.solvers.moments);
+  optim::SolveContext context;
+  context.seed = job.seed();
+  context.start = torch::tensor(values, torch::kFloat64);
+  const auto ask = [&](const std::function<optim::Solution()>& one) {
+    return or_warning<optim::Solution>(log, "no errors beside the trained values", one);
+  };
+  const auto minimum = ask([&] { return solver.solve(environment, context); });
+  const auto judged = finishes || !minimum
+                          ? minimum
+                          : ask([&] { return solver.judge(environment, context, *context.start); });
+  if (!minimum || !judged) return;
   results.goodness = goodness_results(judged->goodness);
   if (learned)
     for (record::GoodnessResult& one : results.goodness)
       one.name += ", the discriminator's among them";
-  if (!finishes && judged->goodness[0].p_value < improbable) {
-    log.warning(core::text(
-        "the networks are not where the data want them: ", goodness_text(results.goodness[0]),
-        " (no errors are stated). Train longer, begin with generator.start=moments, or see what ",
-        "`sagips solve` finds."));
+  const Distance distance = distance_of(results, *minimum);
+  results.numbers.push_back({"networks_distance", distance.errors});
+  const std::string far = core::text(
+      "the networks are up to ", core::significant(distance.errors, 2), " errors (",
+      distance.parameter, ") from where the moments of the same data have their minimum");
+  if (!finishes && distance.errors > close) {
+    log.warning(core::text(far,
+                           " (no errors are stated). Train longer, begin with "
+                           "generator.start=moments, or set generator.finish=moments."));
     return;
   }
-  results.errors_from =
-      finishes ? "covariance of the moments" : "covariance of the moments at the networks' answer";
-  add_correlations(results, judged->covariance, "errors: " + results.errors_from);
+  if (finishes && distance.errors > close) log.info(far + "; the values are the moments'");
+  results.errors_from = finishes
+                            ? "covariance of the moments"
+                            : "covariance of the moments, and the networks' distance from them";
+  add_correlations(results, minimum->covariance, "errors: covariance of the moments");
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
     record::ParameterResult& row = results.parameters[i];
     if (row.fixed) continue;
-    row.error = judged->errors[i];
+    row.error = finishes ? minimum->errors[i]
+                         : std::hypot(minimum->errors[i], row.recovered - minimum->values[i]);
     if (!finishes) continue;
-    row.recovered = judged->values[i];
+    row.recovered = minimum->values[i];
     if (row.truth && *row.truth != 0) row.residual_end = (*row.truth - row.recovered) / *row.truth;
   }
-  add_estimate(results, *judged);
-  warn_of_doubts(*judged, log);
+  add_estimate(results, *minimum);
+  warn_of_doubts(*minimum, log);
   if (finishes) {
     results.method = "gan, finished by moments";
     warn_of_misfit(results.goodness, log);

@@ -46,8 +46,9 @@ double event_count(const env::Environment& environment);
 record::Results solve_results(const Job& job, const env::Environment& environment,
                               const optim::Solution& solution, double events, core::Log& log);
 
-/// Compares what networks found with the moments of the data: chi2, and where that is good the errors
-/// of the moments, since a network states none.
+/// Compares what networks found with the minimum of the moments next to it. That minimum is the answer
+/// where the config says so (generator.finish); else its errors are stated when the networks are within
+/// one of them, with their distance added in squares. A network has none of its own.
 void judge_training(const Job& job, const env::Environment& environment, record::Results& results,
                     core::Log& log);
 

@@ -61,7 +61,8 @@ TEST(Resonance, TrainsToTheFitOfTheRealEvents) {
   const std::string file = std::string(data) + "/cms_zmumu_2011/Zmumu_Run2011A_masses.csv";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not there";
   Scratch scratch;
-  const Results results = trained(scratch, "resonance", "data.file=" + file);
+  const Results results =
+      trained(scratch, "resonance", "generator.finish=networks data.file=" + file);
   const ParameterResult& mass = parameter(results, "mass");
   const ParameterResult& resolution = parameter(results, "resolution");
   ASSERT_TRUE(mass.fit_value && resolution.fit_value);

@@ -28,8 +28,10 @@ TEST(NetworksOfProxy1d, AreWithinOneAndAHalfFloorsOfTheFitOnNineOfTenSeeds) {
   int within = 0;
   for (int seed = 1; seed <= 10; ++seed) {
     Scratch scratch;
-    const Outcome run = scratch.sagips("train proxy1d run.name=x run.figures=false run.seed=" +
-                                       std::to_string(seed));
+    const Outcome run = scratch.sagips(
+        "train proxy1d run.name=x run.figures=false "
+        "generator.finish=networks run.seed=" +
+        std::to_string(seed));
     ASSERT_EQ(run.exit_code, 0) << run.err;
     const double distance = farthest(
         sagips::record::read_results_json(scratch.path() + "/runs/proxy1d/x/results.json"));

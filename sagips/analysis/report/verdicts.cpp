@@ -14,6 +14,7 @@ using record::GoodnessResult;
 
 // Probabilities below which a fit is doubted and refused, as the warnings of the commands have them.
 constexpr double doubtful = 0.05, improbable = 1e-3;
+constexpr double far_away = 1;               // errors
 constexpr double settled = 0.3, moving = 1;  // of the unit of a settling
 
 /// A short answer, its colour and what it rests on.
@@ -101,10 +102,17 @@ Verdict fit_verdict(const RunContents& run) {
   verdict.reason.clear();
   for (const GoodnessResult& one : all)
     verdict.reason += core::text(verdict.reason.empty() ? "" : " ", goodness_words(one));
-  if (worst->p_value < improbable)
-    verdict.reason += run.results->method.rfind("gan", 0) == 0
-                          ? " The networks are not where the data want them."
-                          : " The pipeline does not describe these data.";
+  const auto& numbers = run.results->numbers;
+  const auto distance = std::find_if(numbers.begin(), numbers.end(), [](const auto& number) {
+    return number.name == "networks_distance";
+  });
+  if (run.results->method == "gan" && distance != numbers.end() && distance->value > far_away) {
+    verdict.answer = "not where the data want it", verdict.mood = "bad";
+    verdict.reason += core::text(" The networks are ", core::significant(distance->value, 2),
+                                 " errors from the minimum of the moments.");
+  } else if (worst->p_value < improbable) {
+    verdict.reason += " The pipeline does not describe these data.";
+  }
   return verdict;
 }
 

@@ -24,7 +24,7 @@ struct GeneratorConfig {
     networks,  ///< the mean proposal (SAGIPS paper)
     moments,   ///< the solution of the moments next to it, with what the discriminators learned
   };
-  Finish finish = Finish::networks;
+  Finish finish = Finish::moments;
   nn::MlpConfig network;
   std::int64_t noise_dimensions = 6;
   nn::SharedPart shared = nn::SharedPart::weights_only;
