@@ -60,7 +60,7 @@ std::vector<double> floors_at(const Job& job, const env::Environment& environmen
 std::vector<double> floors(const Job& job, const env::Environment& environment, double events,
                            core::Log& log) {
   if (!environment.parameters.truth_known()) return {};
-  const std::vector<double> found =
+  std::vector<double> found =
       floors_at(job, environment, environment.parameters.truth(), events, log);
   std::vector<std::string> open;
   for (std::size_t i = 0; i < found.size(); ++i)

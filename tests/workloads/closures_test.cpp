@@ -93,7 +93,8 @@ struct Problem {
 };
 
 Problem own(const std::string& name, const env::Pipeline& pipeline,
-            const std::vector<env::Parameter>& parameters, std::vector<std::string> observables) {
+            const std::vector<env::Parameter>& parameters,
+            const std::vector<std::string>& observables) {
   return {name, [=](std::uint64_t seed, std::int64_t events) {
             env::Environment environment;
             environment.parameters = env::ParameterSet(parameters);

@@ -29,7 +29,7 @@ std::int64_t EventFeaturesConfig::degree_for(std::int64_t observables) const {
 }
 
 std::int64_t EventFeaturesConfig::cross_degree_grown() const {
-  return cross_degree < 2 ? cross_degree : cross_degree + 2 * growth;
+  return cross_degree < 2 ? cross_degree : cross_degree + std::int64_t{2} * growth;
 }
 
 namespace {
