@@ -146,14 +146,12 @@ class Conclusion {
     if (unsettled_)
       solution.warnings.push_back(
           "the last step was still longer than an error (chi2 is no parabola there). Simulate "
-          "more: "
-          "moments.most_events");
+          "more: moments.most_events");
     if (slopes_.doubt > large_doubt)
       solution.warnings.push_back(
           core::text("the errors may be off by ", std::llround(50 * slopes_.doubt),
                      " % (slopes of the moments differ by the simulation's chance or by their "
-                     "steps). Simulate "
-                     "more: moments.most_events; or change moments.difference"));
+                     "steps). Simulate more: moments.most_events; or change moments.difference"));
     if (count() < 2)
       solution.warnings.push_back(
           "the errors do not hold the simulation's chance (moments.repetitions=0). Set it to 8");

@@ -48,7 +48,7 @@ class Minima {
   struct Known {
     Concluded minimum;
     int met = 0;
-    bool refused = false;  ///< no parabola there, or much above the others
+    bool refused = false;  ///< no parabola there
   };
 
   torch::Tensor sobol_points() const {
@@ -108,7 +108,9 @@ class Minima {
       if (!one.refused) score = std::min(score, one.minimum.solution.score);
     return score;
   }
-  bool is_allowed(const Known& one) const { return one.minimum.solution.score < best() + allowed; }
+  bool is_allowed(const Known& one) const {
+    return !one.refused && one.minimum.solution.score < best() + allowed;
+  }
 
   std::vector<Concluded> allowed_ones() {
     std::vector<Concluded> all;
