@@ -11,21 +11,14 @@
 #include "sagips/optim/likelihood/maximum_likelihood.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/env/noise_of.hpp"
+#include "tests/optim/small_environment.hpp"
 
 namespace sagips::optim {
 namespace {
 
 using testing::doubles;
 using testing::message_of;
-
-env::Parameter parameter(const std::string& name, double low, double high, double truth) {
-  env::Parameter made;
-  made.name = name;
-  made.low = low;
-  made.high = high;
-  made.truth = truth;
-  return made;
-}
+constexpr auto parameter = testing::small_parameter;
 
 /// N exp(-a x) on [0, 1] in the order a, N: events fix a, the norm N (1 - exp(-a)) / a fixes N.
 struct Exponential {

@@ -11,6 +11,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/optim/moments/moments.hpp"
 #include "sagips/problem/loaded_data.hpp"
+#include "tests/optim/small_environment.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
 #include "workloads/resonance/resonance.hpp"
 
@@ -20,17 +21,9 @@ namespace {
 using env::Events;
 using env::Noise;
 using torch::Tensor;
+constexpr auto parameter = testing::small_parameter;
 
 Tensor column(const Tensor& p, std::int64_t i) { return p.select(1, i).unsqueeze(1); }
-
-env::Parameter parameter(const std::string& name, double low, double high, double truth) {
-  env::Parameter made;
-  made.name = name;
-  made.low = low;
-  made.high = high;
-  made.truth = truth;
-  return made;
-}
 
 /// Decay times, some of them background that is flat up to 20.
 struct Decays {
@@ -136,7 +129,7 @@ std::vector<Problem> problems() {
       shipped("resonance", workloads::resonance_workload())};
 }
 
-class Closures : public testing::TestWithParam<std::size_t> {};
+class Closures : public ::testing::TestWithParam<std::size_t> {};
 
 // Widths of 200 pulls are known to 5 %, so 0.83 to 1.18 is 3.4 to 3.6 of these; coverage 3.5: false
 // alarm 5e-4 a number.
@@ -197,7 +190,7 @@ TEST_P(Closures, StateErrorsThatCover) {
   EXPECT_LT(mean_width, 1 + 0.05 * looser);
   EXPECT_LE(warned, std::max(1, experiments / 40)) << "195 of 200 without a warning";
 }
-INSTANTIATE_TEST_SUITE_P(Problems, Closures, testing::Range<std::size_t>(0, 7),
+INSTANTIATE_TEST_SUITE_P(Problems, Closures, ::testing::Range<std::size_t>(0, 7),
                          [](const auto& given) {
                            std::string name = problems()[given.param].name;
                            std::erase_if(name, [](char c) { return c == '-' || c == ' '; });
