@@ -35,6 +35,14 @@ std::string with_error(double value, double error) {
   return core::text(core::fixed(value, decimals), " ± ", core::fixed(error, decimals));
 }
 
+// "2.13 +0.42 -0.31": the decimals are those of the smaller side.
+std::string with_sides(double value, double below, double above) {
+  const double least = below > 0 && above > 0 ? std::min(below, above) : std::max(below, above);
+  const int decimals = std::clamp(1 - static_cast<int>(std::floor(std::log10(least))), 0, 9);
+  return core::text(core::fixed(value, decimals), " +", core::fixed(above, decimals), " -",
+                    core::fixed(below, decimals));
+}
+
 /// Only of parameters that take part: a fixed one has neither residual nor floor.
 std::string percent_cell(const ParameterResult& row, const std::optional<double>& share) {
   return row.fixed ? "" : percent(share);
@@ -142,6 +150,8 @@ std::string percent(const std::optional<double>& share) {
 
 std::string recovered_text(const ParameterResult& row) {
   if (row.open) return "not fixed";
+  if (row.error_below && row.error_above && std::max(*row.error_below, *row.error_above) > 0)
+    return with_sides(row.recovered, *row.error_below, *row.error_above);
   return row.error ? with_error(row.recovered, *row.error) : value_text(row.recovered);
 }
 
@@ -153,8 +163,8 @@ std::string limit_text(const ParameterResult& row) {
 }
 
 std::string pull_text(const ParameterResult& row) {
-  if (row.fixed || !row.truth || !row.error || !(*row.error > 0)) return "";
-  return core::fixed((row.recovered - *row.truth) / *row.error, 2);
+  const std::optional<double> found = record::pull(row);
+  return found ? core::fixed(*found, 2) : "";
 }
 
 std::string fit_text(const ParameterResult& row) {

@@ -43,6 +43,30 @@ std::string words_of(const env::ParameterSet& parameters, const torch::Tensor& d
   return words;
 }
 
+// How far from `at` a profile grows to `level`, at most to the end of the range.
+double reach(const std::function<double(double)>& growth, double at, double direction, double error,
+             double level) {
+  constexpr int tries = 10;
+  constexpr double close_enough = 0.01;  // of the square root of the level
+  const double end = (direction > 0 ? 1 - at : at) - closest_to_end;
+  double inside = 0, outside = std::numeric_limits<double>::infinity();
+  double distance = std::min(error * std::sqrt(level), end);
+  for (int i = 0; i < tries && distance > 0; ++i) {
+    const double found = growth(at + direction * distance);
+    const double ratio = std::isfinite(found) ? std::sqrt(std::max(found, 0.0) / level) : 2;
+    if (std::abs(ratio - 1) < close_enough) break;
+    (ratio < 1 ? inside : outside) = distance;
+    if (inside >= end) break;
+    double next = distance / std::clamp(ratio, 0.4, 2.5);
+    if (std::isfinite(outside)) {
+      const double margin = 0.1 * (outside - inside);
+      next = std::clamp(next, inside + margin, outside - margin);
+    }
+    distance = std::min(next, end);
+  }
+  return std::max(distance, 0.0);
+}
+
 // From the minimum of a parabola, or from the end of the range where that comes first: a value beyond
 // it is excluded when -2 ln L has grown by 2.71.
 double limit_distance(double minimum, double end, double error) {
@@ -78,11 +102,9 @@ torch::Tensor logit_covariance(const env::ParameterSet& parameters, const torch:
   return covariance / slope.unsqueeze(0) / slope.unsqueeze(1);
 }
 
-std::vector<std::string> Estimate::at_limit(const env::ParameterSet& parameters) const {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < lower_limits.size(); ++i)
-    if (lower_limits[i] || upper_limits[i]) names.push_back(parameters.all()[i].name);
-  return names;
+double Estimate::error_towards(std::size_t i, double value) const {
+  if (i >= asymmetric.size() || !asymmetric[i]) return errors[i];
+  return value < values[i] ? asymmetric[i]->below : asymmetric[i]->above;
 }
 
 torch::Tensor unconstrained_directions(const torch::Tensor& constraints) {
@@ -113,6 +135,7 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
   estimate.values = numbers_of(parameters.physical_from_unit(unit));
   estimate.covariance = uncertainty.covariance * width.unsqueeze(0) * width.unsqueeze(1);
   estimate.errors.assign(count, 0.0);
+  estimate.asymmetric.resize(count);
   estimate.open.assign(count, false);
   estimate.lower_limits.resize(count);
   estimate.upper_limits.resize(count);
@@ -138,6 +161,61 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
       estimate.lower_limits[index] = parameter.low + lower * range;
   }
   return estimate;
+}
+
+void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const torch::Tensor& unit,
+                 const torch::Tensor& errors, const std::vector<bool>& parabolic,
+                 const ProfileGrowth& growth) {
+  for (std::size_t k = 0; k < parabolic.size(); ++k) {
+    const std::size_t index = parameters.free()[k];
+    const auto place = static_cast<std::int64_t>(k);
+    const double error = errors[place].item<double>(), at = unit[place].item<double>();
+    if (parabolic[k] || estimate.open[index] || !(error > 0)) continue;
+    const env::Parameter& parameter = parameters.all()[index];
+    const double range = parameter.high - parameter.low;
+    const double wider = std::max(1.0, estimate.errors[index] / (error * range));
+    const auto side = [&](double direction, double level) {
+      return wider *
+             reach([&](double value) { return growth(place, value); }, at, direction, error, level);
+    };
+    const auto inside = [&](double distance, double room) {
+      return std::min(distance, room) * range;
+    };
+    estimate.asymmetric[index] = {inside(side(-1, 1), at), inside(side(1, 1), 1 - at)};
+    if (estimate.upper_limits[index]) {
+      const double upper = at + side(1, one_sided);
+      estimate.upper_limits[index].reset();
+      if (upper < 1 - 2 * closest_to_end)
+        estimate.upper_limits[index] = parameter.low + upper * range;
+    }
+    if (estimate.lower_limits[index]) {
+      const double lower = at - side(-1, one_sided);
+      estimate.lower_limits[index].reset();
+      if (lower > 2 * closest_to_end) estimate.lower_limits[index] = parameter.low + lower * range;
+    }
+  }
+}
+
+torch::Tensor step_in_ranges(const torch::Tensor& information, const torch::Tensor& slope,
+                             const torch::Tensor& unit, torch::Tensor movable) {
+  torch::Tensor step = torch::zeros_like(unit);
+  while (movable.numel() > 0) {
+    const torch::Tensor held = step.index_fill(0, movable, 0);
+    const torch::Tensor left = (slope + information.matmul(held)).index_select(0, movable);
+    const torch::Tensor covariance =
+        uncertainty_of(information.index_select(0, movable).index_select(1, movable),
+                       torch::zeros({0, movable.numel()}, torch::kFloat64))
+            .covariance;
+    step = held.index_copy(0, movable, -covariance.matmul(left));
+    const torch::Tensor there = unit + step;
+    const torch::Tensor outside =
+        torch::maximum(closest_to_end - there, there - (1 - closest_to_end));
+    const std::int64_t worst = outside.argmax().item<std::int64_t>();
+    if (outside[worst].item<double>() < 1e-12) break;
+    step[worst] = there[worst].clamp(closest_to_end, 1 - closest_to_end) - unit[worst];
+    movable = movable.index({movable != worst});
+  }
+  return step;
 }
 
 std::string describe_open_directions(const std::vector<std::string>& directions) {

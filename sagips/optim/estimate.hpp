@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,11 +10,18 @@
 
 namespace sagips::optim {
 
+/// How far an interval of 68 % reaches on either side of its value.
+struct AsymmetricError {
+  double below = 0, above = 0;
+};
+
 /// A point with errors, as users read it: all parameters in physical units; a fixed one has error 0.
 struct Estimate {
   std::vector<double> values;
   std::vector<double> errors;  ///< NaN for a parameter that the data leave open
-  torch::Tensor covariance;    ///< [free, free], physical; of the directions that the data fix
+  /// From the profile, where it is no parabola; they end at the ends of the range. All parameters
+  std::vector<std::optional<AsymmetricError>> asymmetric;
+  torch::Tensor covariance;  ///< [free, free], physical; of the directions that the data fix
   /// One-sided, at 95 %, where an end of the range lies within two errors: the value is above the
   /// lower limit, or below the upper one. All parameters.
   std::vector<std::optional<double>> lower_limits, upper_limits;
@@ -20,8 +29,8 @@ struct Estimate {
   std::vector<std::string> open_directions;  ///< "a - 0.5 b": moving along it changes no event
   std::vector<std::string> warnings;         ///< why values or errors are to be doubted
 
-  /// Names of the parameters that a limit is stated for.
-  std::vector<std::string> at_limit(const env::ParameterSet& parameters) const;
+  /// Of parameter `i` on the side of `value`.
+  double error_towards(std::size_t i, double value) const;
 };
 
 /// On the unit scale: how close to an end of its range a parameter is let.
@@ -45,6 +54,24 @@ Uncertainty uncertainty_of(const torch::Tensor& information, const torch::Tensor
 /// shapes: unit, minimum [free]
 Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& unit,
                      const torch::Tensor& minimum, const Uncertainty& uncertainty);
+
+/// How far chi2, or -2 ln L, has grown above its minimum where one free parameter has a value on the
+/// unit scale and the others follow, within their ranges; NaN where nothing is found.
+using ProfileGrowth = std::function<double(std::int64_t parameter, double value)>;
+
+/// Puts the intervals and limits of a profile into an estimate, for free parameters that are not
+/// `parabolic`. errors: of the parabola, on the unit scale; a stated error that is larger (by the chance
+/// of a simulation) makes intervals and limits wider by the same factor.
+/// shapes: unit, errors [free]
+void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const torch::Tensor& unit,
+                 const torch::Tensor& errors, const std::vector<bool>& parabolic,
+                 const ProfileGrowth& growth);
+
+/// The step to the minimum of a parabola within the ranges: a coordinate that would leave them stays at
+/// the end, and only those that `movable` names move.
+/// shapes: information [free, free]; slope (its half gradient), unit [free]; movable: numbers
+torch::Tensor step_in_ranges(const torch::Tensor& information, const torch::Tensor& slope,
+                             const torch::Tensor& unit, torch::Tensor movable);
 
 /// "directions are not identifiable ... moving along (a - 0.5 b) changes ...", or nothing.
 std::string describe_open_directions(const std::vector<std::string>& directions);

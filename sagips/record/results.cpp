@@ -25,6 +25,8 @@ void each_field(Either<ParameterResult> auto& parameter, const auto& use) {
   use("error", parameter.error);
   use("bootstrap_error", parameter.bootstrap_error);
   use("seed_error", parameter.seed_error);
+  use.later("error_below", parameter.error_below);
+  use.later("error_above", parameter.error_above);
   use.later("lower_limit", parameter.lower_limit);
   use.later("upper_limit", parameter.upper_limit);
   use.later("open", parameter.open);
@@ -79,6 +81,15 @@ std::string number_cell(const std::optional<double>& value) {
 
 }  // namespace
 
+std::optional<double> pull(const ParameterResult& row) {
+  if (row.fixed || !row.truth || !row.error) return std::nullopt;
+  const std::optional<double>& side =
+      *row.truth < row.recovered ? row.error_below : row.error_above;
+  const double error = side.value_or(*row.error);
+  if (!(error > 0)) return std::nullopt;
+  return (row.recovered - *row.truth) / error;
+}
+
 void write_results_json(const std::string& path, const Results& results) {
   core::write_file(path,
                    json_of(results).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -99,7 +110,8 @@ Results read_results_json(const std::string& path) {
 void write_summary_csv(const std::string& path, const Results& results) {
   std::string content =
       "parameter,unit,fixed,true,recovered,spread,residual_start,residual_end,floor,fit_value,"
-      "fit_error,error,bootstrap_error,seed_error,lower_limit,upper_limit,open\n";
+      "fit_error,error,error_below,error_above,bootstrap_error,seed_error,lower_limit,upper_limit,"
+      "open\n";
   for (const ParameterResult& row : results.parameters) {
     const std::vector<std::string> cells{
         core::csv_cell(row.name),         core::csv_cell(row.unit),
@@ -108,6 +120,7 @@ void write_summary_csv(const std::string& path, const Results& results) {
         number_cell(row.residual_start),  number_cell(row.residual_end),
         number_cell(row.floor),           number_cell(row.fit_value),
         number_cell(row.fit_error),       number_cell(row.error),
+        number_cell(row.error_below),     number_cell(row.error_above),
         number_cell(row.bootstrap_error), number_cell(row.seed_error),
         number_cell(row.lower_limit),     number_cell(row.upper_limit),
         row.open ? "yes" : "no"};

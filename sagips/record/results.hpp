@@ -21,10 +21,16 @@ struct ParameterResult {
   std::optional<double> error{};               ///< of `recovered`; Results::errors_from says which
   std::optional<double> bootstrap_error{};     ///< spread over data drawn again
   std::optional<double> seed_error{};          ///< spread over seeds
+  /// Of an interval of 68 % around `recovered` that is not symmetric.
+  std::optional<double> error_below{}, error_above{};
   /// One-sided, 95 %, where an end of the range is near.
   std::optional<double> lower_limit{}, upper_limit{};
   bool open = false;  ///< the data do not fix it: `recovered` is one of many values
 };
+
+/// (recovered - true) / error, of the truth's side; nothing where one is missing or the parameter is
+/// fixed.
+std::optional<double> pull(const ParameterResult& row);
 
 /// Whether the pipeline can describe the data.
 struct GoodnessResult {

@@ -131,6 +131,9 @@ void add_estimate(record::Results& results, const optim::Estimate& estimate) {
     row.lower_limit = estimate.lower_limits[i];
     row.upper_limit = estimate.upper_limits[i];
     if (row.open) row.error.reset();
+    if (!estimate.asymmetric[i]) continue;
+    row.error_below = estimate.asymmetric[i]->below;
+    row.error_above = estimate.asymmetric[i]->above;
   }
 }
 

@@ -56,8 +56,13 @@ Estimates by_solver(const run::Job& job, const Toys& toys, const run::Requests& 
   const optim::Solution solution = solver->solve(environment, context);
   if (!solution.converged) throw core::Error("the solver was stopped by its limit");
   Estimates estimates;
-  if (!solution.errors.empty())
-    estimates.push_back({solution.errors_from, solution.values, solution.errors});
+  if (!solution.errors.empty()) {
+    std::vector<double> errors;  // of the truth's side
+    for (std::size_t i = 0; i < solution.errors.size(); ++i)
+      errors.push_back(
+          solution.error_towards(i, environment.parameters.all()[i].truth.value_or(0)));
+    estimates.push_back({solution.errors_from, solution.values, errors});
+  }
   const auto add = [&](const optim::Resampled& resampled, const std::string& kind) {
     if (resampled.errors.empty()) throw core::Error("no errors from the " + kind);
     estimates.push_back({kind, solution.values, resampled.errors});

@@ -160,6 +160,19 @@ TEST(ResultTable, ShowsLimitsAndWhatIsNotFixed) {
             "not fixed    by these data: its value is one of many\n");
 }
 
+TEST(ResultTable, ShowsBothSidesOfAnInterval) {
+  ParameterResult row = solved("a", 1.234, 0.56);
+  row.error_below = 0.41;
+  row.error_above = 1.7;
+  row.truth = 2.934;
+  EXPECT_EQ(recovered_text(row), "1.23 +1.70 -0.41");
+  EXPECT_EQ(pull_text(row), "-1.00");
+  row.truth = 0.824;
+  EXPECT_EQ(pull_text(row), "1.00");
+  row.error_above = 0;  // at the end of the range
+  EXPECT_EQ(recovered_text(row), "1.23 +0.00 -0.41");
+}
+
 TEST(ResultTable, RoundsNoValueAway) {
   EXPECT_EQ(recovered_text(solved("a", 0.37, 13)), "0.37 ± 13");
   EXPECT_EQ(recovered_text(solved("a", -0.00012, 0.5)), "-0.00012 ± 0.50");

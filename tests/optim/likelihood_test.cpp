@@ -203,7 +203,40 @@ TEST(Estimate, TellsValuesErrorsAndLimits) {
   EXPECT_FALSE(found.lower_limits[0] || found.upper_limits[0] || found.lower_limits[1]);
   ASSERT_TRUE(found.upper_limits[1].has_value());
   EXPECT_NEAR(*found.upper_limits[1], 2 * (std::sqrt(0.01 + 2.706 * 0.04) - 0.1), 1e-12);
-  EXPECT_EQ(found.at_limit(set), std::vector<std::string>{"N"});
+}
+
+// A profile that is twice as wide above as below, and ends at its range.
+TEST(Estimate, TakesTheSidesOfAProfile) {
+  const env::ParameterSet set({parameter("a", 0, 4, 1), parameter("N", 0, 2, 1)});
+  const torch::Tensor none = torch::zeros({0, 2}, torch::kFloat64), at = doubles({0.1, 0.8});
+  Estimate found = estimate_at(set, at, at, uncertainty_of(torch::diag(doubles({100, 25})), none));
+  const auto growth = [&](std::int64_t i, double value) {
+    const double away = value - at[i].item<double>(), side = away > 0 ? 2 : 1;
+    return std::pow(away / (i == 0 ? 0.08 : 0.2) / side, 2);
+  };
+  add_profile(found, set, at, doubles({0.1, 0.2}), {false, false}, growth);
+  EXPECT_NEAR(found.asymmetric[0]->below, 4 * 0.08, 4 * 0.08 * 0.03);
+  EXPECT_NEAR(found.asymmetric[0]->above, 4 * 0.16, 4 * 0.16 * 0.03);
+  EXPECT_NEAR(*found.upper_limits[0], 4 * (0.1 + 1.645 * 0.16), 4 * 1.645 * 0.16 * 0.03);
+  EXPECT_NEAR(found.asymmetric[1]->below, 2 * 0.2, 2 * 0.2 * 0.03);
+  EXPECT_NEAR(found.asymmetric[1]->above, 2 * 0.2, 1e-4) << "the range ends there";
+  EXPECT_NEAR(*found.lower_limits[1], 2 * (0.8 - 1.645 * 0.2), 2 * 1.645 * 0.2 * 0.03);
+  EXPECT_EQ(found.error_towards(0, 3), found.asymmetric[0]->above);
+  EXPECT_EQ(found.error_towards(0, 0), found.asymmetric[0]->below);
+}
+
+TEST(Estimate, StepsToTheMinimumWithinTheRanges) {
+  const torch::Tensor information = torch::tensor({{4.0, 2.0}, {2.0, 4.0}}, torch::kFloat64);
+  const torch::Tensor unit = doubles({0.5, 0.5}), all = torch::arange(2);
+  const auto step = [&](const torch::Tensor& slope, const torch::Tensor& movable) {
+    return numbers_of(step_in_ranges(information, slope, unit, movable));
+  };
+  // the minimum of 2 x^2 + 2 x y + 2 y^2 + s x + t y
+  EXPECT_NEAR(step(doubles({-1.2, 0}), all)[0], 0.4, 1e-12);
+  EXPECT_NEAR(step(doubles({-1.2, 0}), all)[1], -0.2, 1e-12);
+  EXPECT_NEAR(step(doubles({-2.4, 0}), all)[0], 0.5, 1e-5) << "the end";
+  EXPECT_NEAR(step(doubles({-2.4, 0}), all)[1], -0.25, 1e-5) << "follows what the end lets be";
+  EXPECT_EQ(step(doubles({-1.2, 0}), torch::tensor({1}))[0], 0);
 }
 
 TEST(Estimate, NamesWhatTheDataLeaveOpen) {
@@ -267,7 +300,8 @@ TEST(Fit, FindsTheAnalyticMaximumAndItsCurvature) {
     EXPECT_EQ(fit.covariance.sizes(), (std::vector<std::int64_t>{1, 1}));
     EXPECT_EQ(fit.events, 5'000.0);
     EXPECT_LT(fit.edm, 1e-6);
-    EXPECT_TRUE(fit.at_limit(environment.parameters).empty());
+    EXPECT_FALSE(fit.lower_limits[0] || fit.upper_limits[0]);
+    EXPECT_FALSE(fit.asymmetric[0]) << "5,000 events leave a parabola";
   }
 }
 
@@ -309,9 +343,7 @@ TEST(Fit, AnswersTheRestWhereEventsLeaveAParameterOpen) {
 TEST(Fit, StatesALimitWithinTwoErrorsOfAnEnd) {
   const env::Environment environment = one_parameter(400, 0.5, 3.4);
   const FitResult fit = fit_maximum_likelihood(environment, events_alone(), 1);
-  EXPECT_EQ(fit.at_limit(environment.parameters), std::vector<std::string>{"a"})
-      << fit.values[0] << " +- " << fit.errors[0];
-  ASSERT_TRUE(fit.lower_limits[0].has_value());
+  ASSERT_TRUE(fit.lower_limits[0].has_value()) << fit.values[0] << " +- " << fit.errors[0];
   EXPECT_NEAR(*fit.lower_limits[0], fit.values[0] - 1.645 * fit.errors[0], 1e-2 * fit.errors[0]);
 }
 
@@ -331,6 +363,28 @@ TEST(Fit, AnswersAtTheEndOfARange) {
     return likelihood.at(environment.parameters.unit_from_physical(doubles({a, 2}))).value;
   };
   EXPECT_NEAR(value(*fit.lower_limits[0]) - value(2.5), 2.706 / 2, 0.02);
+}
+
+// 10 events tell a with an error that leaves its range below: the interval ends there, and above where
+// -ln L has grown by 1/2.
+TEST(Fit, TakesItsIntervalFromTheProfileWhereThatIsNoParabola) {
+  const env::Environment environment = one_parameter(10, 2.9, 8);
+  const FitResult fit = fit_maximum_likelihood(environment, events_alone(), 1);
+  ASSERT_TRUE(fit.asymmetric[0].has_value()) << fit.values[0] << " +- " << fit.errors[0];
+  const Likelihood likelihood(environment, ReferenceUse::ignore);
+  const auto growth = [&](double a) {
+    const auto value = [&](double at) {
+      return likelihood.at(environment.parameters.unit_from_physical(doubles({at, 2}))).value;
+    };
+    return value(a) - value(fit.values[0]);
+  };
+  const double above = fit.values[0] + fit.asymmetric[0]->above,
+               below = fit.values[0] - fit.asymmetric[0]->below;
+  EXPECT_NEAR(growth(above), 0.5, 0.02);
+  EXPECT_NEAR(below, 2.9, 1e-4);
+  EXPECT_LT(growth(below), 0.5);
+  EXPECT_EQ(fit.error_towards(0, 7.9), fit.asymmetric[0]->above);
+  EXPECT_EQ(fit.error_towards(0, 2.9), fit.asymmetric[0]->below);
 }
 
 }  // namespace

@@ -71,6 +71,32 @@ TEST(MomentMinima, InventNoSolution) {
   }
 }
 
+/// Normal events that know the product of two parameters alone.
+struct Product {
+  torch::Tensor operator()(torch::Tensor p, env::Noise& noise) const {
+    return (p.prod(1, true) + noise.normal()).unsqueeze(2);
+  }
+};
+
+// A descent from another start ends elsewhere on the hyperbola; no barrier is between.
+TEST(MomentMinima, TakeAValleyForOneSolution) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    env::Environment environment;
+    environment.parameters = env::ParameterSet(
+        {testing::small_parameter("a", 0.2, 5, 1), testing::small_parameter("b", 0.2, 5, 1)});
+    const env::Pipeline pipeline{Product{}};
+    environment.channels.push_back({"events",
+                                    pipeline,
+                                    env::toy_data(pipeline, environment.parameters.truth(), 2'000,
+                                                  {"x"}, core::RandomStream(seed, "valley")),
+                                    {},
+                                    std::nullopt});
+    const Solution found = solve(environment, seed);
+    EXPECT_TRUE(found.others.empty()) << found.others.size();
+    EXPECT_EQ(found.open_directions.size(), 1U);
+  }
+}
+
 TEST(MomentMinima, AreNotLookedForFromAGivenStart) {
   const env::Environment environment = pair(1, -3);
   SolveContext context;

@@ -133,6 +133,8 @@ TEST(Results, KeepsOneOrderOfKeys) {
       "error": null,
       "bootstrap_error": null,
       "seed_error": null,
+      "error_below": null,
+      "error_above": null,
       "lower_limit": null,
       "upper_limit": null,
       "open": false
@@ -179,9 +181,10 @@ TEST(Summary, HasOneRowForEachParameter) {
   write_summary_csv(folder.file("s"), example());
   EXPECT_EQ(core::read_file(folder.file("s")),
             "parameter,unit,fixed,true,recovered,spread,residual_start,residual_end,floor,"
-            "fit_value,fit_error,error,bootstrap_error,seed_error,lower_limit,upper_limit,open\n"
-            "a_u,,no,-0.5,-0.49,0.001,-0.3,0.02,0.035,-0.505,0.01,,,,,,no\n"
-            "width,GeV,yes,,2.4952,0,,,,,,,,,,,yes\n");
+            "fit_value,fit_error,error,error_below,error_above,bootstrap_error,seed_error,lower_"
+            "limit,upper_limit,open\n"
+            "a_u,,no,-0.5,-0.49,0.001,-0.3,0.02,0.035,-0.505,0.01,,,,,,,,no\n"
+            "width,GeV,yes,,2.4952,0,,,,,,,,,,,,,yes\n");
 }
 
 }  // namespace

@@ -56,10 +56,7 @@ Verdict found_verdict(const RunContents& run) {
   int pulled = 0, with_residual = 0, with_floor = 0;
   for (const auto& row : run.results->parameters) {
     if (row.fixed || !row.truth) continue;
-    if (row.error && *row.error > 0) {
-      pulls += std::pow((row.recovered - *row.truth) / *row.error, 2);
-      ++pulled;
-    }
+    if (const auto pull = record::pull(row)) pulls += *pull * *pull, ++pulled;
     if (row.residual_end) residuals += std::abs(*row.residual_end), ++with_residual;
     if (row.floor) floors += *row.floor, ++with_floor;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlopt.hpp>
 #include <optional>
 
@@ -126,11 +127,12 @@ struct NewtonPoint {
   torch::Tensor slope;        ///< of the Lagrangian
   torch::Tensor hessian;
 
-  NewtonPoint(const Likelihood& likelihood, const torch::Tensor& unit)
+  NewtonPoint(const Likelihood& likelihood, const torch::Tensor& unit, const torch::Tensor& movable)
       : point(likelihood.at(unit)), slope(point.gradient) {
     if (likelihood.constraints() > 0) {
       const torch::Tensor inside =
-          ((unit > closest_to_end).logical_and(unit < 1 - closest_to_end)).to(torch::kFloat64);
+          ((unit > closest_to_end).logical_and(unit < 1 - closest_to_end)).to(torch::kFloat64) *
+          torch::zeros_like(unit).index_fill_(0, movable, 1);
       multipliers =
           -torch::linalg_pinv((point.jacobian * inside).t()).matmul(point.gradient * inside);
       slope = slope + point.jacobian.t().matmul(multipliers);
@@ -148,9 +150,9 @@ struct NewtonStep {
 };
 
 // A coordinate that would leave its range is held at the end, the others step again.
-NewtonStep step_at(const NewtonPoint& at, const torch::Tensor& unit) {
+NewtonStep step_at(const NewtonPoint& at, const torch::Tensor& unit, const torch::Tensor& movable) {
   constexpr double range_curvature = 1;  // of an error of one range
-  NewtonStep step{torch::zeros_like(unit), torch::arange(unit.size(0))};
+  NewtonStep step{torch::zeros_like(unit), movable};
   while (true) {
     const torch::Tensor held = step.move.index_fill(0, step.movable, 0);
     const torch::Tensor jacobian = at.point.jacobian.index_select(1, step.movable);
@@ -202,17 +204,18 @@ Minimum minimum_at(const NewtonPoint& at, const NewtonStep& step, const torch::T
   return found;
 }
 
-// Newton steps on the Lagrangian within the ranges. Nothing when they do not settle in a minimum.
-std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor unit, double edm,
-                              std::int64_t& evaluations) {
+// Newton steps of some coordinates on the Lagrangian within the ranges. Nothing when they do not settle
+// in a minimum.
+std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor unit,
+                              const torch::Tensor& movable, double edm, std::int64_t& evaluations) {
   constexpr double longest_move = 0.2;  // of the range
   constexpr double satisfied = 1e-9;    // violation of a constraint
   constexpr double saddle = -1;         // curvature
   unit = unit.clamp(closest_to_end, 1 - closest_to_end);
   for (int number = 0; number < newton_steps; ++number) {
-    const NewtonPoint at(likelihood, unit);
+    const NewtonPoint at(likelihood, unit, movable);
     ++evaluations;
-    const NewtonStep step = step_at(at, unit);
+    const NewtonStep step = step_at(at, unit, movable);
     const double violation =
         likelihood.constraints() > 0 ? at.point.constraints.abs().max().item<double>() : 0.0;
     const double longest = step.move.abs().max().item<double>();
@@ -227,6 +230,46 @@ std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor unit, 
                .clamp(closest_to_end, 1 - closest_to_end);
   }
   return std::nullopt;
+}
+
+// An error along the valley of each parameter the Lagrangian has grown as a parabola, whose constraints
+// hold to first order.
+std::vector<bool> like_parabolas(const Likelihood& likelihood, const Minimum& minimum,
+                                 const torch::Tensor& errors) {
+  constexpr double close = 0.1;  // of an error
+  const std::int64_t free = errors.size(0);
+  const NewtonPoint at(likelihood, minimum.unit, torch::arange(free));
+  std::vector<bool> parabolic(static_cast<std::size_t>(free), true);
+  for (std::int64_t i = 0; i < free; ++i) {
+    for (const double sign : {-1.0, 1.0}) {
+      const torch::Tensor wanted =
+          minimum.unit + sign * minimum.uncertainty.covariance[i] / errors[i].clamp_min(1e-300);
+      const torch::Tensor point = wanted.clamp(closest_to_end, 1 - closest_to_end);
+      const Likelihood::Point there = likelihood.at(point);
+      double growth = there.value - minimum.value;
+      if (likelihood.constraints() > 0)
+        growth += at.multipliers.dot(there.constraints).item<double>();
+      if (!(std::abs(std::sqrt(std::max(0.0, 2 * growth)) - 1) < close) ||
+          (point - wanted).abs().max().item<double>() > 1e-9)
+        parabolic[static_cast<std::size_t>(i)] = false;
+    }
+  }
+  return parabolic;
+}
+
+// Of -2 ln L; the other parameters start from the valley.
+double profile_growth(const Likelihood& likelihood, const Minimum& minimum, std::int64_t parameter,
+                      double value, std::int64_t& evaluations) {
+  constexpr double edm = 0.005;  // a hundredth of what an interval's end is looked for
+  const torch::Tensor valley = minimum.uncertainty.covariance[parameter] /
+                               minimum.uncertainty.covariance[parameter][parameter];
+  torch::Tensor unit = minimum.unit + valley * (value - minimum.unit[parameter]);
+  unit = unit.clamp(closest_to_end, 1 - closest_to_end);
+  unit[parameter] = value;
+  torch::Tensor others = torch::arange(unit.size(0));
+  others = others.index({others != parameter});
+  const auto found = polish(likelihood, unit, others, edm, evaluations);
+  return found ? 2 * (found->value - minimum.value) : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::vector<double> starting_point(std::size_t dimensions, std::int64_t start, std::uint64_t seed) {
@@ -261,7 +304,8 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
       Level(likelihood, count, result.evaluations).minimise(theta, config.evaluations);
       if (count >= likelihood.events()) break;
     }
-    minimum = polish(likelihood, torch::sigmoid(tensor_of(theta)), config.edm, result.evaluations);
+    minimum = polish(likelihood, torch::sigmoid(tensor_of(theta)),
+                     torch::arange(parameters.free_size()), config.edm, result.evaluations);
   }
   if (!minimum)
     throw core::Error(core::text(
@@ -272,6 +316,12 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
   result.edm = minimum->edm;
   static_cast<Estimate&>(result) =
       estimate_at(parameters, minimum->unit, minimum->beyond, minimum->uncertainty);
+  const torch::Tensor errors = minimum->uncertainty.covariance.diagonal().clamp_min(0).sqrt();
+  add_profile(result, parameters, minimum->unit, errors,
+              like_parabolas(likelihood, *minimum, errors),
+              [&](std::int64_t parameter, double value) {
+                return profile_growth(likelihood, *minimum, parameter, value, result.evaluations);
+              });
   return result;
 }
 

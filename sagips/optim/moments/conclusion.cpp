@@ -6,7 +6,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/moments/moment_descent.hpp"
-#include "sagips/optim/moments/moment_slopes.hpp"
+#include "sagips/optim/moments/moment_profile.hpp"
 
 namespace sagips::optim {
 
@@ -22,11 +22,11 @@ constexpr double large_doubt = 0.2;      // share of a variance
 
 class Conclusion {
  public:
-  Conclusion(const MomentModel& model, torch::Tensor unit)
+  Conclusion(const MomentModel& model, torch::Tensor unit, const MomentSlopes* slopes)
       : model_(model),
         events_(model.config().events_for(model.data_events())),
         unit_(unit.clamp(closest_to_end, 1 - closest_to_end)) {
-    take_slopes();
+    take_slopes(slopes);
     simulate(model.config().repetitions == 0 ? 0 : std::max(least, model.config().repetitions));
     while (simulation_share() > small_share && count() <= model.config().most_repetitions / 2)
       simulate(count() * 2 - 1);
@@ -34,7 +34,7 @@ class Conclusion {
 
   void move() {
     for (int round = 1;; ++round) {
-      const torch::Tensor step = step_in_ranges();
+      const torch::Tensor step = this->step();
       const double length = step.dot(slopes_.information.matmul(step)).item<double>();
       unit_ = unit_ + step;
       if (length < settled || round == most_rounds) {
@@ -65,6 +65,8 @@ class Conclusion {
         model_.parameters(), unit_, unit_ - spared.matmul(slopes_.jacobian.t().matmul(mean_)),
         {spared + simulation_covariance() + from_slopes, uncertainty_.open});
     solution.errors_from = "covariance of the moments";
+    if (how == Conclude::moving)
+      take_profile(solution, model_, {unit_, mean_, slopes_, spared, events_});
     solution.score = chi2;
     if (degrees > 0)
       solution.goodness.push_back(
@@ -75,8 +77,8 @@ class Conclusion {
 
   std::int64_t count() const { return all_.size(0); }
 
-  void take_slopes() {
-    slopes_ = slopes_at(model_, unit_, events_);
+  void take_slopes(const MomentSlopes* known = nullptr) {
+    slopes_ = known ? *known : slopes_at(model_, unit_, events_);
     uncertainty_ = uncertainty_of(slopes_.information, none());
   }
 
@@ -116,30 +118,12 @@ class Conclusion {
     return sum_of_squares(scatter) / static_cast<double>(count() * (count() - 1));
   }
 
-  // To the minimum of the parabola; a parameter that would leave its range stays at the end.
-  torch::Tensor step_in_ranges() const {
-    const torch::Tensor pull = slopes_.jacobian.t().matmul(mean_);
-    torch::Tensor step = torch::zeros_like(unit_);
-    torch::Tensor movable = torch::arange(unit_.size(0));
-    while (movable.numel() > 0) {
-      const torch::Tensor information =
-          slopes_.information.index_select(0, movable).index_select(1, movable);
-      const torch::Tensor held = step.index_fill(0, movable, 0);
-      const torch::Tensor left = (pull + slopes_.information.matmul(held)).index_select(0, movable);
-      const torch::Tensor covariance =
-          uncertainty_of(information, torch::zeros({0, movable.numel()}, torch::kFloat64))
-              .covariance;
-      step = held.index_copy(0, movable, -covariance.matmul(left));
-      const torch::Tensor there = unit_ + step;
-      const torch::Tensor outside =
-          torch::maximum(closest_to_end - there, there - (1 - closest_to_end));
-      const std::int64_t worst = outside.argmax().item<std::int64_t>();
-      if (outside[worst].item<double>() < 1e-12) break;
-      step[worst] = there[worst].clamp(closest_to_end, 1 - closest_to_end) - unit_[worst];
-      movable = movable.index({movable != worst});
-    }
-    const double longest = step.abs().max().item<double>();
-    return step * std::min(1.0, longest_move / std::max(longest, 1e-300));
+  torch::Tensor step() const {
+    const torch::Tensor found =
+        step_in_ranges(slopes_.information, slopes_.jacobian.t().matmul(mean_), unit_,
+                       torch::arange(unit_.size(0)));
+    const double longest = found.abs().max().item<double>();
+    return found * std::min(1.0, longest_move / std::max(longest, 1e-300));
   }
 
   void add_doubts(Solution& solution) const {
@@ -174,8 +158,9 @@ class Conclusion {
 
 }  // namespace
 
-Concluded conclude(const MomentModel& model, const torch::Tensor& unit, Conclude how) {
-  Conclusion conclusion(model, unit);
+Concluded conclude(const MomentModel& model, const torch::Tensor& unit, Conclude how,
+                   const MomentSlopes* slopes) {
+  Conclusion conclusion(model, unit, slopes);
   if (how == Conclude::moving) conclusion.move();
   return conclusion.concluded(how);
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include "sagips/optim/moments/moment_model.hpp"
+#include "sagips/optim/moments/moment_slopes.hpp"
 #include "sagips/optim/solver.hpp"
 
 namespace sagips::optim {
@@ -23,7 +24,9 @@ struct Concluded {
 /// Simulations are repeated until their scatter is a quarter of the errors, as far as the config
 /// allows, and enters them; so does the chance in the slopes. Steps end at the ends of the ranges.
 /// What then makes an error doubtful is in `warnings`.
+/// slopes: that the model has at this point, where they are known already
 /// shape: unit [free]
-Concluded conclude(const MomentModel& model, const torch::Tensor& unit, Conclude how);
+Concluded conclude(const MomentModel& model, const torch::Tensor& unit, Conclude how,
+                   const MomentSlopes* slopes = nullptr);
 
 }  // namespace sagips::optim

@@ -16,6 +16,9 @@ constexpr double allowed = 9;       // of chi2, above the best
 constexpr double apart = 9;         // squared distance in errors, and one a parameter more
 constexpr double far_apart = 25;    // before simulations were averaged
 constexpr double fewer_events = 4;  // simulated in the search
+constexpr double barrier = 1;       // of chi2, that separates two minima
+constexpr double lower_in_valley = 0.1;
+constexpr int path_points = 7;  // between them
 
 class Minima {
  public:
@@ -28,7 +31,7 @@ class Minima {
                  static_cast<std::int64_t>(static_cast<double>(cheap_.most_events) / fewer_events));
     const std::int64_t events = model_.config().events_for(model_.data_events());
     chi2_here_ = sum_of_squares(model_.residuals(first.unit.unsqueeze(0), events)[0]);
-    add(std::move(first));
+    add(std::move(first), chi2_here_);
   }
 
   std::vector<Concluded> found() {
@@ -47,6 +50,7 @@ class Minima {
  private:
   struct Known {
     Concluded minimum;
+    double chi2 = 0;  ///< with the numbers of a descent
     int met = 0;
     bool refused = false;  ///< no parabola there
   };
@@ -62,9 +66,16 @@ class Minima {
     return torch::stack(columns, 1).clamp(1e-3, 1 - 1e-3);
   }
 
-  void add(Concluded minimum) {
+  void add(Concluded minimum, double chi2) {
     const bool refused = !minimum.settled && !known_.empty();
-    known_.push_back({std::move(minimum), 1, refused});
+    known_.push_back({std::move(minimum), chi2, 1, refused});
+  }
+
+  void replace(Known& one, const MomentDescent& lower) {
+    Concluded found = conclude(model_, torch::sigmoid(lower.theta()), Conclude::moving);
+    if (!found.settled || found.solution.score > one.minimum.solution.score) return;
+    one.minimum = std::move(found);
+    one.chi2 = lower.chi2();
   }
 
   // The minimum within so many squared errors, which simulations of few events make larger.
@@ -77,6 +88,53 @@ class Minima {
         return &one;
     }
     return nullptr;
+  }
+
+  // The minimum that a path without a barrier leads to: few data leave long valleys, in which a descent
+  // ends anywhere.
+  Known* in_valley_of(const torch::Tensor& unit) {
+    for (Known& one : known_)
+      if (barrier_between(one.minimum.unit, unit) < barrier) return &one;
+    return nullptr;
+  }
+
+  // Of the straight line, then of lines that bend towards smaller chi2: each point that is too high steps
+  // across the line, by less where that was no gain.
+  double barrier_between(const torch::Tensor& from, const torch::Tensor& to) const {
+    constexpr int bends = 25;
+    const std::int64_t events = model_.config().events_for(model_.data_events());
+    const auto chi2_at = [&](const torch::Tensor& point) {
+      return sum_of_squares(model_.residuals(point.unsqueeze(0), events)[0]);
+    };
+    const torch::Tensor line = to - from, along = line / line.norm();
+    const torch::Tensor held = 1e10 * along.unsqueeze(0) * along.unsqueeze(1);
+    const double top = std::max(chi2_at(from), chi2_at(to));
+    double highest = 0;
+    for (int i = 1; i <= path_points; ++i) {
+      torch::Tensor point = from + line * i / (path_points + 1.);
+      double chi2 = chi2_at(point), longest = 0.2;
+      for (int bend = 0; bend < bends && chi2 > top + barrier; ++bend) {
+        const torch::Tensor jacobian = model_.jacobian(point, model_.first_steps(), events);
+        const torch::Tensor residuals = model_.residuals(point.unsqueeze(0), events)[0];
+        const torch::Tensor step =
+            step_in_ranges(jacobian.t().matmul(jacobian) + held, jacobian.t().matmul(residuals),
+                           point, torch::arange(point.size(0)));
+        const double length = step.abs().max().item<double>();
+        double gain = 0;
+        for (longest = std::min(longest, length); longest > length / 1e4 && !(gain > 0);
+             longest /= 4) {
+          const torch::Tensor tried = point + step * (longest / length);
+          gain = chi2 - chi2_at(tried);
+          if (gain > 0) point = tried;
+        }
+        if (!(gain > 1e-3 * (chi2 - top))) break;
+        chi2 -= gain;
+        longest *= 16;
+      }
+      highest = std::max(highest, chi2 - top);
+      if (highest > barrier) break;
+    }
+    return highest;
   }
 
   // One start to its end; false: out of time.
@@ -94,9 +152,14 @@ class Minima {
         return ++one->met, true;
       // with the same random numbers as the best one, a difference of chi2 is mostly no chance
       if (whole.chi2() > chi2_here_ + allowed * (1 + all / many)) return true;
+      if (Known* one = in_valley_of(torch::sigmoid(whole.theta()))) {
+        ++one->met;
+        if (whole.chi2() < one->chi2 - lower_in_valley) replace(*one, whole);
+        return true;
+      }
       Concluded found = conclude(model_, torch::sigmoid(whole.theta()), Conclude::moving);
       if (Known* one = near(found.unit, apart, 1e300)) return ++one->met, true;
-      add(std::move(found));
+      add(std::move(found), whole.chi2());
     } catch (const core::StateError&) {  // no events there: no minimum either
     }
     return true;

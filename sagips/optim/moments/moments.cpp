@@ -57,6 +57,7 @@ struct Enough {
   std::unique_ptr<MomentModel> model;
   bool grew = false;
   std::string hint{};
+  std::optional<MomentSlopes> slopes{};  ///< of the model at the point, unless it grew
 };
 
 // More features hold more of what events tell, up to the likelihood's. Judged by the errors they
@@ -66,7 +67,7 @@ struct Enough {
 Enough with_enough_features(const env::Environment& environment, const SolveContext& context,
                             std::unique_ptr<MomentModel> model, const torch::Tensor& unit) {
   constexpr double worth_it = 1.04, worth_a_word = 1.1;  // ratios of variances: 2 and 5 % of errors
-  constexpr double events_a_feature = 20, most_features = 300;
+  constexpr double events_a_feature = 60, most_features = 300;
   constexpr int most_growth = 4;
   constexpr double same_forms = 0.1;  // of a chi2
   Enough enough{std::move(model)};
@@ -74,7 +75,8 @@ Enough with_enough_features(const env::Environment& environment, const SolveCont
   const bool weigh = enough.model->config().weighting == MomentsConfig::Weighting::model;
   if (enough.model->distance_of_forms(unit, events) > same_forms) return enough;
   if (weigh) enough.model->weigh_at(unit, events);
-  const MomentSlopes first = slopes_at(*enough.model, unit, events);
+  enough.slopes = slopes_at(*enough.model, unit, events);
+  const MomentSlopes first = *enough.slopes;
   torch::Tensor before = variances_left(first.information);
   while (enough.model->config().features.growth < most_growth) {
     MomentsConfig config = enough.model->config();
@@ -101,6 +103,7 @@ Enough with_enough_features(const env::Environment& environment, const SolveCont
     }
     enough.model = std::move(larger);
     enough.grew = true;
+    enough.slopes.reset();
     before = after;
   }
   return enough;
@@ -150,11 +153,13 @@ Solution MomentSolver::solve(const env::Environment& environment,
   };
   weigh();
   std::string hint;
+  std::optional<MomentSlopes> slopes;
   if (in_time) {
     Enough enough =
         with_enough_features(environment, context, std::move(model), torch::sigmoid(best));
     model = std::move(enough.model);
     hint = std::move(enough.hint);
+    slopes = std::move(enough.slopes);
     if (enough.grew) {
       degrees = static_cast<double>(model->size() - free);
       descent = std::make_unique<MomentDescent>(*model, config_, context, began);
@@ -163,7 +168,8 @@ Solution MomentSolver::solve(const env::Environment& environment,
       weigh();
     }
   }
-  Concluded first = conclude(*model, torch::sigmoid(best), Conclude::moving);
+  Concluded first =
+      conclude(*model, torch::sigmoid(best), Conclude::moving, slopes ? &*slopes : nullptr);
   // where nothing describes the data minima say nothing, and there are many
   const bool look = in_time && config_.minima && !context.start &&
                     chi_square_tail(first.solution.score, std::max(degrees, 1.0)) > hopeless;

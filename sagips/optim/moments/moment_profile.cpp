@@ -1,0 +1,97 @@
+#include "sagips/optim/moments/moment_profile.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "sagips/optim/moments/moment_descent.hpp"
+
+namespace sagips::optim {
+
+namespace {
+
+constexpr double like_a_parabola = 0.1;  // of an error
+constexpr int most_steps = 6;            // of the other parameters
+constexpr double worth_a_step = 0.02;    // of chi2
+
+class MomentProfile {
+ public:
+  MomentProfile(const MomentModel& model, const MomentMinimum& minimum)
+      : model_(model),
+        minimum_(minimum),
+        errors_(minimum.covariance.diagonal().clamp_min(0).sqrt()),
+        simulated_(model.residuals(minimum.unit.unsqueeze(0), minimum.events)[0]),
+        least_(sum_of_squares(minimum.residuals)) {}
+
+  const torch::Tensor& errors() const { return errors_; }
+
+  // Moved by an error along the valley of each parameter.
+  std::vector<bool> parabolic() const {
+    const std::int64_t free = errors_.size(0);
+    const torch::Tensor moves = minimum_.covariance / errors_.clamp_min(1e-300).unsqueeze(1);
+    const torch::Tensor wanted = torch::cat({minimum_.unit + moves, minimum_.unit - moves});
+    const torch::Tensor points = wanted.clamp(closest_to_end, 1 - closest_to_end);
+    const torch::Tensor chi2 =
+        (model_.residuals(points, minimum_.events) - simulated_ + minimum_.residuals)
+            .square()
+            .sum(1);
+    const torch::Tensor far = (chi2 - least_).clamp_min(0).sqrt();
+    const torch::Tensor fine =
+        ((far - 1).abs() < like_a_parabola).logical_and((points - wanted).abs().amax(1) < 1e-9);
+    std::vector<bool> all;
+    for (std::int64_t i = 0; i < free; ++i)
+      all.push_back(fine[i].item<bool>() && fine[free + i].item<bool>());
+    return all;
+  }
+
+  double growth(std::int64_t parameter, double value) const {
+    const torch::Tensor valley =
+        minimum_.covariance[parameter] / minimum_.covariance[parameter][parameter];
+    torch::Tensor point = minimum_.unit + valley * (value - minimum_.unit[parameter]);
+    point = point.clamp(closest_to_end, 1 - closest_to_end);
+    point[parameter] = value;
+    torch::Tensor residuals = residuals_at(point), jacobian = minimum_.slopes.jacobian;
+    double chi2 = sum_of_squares(residuals);
+    torch::Tensor others = torch::arange(point.size(0));
+    others = others.index({others != parameter});
+    for (int i = 0; i < most_steps && others.numel() > 0; ++i) {
+      if (i > 0) jacobian = model_.jacobian(point, minimum_.slopes.steps, minimum_.events);
+      torch::Tensor step = step_in_ranges(jacobian.t().matmul(jacobian),
+                                          jacobian.t().matmul(residuals), point, others);
+      double gain = 0;
+      for (int halving = 0; halving < 3 && !(gain > 0); ++halving, step = step / 4) {
+        const torch::Tensor tried = point + step, there = residuals_at(tried);
+        gain = chi2 - sum_of_squares(there);
+        if (gain > 0) {
+          point = tried;
+          residuals = there;
+          chi2 -= gain;
+        }
+      }
+      if (gain < worth_a_step && i > 0) break;
+    }
+    return std::isfinite(chi2) ? chi2 - least_ : std::numeric_limits<double>::quiet_NaN();
+  }
+
+ private:
+  // The mean of all simulations, moved as one of them moves.
+  torch::Tensor residuals_at(const torch::Tensor& point) const {
+    return model_.residuals(point.unsqueeze(0), minimum_.events)[0] - simulated_ +
+           minimum_.residuals;
+  }
+
+  const MomentModel& model_;
+  const MomentMinimum& minimum_;
+  torch::Tensor errors_, simulated_;
+  double least_;
+};
+
+}  // namespace
+
+void take_profile(Estimate& estimate, const MomentModel& model, const MomentMinimum& minimum) {
+  const MomentProfile profile(model, minimum);
+  add_profile(
+      estimate, model.parameters(), minimum.unit, profile.errors(), profile.parabolic(),
+      [&](std::int64_t parameter, double value) { return profile.growth(parameter, value); });
+}
+
+}  // namespace sagips::optim
