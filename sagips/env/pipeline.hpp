@@ -55,8 +55,8 @@ class Pipeline {
   Events infer(torch::Tensor parameters, Noise& noise) const;
 
   /// Plays small batches through both forms: shapes fit, values are finite, the same noise gives
-  /// the same events, weights do not vanish, the gradient reaches every free parameter (where all
-  /// stages have one), products written by hand agree with differences.
+  /// the same events, weights do not vanish, the gradient reaches every free parameter that changes
+  /// events (where all stages have one), products written by hand agree with differences.
   /// throws: ShapeError naming the guilty stage
   PipelineReport check(const ParameterSet& parameters, std::int64_t observables,
                        Reach reach = Reach::every_parameter) const;

@@ -108,20 +108,6 @@ std::string name_of(const ParameterSet& parameters, std::size_t free_index) {
   return parameters.all()[parameters.free()[free_index]].name;
 }
 
-void check_gradient(const std::string& stage, const Events& events, const torch::Tensor& unit,
-                    const ParameterSet& parameters, std::vector<bool>& before) {
-  const std::vector<bool> now = reached(stage, events, unit);
-  for (std::size_t i = 0; i < now.size(); ++i)
-    if (before[i] && !now[i])
-      throw ShapeError(stage, text("cuts the gradient: nothing it returns depends differentiably "
-                                   "on parameter '",
-                                   name_of(parameters, i),
-                                   "' (it could never be learned). Use differentiable operations, "
-                                   "or fix it: parameters.",
-                                   name_of(parameters, i), ".fixed=VALUE"));
-  before = now;
-}
-
 // The first stage chooses what a channel sees of the parameters; none is too few.
 std::vector<bool> reached_by_first(const std::string& stage, const Events& events,
                                    const torch::Tensor& unit) {
@@ -137,17 +123,54 @@ bool same(const std::optional<torch::Tensor>& first, const std::optional<torch::
   return first.has_value() == second.has_value() && (!first || torch::equal(*first, *second));
 }
 
-void check_repeats(const std::string& stage, const Events& first, const Events& second) {
+bool same_events(const Events& first, const Events& second) {
   const bool same_numbers =
       std::equal(first.numbers.begin(), first.numbers.end(), second.numbers.begin(),
                  second.numbers.end(), [](const auto& one, const auto& other) {
                    return one.first == other.first && torch::equal(one.second, other.second);
                  });
-  if (!same(first.values, second.values) || !same(first.weights, second.weights) ||
-      !same(first.mask, second.mask) || !same_numbers)
+  return same_numbers && same(first.values, second.values) && same(first.weights, second.weights) &&
+         same(first.mask, second.mask);
+}
+
+void check_repeats(const std::string& stage, const Events& first, const Events& second) {
+  if (!same_events(first, second))
     throw ShapeError(stage,
                      "gives other events for the same noise (results would depend on the "
                      "schedule). Take random numbers from Noise alone.");
+}
+
+// Whether a free parameter changes no event up to a stage: no gradient is missing there.
+bool changes_nothing(const std::vector<Stage>& stages, std::size_t last,
+                     const ParameterSet& parameters, const torch::Tensor& unit, std::size_t index) {
+  torch::NoGradGuard no_grad;
+  const auto events_at = [&](const torch::Tensor& place) {
+    Noise noise = fresh_noise();
+    Events events;
+    events.values = parameters.physical_from_unit(place);
+    for (std::size_t i = 0; i <= last; ++i) events = stages[i](std::move(events), noise);
+    return events;
+  };
+  torch::Tensor moved = unit.detach().clone();
+  const auto column = static_cast<std::int64_t>(index);
+  moved.select(1, column) = 1 - unit.detach().select(1, column);
+  return same_events(events_at(unit.detach()), events_at(moved));
+}
+
+void check_gradient(const std::vector<Stage>& stages, std::size_t last, const Events& events,
+                    const torch::Tensor& unit, const ParameterSet& parameters,
+                    std::vector<bool>& before) {
+  const std::string& stage = stages[last].name();
+  const std::vector<bool> now = reached(stage, events, unit);
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (before[i] && !now[i] && !changes_nothing(stages, last, parameters, unit, i))
+      throw ShapeError(stage, text("cuts the gradient: nothing it returns depends differentiably "
+                                   "on parameter '",
+                                   name_of(parameters, i),
+                                   "' (it could never be learned). Use differentiable operations, "
+                                   "or fix it: parameters.",
+                                   name_of(parameters, i), ".fixed=VALUE"));
+  before = now;
 }
 
 // A stage's own exception becomes one line that names the stage.
@@ -221,7 +244,7 @@ PipelineReport Pipeline::check(const ParameterSet& parameters, std::int64_t obse
       if (i == 0 && reach == Reach::some_parameter)
         reaches = reached_by_first(stage.name(), events, unit);
       else
-        check_gradient(stage.name(), events, unit, parameters, reaches);
+        check_gradient(stages_, i, events, unit, parameters, reaches);
     }
     if (stage.checks_product()) check_product(stage, input.detached(), noise_before);
     inferred = guarded(stage.name() + " (inference form)", inferred,

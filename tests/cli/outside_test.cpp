@@ -95,6 +95,28 @@ TEST(Outside, ThreeLinesOfYamlTrainAScript) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
 }
 
+TEST(Outside, AParameterThatChangesNothingIsNamedAndTheOtherAnswered) {
+  Scratch scratch;
+  scratch.write(
+      "p.yaml",
+      "parameters: {lifetime: {low: 0.1, high: 5, toy: 2.2}, idle: {low: 0, high: 1, toy: 0.5}}\n"
+      "observables: [t]\npipeline: " +
+          plugin(SAGIPS_PLUGIN_FILE, "stage: decay") + "\n");
+  for (const std::string command : {"train", "solve"}) {
+    const Outcome outcome = scratch.sagips(
+        command + " p.yaml" + (command == "train" ? tiny : " toy.events=2000 run.figures=false"));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("moving along (idle)"), std::string::npos) << outcome.err;
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) {
+      const std::string expected = line.starts_with("idle ")       ? "not fixed"
+                                   : line.starts_with("lifetime ") ? "±"
+                                                                   : "";
+      EXPECT_NE(line.find(expected), std::string::npos) << line;
+    }
+  }
+}
+
 TEST(Outside, AStageBehindABuiltInPipelineTakesItsDensityAway) {
   Scratch scratch;
   ASSERT_EQ(scratch.run(SAGIPS_MAKE_SCRIPTS).exit_code, 0);

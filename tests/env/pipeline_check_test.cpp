@@ -142,7 +142,7 @@ TEST(PipelineCheck, NamesTheStageThatCutsTheGradient) {
 
 TEST(PipelineCheck, NamesTheParameterThatCannotBeLearned) {
   const Pipeline pipeline{guilty([](torch::Tensor p, Noise&) {
-                            return p * doubles({1, 0}).to(p);
+                            return torch::cat({p.narrow(1, 0, 1), p.narrow(1, 1, 1).detach()}, 1);
                           }),
                           Gauss{}};
   EXPECT_BLAMES_GUILTY(message_of<core::ShapeError>([&] { pipeline.check(two(), 1); }),
@@ -152,6 +152,15 @@ TEST(PipelineCheck, NamesTheParameterThatCannotBeLearned) {
   width.name = "width";
   width.fixed = 0.5;
   EXPECT_NO_THROW(pipeline.check(ParameterSet({mean, width}), 1)) << "a fixed one needs none";
+}
+
+// What it is makes no difference to any event: that is an answer, and no gradient is missing.
+TEST(PipelineCheck, LetsAParameterBeThatChangesNothing) {
+  const Pipeline pipeline{guilty([](torch::Tensor p, Noise&) {
+                            return p * doubles({1, 0}).to(p);
+                          }),
+                          Gauss{}};
+  EXPECT_EQ(pipeline.check(two(), 1).reaches, (std::vector<bool>{true, false}));
 }
 
 TEST(PipelineCheck, NamesTheStageWhoseGradientIsNaN) {

@@ -18,7 +18,8 @@ namespace {
 
 std::string fit_table(const record::Results& results) {
   std::vector<std::vector<std::string>> rows;
-  for (const record::ParameterResult& row : results.parameters) {
+  for (record::ParameterResult row : results.parameters) {
+    row.error = row.fit_error;
     const std::string truth = row.truth ? core::significant(*row.truth, 5) : "";
     if (row.fixed) {
       rows.push_back(
@@ -29,16 +30,18 @@ std::string fit_table(const record::Results& results) {
       rows.push_back({row.name, row.unit, truth, "not fixed", "", "", "", ""});
       continue;
     }
-    const bool known = row.truth.has_value();
+    const bool sides = row.error_below && row.error_above;
     rows.push_back({row.name, row.unit, truth, core::significant(*row.fit_value, 6),
-                    core::significant(*row.fit_error, 3), analysis::limit_text(row),
-                    known ? core::fixed((*row.fit_value - *row.truth) / *row.fit_error, 2) : "",
+                    sides ? core::text("+", core::significant(*row.error_above, 3), " -",
+                                       core::significant(*row.error_below, 3))
+                          : core::significant(*row.fit_error, 3),
+                    analysis::limit_text(row), analysis::pull_text(row),
                     row.floor ? core::significant(*row.floor * std::abs(*row.truth), 3) : ""});
   }
   return analysis::plain_table(
              {"parameter", "unit", "true", "fit", "error", "95 %", "pull", "floor"}, rows) +
-         "error: from the inverse Hessian; 95 %: one-sided limit, where an end of the range is "
-         "near; "
+         "error: from the inverse Hessian, or both sides from the profile where -2 ln L is no "
+         "parabola; 95 %: one-sided limit, where an end of the range is near; "
          "pull: (fit - true) / error; floor: Cramer-Rao\n";
 }
 

@@ -257,18 +257,19 @@ std::vector<bool> like_parabolas(const Likelihood& likelihood, const Minimum& mi
   return parabolic;
 }
 
-// Of -2 ln L; the other parameters start from the valley.
+// Of -2 ln L; the other parameters start from the valley, beside `near`, which is moved there.
 double profile_growth(const Likelihood& likelihood, const Minimum& minimum, std::int64_t parameter,
-                      double value, std::int64_t& evaluations) {
+                      double value, torch::Tensor& near, std::int64_t& evaluations) {
   constexpr double edm = 0.005;  // a hundredth of what an interval's end is looked for
   const torch::Tensor valley = minimum.uncertainty.covariance[parameter] /
                                minimum.uncertainty.covariance[parameter][parameter];
-  torch::Tensor unit = minimum.unit + valley * (value - minimum.unit[parameter]);
+  torch::Tensor unit = near + valley * (value - near[parameter]);
   unit = unit.clamp(closest_to_end, 1 - closest_to_end);
   unit[parameter] = value;
   torch::Tensor others = torch::arange(unit.size(0));
   others = others.index({others != parameter});
   const auto found = polish(likelihood, unit, others, edm, evaluations);
+  if (found) near = found->unit;
   return found ? 2 * (found->value - minimum.value) : std::numeric_limits<double>::quiet_NaN();
 }
 
@@ -317,11 +318,17 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
   static_cast<Estimate&>(result) =
       estimate_at(parameters, minimum->unit, minimum->beyond, minimum->uncertainty);
   const torch::Tensor errors = minimum->uncertainty.covariance.diagonal().clamp_min(0).sqrt();
-  add_profile(result, parameters, minimum->unit, errors,
-              like_parabolas(likelihood, *minimum, errors),
-              [&](std::int64_t parameter, double value) {
-                return profile_growth(likelihood, *minimum, parameter, value, result.evaluations);
-              });
+  torch::Tensor near = minimum->unit;
+  std::int64_t latest = -1;
+  add_profile(
+      result, parameters, minimum->unit, errors, like_parabolas(likelihood, *minimum, errors),
+      [&](std::int64_t parameter, double value) {
+        const double here = minimum->unit[parameter].item<double>();
+        const bool other_side = (value - here) * (near[parameter].item<double>() - here) < 0;
+        if (parameter != latest || other_side) near = minimum->unit;
+        latest = parameter;
+        return profile_growth(likelihood, *minimum, parameter, value, near, result.evaluations);
+      });
   return result;
 }
 
