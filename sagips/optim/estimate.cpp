@@ -48,7 +48,7 @@ double reach(const std::function<double(double)>& growth, double at, double dire
              double level) {
   constexpr int tries = 10;
   constexpr double close_enough = 0.01;  // of the square root of the level
-  const double end = (direction > 0 ? 1 - at : at) - closest_to_end;
+  const double end = std::max(0.0, (direction > 0 ? 1 - at : at) - 1.01 * closest_to_end);
   double inside = 0, outside = std::numeric_limits<double>::infinity();
   double distance = std::min(error * std::sqrt(level), end);
   for (int i = 0; i < tries && distance > 0; ++i) {

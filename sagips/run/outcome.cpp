@@ -369,8 +369,8 @@ void warn_of_doubts(const optim::Estimate& estimate, core::Log& log) {
   if (!estimate.open_directions.empty())
     log.warning(
         core::text(optim::describe_open_directions(estimate.open_directions),
-                   ". The others are answered. Fix a parameter, add a data set, features or "
-                   "reference numbers."));
+                   "; the others are answered. Fix a parameter, add a data set or reference "
+                   "numbers, or let features be learned: moments.features.learned=true."));
   for (const std::string& doubt : estimate.warnings) log.warning(doubt + ".");
 }
 

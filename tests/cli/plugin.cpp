@@ -15,6 +15,20 @@ struct Decay {
   }
 };
 
+/// Decays and a background that is flat up to 20, in equal numbers, weighted by the second parameter.
+struct DecayWithBackground {
+  sagips::env::Events operator()(sagips::env::Events parameters, sagips::env::Noise& noise) const {
+    const torch::Tensor lifetime = parameters.values.narrow(1, 0, 1),
+                        fraction = parameters.values.narrow(1, 1, 1);
+    const torch::Tensor background = noise.uniform() < 0.5;
+    const torch::Tensor place = noise.uniform();
+    parameters.values =
+        torch::where(background, 20 * place, -lifetime * torch::log(place)).unsqueeze(2);
+    parameters.weights = torch::where(background, fraction, 1 - fraction);
+    return parameters;
+  }
+};
+
 struct Shift {
   struct Config {
     double by = 1;
@@ -43,6 +57,7 @@ struct Efficiency {
 #endif
 SAGIPS_PLUGIN(stages) {
   stages.add<Decay>("decay", "times of decays");
+  stages.add<DecayWithBackground>("decay_with_background", "times of decays and of background");
   stages.add<Shift>("shift", "moves events");
   stages.add<Efficiency>("efficiency", "weighs events");
 }

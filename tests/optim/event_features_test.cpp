@@ -81,6 +81,30 @@ TEST(EventFeatures, AreLegendrePolynomialsAndTheirProducts) {
     EXPECT_NEAR(found[i], expected[i], 4e-3) << features.names()[i];
 }
 
+TEST(EventFeatures, AskForEachValueOfALabel) {
+  const torch::Tensor labels = torch::tensor({3.0F, -1.0F, 3.0F, 7.0F});
+  const Categories categories = categories_of(category_counts(labels));
+  EXPECT_EQ(categories, (Categories{-1, 3, 7}));
+  EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 2.5F}))).empty()) << "no integer";
+  EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 1.0F}))).empty()) << "one alone";
+  EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 100.0F}))).empty()) << "far away";
+  EXPECT_TRUE(categories_of(category_counts(torch::arange(17))).empty()) << "too many";
+  const torch::Tensor grid = torch::linspace(0, 1, 1001);
+  const EventFeatures features({.degree = 2, .cross_degree = 3},
+                               {ObservableScale(labels, {}), ObservableScale(grid, {})}, {},
+                               {categories, {}});
+  EXPECT_EQ(features.names(),
+            (std::vector<std::string>{"(0=-1)", "(0=3)", "(0=7)", "P1(1)", "P2(1)", "(0=-1) P1(1)",
+                                      "(0=3) P1(1)", "(0=-1) P2(1)", "(0=3) P2(1)"}));
+  std::vector<double> found;
+  features.each(torch::tensor({{3.0F, 0.75F}}),
+                [&](const torch::Tensor& feature) { found.push_back(feature[0].item<double>()); });
+  EXPECT_EQ(std::vector<double>(found.begin(), found.begin() + 3), (std::vector<double>{0, 1, 0}));
+  EXPECT_EQ(found[5], 0);
+  EXPECT_EQ(found[6], found[3]);
+  EXPECT_EQ(found[8], found[4]);
+}
+
 TEST(EventFeatures, GrowByAHalf) {
   EventFeaturesConfig config;
   EXPECT_EQ(config.degree_for(1), 14);

@@ -206,6 +206,71 @@ TEST(Moments, StateTwoSidesWhereChi2IsNoParabola) {
   EXPECT_EQ(many.error_towards(1, 2), many.errors[1]);
 }
 
+/// One of 8 channels a and a number that moves up in some, down in others: shape [samples, events, 2].
+struct Channels {
+  torch::Tensor operator()(torch::Tensor p, env::Noise& noise) const {
+    const torch::Tensor label = torch::floor(8 * noise.uniform().clamp_max(0.999));
+    const torch::Tensor up = torch::tensor({1., 1., -1., 1., -1., -1., 1., -1.}, p.options())
+                                 .index_select(0, label.flatten().to(torch::kInt64))
+                                 .view_as(label);
+    return torch::stack({label, p.select(1, 0).unsqueeze(1) * up + noise.normal()}, 2);
+  }
+};
+
+/// Three numbers in [-1, 1] whose density is 1 + a sin(2 x) sin(2 y) sin(2 z), up to a factor: no two of
+/// them tell a.
+struct Triple {
+  env::Events operator()(env::Events parameters, env::Noise& noise) const {
+    const torch::Tensor a = parameters.values.select(1, 0).unsqueeze(1);
+    const torch::Tensor x = 2 * noise.uniform() - 1, y = 2 * noise.uniform() - 1,
+                        z = 2 * noise.uniform() - 1;
+    parameters.weights = 1 + a * torch::sin(2 * x) * torch::sin(2 * y) * torch::sin(2 * z);
+    parameters.values = torch::stack({x, y, z}, 2);
+    return parameters;
+  }
+};
+
+template <class Stage>
+env::Environment alone(const Stage& stage, double low, double high, double truth,
+                       const std::vector<std::string>& observables) {
+  env::Environment environment;
+  environment.parameters = env::ParameterSet({testing::small_parameter("a", low, high, truth)});
+  const env::Pipeline pipeline{stage};
+  environment.channels.push_back({"events",
+                                  pipeline,
+                                  env::toy_data(pipeline, environment.parameters.truth(), 5'000,
+                                                observables, core::RandomStream(3, "alone")),
+                                  {},
+                                  std::nullopt});
+  return environment;
+}
+
+// Events tell a to 1 / sqrt(N), if it is known which channel each is in.
+TEST(Moments, TakeALabelForOne) {
+  const Solution solution =
+      MomentSolver({}).solve(alone(Channels{}, -1, 1, 0.2, {"channel", "x"}), context());
+  EXPECT_NEAR(solution.errors[0] * std::sqrt(5'000), 1, 0.1);
+  EXPECT_LT(std::abs(solution.values[0] - 0.2), 4 * solution.errors[0]);
+}
+
+// The information of an event is the mean of f^2 / (1 + a f). Products of two observables see nothing of
+// it, a classifier most.
+TEST(Moments, LearnWhatProductsDoNotTell) {
+  const env::Environment environment = alone(Triple{}, -0.9, 0.9, 0.4, {"x", "y", "z"});
+  const torch::Tensor wave = torch::sin((torch::arange(100, torch::kFloat64) + 0.5) / 25 - 2);
+  const torch::Tensor f = wave.view({-1, 1, 1}) * wave.view({-1, 1}) * wave;
+  const double least = 1 / std::sqrt(5'000 * (f.square() / (1 + 0.4 * f)).mean().item<double>());
+  MomentsConfig config;
+  const Solution products = MomentSolver(config).solve(environment, context());
+  EXPECT_TRUE(products.open[0] || products.errors[0] > 3 * least) << products.errors[0] / least;
+  config.features.learned = true;
+  const Solution learned = MomentSolver(config).solve(environment, context());
+  EXPECT_LT(learned.errors[0], 1.15 * least);
+  EXPECT_GT(learned.errors[0], 0.9 * least) << "no better than possible";
+  EXPECT_LT(std::abs(learned.values[0] - 0.4), 4 * learned.errors[0]);
+  EXPECT_GT(learned.goodness[0].p_value, 1e-4);
+}
+
 TEST(Moments, JudgeAPointThatSomebodyElseFound) {
   const env::Environment environment = gauss(20'000, 11);
   const MomentSolver solver({});

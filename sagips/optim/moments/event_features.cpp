@@ -17,6 +17,10 @@ void EventFeaturesConfig::fields(core::FieldList& list) {
            "total degree of products of two observables' polynomials; below 2: none",
            core::Range::between(0, 64));
   list.add(
+      "learned", learned,
+      "beside them a small classifier for each parameter, trained on simulated events on either "
+      "side of the answer: it learns what products of two observables do not tell");
+  list.add(
       "grow", grow,
       "raise an automatic degree by a half, and cross_degree by 2, as long as an error shrinks "
       "by more than 2 %");
@@ -110,23 +114,60 @@ torch::Tensor ObservableScale::operator()(const torch::Tensor& values) const {
   return torch::addcmul(left, place - cell, right - left);
 }
 
+std::vector<double> category_counts(const torch::Tensor& values) {
+  const torch::Tensor places = values.to(torch::kFloat64) - static_cast<double>(lowest_category);
+  const torch::Tensor fits = (places == places.round())
+                                 .logical_and(places >= 0)
+                                 .logical_and(places < static_cast<double>(category_places));
+  const torch::Tensor counts = torch::bincount(
+      torch::where(fits, places, torch::full_like(places, category_places)).to(torch::kInt64), {},
+      category_places + 1);
+  const torch::Tensor dense = counts.to(torch::kFloat64).contiguous();
+  return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
+}
+
+Categories categories_of(const std::vector<double>& counts) {
+  Categories found;
+  if (counts.back() > 0) return found;
+  for (std::size_t i = 0; i + 1 < counts.size(); ++i)
+    if (counts[i] > 0)
+      found.push_back(static_cast<double>(static_cast<std::int64_t>(i) + lowest_category));
+  if (found.size() < 2 || found.size() > most_categories) found.clear();
+  return found;
+}
+
 EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<ObservableScale> scales,
-                             std::vector<env::Feature> added)
-    : config_(config), scales_(std::move(scales)), added_(std::move(added)) {
+                             std::vector<env::Feature> added, std::vector<Categories> categories)
+    : config_(config),
+      scales_(std::move(scales)),
+      categories_(std::move(categories)),
+      added_(std::move(added)) {
   const auto observables = static_cast<std::int64_t>(scales_.size());
+  categories_.resize(scales_.size());
   config_.degree = config.degree_for(observables);
   config_.cross_degree = config.cross_degree_grown();
+  const auto of = [&](std::int64_t i) { return categories_[static_cast<std::size_t>(i)]; };
+  const auto count = [&](std::int64_t i) {
+    return of(i).empty() ? config_.degree : static_cast<std::int64_t>(of(i).size());
+  };
+  const auto name = [&](std::int64_t i, std::int64_t k) {
+    return of(i).empty() ? core::text("P", k, "(", i, ")")
+                         : core::text("(", i, "=", of(i)[static_cast<std::size_t>(k - 1)], ")");
+  };
   for (std::int64_t i = 0; i < observables; ++i)
-    for (std::int64_t k = 1; k <= config_.degree; ++k)
-      names_.push_back(core::text("P", k, "(", i, ")"));
+    for (std::int64_t k = 1; k <= count(i); ++k) names_.push_back(name(i, k));
+  // all labels but one count as of degree 1: that one's products follow from the others'
+  const auto last = [&](std::int64_t i) { return of(i).empty() ? count(i) : count(i) - 1; };
+  const auto degree = [&](std::int64_t i, std::int64_t k) { return of(i).empty() ? k : 1; };
   for (std::int64_t i = 0; i < observables; ++i)
     for (std::int64_t j = i + 1; j < observables; ++j)
       for (std::int64_t total = 2; total <= config_.cross_degree; ++total)
-        for (std::int64_t k = 1; k < total; ++k)
-          if (k <= config_.degree && total - k <= config_.degree) {
-            products_.push_back({i, j, k, total - k});
-            names_.push_back(core::text("P", k, "(", i, ") P", total - k, "(", j, ")"));
-          }
+        for (std::int64_t k = 1; k <= last(i); ++k)
+          for (std::int64_t l = 1; l <= last(j); ++l)
+            if (degree(i, k) + degree(j, l) == total) {
+              products_.push_back({i, j, k, l});
+              names_.push_back(name(i, k) + " " + name(j, l));
+            }
   for (const env::Feature& feature : added_) names_.push_back(feature.name);
 }
 
@@ -136,6 +177,15 @@ void EventFeatures::each(const torch::Tensor& values,
       scales_.size() > 1 ? std::min(config_.cross_degree - 1, config_.degree) : 0;
   std::vector<std::vector<torch::Tensor>> kept(scales_.size());  // polynomials that products need
   for (std::size_t i = 0; i < scales_.size(); ++i) {
+    if (!categories_[i].empty()) {
+      const torch::Tensor x = values.select(-1, static_cast<std::int64_t>(i));
+      for (const double category : categories_[i]) {
+        // 1 at the label, and sloping to its neighbours, so that it can be differentiated
+        kept[i].push_back((1 - (x - category).abs()).clamp_min(0));
+        take(kept[i].back());
+      }
+      continue;
+    }
     const torch::Tensor t =
         scales_[i](values.select(-1, static_cast<std::int64_t>(i)).contiguous());
     torch::Tensor before, now = t;

@@ -14,6 +14,7 @@ struct EventFeaturesConfig {
   std::int64_t degree = 0;        ///< of each observable's Legendre polynomials; 0: automatic
   std::int64_t cross_degree = 3;  ///< total degree of products of two observables' polynomials
   bool grow = true;               ///< automatic degrees, until errors stop shrinking
+  bool learned = false;           ///< a classifier a parameter beside the polynomials
   /// How often degrees were raised by a half, and the degree of products by 2. No key.
   int growth = 0;
   /// 14 for one observable, 6 for several, where `degree` is automatic; then as `growth` says.
@@ -51,12 +52,25 @@ class ObservableScale {
   torch::Tensor table_;            ///< [cells + 1], float32
 };
 
+/// An observable that is a label: its values, integers from `lowest_category` on, at most
+/// `most_categories` of them; empty: it is a number.
+using Categories = std::vector<double>;
+inline constexpr std::int64_t lowest_category = -16, category_places = 64, most_categories = 16;
+
+/// How many events have each integer from `lowest_category` on, and last, how many have none of them.
+/// shape: values [events] -> [category_places + 1]
+std::vector<double> category_counts(const torch::Tensor& values);
+/// From the counts of all ranks.
+Categories categories_of(const std::vector<double>& counts);
+
 /// Numbers computed from events, whose means tell the parameters: Legendre polynomials of each
-/// observable on its scale, products of two observables' polynomials, and what the user adds.
+/// observable on its scale, or for a label whether it has each of its values; products of two
+/// observables' numbers; and what the user adds.
 class EventFeatures {
  public:
+  /// categories: of each observable; none at all: all are numbers
   EventFeatures(const EventFeaturesConfig& config, std::vector<ObservableScale> scales,
-                std::vector<env::Feature> added);
+                std::vector<env::Feature> added, std::vector<Categories> categories = {});
 
   std::int64_t size() const { return static_cast<std::int64_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
@@ -71,6 +85,7 @@ class EventFeatures {
   };
   EventFeaturesConfig config_;
   std::vector<ObservableScale> scales_;
+  std::vector<Categories> categories_;  ///< of each observable
   std::vector<Product> products_;
   std::vector<env::Feature> added_;
   std::vector<std::string> names_;

@@ -84,6 +84,16 @@ std::vector<ObservableScale> MomentModel::scales(const env::Channel& channel) co
   return found;
 }
 
+std::vector<Categories> MomentModel::categories(const env::Channel& channel) const {
+  std::vector<Categories> found;
+  for (std::int64_t i = 0; i < channel.observables(); ++i) {
+    std::vector<double> counts = category_counts(channel.training.values.select(1, i));
+    if (context_.add_up) context_.add_up(counts);
+    found.push_back(categories_of(counts));
+  }
+  return found;
+}
+
 torch::Tensor MomentModel::sums(const Target& target, const torch::Tensor& events,
                                 const torch::Tensor& weights) const {
   std::vector<torch::Tensor> columns = {torch::ones({events.size(0)}, torch::kFloat64)};
@@ -118,8 +128,8 @@ void MomentModel::weigh_at(const torch::Tensor& unit, std::int64_t events) {
 
 MomentModel::Target MomentModel::target(const env::Channel& channel) const {
   Target made;
-  made.features =
-      std::make_unique<EventFeatures>(config_.features, scales(channel), channel.features);
+  made.features = std::make_unique<EventFeatures>(config_.features, scales(channel),
+                                                  channel.features, categories(channel));
   const data::Dataset& data = channel.training;
   const torch::Tensor weights = weights_of(data);
   const torch::Tensor found = sums(made, data.values, weights);

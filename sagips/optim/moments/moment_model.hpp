@@ -70,6 +70,7 @@ class MomentModel {
                      const torch::Tensor& weights) const;
   Target target(const env::Channel& channel) const;
   std::vector<ObservableScale> scales(const env::Channel& channel) const;
+  std::vector<Categories> categories(const env::Channel& channel) const;
   torch::Tensor simulate(const Target& target, const env::Channel& channel,
                          const torch::Tensor& physical, std::int64_t events,
                          std::int64_t repetition, Form form) const;
