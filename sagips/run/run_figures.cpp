@@ -6,6 +6,7 @@
 #include "sagips/analysis/figures/observable.hpp"
 #include "sagips/analysis/figures/over_time.hpp"
 #include "sagips/analysis/figures/parameter_pairs.hpp"
+#include "sagips/analysis/figures/solutions.hpp"
 #include "sagips/analysis/histogram.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/random.hpp"
@@ -218,9 +219,11 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
 }
 
 std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
-                             const env::Environment& environment, const std::vector<double>& values,
+                             const env::Environment& environment, const record::Results& results,
                              const torch::Tensor& covariance, core::Log& log) {
   Drawer draw(folder, log);
+  std::vector<double> values;
+  for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
   const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
   for (std::size_t k = 0; k < plans.size(); ++k) {
     const env::Channel& channel = environment.channels[k];
@@ -233,6 +236,7 @@ std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
   draw_densities(draw, job, environment.parameters,
                  vectors_within_errors(environment.parameters, values, covariance, job.seed()),
                  "values that the errors allow");
+  if (!results.others.empty()) draw(analysis::solutions(results), "solutions");
   return folder.file(record::run_files::figures.name);
 }
 

@@ -21,11 +21,11 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
                              const torch::Tensor& proposals, const train::Evaluator& evaluator,
                              core::Log& log);
 
-/// Each observable of the data against the pipeline at one parameter vector (after a fit), and what
-/// the parameters stand for with the errors' band.
+/// Each observable of the data against the pipeline at the recovered parameters (after a fit), what the
+/// parameters stand for with the errors' band, and where there are several solutions these.
 /// covariance: [free, free], physical; undefined: not known
 std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
-                             const env::Environment& environment, const std::vector<double>& values,
+                             const env::Environment& environment, const record::Results& results,
                              const torch::Tensor& covariance, core::Log& log);
 
 }  // namespace sagips::run

@@ -37,6 +37,8 @@ constexpr std::array known{
           "with its ratio below."},
     Known{"parameter_pairs", "Proposals, pair by pair",
           "How the generator's proposals scatter over noise vectors; dashed: the truth."},
+    Known{"solutions", "Solutions that the data allow",
+          "Separate minima within 9 of the smallest chi2, with their errors; dashed: the truth."},
     Known{"methods_over_time", "Methods against time",
           "How far each method was from the goal as time went on."},
     Known{"ensemble_size", "Residual and spread against the size of the ensemble",

@@ -69,8 +69,7 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   std::string figures;
   if (job.settings.run.figures)
-    figures =
-        run::draw_fit_figures(folder, job, environment, fitted.values, fitted.covariance, log);
+    figures = run::draw_fit_figures(folder, job, environment, results, fitted.covariance, log);
   std::cout << fit_table(results) << '\n'
             << "-ln L = " << core::fixed(fitted.negative_log_likelihood, 3) << " for "
             << core::with_thousands(results.events) << " events\n";

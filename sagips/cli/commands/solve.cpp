@@ -70,8 +70,7 @@ void write(const Job& job, const env::Environment& environment, const record::Re
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   std::string figures;
   if (job.settings.run.figures)
-    figures =
-        run::draw_fit_figures(folder, job, environment, solution.values, solution.covariance, log);
+    figures = run::draw_fit_figures(folder, job, environment, results, solution.covariance, log);
   std::cout << analysis::result_table(results) << '\n';
   if (!results.others.empty()) std::cout << analysis::others_table(results) << '\n';
   if (!results.errors_from.empty()) std::cout << "errors: " << results.errors_from << '\n';

@@ -13,14 +13,27 @@ constexpr double like_a_parabola = 0.1;  // of an error
 constexpr int most_steps = 6;            // of the other parameters
 constexpr double worth_a_step = 0.02;    // of chi2
 
+constexpr std::int64_t simulations = 4;  // whose mean moves
+
+// Of the residuals' space that the parameters move in at a minimum: others hold no information there, but
+// chance would enter chi2 through them. shape: [residuals, fixed directions]
+torch::Tensor tangent_of(const MomentSlopes& slopes) {
+  const auto [values, vectors] = torch::linalg_eigh(slopes.information);
+  const torch::Tensor fixed = (values > 1).nonzero().flatten();
+  const torch::Tensor along = slopes.jacobian.matmul(vectors.index_select(1, fixed));
+  return std::get<0>(torch::linalg_qr(along));
+}
+
 class MomentProfile {
  public:
   MomentProfile(const MomentModel& model, const MomentMinimum& minimum)
       : model_(model),
         minimum_(minimum),
         errors_(minimum.covariance.diagonal().clamp_min(0).sqrt()),
-        simulated_(model.residuals(minimum.unit.unsqueeze(0), minimum.events)[0]),
-        least_(sum_of_squares(minimum.residuals)) {}
+        tangent_(tangent_of(minimum.slopes)),
+        simulated_(simulated(minimum.unit.unsqueeze(0))[0]),
+        here_(minimum.residuals.matmul(tangent_)),
+        least_(sum_of_squares(here_)) {}
 
   const torch::Tensor& errors() const { return errors_; }
 
@@ -30,11 +43,7 @@ class MomentProfile {
     const torch::Tensor moves = minimum_.covariance / errors_.clamp_min(1e-300).unsqueeze(1);
     const torch::Tensor wanted = torch::cat({minimum_.unit + moves, minimum_.unit - moves});
     const torch::Tensor points = wanted.clamp(closest_to_end, 1 - closest_to_end);
-    const torch::Tensor chi2 =
-        (model_.residuals(points, minimum_.events) - simulated_ + minimum_.residuals)
-            .square()
-            .sum(1);
-    const torch::Tensor far = (chi2 - least_).clamp_min(0).sqrt();
+    const torch::Tensor far = (residuals_at(points).square().sum(1) - least_).clamp_min(0).sqrt();
     const torch::Tensor fine =
         ((far - 1).abs() < like_a_parabola).logical_and((points - wanted).abs().amax(1) < 1e-9);
     std::vector<bool> all;
@@ -49,17 +58,19 @@ class MomentProfile {
     torch::Tensor point = minimum_.unit + valley * (value - minimum_.unit[parameter]);
     point = point.clamp(closest_to_end, 1 - closest_to_end);
     point[parameter] = value;
-    torch::Tensor residuals = residuals_at(point), jacobian = minimum_.slopes.jacobian;
+    torch::Tensor residuals = residuals_at(point.unsqueeze(0))[0],
+                  jacobian = minimum_.slopes.jacobian;
     double chi2 = sum_of_squares(residuals);
     torch::Tensor others = torch::arange(point.size(0));
     others = others.index({others != parameter});
     for (int i = 0; i < most_steps && others.numel() > 0; ++i) {
       if (i > 0) jacobian = model_.jacobian(point, minimum_.slopes.steps, minimum_.events);
-      torch::Tensor step = step_in_ranges(jacobian.t().matmul(jacobian),
-                                          jacobian.t().matmul(residuals), point, others);
+      const torch::Tensor slopes = tangent_.t().matmul(jacobian);
+      torch::Tensor step =
+          step_in_ranges(slopes.t().matmul(slopes), slopes.t().matmul(residuals), point, others);
       double gain = 0;
       for (int halving = 0; halving < 3 && !(gain > 0); ++halving, step = step / 4) {
-        const torch::Tensor tried = point + step, there = residuals_at(tried);
+        const torch::Tensor tried = point + step, there = residuals_at(tried.unsqueeze(0))[0];
         gain = chi2 - sum_of_squares(there);
         if (gain > 0) {
           point = tried;
@@ -73,15 +84,24 @@ class MomentProfile {
   }
 
  private:
-  // The mean of all simulations, moved as one of them moves.
-  torch::Tensor residuals_at(const torch::Tensor& point) const {
-    return model_.residuals(point.unsqueeze(0), minimum_.events)[0] - simulated_ +
-           minimum_.residuals;
+  // shape: [points, free] -> [points, fixed directions]
+  torch::Tensor simulated(const torch::Tensor& points) const {
+    torch::Tensor sum;
+    for (std::int64_t i = 0; i < simulations; ++i) {
+      const torch::Tensor found = model_.residuals(points, minimum_.events, i).matmul(tangent_);
+      sum = i == 0 ? found : sum + found;
+    }
+    return sum / static_cast<double>(simulations);
+  }
+
+  // The mean of all simulations, moved as some of them move.
+  torch::Tensor residuals_at(const torch::Tensor& points) const {
+    return simulated(points) - simulated_ + here_;
   }
 
   const MomentModel& model_;
   const MomentMinimum& minimum_;
-  torch::Tensor errors_, simulated_;
+  torch::Tensor errors_, tangent_, simulated_, here_;
   double least_;
 };
 
