@@ -81,9 +81,9 @@ TEST(EventFeatures, AreLegendrePolynomialsAndTheirProducts) {
     EXPECT_NEAR(found[i], expected[i], 4e-3) << features.names()[i];
 }
 
-TEST(EventFeatures, AskForEachValueOfALabel) {
-  const torch::Tensor labels = torch::tensor({3.0F, -1.0F, 3.0F, 7.0F});
-  const Categories categories = categories_of(category_counts(labels));
+TEST(EventFeatures, AskForEachCategory) {
+  const torch::Tensor values = torch::tensor({3.0F, -1.0F, 3.0F, 7.0F});
+  const Categories categories = categories_of(category_counts(values));
   EXPECT_EQ(categories, (Categories{-1, 3, 7}));
   EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 2.5F}))).empty()) << "no integer";
   EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 1.0F}))).empty()) << "one alone";
@@ -91,7 +91,7 @@ TEST(EventFeatures, AskForEachValueOfALabel) {
   EXPECT_TRUE(categories_of(category_counts(torch::arange(17))).empty()) << "too many";
   const torch::Tensor grid = torch::linspace(0, 1, 1001);
   const EventFeatures features({.degree = 2, .cross_degree = 3},
-                               {ObservableScale(labels, {}), ObservableScale(grid, {})}, {},
+                               {ObservableScale(values, {}), ObservableScale(grid, {})}, {},
                                {categories, {}});
   EXPECT_EQ(features.names(),
             (std::vector<std::string>{"(0=-1)", "(0=3)", "(0=7)", "P1(1)", "P2(1)", "(0=-1) P1(1)",

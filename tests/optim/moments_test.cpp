@@ -261,7 +261,7 @@ struct Triple {
 };
 
 // Events tell a to 1 / sqrt(N), if it is known which channel each is in.
-TEST(Moments, TakeALabelForOne) {
+TEST(Moments, TakeACategoryForOne) {
   const Solution solution =
       MomentSolver({}).solve(alone(Channels{}, -1, 1, 0.2, {"channel", "x"}, 5'000), context());
   EXPECT_NEAR(solution.errors[0] * std::sqrt(5'000), 1, 0.1);

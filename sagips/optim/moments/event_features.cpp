@@ -156,7 +156,7 @@ EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<Obse
   };
   for (std::int64_t i = 0; i < observables; ++i)
     for (std::int64_t k = 1; k <= count(i); ++k) names_.push_back(name(i, k));
-  // all labels but one count as of degree 1: that one's products follow from the others'
+  // all categories but one count as of degree 1: that one's products follow from the others'
   const auto last = [&](std::int64_t i) { return of(i).empty() ? count(i) : count(i) - 1; };
   const auto degree = [&](std::int64_t i, std::int64_t k) { return of(i).empty() ? k : 1; };
   for (std::int64_t i = 0; i < observables; ++i)
@@ -180,7 +180,7 @@ void EventFeatures::each(const torch::Tensor& values,
     if (!categories_[i].empty()) {
       const torch::Tensor x = values.select(-1, static_cast<std::int64_t>(i));
       for (const double category : categories_[i]) {
-        // 1 at the label, and sloping to its neighbours, so that it can be differentiated
+        // 1 at the category, and sloping to its neighbours, so that it can be differentiated
         kept[i].push_back((1 - (x - category).abs()).clamp_min(0));
         take(kept[i].back());
       }

@@ -52,7 +52,7 @@ class ObservableScale {
   torch::Tensor table_;            ///< [cells + 1], float32
 };
 
-/// An observable that is a label: its values, integers from `lowest_category` on, at most
+/// The values of a categorical observable, whose numbers are names and no sizes: integers from `lowest_category` on, at most
 /// `most_categories` of them; empty: it is a number.
 using Categories = std::vector<double>;
 inline constexpr std::int64_t lowest_category = -16, category_places = 64, most_categories = 16;
@@ -64,7 +64,7 @@ std::vector<double> category_counts(const torch::Tensor& values);
 Categories categories_of(const std::vector<double>& counts);
 
 /// Numbers computed from events, whose means tell the parameters: Legendre polynomials of each
-/// observable on its scale, or for a label whether it has each of its values; products of two
+/// observable on its scale, or for a categorical one whether it has each of its values; products of two
 /// observables' numbers; and what the user adds.
 class EventFeatures {
  public:

@@ -12,7 +12,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/moments/conclusion.hpp"
-#include "sagips/optim/moments/learned_scores.hpp"
+#include "sagips/optim/moments/learned_features.hpp"
 #include "sagips/optim/moments/moment_descent.hpp"
 #include "sagips/optim/moments/moment_minima.hpp"
 #include "sagips/optim/moments/moment_slopes.hpp"
@@ -155,7 +155,7 @@ Solution MomentSolver::solve(const env::Environment& environment,
   weigh();
   std::string hint;
   std::optional<MomentSlopes> slopes;
-  std::optional<env::Environment> with_scores;
+  std::optional<env::Environment> with_learned;
   const auto descend_again = [&] {
     degrees = static_cast<double>(model->size() - free);
     descent = std::make_unique<MomentDescent>(*model, config_, context, began);
@@ -167,12 +167,12 @@ Solution MomentSolver::solve(const env::Environment& environment,
     const torch::Tensor unit = torch::sigmoid(best);
     const std::int64_t events = config_.events_for(model->data_events());
     const torch::Tensor errors = variances_left(slopes_at(*model, unit, events).information).sqrt();
-    with_scores = with_learned_scores(environment, unit, errors, context);
-    model = std::make_unique<MomentModel>(*with_scores, config_, context);
+    with_learned = with_learned_features(environment, unit, errors, context);
+    model = std::make_unique<MomentModel>(*with_learned, config_, context);
     descend_again();
   }
   if (in_time) {
-    Enough enough = with_enough_features(with_scores ? *with_scores : environment, context,
+    Enough enough = with_enough_features(with_learned ? *with_learned : environment, context,
                                          std::move(model), torch::sigmoid(best));
     model = std::move(enough.model);
     hint = std::move(enough.hint);

@@ -1,4 +1,4 @@
-#include "sagips/optim/moments/learned_scores.hpp"
+#include "sagips/optim/moments/learned_features.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -25,8 +25,9 @@ env::EventRows simulated(const env::Pipeline& pipeline, const env::ParameterSet&
 
 }  // namespace
 
-env::Environment with_learned_scores(const env::Environment& environment, const torch::Tensor& unit,
-                                     const torch::Tensor& errors, const SolveContext& context) {
+env::Environment with_learned_features(const env::Environment& environment,
+                                       const torch::Tensor& unit, const torch::Tensor& errors,
+                                       const SolveContext& context) {
   const env::ParameterSet& parameters = environment.parameters;
   const torch::Tensor distances =
       (distance_in_errors * errors).clamp(shortest_distance, longest_distance);
@@ -38,13 +39,14 @@ env::Environment with_learned_scores(const env::Environment& environment, const 
       const auto rows = [&](double sign, const std::string& side) {
         torch::Tensor there = unit.clone();
         there[i] = (unit[i] + sign * distances[i]).clamp(closest_to_end, 1 - closest_to_end);
-        return simulated(channel.pipeline, parameters, there,
-                         {context.seed, core::text("score ", side, " ", name, " ", channel.name)});
+        return simulated(
+            channel.pipeline, parameters, there,
+            {context.seed, core::text("learned ", side, " ", name, " ", channel.name)});
       };
       const auto classifier = std::make_shared<env::EventClassifier>(
           env::EventClassifier::Config{}, rows(1, "above"), rows(-1, "below"),
-          core::RandomStream(context.seed, core::text("score ", name, " ", channel.name)));
-      channel.features.push_back({"score of " + name, [classifier](const torch::Tensor& events) {
+          core::RandomStream(context.seed, core::text("learned ", name, " ", channel.name)));
+      channel.features.push_back({"learned for " + name, [classifier](const torch::Tensor& events) {
                                     return classifier->logits(events);
                                   }});
     }
