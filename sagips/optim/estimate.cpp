@@ -196,9 +196,18 @@ void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const 
   }
 }
 
+torch::Tensor held_by_no_end(const torch::Tensor& unit, const torch::Tensor& slope,
+                             const torch::Tensor& movable) {
+  constexpr double at_end = 1.5 * closest_to_end;
+  const torch::Tensor held =
+      (unit < at_end).logical_and(slope > 0).logical_or((unit > 1 - at_end).logical_and(slope < 0));
+  return movable.index({held.index_select(0, movable).logical_not()});
+}
+
 torch::Tensor step_in_ranges(const torch::Tensor& information, const torch::Tensor& slope,
                              const torch::Tensor& unit, torch::Tensor movable) {
   torch::Tensor step = torch::zeros_like(unit);
+  movable = held_by_no_end(unit, slope, movable);
   while (movable.numel() > 0) {
     const torch::Tensor held = step.index_fill(0, movable, 0);
     const torch::Tensor left = (slope + information.matmul(held)).index_select(0, movable);

@@ -67,6 +67,12 @@ void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const 
                  const torch::Tensor& errors, const std::vector<bool>& parabolic,
                  const ProfileGrowth& growth);
 
+/// Of these coordinates the numbers of those that no end holds: at an end where the slope leads out of
+/// the range a coordinate stays, or a long step along a valley would let others be held in its place.
+/// source: Bertsekas, SIAM J. Control Optim. 20 (1982) 221
+torch::Tensor held_by_no_end(const torch::Tensor& unit, const torch::Tensor& slope,
+                             const torch::Tensor& movable);
+
 /// The step to the minimum of a parabola within the ranges: a coordinate that would leave them stays at
 /// the end, and only those that `movable` names move.
 /// shapes: information [free, free]; slope (its half gradient), unit [free]; movable: numbers

@@ -167,6 +167,15 @@ TEST(MomentsOfProxy1d, AnswerNearTheEndsOfTheRanges) {
   EXPECT_GE(within, 15);
 }
 
+// b_d sits at its end, and along the valley N_d would leave its range far behind it.
+TEST(FitOfProxy1d, SettlesAtAnEndBesideALongValley) {
+  at::set_num_threads(1);
+  const env::Environment environment = Toys(proxy1d_workload(), 1'000).environment(59);
+  optim::FitResult fit;
+  ASSERT_NO_THROW(fit = optim::fit_maximum_likelihood(environment, {}, 59));
+  EXPECT_EQ(fit.starts, 1);
+}
+
 TEST(MomentsOfResonance, AreTheFit) {
   at::set_num_threads(1);
   const Toys toys(resonance_workload(), 10'000);

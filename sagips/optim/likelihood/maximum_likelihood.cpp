@@ -152,8 +152,8 @@ struct NewtonStep {
 // A coordinate that would leave its range is held at the end, the others step again.
 NewtonStep step_at(const NewtonPoint& at, const torch::Tensor& unit, const torch::Tensor& movable) {
   constexpr double range_curvature = 1;  // of an error of one range
-  NewtonStep step{torch::zeros_like(unit), movable};
-  while (true) {
+  NewtonStep step{torch::zeros_like(unit), held_by_no_end(unit, at.slope, movable)};
+  while (step.movable.numel() > 0) {
     const torch::Tensor held = step.move.index_fill(0, step.movable, 0);
     const torch::Tensor jacobian = at.point.jacobian.index_select(1, step.movable);
     const torch::Tensor hessian =
@@ -182,11 +182,9 @@ NewtonStep step_at(const NewtonPoint& at, const torch::Tensor& unit, const torch
                           (there.clamp(closest_to_end, 1 - closest_to_end) - unit)
                               .index_select(0, worst.unsqueeze(0)));
     step.movable = step.movable.index({step.movable != worst});
-    if (step.movable.numel() == 0) {
-      step.distance = step.least_curvature = 0;
-      return step;
-    }
   }
+  step.distance = step.least_curvature = 0;
+  return step;
 }
 
 // What is left uncertain there. At an end the parabola may be flat or bent downwards while the slope
