@@ -12,6 +12,7 @@ namespace {
 constexpr double range_error = 1;      // on the unit scale: an error of all that was allowed
 constexpr double part_of_open = 0.01;  // of a parameter's square in open directions
 constexpr double close_to_end = 2;     // errors
+constexpr double least_side = 0.5;     // of an error
 constexpr double one_sided = 2.706;    // 1.645^2: 95 % of a normal distribution lie below 1.645
 
 // Of the free parameters. shape: [free]
@@ -179,7 +180,7 @@ void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const 
              reach([&](double value) { return growth(place, value); }, at, direction, error, level);
     };
     const auto inside = [&](double distance, double room) {
-      return std::min(distance, room) * range;
+      return std::min(std::max(distance, least_side * wider * error), room) * range;
     };
     estimate.asymmetric[index] = {inside(side(-1, 1), at), inside(side(1, 1), 1 - at)};
     if (estimate.upper_limits[index]) {

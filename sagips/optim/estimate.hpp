@@ -61,7 +61,9 @@ using ProfileGrowth = std::function<double(std::int64_t parameter, double value)
 
 /// Puts the intervals and limits of a profile into an estimate, for free parameters that are not
 /// `parabolic`. errors: of the parabola, on the unit scale; a stated error that is larger (by the chance
-/// of a simulation) makes intervals and limits wider by the same factor.
+/// of a simulation) makes intervals and limits wider by the same factor. A corner of the ranges cuts a
+/// side to nearly nothing where another parameter is at its end; a side is at least half the error, and ends
+/// at the end of its own range.
 /// shapes: unit, errors [free]
 void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const torch::Tensor& unit,
                  const torch::Tensor& errors, const std::vector<bool>& parabolic,

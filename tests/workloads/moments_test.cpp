@@ -176,6 +176,13 @@ TEST(FitOfProxy1d, SettlesAtAnEndBesideALongValley) {
   EXPECT_EQ(fit.starts, 1);
 }
 
+// 200 events leave a valley so flat that Newton steps go on for long.
+TEST(FitOfProxy1d, SettlesInAFlatValley) {
+  at::set_num_threads(1);
+  const env::Environment environment = Toys(proxy1d_workload(), 200).environment(30);
+  ASSERT_NO_THROW(optim::fit_maximum_likelihood(environment, {}, 30));
+}
+
 TEST(MomentsOfResonance, AreTheFit) {
   at::set_num_threads(1);
   const Toys toys(resonance_workload(), 10'000);

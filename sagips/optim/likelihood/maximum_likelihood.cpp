@@ -29,7 +29,7 @@ constexpr double prior_width = 1.5;  // of the logit, while not all data count
 constexpr double first_level = 100;  // events that the data count as
 constexpr double level_growth = 4;
 constexpr double largest_logit = 12;  // beyond it a parameter sits at an end of its range
-constexpr int newton_steps = 30;
+constexpr int newton_steps = 100;     // a flat valley of few events takes some 50
 
 torch::Tensor tensor_of(const std::vector<double>& values) {
   return torch::tensor(values, torch::kFloat64);
