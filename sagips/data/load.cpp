@@ -123,7 +123,8 @@ torch::Tensor weights_of(const Table& table, const NeededColumn& column,
           text("the weight in column '", column.name, "' is negative (",
                core::round_trip(source[event]), "), so it is no probability. Remove that row."));
     *place = single_precision(source[event], table, event, column.name);
-    any = any || *place++ > 0.0F;
+    any = any || *place > 0.0F;
+    ++place;
   }
   if (!any)
     throw DataError(table.file, text("all weights in column '", column.name,

@@ -53,6 +53,14 @@ TEST_F(LoadDataset, ReadsWeightsOfTheEventsThatAreKept) {
   EXPECT_EQ(numbers(*dataset.weights), (std::vector<float>{0, 2.5}));
 }
 
+// Two rows are too few to see a weight in another's place.
+TEST_F(LoadDataset, GivesEachEventItsOwnWeight) {
+  DatasetConfig config = config_of(make("M,w\n1,0.5\n2,0\n3,2\n4,3\n5,4\n"), {"M"});
+  config.weight_column = "w";
+  const Dataset dataset = load_dataset(config, {});
+  EXPECT_EQ(numbers(*dataset.weights), (std::vector<float>{0.5, 0, 2, 3, 4}));
+}
+
 TEST_F(LoadDataset, RefusesNegativeAndVanishingWeights) {
   DatasetConfig config = config_of(make("M,w\n1,1\n2,-0.5\n"), {"M"});
   config.weight_column = "w";
