@@ -67,9 +67,6 @@ std::string mark(const ParameterResult& row) {
   return core::join(all, ", ");
 }
 
-std::string name_cell(const ParameterResult& row) {
-  return row.unit.empty() ? row.name : core::text(row.name, " [", row.unit, "]");
-}
 std::string truth_cell(const ParameterResult& row) {
   return row.truth ? value_text(*row.truth) : "";
 }
@@ -97,7 +94,7 @@ struct Column {
 /// The columns that at least one row fills.
 std::vector<Column> filled_columns(const std::vector<ParameterResult>& rows) {
   std::vector<Column> columns{
-      {"parameter", name_cell},
+      {"parameter", name_text},
       {"true", truth_cell},
       {"recovered", recovered_text},
       {"95 %", limit_text, "95 %", "one-sided limit, where an end of the range is near"},
@@ -148,6 +145,10 @@ std::string percent(const std::optional<double>& share) {
   return share ? core::fixed(100 * *share, 1) + " %" : "";
 }
 
+std::string name_text(const ParameterResult& row) {
+  return row.unit.empty() ? row.name : core::text(row.name, " [", row.unit, "]");
+}
+
 std::string recovered_text(const ParameterResult& row) {
   if (row.open) return "not fixed";
   if (row.error_below && row.error_above && std::max(*row.error_below, *row.error_above) > 0)
@@ -189,7 +190,7 @@ Rows others_rows(const record::Results& results) {
   Rows rows = {{"other solutions"}};
   for (std::size_t k = 0; k < results.others.size(); ++k) rows[0].push_back(core::text(k + 2));
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
-    rows.push_back({name_cell(results.parameters[i])});
+    rows.push_back({name_text(results.parameters[i])});
     for (const record::OtherSolution& other : results.others)
       rows.back().push_back(results.parameters[i].fixed
                                 ? value_text(other.values[i])

@@ -15,6 +15,8 @@ std::size_t display_width(std::string_view text);
 /// "3.7 %"; empty when there is none.
 std::string percent(const std::optional<double>& share);
 
+/// "width [GeV]"; the name alone where there is no unit.
+std::string name_text(const record::ParameterResult& row);
 /// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012";
 /// without an error five digits.
 std::string recovered_text(const record::ParameterResult& row);

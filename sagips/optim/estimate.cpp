@@ -164,6 +164,31 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
   return estimate;
 }
 
+torch::Tensor in_valley(const torch::Tensor& from, const torch::Tensor& covariance,
+                        std::int64_t parameter, double value) {
+  const torch::Tensor valley = covariance[parameter] / covariance[parameter][parameter];
+  torch::Tensor point = from + valley * (value - from[parameter]);
+  point = point.clamp(closest_to_end, 1 - closest_to_end);
+  point[parameter] = value;
+  return point;
+}
+
+std::vector<bool> like_parabolas(const torch::Tensor& unit, const torch::Tensor& covariance,
+                                 const std::function<torch::Tensor(const torch::Tensor&)>& growth) {
+  constexpr double close = 0.1;  // of an error
+  const std::int64_t free = unit.size(0);
+  const torch::Tensor errors = covariance.diagonal().clamp_min(1e-300).sqrt();
+  const torch::Tensor moves = covariance / errors.unsqueeze(1);
+  const torch::Tensor wanted = torch::cat({unit + moves, unit - moves});
+  const torch::Tensor points = wanted.clamp(closest_to_end, 1 - closest_to_end);
+  const torch::Tensor fine = ((growth(points).clamp_min(0).sqrt() - 1).abs() < close)
+                                 .logical_and((points - wanted).abs().amax(1) < 1e-9);
+  std::vector<bool> all;
+  for (std::int64_t i = 0; i < free; ++i)
+    all.push_back(fine[i].item<bool>() && fine[free + i].item<bool>());
+  return all;
+}
+
 void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const torch::Tensor& unit,
                  const torch::Tensor& errors, const std::vector<bool>& parabolic,
                  const ProfileGrowth& growth) {

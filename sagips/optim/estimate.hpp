@@ -59,6 +59,17 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
 /// unit scale and the others follow, within their ranges; NaN where nothing is found.
 using ProfileGrowth = std::function<double(std::int64_t parameter, double value)>;
 
+/// Where a parameter has a value and the others follow along a minimum's valley, within the ranges.
+/// shapes: from [free], unit scale; covariance [free, free] -> [free]
+torch::Tensor in_valley(const torch::Tensor& from, const torch::Tensor& covariance,
+                        std::int64_t parameter, double value);
+
+/// Whether chi2, or -2 ln L, is a parabola along each parameter's valley: an error away on either side, and
+/// within the ranges, its root has grown by 1 within a tenth.
+/// growth: [points, free] -> [points]
+std::vector<bool> like_parabolas(const torch::Tensor& unit, const torch::Tensor& covariance,
+                                 const std::function<torch::Tensor(const torch::Tensor&)>& growth);
+
 /// Puts the intervals and limits of a profile into an estimate, for free parameters that are not
 /// `parabolic`. errors: of the parabola, on the unit scale; a stated error that is larger (by the chance
 /// of a simulation) makes intervals and limits wider by the same factor. A corner of the ranges cuts a

@@ -88,20 +88,20 @@ class OutsideExamples(unittest.TestCase):
                 folder.run(MAKE_SCRIPTS)  # now the script of the tests
             self.assertEqual(numbers[0], numbers[1])
 
-    def test_numpy_process_that_chooses_is_solved(self):
+    def numpy_example(self, example):
         python = python_with("numpy")
         if python is None:
             self.skipTest("no Python with NumPy here (Debian: python3-numpy)")
-        with Folder("process_choice", python) as folder:
+        return Folder(example, python)
+
+    def test_numpy_process_that_chooses_is_solved(self):
+        with self.numpy_example("process_choice") as folder:
             done = folder.run("./test.sh")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertNotIn("may be off", done.stderr)
 
     def test_numpy_process_checks_its_product_and_trains(self):
-        python = python_with("numpy")
-        if python is None:
-            self.skipTest("no Python with NumPy here (Debian: python3-numpy)")
-        with Folder("process_stage", python) as folder:
+        with self.numpy_example("process_stage") as folder:
             done = folder.run("./test.sh")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             source = folder.path / "my_stage.py"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sagips/analysis/figures/time_axis.hpp"
+#include "sagips/analysis/table.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::analysis {
@@ -26,8 +27,7 @@ Figure solutions(const record::Results& results) {
     add(row.recovered, row.error_below.value_or(error), row.error_above.value_or(error));
     for (const record::OtherSolution& other : results.others)
       add(other.values[i], other.errors[i], other.errors[i]);
-    Panel panel{.x = numbers,
-                .y = {.label = row.unit.empty() ? row.name : row.name + " [" + row.unit + "]"}};
+    Panel panel{.x = numbers, .y = {.label = name_text(row)}};
     if (row.truth)
       panel.series.push_back(
           dashed_line("true", Colour::grey, {-0.5, right}, {*row.truth, *row.truth}));

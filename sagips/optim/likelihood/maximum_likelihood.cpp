@@ -230,40 +230,24 @@ std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor unit,
   return std::nullopt;
 }
 
-// An error along the valley of each parameter the Lagrangian has grown as a parabola, whose constraints
-// hold to first order.
-std::vector<bool> like_parabolas(const Likelihood& likelihood, const Minimum& minimum,
-                                 const torch::Tensor& errors) {
-  constexpr double close = 0.1;  // of an error
-  const std::int64_t free = errors.size(0);
-  const NewtonPoint at(likelihood, minimum.unit, torch::arange(free));
-  std::vector<bool> parabolic(static_cast<std::size_t>(free), true);
-  for (std::int64_t i = 0; i < free; ++i) {
-    for (const double sign : {-1.0, 1.0}) {
-      const torch::Tensor wanted =
-          minimum.unit + sign * minimum.uncertainty.covariance[i] / errors[i].clamp_min(1e-300);
-      const torch::Tensor point = wanted.clamp(closest_to_end, 1 - closest_to_end);
-      const Likelihood::Point there = likelihood.at(point);
-      double growth = there.value - minimum.value;
-      if (likelihood.constraints() > 0)
-        growth += at.multipliers.dot(there.constraints).item<double>();
-      if (!(std::abs(std::sqrt(std::max(0.0, 2 * growth)) - 1) < close) ||
-          (point - wanted).abs().max().item<double>() > 1e-9)
-        parabolic[static_cast<std::size_t>(i)] = false;
-    }
+// Of -2 times the Lagrangian, whose constraints hold to first order in a valley.
+torch::Tensor lagrangian_growth(const Likelihood& likelihood, const Minimum& minimum,
+                                const torch::Tensor& multipliers, const torch::Tensor& points) {
+  std::vector<double> growth;
+  for (std::int64_t i = 0; i < points.size(0); ++i) {
+    const Likelihood::Point there = likelihood.at(points[i]);
+    growth.push_back(2 * (there.value - minimum.value));
+    if (likelihood.constraints() > 0)
+      growth.back() += 2 * multipliers.dot(there.constraints).item<double>();
   }
-  return parabolic;
+  return tensor_of(growth);
 }
 
 // Of -2 ln L; the other parameters start from the valley, beside `near`, which is moved there.
 double profile_growth(const Likelihood& likelihood, const Minimum& minimum, std::int64_t parameter,
                       double value, torch::Tensor& near, std::int64_t& evaluations) {
   constexpr double edm = 0.005;  // a hundredth of what an interval's end is looked for
-  const torch::Tensor valley = minimum.uncertainty.covariance[parameter] /
-                               minimum.uncertainty.covariance[parameter][parameter];
-  torch::Tensor unit = near + valley * (value - near[parameter]);
-  unit = unit.clamp(closest_to_end, 1 - closest_to_end);
-  unit[parameter] = value;
+  const torch::Tensor unit = in_valley(near, minimum.uncertainty.covariance, parameter, value);
   torch::Tensor others = torch::arange(unit.size(0));
   others = others.index({others != parameter});
   const auto found = polish(likelihood, unit, others, edm, evaluations);
@@ -315,11 +299,16 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
   result.edm = minimum->edm;
   static_cast<Estimate&>(result) =
       estimate_at(parameters, minimum->unit, minimum->beyond, minimum->uncertainty);
-  const torch::Tensor errors = minimum->uncertainty.covariance.diagonal().clamp_min(0).sqrt();
+  const torch::Tensor& covariance = minimum->uncertainty.covariance;
+  const NewtonPoint at(likelihood, minimum->unit, torch::arange(parameters.free_size()));
   torch::Tensor near = minimum->unit;
   std::int64_t latest = -1;
   add_profile(
-      result, parameters, minimum->unit, errors, like_parabolas(likelihood, *minimum, errors),
+      result, parameters, minimum->unit, covariance.diagonal().clamp_min(0).sqrt(),
+      like_parabolas(minimum->unit, covariance,
+                     [&](const torch::Tensor& points) {
+                       return lagrangian_growth(likelihood, *minimum, at.multipliers, points);
+                     }),
       [&](std::int64_t parameter, double value) {
         const double here = minimum->unit[parameter].item<double>();
         const bool other_side = (value - here) * (near[parameter].item<double>() - here) < 0;

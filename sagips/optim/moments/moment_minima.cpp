@@ -103,19 +103,20 @@ class Minima {
   double barrier_between(const torch::Tensor& from, const torch::Tensor& to) const {
     constexpr int bends = 25;
     const std::int64_t events = model_.config().events_for(model_.data_events());
-    const auto chi2_at = [&](const torch::Tensor& point) {
-      return sum_of_squares(model_.residuals(point.unsqueeze(0), events)[0]);
+    const auto residuals_at = [&](const torch::Tensor& point) {
+      return model_.residuals(point.unsqueeze(0), events)[0];
     };
     const torch::Tensor line = to - from, along = line / line.norm();
     const torch::Tensor held = 1e10 * along.unsqueeze(0) * along.unsqueeze(1);
-    const double top = std::max(chi2_at(from), chi2_at(to));
+    const double top =
+        std::max(sum_of_squares(residuals_at(from)), sum_of_squares(residuals_at(to)));
     double highest = 0;
     for (int i = 1; i <= path_points; ++i) {
       torch::Tensor point = from + line * i / (path_points + 1.);
-      double chi2 = chi2_at(point), longest = 0.2;
+      torch::Tensor residuals = residuals_at(point);
+      double chi2 = sum_of_squares(residuals), longest = 0.2;
       for (int bend = 0; bend < bends && chi2 > top + barrier; ++bend) {
         const torch::Tensor jacobian = model_.jacobian(point, model_.first_steps(), events);
-        const torch::Tensor residuals = model_.residuals(point.unsqueeze(0), events)[0];
         const torch::Tensor step =
             step_in_ranges(jacobian.t().matmul(jacobian) + held, jacobian.t().matmul(residuals),
                            point, torch::arange(point.size(0)));
@@ -123,9 +124,13 @@ class Minima {
         double gain = 0;
         for (longest = std::min(longest, length); longest > length / 1e4 && !(gain > 0);
              longest /= 4) {
-          const torch::Tensor tried = point + step * (longest / length);
-          gain = chi2 - chi2_at(tried);
-          if (gain > 0) point = tried;
+          const torch::Tensor tried = point + step * (longest / length),
+                              there = residuals_at(tried);
+          gain = chi2 - sum_of_squares(there);
+          if (gain > 0) {
+            point = tried;
+            residuals = there;
+          }
         }
         if (!(gain > 1e-3 * (chi2 - top))) break;
         chi2 -= gain;

@@ -9,10 +9,8 @@ namespace sagips::optim {
 
 namespace {
 
-constexpr double like_a_parabola = 0.1;  // of an error
 constexpr int most_steps = 6;            // of the other parameters
 constexpr double worth_a_step = 0.02;    // of chi2
-
 constexpr std::int64_t simulations = 4;  // whose mean moves
 
 // Of the residuals' space that the parameters move in at a minimum: others hold no information there, but
@@ -37,27 +35,14 @@ class MomentProfile {
 
   const torch::Tensor& errors() const { return errors_; }
 
-  // Moved by an error along the valley of each parameter.
   std::vector<bool> parabolic() const {
-    const std::int64_t free = errors_.size(0);
-    const torch::Tensor moves = minimum_.covariance / errors_.clamp_min(1e-300).unsqueeze(1);
-    const torch::Tensor wanted = torch::cat({minimum_.unit + moves, minimum_.unit - moves});
-    const torch::Tensor points = wanted.clamp(closest_to_end, 1 - closest_to_end);
-    const torch::Tensor far = (residuals_at(points).square().sum(1) - least_).clamp_min(0).sqrt();
-    const torch::Tensor fine =
-        ((far - 1).abs() < like_a_parabola).logical_and((points - wanted).abs().amax(1) < 1e-9);
-    std::vector<bool> all;
-    for (std::int64_t i = 0; i < free; ++i)
-      all.push_back(fine[i].item<bool>() && fine[free + i].item<bool>());
-    return all;
+    return like_parabolas(minimum_.unit, minimum_.covariance, [&](const torch::Tensor& points) {
+      return residuals_at(points).square().sum(1) - least_;
+    });
   }
 
   double growth(std::int64_t parameter, double value) const {
-    const torch::Tensor valley =
-        minimum_.covariance[parameter] / minimum_.covariance[parameter][parameter];
-    torch::Tensor point = minimum_.unit + valley * (value - minimum_.unit[parameter]);
-    point = point.clamp(closest_to_end, 1 - closest_to_end);
-    point[parameter] = value;
+    torch::Tensor point = in_valley(minimum_.unit, minimum_.covariance, parameter, value);
     torch::Tensor residuals = residuals_at(point.unsqueeze(0))[0],
                   jacobian = minimum_.slopes.jacobian;
     double chi2 = sum_of_squares(residuals);
