@@ -66,7 +66,7 @@ void run(comm::Communicator& communicator, const bench::Options& options) {
                 static_cast<std::size_t>(
                     *std::max_element(communicator.nodes().begin(), communicator.nodes().end())) +
                     1,
-                communicator.crowded() ? " (more ranks than processors)" : "",
+                communicator.oversubscribed() ? " (more ranks than processors)" : "",
                 communicator.description().c_str());
   std::string csv = "ranks,exchange,exact,waits,floats,rounds,call_us,loop_us,inside_us\n";
   for (const std::size_t floats : sizes_from(options.text("sizes"))) {

@@ -10,7 +10,7 @@
 
 namespace sagips {
 
-/// Those that the programs know.
+/// The workloads that the programs know.
 inline std::vector<problem::WorkloadEntry> shipped_workloads() {
   using namespace sagips::workloads;
   return {custom_workload(),  duke_owens_workload(), gaussians_workload(),

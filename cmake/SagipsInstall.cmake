@@ -24,6 +24,7 @@ function(sagips_install)
     FILES_MATCHING PATTERN "*.yaml" PATTERN "README.md")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/sagips/simulate/platforms/"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/sagips/platforms" FILES_MATCHING PATTERN "*.yaml")
+  install(FILES "${PROJECT_SOURCE_DIR}/share/sagips_serve.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/sagips")
   foreach(program sagips sagips-simulator sagips-simulator-train)
     if(TARGET ${program})
       install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")

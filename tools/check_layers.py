@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves the include law (docs/architecture.md, "Who may include whom") on the sources of a checkout.
+"""Proves the include law (docs/architecture.md, "Layers") on the sources of a checkout.
 
 Checked on every .hpp and .cpp of sagips/, workloads/ and cli/:
   - a layer includes only the layers it may, and every folder under sagips/ is a known layer

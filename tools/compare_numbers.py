@@ -79,7 +79,7 @@ def numbers(folder):
     for file in sorted(pathlib.Path(folder).glob("runs/**/*")):
         if file.name == "results.json":
             flatten(json.loads(file.read_text()), file.name)
-        elif file.name in ("closure.csv", "convergence.csv", "simulated.csv", "generator.npy", "parameters.npy"):
+        elif file.name in ("closure.csv", "convergence.csv", "simulated.csv", "generator.npy", "generator_samples.npy"):
             found[file.name] = file.read_bytes()
         elif file.name == "visits.csv":  # what solvers looked at; time_s is a column
             rows = list(csv.DictReader(file.read_text().splitlines()))

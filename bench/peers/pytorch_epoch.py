@@ -283,7 +283,7 @@ def work(rank, threads, samples, batch, tables, barrier, orders):
         orders.send(actions[name](*arguments))
 
 
-class Crew:
+class ProcessPool:
     def __init__(self, options):
         self.processes = options.processes
         context = torch.multiprocessing.get_context("spawn")
@@ -351,7 +351,7 @@ def say(text):
 def main():
     options = arguments()
     torch.set_num_threads(options.threads)
-    runner = Crew(options) if options.processes > 1 else Alone(options)
+    runner = ProcessPool(options) if options.processes > 1 else Alone(options)
     resident = runner.memory_mb("VmRSS")
     tile = choose_tile(options, runner)
     runner.clock(tile, WARM_UP_EPOCHS)

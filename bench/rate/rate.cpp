@@ -38,23 +38,23 @@ double rate(const Product& product) {
 }
 
 // Threads that all multiply the same shape at the same time, and sleep between turns.
-class Crew {
+class Workers {
  public:
-  Crew(int threads, const MakeProducts& make_products)
+  Workers(int threads, const MakeProducts& make_products)
       : rates_(threads), gate_(threads + 1), together_(threads) {
     for (int i = 0; i < threads; ++i)
       threads_.emplace_back([this, i, &make_products] { work(i, make_products); });
     gate_.arrive_and_wait();  // products are made, shapes_ can be read
   }
 
-  ~Crew() {
+  ~Workers() {
     leaving_ = true;
     gate_.arrive_and_wait();
     for (std::thread& thread : threads_) thread.join();
   }
 
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
 
   const std::vector<std::string>& shapes() const { return shapes_; }
 
@@ -163,13 +163,13 @@ int rate_program(const std::string& library, const MakeProducts& make_products, 
                  char** argv) {
   const int threads = threads_wanted(argc, argv);
   if (threads < 1) return 2;
-  Crew crew(threads, make_products);
-  crew.turn();
+  Workers workers(threads, make_products);
+  workers.turn();
   std::printf("ready {\"name\": \"%s\", \"threads\": %d, \"resident_mb\": %.1f}\n", library.c_str(),
               threads, resident_mb());
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);)
-    if (line.rfind("go", 0) == 0) print_turn(crew.shapes(), crew.turn());
+    if (line.rfind("go", 0) == 0) print_turn(workers.shapes(), workers.turn());
   return 0;
 }
 

@@ -27,10 +27,6 @@ double wilson_half_width(double share, double n) {
   return std::sqrt(share * (1 - share) / n + 1 / (4 * n * n)) / (1 + 1 / n);
 }
 
-std::string with_error(double value, double error, int digits) {
-  return core::text(core::fixed(value, digits), " ± ", core::fixed(error, digits));
-}
-
 }  // namespace
 
 ClosureSummary summarise_closure(const std::string& parameter, const std::string& errors_from,
@@ -64,9 +60,8 @@ std::string closure_table(const std::vector<ClosureSummary>& summaries) {
   std::vector<std::vector<std::string>> rows;
   for (const ClosureSummary& one : summaries)
     rows.push_back({one.parameter, one.errors_from, core::text(one.experiments),
-                    with_error(one.mean, one.mean_error, 3),
-                    with_error(one.width, one.width_error, 3),
-                    with_error(100 * one.coverage, 100 * one.coverage_error, 1) + " %"});
+                    with_error(one.mean, one.mean_error), with_error(one.width, one.width_error),
+                    with_error(100 * one.coverage, 100 * one.coverage_error) + " %"});
   rows.push_back({"expected", "", "", "0", "1", "68.3 %"});
   return plain_table({"parameter", "error", "experiments", "pull mean", "pull width", "coverage"},
                      rows);

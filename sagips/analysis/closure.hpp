@@ -8,9 +8,10 @@ namespace sagips::analysis {
 
 /// What the experiments of a closure test say of one parameter and one kind of error.
 ///
-/// Errors are standard errors of what was measured, not of what was hoped for: that of the mean is
-/// width / sqrt(n); that of the width follows from the fourth moment of the pulls, since they need
-/// not be normal (of fewer than 30: as if they were); that of the coverage is half of the interval of Wilson's score.
+/// Errors are standard errors of what was measured, not of what was expected: the mean's is width /
+/// sqrt(n); the width's follows from the fourth moment of the pulls, since they need not be normal
+/// (fewer than 30 pulls are taken as if they were); the coverage's is half of the interval of
+/// Wilson's score.
 /// source: E. B. Wilson, J. Am. Stat. Assoc. 22 (1927) 209
 struct ClosureSummary {
   std::string parameter;
@@ -30,10 +31,10 @@ struct Estimate {
 ClosureSummary summarise_closure(const std::string& parameter, const std::string& errors_from,
                                  double truth, std::span<const Estimate> estimates);
 
-/// Of a normal number to lie within its standard deviation.
+/// The probability of a normal number to lie within one standard deviation of its mean.
 inline constexpr double normal_coverage = 0.682689492137;
 
-/// parameter, errors, pull mean, pull width, coverage, each with its error.
+/// A table of parameter, errors, pull mean, pull width and coverage, each with its error.
 std::string closure_table(const std::vector<ClosureSummary>& summaries);
 
 /// The same for spreadsheets. throws: StorageError

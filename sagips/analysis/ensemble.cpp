@@ -178,7 +178,7 @@ std::vector<EnsembleSize> over_sizes(const Ensemble& ensemble, std::span<const s
   return found;
 }
 
-std::vector<std::size_t> handy_sizes(std::size_t members) {
+std::vector<std::size_t> sampled_sizes(std::size_t members) {
   constexpr std::size_t dense = 10;
   std::vector<std::size_t> sizes;
   double size = 1;

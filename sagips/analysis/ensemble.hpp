@@ -55,7 +55,7 @@ struct EnsembleSize {
 std::vector<EnsembleSize> over_sizes(const Ensemble& ensemble, std::span<const std::size_t> sizes,
                                      std::size_t draws, std::uint64_t seed);
 
-/// 1, 2, ... members, at most some 25 of them, closer together where they are small.
-std::vector<std::size_t> handy_sizes(std::size_t members);
+/// Numbers of members from 1 to all, at most some 25 of them, denser where they are small.
+std::vector<std::size_t> sampled_sizes(std::size_t members);
 
 }  // namespace sagips::analysis

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <future>
 
 #include "sagips/analysis/drawing/gnuplot.hpp"
@@ -97,6 +98,61 @@ Series dashed_line(std::string label, Colour colour, std::vector<double> x, std:
           .colour = colour};
 }
 
+void FigureConfig::fields(core::FieldList& list) {
+  list.choice("width", width,
+              {{"screen", Width::screen}, {"column", Width::column}, {"page", Width::page}},
+              "how wide figures are: screen, or a paper's column (8.6 cm) or page (17.8 cm), then "
+              "with PNG at 300 dpi");
+  list.add("font_size", font_size, "of every text in figures for paper [pt]",
+           core::Range::between(7, 12));
+}
+
+Figure sized(Figure figure, const FigureConfig& config) {
+  // pixels; what surrounds the axes comes on top of their heights
+  constexpr double narrowest = 190, lowest = 120, lowest_alone = 250, named = 22;
+  constexpr double least_kept = 130;    // of a panel whose place counts: rather wider than paper
+  constexpr double least_share = 0.35;  // of a panel's width on a screen: its key needs the rest
+  constexpr double axes = 0.75;         // of a panel's height on a screen
+  constexpr double highest = 1.8;       // of all axes, in widths of the figure
+  check(figure);
+  if (config.width == FigureConfig::Width::screen) return figure;
+  const double points = (config.width == FigureConfig::Width::column ? 8.6 : 17.8) / 2.54 * 72;
+  double width = std::floor(points / config.font_size * drawing::font_size);
+  figure.scale = points / 0.75 / width;
+  figure.dots_per_inch = 300;
+  if (figure.width == figure.height) {
+    figure.width = figure.height = std::min(figure.width, static_cast<int>(width));
+    return figure;
+  }
+  const auto rows = [&] {
+    return std::ceil(static_cast<double>(figure.panels.size()) / figure.columns);
+  };
+  const double panel_width = static_cast<double>(figure.width) / figure.columns;
+  const double panel_height = axes * figure.height / rows();
+  if (figure.keeps_columns)
+    width = std::max(width, least_kept * figure.columns);
+  else
+    figure.columns =
+        std::clamp(static_cast<int>(width / std::max(narrowest, least_share * panel_width)), 1,
+                   figure.columns);
+  figure.width = static_cast<int>(width);
+  double least = lowest;
+  for (const Panel& panel : figure.panels)
+    least = std::max(least, named * static_cast<double>(panel.y.names.size()));
+  const double smaller = std::min(1.0, width / figure.columns / panel_width);
+  const double height = std::max(
+      {std::min(smaller * panel_height * rows(), highest * width), least * rows(), lowest_alone});
+  double around = width;
+  for (const double larger : {3.0, 1.6, 1.0}) {  // keys find their places by the room there is
+    figure.height = static_cast<int>(around + larger * height);
+    const drawing::Layout layout = drawing::compose(figure).layout;
+    around = figure.height;
+    for (std::size_t i = 0; i < layout.panels.size(); i += static_cast<std::size_t>(figure.columns))
+      around -= layout.panels[i].box.height();
+  }
+  return figure;
+}
+
 bool write_figure(const Figure& figure, const std::string& stem, std::string& problem) {
   check(figure);
   core::write_file(stem + ".csv", numbers_shown(figure));
@@ -112,7 +168,7 @@ bool write_figure(const Figure& figure, const std::string& stem, std::string& pr
     problem = no_gnuplot;
     return false;
   }
-  core::write_file(stem + ".svg", drawing::tidy_svg(*svg));
+  core::write_file(stem + ".svg", drawing::tidy_svg(*svg, figure.scale));
   core::write_file(stem + ".png", *png);
   core::write_file(stem + ".pdf", *pdf);
   return true;
@@ -126,7 +182,7 @@ std::optional<std::string> figure_svg(const Figure& figure, std::string& problem
     problem = no_gnuplot;
     return std::nullopt;
   }
-  return drawing::tidy_svg(*svg);
+  return drawing::tidy_svg(*svg, figure.scale);
 }
 
 }  // namespace sagips::analysis

@@ -3,13 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "sagips/core/config/config.hpp"
+
 namespace sagips::analysis {
 
 /// Colours that people with any colour vision tell apart.
 /// source: Okabe and Ito, "Color Universal Design" (2008); grey added for what stands back
 enum class Colour { automatic, black, blue, vermillion, green, purple, orange, sky, grey };
 
-/// Of the curve with that number, the same in all figures; after eight they begin again.
+/// The colour of the curve with that number, the same in all figures; the ninth has the first's.
 Colour colour_of(std::size_t curve);
 
 /// One curve or set of points. A number that is not finite, or not positive on a logarithmic axis,
@@ -34,7 +36,7 @@ struct Series {
     x.push_back(at);
     y.push_back(value);
   }
-  /// Of the error bar or the band at the last x.
+  /// Adds the ends of the error bar, or of the band, at the last x.
   void add_ends(double low, double high) {
     y_low.push_back(low);
     y_high.push_back(high);
@@ -51,7 +53,8 @@ struct Axis {
   bool tick_labels = true;
   std::vector<std::string> names{};  ///< stand at 0, 1, ... instead of numbers
   std::vector<double> marks{};       ///< ticks at these numbers and nowhere else; empty: round ones
-  /// Of x: what stands above the panel at each tick, and what it counts ("nodes"); empty: nothing.
+  /// The second labels of the x axis, above the panel at each tick, and what they count ("nodes");
+  /// empty: none.
   std::vector<std::string> above{};
   std::string above_label{};
 };
@@ -73,8 +76,27 @@ struct Figure {
   std::vector<Panel> panels{};
   int columns = 1;
   bool shared_x = false;
+  bool keeps_columns = false;  ///< a panel's place says what it is: narrow paper changes nothing
   int width = 1000, height = 700;  ///< pixels
+  double scale = 1;                ///< what a pixel is on paper [1/96 inch]
+  int dots_per_inch = 96;          ///< of the PNG
 };
+
+/// Where figures will stand.
+struct FigureConfig {
+  enum class Width { screen, column, page };
+  Width width = Width::screen;
+  double font_size = 8;  ///< of every text on paper [pt]
+
+  void fields(core::FieldList& list);
+  /// How many parameters a figure of their pairs has room for.
+  std::size_t most_parameters() const { return width == Width::column ? 4 : 6; }
+};
+
+/// The figure as wide as a column (8.6 cm) or a page (17.8 cm) of a paper, its texts in the size
+/// that was asked for, in fewer columns of panels where these would be too narrow. A square figure
+/// that is smaller stays as it is; on a screen, every figure does.
+Figure sized(Figure figure, const FigureConfig& config);
 
 /// Writes `<stem>.svg`, `.png` and `.pdf` through gnuplot, and `<stem>.csv` with the numbers shown
 /// (that one without gnuplot too).

@@ -12,7 +12,7 @@ using record::Evaluated;
 using record::ParameterResult;
 using record::ParameterState;
 
-constexpr double share = 0.8;  // of the time; what happens later is compared with this moment
+constexpr double share = 0.8;  // of the epochs; what happens later is compared with this moment
 constexpr std::size_t fewest = 4;
 
 struct Unit {
@@ -37,7 +37,7 @@ std::optional<Settling> largest_move(const std::vector<record::Event>& metrics,
   if (evaluations.size() < fewest) return std::nullopt;
   const Evaluated& last = *evaluations.back();
   const auto then = std::find_if(evaluations.rbegin(), evaluations.rend(), [&](const auto* one) {
-    return one->time_s <= share * last.time_s;
+    return static_cast<double>(one->epoch) <= share * static_cast<double>(last.epoch);
   });
   if (then == evaluations.rend()) return std::nullopt;
   std::optional<Settling> largest;
@@ -48,7 +48,7 @@ std::optional<Settling> largest_move(const std::vector<record::Event>& metrics,
     const double move = std::abs(now.value - (*then)->parameters[i].value) / unit.size;
     if (now.fixed || !std::isfinite(move)) continue;
     if (!largest || move > largest->move)
-      largest = Settling{now.name, move, unit.name, (*then)->time_s, last.time_s};
+      largest = Settling{now.name, move, unit.name, (*then)->epoch, last.epoch};
   }
   return largest;
 }

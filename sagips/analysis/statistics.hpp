@@ -6,7 +6,7 @@
 namespace sagips::analysis {
 
 double mean(std::span<const double> values);
-/// With 1/(n - 1): unbiased in its square. At least two values.
+/// The standard deviation with 1/(n - 1), unbiased in its square, of at least two values.
 double standard_deviation(std::span<const double> values);
 
 /// Value below which a `fraction` (0 .. 1) of the sample lies, linear between neighbours.

@@ -24,23 +24,22 @@ std::string aligned_line(const std::vector<std::string>& cells,
 
 std::string value_text(double value) { return core::significant(value, 5); }
 
-// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012".
-std::string with_error(double value, double error) {
-  // a value that rounding would take away keeps two digits of its own
-  const bool lost = value != 0 && std::abs(value) < error / 20;
-  if (!std::isfinite(error) || error <= 0)
-    return core::text(value_text(value), " ± ", core::significant(error, 2));
-  if (lost) return core::text(core::significant(value, 2), " ± ", core::significant(error, 2));
-  const int decimals = std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 9);
-  return core::text(core::fixed(value, decimals), " ± ", core::fixed(error, decimals));
+int power_of_ten(double number) { return static_cast<int>(std::floor(std::log10(number))); }
+
+// With as many decimals as two digits of `size` have; more than nine are shown as powers of ten.
+std::string with_decimals_of(double size, double value) {
+  const int decimals = std::max(1 - power_of_ten(size), 0);
+  if (decimals <= 9) return core::rounded(value, decimals);
+  const bool has_power = value != 0 && std::isfinite(value);
+  const int further = !has_power ? 0 : power_of_ten(std::abs(value)) - power_of_ten(size);
+  return core::significant(value, 2 + std::max(further, 0));
 }
 
 // "2.13 +0.42 -0.31": the decimals are those of the smaller side.
 std::string with_sides(double value, double below, double above) {
   const double least = below > 0 && above > 0 ? std::min(below, above) : std::max(below, above);
-  const int decimals = std::clamp(1 - static_cast<int>(std::floor(std::log10(least))), 0, 9);
-  return core::text(core::fixed(value, decimals), " +", core::fixed(above, decimals), " -",
-                    core::fixed(below, decimals));
+  return core::text(with_decimals_of(least, value), " +", with_decimals_of(least, above), " -",
+                    with_decimals_of(least, below));
 }
 
 /// Only of parameters that take part: a fixed one has neither residual nor floor.
@@ -142,7 +141,18 @@ std::size_t display_width(std::string_view text) {
 }
 
 std::string percent(const std::optional<double>& share) {
-  return share ? core::fixed(100 * *share, 1) + " %" : "";
+  return share ? core::rounded(100 * *share, 1) + " %" : "";
+}
+
+std::string with_error(double value, double error) {
+  return core::text(value_with_digits_of(error, value), " ± ",
+                    std::isfinite(error) && error > 0 ? with_decimals_of(error, error)
+                                                      : core::significant(error, 2));
+}
+
+std::string value_with_digits_of(const std::optional<double>& error, double value) {
+  return error && std::isfinite(*error) && *error > 0 ? with_decimals_of(*error, value)
+                                                      : value_text(value);
 }
 
 std::string name_text(const ParameterResult& row) {
@@ -165,7 +175,7 @@ std::string limit_text(const ParameterResult& row) {
 
 std::string pull_text(const ParameterResult& row) {
   const std::optional<double> found = record::pull(row);
-  return found ? core::fixed(*found, 2) : "";
+  return found ? core::rounded(*found, 2) : "";
 }
 
 std::string fit_text(const ParameterResult& row) {

@@ -12,13 +12,18 @@ namespace sagips::analysis {
 /// Places that UTF-8 takes on a terminal.
 std::size_t display_width(std::string_view text);
 
-/// "3.7 %"; empty when there is none.
+/// "3.7 %"; empty when there is none. A share that is not 0 is never shown as 0: "0.012 %".
 std::string percent(const std::optional<double>& share);
+
+/// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012". A
+/// value that rounding would take away keeps two digits of its own: "0.37 ± 13".
+std::string with_error(double value, double error);
+/// The value alone, as beside its error; five digits where none is known.
+std::string value_with_digits_of(const std::optional<double>& error, double value);
 
 /// "width [GeV]"; the name alone where there is no unit.
 std::string name_text(const record::ParameterResult& row);
-/// Value and error with the same decimals, two significant ones in the error: "91.188 ± 0.012";
-/// without an error five digits.
+/// `with_error`, or both sides where these are known; without an error five digits.
 std::string recovered_text(const record::ParameterResult& row);
 /// "< 0.31": one-sided limits at 95 %, where an end of the range is near.
 std::string limit_text(const record::ParameterResult& row);

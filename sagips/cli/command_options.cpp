@@ -8,6 +8,8 @@ std::vector<CommandOption> closure_options() {
           {"members", "M", "with gan: networks of each experiment"},
           {"override", "", "go on with run.name=NAME although keys of `closure` have changed"},
           {"fresh", "", "begin anew instead of going on with unfinished experiments"},
+          quiet_option,
+          json_option,
           {"worker", "K/N", "", false, true}};
 }
 
@@ -18,7 +20,9 @@ std::vector<CommandOption> ensemble_options() {
           {"grid", "KEY=VALUE,VALUE", "a variant for each value; several grids: all combinations",
            true},
           {"override", "", "go on with run.name=NAME although keys of `ensemble` have changed"},
-          {"fresh", "", "begin anew instead of going on with an unfinished ensemble"}};
+          {"fresh", "", "begin anew instead of going on with an unfinished ensemble"},
+          quiet_option,
+          json_option};
 }
 
 std::vector<CommandOption> convergence_options() {

@@ -12,7 +12,13 @@ struct CommandOption {
   bool hidden = false;  ///< for children that a command starts
 };
 
-// Those of the commands that have many.
+// What scripts want of a command; see Output.
+inline constexpr CommandOption quiet_option{"quiet", "",
+                                            "only warnings and errors, on standard error"};
+inline constexpr CommandOption json_option{
+    "json", "", "results as one JSON object on standard output, all else on standard error"};
+
+// The options of the commands that have many.
 std::vector<CommandOption> closure_options();
 std::vector<CommandOption> ensemble_options();
 std::vector<CommandOption> convergence_options();

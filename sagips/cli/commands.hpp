@@ -17,9 +17,12 @@ using run::Workloads;
 struct Arguments {
   std::string source;
   std::vector<std::string> assignments;
-  /// Of the command's own options, without dashes: {"grid", {"a=1,2", "b=3"}}; {"fresh", {}}.
+  /// Values of the command's own options, by name without dashes: {"grid", {"a=1,2", "b=3"}};
+  /// {"fresh", {}}.
   std::map<std::string, std::vector<std::string>> options{};
   comm::Ranks* ranks = nullptr;
+  bool quiet = false;             ///< --quiet: standard output is thrown away, logs only warn
+  std::string* folder = nullptr;  ///< where `say_folder` leaves its word for --json
 };
 
 /// Which methods `sagips compare` lets run on one workload.
@@ -44,6 +47,7 @@ core::ExitCode report(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode list(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode write_skeleton(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode explain(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode completion(const Workloads& workloads, const Arguments& arguments);
 
 /// The value of an option that is given once at most; empty when it is not there.
 std::string option(const Arguments& arguments, const std::string& name);
@@ -53,6 +57,8 @@ record::Start start_of(const Arguments& arguments);
 
 /// "report: PATH" where there is a page.
 void say_report(const std::string& page);
+/// "run folder: PATH"; once results are there, which --json shows.
+void say_folder(const Arguments& arguments, const std::string& folder);
 
 /// What a solver visited, as CSV.
 std::string visits_header(const env::ParameterSet& parameters);

@@ -129,7 +129,7 @@ std::string value_text(const ParameterState& parameter) {
 
 std::string residual_text(const ParameterState& parameter) {
   if (!parameter.residual || parameter.fixed) return {};
-  return text("residual ", core::fixed(100 * *parameter.residual, 1), " %");
+  return text("residual ", core::rounded(100 * *parameter.residual, 1), " %");
 }
 
 std::string finish_text(const RunFinished& end) {
@@ -208,7 +208,8 @@ std::string painted(const Line& line, std::size_t width, bool has_colour) {
 Display::Display(int descriptor, DisplayConfig config)
     : descriptor_(descriptor),
       config_(config),
-      is_live_(config.may_redraw && ::isatty(descriptor) == 1 && environment("TERM") != "dumb"),
+      is_live_(config.may_redraw && !config.quiet && ::isatty(descriptor) == 1 &&
+               environment("TERM") != "dumb"),
       has_colour_(environment("NO_COLOR").empty()) {}
 
 Display::~Display() {
@@ -226,6 +227,7 @@ void Display::operator()(const record::Event& event) {
 }
 
 void Display::show_plain(const record::Event& event) {
+  if (config_.quiet && !std::holds_alternative<record::Warning>(event)) return;
   if (const auto* start = std::get_if<RunStarted>(&event))
     write(text(start->workload, " in ", start->folder, ", ", limits_text(*start), "\n"));
   if (const auto* evaluation = std::get_if<Evaluated>(&event))

@@ -28,7 +28,7 @@ class CheckpointSignal {
   static bool take();
 };
 
-/// What these have been told, for whoever computes.
+/// What these two guards have been told, for whoever computes.
 run::Requests requests();
 
 }  // namespace sagips::cli

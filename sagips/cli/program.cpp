@@ -6,12 +6,13 @@
 #include <functional>
 #include <iostream>
 
-#include "sagips/cli/command_options.hpp"
-#include "sagips/cli/commands.hpp"
+#include "sagips/cli/completion.hpp"
 #include "sagips/cli/job_ranks.hpp"
+#include "sagips/cli/output.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/nn/memory.hpp"
+#include "sagips/record/results.hpp"
 #include "sagips/study/convergence_config.hpp"
 #include "sagips/study/experiments.hpp"
 #include "sagips/study/plan.hpp"
@@ -20,26 +21,6 @@
 namespace sagips::cli {
 
 namespace {
-
-using Command = core::ExitCode (*)(const Workloads&, const Arguments&);
-
-// Members stand in the order in which the table below fills them.
-struct CommandEntry {  // NOLINT(clang-analyzer-optin.performance.Padding)
-  const char* name;
-  const char* summary;
-  const char* examples;
-  Command command;
-  /// Who works when several ranks were started: all, the first one alone, or nobody.
-  enum class OverRanks { all, first, one } over_ranks;
-  std::vector<CommandOption> options{};
-  std::vector<run::SettingsGroup> settings{};  ///< that this command alone reads
-  const char* source = "NAME|FILE";            ///< name of the first argument; empty: none
-  const char* source_help = "a workload, WORKLOAD/SETTINGS, or a YAML file with a key `workload`";
-  bool needs_source = true;
-  /// What may follow the first argument.
-  const char* rest = "key=value";
-  const char* rest_help = "overrides of the config; see `sagips explain`";
-};
 
 using Over = CommandEntry::OverRanks;
 
@@ -58,22 +39,37 @@ const CommandEntry commands[] = {
      {{"fresh", "", "begin a new run although the same command was interrupted earlier"},
       {"override", "", "go on with the run run.name although the config has changed"},
       {"timeline", "",
-       "write a trace of the first 100 epochs (train.timeline=N: N epochs) for ui.perfetto.dev"}}},
-    {"check", "look at config, data and pipeline without running",
+       "write a trace of the first 100 epochs (train.timeline=N: N epochs) for ui.perfetto.dev"},
+      quiet_option,
+      json_option}},
+    {"check",
+     "look at config, data and pipeline without running",
      "  sagips check proxy1d\n"
      "  sagips check resonance data.file=masses.csv\n",
-     check, Over::first},
-    {"fit", "maximum-likelihood fit, where the pipeline's density is known",
+     check,
+     Over::first,
+     {quiet_option}},
+    {"fit",
+     "maximum-likelihood fit, where the pipeline's density is known",
      "  sagips fit proxy1d\n"
      "  sagips fit resonance data.file=Zmumu_Run2011A_masses.csv parameters.width.fixed=null\n",
-     fit, Over::one},
-    {"solve", "find the parameters without training a network",
+     fit,
+     Over::one,
+     {quiet_option, json_option}},
+    {"solve",
+     "find the parameters without training a network",
      "  sagips solve proxy1d\n"
      "  sagips solve proxy1d solve.bootstraps=100\n"
      "  sagips solve proxy1d solve.method=likelihood\n"
      "  sagips solve resonance data.file=Zmumu_Run2011A_masses.csv\n"
-     "  mpirun -n 4 sagips solve proxy1d toy.events=1000000\n",
-     solve, Over::all},
+     "  mpirun -n 4 sagips solve proxy1d toy.events=1000000\n"
+     "With simulators of their own (`process`) the same command goes on where it was "
+     "interrupted.\n",
+     solve,
+     Over::all,
+     {{"fresh", "", "begin anew although the same command was interrupted earlier"},
+      quiet_option,
+      json_option}},
     {"compare",
      "several methods on one workload, distance against time",
      "  sagips compare proxy1d\n"
@@ -109,6 +105,7 @@ const CommandEntry commands[] = {
     {"closure",
      "repeat a closure test: are the errors what estimates scatter by?",
      "  sagips closure proxy1d --experiments 1000\n"
+     "  sagips closure resonance data.file=masses.npy --experiments 100\n"
      "  sagips closure proxy1d/closure --experiments 100 --method gan\n"
      "  mpirun -n 8 sagips closure proxy1d --experiments 1000 solve.bootstraps=20\n",
      closure,
@@ -129,29 +126,35 @@ const CommandEntry commands[] = {
      simulate_options(),
      {run::settings_group<study::SimulateConfig>(
          "simulate", "what `sagips simulate` lets run on a simulated cluster")}},
-    {"generate", "write toy events and the settings that read them",
+    {"generate",
+     "write toy events and the settings that read them",
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
      "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n",
-     generate, Over::one},
+     generate,
+     Over::one,
+     {quiet_option}},
     {"predict",
      "write proposals of a trained generator",
+     "  sagips train proxy1d train.epochs=50 run.name=short && sagips predict runs/proxy1d/short\n"
      "  sagips predict runs/proxy1d/short samples=50000\n"
      "  sagips predict runs/proxy1d/short samples=1000 out=predictions.npy\n",
      predict,
      Over::one,
-     {},
+     {quiet_option},
      {},
      "RUN",
      "the folder of a run"},
     {"report",
      "one page with everything that a run found, or several runs side by side",
+     "  sagips train proxy1d train.epochs=50 run.name=short && sagips report runs/proxy1d/short\n"
      "  sagips report runs/proxy1d/short\n"
      "  sagips report runs/proxy1d/one runs/proxy1d/two --out both.html\n"
      "  sagips report runs/proxy1d/short --figures paper_figures\n",
      report,
      Over::first,
      {{"out", "FILE", "the page; default: report.html in the run's folder, or here for several"},
-      {"figures", "FOLDER", "every figure there, too, as SVG, PDF, PNG and CSV"}},
+      {"figures", "FOLDER", "every figure there, too, as SVG, PDF, PNG and CSV"},
+      quiet_option},
      {},
      "RUN",
      "the folder of a run",
@@ -169,27 +172,77 @@ const CommandEntry commands[] = {
      {},
      {},
      "KIND",
-     "stage or workload; NAME and language=python|cpp|process follow"},
+     "stage or workload; NAME and language=python|cpp|process follow",
+     true,
+     "NAME",
+     "what it is called",
+     {"stage", "workload"}},
     {"list",
-     "the workloads, their settings, the exchanges between ranks, and the solvers",
-     "  sagips list\n",
+     "the workloads, their settings, the exchanges between ranks, the solvers, kinds of stages",
+     "  sagips list\n"
+     "  sagips list stages\n",
      list,
      Over::first,
      {},
      {},
-     ""},
+     "WHAT",
+     "workloads, exchanges, solvers or stages; without it all of them",
+     false,
+     "",
+     "",
+     {"workloads", "exchanges", "solvers", "stages"}},
     {"explain",
      "what a config key means",
      "  sagips explain optimizer.generator.learning_rate\n"
-     "  sagips explain parameters workload=resonance\n",
+     "  sagips explain parameters workload=resonance\n"
+     "  sagips explain event_filter\n",
      explain,
      Over::first,
      {},
      {},
      "KEY",
-     "a dotted key or the first part of one; without it all keys",
+     "a dotted key, the first part of one, or a kind of stage; without it all keys",
      false},
+    {"completion",
+     "a script that lets the shell complete commands, workloads, options and config keys",
+     "  sagips completion bash\n"
+     "  source <(sagips completion zsh)\n",
+     completion,
+     Over::first,
+     {},
+     {},
+     "SHELL",
+     "bash or zsh",
+     true,
+     "",
+     "",
+     {"bash", "zsh"}},
 };
+
+// "  sagips train proxy1d\n..."
+std::string first_example(const CommandEntry& entry) {
+  return core::trim(core::split(entry.examples, '\n').front());
+}
+
+const CommandEntry* find_command(const std::string& name) {
+  const auto* const found = std::find_if(std::begin(commands), std::end(commands),
+                                         [&](const auto& entry) { return entry.name == name; });
+  return found == std::end(commands) ? nullptr : found;
+}
+
+// CLI11 would show the general help for `sagips nosuch --help`.
+void require_command(const std::vector<std::string>& words) {
+  if (words.empty())
+    throw core::ConfigError("command line",
+                            "say what to do, for example: sagips solve proxy1d. `sagips --help` "
+                            "lists the commands.");
+  const std::string& name = words.front();
+  if (name.starts_with("-") || find_command(name)) return;
+  std::vector<std::string> known;
+  for (const CommandEntry& entry : commands) known.emplace_back(entry.name);
+  throw core::ConfigError("command line", core::text("unknown command '", core::excerpt(name), "'",
+                                                     core::suggestion(name, known)));
+}
 
 // As an unset shell variable gives it.
 void require_value(const std::string& name, const std::vector<std::string>& values) {
@@ -253,11 +306,22 @@ int guarded(const std::unique_ptr<comm::Ranks>& ranks,
 
 core::ExitCode run_command(const CommandEntry& entry, const Workloads& known, Arguments& arguments,
                            comm::Ranks& ranks) {
+  if (entry.needs_source && core::trim(arguments.source).empty())
+    throw core::ConfigError(
+        "command line", core::text("`sagips ", entry.name, "` needs ", entry.source, " (",
+                                   entry.source_help, "), for example: ", first_example(entry)));
   arguments.ranks = &ranks;
   if (entry.over_ranks == CommandEntry::OverRanks::one) require_one_rank(ranks, entry.name);
   if (entry.over_ranks == CommandEntry::OverRanks::first && !ranks.is_first())
     return core::ExitCode::done;
-  return entry.command(known, arguments);
+  std::string folder;
+  arguments.folder = &folder;
+  arguments.quiet = arguments.options.contains(quiet_option.name);
+  const bool json = arguments.options.contains(json_option.name);
+  const Output output({arguments.quiet, json});
+  const core::ExitCode code = entry.command(known, arguments);
+  if (json && !folder.empty()) output.write(record::results_of_folder(folder));
+  return code;
 }
 
 }  // namespace
@@ -288,6 +352,11 @@ void say_report(const std::string& page) {
   if (!page.empty()) std::cout << "report: " << page << std::endl;
 }
 
+void say_folder(const Arguments& arguments, const std::string& folder) {
+  std::cout << "run folder: " << folder << std::endl;
+  *arguments.folder = folder;
+}
+
 Workloads known_workloads(const std::vector<problem::WorkloadEntry>& workloads) {
   Workloads known("workload");
   for (const auto& entry : workloads) known.add(entry.name, entry);
@@ -303,6 +372,13 @@ int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& worklo
   return guarded(ranks, [&] {
     ranks = make_ranks();
     const Workloads known = known_workloads(workloads);
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    if (words.size() > 1 && words[0] == "completion" && words[1] == "words") {  // asked by a shell
+      for (const auto& one : completions(commands, known, {words.begin() + 2, words.end()}))
+        std::cout << one << '\n';
+      return core::ExitCode::done;
+    }
+    require_command(words);
 
     CLI::App app("SAGIPS finds the parameters behind measured events.", "sagips");
     app.set_version_flag("--version",
@@ -317,10 +393,9 @@ int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& worklo
     for (const CommandEntry& entry : commands) {
       CLI::App* command = app.add_subcommand(entry.name, entry.summary);
       if (*entry.source != '\0') {
-        CLI::Option* source =
-            command->add_option(entry.source, arguments.source, entry.source_help);
-        if (entry.needs_source) source->required();
-        command->add_option(entry.rest, arguments.assignments, entry.rest_help);
+        command->add_option(entry.source, arguments.source, entry.source_help);
+        if (*entry.rest != '\0')
+          command->add_option(entry.rest, arguments.assignments, entry.rest_help);
       }
       add_options(*command, entry, arguments);
       command->footer(std::string("Examples:\n") + entry.examples);
@@ -332,7 +407,9 @@ int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& worklo
         if (ranks->is_first()) app.exit(error);
         return core::ExitCode::done;
       }
-      throw core::ConfigError("command line", core::text(error.what(), ". See `sagips --help`."));
+      throw core::ConfigError("command line",
+                              core::text(error.what(), ". See `sagips ",
+                                         find_command(words[0]) ? words[0] + " " : "", "--help`."));
     }
     for (const CommandEntry& entry : commands)
       if (app.got_subcommand(entry.name)) return run_command(entry, known, arguments, *ranks);

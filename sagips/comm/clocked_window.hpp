@@ -15,8 +15,8 @@ std::uint64_t tick(std::uint64_t clock, std::int64_t epoch);
 /// yet.
 bool is_fresh(std::uint64_t stamp, std::uint64_t now, std::int64_t max_age, Freshness& freshness);
 
-/// A window whose stamps are a logical clock: an epoch adds one, reading a later stamp sets it. So a
-/// slow rank's arrays are judged by when they were put, as the fastest rank counts.
+/// A window whose stamps are a logical clock: an epoch adds one, reading a later stamp sets it. So
+/// a slow rank's arrays are dated by when they were put, as the fastest rank counts.
 /// source: Lamport, CACM 21 (1978) 558
 class ClockedWindow {
  public:

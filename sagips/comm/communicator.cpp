@@ -42,9 +42,10 @@ int Communicator::ranks_on_node() const {
       std::count(nodes_.begin(), nodes_.end(), nodes_[static_cast<std::size_t>(rank_)]));
 }
 
-// Who may be waited for needs this processor: on a crowded node at once, else after a while.
+// Who may be waited for needs this processor: on an oversubscribed node at once, else after a
+// while.
 void Communicator::pause(std::int64_t look) {
-  if (crowded_ || look > eager_looks)
+  if (oversubscribed_ || look > eager_looks)
     sched_yield();
   else
     spin();

@@ -75,7 +75,7 @@ class Communicator {
   const std::vector<int>& nodes() const { return nodes_; }
   int ranks_on_node() const;
   /// More ranks than processors here: who waits must give way.
-  bool crowded() const { return crowded_; }
+  bool oversubscribed() const { return oversubscribed_; }
 
   virtual Request send(int to, int tag, std::span<const std::byte> message) = 0;
   virtual Request receive(int from, int tag, std::span<std::byte> message) = 0;
@@ -101,7 +101,7 @@ class Communicator {
   virtual void touched(std::size_t) {}
   /// Ends all ranks of the job with this exit code, now.
   [[noreturn]] virtual void abort(int exit_code) = 0;
-  /// Ends this process alone, without a goodbye to the others, whose launcher is about to end them, too.
+  /// Ends this process alone, without telling the others, whose launcher is about to end them, too.
   [[noreturn]] static void abort_alone(int exit_code);
   /// "MPI (Open MPI 4.1.4)", "threads"
   virtual std::string description() const = 0;
@@ -109,7 +109,7 @@ class Communicator {
  protected:
   Communicator(int rank, int size) : rank_(rank), size_(size) {}
   std::vector<int> nodes_;
-  bool crowded_ = false;
+  bool oversubscribed_ = false;
 
  private:
   friend class Request;

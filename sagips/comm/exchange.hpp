@@ -47,7 +47,7 @@ struct Site {
   std::vector<int> all_ranks() const;
 };
 
-/// What can be relied on.
+/// The properties of an exchange that callers can rely on.
 struct Promise {
   bool exact = false;   ///< afterwards all ranks of the job hold the same mean of all, bit for bit
   bool waits = true;    ///< needs the other ranks to come; false: never waits for anybody
@@ -86,15 +86,16 @@ class Exchange {
   virtual Promise promise() const = 0;
   /// Ranks that must come before this rank's call of this step can end.
   virtual std::vector<int> partners(Step step) const = 0;
-  /// After as many steps the pattern repeats, but for leaders that are drawn: for averages of `cost`.
+  /// The number of steps after which the pattern repeats, drawn leaders aside; `cost` is averaged
+  /// over it.
   virtual std::int64_t period() const { return 1; }
-  /// Whether that rank, which is this one, ever waits for another.
+  /// Whether `rank`, which is this one, ever waits for another.
   virtual bool ever_waits(int rank) const;
   virtual Freshness freshness() const { return {}; }
-  /// What it turned out to be, for the log: "chunked_ring over 4 ranks".
+  /// What the exchange turned out to be, for the log: "chunked_ring over 4 ranks".
   virtual std::string description() const = 0;
 
-  /// With nothing in flight.
+  /// Gives what a resumed run needs; called with nothing in flight.
   virtual void give_state(State&) const {}
   /// throws: StateError
   virtual void take_state(const State&) {}

@@ -16,8 +16,8 @@ struct ExchangeReport {
   Freshness freshness;
 };
 
-/// Runs an exchange for one replica: begins it, keeps it moving between pieces of work, completes it,
-/// and keeps the books.
+/// Runs an exchange for one replica: begins it, keeps it moving between pieces of work, completes
+/// it, and measures what it costs.
 ///
 /// collective: every rank makes the same calls in the same order
 /// throws: CommError when a partner does not come in time

@@ -350,7 +350,8 @@ class MpiCommunicator final : public Communicator {
   }
   std::unique_ptr<Communicator> split(int colour) override {
     auto part = std::make_unique<MpiCommunicator>(library_, all_.split(colour), config_);
-    part->crowded_ = part->crowded_ || crowded_;  // the other parts use the processors, too
+    part->oversubscribed_ =
+        part->oversubscribed_ || oversubscribed_;  // the other parts use the processors, too
     return part;
   }
   std::int64_t now_ns() const override {
@@ -396,7 +397,7 @@ class MpiCommunicator final : public Communicator {
     const cpu_set_t mine = core::allowed_processors();
     cpu_set_t all;
     check(MPI_Allreduce(&mine, &all, sizeof(all), MPI_BYTE, MPI_BOR, node_.get()), "MPI_Allreduce");
-    crowded_ = ranks_on_node() > CPU_COUNT(&all);
+    oversubscribed_ = ranks_on_node() > CPU_COUNT(&all);
   }
 
   std::shared_ptr<Library> library_;  // declared first: ended after the communicators below it

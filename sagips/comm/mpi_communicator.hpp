@@ -16,7 +16,7 @@ struct MpiConfig {
   SharedWindows windows = SharedWindows::use;
   int pretended_node_size = 0;  ///< for tests: as if so many consecutive ranks shared a node
 
-  /// For the build on SimGrid alone.
+  /// Settings of the build on SimGrid alone.
   struct Simulated {
     std::function<void(double seconds)> spend;  ///< lets simulated time go on
     double memory_bandwidth = 0;                ///< of `touched`, bytes/s; 0: it costs nothing

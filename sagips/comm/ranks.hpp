@@ -16,7 +16,7 @@ class Ranks {
  public:
   /// collective
   explicit Ranks(std::unique_ptr<Communicator> communicator);
-  /// Of a communicator that somebody else keeps alive.
+  /// Makes the ranks of a communicator that the caller keeps alive.
   explicit Ranks(Communicator& communicator);
 
   int rank() const { return communicator_->rank(); }

@@ -34,7 +34,7 @@ class DataError : public Error {
   DataError(const std::string& file, std::size_t row, const std::string& message);
 };
 
-/// A stage gave something that the pipeline cannot use; `stage` is the guilty one's name.
+/// A stage gave something that the pipeline cannot use; `stage` names it.
 class ShapeError : public Error {
  public:
   ShapeError(const std::string& stage, const std::string& message);

@@ -43,7 +43,7 @@ struct Pipe {
 
 /// All that is left to read; signals do not end it. Returns false, with errno, when that fails.
 bool read_all(int descriptor, std::string& content);
-/// Signals do not end it. Returns false, with errno, when it fails.
+/// Writes all of the content; signals do not end it. Returns false, with errno, when it fails.
 bool write_all(int descriptor, std::string_view content);
 
 }  // namespace sagips::core

@@ -30,6 +30,7 @@ void check_can_append(const std::string& path) {
 
 struct Log::Sinks {
   std::shared_ptr<TerminalSink> terminal;
+  bool quiet = false;
   spdlog::logger logger{"sagips"};
 };
 
@@ -42,6 +43,7 @@ Log::Log(Config config) : sinks_(std::make_unique<Sinks>()) {
   sinks_->logger.sinks().push_back(sinks_->terminal);
   // A run that crashes must leave its last line behind; there are few lines a second.
   sinks_->logger.flush_on(spdlog::level::info);
+  sinks_->quiet = config.quiet;
   set_terminal(config.terminal);
 }
 
@@ -75,9 +77,12 @@ void Log::error(const std::string& line) {
 
 bool Log::set_terminal(bool on) {
   const bool before = sinks_->terminal->level() != spdlog::level::off;
-  sinks_->terminal->set_level(on ? spdlog::level::trace : spdlog::level::off);
+  const auto shown = sinks_->quiet ? spdlog::level::warn : spdlog::level::trace;
+  sinks_->terminal->set_level(on ? shown : spdlog::level::off);
   return before;
 }
+
+bool Log::is_quiet() const { return sinks_->quiet; }
 
 void Log::flush() { sinks_->logger.flush(); }
 

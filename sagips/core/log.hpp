@@ -11,6 +11,7 @@ class Log {
   struct Config {
     bool terminal = true;  ///< print to standard error
     bool colour = false;   ///< colour the level on the terminal
+    bool quiet = false;    ///< the terminal shows warnings and errors only
   };
   Log();  ///< terminal only, no colour
   explicit Log(Config config);
@@ -24,6 +25,7 @@ class Log {
   void error(const std::string& line);
   /// Silences the terminal (a live display owns it); files go on. Returns what was set before.
   bool set_terminal(bool on);
+  bool is_quiet() const;
   void flush();
 
  private:

@@ -139,17 +139,20 @@ NpyArray read_npy(const std::string& path, const RowShare& share) {
   };
   const NpyHeader header = parse_npy_header(read(0, std::min(file_bytes, longest_header)), path);
   check_size(header, file_bytes, path);
-  if (header.fortran_order && header.shape.size() > 1)
-    throw DataError(path,
-                    "is in Fortran order, where rows do not lie together (ranks cannot read "
-                    "shares of it). Save it with numpy.ascontiguousarray.");
   if (header.shape.empty()) return read_npy(path);
   const std::size_t rows = header.shape[0], row = rows > 0 ? header.count / rows : 0;
-  NpyArray array{header.shape, std::vector<double>(share.size(rows) * row)};
-  array.shape[0] = share.size(rows);
-  const std::string bytes = read(header.data_offset + share.first(rows) * row * header.item_bytes,
-                                 array.values.size() * header.item_bytes);
+  const std::size_t first = share.first(rows), size = share.size(rows);
+  NpyArray array{header.shape, std::vector<double>(size * row), first};
+  array.shape[0] = size;
+  // in Fortran order the rows of a share lie together in each column, else all in one stretch
+  const bool fortran = header.fortran_order && header.shape.size() > 1;
+  const std::size_t stretches = fortran ? row : 1, width = fortran ? 1 : row;
+  std::string bytes;
+  for (std::size_t i = 0; i < stretches; ++i)
+    bytes += read(header.data_offset + (i * rows + first) * width * header.item_bytes,
+                  size * width * header.item_bytes);
   convert(header, bytes.data(), array.values);
+  if (fortran) array.values = row_major(array.values, array.shape);
   return array;
 }
 

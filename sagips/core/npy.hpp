@@ -1,5 +1,7 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,16 +13,24 @@ namespace sagips::core {
 struct NpyArray {
   std::vector<std::size_t> shape;
   std::vector<double> values;
+  std::size_t first_row = 0;  ///< where it begins in the file, of which it may be a part
 };
 
-/// One of `count` consecutive, equal shares of rows; the first ones get a row more.
+/// One of `count` consecutive, equal shares of rows, of which the first ones get a row more; of that
+/// share the rows from `skip` on, at most `most` of them, so that a file can be read in pieces.
 struct RowShare {
   std::size_t index = 0, count = 1;
+  std::size_t skip = 0, most = std::numeric_limits<std::size_t>::max();
 
   std::size_t first(std::size_t rows) const {
-    return index * (rows / count) + (index < rows % count ? index : rows % count);
+    return index * (rows / count) + std::min(index, rows % count) + std::min(skip, share(rows));
   }
-  std::size_t size(std::size_t rows) const { return rows / count + (index < rows % count ? 1 : 0); }
+  std::size_t size(std::size_t rows) const {
+    return std::min(most, share(rows) - std::min(skip, share(rows)));
+  }
+
+ private:
+  std::size_t share(std::size_t rows) const { return rows / count + (index < rows % count); }
 };
 
 /// Reads format versions 1.0 to 3.0 with numbers (f2 excluded: f4, f8, i1..i8, u1..u8, b1), either
@@ -29,8 +39,7 @@ struct RowShare {
 /// numpy.lib.format documentation
 NpyArray read_npy(const std::string& path);
 
-/// A share of the rows (the first axis), without reading the others. Refuses Fortran order, where
-/// rows do not lie together.
+/// A share of the rows (the first axis), without reading the others.
 NpyArray read_npy(const std::string& path, const RowShare& share);
 
 /// The same from bytes in memory; `file` names them in messages.

@@ -53,6 +53,13 @@ std::string fixed(double value, int digits) {
   return shown;
 }
 
+std::string rounded(double value, int digits) {
+  const std::string shown = fixed(value, digits);
+  const bool is_lost =
+      value != 0 && std::isfinite(value) && shown.find_first_of("123456789") == std::string::npos;
+  return is_lost ? significant(value, 2) : shown;
+}
+
 std::string significant(double value, int digits) {
   if (!std::isfinite(value)) return words_for_non_finite(value);
   const int after_first = std::max(digits, 1) - 1;

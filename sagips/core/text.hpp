@@ -19,6 +19,9 @@ std::string text(const Parts&... parts) {
 /// `value` with `digits` after the point; "nan" and "inf" in words.
 std::string fixed(double value, int digits);
 
+/// The same, but a number that this would show as 0 keeps two digits: 0.37 without any is "0.37".
+std::string rounded(double value, int digits);
+
 /// `value` with `digits` significant digits, in the shorter of the plain and the scientific form.
 std::string significant(double value, int digits);
 

@@ -13,7 +13,7 @@ class Tracer {
   virtual void add(const char* name, Clock::time_point begin, Clock::time_point end) = 0;
 };
 
-/// From here to the end of the scope. Without a tracer it does nothing, the clock is not read.
+/// Times the scope from here to its end. Without a tracer it does nothing and reads no clock.
 class Span {
  public:
   Span(Tracer* tracer, const char* name) : tracer_(tracer), name_(name) {
@@ -22,7 +22,7 @@ class Span {
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
   ~Span() { end(); }
-  /// Before the scope does.
+  /// Ends the span before the scope ends.
   void end() {
     if (tracer_) tracer_->add(name_, begin_, Tracer::Clock::now());
     tracer_ = nullptr;

@@ -101,20 +101,43 @@ bool Cut::passes(double value) const {
   });
 }
 
-std::vector<std::size_t> passing_events(const Table& table, const std::vector<Cut>& cuts) {
-  if (table.events() == 0) throw core::DataError(table.file, "holds no events.");
+torch::Tensor Cut::passes(const torch::Tensor& values) const {
+  torch::Tensor all = torch::ones_like(values, torch::kBool);
+  for (const Bound& bound : bounds_) {
+    const std::string_view sign = bound.comparison.sign;
+    const double number = bound.number;
+    all = all & (sign == "<="   ? values <= number
+                 : sign == ">=" ? values >= number
+                 : sign == "==" ? values == number
+                 : sign == "!=" ? values != number
+                 : sign == "<"  ? values < number
+                                : values > number);
+  }
+  return all;
+}
+
+std::vector<std::size_t> passing_events(const Table& table, const std::vector<Cut>& cuts,
+                                        std::vector<std::size_t>& left) {
   std::vector<std::size_t> kept(table.events());
   std::iota(kept.begin(), kept.end(), std::size_t{0});
-  for (const Cut& cut : cuts) {
-    const std::vector<double>& column = table.columns[find_column(table, cut.column())];
-    const std::size_t before = kept.size();
-    std::erase_if(kept, [&](std::size_t event) { return !cut.passes(column[event]); });
-    if (!kept.empty()) continue;
-    throw core::DataError(table.file, text("no event is left: of ", table.events(), " events, ",
-                                           before, " reached the cut '", cut.condition(),
-                                           "' and it removed them all. Widen that cut."));
+  left.resize(cuts.size() + 1);
+  left[0] += kept.size();
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    const std::vector<double>& column = table.columns[find_column(table, cuts[i].column())];
+    std::erase_if(kept, [&](std::size_t event) { return !cuts[i].passes(column[event]); });
+    left[i + 1] += kept.size();
   }
   return kept;
+}
+
+void check_events_left(const std::string& file, const std::vector<Cut>& cuts,
+                       const std::vector<std::size_t>& left) {
+  if (left[0] == 0) throw core::DataError(file, "holds no events.");
+  for (std::size_t i = 0; i < cuts.size(); ++i)
+    if (left[i + 1] == 0)
+      throw core::DataError(
+          file, text("no event is left: of ", left[0], " events, ", left[i], " reached the cut '",
+                     cuts[i].condition(), "' and it removed them all. Widen that cut."));
 }
 
 }  // namespace sagips::data

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sagips/data/table.hpp"
+#include "sagips/data/torch.hpp"
 
 namespace sagips::data {
 
@@ -25,6 +26,8 @@ class Cut {
   const std::string& condition() const { return condition_; }
   NeededColumn column() const;
   bool passes(double value) const;
+  /// shape: [...] -> [...] bool
+  torch::Tensor passes(const torch::Tensor& values) const;
 
  private:
   struct Bound {
@@ -37,7 +40,12 @@ class Cut {
 };
 
 /// The events that pass all cuts, in order. shape: indices into the table
-/// throws: DataError when the table is empty or a cut removes the last event, naming that cut
-std::vector<std::size_t> passing_events(const Table& table, const std::vector<Cut>& cuts);
+/// left: how many events there were, then how many each cut left; this table's are added
+std::vector<std::size_t> passing_events(const Table& table, const std::vector<Cut>& cuts,
+                                        std::vector<std::size_t>& left);
+
+/// throws: DataError when there were no events or a cut removed the last one, naming that cut
+void check_events_left(const std::string& file, const std::vector<Cut>& cuts,
+                       const std::vector<std::size_t>& left);
 
 }  // namespace sagips::data

@@ -6,7 +6,7 @@
 namespace sagips::data {
 
 void DatasetConfig::file_fields(core::FieldList& list) {
-  list.add("file", file, "measured events: .npy, .csv, .hdf5 or .h5; '' makes toy data");
+  list.add_path("file", file, "measured events: .npy, .csv, .hdf5 or .h5; '' makes toy data");
   list.add("hdf5_dataset", hdf5_dataset, "data set, or group of the columns, inside an HDF5 file");
   list.add("columns", columns,
            "observables: names in .csv and in a group of HDF5 data sets, else numbers from 0; "

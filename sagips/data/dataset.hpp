@@ -38,7 +38,7 @@ struct DatasetConfig {
   double held_out = 0.1;  ///< share kept aside for distances between events, never trained on
 
   void fields(core::FieldList& list);
-  /// Those that belong to one file.
+  /// The fields that belong to one file.
   void file_fields(core::FieldList& list);
   /// Toy data come as the pipeline makes them, so what selects from a file must not be set then.
   /// throws: ConfigError that names the first such key, of this group of the config
@@ -68,7 +68,7 @@ Dataset load_dataset(const DatasetConfig& config, const std::vector<std::string>
 torch::Tensor draw_events(const Dataset& dataset, std::int64_t count,
                           const core::RandomStream& stream, std::int64_t first = 0);
 
-/// As many events again, with replacement (Efron's bootstrap).
+/// Draws as many events again, with replacement (Efron's bootstrap).
 Dataset bootstrap(const Dataset& dataset, const core::RandomStream& stream);
 
 /// round(fraction * size) events without replacement, order kept. throws: ConfigError when none is

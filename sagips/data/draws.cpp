@@ -113,6 +113,7 @@ Dataset subsample(const Dataset& dataset, double fraction, const core::RandomStr
   if (kept == 0)
     throw ConfigError("", text("fraction = ", fraction, " leaves none of ", dataset.size(),
                                " events. Raise it."));
+  if (kept == dataset.size()) return dataset;
   std::vector<std::int64_t> rows = shuffled_rows(dataset.size(), stream);
   return in_file_order(dataset, std::span(rows).first(static_cast<std::size_t>(kept)));
 }

@@ -150,14 +150,16 @@ struct Selection {
   Handle file, memory;
 };
 
+// events: all that the data set holds
 core::NpyArray read_array(const std::string& path, const Handle& file, const std::string& dataset,
-                          const core::RowShare& rows) {
+                          const core::RowShare& rows, std::size_t& events) {
   const Handle object = open_dataset(path, file, dataset);
   check_type(path, dataset, object);
   core::NpyArray array{shape_of(path, dataset, object), {}};
-  const std::size_t first = rows.first(array.shape[0]);
-  array.shape[0] = rows.size(array.shape[0]);
-  const Selection selection(object, array.shape, first);
+  events = array.shape[0];
+  array.first_row = rows.first(events);
+  array.shape[0] = rows.size(events);
+  const Selection selection(object, array.shape, array.first_row);
   const std::size_t count =
       std::accumulate(array.shape.begin(), array.shape.end(), std::size_t{1}, std::multiplies<>());
   array.values.resize(count);
@@ -175,7 +177,8 @@ Table read_hdf5_array(const std::string& path, const std::string& dataset,
                       const core::RowShare& rows) {
   const QuietErrors quiet;
   const Handle file = open_file(path);
-  return table_of(read_array(path, file, dataset, rows), path);
+  std::size_t events = 0;
+  return table_of(read_array(path, file, dataset, rows, events), path);
 }
 
 Table read_hdf5_columns(const std::string& path, const std::string& group,
@@ -184,22 +187,25 @@ Table read_hdf5_columns(const std::string& path, const std::string& group,
   const Handle file = open_file(path);
   Table table;
   table.file = path;
+  std::size_t events = 0;  // of the first column
   for (const NeededColumn& column : needed) {
     if (std::find(table.names.begin(), table.names.end(), column.name) != table.names.end())
       continue;
     const std::string dataset = group.empty() ? column.name : text(group, "/", column.name);
-    core::NpyArray array = read_array(path, file, dataset, rows);
+    std::size_t found = 0;
+    core::NpyArray array = read_array(path, file, dataset, rows, found);
     if (array.shape.size() != 1)
       throw DataError(path, text("data set '", dataset, "' has two dimensions, a column has one. ",
                                  "Name it in 'hdf5_dataset' and its columns by number."));
     if (table.names.empty()) {
+      events = found;
       table.rows.resize(array.values.size());
-      std::iota(table.rows.begin(), table.rows.end(), std::size_t{1});
+      std::iota(table.rows.begin(), table.rows.end(), array.first_row + 1);
     }
-    if (array.values.size() != table.events())
-      throw DataError(path, text("data set '", dataset, "' has ", array.values.size(), " events, '",
-                                 table.names.front(), "' has ", table.events(),
-                                 ". Columns must be of one length."));
+    if (found != events)
+      throw DataError(
+          path, text("data set '", dataset, "' has ", found, " events, '", table.names.front(),
+                     "' has ", events, ". Columns must be of one length."));
     table.names.push_back(column.name);
     table.columns.push_back(std::move(array.values));
   }

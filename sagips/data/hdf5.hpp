@@ -7,7 +7,8 @@
 namespace sagips::data {
 
 /// One data set of rank 1 or 2, [events] or [events, observables]; columns "0", "1", ...
-/// `rows`: the share of them that is read. throws: DataError for a foreign or broken file, for a data set that is not there (the message
+/// rows: the share of the events that is read
+/// throws: DataError for a foreign or broken file, for a data set that is not there (the message
 ///         lists those that are) or holds anything but whole or real numbers
 Table read_hdf5_array(const std::string& path, const std::string& dataset,
                       const core::RowShare& rows = {});

@@ -24,6 +24,10 @@ using Names = std::vector<std::string>;
 NeededColumn observable(const std::string& name) { return {name, "columns"}; }
 NeededColumn weight(const DatasetConfig& config) { return {config.weight_column, "weight_column"}; }
 
+// Rows that are read at once: enough that opening the file again costs nothing, and few beside the
+// memory that a program with LibTorch takes.
+constexpr std::size_t rows_at_once = std::size_t{1} << 19;
+
 /// Columns of the table that become observables, and what the data set calls them.
 struct Observables {
   Names columns;
@@ -65,13 +69,17 @@ Table read_table(const DatasetConfig& config, const Names& default_columns,
       throw ConfigError("", text("no column of '", config.file, "' is chosen. Set 'columns'."));
     return read_csv(config.file, needed_columns(config, columns, cuts));
   }
-  if (extension == ".npy")
-    return table_of(config.rows.count == 1 ? core::read_npy(config.file)
-                                           : core::read_npy(config.file, config.rows),
-                    config.file);
-  if (extension == ".hdf5" || extension == ".h5") return read_hdf5(config, cuts);
-  throw DataError(config.file, text("has the unknown extension '", extension,
-                                    "'. Give a .npy, .csv, .hdf5 or .h5 file."));
+  const bool is_array = extension == ".npy";
+  // what is no file, such as a pipe, cannot be opened twice
+  if (is_array && config.rows.count == 1 && !std::filesystem::is_regular_file(config.file))
+    return table_of(core::read_npy(config.file), config.file);
+  if (!is_array && extension != ".hdf5" && extension != ".h5")
+    throw DataError(config.file, text("has the unknown extension '", extension,
+                                      "'. Give a .npy, .csv, .hdf5 or .h5 file."));
+  Table table = is_array ? table_of(core::read_npy(config.file, config.rows), config.file)
+                         : read_hdf5(config, cuts);
+  table.is_last = table.events() < config.rows.most;
+  return table;
 }
 
 // Numbered columns say nothing to a reader: the workload's own names label them when they fit.
@@ -115,21 +123,14 @@ torch::Tensor weights_of(const Table& table, const NeededColumn& column,
   const std::vector<double>& source = table.columns[find_column(table, column)];
   torch::Tensor weights = torch::empty({static_cast<std::int64_t>(events.size())});
   float* place = weights.data_ptr<float>();
-  bool any = false;
   for (const std::size_t event : events) {
     if (source[event] < 0.0)
       throw DataError(
           table.file, table.rows[event],
           text("the weight in column '", column.name, "' is negative (",
                core::round_trip(source[event]), "), so it is no probability. Remove that row."));
-    *place = single_precision(source[event], table, event, column.name);
-    any = any || *place > 0.0F;
-    ++place;
+    *place++ = single_precision(source[event], table, event, column.name);
   }
-  if (!any)
-    throw DataError(table.file, text("all weights in column '", column.name,
-                                     "' are zero, so no event can be drawn. Choose another "
-                                     "'weight_column'."));
   return weights;
 }
 
@@ -146,21 +147,40 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
   check_no_column_twice(config.columns);
   std::vector<Cut> cuts;
   for (const std::string& condition : config.cuts) cuts.emplace_back(condition);
-  Table table = read_table(config, default_columns, cuts);
-  const Observables chosen = observables_of(config, default_columns, table);
-  if (chosen.columns.empty()) throw DataError(config.file, "holds no column of observables.");
-  // so that a workload's own cuts ("70 < M < 110") work on files without names
-  if (chosen.labels != chosen.columns)
-    for (std::size_t i = 0; i < chosen.labels.size(); ++i)
-      table.labels[chosen.labels[i]] = chosen.columns[i];
-  for (const NeededColumn& column : needed_columns(config, chosen.columns, cuts))
-    check_finite(table, column);
-  std::vector<std::size_t> events = passing_events(table, cuts);
-  const auto most = static_cast<std::size_t>(config.maximum_events);
-  if (most > 0 && events.size() > most) events.resize(most);
-  Dataset dataset{values_of(table, chosen.columns, events), std::nullopt, chosen.labels,
-                  config.reference, config.file};
-  if (!config.weight_column.empty()) dataset.weights = weights_of(table, weight(config), events);
+  DatasetConfig piece = config;
+  piece.rows.most = rows_at_once;
+  Dataset dataset{{}, std::nullopt, {}, config.reference, config.file};
+  std::vector<torch::Tensor> values, weights;  // of each piece
+  std::int64_t kept = 0;
+  std::vector<std::size_t> left;
+  for (bool more = true; more; piece.rows.skip += rows_at_once) {
+    Table table = read_table(piece, default_columns, cuts);
+    more = !table.is_last;
+    const Observables chosen = observables_of(config, default_columns, table);
+    if (chosen.columns.empty()) throw DataError(config.file, "holds no column of observables.");
+    dataset.observables = chosen.labels;
+    // so that a workload's own cuts ("70 < M < 110") work on files without names
+    if (chosen.labels != chosen.columns)
+      for (std::size_t i = 0; i < chosen.labels.size(); ++i)
+        table.labels[chosen.labels[i]] = chosen.columns[i];
+    for (const NeededColumn& column : needed_columns(config, chosen.columns, cuts))
+      check_finite(table, column);
+    std::vector<std::size_t> events = passing_events(table, cuts, left);
+    const auto room = static_cast<std::size_t>(config.maximum_events - kept);
+    if (config.maximum_events > 0 && events.size() > room) events.resize(room);
+    kept += static_cast<std::int64_t>(events.size());
+    values.push_back(values_of(table, chosen.columns, events));
+    if (!config.weight_column.empty()) weights.push_back(weights_of(table, weight(config), events));
+  }
+  check_events_left(config.file, cuts, left);
+  dataset.values = torch::cat(values);
+  values.clear();
+  if (config.weight_column.empty()) return dataset;
+  dataset.weights = torch::cat(weights);
+  if (!(dataset.weights->max().item<float>() > 0))
+    throw DataError(config.file, text("all weights in column '", config.weight_column,
+                                      "' are zero, so no event can be drawn. Choose another "
+                                      "'weight_column'."));
   return dataset;
 }
 

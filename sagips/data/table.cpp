@@ -48,7 +48,7 @@ Table table_of(const core::NpyArray& array, const std::string& file) {
   table.file = file;
   table.numbered = true;
   table.rows.resize(events);
-  std::iota(table.rows.begin(), table.rows.end(), std::size_t{1});
+  std::iota(table.rows.begin(), table.rows.end(), array.first_row + 1);
   for (std::size_t column = 0; column < width; ++column) {
     table.names.push_back(std::to_string(column));
     std::vector<double>& numbers = table.columns.emplace_back(events);

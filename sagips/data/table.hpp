@@ -20,6 +20,7 @@ struct Table {
   std::vector<std::string> names;
   std::vector<std::vector<double>> columns;  ///< shape: [names][events]
   std::vector<std::size_t> rows;  ///< where each event stands: line of a text file, else from 1
+  bool is_last = true;            ///< whether nothing of the file, or of this rank's share, follows
   bool numbered = false;          ///< the file gives no names: columns are "0", "1", ...
   std::map<std::string, std::string> labels;  ///< other names of columns, e.g. an observable's
 

@@ -10,7 +10,7 @@ class Constant {
   explicit Constant(const torch::Tensor& numbers)
       : double_(numbers.to(torch::kFloat64)), single_(double_.to(torch::kFloat32)) {}
 
-  /// With the type and on the device of another tensor.
+  /// The numbers with the type and on the device of another tensor.
   torch::Tensor like(const torch::Tensor& other) const {
     return (other.scalar_type() == torch::kFloat32 ? single_ : double_)
         .to(other.device(), other.scalar_type());

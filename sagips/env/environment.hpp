@@ -25,7 +25,7 @@ struct Channel {
   data::Dataset training;
   data::Dataset held_out;          ///< for distances between events; never trained on
   std::optional<Density> density;  ///< when the pipeline's likelihood is known
-  /// Of all ranks' training events, when `training` is a rank's own share of them.
+  /// The moments of all ranks' training events, when `training` is a rank's own share of them.
   std::optional<Moments> moments = std::nullopt;
   std::vector<Feature> features{};  ///< that moment matching compares beside its own
   double weight = 1;  ///< of its part of a generator's loss; a likelihood counts events instead

@@ -1,5 +1,9 @@
 #include "sagips/env/pipeline.hpp"
 
+#include <algorithm>
+
+#include "sagips/core/text.hpp"
+
 namespace sagips::env {
 
 Events Pipeline::operator()(torch::Tensor parameters, Noise& noise) const {
@@ -22,6 +26,27 @@ std::vector<std::string> Pipeline::without_gradient() const {
   for (const Stage& stage : stages_)
     if (!stage.differentiable()) names.push_back(stage.name());
   return names;
+}
+
+std::int64_t Pipeline::processes() const {
+  std::int64_t most = 0;
+  for (const Stage& stage : stages_) most = std::max(most, stage.processes());
+  return most;
+}
+
+std::int64_t Pipeline::keep_answers(const std::string& path) const {
+  std::int64_t known = 0;
+  for (std::size_t i = 0; i < stages_.size(); ++i)
+    if (stages_[i].processes() > 0)
+      known += stages_[i].keep_answers(core::text(path, "_", i, ".bin"));
+  return known;
+}
+
+std::vector<std::string> Pipeline::remarks() const {
+  std::vector<std::string> all;
+  for (const Stage& stage : stages_)
+    if (const std::string remark = stage.remark(); !remark.empty()) all.push_back(remark);
+  return all;
 }
 
 namespace {

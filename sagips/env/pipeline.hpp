@@ -47,22 +47,28 @@ class Pipeline {
   void append(Stage stage) { stages_.push_back(std::move(stage)); }
   const std::vector<Stage>& stages() const { return stages_; }
 
-  /// Differentiable.
+  /// Draws events in the differentiable form.
   /// shape: parameters [samples, parameters] in physical units -> values [samples, events,
   ///        observables]
   Events operator()(torch::Tensor parameters, Noise& noise) const;
   /// The stages' inference forms, without a graph.
   Events infer(torch::Tensor parameters, Noise& noise) const;
 
-  /// Plays small batches through both forms: shapes fit, values are finite, the same noise gives
+  /// Sends small batches through both forms: shapes fit, values are finite, the same noise gives
   /// the same events, weights do not vanish, the gradient reaches every free parameter that changes
   /// events (where all stages have one), products written by hand agree with differences.
-  /// throws: ShapeError naming the guilty stage
+  /// throws: ShapeError naming the stage at fault
   PipelineReport check(const ParameterSet& parameters, std::int64_t observables,
                        Reach reach = Reach::every_parameter) const;
 
   bool differentiable() const { return without_gradient().empty(); }
   std::vector<std::string> without_gradient() const;  ///< names of the stages that have none
+
+  std::int64_t processes() const;            ///< the most of a stage
+  std::vector<std::string> remarks() const;  ///< of the stages that have one
+  /// Simulators' answers are kept in files whose names begin with `path`, and found there. Returns how
+  /// many there are. throws: StorageError
+  std::int64_t keep_answers(const std::string& path) const;
 
   /// Looks for the stage that gives NaN or infinity, or whose gradient does.
   /// shape: parameters [samples, parameters] in physical units

@@ -58,6 +58,20 @@ void check_per_event(const std::string& stage, const std::string& what, const to
                                  ", expected [samples, events]."));
 }
 
+// What to do about an output that is no [samples, events, observables].
+std::string shape_advice(const torch::Tensor& values, std::int64_t observables) {
+  if (values.dim() == 2 && values.size(1) == check_events)
+    return "Give one observable a last dimension, too, as values[:, :, None] does.";
+  if (values.dim() == 3 && values.size(2) == check_events && values.size(1) == observables)
+    return "Swap the last two dimensions.";
+  if (values.dim() == 3 && values.size(2) == observables && values.size(1) < check_events)
+    return "Where events are lost, say which: by a mask, NaN, or counts (docs/guides/"
+           "lost_events.md).";
+  if (values.dim() == 3 && values.size(2) == observables)
+    return "Give at most as many events as were asked for.";
+  return "Stack the observables in the last dimension.";
+}
+
 void check_end(const std::string& stage, const Events& events, std::int64_t observables) {
   const torch::Tensor& values = events.values;
   if (values.dim() != 3 || values.size(1) != check_events || values.size(2) != observables)
@@ -65,7 +79,7 @@ void check_end(const std::string& stage, const Events& events, std::int64_t obse
                                  ", expected [samples, events, observables] = [", check_samples,
                                  ", ", check_events, ", ", observables, "] (the data have ",
                                  observables, observables == 1 ? " observable" : " observables",
-                                 "). Stack the observables in the last dimension."));
+                                 "). ", shape_advice(values, observables)));
   if (events.weights) check_per_event(stage, "weight", *events.weights, values);
   if (events.mask) check_per_event(stage, "mask", *events.mask, values);
 }
@@ -113,9 +127,11 @@ std::vector<bool> reached_by_first(const std::string& stage, const Events& event
                                    const torch::Tensor& unit) {
   std::vector<bool> found = reached(stage, events, unit);
   if (std::none_of(found.begin(), found.end(), [](bool reach) { return reach; }))
-    throw ShapeError(stage,
-                     "cuts the gradient: nothing it returns depends differentiably on any free "
-                     "parameter (nothing could be learned). Use differentiable operations.");
+    throw ShapeError(
+        stage,
+        "cuts the gradient: nothing it returns depends differentiably on any free "
+        "parameter (nothing could be learned). Use differentiable operations, or say "
+        "that it has no gradient: bool differentiable() const { return false; } in C++.");
   return found;
 }
 
@@ -168,7 +184,8 @@ void check_gradient(const std::vector<Stage>& stages, std::size_t last, const Ev
                                    "on parameter '",
                                    name_of(parameters, i),
                                    "' (it could never be learned). Use differentiable operations, "
-                                   "or fix it: parameters.",
+                                   "say that it has no gradient (bool differentiable() const { "
+                                   "return false; } in C++), or fix it: parameters.",
                                    name_of(parameters, i), ".fixed=VALUE"));
   before = now;
 }

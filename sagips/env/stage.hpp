@@ -1,5 +1,6 @@
 #pragma once
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <typeinfo>
@@ -38,7 +39,11 @@ std::string type_name(const std::type_info& type);
 /// same arguments as the call operator for a form that needs no gradient (default: the call
 /// operator), `bool differentiable() const` (default: true), and `bool checks_product() const`: its
 /// vector-Jacobian product is written by hand, and the dry run compares it with differences
-/// (default: false).
+/// (default: false), `std::int64_t processes() const`: how many calls at a time are answered by
+/// simulators outside this program (default: 0, none), `std::int64_t keep_answers(path) const`: from
+/// now on its answers are kept in that file and found there; returns how many are (default: none are),
+/// and `std::string remark() const`: what whoever reads the results must know of the calls so far
+/// (default: nothing).
 class Stage {
  public:
   // Implicit: a user writes Pipeline{MyStage{}}.
@@ -57,6 +62,9 @@ class Stage {
   /// False: gradients end here, so that only solvers without gradients can use the pipeline.
   bool differentiable() const { return held_->differentiable(); }
   bool checks_product() const { return held_->checks_product(); }
+  std::int64_t processes() const { return held_->processes(); }
+  std::string remark() const { return held_->remark(); }
+  std::int64_t keep_answers(const std::string& path) const { return held_->keep_answers(path); }
 
  private:
   struct Interface {
@@ -66,6 +74,9 @@ class Stage {
     virtual std::string name() const = 0;
     virtual bool differentiable() const = 0;
     virtual bool checks_product() const = 0;
+    virtual std::int64_t processes() const = 0;
+    virtual std::string remark() const = 0;
+    virtual std::int64_t keep_answers(const std::string& path) const = 0;
   };
 
   template <class T>
@@ -119,6 +130,28 @@ class Stage {
         return stage.checks_product();
       else
         return false;
+    }
+    std::int64_t processes() const override {
+      if constexpr (requires {
+                      { stage.processes() } -> std::same_as<std::int64_t>;
+                    })
+        return stage.processes();
+      else
+        return 0;
+    }
+    std::int64_t keep_answers(const std::string& path) const override {
+      if constexpr (requires { stage.keep_answers(path); })
+        return stage.keep_answers(path);
+      else
+        return 0;
+    }
+    std::string remark() const override {
+      if constexpr (requires {
+                      { stage.remark() } -> std::same_as<std::string>;
+                    })
+        return stage.remark();
+      else
+        return {};
     }
 
     T stage;

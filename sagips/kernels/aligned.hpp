@@ -12,7 +12,7 @@ class AlignedFloats {
   AlignedFloats() = default;
   explicit AlignedFloats(std::size_t count) { grow(count); }
 
-  /// At least that many; what they held is lost when there were fewer.
+  /// Makes room for at least that many floats; their content is lost when there were fewer.
   void grow(std::size_t count) {
     if (count <= count_) return;
     const std::size_t bytes = (count * sizeof(float) + line - 1) / line * line;

@@ -47,7 +47,7 @@ SAGIPS_AVX512_BFLOAT16 inline __m512i pairs(const Left& left, std::int64_t row) 
   return _mm512_permutexvar_epi16(neighbours, rounded(load(left, row, 0), load(left, row + 1, 0)));
 }
 
-// Of 16 x 16 pairs, in four rounds: neighbours by 1, by 2, by 4 and by 8.
+// Transposes 16 x 16 pairs in four rounds: neighbours by 1, by 2, by 4 and by 8.
 SAGIPS_AVX512_BFLOAT16 inline void transpose(__m512i (&line)[lines]) {
   __m512i other[lines];
   for (int i = 0; i < 16; i += 2) {

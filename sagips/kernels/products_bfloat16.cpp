@@ -40,16 +40,16 @@ class Bfloat16 final : public Products {
   Kernel multiply_packed(std::int64_t rows, std::int64_t depth,
                          std::int64_t columns) const override {
     return [=, run = multiply_](const float* a, const float* packed, float* c) {
-      const Room room(rows, depth, 0);
-      pack_rows({a, depth, rows, depth}, room.a);
-      run({room.a, packed, c, rows, depth, columns, false});
+      const PackedOperands memory(rows, depth, 0);
+      pack_rows({a, depth, rows, depth}, memory.a);
+      run({memory.a, packed, c, rows, depth, columns, false});
     };
   }
 
  private:
   /// The thread's memory for packed operands.
-  struct Room {
-    Room(std::int64_t rows, std::int64_t depth, std::int64_t columns) {
+  struct PackedOperands {
+    PackedOperands(std::int64_t rows, std::int64_t depth, std::int64_t columns) {
       thread_local AlignedFloats memory;
       const std::int64_t of_a = packed_size(rows, depth), of_b = packed_size(columns, depth);
       memory.grow(static_cast<std::size_t>(of_a + of_b));
@@ -63,13 +63,13 @@ class Bfloat16 final : public Products {
   Kernel rounding_both(std::int64_t rows, std::int64_t depth, std::int64_t columns,
                        bool transposed) const {
     return [=, run = multiply_](const float* a, const float* b, float* c) {
-      const Room room(rows, depth, columns);
+      const PackedOperands memory(rows, depth, columns);
       if (transposed)
-        pack_transposed({a, rows, depth, rows}, room.a);
+        pack_transposed({a, rows, depth, rows}, memory.a);
       else
-        pack_rows({a, depth, rows, depth}, room.a);
-      pack_columns({b, columns, depth, columns}, room.b);
-      run({room.a, room.b, c, rows, depth, columns, transposed});
+        pack_rows({a, depth, rows, depth}, memory.a);
+      pack_columns({b, columns, depth, columns}, memory.b);
+      run({memory.a, memory.b, c, rows, depth, columns, transposed});
     };
   }
 

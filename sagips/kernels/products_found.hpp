@@ -10,7 +10,7 @@ std::shared_ptr<const Products> libxsmm_products();
 std::shared_ptr<const Products> mkl_products();
 std::shared_ptr<const Products> plain_products();
 
-// In bfloat16; the last is the best of those before it.
+// Products in bfloat16; the last is the best of those before it.
 std::shared_ptr<const Products> amx_bfloat16_products();
 std::shared_ptr<const Products> avx512_bfloat16_products();
 std::shared_ptr<const Products> bfloat16_products();

@@ -20,14 +20,14 @@ struct DenseConfig {
   enum class Precision { float32, bfloat16 };
   std::string library = "auto";
   std::int64_t block_rows = 0;
-  /// Of the products between the discriminator's hidden layers.
+  /// The precision of the products between the discriminator's hidden layers.
   Precision precision = Precision::float32;
 
   void fields(core::FieldList& list);
 };
 
-/// A network evaluated by kernels::MlpPasses: forward and backward in one go while a block of rows is
-/// in the cache. `Mlp` on LibTorch is its oracle. Differentiable once, not twice.
+/// A network evaluated by kernels::MlpPasses: forward and backward in one go while a block of rows
+/// is in the cache. Tests compare it with `Mlp` on LibTorch. Differentiable once, not twice.
 class FusedMlp {
  public:
   /// Nothing where LibTorch has to do it: another device, no hidden layer, or the config says so.
@@ -37,17 +37,19 @@ class FusedMlp {
   /// Takes the weights that the next calls use; on one thread. The other calls may come from many.
   void pack(const Leaves& leaves);
 
-  /// Differentiable by the input; nobody gets gradients of the weights. For networks with one output.
+  /// The outputs of a network with one output, differentiable by the input; the weights get no
+  /// gradients.
   /// shape: input [..., inputs] -> [...]
   torch::Tensor operator()(const torch::Tensor& input) const;
-  /// Differentiable by the weights: going backward adds their gradients to the leaves' accumulators.
-  /// The leaves and this object must live until then.
+  /// The outputs, differentiable by the weights: the backward pass adds their gradients to the
+  /// leaves' accumulators. The leaves and this object must live until then.
   /// shape: input [rows, inputs] -> [rows, outputs]
   torch::Tensor operator()(const torch::Tensor& input, Leaves& leaves) const;
 
   /// d loss / d output of some rows, given their outputs.
   using Slopes = kernels::MlpPasses::Slopes;
-  /// As the first form, and adds the weights' gradients of that loss to the leaves' accumulators.
+  /// Evaluates as the first form does, and adds the weights' gradients of that loss to the leaves'
+  /// accumulators.
   torch::Tensor learn(const torch::Tensor& input, const Slopes& slopes, Leaves& leaves) const;
 
  private:

@@ -20,10 +20,10 @@ namespace sagips::nn {
 /// source: Miyato et al., ICLR 2018 (arXiv 1802.05957), algorithm 1
 class SpectralNorm {
  public:
-  /// Divides the present weights, too. The replica must stay where it is.
+  /// Divides the present weights as well. The replica must stay where it is.
   SpectralNorm(Replica& replica, const core::RandomStream& stream);
 
-  /// After the weights changed.
+  /// Divides the weights again after they have changed.
   void normalise();
   void state(StateList& list);
 

@@ -15,7 +15,7 @@ constexpr double close_to_end = 2;     // errors
 constexpr double least_side = 0.5;     // of an error
 constexpr double one_sided = 2.706;    // 1.645^2: 95 % of a normal distribution lie below 1.645
 
-// Of the free parameters. shape: [free]
+// Widths of the free parameters' ranges, physical. shape: [free]
 torch::Tensor widths(const env::ParameterSet& parameters) {
   std::vector<double> all;
   for (const std::size_t i : parameters.free())

@@ -19,7 +19,8 @@ struct AsymmetricError {
 struct Estimate {
   std::vector<double> values;
   std::vector<double> errors;  ///< NaN for a parameter that the data leave open
-  /// From the profile, where it is no parabola; they end at the ends of the range. All parameters
+  /// Errors from the profile, where it is no parabola; they end at the ends of the range. All
+  /// parameters
   std::vector<std::optional<AsymmetricError>> asymmetric;
   torch::Tensor covariance;  ///< [free, free], physical; of the directions that the data fix
   /// One-sided, at 95 %, where an end of the range lies within two errors: the value is above the
@@ -29,11 +30,11 @@ struct Estimate {
   std::vector<std::string> open_directions;  ///< "a - 0.5 b": moving along it changes no event
   std::vector<std::string> warnings;         ///< why values or errors are to be doubted
 
-  /// Of parameter `i` on the side of `value`.
+  /// The error of parameter `i` on the side of `value`.
   double error_towards(std::size_t i, double value) const;
 };
 
-/// On the unit scale: how close to an end of its range a parameter is let.
+/// The least distance of a parameter to an end of its range, on the unit scale.
 inline constexpr double closest_to_end = 1e-6;
 
 /// What an information matrix leaves uncertain, on the unit scale.
@@ -80,8 +81,9 @@ void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const 
                  const torch::Tensor& errors, const std::vector<bool>& parabolic,
                  const ProfileGrowth& growth);
 
-/// Of these coordinates the numbers of those that no end holds: at an end where the slope leads out of
-/// the range a coordinate stays, or a long step along a valley would let others be held in its place.
+/// The numbers of those coordinates among `movable` that no end of a range holds: at an end where
+/// the slope leads out of the range a coordinate stays, since otherwise a long step along a valley
+/// would leave others held in its place.
 /// source: Bertsekas, SIAM J. Control Optim. 20 (1982) 221
 torch::Tensor held_by_no_end(const torch::Tensor& unit, const torch::Tensor& slope,
                              const torch::Tensor& movable);

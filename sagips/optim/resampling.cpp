@@ -40,6 +40,7 @@ Resampled over_bootstraps(const Solver& solver, const env::Environment& environm
                           std::int64_t repetitions) {
   SolveContext again = context;
   again.observe = nullptr;
+  again.intervals = false;
   again.start = torch::tensor(solution.values, torch::kFloat64);
   return scatter(repetitions, context, [&](std::int64_t i) {
     env::Environment drawn = environment;
@@ -57,6 +58,7 @@ Resampled over_seeds(const Solver& solver, const env::Environment& environment,
                      const SolveContext& context, std::int64_t repetitions) {
   SolveContext again = context;
   again.observe = nullptr;
+  again.intervals = false;
   return scatter(repetitions, context, [&](std::int64_t i) {
     again.seed = context.seed + static_cast<std::uint64_t>(i) * 1'000'003;
     return solver.solve(environment, again);

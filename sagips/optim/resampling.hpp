@@ -13,15 +13,15 @@ struct Resampled {
   std::int64_t failures = 0;
 };
 
-/// Of data drawn again from the data with replacement: what the data's own fluctuations do. Each
-/// begins at the solution.
+/// Solves data drawn again from the data with replacement: the scatter from the data's own
+/// fluctuations. Each repetition begins at the solution.
 /// source: Efron, Ann. Statist. 7 (1979) 1
 Resampled over_bootstraps(const Solver& solver, const env::Environment& environment,
                           const SolveContext& context, const Solution& solution,
                           std::int64_t repetitions);
 
-/// Of the same data with other seeds: what the solver's own randomness does (simulation, starting
-/// points). Each begins where the solver likes.
+/// Solves the same data with other seeds: the scatter from the solver's own randomness (simulation,
+/// starting points). Each repetition begins at the solver's own choice.
 Resampled over_seeds(const Solver& solver, const env::Environment& environment,
                      const SolveContext& context, std::int64_t repetitions);
 

@@ -10,6 +10,7 @@
 #include "sagips/data/torch.hpp"
 #include "sagips/env/environment.hpp"
 #include "sagips/optim/estimate.hpp"
+#include "sagips/optim/solve_progress.hpp"
 #include "sagips/problem/rank_place.hpp"
 
 namespace sagips::optim {
@@ -48,8 +49,10 @@ struct SolveContext {
   std::uint64_t seed = 0;
   double time_limit_s = std::numeric_limits<double>::infinity();
   std::optional<torch::Tensor> start{};  ///< [parameters], physical; absent: the method's own
+  bool intervals = true;                 ///< also where the score is no parabola, at a price
   std::function<void(const Visit&)> observe{};  ///< empty: nobody watches
   std::function<bool()> interrupted{};          ///< empty: never
+  SolveProgress* progress = nullptr;            ///< none: nobody looks
   problem::RankPlace place{};                   ///< of this rank; it holds its share of the data
   /// Adds up numbers over ranks, in place, the same on all of them. Empty: one rank. collective
   std::function<void(std::span<double>)> add_up{};
@@ -57,7 +60,7 @@ struct SolveContext {
 
 /// Finds the parameters of an environment in one go: everything that is no network in training.
 ///
-/// A solver is asked for one answer and stops by itself; a GAN (`Optimizer`) is cranked epoch by
+/// A solver is asked for one answer and stops by itself; a GAN (`Optimizer`) is advanced epoch by
 /// epoch by train::Loop. Both serve the same environment.
 class Solver {
  public:

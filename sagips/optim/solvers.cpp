@@ -20,7 +20,8 @@ class LikelihoodSolver final : public Solver {
                               "likelihood works on one rank. Start one, or use moments.");
     using Clock = std::chrono::steady_clock;
     const auto began = Clock::now();
-    const FitResult fit = fit_maximum_likelihood(environment, config_, context.seed);
+    const FitResult fit =
+        fit_maximum_likelihood(environment, config_, context.seed, context.intervals);
     Solution solution;
     static_cast<Estimate&>(solution) = fit;
     solution.errors_from = "inverse Hessian of -ln L";
@@ -75,7 +76,7 @@ core::Registry<SolverEntry> solvers() {
                      }});
   };
   add_search("bayesian",
-             "Bayesian optimization of a distance between events: few, dear evaluations");
+             "Bayesian optimization of a distance between events: few, expensive evaluations");
   add_search("evolution",
              "evolutionary search on that distance (pagmo): many cheap evaluations, many valleys");
   add_search("policy_gradient",

@@ -30,7 +30,7 @@ struct SolversConfig {
 struct SolverEntry {
   std::string summary;  ///< one line
   std::function<std::unique_ptr<Solver>(const SolversConfig&)> make;
-  /// Of the pipeline.
+  /// Whether the solver needs a gradient of the pipeline.
   std::function<bool(const SolversConfig&)> needs_gradient = [](const SolversConfig&) {
     return false;
   };

@@ -10,16 +10,6 @@
 
 namespace sagips::problem {
 
-/// What belongs to one of several channels.
-struct ChannelSettings {
-  bool enabled = true;
-  double weight = 1;
-  std::int64_t toy_events = 0;  ///< 0: as many as `toy.events` says
-  data::DatasetConfig data;     ///< what its file_fields list; the rest is common to all channels
-
-  void fields(core::FieldList& list);
-};
-
 struct DataSettings {
   data::DatasetConfig data;
   std::int64_t toy_events = 100000;  ///< made at the parameters' toy values when data.file is empty
@@ -27,8 +17,11 @@ struct DataSettings {
   bool needs_gradient = true;  ///< of the pipelines; no key: who solves the problem says it
   std::map<std::string, ChannelSettings> channels;  ///< by name; empty: the workload has one
 
-  /// Lists `channels` where a workload has several.
+  /// Lists `channels` where a workload has several and names them itself.
   void channel_fields(core::FieldList& list, const Workload& workload);
+  /// What the config says of a channel; those of a single one are its defaults.
+  ChannelSettings of(const ChannelPlan& plan) const;
+  std::int64_t toy_events_of(const ChannelPlan& plan) const;
 };
 
 /// The workload's channels without those that are switched off.

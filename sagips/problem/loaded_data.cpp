@@ -17,12 +17,10 @@ struct Source {
 };
 
 Source source_of(const DataSettings& settings, const ChannelPlan& plan) {
-  const auto own = settings.channels.find(plan.name);
-  if (own == settings.channels.end())
+  if (!plan.settings && settings.channels.count(plan.name) == 0)
     return {"data", settings.data, settings.toy_events, settings.toy_weights};
-  Source source{"channels." + plan.name, own->second.data,
-                own->second.toy_events > 0 ? own->second.toy_events : settings.toy_events,
-                settings.toy_weights};
+  Source source{core::text("channels.", plan.name, ".data"), settings.of(plan).data,
+                settings.toy_events_of(plan), settings.toy_weights};
   source.config.fraction = settings.data.fraction;
   source.config.bootstrap = settings.data.bootstrap;
   source.config.held_out = settings.data.held_out;
@@ -31,11 +29,12 @@ Source source_of(const DataSettings& settings, const ChannelPlan& plan) {
 
 // Whether the events are made: of all channels or of none, since toy data have truths.
 bool are_toys(const std::vector<ChannelPlan>& plans, const DataSettings& settings) {
-  if (!settings.channels.empty() && !settings.data.file.empty())
+  const bool several = plans.front().settings || !settings.channels.empty();
+  if (several && !settings.data.file.empty())
     throw core::ConfigError("data.file",
                             core::text("the workload has several channels (all would read the same "
                                        "events). Set channels.",
-                                       plans.front().name, ".file and so on."));
+                                       plans.front().name, ".data.file and so on."));
   std::string with, without;
   for (const ChannelPlan& plan : plans)
     (source_of(settings, plan).config.file.empty() ? without : with) = plan.name;
@@ -45,7 +44,7 @@ bool are_toys(const std::vector<ChannelPlan>& plans, const DataSettings& setting
         core::text("'", with, "' has a file and '", without,
                    "' has none (toy data have true parameters, measured events do not). Set "
                    "channels.",
-                   without, ".file, or channels.", without, ".enabled=false."));
+                   without, ".data.file, or channels.", without, ".enabled=false."));
   return with.empty();
 }
 
@@ -147,10 +146,8 @@ LoadedData::LoadedData(const Workload& workload, const DataSettings& settings, s
   if (toys_) parameters_ = parameters_.at_toy_values();  // their true ones
   for (std::size_t k = 0; k < plans.size(); ++k) {
     const Source source = source_of(settings, plans[k]);
-    const auto own = settings.channels.find(plans[k].name);
     channels_.push_back(
-        {plans[k], own == settings.channels.end() ? 1 : own->second.weight, source.config.held_out,
-         source.config.bootstrap,
+        {plans[k], settings.of(plans[k]).weight, source.config.held_out, source.config.bootstrap,
          data::subsample(events.at(k), source.config.fraction,
                          core::RandomStream(data_seed_, "sub-sample " + plans[k].name))});
   }

@@ -18,6 +18,7 @@ class Simple final : public Workload {
   }
   std::vector<env::Parameter> parameters() const override { return plan_.parameters; }
   std::vector<ChannelPlan> channels() const override {
+    if (!plan_.channels.empty()) return plan_.channels;
     return {{"events", plan_.pipeline, std::nullopt, plan_.observables, {}, plan_.features}};
   }
   std::vector<DensityCurve> densities() const override { return plan_.densities; }

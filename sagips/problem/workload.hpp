@@ -9,6 +9,7 @@
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/registry.hpp"
+#include "sagips/data/dataset.hpp"
 #include "sagips/env/environment.hpp"
 
 namespace sagips::problem {
@@ -17,6 +18,16 @@ namespace sagips::problem {
 struct Observable {
   std::string name;  ///< also the default column of a data file
   std::string unit;
+};
+
+/// What the config says of one of several channels.
+struct ChannelSettings {
+  bool enabled = true;
+  double weight = 1;
+  std::int64_t toy_events = 0;  ///< 0: as many as `toy.events` says
+  data::DatasetConfig data;     ///< what its file_fields list; the rest is common to all channels
+
+  void fields(core::FieldList& list);
 };
 
 /// What a workload plans for one channel, before there are data.
@@ -28,6 +39,11 @@ struct ChannelPlan {
   std::vector<std::string>
       cuts;  ///< serve when the config names none, e.g. the window of the density
   std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
+  /// Where the user names the channels; else `DataSettings` has them.
+  std::optional<ChannelSettings> settings{};
+  /// Whether the config's cuts on its observables select the pipeline's events, too. False where the
+  /// pipeline knows of the selection, as one with a density inside a window does.
+  bool cuts_select_events = false;
 };
 
 /// A function that the parameters stand for, as figures show it: a parton density, a line shape.
@@ -76,6 +92,9 @@ struct SimpleWorkload {
   std::string settings;                  ///< YAML; empty: `laptop_settings`
   std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
   std::vector<DensityCurve> densities{};
+  /// Several data sets, each with a pipeline that sees all parameters; `pipeline`, `observables` and
+  /// `features` are empty then.
+  std::vector<ChannelPlan> channels{};
 
   // Implicit: a user hands it over where entries are taken.
   operator WorkloadEntry() const;  // NOLINT(google-explicit-constructor)

@@ -86,7 +86,7 @@ CheckpointManifest manifest_from_json(const Json& object) {
   return manifest;
 }
 
-// Of everything in the manifest but the checksum itself.
+// The checksum of everything in the manifest but the checksum itself.
 std::uint32_t checksum_of(Json object) {
   object.erase("crc32c");
   return core::crc32c(object.dump());

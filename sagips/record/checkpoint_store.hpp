@@ -50,18 +50,20 @@ class CheckpointStore {
   void share_part(const std::string& from_key, const std::string& key, int rank) const;
   /// All parts are there: it becomes the newest one. On one rank only. throws: StorageError
   void complete(const std::string& key, CheckpointManifest manifest) const;
-  /// Removes the parts of one that came to nothing.
+  /// Removes the parts of a checkpoint that was given up.
   void discard(const std::string& key) const noexcept;
-  /// Removes what killed processes have left half done. Only by who holds the run's lock.
+  /// Removes what killed processes have left half done. Only the holder of the run's lock may call
+  /// it.
   void clean() const noexcept;
 
-  /// Names of the complete ones, the newest first. They may be damaged.
+  /// Names of the complete checkpoints, the newest first. They may be damaged.
   std::vector<std::string> names() const;
   /// throws: DataError for one that is damaged or of another run
   CheckpointManifest manifest(const std::string& name) const;
   /// throws: DataError when it is cut off, changed or no checkpoint
   TensorFile part(const std::string& name, const CheckpointManifest& manifest, int rank) const;
-  /// Renames damaged ones so that they no longer count; for when an older one is gone on with.
+  /// Renames a damaged checkpoint so that it no longer counts, when the run goes on from an older
+  /// one.
   void set_aside(const std::string& name) const noexcept;
 
   const std::string& folder() const { return folder_; }

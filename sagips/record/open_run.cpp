@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> places{"run.folder", "run.name"};
-constexpr auto patience = std::chrono::seconds(3);
+constexpr auto lock_timeout = std::chrono::seconds(3);
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -107,7 +107,7 @@ void check_changes(const std::string& folder, const std::vector<std::string>& ch
 
 // A launcher that is told to stop may be gone before its ranks: who starts again at once meets them.
 std::optional<RunDirectory> lock_soon(const std::string& folder) {
-  const auto end = std::chrono::steady_clock::now() + patience;
+  const auto end = std::chrono::steady_clock::now() + lock_timeout;
   for (;;) {
     auto directory = RunDirectory::lock(folder);
     if (directory || std::chrono::steady_clock::now() > end) return directory;
@@ -170,8 +170,9 @@ std::string data_change(const RunRecord& record, const RunIdentity& identity) {
 }
 
 const std::vector<std::string>& keys_beside_identity() {
-  static const std::vector<std::string> keys{"run.folder", "run.name", "run.figures",
-                                             "run.tensorboard", "train.timeline"};
+  static const std::vector<std::string> keys{
+      "run.folder",        "run.name",        "run.figures",   "figures.width",
+      "figures.font_size", "run.tensorboard", "train.timeline"};
   return keys;
 }
 

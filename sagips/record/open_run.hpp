@@ -46,8 +46,9 @@ struct OpenedRun {
 ///
 /// Without `run.name` only runs that got their name from the time are gone on with; failed ones are
 /// not. With it that run is meant: gone on with when it is unfinished, stopped or failed, refused
-/// when it is finished, running (still after 3 s), or of another identity. Two processes that start at once never
-/// get the same folder: flock decides, and the second one of an unnamed run makes one of its own.
+/// when it is finished, running (still after 3 s), or of another identity. Two processes that start
+/// at once never get the same folder: flock decides, and the second one of an unnamed run makes one
+/// of its own.
 ///
 /// throws: ConfigError, StorageError (exit code 2)
 OpenedRun open_run(const RunConfig& config, const RunIdentity& identity, Start start);

@@ -1,12 +1,15 @@
 #include "sagips/record/results.hpp"
 
 #include <exception>
+#include <filesystem>
 
 #include "sagips/core/csv.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
+#include "sagips/core/npy.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/json.hpp"
+#include "sagips/record/run_files.hpp"
 
 namespace sagips::record {
 
@@ -43,6 +46,7 @@ void each_field(Either<CorrelationResult> auto& correlation, const auto& use) {
   use("of", correlation.of);
   use("names", correlation.names);
   use("values", correlation.values);
+  use.later("covariance", correlation.covariance);
 }
 
 void each_field(Either<OtherSolution> auto& other, const auto& use) {
@@ -90,6 +94,23 @@ std::optional<double> pull(const ParameterResult& row) {
   return (row.recovered - *row.truth) / error;
 }
 
+const CorrelationResult* errors_of_answer(const Results& results) {
+  // a likelihood fit is an answer by itself, and stands beside that of a training
+  const std::string of = results.method.empty() ? "errors of the maximum-likelihood fit"
+                                                : "errors: " + results.errors_from;
+  for (const CorrelationResult& one : results.correlations)
+    if (one.of == of && !one.covariance.empty()) return &one;
+  return nullptr;
+}
+
+void write_covariance(const std::string& folder, const Results& results) {
+  const CorrelationResult* errors = errors_of_answer(results);
+  if (errors == nullptr) return;
+  const std::size_t size = errors->names.size();
+  core::write_file(core::text(folder, "/", run_files::covariance.name),
+                   core::npy_bytes(errors->covariance, {size, size}));
+}
+
 void write_results_json(const std::string& path, const Results& results) {
   core::write_file(path,
                    json_of(results).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -105,6 +126,27 @@ Results read_results_json(const std::string& path) {
     throw core::DataError(path, core::text("holds no results of a run (", problem.what(),
                                            "). Use the file as the run wrote it."));
   }
+}
+
+std::string results_of_folder(const std::string& folder) {
+  const auto path = [&](const RunFile& file) { return core::text(folder, "/", file.name); };
+  Json object = {{"folder", folder}};
+  if (std::filesystem::exists(path(run_files::results)))
+    object.update(Json::parse(core::read_file(path(run_files::results))));
+  if (std::filesystem::exists(path(run_files::closure))) {
+    const auto rows = core::read_csv_rows(path(run_files::closure));
+    for (std::size_t row = 1; row < rows.size(); ++row) {
+      Json& entry = object["closure"].emplace_back(Json::object());
+      for (std::size_t i = 0; i < rows[row].size(); ++i) {
+        double number = 0;
+        if (core::parse_number(rows[row][i], number))
+          entry[rows[0][i]] = number;
+        else
+          entry[rows[0][i]] = rows[row][i];
+      }
+    }
+  }
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void write_summary_csv(const std::string& path, const Results& results) {

@@ -21,9 +21,9 @@ struct ParameterResult {
   std::optional<double> error{};               ///< of `recovered`; Results::errors_from says which
   std::optional<double> bootstrap_error{};     ///< spread over data drawn again
   std::optional<double> seed_error{};          ///< spread over seeds
-  /// Of an interval of 68 % around `recovered` that is not symmetric.
+  /// The two sides of an interval of 68 % around `recovered` that is not symmetric.
   std::optional<double> error_below{}, error_above{};
-  /// One-sided, 95 %, where an end of the range is near.
+  /// One-sided limits at 95 %, where an end of the range is near.
   std::optional<double> lower_limit{}, upper_limit{};
   bool open = false;  ///< the data do not fix it: `recovered` is one of many values
 };
@@ -40,11 +40,12 @@ struct GoodnessResult {
   double p_value = 1;
 };
 
-/// How the free parameters' estimates hang together.
+/// Correlations of the free parameters' estimates.
 struct CorrelationResult {
-  std::string of;                  ///< "errors: covariance of the moments"
-  std::vector<std::string> names;  ///< of the rows and columns
-  std::vector<double> values;      ///< shape: [names, names], row-major
+  std::string of;                    ///< "errors: covariance of the moments"
+  std::vector<std::string> names;    ///< of the rows and columns
+  std::vector<double> values;        ///< shape: [names, names], row-major
+  std::vector<double> covariance{};  ///< the same in physical units; empty: not known
 };
 
 /// Another solution that the data allow, all parameters.
@@ -69,8 +70,17 @@ struct Results {
   std::vector<std::string> warnings{};         ///< why values or errors are to be doubted
 };
 
+/// The correlations and the covariance of the errors of `recovered`; nullptr: none are stated.
+const CorrelationResult* errors_of_answer(const Results& results);
+
 void write_results_json(const std::string& path, const Results& results);
 Results read_results_json(const std::string& path);  ///< throws DataError
+/// What a run found, for other programs: the content of its results.json and, of a closure test, the
+/// rows of closure.csv under `closure`, in one JSON object with the path of the folder. The files are as
+/// this program wrote them.
+std::string results_of_folder(const std::string& folder);
 void write_summary_csv(const std::string& path, const Results& results);
+/// covariance.npy, f8 [free, free]; nothing where no covariance is stated. folder: of the run
+void write_covariance(const std::string& folder, const Results& results);
 
 }  // namespace sagips::record

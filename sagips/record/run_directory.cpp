@@ -124,7 +124,7 @@ void write_readme(const std::string& path, const std::string& workload) {
                                    local_time("%Y-%m-%d %H:%M:%S"), ".\n\n");
   for (const RunFile& file : run_files::all) {
     std::string name = file.name;
-    name.resize(18, ' ');
+    name.resize(23, ' ');
     content += core::text(name, file.content, "\n");
   }
   content += "\nA file that is missing was not asked for, or the run ended before it was due.\n";

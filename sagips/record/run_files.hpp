@@ -23,8 +23,13 @@ inline constexpr RunFile results{
     "results.json", "version, data, seed, end of the run and the final table, for programs"};
 inline constexpr RunFile summary{"summary.csv",
                                  "the final table, for spreadsheets: one row a parameter"};
-inline constexpr RunFile parameters{
-    "parameters.npy", "the generator's samples, physical units [noise vectors, parameters]"};
+inline constexpr RunFile covariance{
+    "covariance.npy",
+    "covariance of the errors of the free parameters, physical units [free, free]"};
+inline constexpr RunFile generator_samples{
+    "generator_samples.npy",
+    "the generator's proposals, physical units [noise vectors, parameters]; their spread is no "
+    "error"};
 inline constexpr RunFile generator{
     "generator.npy", "the trained generator's weights, one row a rank (`sagips predict` reads it)"};
 inline constexpr RunFile ranks{"ranks", "metrics of every other rank, as rank_0001.jsonl"};
@@ -33,6 +38,8 @@ inline constexpr RunFile exchange{"exchange.csv",
 inline constexpr RunFile visits{"visits.csv",
                                 "the best point so far over time: time [s], evaluations, score and "
                                 "parameters in physical units"};
+inline constexpr RunFile answers{"answers",
+                                 "what slow simulators gave, for the same command to go on from"};
 inline constexpr RunFile checkpoints{
     "checkpoints", "what the same command needs to go on, with checksums; the newest ones"};
 inline constexpr RunFile snapshots{"snapshots",
@@ -49,6 +56,9 @@ inline constexpr RunFile ensemble_size{"ensemble_size.csv",
                                        "residual and spread of ensembles of 1, 2, ... members"};
 inline constexpr RunFile closure{"closure.csv",
                                  "pulls and coverage of each parameter, for each kind of error"};
+inline constexpr RunFile truth{
+    "truth.yaml",
+    "closure of measured events: what toy data are made with, as the solution of the file has it"};
 inline constexpr RunFile experiments{"experiments",
                                      "what each closure experiment found, one JSON object a line"};
 inline constexpr RunFile convergence{
@@ -73,12 +83,42 @@ inline constexpr RunFile report{"report.html", "all of it on one page, for a bro
 inline constexpr RunFile tables{"tables.txt", "the tables that a comparison printed at its end"};
 inline constexpr RunFile lock{".lock", "held while the run is alive"};
 
-inline constexpr std::array all{
-    report,      config,   environment, timing,    status,        log,         metrics,
-    results,     summary,  parameters,  generator, checkpoints,   snapshots,   tensorboard,
-    timeline,    study,    members,     ensemble,  ensemble_size, closure,     experiments,
-    convergence, scaling,  simulated,   cost,      straggler,     simulations, figures,
-    ranks,       exchange, visits,      lock,      tables};
+inline constexpr std::array all{report,
+                                config,
+                                environment,
+                                timing,
+                                status,
+                                log,
+                                metrics,
+                                results,
+                                summary,
+                                covariance,
+                                generator_samples,
+                                generator,
+                                checkpoints,
+                                snapshots,
+                                tensorboard,
+                                timeline,
+                                study,
+                                members,
+                                ensemble,
+                                ensemble_size,
+                                closure,
+                                experiments,
+                                convergence,
+                                scaling,
+                                simulated,
+                                cost,
+                                straggler,
+                                simulations,
+                                figures,
+                                ranks,
+                                exchange,
+                                visits,
+                                lock,
+                                tables,
+                                truth,
+                                answers};
 }  // namespace run_files
 
 }  // namespace sagips::record

@@ -5,8 +5,8 @@
 
 namespace sagips::record {
 
-/// What a training among simulated ranks found, evaluation by evaluation. The same job gives the same
-/// course, bit for bit.
+/// The learning curve of a training among simulated ranks, evaluation by evaluation. The same job
+/// gives the same one, bit for bit.
 struct SimulatedCourse {
   /// The ranks after the same number of epochs. Residuals: eq. (6), one a parameter.
   struct Point {
@@ -30,7 +30,7 @@ struct SimulatedCourse {
   double age_mean = 0, age_maximum = 0;
 };
 
-/// As JSON. throws: StorageError
+/// Writes the learning curve as JSON. throws: StorageError
 void write_simulated_course(const std::string& path, const SimulatedCourse& course);
 /// throws: DataError
 SimulatedCourse read_simulated_course(const std::string& path);

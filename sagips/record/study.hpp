@@ -34,7 +34,7 @@ struct Study {
   std::vector<StudyVariant> variants;
   std::vector<StudyMember> members;
 
-  /// Those of a variant that are done; varied: empty: whatever
+  /// The members of a variant that are done. varied: "seeds" or "bootstraps"; empty: either
   std::vector<const StudyMember*> done(const std::string& variant,
                                        const std::string& varied = {}) const;
 };

@@ -20,7 +20,7 @@ class Timeline final : public core::Tracer {
   explicit Timeline(int rank, std::size_t most_spans = 1'000'000);
 
   void add(const char* name, Clock::time_point begin, Clock::time_point end) override;
-  /// From when on spans are left out: the run goes on, the trace is long enough.
+  /// Leaves out all spans from now on: the run goes on, the trace is long enough.
   void stop();
 
   /// throws: StorageError

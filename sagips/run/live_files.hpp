@@ -43,8 +43,8 @@ class LastingMetrics {
 /// its end. A full disk costs the snapshot and is told; the run goes on.
 class SnapshotWriter {
  public:
-  /// over: epochs that are over, in a resumed run; part: that ends with an epoch; now: predictions and weights as they stand (epoch and time are set
-  /// here)
+  /// over: epochs that are over, in a resumed run; part: the part of the run that ends with an epoch;
+  /// now: predictions and weights as they stand (epoch and time are set here)
   SnapshotWriter(std::string folder, std::int64_t over,
                  std::function<std::int64_t(std::int64_t epoch)> part,
                  std::function<record::Snapshot()> now, core::Log& log)
@@ -75,12 +75,12 @@ class LiveFiles {
   LiveFiles(const Job& job, const comm::Ranks& ranks, optim::Gan& gan,
             const RankEvaluation& evaluation, std::string folder, core::Log& log);
 
-  /// Before the first epoch of this process. over: epochs that are over, in a resumed run
+  /// Called before the first epoch of this process. over: epochs that are over, in a resumed run
   void begin(std::int64_t over);
   void operator()(const record::Event& event);
   /// Null when no trace is asked for.
   core::Tracer* tracer() { return timeline_ ? &*timeline_ : nullptr; }
-  /// After the last epoch: writes the trace.
+  /// Called after the last epoch: writes the trace.
   void end();
 
  private:

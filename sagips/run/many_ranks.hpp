@@ -12,7 +12,7 @@
 
 namespace sagips::run {
 
-/// What time is for a training whose computations are not what they would take.
+/// The clock of a training whose computations take simulated time.
 struct SimulatedClock {
   std::function<double()> now_s = [] { return 0.0; };
   /// The calling rank's computation of an epoch passes; `poll` moves what is under way meanwhile.
@@ -21,7 +21,7 @@ struct SimulatedClock {
 };
 
 /// A training of many ranks that share one process: every rank has networks, optimizers and an
-/// exchange of its own, and runs the loop that `sagips train` runs. What they see is written down
+/// exchange of its own, and runs the loop that `sagips train` runs. What they see is collected
 /// without a message. No run folder, no checkpoints.
 class ManyRanks {
  public:
@@ -36,7 +36,7 @@ class ManyRanks {
   /// One rank's whole training. collective; ranks may be threads
   void train(comm::Communicator& communicator, const SimulatedClock& clock);
 
-  /// When all have ended.
+  /// The learning curve, when all ranks have ended.
   record::SimulatedCourse course() const;
 
  private:

@@ -100,14 +100,16 @@ void add_correlations(record::Results& results, const torch::Tensor& covariance,
   if (!covariance.defined() || covariance.numel() == 0) return;
   const torch::Tensor dense = covariance.to(torch::kFloat64);
   const torch::Tensor errors = dense.diagonal().clamp_min(0).sqrt();
-  const torch::Tensor correlations =
-      (dense / (errors.unsqueeze(0) * errors.unsqueeze(1))).contiguous();
   record::CorrelationResult result{.of = of, .names = {}, .values = {}};
   for (const record::ParameterResult& row : results.parameters)
     if (!row.fixed) result.names.push_back(row.name);
   if (static_cast<std::int64_t>(result.names.size()) != dense.size(0)) return;
-  result.values.assign(correlations.data_ptr<double>(),
-                       correlations.data_ptr<double>() + correlations.numel());
+  const auto numbers = [](const torch::Tensor& matrix) {
+    const torch::Tensor rows = matrix.contiguous();
+    return std::vector<double>(rows.data_ptr<double>(), rows.data_ptr<double>() + rows.numel());
+  };
+  result.values = numbers(dense / (errors.unsqueeze(0) * errors.unsqueeze(1)));
+  result.covariance = numbers(dense);
   results.correlations.push_back(std::move(result));
 }
 
@@ -152,7 +154,7 @@ Oracle oracle_fit(const Job& job, const env::Environment& all, core::Log& log) {
   Oracle oracle;
   oracle.floors = floors(job, all, event_count(all), log);
   oracle.fit = or_warning<optim::FitResult>(log, "no fit beside the trained values", [&] {
-    return optim::fit_maximum_likelihood(all, job.settings.solvers.fit, job.seed());
+    return optim::fit_maximum_likelihood(all, job.settings.solvers.fit, job.seed(), false);
   });
   return oracle;
 }
@@ -290,8 +292,16 @@ void judge_training(const Job& job, const env::Environment& environment, record:
   constexpr double close = 1;  // errors
   const bool finishes =
       job.settings.gan.generator.finish == optim::GeneratorConfig::Finish::moments;
-  const bool learned = !environment.channels.empty() && !environment.channels[0].features.empty() &&
-                       environment.channels[0].features.back().name == "discriminator";
+  // a discriminator has seen these very events, and costs more than all other features: it judges,
+  // and finds nothing
+  env::Environment plain = environment;
+  bool learned = false;
+  for (env::Channel& channel : plain.channels)
+    learned = std::erase_if(channel.features,
+                            [](const env::Feature& feature) {
+                              return feature.name == "discriminator";
+                            }) > 0 ||
+              learned;
   results.method = "gan";
   std::vector<double> values;
   for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
@@ -299,15 +309,19 @@ void judge_training(const Job& job, const env::Environment& environment, record:
   optim::SolveContext context;
   context.seed = job.seed();
   context.start = torch::tensor(values, torch::kFloat64);
-  const auto ask = [&](const std::function<optim::Solution()>& one) {
-    return or_warning<optim::Solution>(log, "no errors beside the trained values", one);
-  };
-  const auto minimum = ask([&] { return solver.solve(environment, context); });
-  const auto judged = finishes || !minimum
-                          ? minimum
-                          : ask([&] { return solver.judge(environment, context, *context.start); });
-  if (!minimum || !judged) return;
-  results.goodness = goodness_results(judged->goodness);
+  context.intervals = finishes;  // else what is stated is the error of one answer beside another
+  constexpr const char* nothing = "no errors beside the trained values";
+  const auto minimum =
+      or_warning<optim::Solution>(log, nothing, [&] { return solver.solve(plain, context); });
+  if (!minimum) return;
+  const torch::Tensor answer =
+      finishes ? torch::tensor(minimum->values, torch::kFloat64) : *context.start;
+  const auto goodness = or_warning<optim::GoodnessOfFit>(log, nothing, [&] {
+    return solver.goodness(environment, context, answer,
+                           finishes ? environment.parameters.free_size() : 0);
+  });
+  if (!goodness) return;
+  results.goodness = goodness_results({*goodness});
   if (learned)
     for (record::GoodnessResult& one : results.goodness)
       one.name += ", the discriminator's among them";
@@ -326,15 +340,21 @@ void judge_training(const Job& job, const env::Environment& environment, record:
   results.errors_from = finishes
                             ? "covariance of the moments"
                             : "covariance of the moments, and the networks' distance from them";
-  add_correlations(results, minimum->covariance, "errors: covariance of the moments");
+  std::vector<double> distances;  // of the free parameters
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
     record::ParameterResult& row = results.parameters[i];
     if (row.fixed) continue;
+    distances.push_back(finishes ? 0 : row.recovered - minimum->values[i]);
     row.error = finishes ? minimum->errors[i]
                          : std::hypot(minimum->errors[i], row.recovered - minimum->values[i]);
     if (!finishes) continue;
     row.recovered = minimum->values[i];
     if (row.truth && *row.truth != 0) row.residual_end = (*row.truth - row.recovered) / *row.truth;
+  }
+  if (minimum->covariance.defined()) {
+    const torch::Tensor shift = torch::tensor(distances, torch::kFloat64);
+    add_correlations(results, minimum->covariance + torch::outer(shift, shift),
+                     "errors: " + results.errors_from);
   }
   add_estimate(results, *minimum);
   warn_of_doubts(*minimum, log);
@@ -363,6 +383,11 @@ void warn_of_misfit(const std::vector<record::GoodnessResult>& goodness, core::L
       log.warning(core::text("the pipeline does not describe these data: ", goodness_text(one),
                              " (values and errors mean little then). Look at the figures of the "
                              "observables, and at what the pipeline leaves out."));
+}
+
+void warn_of_remarks(const env::Environment& environment, core::Log& log) {
+  for (const env::Channel& channel : environment.channels)
+    for (const std::string& remark : channel.pipeline.remarks()) log.warning(remark + ".");
 }
 
 void warn_of_doubts(const optim::Estimate& estimate, core::Log& log) {

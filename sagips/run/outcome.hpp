@@ -20,7 +20,7 @@ struct TrainingRecord {
 /// Where the events of all channels come from.
 std::string data_origin(const env::Environment& environment);
 
-/// What the likelihood of all events says, where every channel has a density.
+/// The reference that the likelihood of all events gives, where every channel has a density.
 struct Oracle {
   std::optional<optim::FitResult> fit;
   std::vector<double> floors;  ///< Cramer-Rao errors in physical units; empty where not known
@@ -42,7 +42,7 @@ record::Results known_results(const Job& job, const env::Environment& environmen
 /// Measured events, held-out ones with them.
 double event_count(const env::Environment& environment);
 
-/// Of a solver. events: of all ranks
+/// The results of a solver. events: of all ranks
 record::Results solve_results(const Job& job, const env::Environment& environment,
                               const optim::Solution& solution, double events, core::Log& log);
 
@@ -52,7 +52,10 @@ record::Results solve_results(const Job& job, const env::Environment& environmen
 void judge_training(const Job& job, const env::Environment& environment, record::Results& results,
                     core::Log& log);
 
-/// As results hold them.
+/// Tells what the pipelines' stages remark about their calls.
+void warn_of_remarks(const env::Environment& environment, core::Log& log);
+
+/// The goodness of fit as results hold it.
 std::vector<record::GoodnessResult> goodness_results(const std::vector<optim::GoodnessOfFit>& all);
 
 /// The lines under a table that say whether the pipeline describes the data.

@@ -6,11 +6,12 @@
 
 namespace sagips::run {
 
-/// As .npy, float32: proposed parameters [rows, parameters], physical units; or the flat weights of
-/// each rank's generator [ranks, weights], shared part first.
+/// Writes rows as .npy, float32: proposed parameters [rows, parameters], physical units; or the
+/// flat weights of each rank's generator [ranks, weights], shared part first.
 void write_rows(const std::string& path, const torch::Tensor& rows);
 
-/// Reads the weights of a run's generators back. `generator` tells how many there are. shape: [ranks, weights]
+/// Reads the weights of a run's generators back. `generator` tells how many there are. shape:
+/// [ranks, weights]
 /// throws: DataError when the file is missing or of another network
 torch::Tensor read_generators(const std::string& run, const nn::Replica& generator);
 

@@ -21,7 +21,7 @@ class RankEvaluation {
 
   record::Evaluated operator()(std::int64_t epoch);
   record::Evaluated last(std::int64_t epoch);
-  /// Of what was seen last: the mean over ranks on rank 0. Epoch and time are left open.
+  /// The mean over ranks at the last evaluation, on rank 0. Epoch and time are left open.
   record::Snapshot snapshot() const;
 
  private:

@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "sagips/analysis/figures/densities.hpp"
+#include "sagips/analysis/figures/errors.hpp"
 #include "sagips/analysis/figures/observable.hpp"
 #include "sagips/analysis/figures/over_time.hpp"
 #include "sagips/analysis/figures/parameter_pairs.hpp"
 #include "sagips/analysis/figures/solutions.hpp"
 #include "sagips/analysis/histogram.hpp"
+#include "sagips/analysis/table.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/core/text.hpp"
@@ -22,20 +24,22 @@ constexpr std::size_t histogram_bins = 60;
 constexpr std::int64_t most_vectors = 1000;
 constexpr std::int64_t error_vectors = 400;
 constexpr std::int64_t most_points = 200;
+constexpr std::int64_t most_model_numbers = 10'000'000;  // of synthetic events beside the data
 
 class Drawer {
  public:
-  Drawer(const record::RunDirectory& folder, core::Log& log)
-      : folder_(folder.folder(record::run_files::figures.name)), log_(log) {}
+  Drawer(const record::RunDirectory& folder, const analysis::FigureConfig& config, core::Log& log)
+      : folder_(folder.folder(record::run_files::figures.name)), config_(config), log_(log) {}
 
   std::string operator()(const analysis::Figure& figure, const std::string& name) {
     if (missing_) return {};
     std::string problem;
     try {
-      if (analysis::write_figure(figure, folder_ + "/" + name, problem))
+      if (analysis::write_figure(analysis::sized(figure, config_), folder_ + "/" + name, problem))
         return folder_ + "/" + name + ".png";
-    } catch (const core::Error& error) {  // a picture never costs a run its results
-      problem = error.what();
+    } catch (const core::Error& error) {  // a picture never costs a run its results, or others
+      log_.warning(core::text("no figure ", name, ": ", error.what()));
+      return {};
     }
     missing_ = true;
     log_.warning("no figures: " + problem);
@@ -44,6 +48,7 @@ class Drawer {
 
  private:
   std::string folder_;
+  const analysis::FigureConfig& config_;
   core::Log& log_;
   bool missing_ = false;
 };
@@ -53,12 +58,19 @@ std::vector<double> numbers(const torch::Tensor& values) {
   return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
 }
 
-std::vector<double> column(const torch::Tensor& values, std::int64_t i) {
-  return numbers(values.select(1, i));
-}
-
-std::vector<double> weights_or_ones(const torch::Tensor& weights, std::size_t count) {
-  return weights.defined() ? numbers(weights) : std::vector<double>(count, 1.0);
+// In parts: double precision of all events would take more memory than the events.
+// shapes: values [events], weights [events] or undefined
+void fill(analysis::Histogram& histogram, const torch::Tensor& values,
+          const torch::Tensor& weights) {
+  constexpr std::int64_t at_once = 65536;
+  for (std::int64_t first = 0; first < values.size(0); first += at_once) {
+    const std::int64_t count = std::min(at_once, values.size(0) - first);
+    const std::vector<double> part = numbers(values.narrow(0, first, count));
+    if (weights.defined())
+      histogram.fill(part, numbers(weights.narrow(0, first, count)));
+    else
+      histogram.fill(part);
+  }
 }
 
 torch::Tensor all_events(const env::Channel& channel) {
@@ -76,16 +88,16 @@ torch::Tensor all_weights(const env::Channel& channel) {
 void draw_observables(Drawer& draw, const problem::ChannelPlan& plan, const env::Channel& channel,
                       const std::string& prefix,
                       const std::pair<torch::Tensor, torch::Tensor>& synthetic) {
-  const torch::Tensor measured = all_events(channel);
+  const torch::Tensor measured = all_events(channel), weights = all_weights(channel);
   for (std::size_t i = 0; i < plan.observables.size(); ++i) {
-    const std::vector<double> data = column(measured, static_cast<std::int64_t>(i));
-    const std::vector<double> model = column(synthetic.first, static_cast<std::int64_t>(i));
-    const auto [low, high] = std::minmax_element(data.begin(), data.end());
-    if (!(*low < *high) || model.empty()) continue;
-    analysis::Histogram measured_counts(*low, *high, histogram_bins),
-        model_counts(*low, *high, histogram_bins);
-    measured_counts.fill(data, weights_or_ones(all_weights(channel), data.size()));
-    model_counts.fill(model, weights_or_ones(synthetic.second, model.size()));
+    const torch::Tensor data = measured.select(1, static_cast<std::int64_t>(i));
+    const torch::Tensor model = synthetic.first.select(1, static_cast<std::int64_t>(i));
+    const double low = data.min().item<double>(), high = data.max().item<double>();
+    if (!(low < high) || model.size(0) == 0) continue;
+    analysis::Histogram measured_counts(low, high, histogram_bins),
+        model_counts(low, high, histogram_bins);
+    fill(measured_counts, data, weights);
+    fill(model_counts, model, synthetic.second);
     const problem::Observable& observable = plan.observables[i];
     draw(analysis::observable_with_ratio(measured_counts, model_counts, observable.name,
                                          observable.unit),
@@ -102,16 +114,27 @@ std::vector<float> flat(const torch::Tensor& values) {
   return {dense.data_ptr<float>(), dense.data_ptr<float>() + dense.numel()};
 }
 
-void draw_pairs(Drawer& draw, const env::ParameterSet& parameters, const torch::Tensor& proposals) {
+void draw_pairs(Drawer& draw, const record::Results& results, const torch::Tensor& proposals,
+                std::size_t most) {
   std::vector<std::string> names;
   std::vector<std::optional<double>> truth;
   std::vector<torch::Tensor> columns;
-  for (const std::size_t i : parameters.free()) {
-    names.push_back(parameters.all()[i].name);
-    truth.push_back(parameters.all()[i].truth);
+  for (std::size_t i = 0; i < results.parameters.size() && names.size() < most; ++i) {
+    const record::ParameterResult& row = results.parameters[i];
+    if (row.fixed) continue;
+    names.push_back(analysis::name_text(row));
+    truth.push_back(row.truth);
     columns.push_back(proposals.select(1, static_cast<std::int64_t>(i)));
   }
-  draw(analysis::parameter_pairs(flat(torch::stack(columns, 1)), names, truth), "parameter_pairs");
+  draw(analysis::parameter_pairs(flat(torch::stack(columns, 1)), names, truth),
+       "generator_samples");
+}
+
+// The answer with its errors.
+void draw_errors(Drawer& draw, const record::Results& results, std::size_t most) {
+  if (const auto figure = analysis::deviations(results)) draw(*figure, "deviations");
+  if (const auto figure = analysis::error_ellipses(results, most)) draw(*figure, "error_ellipses");
+  if (!results.others.empty()) draw(analysis::solutions(results), "solutions");
 }
 
 analysis::DensityBand band(const problem::DensityCurve& curve, const env::ParameterSet& parameters,
@@ -203,7 +226,8 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
                              const env::Environment& environment, const record::Results& results,
                              const torch::Tensor& proposals, const train::Evaluator& evaluator,
                              core::Log& log) {
-  Drawer draw(folder, log);
+  const analysis::FigureConfig& config = job.settings.figures;
+  Drawer draw(folder, config, log);
   const auto metrics = record::read_metrics(folder.file(record::run_files::metrics.name));
   std::string first =
       draw(analysis::residuals_over_time(metrics, results.parameters), "residuals_over_time");
@@ -214,29 +238,33 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
     draw_observables(draw, plans[k], environment.channels[k], prefix_of(plans, k),
                      evaluator.events(k, proposals));
   draw_densities(draw, job, environment.parameters, proposals, "proposals");
-  draw_pairs(draw, environment.parameters, proposals);
+  draw_pairs(draw, results, proposals, config.most_parameters());
+  draw_errors(draw, results, config.most_parameters());
   return first;
 }
 
 std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
                              const env::Environment& environment, const record::Results& results,
                              const torch::Tensor& covariance, core::Log& log) {
-  Drawer draw(folder, log);
+  Drawer draw(folder, job.settings.figures, log);
   std::vector<double> values;
   for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
   const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
   for (std::size_t k = 0; k < plans.size(); ++k) {
     const env::Channel& channel = environment.channels[k];
-    // ten times the data, so that the model's own fluctuations stay below the data's
+    // Ten times the data, so that the model's own fluctuations stay below the data's. Beside many
+    // data there are fewer: more would cost what the solution costs, and the fluctuations are drawn.
+    const std::int64_t events =
+        std::min(10 * channel.training.size(), most_model_numbers / channel.observables());
     const data::Dataset model = env::toy_data(
-        channel.pipeline, torch::tensor(values, torch::kFloat64), channel.training.size() * 10,
+        channel.pipeline, torch::tensor(values, torch::kFloat64), events,
         channel.training.observables, core::RandomStream(job.seed(), "figure events"));
     draw_observables(draw, plans[k], channel, prefix_of(plans, k), {model.values, {}});
   }
   draw_densities(draw, job, environment.parameters,
                  vectors_within_errors(environment.parameters, values, covariance, job.seed()),
                  "values that the errors allow");
-  if (!results.others.empty()) draw(analysis::solutions(results), "solutions");
+  draw_errors(draw, results, job.settings.figures.most_parameters());
   return folder.file(record::run_files::figures.name);
 }
 

@@ -13,8 +13,7 @@ namespace sagips::run {
 
 /// Draws the figures of a training run into its folder: residuals, losses and distances over time,
 /// each observable against its data, what the parameters stand for, the pairs of proposed
-/// parameters. Without gnuplot one warning
-/// says so and the run stands. proposals: [rows, parameters], physical. Returns the path of the
+/// parameters, the errors. Without gnuplot one warning says so and the run stands. proposals: [rows, parameters], physical. Returns the path of the
 /// figure to look at first; empty: none
 std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
                              const env::Environment& environment, const record::Results& results,
@@ -22,7 +21,8 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
                              core::Log& log);
 
 /// Each observable of the data against the pipeline at the recovered parameters (after a fit), what the
-/// parameters stand for with the errors' band, and where there are several solutions these.
+/// parameters stand for with the errors' band, the errors, and where there are several solutions
+/// these.
 /// covariance: [free, free], physical; undefined: not known
 std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
                              const env::Environment& environment, const record::Results& results,

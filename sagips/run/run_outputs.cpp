@@ -102,6 +102,7 @@ record::Results RunOutputs::results(const env::Environment& environment,
   results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
   for (const auto& number : training.record.last.ranks) results.numbers.push_back(number);
   if (!training.failure) judge_training(job_, all, results, log_);
+  warn_of_remarks(all, log_);
   return results;
 }
 
@@ -112,7 +113,8 @@ record::Results RunOutputs::write(const env::Environment& environment, const env
   record::Results results = this->results(environment, all, training, rows);
   record::write_results_json(folder_->file(record::run_files::results.name), results);
   record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
-  write_rows(folder_->file(record::run_files::parameters.name), proposals);
+  record::write_covariance(folder_->path(), results);
+  write_rows(folder_->file(record::run_files::generator_samples.name), proposals);
   write_rows(folder_->file(record::run_files::generator.name), weights);
   if (ranks_.size() > 1) write_rank_rows(folder_->file(record::run_files::exchange.name), rows);
   timing_.begin("figures");

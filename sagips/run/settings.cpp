@@ -36,6 +36,7 @@ void Settings::fields(core::FieldList& list) {
            "may use, divided among the ranks that share them",
            core::Range::between(0, 4096));
   list.group("run", run, "the run folder");
+  list.group("figures", figures, "pictures for a screen or a paper; run.figures=false draws none");
   list.group("data", data.data, "measured events");
   core::FieldList toy;
   toy.add("events", data.toy_events, "toy events made when data.file is empty",
@@ -111,8 +112,10 @@ Source find_source(const Workloads& workloads, const std::string& source) {
   }
   const ConfigDocument file = ConfigDocument::from_file(source);
   auto name = file.scalar("workload");
-  // three lines make a problem: parameters, observables, pipeline
-  if (!name && workloads.has("custom") && !file.where("pipeline").empty()) name = "custom";
+  // three lines make a problem: parameters, observables, and pipeline or channels
+  const bool is_custom = !file.where("pipeline").empty() || !file.where("channels").empty() ||
+                         !file.where("observables").empty();
+  if (!name && workloads.has("custom") && is_custom) name = "custom";
   if (!name)
     throw ConfigError(source, text("names no workload. Add a line `workload: NAME`, known: ",
                                    core::join(workloads.names(), ", ")));
@@ -129,16 +132,7 @@ Source assigned_source(const Workloads& workloads, const std::string& source,
   return found;
 }
 
-}  // namespace
-
-core::ConfigDocument job_document(const Workloads& workloads, const std::string& source,
-                                  const std::vector<std::string>& assignments) {
-  return assigned_source(workloads, source, assignments).document;
-}
-
-Job read_job(const Workloads& workloads, const std::string& source,
-             const std::vector<std::string>& assignments) {
-  const Source found = assigned_source(workloads, source, assignments);
+Job job_from(const Workloads& workloads, const std::string& source, const Source& found) {
   Job job;
   job.entry = found.entry;
   job.workload = found.entry->make();
@@ -152,6 +146,64 @@ Job read_job(const Workloads& workloads, const std::string& source,
   job.effective_config = core::write_fields(list);
   job.training_config = core::write_fields(training_fields(job));
   return job;
+}
+
+}  // namespace
+
+core::ConfigDocument job_document(const Workloads& workloads, const std::string& source,
+                                  const std::vector<std::string>& assignments) {
+  return assigned_source(workloads, source, assignments).document;
+}
+
+Job read_job(const Workloads& workloads, const std::string& source,
+             const std::vector<std::string>& assignments) {
+  return job_from(workloads, source, assigned_source(workloads, source, assignments));
+}
+
+Job read_job_of_networks(const Workloads& workloads, const std::string& source) {
+  Source found = find_source(workloads, source);
+  for (const char* key : {"pipeline", "channels.*.pipeline"}) found.document.remove(key);
+  return job_from(workloads, source, found);
+}
+
+std::string other_events(const Job& job, std::vector<OtherEvents> channels,
+                         const std::string& field, std::map<std::string, double> values) {
+  const auto group = [](core::FieldList& list, const std::string& name, const auto& fill) {
+    core::FieldList inner;
+    fill(inner);
+    list.add_group(name, std::move(inner), {});
+  };
+  core::FieldList list;
+  group(list, "parameters", [&](core::FieldList& parameters) {
+    for (auto& [name, value] : values)
+      group(parameters, name, [&](core::FieldList& one) { one.add(field, value, {}); });
+  });
+  if (job.settings.data.channels.empty() && !job.workload->channels().front().settings) {
+    OtherEvents& only = channels.at(0);
+    group(list, "toy", [&](core::FieldList& toy) { toy.add("events", only.toy_events, {}); });
+    group(list, "data", [&](core::FieldList& data) { only.source.file_fields(data); });
+    return core::write_fields(list);
+  }
+  group(list, "channels", [&](core::FieldList& all) {
+    for (OtherEvents& channel : channels)
+      group(all, channel.channel, [&](core::FieldList& one) {
+        one.add("toy_events", channel.toy_events, {});
+        group(one, "data", [&](core::FieldList& data) { channel.source.file_fields(data); });
+      });
+  });
+  return core::write_fields(list);
+}
+
+void change_job(Job& job, const core::ConfigDocument& document) {
+  core::FieldList list = training_fields(job);
+  core::read_fields(document, list);
+}
+
+std::string changed_settings(const Workloads& workloads, Job& job, const std::string& beside) {
+  Job usual = read_job(workloads, job.settings.workload, {});
+  return text(
+      "workload: ", job.settings.workload, "\n",
+      core::write_changes(all_fields(workloads, job), all_fields(workloads, usual), beside));
 }
 
 std::vector<core::FieldDescription> describe_job(const Workloads& workloads, Job& job,

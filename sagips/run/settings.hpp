@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/analysis/figure.hpp"
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/optim/gan/gan.hpp"
@@ -41,6 +42,7 @@ struct Settings {
   std::string device = "cpu";
   std::int64_t threads = 0;
   record::RunConfig run;
+  analysis::FigureConfig figures;
   problem::DataSettings data;
   optim::GanConfig gan;
   std::string exchange = "arar_arar";  ///< of the generator; the discriminator's is in `gan`
@@ -105,8 +107,30 @@ struct Job {
 Job read_job(const Workloads& workloads, const std::string& source,
              const std::vector<std::string>& assignments);
 
-/// What `read_job` reads: the settings of a workload, what `source` lays over them, the assignments.
-/// For who must know whether a key was set. throws: ConfigError
+/// The same for who needs the networks alone: what makes events is not read, and its files may be gone.
+Job read_job_of_networks(const Workloads& workloads, const std::string& source);
+
+/// Where the events of a channel are to come from in place of what the config says.
+struct OtherEvents {
+  std::string channel;
+  std::int64_t toy_events = 0;
+  data::DatasetConfig source{};  ///< what its file_fields list; no file: toy data
+};
+
+/// YAML for `change_job`: such channels, and one field of parameters ("toy", "truth") by their names.
+std::string other_events(const Job& job, std::vector<OtherEvents> channels,
+                         const std::string& field, std::map<std::string, double> values);
+
+/// Lays a document over a job that has been read. Its `effective_config` stays what was asked for.
+/// throws: ConfigError
+void change_job(Job& job, const core::ConfigDocument& document);
+
+/// What of a job is not as its workload's default settings have it, as YAML for a file in the folder
+/// `beside` that reads back to the same job.
+std::string changed_settings(const Workloads& workloads, Job& job, const std::string& beside);
+
+/// What `read_job` reads: the settings of a workload, what `source` lays over them, the
+/// assignments. Serves callers that must know whether a key was set. throws: ConfigError
 core::ConfigDocument job_document(const Workloads& workloads, const std::string& source,
                                   const std::vector<std::string>& assignments);
 

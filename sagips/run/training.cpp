@@ -213,7 +213,7 @@ train::Loop::Callbacks TrainingRun::callbacks() {
     };
   if (ranks_.size() > 1) callbacks.exchange = exchange_.hooks();
   callbacks.tracer = live_files_.tracer();
-  checkpointer_->hang_into(callbacks);
+  checkpointer_->attach_to(callbacks);
   return callbacks;
 }
 

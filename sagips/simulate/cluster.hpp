@@ -26,10 +26,10 @@ class Cluster {
   /// throws: what the first rank to fail threw; core::Error when all ranks wait for each other
   void run(const std::function<void(comm::Communicator& communicator)>& rank);
 
-  /// For the rank that calls: simulated time goes on, and others take their turns.
+  /// Lets simulated time go on for the rank that calls, while others take their turns.
   static void spend(double seconds);
   static double now_s();  ///< simulated
-  /// Until all ranks have come here, at no cost of its own; for measurements. collective
+  /// Waits until all ranks have come here, at no cost of its own; for measurements. collective
   void align();
 
  private:

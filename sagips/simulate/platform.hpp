@@ -58,7 +58,8 @@ struct PlatformConfig {
   DragonflyConfig dragonfly;
   FatTreeConfig fat_tree;
   CopyConfig gpu_copy;
-  /// At which a rank reads what another one of its node wrote, and adds to it; bytes/s, 0: at no cost.
+  /// The rate at which a rank reads what another one of its node wrote, and adds to it, bytes/s;
+  /// 0: no cost.
   double memory_bandwidth = 0;
 
   void fields(core::FieldList& list);
@@ -75,8 +76,9 @@ struct PlatformFault {
 };
 std::optional<PlatformFault> fault_of(const PlatformConfig& platform);
 
-/// One that travels inside the program, by name ("polaris", "fat_tree", "ethernet", "one_node"), or a
-/// file of the same form. throws: ConfigError with what, where, what to do
+/// Reads a platform that comes with the program, by name ("polaris", "fat_tree", "ethernet",
+/// "one_node"), or a file of the same form. throws: ConfigError with what, where, what to do
 PlatformConfig read_platform(const std::string& name_or_file);
+std::vector<std::string> known_platforms();  ///< those names
 
 }  // namespace sagips::simulate

@@ -31,12 +31,6 @@ const Shipped* find(const std::string& name) {
   return nullptr;
 }
 
-std::vector<std::string> known_platforms() {
-  std::vector<std::string> names;
-  for (const Shipped& platform : shipped) names.emplace_back(platform.name);
-  return names;
-}
-
 std::string how_to_name_one(const std::string& name) {
   const std::string near = core::nearest(name, known_platforms());
   return text("no such platform", near.empty() ? "." : text(", did you mean '", near, "'?"),
@@ -88,6 +82,12 @@ PlatformConfig platform_from(const ConfigDocument& document, const std::string& 
 }
 
 }  // namespace
+
+std::vector<std::string> known_platforms() {
+  std::vector<std::string> names;
+  for (const Shipped& platform : shipped) names.emplace_back(platform.name);
+  return names;
+}
 
 PlatformConfig read_platform(const std::string& name_or_file) {
   if (const Shipped* const known = find(name_or_file))

@@ -45,11 +45,11 @@ std::optional<ConvergenceVariant> seen(ConvergenceVariant variant, const std::st
 class Pictures {
  public:
   Pictures(const run::Job& job, const std::string& folder, core::Log& log)
-      : folder_(folder), log_(log), on_(job.settings.run.figures) {}
+      : folder_(folder), config_(job.settings.figures), log_(log), on_(job.settings.run.figures) {}
 
   void draw(const analysis::Figure& figure, const std::string& name) {
     if (!on_) return;
-    on_ = !draw_figure(figure, folder_, name, log_).empty();
+    on_ = !draw_figure(figure, config_, folder_, name, log_).empty();
     drawn_ = drawn_ || on_;
   }
 
@@ -60,6 +60,7 @@ class Pictures {
 
  private:
   std::string folder_;
+  const analysis::FigureConfig& config_;
   core::Log& log_;
   bool on_, drawn_ = false;
 };

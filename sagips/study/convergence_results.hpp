@@ -15,8 +15,8 @@ std::vector<analysis::Target> convergence_targets(const run::Job& job,
                                                   core::Log& log);
 
 /// Looks at the members that are done, writes convergence.csv, scaling.csv and figures into the
-/// study's folder, the tables also for `out`. A variant without such a member is left out with a warning.
-/// Returns whether there was anything to look at.
+/// study's folder, the tables also for `out`. A variant without such a member is left out with a
+/// warning. Returns whether there was anything to look at.
 bool write_convergence(const run::Job& job, const std::string& folder, const ConvergencePlan& plan,
                        const record::Study& study, const std::vector<analysis::Target>& targets,
                        std::ostream& out, core::Log& log);

@@ -40,7 +40,8 @@ struct VariantView {
     return main().parameters[p].deviation /
            std::sqrt(static_cast<double>(main().ensemble.members.size()));
   }
-  /// Of the value, from bootstraps: the data's chance, and what is left of the seeds'.
+  /// The error of the value, from bootstraps: the data's fluctuations, and what is left of the
+  /// scatter over seeds.
   std::optional<double> error(std::size_t p) const {
     if (!bootstraps) return std::nullopt;
     const double data = bootstraps->parameters[p].deviation;
@@ -98,10 +99,6 @@ std::optional<double> deviation_of(const std::optional<Kind>& kind, std::size_t 
   return kind ? std::optional(kind->parameters[p].deviation) : std::nullopt;
 }
 
-std::string percent(const std::optional<double>& share) {
-  return share ? core::fixed(100 * *share, 1) + " %" : std::string();
-}
-
 // The front variant's rows are those of the results, which are judged; another's its own.
 std::string table_of(const VariantView& view,
                      const std::vector<record::ParameterResult>& parameters, bool judged) {
@@ -109,18 +106,20 @@ std::string table_of(const VariantView& view,
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const record::ParameterResult& known = parameters[p];
     if (known.fixed) continue;
-    rows.push_back({known.unit.empty() ? known.name : core::text(known.name, " [", known.unit, "]"),
-                    cell(known.truth, 5), core::significant(view.value(p), 5),
-                    cell(judged ? known.error : view.error(p)), cell(deviation_of(view.seeds, p)),
-                    cell(deviation_of(view.bootstraps, p)), cell(view.error_of_mean(p)),
-                    percent(view.main().parameters[p].residual), percent(known.floor)});
+    const std::optional<double> error = judged ? known.error : view.error(p);
+    rows.push_back({analysis::name_text(known), cell(known.truth, 5),
+                    analysis::value_with_digits_of(error, view.value(p)), cell(error, 2),
+                    cell(deviation_of(view.seeds, p)), cell(deviation_of(view.bootstraps, p)),
+                    cell(view.error_of_mean(p)),
+                    analysis::percent(view.main().parameters[p].residual),
+                    analysis::percent(known.floor)});
   }
   std::string text = analysis::plain_table({"parameter", "true", "ensemble", "error", "seeds",
                                             "bootstraps", "of the mean", "residual", "floor"},
                                            rows);
   if (const auto all = analysis::quality(view.main().ensemble))
-    text += core::text("RMS residual ", core::fixed(100 * all->residual, 2), " %, spread ",
-                       core::fixed(100 * all->spread, 2), " % over ",
+    text += core::text("RMS residual ", core::rounded(100 * all->residual, 2), " %, spread ",
+                       core::rounded(100 * all->spread, 2), " % over ",
                        view.main().ensemble.members.size(), " members\n");
   return text;
 }
@@ -157,7 +156,7 @@ std::vector<analysis::SizeCourse> size_courses(const run::Job& job,
   std::vector<analysis::SizeCourse> courses;
   for (const VariantView& view : views) {
     const analysis::Ensemble& ensemble = view.main().ensemble;
-    const auto sizes = analysis::handy_sizes(ensemble.members.size());
+    const auto sizes = analysis::sampled_sizes(ensemble.members.size());
     auto found = analysis::over_sizes(
         ensemble, sizes, static_cast<std::size_t>(job.of<EnsembleConfig>().draws), job.seed());
     if (!found.empty()) courses.push_back({view.label, std::move(found)});
@@ -175,15 +174,18 @@ std::string csv_of(const std::vector<analysis::SizeCourse>& courses) {
 }
 
 void draw(const std::vector<analysis::SizeCourse>& courses, const std::vector<VariantView>& views,
-          const std::string& folder, std::ostream& out, core::Log& log) {
+          const analysis::FigureConfig& config, const std::string& folder, std::ostream& out,
+          core::Log& log) {
   if (courses.empty()) return;  // no truth: neither residual nor relative spread
-  std::string shown = draw_figure(analysis::ensemble_sizes(courses), folder, "ensemble_size", log);
+  std::string shown =
+      draw_figure(analysis::ensemble_sizes(courses), config, folder, "ensemble_size", log);
   if (views.size() > 1) {
     std::vector<analysis::VariantQuality> points;
     for (const VariantView& view : views)
       if (const auto all = analysis::quality(view.main().ensemble))
         points.push_back({view.label, *all, analysis::quality_errors(view.main().ensemble)});
-    shown = draw_figure(analysis::ensemble_variants(points), folder, "ensemble_variants", log);
+    shown =
+        draw_figure(analysis::ensemble_variants(points), config, folder, "ensemble_variants", log);
   }
   if (!shown.empty()) out << "figure: " << shown << '\n';
 }
@@ -256,7 +258,7 @@ bool write_ensemble(const run::Job& job, const JobOfVariant& job_of_variant,
     out << (views.size() > 1 ? views.front().label + ": " : "") << "errors: " << results.errors_from
         << '\n';
   out << run::goodness_lines(results.goodness);
-  if (job.settings.run.figures) draw(courses, views, folder, out, log);
+  if (job.settings.run.figures) draw(courses, views, job.settings.figures, folder, out, log);
   return true;
 }
 

@@ -2,12 +2,17 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <functional>
+#include <memory>
 
 #include "sagips/analysis/ensemble.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/env/compare/event_rows.hpp"
 #include "sagips/optim/resampling.hpp"
+#include "sagips/record/run_files.hpp"
 #include "sagips/run/training_setup.hpp"
 #include "sagips/study/experiments.hpp"
 
@@ -26,15 +31,42 @@ struct Toys {
   std::uint64_t seed = 0;
 };
 
+// Of all experiments, before each has a seed of its own.
+problem::DataSettings data_of(const run::Job& job, const std::string& method) {
+  problem::DataSettings data = job.settings.data;
+  if (method != "gan")
+    data.needs_gradient =
+        optim::solvers().get(method, "closure.method").needs_gradient(job.settings.solvers);
+  return data;
+}
+
 Toys toys_of(const run::Job& job, std::int64_t number) {
-  Toys toys{job.settings.data, 0};
+  Toys toys{data_of(job, job.of<ClosureConfig>().method), 0};
   const std::uint64_t first = toys.data.data.seed_or(job.seed());
   toys.seed = first + static_cast<std::uint64_t>(number);
   toys.data.data.seed = static_cast<std::int64_t>(toys.seed);
-  if (const std::string& method = job.of<ClosureConfig>().method; method != "gan")
-    toys.data.needs_gradient =
-        optim::solvers().get(method, "closure.method").needs_gradient(job.settings.solvers);
   return toys;
+}
+
+std::string truth_file(const std::string& folder) {
+  return core::text(folder, "/", record::run_files::truth.name);
+}
+
+/// A solver and what it is given.
+struct Task {
+  std::unique_ptr<optim::Solver> solver;
+  env::Environment environment;
+  optim::SolveContext context{};
+};
+
+Task task_of(const run::Job& job, const std::string& method, env::Environment environment,
+             std::uint64_t seed, const run::Requests& requests) {
+  Task task{optim::solvers().get(method, "closure.method").make(job.settings.solvers),
+            std::move(environment)};
+  task.context.seed = seed;
+  if (job.settings.solve.minutes > 0) task.context.time_limit_s = job.settings.solve.minutes * 60;
+  task.context.interrupted = requests.stop;
+  return task;
 }
 
 std::string first_line(const std::exception& error) {
@@ -44,15 +76,9 @@ std::string first_line(const std::exception& error) {
 
 Estimates by_solver(const run::Job& job, const Toys& toys, const run::Requests& requests) {
   const run::SolveConfig& config = job.settings.solve;
-  const auto solver = optim::solvers()
-                          .get(job.of<ClosureConfig>().method, "closure.method")
-                          .make(job.settings.solvers);
-  const env::Environment environment =
-      problem::load_data(*job.workload, toys.data, toys.seed).all();
-  optim::SolveContext context;
-  context.seed = toys.seed;
-  if (config.minutes > 0) context.time_limit_s = config.minutes * 60;
-  context.interrupted = requests.stop;
+  const auto [solver, environment, context] =
+      task_of(job, job.of<ClosureConfig>().method,
+              problem::load_data(*job.workload, toys.data, toys.seed).all(), toys.seed, requests);
   const optim::Solution solution = solver->solve(environment, context);
   if (!solution.converged) throw core::Error("the solver was stopped by its limit");
   Estimates estimates;
@@ -180,22 +206,60 @@ std::optional<record::Experiment> run_experiment(const run::Job& job, std::int64
   return experiment;
 }
 
-void check_closure(const run::Job& job) {
+std::string check_closure(const run::Job& job) {
   const ClosureConfig& config = job.of<ClosureConfig>();
   if (config.method != "gan") optim::solvers().get(config.method, "closure.method");
   if (config.method == "gan" && config.bootstraps == 1)
     throw core::ConfigError("closure.bootstraps",
                             "one bootstrap has no spread. Take two or more, or 0 for none.");
-  bool measured = !job.settings.data.data.file.empty();
-  for (const auto& [name, channel] : job.settings.data.channels)
-    measured = measured || !channel.data.file.empty();
-  if (measured)
-    throw core::ConfigError("data.file",
-                            "measured events have no known truth (nothing could be compared with "
-                            "it). Leave it empty: closure experiments make toy data.");
   job.settings.loop.check();
   const Toys toys = toys_of(job, 0);  // what is wrong with the pipeline is said at once
-  problem::load_data(*job.workload, toys.data, toys.seed);
+  return problem::load_data(*job.workload, toys.data, toys.seed).print();
+}
+
+bool solve_file(const run::Job& job, const std::string& folder, const run::Requests& requests,
+                core::Log& log) {
+  if (std::filesystem::exists(truth_file(folder))) return true;
+  const ClosureConfig& config = job.of<ClosureConfig>();
+  const std::string method = config.method == "gan" ? job.settings.solve.method : config.method;
+  const problem::DataSettings data = data_of(job, method);
+  const auto events = problem::read_events(*job.workload, data, job.seed());
+  const auto [solver, environment, context] =
+      task_of(job, method, problem::LoadedData(*job.workload, data, job.seed(), events).all(),
+              job.seed(), requests);
+  const optim::Solution solution = solver->solve(environment, context);
+  if (requests.stop()) return false;
+  if (!solution.converged)
+    throw core::Error(core::text(method,
+                                 " was stopped by its limit before it had solved the data "
+                                 "(toy data are made with its values). Raise "
+                                 "solve.minutes."));
+  std::map<std::string, double> values;
+  std::vector<std::string> told;
+  for (std::size_t i = 0; i < solution.values.size(); ++i) {
+    const std::string& name = environment.parameters.all()[i].name;
+    values[name] = solution.values[i];
+    told.push_back(core::text(name, " = ", core::significant(solution.values[i], 4)));
+  }
+  std::vector<run::OtherEvents> toys;
+  std::vector<std::string> counts;
+  for (std::size_t k = 0; k < events.size(); ++k) {
+    // of all that the file holds: data.fraction is a share of toy data as well
+    const std::int64_t count = std::llround(env::EventRows::of(events[k]).effective_size());
+    const std::string& channel = environment.channels[k].name;
+    toys.push_back({channel, count});
+    counts.push_back(core::text(core::with_thousands(count), " events",
+                                events.size() > 1 ? " of " + channel : ""));
+  }
+  core::write_file(truth_file(folder), run::other_events(job, toys, "toy", values));
+  log.info(core::text("data solved by ", method, ": ", core::join(told, ", "),
+                      "; each experiment makes ", core::join(counts, ", "), " with these values"));
+  return true;
+}
+
+void take_truth(run::Job& job, const std::string& folder) {
+  if (std::filesystem::exists(truth_file(folder)))
+    run::change_job(job, core::ConfigDocument::from_file(truth_file(folder)));
 }
 
 }  // namespace sagips::study

@@ -138,9 +138,10 @@ bool write_closure(const run::Job& job, const std::string& folder, std::ostream&
   const bool drawable = std::any_of(summaries.begin(), summaries.end(),
                                     [](const auto& one) { return one.experiments >= 2; });
   if (job.settings.run.figures && drawable) {
-    draw_figure(analysis::closure_pulls(summaries), folder, "closure_pulls", log);
-    const std::string shown =
-        draw_figure(analysis::closure_coverage(summaries), folder, "closure_coverage", log);
+    draw_figure(analysis::closure_pulls(summaries), job.settings.figures, folder, "closure_pulls",
+                log);
+    const std::string shown = draw_figure(analysis::closure_coverage(summaries),
+                                          job.settings.figures, folder, "closure_coverage", log);
     if (!shown.empty()) out << "figure: " << shown << '\n';
   }
   return !summaries.empty();

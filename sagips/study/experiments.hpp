@@ -35,8 +35,19 @@ struct ClosureConfig {
 std::optional<record::Experiment> run_experiment(const run::Job& job, std::int64_t number,
                                                  const run::Requests& requests);
 
-/// throws: ConfigError where the method is unknown, data are measured ones or have no toy values
-void check_closure(const run::Job& job);
+/// Returns what tells the events of files from others; empty for toy data.
+/// throws: ConfigError where the method is unknown, or toy data have no values; DataError for a file
+std::string check_closure(const run::Job& job);
+
+/// Closure experiments of measured events are made with toy data of the values that solve them, and of
+/// as many (effective) events, of each channel. Solves them, with `solve.method` where networks are
+/// tried, and keeps that in the study's folder; does nothing where it is kept already. Returns false
+/// when it was interrupted.
+bool solve_file(const run::Job& job, const std::string& folder, const run::Requests& requests,
+                core::Log& log);
+
+/// Makes of a job whose measured events `solve_file` has solved one of those toy data.
+void take_truth(run::Job& job, const std::string& folder);
 
 /// Which of all experiments one worker makes: number mod count = index.
 struct WorkShare {

@@ -40,7 +40,7 @@ std::vector<float> predictions_of_member(const std::string& folder, std::size_t 
   if (!snapshots.empty() && snapshots.back().epoch == results.epochs &&
       snapshots.back().parameters.size() == columns)
     return snapshots.back().predictions;
-  return from_npy(core::text(folder, "/", files::parameters.name), columns);
+  return from_npy(core::text(folder, "/", files::generator_samples.name), columns);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace sagips::study {
 
 /// What a variant's members predict, for the noise vectors that all of them have in common: from the
-/// last snapshot of each, else from its parameters.npy; a member that was finished by moments counts
+/// last snapshot of each, else from its generator_samples.npy; a member that was finished by moments counts
 /// with its answer alone. Ranks of a member are averaged there already.
 /// truth: by parameter; fixed parameters get none, since they have no residual
 /// throws: DataError where a member's files cannot be used

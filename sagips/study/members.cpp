@@ -89,13 +89,13 @@ void note_end(const core::Ending& ending, const std::string& log, record::StudyM
 
 // A study that was killed has told its members to stop, and they may still be about it.
 std::optional<record::RunDirectory> locked(const std::string& folder) {
-  constexpr auto patience = std::chrono::seconds(10);
-  constexpr auto nap = std::chrono::milliseconds(50);
+  constexpr auto lock_timeout = std::chrono::seconds(10);
+  constexpr auto poll_interval = std::chrono::milliseconds(50);
   const auto start = std::chrono::steady_clock::now();
   while (std::filesystem::exists(folder)) {
     if (auto lock = record::RunDirectory::lock(folder)) return lock;
-    if (std::chrono::steady_clock::now() - start > patience) break;
-    std::this_thread::sleep_for(nap);
+    if (std::chrono::steady_clock::now() - start > lock_timeout) break;
+    std::this_thread::sleep_for(poll_interval);
   }
   return {};
 }
@@ -204,7 +204,7 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
     if (waiting) waiting();
   };
   watch.interrupted = requests.stop;
-  watch.nudged = requests.checkpoint;
+  watch.usr1_requested = requests.checkpoint;
   return core::run_side_by_side(programs, setting.at_once, watch);
 }
 

@@ -70,7 +70,7 @@ run::Job job_of(const run::Workloads& workloads, const std::string& source,
 
 // Groups of the config that no training reads.
 std::vector<std::string> not_of_trainings(const run::Workloads& workloads) {
-  std::vector<std::string> names = {"solve"};
+  std::vector<std::string> names = {"solve", "figures"};
   for (const run::SettingsGroup& group : workloads.groups) names.push_back(group.name);
   return names;
 }

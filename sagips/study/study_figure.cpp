@@ -8,14 +8,14 @@
 
 namespace sagips::study {
 
-std::string draw_figure(const analysis::Figure& figure, const std::string& folder,
-                        const std::string& name, core::Log& log) {
+std::string draw_figure(const analysis::Figure& figure, const analysis::FigureConfig& config,
+                        const std::string& folder, const std::string& name, core::Log& log) {
   const std::string figures = core::text(folder, "/", record::run_files::figures.name);
   std::error_code ignored;  // writing says what is wrong
   std::filesystem::create_directories(figures, ignored);
   std::string problem;
   try {
-    if (analysis::write_figure(figure, figures + "/" + name, problem))
+    if (analysis::write_figure(analysis::sized(figure, config), figures + "/" + name, problem))
       return core::text(figures, "/", name, ".png");
   } catch (const core::Error& error) {
     problem = error.what();

@@ -17,7 +17,7 @@ struct EarlyStopConfig {
 /// Stops when the distance between held-out measured events and synthetic ones no longer falls.
 ///
 /// Losses are no guide (they settle before the parameters do, SAGIPS paper Sec. VI) and the truth
-/// is unknown in earnest, so neither is looked at. The distance is the mean of the
+/// is unknown for measured events, so neither is looked at. The distance is the mean of the
 /// Kolmogorov-Smirnov distances of the observables.
 class EarlyStop {
  public:

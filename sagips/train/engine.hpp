@@ -45,7 +45,7 @@ class Engine {
 
   EngineConfig config_;
   Workers workers_;
-  /// Beyond the replica's own leaves, which the first group has.
+  /// Accumulators beyond the replica's own leaves, which the first group has.
   std::map<const nn::Replica*, std::vector<nn::Leaves>> accumulators_;
 };
 

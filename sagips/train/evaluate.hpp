@@ -24,9 +24,9 @@ class Evaluator {
   Evaluator(EvaluationConfig config, const env::Environment& environment, std::uint64_t seed)
       : config_(config), environment_(environment), seed_(seed) {}
 
-  /// Of proposals [rows, parameters], e.g. the mean over ranks.
+  /// Evaluates proposals [rows, parameters], e.g. their mean over ranks.
   record::Evaluated evaluate(const torch::Tensor& proposals) const;
-  /// Parameters alone: no events are made.
+  /// Evaluates the parameters alone: no events are made.
   record::Evaluated parameters(const torch::Tensor& proposals) const;
   std::int64_t samples() const { return config_.samples; }
   /// Synthetic events of a channel for given proposals [rows, parameters]. shape: ([n,

@@ -183,7 +183,7 @@ void Loop::run_epochs(std::int64_t until) {
   while (epoch_ < until) run_epoch();
 }
 
-std::string Loop::wish_to_stop() const {
+std::string Loop::reason_to_stop() const {
   if (!early_stop_.empty()) return early_stop_;
   if (config_.minutes > 0 && time_s_ >= config_.minutes * 60) return "time limit";
   return interrupted() ? interrupted_reason : "";
@@ -214,15 +214,15 @@ LoopResult Loop::run() {
 }
 
 // A resumed run has seen its start.
-void Loop::turn_until_a_reason() {
+void Loop::run_until_a_reason() {
   if (evaluated_epoch_ < 0) evaluate();
   for (;;) {
     if (config_.epochs > 0 && epoch_ >= config_.epochs) {
       stop_reason_ = early_stop_.empty() ? "all epochs done" : early_stop_;
       return;
     }
-    const std::string wish = wish_to_stop();
-    stop_reason_ = callbacks_.agree ? callbacks_.agree(epoch_, wish) : wish;
+    const std::string reason = reason_to_stop();
+    stop_reason_ = callbacks_.agree ? callbacks_.agree(epoch_, reason) : reason;
     if (!stop_reason_.empty()) return;
     const auto start = Clock::now();
     const double events = run_epoch();
@@ -236,7 +236,7 @@ void Loop::turn_until_a_reason() {
 LoopResult Loop::turn() {
   bool in_order = true;
   try {
-    turn_until_a_reason();
+    run_until_a_reason();
   } catch (const EpochGivenUp& given_up) {
     in_order = given_up.in_order;
     batch_ = nullptr;

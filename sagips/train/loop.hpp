@@ -35,9 +35,9 @@ struct LoopConfig {
   std::int64_t snapshot_part(std::int64_t epoch) const;
 };
 
-/// Whoever moves gradients between ranks hangs in here; empty functions do nothing.
+/// The hooks of whoever moves gradients between ranks; empty functions do nothing.
 struct ExchangeHooks {
-  /// Begin moving; they are finite. The epoch counts from 1.
+  /// Called when gradients are finite and may begin to move. The epoch counts from 1.
   std::function<void(optim::UpdateStep&, std::int64_t epoch)> gradients_ready;
   /// Gradients must hold the group's now. False: no update yet, they are being collected.
   std::function<bool(optim::UpdateStep&)> before_update;
@@ -59,8 +59,8 @@ struct LoopResult {
   bool complete = true;
 };
 
-/// Turns the crank: draw, gradients, update, observe, until a limit, an early stop or a request to
-/// stop.
+/// The training loop: draw, gradients, update, observe, until a limit, an early stop or a request
+/// to stop.
 class Loop {
  public:
   struct Callbacks {
@@ -74,11 +74,12 @@ class Loop {
     std::function<bool()> interrupted;
     /// Asked before each epoch, with this rank's reason to stop (empty: none); returns the reason of
     /// all, empty: go on. Without it a rank decides alone. The loop's state may be taken here.
-    std::function<std::string(std::int64_t epoch, const std::string& wish)> agree;
-    /// After the last epoch, before its evaluation: here, too. Returns whether other ranks, which had
-    /// not come so far, were interrupted meanwhile: so is the run then.
+    std::function<std::string(std::int64_t epoch, const std::string& reason)> agree;
+    /// Called after the last epoch, before its evaluation; the loop's state may be taken here, too.
+    /// Returns whether other ranks, which had not come so far, were interrupted meanwhile: so is
+    /// the run then.
     std::function<bool()> ended;
-    /// After an `EpochGivenUp`: puts the state of an earlier boundary between epochs back.
+    /// Puts the state of an earlier boundary between epochs back, after an `EpochGivenUp`.
     std::function<void()> go_back;
     ExchangeHooks exchange;
     core::Tracer* tracer = nullptr;
@@ -93,7 +94,7 @@ class Loop {
   /// runs.
   void run_epochs(std::int64_t until);
 
-  /// With nothing in flight: an exchange that is under way is completed first.
+  /// The state with nothing in flight: an exchange that is under way is completed first.
   void state(nn::StateList& list);
   /// Whether an exchange goes on between epochs.
   bool in_flight() const;
@@ -108,7 +109,7 @@ class Loop {
     std::int64_t updates = 1;    ///< 0: they are being collected
   };
   LoopResult turn();
-  void turn_until_a_reason();
+  void run_until_a_reason();
   [[noreturn]] void end_by_failure(const std::exception& problem);
   double run_epoch();  ///< returns the synthetic events it analysed
   void compute(const optim::Pass& pass, optim::Batch& batch);
@@ -116,7 +117,7 @@ class Loop {
   void complete_exchange(std::size_t step);
   void update(std::size_t step);
   bool is_finite(const optim::UpdateStep& step, const char* when) const;
-  std::string wish_to_stop() const;
+  std::string reason_to_stop() const;
   void observe(const record::Event& event) const;
   void evaluate();
   double progress() const;

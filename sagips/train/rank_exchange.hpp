@@ -20,7 +20,7 @@ struct ExchangeChoice {
   comm::ExchangesConfig config{};
 };
 
-/// The exchanges of a run, hung into its loop: one for each step whose network is shared.
+/// The exchanges of a run, attached to its loop: one for each step whose network is shared.
 ///
 /// collective: made on every rank, after all of them have equal optimizers
 class RankExchange {
@@ -43,7 +43,7 @@ class RankExchange {
     std::unique_ptr<comm::ExchangeDriver> driver;
     std::string name;
     comm::Step step;                ///< of the gradients under way
-    std::vector<double> earlier{};  ///< what was on the books before a restart; empty: nothing
+    std::vector<double> earlier{};  ///< what was counted before a restart; empty: nothing
   };
   static comm::ReplicaView view(optim::UpdateStep& step);
 

@@ -16,7 +16,7 @@ struct RankView {
   int heard = 1;                    ///< ranks, this one included
   std::int64_t oldest_epochs = 0;   ///< how far the oldest report is behind rank 0
 
-  /// For `Evaluated::ranks`.
+  /// The numbers of `Evaluated::ranks`.
   std::vector<record::NamedNumber> numbers(const std::vector<std::string>& parameters) const;
 };
 

@@ -18,10 +18,10 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// `between` is empty but on the calling thread.
+  /// `between` is empty on all threads but the calling one.
   using Work = std::function<void(std::size_t piece, const std::function<void()>& between)>;
-  /// Each piece once, on whichever thread is free. The calling thread passes `poll` to its pieces
-  /// and calls it while it waits for the others.
+  /// Works on each piece once, on whichever thread is free. The calling thread passes `poll` to its
+  /// pieces and calls it while it waits for the others.
   /// throws: what the first piece in order threw; pieces that nobody began are left out then
   void run(std::size_t pieces, const Work& work, const std::function<void()>& poll);
 

@@ -91,6 +91,9 @@ TEST(ClosureAnalysis, WritesTableFileAndFigures) {
   const std::string table = closure_table(all);
   for (const char* word : {"N_u", "covariance, of a kind", "pull width", "68.3 %"})
     EXPECT_NE(table.find(word), std::string::npos) << table;
+  all[0].mean = 0.0004;
+  all[0].mean_error = 0.032;
+  EXPECT_NE(closure_table(all).find("0.00040 ± 0.032"), std::string::npos) << "no value vanishes";
   const testing::TemporaryFolder folder;
   write_closure_csv(folder.file("closure.csv"), all);
   EXPECT_NE(

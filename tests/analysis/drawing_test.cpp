@@ -180,6 +180,47 @@ TEST(Layout, KeepsPanelsInsideThePictureAndApart) {
   }
 }
 
+TEST(Wrapped, BreaksAtSpacesAndLongWordsInside) {
+  EXPECT_EQ(wrapped("", 10), Labels{});
+  EXPECT_EQ(wrapped("as it is", 1000), Labels{"as it is"});
+  EXPECT_EQ(wrapped("one two three", text_width("one two")), (Labels{"one two", "three"}));
+  for (const std::string& line : wrapped("Cramér-Rao_αβγδεζηθ and more", 40)) {
+    EXPECT_LE(text_width(line), 40);
+    EXPECT_NE(line[0] & 0xC0, 0x80) << "a letter of two bytes is torn";
+  }
+}
+
+TEST(Layout, NamesWhatNeighboursShareOnce) {
+  Figure figure{.columns = 2};
+  for (const char* label : {"a", "a", "b", "c"}) {
+    figure.panels.push_back(line_panel({0, 1}, {0, 1}));
+    figure.panels.back().y.label = label;
+  }
+  const auto layout = lay_out(figure, {0, std::vector<int>(4, 0)});
+  EXPECT_EQ(layout.panels[0].y_label, Labels{"a"});
+  EXPECT_EQ(layout.panels[1].y_label, Labels{});
+  EXPECT_EQ(layout.panels[2].y_label, Labels{"b"});
+  EXPECT_EQ(layout.panels[3].y_label, Labels{"c"});
+}
+
+TEST(Layout, TurnsNamesThatHaveNoRoomSideBySide) {
+  Figure figure{.panels = {line_panel({0, 1, 2}, {0, 1, 2})}, .width = 400, .height = 300};
+  Axis& x = figure.panels[0].x;
+  x.names = {"a", "b", "c"};
+  EXPECT_FALSE(lay_out(figure, {0, {0}}).panels[0].upright);
+  x.names = {"a_long_parameter_name", "b", "c"};
+  const PanelLayout panel = lay_out(figure, {0, {0}}).panels[0];
+  EXPECT_TRUE(panel.upright);
+  EXPECT_LT(panel.box.bottom, 300 - text_width(x.names[0]));
+}
+
+TEST(Layout, LeavesOutLabelsOfMarksThatStandTooClose) {
+  Figure figure{.panels = {line_panel({1, 2000}, {0, 1})}, .width = 200, .height = 200};
+  figure.panels[0].x.marks = {1, 2, 1000, 2000};
+  const Ticks ticks = lay_out(figure, {0, {0}}).panels[0].x_ticks;
+  EXPECT_EQ(labels(ticks), (Labels{"1", "", "1000", "2000"}));
+}
+
 TEST(Layout, RefusesAPictureTooSmallForItsPanels) {
   const Figure figure{.panels = {line_panel({0, 1}, {0, 1})}, .width = 60, .height = 40};
   EXPECT_THROW(lay_out(figure, {0, {0}}), core::Error);
@@ -245,6 +286,19 @@ TEST(Keys, StayWithTheirPanelsWhenOneLabelMeansTwoThings) {
   Figure figure{.panels = {line_panel(x, x), line_panel(x, x)}, .columns = 2};
   figure.panels[1].series[0].style = Style::dashed;
   EXPECT_EQ(compose(figure).keys.size(), 2u);
+}
+
+TEST(Keys, BreakLabelsThatAreWiderThanTheirPlace) {
+  const auto x = numbers(0, 1, 10);
+  Figure figure{.panels = {line_panel(x, x), line_panel(x, x)}, .columns = 1, .width = 200};
+  for (Panel& panel : figure.panels) panel.series[0].label = "a label of seven words, or more";
+  const Composition composition = compose(figure);
+  ASSERT_EQ(composition.keys.size(), 1u);
+  EXPECT_GT(composition.keys[0].lines.size(), 1u);
+  for (const std::string& line : composition.keys[0].lines) EXPECT_LT(text_width(line), 160);
+  const double last = composition.keys[0].place.y +
+                      line_height * static_cast<double>(composition.keys[0].lines.size() - 1);
+  EXPECT_LT(last, composition.layout.panels[0].box.top);
 }
 
 TEST(Colours, AreTakenInTurnAndNotTwice) {

@@ -91,10 +91,10 @@ TEST(EnsembleAnalysis, FindsErrorsByLeavingMembersOut) {
 }
 
 TEST(EnsembleAnalysis, ChoosesSizesFromOneMemberToAll) {
-  EXPECT_EQ(handy_sizes(3), (std::vector<std::size_t>{1, 2, 3}));
-  EXPECT_EQ(handy_sizes(1), (std::vector<std::size_t>{1}));
+  EXPECT_EQ(sampled_sizes(3), (std::vector<std::size_t>{1, 2, 3}));
+  EXPECT_EQ(sampled_sizes(1), (std::vector<std::size_t>{1}));
   for (const std::size_t members : {20u, 100u, 1000u}) {
-    const auto sizes = handy_sizes(members);
+    const auto sizes = sampled_sizes(members);
     EXPECT_EQ(sizes.front(), 1u);
     EXPECT_EQ(sizes.back(), members);
     EXPECT_LE(sizes.size(), 45u);

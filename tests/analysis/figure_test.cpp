@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 
@@ -78,6 +79,30 @@ TEST(Figure, IsWrittenAsVectorsPixelsAndNumbers) {
 
 TEST(Figure, IsTheSameEachTimeItIsDrawn) {
   EXPECT_EQ(drawn_svg(simple_figure()), drawn_svg(simple_figure()));
+}
+
+TEST(Figure, IsAsWideAsAPapersColumnWithTextsOfTheirSize) {
+  for (const auto& [width, centimetres] :
+       {std::pair(FigureConfig::Width::column, 8.6), std::pair(FigureConfig::Width::page, 17.8)})
+    for (const double font_size : {7.0, 10.0}) {
+      Figure figure = simple_figure();
+      for (int i = 0; i < 5; ++i) figure.panels.push_back(figure.panels[0]);
+      figure.columns = 3;
+      figure.width = 1100;
+      figure = sized(figure, {width, font_size});
+      EXPECT_EQ(figure.columns, width == FigureConfig::Width::page ? 3 : font_size > 9 ? 1 : 2);
+      const TemporaryFolder folder;
+      std::string problem;
+      ASSERT_TRUE(write_figure(figure, folder.file("f"), problem)) << problem;
+      EXPECT_NEAR(png_size(folder.file("f.png")).first, centimetres / 2.54 * 300, 1);
+      const std::string svg = core::read_file(folder.file("f.svg"));
+      double size = 0;
+      ASSERT_EQ(std::sscanf(svg.c_str() + svg.find(" width=\""), " width=\"%lf", &size), 1);
+      EXPECT_NEAR(size / 96 * 2.54, centimetres, 0.01);
+      const double point = size / figure.width * 0.75;
+      EXPECT_GE(13 * point, font_size);
+      EXPECT_LT(13 * point, 1.02 * font_size);
+    }
 }
 
 TEST(Figure, TakesTextsAsTheyAre) {

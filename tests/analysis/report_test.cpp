@@ -174,14 +174,14 @@ TEST(Report, OfDamagedFilesSaysWhichAndShowsTheRest) {
   const TemporaryFolder folder;
   const std::string run = folder.file("damaged");
   write_run(run, true);
-  core::write_file(run + "/parameters.npy", "no array");
+  core::write_file(run + "/generator_samples.npy", "no array");
   core::write_file(run + "/environment.json", "[]");
   core::write_file(run + "/config.yaml", "a: [");
   core::write_file(run + "/exchange.csv", "rank,time_s\n0,1\n");
   std::filesystem::create_directory(run + "/figures");
   core::write_file(run + "/figures/densities.svg", "<svg onload=\"x\"></svg>");
   const std::string page = report_page({run});
-  EXPECT_HAS(page, "parameters.npy");
+  EXPECT_HAS(page, "generator_samples.npy");
   EXPECT_HAS(page, "environment.json: holds no facts");
   EXPECT_HAS(page, "exchange.csv lacks a column");
   EXPECT_HAS(page, "the file is no picture of gnuplot");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace sagips::analysis {
 namespace {
 
@@ -9,12 +11,12 @@ using record::Evaluated;
 using record::Event;
 using record::ParameterResult;
 
-/// Evaluations at 0, 10, ... 100 s of a value that moves by `step` each time.
+/// Evaluations at epochs 0, 10, ... 100 of a value that moves by `step` each time.
 std::vector<Event> course(double step, double spread = 0.5) {
   std::vector<Event> events;
   for (int i = 0; i <= 10; ++i)
     events.push_back(
-        Evaluated{i, 10.0 * i, {{"a", "", 2.0, false, 1 + step * i, spread, {}}}, {}, {}});
+        Evaluated{10 * i, 1.0 * i, {{"a", "", 2.0, false, 1 + step * i, spread, {}}}, {}, {}});
   return events;
 }
 
@@ -26,10 +28,23 @@ TEST(Settling, MeasuresTheLastFifthInErrors) {
   reference.truth = 2;
   const auto move = largest_move(course(0.05), {reference});
   ASSERT_TRUE(move);
-  EXPECT_NEAR(move->move, 0.1 / 0.2, 1e-9);  // from 80 s to 100 s
+  EXPECT_NEAR(move->move, 0.1 / 0.2, 1e-9);  // from epoch 80 to 100
   EXPECT_EQ(move->unit, "error");
-  EXPECT_EQ(move->from_s, 80);
-  EXPECT_EQ(move->to_s, 100);
+  EXPECT_EQ(move->from_epoch, 80);
+  EXPECT_EQ(move->to_epoch, 100);
+}
+
+TEST(Settling, IsTheSameHoweverLongEpochsTook) {
+  const auto even = largest_move(course(0.05), {});
+  std::vector<Event> slowing = course(0.05);
+  for (Event& event : slowing) {
+    auto& evaluated = std::get<Evaluated>(event);
+    evaluated.time_s = std::pow(evaluated.time_s, 4);  // 80 % of the time is over at epoch 94
+  }
+  const auto found = largest_move(slowing, {});
+  ASSERT_TRUE(even && found);
+  EXPECT_EQ(found->move, even->move);
+  EXPECT_EQ(found->from_epoch, even->from_epoch);
 }
 
 TEST(Settling, TakesTheFloorThenTheSpreadWhereNoErrorIsKnown) {

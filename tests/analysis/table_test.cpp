@@ -178,6 +178,17 @@ TEST(ResultTable, RoundsNoValueAway) {
   EXPECT_EQ(recovered_text(solved("a", -0.00012, 0.5)), "-0.00012 ± 0.50");
   EXPECT_EQ(recovered_text(solved("a", 0, 13)), "0 ± 13");
   EXPECT_EQ(recovered_text(solved("a", 1.234, 0.56)), "1.23 ± 0.56");
+  EXPECT_EQ(recovered_text(solved("a", 1.5e-11, 2e-12)), "1.50e-11 ± 2.0e-12");
+  ParameterResult row = solved("a", 0.37, 13);
+  row.error_below = 12;
+  row.error_above = 140;
+  EXPECT_EQ(recovered_text(row), "0.37 +140 -12");
+  row.truth = 0.37;
+  EXPECT_EQ(pull_text(row), "0.00") << "nothing is there to be lost";
+  EXPECT_EQ(percent(0.000123), "0.012 %");
+  EXPECT_EQ(percent(0.0), "0.0 %");
+  EXPECT_EQ(value_with_digits_of(0.012, 91.18764), "91.188");
+  EXPECT_EQ(value_with_digits_of({}, 91.18764), "91.188");
 }
 
 TEST(OthersTable, HasAColumnForEachOtherSolution) {

@@ -152,8 +152,8 @@ TEST(BadInput, DeviceThatIsNotBuiltIn) {
 
 TEST(BadInput, UnknownCommandOrArgument) {
   Scratch scratch;
-  expect_refused(scratch, "trian proxy1d", "--help");
-  expect_refused(scratch, "train", "--help");
+  expect_refused(scratch, "trian proxy1d", "did you mean 'train'");
+  expect_refused(scratch, "train", "for example: sagips train proxy1d");
   expect_refused(scratch, "train proxy1d epochs", "epochs");
   expect_refused(scratch, "predict nowhere", "nowhere");
   expect_refused(scratch, "generate proxy1d events=10", "out=");

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <string>
 
+#include "sagips/core/text.hpp"
 #include "sagips/record/experiments.hpp"
+#include "sagips/record/results.hpp"
 #include "tests/cli/command.hpp"
 
 namespace {
@@ -89,6 +91,69 @@ TEST(ClosureCommand, GoesOnWhereItWasStopped) {
   EXPECT_EQ(scratch.read(folder + "closure.csv"), undisturbed.read(folder + "closure.csv"));
 }
 
+TEST(ClosureCommand, OfMeasuredEventsMakesToysOfWhatSolvesThem) {
+  Scratch scratch;
+  ASSERT_EQ(scratch.sagips("generate proxy1d N_u=2 events=3000 out=measured.npy").exit_code, 0);
+  ASSERT_EQ(
+      scratch.sagips("solve proxy1d data.file=measured.npy run.name=s run.figures=false").exit_code,
+      0);
+  const std::string command =
+      "closure proxy1d data.file=measured.npy --experiments 4 run.name=c run.figures=false";
+  const Outcome run = scratch.sagips(command);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("data solved by moments: N_u = "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("each experiment makes 3,000 events"), std::string::npos) << run.err;
+  // the answer of `sagips solve`, to all its digits, is what pulls are compared with
+  const auto results =
+      sagips::record::read_results_json(scratch.path() + "/runs/proxy1d/s/results.json");
+  const std::string truth = scratch.read(folder + "truth.yaml");
+  for (const auto& parameter : results.parameters)
+    EXPECT_NE(truth.find(sagips::core::round_trip(parameter.recovered)), std::string::npos)
+        << truth;
+  // the same experiments as toy data with these values
+  std::string values;
+  for (const auto& parameter : results.parameters)
+    values +=
+        " parameters." + parameter.name + ".toy=" + sagips::core::round_trip(parameter.recovered);
+  ASSERT_EQ(scratch
+                .sagips("closure proxy1d --experiments 4 toy.events=3000 run.name=toys "
+                        "run.figures=false" +
+                        values)
+                .exit_code,
+            0);
+  EXPECT_EQ(scratch.read(folder + "closure.csv"), scratch.read("runs/proxy1d/toys/closure.csv"));
+}
+
+TEST(ClosureCommand, OfMeasuredEventsSolvesThemOnceAndKnowsThemAgain) {
+  Scratch scratch;
+  ASSERT_EQ(scratch
+                .sagips("generate gaussians events=2000 channels.set_1.toy_events=1000 "
+                        "out=measured.npy")
+                .exit_code,
+            0);
+  const std::string command =
+      "closure measured.yaml --experiments 2 --method random solve.minutes=1e-9 run.name=c "
+      "run.figures=false";
+  const Outcome limit = scratch.sagips(command);
+  EXPECT_EQ(limit.exit_code, 1) << limit.err;
+  EXPECT_NE(limit.err.find("random was stopped by its limit"), std::string::npos) << limit.err;
+  const std::string truth = "runs/gaussians/c/truth.yaml";
+  EXPECT_FALSE(scratch.has(truth));
+  // as if it had been solved
+  scratch.write(
+      truth,
+      "channels:\n  set_1: {toy_events: 500, data: {file: ''}}\n  set_2: {data: {file: ''}}\n"
+      "  set_3: {data: {file: ''}}\n");
+  const Outcome again = scratch.sagips(command);
+  EXPECT_EQ(again.err.find("data solved by"), std::string::npos) << again.err;
+  EXPECT_NE(again.out.find("failed: 2"), std::string::npos) << again.out << again.err;
+  ASSERT_EQ(scratch.sagips("generate gaussians events=2000 run.seed=2 out=measured.npy").exit_code,
+            0);
+  const Outcome other = scratch.sagips(command);
+  EXPECT_EQ(other.exit_code, 2) << other.err;
+  EXPECT_NE(other.err.find("content of the data file"), std::string::npos) << other.err;
+}
+
 TEST(ClosureCommand, RefusesBadInputBeforeAnythingIsMade) {
   Scratch scratch;
   const auto refused = [&](const std::string& arguments, const std::string& word) {
@@ -98,7 +163,7 @@ TEST(ClosureCommand, RefusesBadInputBeforeAnythingIsMade) {
     EXPECT_NE(run.err.find(word), std::string::npos) << run.err;
     EXPECT_EQ(scratch.entries(), 0) << arguments;
   };
-  refused("proxy1d data.file=events.npy", "truth");
+  refused("proxy1d data.file=events.npy", "events.npy");
   refused("proxy1d --method momments", "'moments'");
   refused("proxy1d --experiments 1", "closure.experiments");
   refused("proxy1d --method gan closure.bootstraps=1", "closure.bootstraps");

@@ -17,8 +17,9 @@ TEST(Commands, VersionAndHelpEndWithZero) {
   Scratch scratch;
   EXPECT_EQ(scratch.sagips("--version").exit_code, 0);
   EXPECT_NE(scratch.sagips("--version").out.find("sagips 0."), std::string::npos);
-  for (const std::string command : {"train", "check", "compare", "fit", "solve", "ensemble",
-                                    "closure", "generate", "predict", "list", "explain"}) {
+  for (const std::string command :
+       {"train", "check", "compare", "fit", "solve", "ensemble", "closure", "generate", "predict",
+        "list", "explain", "completion"}) {
     const Outcome help = scratch.sagips(command + " --help");
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_NE(help.out.find("Examples:"), std::string::npos) << command;
@@ -31,10 +32,10 @@ TEST(Commands, TrainFillsARunFolderThatExplainsItself) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   for (const std::string file :
        {"README.txt", "config.yaml", "log.txt", "metrics.jsonl", "results.json", "summary.csv",
-        "parameters.npy", "generator.npy", "environment.json", "timing.csv", "report.html",
+        "generator_samples.npy", "generator.npy", "environment.json", "timing.csv", "report.html",
         "figures/residuals_over_time.svg", "figures/densities.pdf",
         "figures/residuals_over_time.png", "figures/observable_sigma_1.png",
-        "figures/parameter_pairs.png"})
+        "figures/generator_samples.png"})
     EXPECT_TRUE(scratch.has("runs/proxy1d/a/" + file)) << file;
   for (const std::string word : {"N_u", "b_d", "floor", "runs/proxy1d/a"})
     EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
@@ -122,6 +123,7 @@ TEST(Commands, FitGivesNoRelativeResidualOfATruthOfZero) {
   const std::string table = scratch.read("runs/resonance/f/summary.csv");
   EXPECT_EQ(table.find("inf"), std::string::npos) << table;
   EXPECT_NE(table.find("slope,1/GeV,no,0,"), std::string::npos) << table;
+  EXPECT_TRUE(scratch.has("runs/resonance/f/covariance.npy"));
 }
 
 TEST(Commands, EffectiveConfigRepeatsARunBitForBit) {
@@ -131,8 +133,8 @@ TEST(Commands, EffectiveConfigRepeatsARunBitForBit) {
   ASSERT_EQ(scratch.sagips("train runs/proxy1d/a/config.yaml run.name=b").exit_code, 0);
   EXPECT_EQ(scratch.read("runs/proxy1d/a/generator.npy"),
             scratch.read("runs/proxy1d/b/generator.npy"));
-  EXPECT_EQ(scratch.read("runs/proxy1d/a/parameters.npy"),
-            scratch.read("runs/proxy1d/b/parameters.npy"));
+  EXPECT_EQ(scratch.read("runs/proxy1d/a/generator_samples.npy"),
+            scratch.read("runs/proxy1d/b/generator_samples.npy"));
   ASSERT_EQ(scratch.sagips("train runs/proxy1d/a/config.yaml run.name=c run.seed=6").exit_code, 0);
   EXPECT_NE(scratch.read("runs/proxy1d/a/generator.npy"),
             scratch.read("runs/proxy1d/c/generator.npy"));
@@ -141,7 +143,7 @@ TEST(Commands, EffectiveConfigRepeatsARunBitForBit) {
 TEST(Commands, GeneratedToysTrainAndFitThroughTheirSettings) {
   Scratch scratch;
   ASSERT_EQ(scratch.sagips("generate proxy1d N_u=2 events=5000 out=toy.npy").exit_code, 0);
-  EXPECT_NE(scratch.read("toy.yaml").find("N_u: {truth: 2}"), std::string::npos)
+  EXPECT_NE(scratch.read("toy.yaml").find("N_u:\n    truth: 2\n"), std::string::npos)
       << scratch.read("toy.yaml");
   const Outcome fit = scratch.sagips("fit toy.yaml run.figures=false");
   EXPECT_EQ(fit.exit_code, 0) << fit.err;
@@ -162,7 +164,7 @@ TEST(Commands, PredictRepeatsTheStoredProposals) {
   ASSERT_EQ(scratch.sagips("train proxy1d run.name=a run.figures=false" + tiny).exit_code, 0);
   const Outcome predict = scratch.sagips("predict runs/proxy1d/a samples=10000 out=p.npy");
   ASSERT_EQ(predict.exit_code, 0) << predict.err;
-  EXPECT_EQ(scratch.read("p.npy"), scratch.read("runs/proxy1d/a/parameters.npy"));
+  EXPECT_EQ(scratch.read("p.npy"), scratch.read("runs/proxy1d/a/generator_samples.npy"));
 }
 
 TEST(Commands, CheckShowsEveryProblemTogether) {

@@ -62,7 +62,7 @@ class Kills(unittest.TestCase):
         return runs[0]
 
     def assert_same_end(self, run, undisturbed):
-        for name in ("generator.npy", "parameters.npy"):
+        for name in ("generator.npy", "generator_samples.npy"):
             self.assertEqual(sha(f"{run}/{name}"), sha(f"{undisturbed}/{name}"), name)
         results = []
         for folder in (run, undisturbed):

@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <sstream>
 #include <thread>
 
+#include "sagips/core/npy.hpp"
 #include "tests/cli/command.hpp"
 
 namespace {
@@ -95,6 +98,27 @@ TEST(Outside, ThreeLinesOfYamlTrainAScript) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
 }
 
+TEST(Outside, ExamplesOfExplainAreWholeProblems) {
+  Problem problem("[]");
+  problem.make_scripts();
+  for (const std::string key :
+       {"pipeline", "script", "plugin", "process", "detector", "event_filter"}) {
+    const std::string shown = problem.sagips("explain " + key).out;
+    const std::size_t begin = shown.find("example:\n");
+    ASSERT_NE(begin, std::string::npos) << shown;
+    std::string yaml = shown.substr(begin + 9, shown.find("\n\n", begin) - begin - 8);
+    for (const auto& [theirs, ours] : std::vector<std::pair<std::string, std::string>>{
+             {"python3 my_stage.py", SAGIPS_SIMULATOR " decay"},
+             {"build/my_stage.so", SAGIPS_PLUGIN_FILE},
+             {"stage: my_stage", "stage: decay"}})
+      if (const std::size_t at = yaml.find(theirs); at != std::string::npos)
+        yaml.replace(at, theirs.size(), ours);
+    problem.write("example.yaml", yaml);
+    const Outcome check = problem.sagips("check example.yaml toy.events=1000");
+    EXPECT_EQ(check.exit_code, 0) << yaml << check.err;
+  }
+}
+
 TEST(Outside, AParameterThatChangesNothingIsNamedAndTheOtherAnswered) {
   Scratch scratch;
   scratch.write(
@@ -143,7 +167,7 @@ TEST(Outside, AScriptWithAnotherSignatureIsRefused) {
     Problem problem("[{script: " + script + ".pt}]");
     problem.make_scripts();
     if (words == "current folder")
-      expect_line(problem.train(), 2, {"not_there.pt", "folder you start in"});
+      expect_line(problem.train(), 2, {"not_there.pt", "where you start"});
     else
       expect_line(problem.train(), 2, {script + ".pt", words});
   }
@@ -173,7 +197,8 @@ TEST(Outside, AStageThatBecomesNanEndsTheRunAndKeepsItsLastState) {
   const Outcome train = problem.train(
       "parameters.lifetime.toy=4.7 train.epochs=3000 optimizer.generator.learning_rate=0.01");
   expect_last_line(train, 1, {"epoch ", "stage 'nan_later.pt'", "lifetime = 4."});
-  for (const std::string file : {"results.json", "generator.npy", "parameters.npy", "config.yaml"})
+  for (const std::string file :
+       {"results.json", "generator.npy", "generator_samples.npy", "config.yaml"})
     EXPECT_TRUE(problem.has("runs/custom/x/" + file)) << file;
   const std::string results = problem.read("runs/custom/x/results.json");
   EXPECT_NE(results.find("failed: epoch"), std::string::npos) << results;
@@ -240,9 +265,221 @@ INSTANTIATE_TEST_SUITE_P(
         std::tuple{"rude", std::vector<std::string>{"'usage: simulator FILE'", "'hello 1'"}},
         std::tuple{"reports", std::vector<std::string>{"error the lifetime must be below 4"}},
         std::tuple{"wrong_shape", std::vector<std::string>{"output.npy of shape [40]"}},
+        std::tuple{"empty_file", std::vector<std::string>{"no usable output.npy", "numpy.save"}},
+        std::tuple{"half_file", std::vector<std::string>{"no usable output.npy", "numpy.save"}},
+        std::tuple{"text_file", std::vector<std::string>{"no usable output.npy", "numpy.save"}},
+        std::tuple{"folder", std::vector<std::string>{"output.npy"}},
         std::tuple{"no_array", std::vector<std::string>{"left no usable output.npy"}},
         std::tuple{"nan", std::vector<std::string>{"NaN or infinity in output.npy for the input"}}),
     [](const auto& mode) { return std::get<0>(mode.param); });
+
+const std::string two_clocks = lifetime_of_t +
+                               "channels:\n"
+                               "  near: {pipeline: [{plugin: \"" SAGIPS_PLUGIN_FILE
+                               "\", stage: decay, clock: 0.3}]}\n"
+                               "  far: {pipeline: [{plugin: \"" SAGIPS_PLUGIN_FILE
+                               "\", stage: decay, clock: 0.5}]}\n";
+
+TEST(Channels, FromYamlGiveTheNumbersOfAProgramBitForBit) {
+  Scratch scratch;
+  scratch.write("p.yaml", two_clocks);
+  const std::string how = "toy.events=2000 run.figures=false solve.test_events=0 run.name=x";
+  const Outcome yaml = scratch.sagips("solve p.yaml " + how);
+  ASSERT_EQ(yaml.exit_code, 0) << yaml.err;
+  const Outcome program = scratch.run(SAGIPS_TWO_CLOCKS " solve clocks " + how);
+  ASSERT_EQ(program.exit_code, 0) << program.err;
+  EXPECT_EQ(scratch.read("runs/custom/x/summary.csv"), scratch.read("runs/clocks/x/summary.csv"));
+}
+
+TEST(Channels, HaveParametersOfTheirOwn) {
+  Scratch scratch;
+  const std::string parameters =
+      "parameters:\n"
+      "  idle: {low: 0, high: 1, toy: 0.5, fixed: 0.5}\n"
+      "  one: {low: 0.1, high: 5, toy: 2.2}\n"
+      "  other: {low: 0.1, high: 5, toy: 1.1}\n"
+      "observables: [t]\n";
+  const std::string stage = "pipeline: [{plugin: \"" SAGIPS_PLUGIN_FILE "\", stage: decay}]";
+  scratch.write("p.yaml", parameters + "channels:\n  near: {parameters: [one], " + stage +
+                              "}\n  far: {parameters: [other, one], " + stage + "}\n");
+  const std::string how = " toy.events=5000 run.figures=false solve.test_events=0";
+  const Outcome solved = scratch.sagips("solve p.yaml run.name=x" + how);
+  ASSERT_EQ(solved.exit_code, 0) << solved.err;
+  EXPECT_EQ(solved.err.find("warning"), std::string::npos) << solved.err;
+  const Outcome made = scratch.sagips("generate p.yaml events=3000 out=two.npy");
+  EXPECT_NE(made.out.find("two_near.npy"), std::string::npos) << made.out;
+  scratch.write("q.yaml", parameters + "channels:\n  near: {parameters: [ones], " + stage + "}\n");
+  expect_line(scratch.sagips("check q.yaml"), 2,
+              {"channels.near.parameters", "did you mean 'one'"});
+  scratch.write("q.yaml", parameters + "channels:\n  near: {}\n");
+  expect_line(scratch.sagips("check q.yaml"), 2, {"channels.near.pipeline", "is empty"});
+  scratch.write("q.yaml", parameters + stage + "\nchannels:\n  near: {" + stage + "}\n");
+  expect_line(scratch.sagips("check q.yaml"), 2, {"pipeline", "stands beside channels"});
+}
+
+TEST(Channels, ALabelColumnSplitsOneFile) {
+  Scratch scratch;
+  scratch.write("p.yaml", two_clocks);
+  ASSERT_EQ(scratch.sagips("generate p.yaml events=2000 out=two.npy").exit_code, 0);
+  const auto table = [&](const std::string& channel) {
+    const sagips::core::NpyArray events =
+        sagips::core::read_npy(scratch.path() + "/two_" + channel + ".npy");
+    std::ostringstream rows;
+    rows.precision(17);
+    for (const double time : events.values)
+      rows << time << ',' << (channel == "near" ? 1 : 2) << '\n';
+    return rows.str();
+  };
+  scratch.write("all.csv", "t,detector\n" + table("near") + table("far"));
+  std::string labelled = two_clocks;
+  labelled.replace(labelled.find("near: {"), 7,
+                   "near: {data: {file: all.csv, cuts: [detector == 1]}, ");
+  labelled.replace(labelled.find("far: {"), 6,
+                   "far: {data: {file: all.csv, cuts: [detector == 2]}, ");
+  scratch.write("labelled.yaml", labelled);
+  const std::string how = " run.figures=false solve.test_events=0 run.name=";
+  const Outcome one = scratch.sagips("solve labelled.yaml" + how + "one");
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  const Outcome two = scratch.sagips(
+      "solve p.yaml channels.near.data.file=two_near.npy channels.far.data.file=two_far.npy" + how +
+      "two");
+  ASSERT_EQ(two.exit_code, 0) << two.err;
+  EXPECT_EQ(scratch.read("runs/custom/one/summary.csv"),
+            scratch.read("runs/custom/two/summary.csv"));
+}
+
+class MisshapenEvents : public ::testing::TestWithParam<std::pair<std::string, std::string>> {};
+
+TEST_P(MisshapenEvents, AreToldWithWhatToDo) {
+  const auto& [mode, words] = GetParam();
+  Problem problem(simulator(mode));
+  expect_line(problem.check(), 2, {"process simulator", words});
+  expect_nothing_left(problem);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Outside, MisshapenEvents,
+    ::testing::Values(std::pair{"flat", "values[:, :, None]"},
+                      std::pair{"swapped", "Swap the last two dimensions"},
+                      std::pair{"short", "a mask, NaN, or counts"},
+                      std::pair{"long", "at most as many events"},
+                      std::pair{"loses_wrong_mask", "other numbers than 0 and 1"},
+                      std::pair{"loses_short_mask", "Give one number an event"},
+                      std::pair{"loses_wrong_counts", "no whole numbers from 0 to 40"},
+                      std::pair{"loses_wrong_weights", "negative or NaN"}),
+    [](const auto& mode) { return std::string(mode.param.first); });
+
+TEST(Outside, AFilterDoesNotTakeTheBlameForTheStageBeforeIt) {
+  std::string stages = simulator("flat");
+  stages.pop_back();
+  Problem problem(stages + ", {event_filter: {low: [0], high: [3]}}]");
+  expect_line(problem.check(), 2, {"from the stage before it", "values[:, :, None]"});
+}
+
+// Each way to lose events above 3 is the same selection; counts put them in another order.
+TEST(Outside, LostEventsAreLostInWhicheverWayTheyAreTold) {
+  std::string first;
+  for (const std::string mode : {"loses_mask", "loses_nan", "loses_weights", "loses_counts"}) {
+    Problem problem(simulator(mode, mode == "loses_nan" ? ", nan_is_lost: true" : ""));
+    const Outcome solved = problem.sagips(
+        "solve p.yaml toy.events=2000 run.figures=false solve.test_events=0 moments.minima=false");
+    ASSERT_EQ(solved.exit_code, 0) << solved.err;
+    std::string row = solved.out.substr(solved.out.find("\nlifetime ") + 1);
+    row.resize(row.find('\n'));
+    if (first.empty()) first = row;
+    if (mode == "loses_counts")
+      EXPECT_NEAR(std::stod(row.substr(22)), 2.2, 0.8) << row;  // four errors
+    else
+      EXPECT_EQ(row, first) << mode;
+  }
+}
+
+TEST(Outside, CutsOfTheDataSelectSimulatedEventsToo) {
+  Problem problem(simulator("decay"));
+  ASSERT_EQ(problem.sagips("generate p.yaml events=20000 out=toy.npy").exit_code, 0);
+  const auto lifetime = [&](const std::string& cut) {
+    const Outcome solved = problem.sagips(
+        "solve p.yaml data.file=toy.npy run.figures=false solve.test_events=0 run.name=" +
+        std::string(cut.empty() ? "all" : "cut") + " " + cut);
+    EXPECT_EQ(solved.exit_code, 0) << solved.err;
+    EXPECT_EQ(solved.err.find("does not describe"), std::string::npos) << solved.err;
+    const std::size_t row = solved.out.find("\nlifetime ");
+    return std::stod(solved.out.substr(solved.out.find_first_of("0123456789", row)));
+  };
+  // a cut at 2 keeps 0.6 of the events of a lifetime of 2.2; without selecting the simulated ones, too,
+  // the answer would be below 1.1
+  EXPECT_NEAR(lifetime("'data.cuts=[t < 2]'"), lifetime(""), 0.3);
+}
+
+TEST(Outside, RareNanIsSkippedWhereThatIsAskedForAndCounted) {
+  Problem stops(simulator("rare_nan"));
+  const std::string solve = "solve p.yaml toy.events=2000 run.figures=false solve.test_events=0";
+  expect_last_line(stops.sagips(solve), 1, {"NaN or infinity", "on_error: skip", "nan_is_lost"});
+  Problem skips(simulator("rare_nan", ", on_error: skip"));
+  const Outcome solved = skips.sagips(solve);
+  EXPECT_EQ(solved.exit_code, 0) << solved.err;
+  EXPECT_NE(solved.err.find("events were skipped"), std::string::npos) << solved.err;
+  Problem refuses(simulator("rare_nan", ", on_error: skip, most_skipped: 1e-6"));
+  expect_last_line(refuses.sagips(solve), 1, {"more than most_skipped"});
+}
+
+TEST(Outside, TwoSimulatorsShareTheCallsOfASolve) {
+  const auto answer = [](const std::string& options) {
+    Problem problem(simulator("slow", options));
+    const Outcome solved = problem.sagips(
+        "solve p.yaml toy.events=2000 run.figures=false solve.test_events=0 moments.minima=false");
+    EXPECT_EQ(solved.exit_code, 0) << solved.err;
+    std::map<std::string, int> calls;
+    std::istringstream lines(problem.read("requests"));
+    for (std::string line; std::getline(lines, line);) ++calls[line.substr(0, line.find(' '))];
+    std::vector<int> shares;
+    for (const auto& [process, count] : calls) shares.push_back(count);
+    return std::pair(solved.out.substr(0, solved.out.find("moments: converged")), shares);
+  };
+  const auto [one, calls_of_one] = answer("");
+  const auto [two, calls_of_two] = answer(", processes: 2");
+  EXPECT_EQ(one, two);
+  EXPECT_EQ(calls_of_one.size(), 1U);
+  ASSERT_EQ(calls_of_two.size(), 2U);
+  EXPECT_GT(std::min(calls_of_two[0], calls_of_two[1]) * 4, calls_of_one[0]) << "of all calls";
+}
+
+TEST(Outside, AKilledSolveGoesOnWithoutAskingAgain) {
+  Problem problem(simulator("slow"));
+  const std::string solve =
+      "solve p.yaml toy.events=2000 run.figures=false solve.test_events=0 moments.minima=false";
+  const Outcome killed = problem.run("sh -c '" SAGIPS_PROGRAM " " + solve +
+                                     " & program=$!; for i in $(seq 3000); do "
+                                     "[ \"$(cat requests 2>/dev/null | wc -l)\" -ge 20 ] && break; "
+                                     "sleep 0.05; done; kill -KILL $program; wait $program'");
+  EXPECT_NE(killed.exit_code, 0);
+  const Outcome solved = problem.sagips(solve);
+  ASSERT_EQ(solved.exit_code, 0) << solved.err;
+  EXPECT_NE(solved.err.find("resuming runs/custom/"), std::string::npos) << solved.err;
+  std::map<std::string, int> times;
+  std::istringstream lines(problem.read("requests"));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string process, samples, events, what;
+    words >> process >> samples >> events >> what;
+    // the dry run and the toy data, two draws of 1,000 events, come before the solver
+    if (events != "40" && events != "1000") ++times[what];
+  }
+  int again = 0;
+  for (const auto& [what, count] : times) again += count - 1;
+  EXPECT_GT(times.size(), 20U);
+  EXPECT_LE(again, 1) << "the one that was under way";
+}
+
+TEST(Outside, ASolveThatRunsOutOfTimeGivesNoVerdict) {
+  Problem problem(simulator("slow"));
+  const Outcome stopped =
+      problem.sagips("solve p.yaml toy.events=2000 run.figures=false solve.minutes=0.01");
+  EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
+  EXPECT_NE(stopped.out.find("stopped by its limit"), std::string::npos) << stopped.out;
+  EXPECT_EQ(stopped.out.find("p = "), std::string::npos) << stopped.out;
+  EXPECT_EQ(stopped.err.find("does not describe"), std::string::npos) << stopped.err;
+}
 
 TEST(Outside, ACommandThatIsNotThereIsTold) {
   Problem problem("[{process: no_such_simulator, noise_dimensions: 1}]");
@@ -254,7 +491,7 @@ TEST(Outside, ASimulatorThatFailsInTheMiddleLeavesTheLastState) {
   const Outcome train = problem.train(
       "parameters.lifetime.toy=4.7 train.epochs=3000 optimizer.generator.learning_rate=0.01");
   expect_last_line(train, 1, {"epoch ", "NaN or infinity in output.npy for the input (4."});
-  for (const std::string file : {"results.json", "generator.npy", "parameters.npy"})
+  for (const std::string file : {"results.json", "generator.npy", "generator_samples.npy"})
     EXPECT_TRUE(problem.has("runs/custom/x/" + file)) << file;
   expect_nothing_left(problem);
 }
@@ -295,7 +532,7 @@ TEST(Outside, EventsWithWeightsAreGeneratedByThemOrWithThem) {
   const Outcome kept = problem.sagips("generate p.yaml events=2000 out=kept.npy toy.weights=kept");
   ASSERT_EQ(kept.exit_code, 0) << kept.err;
   EXPECT_NE(kept.out.find("2,000 events of [t, weight]: kept.npy"), std::string::npos) << kept.out;
-  EXPECT_NE(problem.read("kept.yaml").find("weight_column: \"1\""), std::string::npos);
+  EXPECT_NE(problem.read("kept.yaml").find("weight_column: 1\n"), std::string::npos);
   const Outcome solve = problem.sagips("solve p.yaml data.file=kept.npy data.weight_column=1");
   EXPECT_EQ(solve.exit_code, 0) << solve.err;
 }
@@ -308,7 +545,7 @@ TEST(Outside, APluginOfAnotherVersionIsRefusedBeforeItsCodeRuns) {
 
 TEST(Outside, WhatIsNoPluginIsRefused) {
   Problem missing(plugin("nowhere.so", "stage: decay"));
-  expect_line(missing.check(), 2, {"nowhere.so", "is not there", "folder you start in"});
+  expect_line(missing.check(), 2, {"nowhere.so", "is not there", "where you start"});
   Problem text(plugin("./p.yaml", "stage: decay"));
   expect_line(text.check(), 2, {"p.yaml", "no shared library"});
   Problem program(plugin(SAGIPS_SIMULATOR, "stage: decay"));
@@ -327,6 +564,8 @@ TEST(Outside, AConfigThatIsIncompleteSaysWhatIsMissing) {
   expect_line(scratch.sagips("train p.yaml" + tiny), 2, {"parameters.a", "low and its high"});
   scratch.write("p.yaml", lifetime_of_t + "pipeline: []\n");
   expect_line(scratch.sagips("train p.yaml" + tiny), 2, {"pipeline", "is empty"});
+  scratch.write("p.yaml", lifetime_of_t + "pipelin: [{script: a.pt}]\n");
+  expect_line(scratch.sagips("train p.yaml" + tiny), 2, {"pipelin", "did you mean 'pipeline'"});
   scratch.write("p.yaml", lifetime_of_t + "pipeline: [{skript: a.pt}]\n");
   expect_line(scratch.sagips("train p.yaml" + tiny), 2, {"p.yaml:3", "did you mean 'script'"});
 }

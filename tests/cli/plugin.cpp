@@ -8,7 +8,7 @@ struct Decay {
   void fields(sagips::core::FieldList& list) {
     list.add("clock", clock, "resolution [us]", sagips::core::Range::at_least(0));
   }
-  /// Of the first parameter; any others change nothing.
+  /// Decay times of the first parameter; any others change nothing.
   torch::Tensor operator()(torch::Tensor parameters, sagips::env::Noise& noise) const {
     const torch::Tensor lifetime = parameters.narrow(1, 0, 1);
     return (lifetime * -torch::log(noise.uniform()) + clock * noise.normal()).unsqueeze(2);

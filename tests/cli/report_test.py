@@ -69,6 +69,32 @@ addEventListener("load", () => {
 });
 </script>"""
 
+# What is wrong with a figure on paper: small, cut, or overlapping texts. Boxes of texts are higher than their letters.
+MEASURE = """<script>
+addEventListener("load", () => {
+  const found = {};
+  for (const svg of document.querySelectorAll("svg")) {
+    const page = svg.getBoundingClientRect(), problems = [], texts = [];
+    for (const text of svg.querySelectorAll("text")) {
+      if (!text.textContent.trim()) continue;
+      const box = text.getBoundingClientRect(), m = text.getScreenCTM(), name = text.textContent;
+      const points = parseFloat(getComputedStyle(text).fontSize) * Math.hypot(m.a, m.b) * 0.75;
+      const air = 0.25 * points / 0.75, turned = Math.abs(m.b) > Math.abs(m.a);
+      const [dx, dy] = turned ? [air, 0] : [0, air];
+      const ink = {l: box.left + dx, r: box.right - dx, t: box.top + dy, b: box.bottom - dy, name};
+      if (points < 6.99) problems.push(`${name}: ${points} pt`);
+      if (ink.l < page.left || ink.r > page.right || ink.t < page.top || ink.b > page.bottom)
+        problems.push(`${name}: cut`);
+      for (const o of texts)
+        if (ink.l < o.r && o.l < ink.r && ink.t < o.b && o.t < ink.b) problems.push(`${name} over ${o.name}`);
+      texts.push(ink);
+    }
+    found[svg.parentNode.id] = {texts: texts.length, centimetres: page.width / 96 * 2.54, problems};
+  }
+  document.documentElement.dataset.seen = encodeURIComponent(JSON.stringify(found));
+});
+</script>"""
+
 # A window is never narrower than 500 pixels; a frame is.
 FRAMES = """<!DOCTYPE html><html><head><meta name="color-scheme" content="light dark"></head><body><script>
 const seen = {};
@@ -96,6 +122,26 @@ class Report(unittest.TestCase):
         assert done.returncode == 0, done.stdout
         return done.stdout
 
+    def measure(self, pictures):
+        """What is wrong with each of these SVG files, by their paths."""
+        page = self.folder / "measured.html"
+        parts = []
+        for path in pictures:
+            text = path.read_text(encoding="utf-8")
+            parts.append(f'<div id="{path}">{text[text.index("<svg"):]}</div>')
+        page.write_text(f'<!DOCTYPE html><html><head><meta charset="utf-8">{MEASURE}</head><body>{"".join(parts)}'
+                        '</body></html>', encoding="utf-8")
+        with tempfile.TemporaryDirectory() as profile:
+            command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                       "--no-first-run", "--virtual-time-budget=5000", f"--user-data-dir={profile}"]
+            return self.seen_by([*command, "--window-size=1400,2000", "--dump-dom", page.as_uri()])
+
+    def seen_by(self, command):
+        dom = subprocess.run(command, timeout=100, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+        seen = re.search(r'data-seen="([^"]*)"', dom)
+        self.assertIsNotNone(seen, "the page's script did not come to its end")
+        return json.loads(urllib.parse.unquote(html.unescape(seen.group(1))))
+
     def browse(self, page, scheme):
         """What the browser says of a page, by width."""
         text = page.read_text(encoding="utf-8").replace("<head>", "<head>" + LISTEN, 1)
@@ -110,11 +156,7 @@ class Report(unittest.TestCase):
                        "--no-first-run", "--virtual-time-budget=5000", f"--user-data-dir={profile}",
                        f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}"]
             self.keep_pictures(page, scheme, command)
-            dom = subprocess.run([*command, "--window-size=1400,2000", "--dump-dom", frame_page.as_uri()], timeout=100,
-                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
-        seen = re.search(r'data-seen="([^"]*)"', dom)
-        self.assertIsNotNone(seen, "the page's script did not come to its end")
-        return json.loads(urllib.parse.unquote(html.unescape(seen.group(1))))
+            return self.seen_by([*command, "--window-size=1400,2000", "--dump-dom", frame_page.as_uri()])
 
     def keep_pictures(self, page, scheme, command):
         folder = os.environ.get("SAGIPS_SCREENSHOTS")
@@ -167,6 +209,20 @@ class Report(unittest.TestCase):
         text = page.read_text(encoding="utf-8")
         self.assertIn("2 of 2 trainings done", text)
         self.assertEqual(text.count(">done<"), 2)
+
+    def test_figures_of_a_papers_column_are_legible(self):
+        self.sagips("train", "proxy1d", "run.name=p", "figures.width=column", "figures.font_size=7", *TINY)
+        self.sagips("solve", "resonance", "run.name=p", "figures.width=column", "toy.events=2000")
+        self.sagips("report", "runs/resonance/p", "--figures", "paper", "--out", "p.html")
+        pictures = [path for pattern in ("runs/*/p/figures/*.svg", "paper/*.svg") for path in self.folder.glob(pattern)]
+        names = {path.stem for path in pictures}
+        self.assertLessEqual({"deviations", "error_ellipses", "generator_samples", "losses_over_time",
+                              "correlations_1", "residuals_over_time"}, names)
+        for path, seen in self.measure(pictures).items():
+            with self.subTest(figure=path):
+                self.assertEqual(seen["problems"], [])
+                self.assertGreater(seen["texts"], 4)
+                self.assertLess(seen["centimetres"], 8.61)
 
     def test_nothing_is_fetched_from_elsewhere(self):
         for path in glob.glob(f"{self.folder}/runs/*/*/report.html"):

@@ -239,7 +239,7 @@ class Resume(unittest.TestCase):
         code, output = self.run_to_end(named, ranks=ranks)
         self.assertEqual(code, 0, output)
         self.assertIn("resuming", output)
-        for name in ("generator.npy", "parameters.npy"):
+        for name in ("generator.npy", "generator_samples.npy"):
             with open(f"{run}/{name}", "rb") as mine, open(f"{run}/../undisturbed/{name}", "rb") as other:
                 self.assertEqual(mine.read(), other.read())
 

@@ -2,15 +2,20 @@
 // numbers go to the file `pids` in the current folder, so that a test can look for what is left.
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <thread>
 
+#include "sagips/core/hash.hpp"
 #include "sagips/core/npy.hpp"
 
 namespace {
@@ -18,6 +23,7 @@ namespace {
 using sagips::core::NpyArray;
 
 std::string folder, mode;
+bool in_dry_run = false;
 
 NpyArray load(const std::string& name) {
   return sagips::core::read_npy(folder + "/" + name + ".npy");
@@ -47,10 +53,56 @@ void misbehave() {
     ::raise(SIGSEGV);
   }
   if (mode == "exits") std::exit(3);
+  if (mode == "slow" && !in_dry_run) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   if (mode == "garbage") std::cout << "event 1 of 1000 generated" << std::endl;
   if (mode == "reports") {
     std::cout << "error the lifetime must be below 4" << std::endl;
   }
+}
+
+// One event in a hundred thousand.
+std::vector<double> with_rare_nan(std::vector<double> times) {
+  static std::size_t made = 0;
+  for (double& time : times)
+    if (++made % 100'000 == 0) time = std::numeric_limits<double>::quiet_NaN();
+  return times;
+}
+
+// A detector that sees times below 3 alone, told in one of the ways that there are; or told wrongly.
+void lose(const std::vector<double>& times, std::size_t samples, std::size_t count) {
+  std::vector<double> values = times, mask(times.size()), counts(samples, 0.0), rows(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    mask[i] = times[i] < 3 ? 1 : 0;
+    if (mode == "loses_nan" && mask[i] == 0) values[i] = std::numeric_limits<double>::quiet_NaN();
+    if (mask[i] == 1)
+      rows[i / count * count + static_cast<std::size_t>(counts[i / count]++)] = times[i];
+  }
+  if (mode == "loses_counts" || mode == "loses_wrong_counts") {
+    for (double& number : counts)
+      if (mode == "loses_wrong_counts") number += 0.5;
+    save("output", rows, {samples, count, 1});
+    save("counts", counts, {samples});
+    return;
+  }
+  save("output", values, {samples, count, 1});
+  if (mode == "loses_mask") save("mask", mask, {samples, count});
+  if (mode == "loses_wrong_mask")
+    save("mask", std::vector<double>(times.size(), 2), {samples, count});
+  if (mode == "loses_short_mask") save("mask", counts, {samples});
+  if (mode == "loses_weights") save("weights", mask, {samples, count});
+  if (mode == "loses_wrong_weights")
+    save("weights", std::vector<double>(times.size(), -1), {samples, count});
+}
+
+// Who has answered what goes to the file `requests`: a line a request, its input and noise as a number.
+void note_request(std::size_t samples, std::size_t count) {
+  std::uint64_t hash = 0;
+  for (const char* name : {"input", "noise"})
+    for (const double value : load(name).values)
+      hash = sagips::core::fnv1a({reinterpret_cast<const char*>(&value), sizeof value}, hash + 1);
+  std::ostringstream line;
+  line << ::getpid() << ' ' << samples << ' ' << count << ' ' << hash << '\n';
+  std::ofstream("requests", std::ios::app) << line.str() << std::flush;
 }
 
 void events(std::size_t samples, std::size_t count) {
@@ -64,8 +116,32 @@ void events(std::size_t samples, std::size_t count) {
   }
   if (mode == "wrong_shape")
     save("output", std::vector<double>(count), {count});
+  else if (mode == "flat")
+    save("output", times, {samples, count});
+  else if (mode == "swapped")
+    save("output", times, {samples, 1, count});
+  else if (mode == "short")
+    save("output", std::vector<double>(samples * (count - 1)), {samples, count - 1, 1});
+  else if (mode == "long")
+    save("output", std::vector<double>(samples * (count + 1)), {samples, count + 1, 1});
+  else if (mode == "huge")
+    save("output", std::vector<double>(samples * count, 1e300), {samples, count, 1});
+  else if (mode == "empty_file")
+    std::ofstream(folder + "/output.npy");
+  else if (mode == "half_file")
+    std::ofstream(folder + "/output.npy")
+        << sagips::core::npy_bytes(times, {samples, count, 1}).substr(0, 200);
+  else if (mode == "text_file")
+    std::ofstream(folder + "/output.npy") << "1.0 2.0 3.0\n";
+  else if (mode == "folder")
+    std::filesystem::create_directory(folder + "/output.npy");
+  else if (mode == "rare_nan")
+    save("output", with_rare_nan(times), {samples, count, 1});
+  else if (mode.rfind("loses", 0) == 0)
+    lose(times, samples, count);
   else if (mode != "no_array")
     save("output", times, {samples, count, 1});
+  note_request(samples, count);
 }
 
 void gradient(std::size_t samples, std::size_t count) {
@@ -98,6 +174,7 @@ int main(int, char** arguments) {
     }
     std::size_t samples = 0, count = 0;
     words >> samples >> count;
+    in_dry_run = count == 40;
     misbehave();
     verb == "events" ? events(samples, count) : gradient(samples, count);
     std::cout << "done " << number << std::endl;

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <sstream>
 #include <string>
 
+#include "sagips/core/npy.hpp"
 #include "sagips/record/results.hpp"
 #include "tests/cli/command.hpp"
 
@@ -13,6 +15,20 @@ using sagips::record::Results;
 
 Results results_of(const Scratch& scratch, const std::string& run) {
   return sagips::record::read_results_json(scratch.path() + "/runs/" + run + "/results.json");
+}
+
+// covariance.npy belongs to the errors of the answer. error: of the table
+void expect_covariance(const Scratch& scratch, const std::string& run,
+                       std::optional<double> sagips::record::ParameterResult::*error) {
+  const auto covariance =
+      sagips::core::read_npy(scratch.path() + "/runs/" + run + "/covariance.npy");
+  std::vector<double> errors;
+  for (const auto& row : results_of(scratch, run).parameters)
+    if (!row.fixed) errors.push_back((row.*error).value());
+  ASSERT_EQ(covariance.shape, (std::vector<std::size_t>{errors.size(), errors.size()})) << run;
+  for (std::size_t i = 0; i < errors.size(); ++i)
+    EXPECT_NEAR(std::sqrt(covariance.values[i * (errors.size() + 1)]), errors[i], 1e-9 * errors[i])
+        << run;
 }
 
 // Two peaks over a flat background, where the pipeline has one over an exponential.
@@ -40,6 +56,7 @@ TEST(Solve, StatesErrorsWhereTheyComeFromAndAGoodnessOfFit) {
   const Results results = results_of(scratch, "resonance/s");
   EXPECT_EQ(results.method, "moments");
   EXPECT_EQ(results.goodness.size(), 2u);
+  expect_covariance(scratch, "resonance/s", &sagips::record::ParameterResult::error);
   for (const auto& row : results.parameters) {
     EXPECT_EQ(row.error.has_value(), !row.fixed) << row.name;
     EXPECT_EQ(row.bootstrap_error.has_value(), !row.fixed) << row.name;
@@ -124,6 +141,8 @@ TEST(Train, SaysHowTheMomentsJudgeTheNetworks) {
   EXPECT_NE(warm.out.find("covariance of the moments, and the networks' distance from them"),
             std::string::npos)
       << warm.out;
+  EXPECT_FALSE(scratch.has("runs/resonance/r/covariance.npy")) << "no errors are stated";
+  expect_covariance(scratch, "resonance/w", &sagips::record::ParameterResult::error);
 }
 
 TEST(Train, FinishesByMomentsWhereTheConfigSaysSo) {
@@ -135,6 +154,7 @@ TEST(Train, FinishesByMomentsWhereTheConfigSaysSo) {
   EXPECT_NE(run.out.find("the discriminator's among them"), std::string::npos) << run.out;
   const Results results = results_of(scratch, "resonance/f");
   EXPECT_EQ(results.method, "gan, finished by moments");
+  expect_covariance(scratch, "resonance/f", &sagips::record::ParameterResult::error);
   for (const auto& row : results.parameters) {
     if (row.fixed) continue;
     ASSERT_TRUE(row.error && row.fit_value && row.fit_error);

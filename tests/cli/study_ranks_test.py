@@ -91,6 +91,18 @@ class StudyRanks(unittest.TestCase):
         self.assertIn("5 experiments", output)
         self.assertEqual(len(glob.glob(self.folder.name + "/runs/proxy1d/e/experiments/*.jsonl")), 2)
 
+    def test_closure_of_measured_events_solves_them_once_for_all_ranks(self):
+        self.assertEqual(self.run_job([SAGIPS, "generate", "proxy1d", "events=2000", "out=measured.npy"])[0], 0)
+        tables = []
+        for ranks, name in ((1, "one"), (2, "two")):
+            code, output = self.ranks(ranks, "closure", "measured.yaml", "--experiments", "4", "run.name=" + name,
+                                      "run.figures=false")
+            self.assertEqual(code, 0, output)
+            self.assertEqual(output.count("data solved by moments"), 1, output)
+            with open(f"{self.folder.name}/runs/proxy1d/{name}/closure.csv") as file:
+                tables.append(file.read())
+        self.assertEqual(*tables)
+
     def test_too_few_ranks_are_refused(self):
         code, output = self.ranks(2, "ensemble", "proxy1d", "--members", "2", "--ranks", "3", *SMALL)
         self.assertEqual(code, 2, output)

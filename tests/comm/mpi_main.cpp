@@ -22,7 +22,7 @@ std::unique_ptr<Kit> only_kit;
 
 Kit& kit() { return *only_kit; }
 
-// Of an exchange that needs one node where there are several.
+// Whether an exchange needs one node where there are several.
 bool cannot_run(const std::string& name) {
   return name == "shared_node" && world->ranks_on_node() < world->size();
 }

@@ -10,7 +10,7 @@ TEST(SingleCommunicator, IsARankAlone) {
   const auto alone = make_single_communicator();
   EXPECT_EQ(alone->rank(), 0);
   EXPECT_EQ(alone->size(), 1);
-  EXPECT_FALSE(alone->crowded());
+  EXPECT_FALSE(alone->oversubscribed());
   EXPECT_EQ(alone->description(), "one process");
   EXPECT_EQ(alone->split(3)->size(), 1);
   Kit kit(*alone);

@@ -111,7 +111,7 @@ class ThreadCommunicator final : public Communicator {
       : Communicator(rank, team->config.ranks), owner_(std::move(team)), team_(*owner_) {
     nodes_ = team_.config.nodes;
     if (nodes_.empty()) nodes_.assign(static_cast<std::size_t>(size()), 0);
-    crowded_ = size() > static_cast<int>(std::thread::hardware_concurrency());
+    oversubscribed_ = size() > static_cast<int>(std::thread::hardware_concurrency());
   }
 
   Request send(int to, int tag, std::span<const std::byte> message) override {
@@ -227,7 +227,7 @@ class ThreadCommunicator final : public Communicator {
       if (!part) known = part = std::make_shared<Team>(config, owner_);
     }
     auto made = std::make_unique<ThreadCommunicator>(std::move(part), own);
-    made->crowded_ = crowded_;
+    made->oversubscribed_ = oversubscribed_;
     std::byte here{};  // nobody leaves before all hold their part
     std::vector<std::byte> all(static_cast<std::size_t>(size()));
     all_gather(std::span(&here, 1), all);

@@ -132,6 +132,34 @@ TEST(ConfigItems, ChangeNothingWhenOneValueIsBad) {
   EXPECT_EQ(chain.steps.size(), 2U);
 }
 
+TEST(ConfigItems, TellWhatAnItemMayHoldWhereThereIsNone) {
+  Chain chain;
+  FieldList list;
+  chain.fields(list);
+  EXPECT_EQ(describe_fields(list, "parameters.NAME.high").at(0).range, "> 0");
+  EXPECT_EQ(describe_fields(list, "parameters").size(), 3U);
+  EXPECT_EQ(write_fields(list), "parameters: {}\nsteps: []\n") << "they are no items";
+  struct Kinds {
+    struct Kind : Step {
+      static std::vector<Kind> kinds() {
+        return {{{"script", {}, 1}}, {{"smear", {}, 1}}, {{"smear", {}, 2}}};
+      }
+      static Kind from(const GivenItem& given) { return {Step::from(given)}; }
+    };
+    std::vector<Kind> steps{};
+    void fields(FieldList& fields) { fields.list("steps", steps, "one after the other"); }
+  } kinds;
+  FieldList other;
+  kinds.fields(other);
+  const auto described = describe_fields(other);
+  ASSERT_EQ(described.size(), 3U) << "a key that two kinds have is told once";
+  EXPECT_EQ(described[1].key, "steps.N.script");
+  EXPECT_EQ(described[2].key, "steps.N.smear");
+  EXPECT_NE(
+      message_of<ConfigError>([&] { describe_fields(other, "steps.N.smaer"); }).find("'smear'"),
+      std::string::npos);
+}
+
 TEST(ConfigItems, ExplainThemselves) {
   Chain chain = read_chain(whole);
   FieldList list;

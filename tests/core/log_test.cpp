@@ -75,6 +75,21 @@ TEST(Log, KeepsWritingTheFileWhileTheTerminalIsSilent) {
   EXPECT_NE(written.find("shown"), std::string::npos);
 }
 
+TEST(Log, ShowsWarningsAloneWhereItIsQuiet) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("log.txt");
+  const std::string seen = on_standard_error([&] {
+    Log log({.quiet = true});
+    log.add_file(path);
+    log.set_terminal(log.set_terminal(false));
+    log.info("hidden");
+    log.warning("shown");
+  });
+  EXPECT_EQ(seen.find("hidden"), std::string::npos);
+  EXPECT_NE(seen.find("shown"), std::string::npos);
+  EXPECT_NE(read_file(path).find("hidden"), std::string::npos);
+}
+
 TEST(Log, AppendsToAFileThatIsThere) {
   const TemporaryFolder folder;
   const std::string path = folder.make("log.txt", "before\n");

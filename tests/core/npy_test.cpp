@@ -80,6 +80,29 @@ TEST(Npy, TurnsFortranOrderOfThreeDimensionsIntoRowMajor) {
   EXPECT_EQ(read_bytes(bytes).values, expected);
 }
 
+// Element (i, j) holds 10 i + j in both orders; a share of it, then a piece of a share.
+TEST(Npy, ReadsSharesOfTheRowsInEitherOrder) {
+  const TemporaryFolder folder;
+  std::vector<float> rows, columns;
+  for (int i = 0; i < 7; ++i)
+    for (int j = 0; j < 2; ++j) rows.push_back(static_cast<float>(10 * i + j));
+  for (int j = 0; j < 2; ++j)
+    for (int i = 0; i < 7; ++i) columns.push_back(static_cast<float>(10 * i + j));
+  for (const auto& [fortran, numbers] : {std::pair("False", rows), std::pair("True", columns)}) {
+    const std::string path =
+        folder.make("a.npy", npy_bytes(npy_dictionary("<f4", "(7, 2)", fortran), raw(numbers)));
+    const NpyArray second = read_npy(path, {1, 3});
+    EXPECT_EQ(second.shape, (Shape{2, 2}));
+    EXPECT_EQ(second.values, (Values{30, 31, 40, 41}));
+    EXPECT_EQ(second.first_row, 3u);
+    const NpyArray piece = read_npy(path, {.index = 0, .count = 2, .skip = 1, .most = 2});
+    EXPECT_EQ(piece.values, (Values{10, 11, 20, 21}));
+    EXPECT_EQ(piece.first_row, 1u);
+    EXPECT_EQ(read_npy(path, {0, 2, 3, 5}).values, (Values{30, 31})) << "the share ends there";
+    EXPECT_EQ(read_npy(path, {0, 2, 5, 5}).shape, (Shape{0, 2})) << "nothing is left";
+  }
+}
+
 TEST(Npy, ReadsVersionsTwoAndThree) {
   for (const char version : {'\2', '\3'}) {
     const std::string bytes = npy_bytes(npy_dictionary("<f4", "(1,)"), raw<float>({2.5F}), version);

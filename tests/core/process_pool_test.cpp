@@ -86,15 +86,15 @@ TEST(ProcessPool, TellsAllToStopAndBeginsNoMore) {
   EXPECT_FALSE(std::filesystem::exists(folder.file("c")));
 }
 
-TEST(ProcessPool, PassesOnANudge) {
+TEST(ProcessPool, PassesOnSigusr1) {
   const TemporaryFolder folder;
   Ends ends;
   PoolWatch watch = ends.watch();
-  bool nudged = false;
-  watch.nudged = [&] {
+  bool sent = false;
+  watch.usr1_requested = [&] {
     const bool ready =
         std::filesystem::exists(folder.file("log")) && !read_file(folder.file("log")).empty();
-    return ready && !std::exchange(nudged, true);
+    return ready && !std::exchange(sent, true);
   };
   ChildProgram program =
       shell(folder, "trap 'exit 5' USR1; echo ready; while true; do sleep 0.01; done");
@@ -105,11 +105,11 @@ TEST(ProcessPool, PassesOnANudge) {
 }
 
 // A program that still starts must not be ended by it.
-TEST(ProcessPool, NudgesNobodyToDeath) {
+TEST(ProcessPool, EndsNobodyThatStillStartsBySigusr1) {
   const TemporaryFolder folder;
   Ends ends;
   PoolWatch watch = ends.watch();
-  watch.nudged = [] { return true; };
+  watch.usr1_requested = [] { return true; };
   EXPECT_TRUE(run_side_by_side({shell(folder, "sleep 0.3; exit 4")}, 1, watch));
   EXPECT_EQ(ends.endings[0].exit_code, 4);
 }

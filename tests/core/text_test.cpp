@@ -33,6 +33,11 @@ TEST(Text, NamesNonFiniteNumbersInWords) {
 }
 
 TEST(Text, WritesSignificantDigitsInTheShorterForm) {
+  EXPECT_EQ(rounded(0.37, 0), "0.37");
+  EXPECT_EQ(rounded(-0.0004, 2), "-0.00040");
+  EXPECT_EQ(rounded(0.51, 0), "1");
+  EXPECT_EQ(rounded(0.0, 2), "0.00");
+  EXPECT_EQ(rounded(infinity, 2), "inf");
   EXPECT_EQ(significant(91.1876, 4), "91.19");
   EXPECT_EQ(significant(0.5, 3), "0.500");
   EXPECT_EQ(significant(9.996, 3), "10.0");

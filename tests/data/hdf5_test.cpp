@@ -86,6 +86,28 @@ TEST_F(Hdf5, GivesEachRankItsShareOfTheRows) {
   EXPECT_EQ(numbers(load_dataset(events, {}).values), (std::vector<float>{5, 6}));
 }
 
+TEST_F(Hdf5, ReadsManyRowsInPieces) {
+  ManyRows rows;
+  {
+    Hdf5File file(path);
+    const std::vector<float> all = rows.array();
+    file.add("all", H5T_NATIVE_FLOAT, {ManyRows::count, 3}, all.data());
+    file.add("number", H5T_NATIVE_FLOAT, {ManyRows::count}, rows.number.data());
+    file.add("remainder", H5T_NATIVE_FLOAT, {ManyRows::count}, rows.remainder.data());
+    file.add("weight", H5T_NATIVE_FLOAT, {ManyRows::count}, rows.weight.data());
+    file.add("short", H5T_NATIVE_FLOAT, {1'000'000}, rows.number.data());
+    rows.weight[1'100'000] = std::numeric_limits<float>::infinity();
+    file.add("broken", H5T_NATIVE_FLOAT, {ManyRows::count}, rows.weight.data());
+  }
+  expect_many_rows(config("all"), "0", "1", "2");
+  expect_many_rows(config(""), "number", "remainder", "weight");
+  EXPECT_TRUE(data_refusal(config("", {"number", "broken"}))
+                  .starts_with("1100001: column 'broken' holds inf"));
+  EXPECT_EQ(data_refusal(config("", {"number", "short"})),
+            " data set 'short' has 1000000 events, 'number' has 1200000. Columns must be of one "
+            "length.");
+}
+
 TEST_F(Hdf5, ReadsWholeNumbersAndOtherByteOrders) {
   const std::vector<int> whole = {1, -2};
   const unsigned char big_endian[8] = {0x3f, 0xc0, 0, 0, 0xc0, 0, 0, 0};  // 1.5 and -2

@@ -45,6 +45,32 @@ TEST(NpyData, GivesEachRankItsShareOfTheRows) {
   EXPECT_EQ(together, values);
 }
 
+TEST(NpyData, ReadsManyRowsInPieces) {
+  const TemporaryFolder folder;
+  const ManyRows rows;
+  std::vector<float> all = rows.array();
+  expect_many_rows(config_of(array_file(folder, all, {ManyRows::count, 3})), "0", "1", "2");
+  all[3 * 1'100'000] = std::numeric_limits<float>::quiet_NaN();
+  DatasetConfig broken = config_of(array_file(folder, all, {ManyRows::count, 3}));
+  EXPECT_TRUE(data_refusal(broken).starts_with("1100001: column '0' holds nan"));
+  broken.rows = {1, 2};
+  EXPECT_TRUE(data_refusal(broken).starts_with("1100001: column '0'")) << "the row of the file";
+  all[3 * 1'100'000] = 0;
+  all[3 * 900'000 + 2] = -1;
+  broken = config_of(array_file(folder, all, {ManyRows::count, 3}), {"0"});
+  broken.weight_column = "2";
+  EXPECT_TRUE(data_refusal(broken).starts_with("900001: the weight in column '2' is negative"));
+}
+
+TEST(NpyData, ReadsAsManyRowsAsPiecesHold) {
+  const TemporaryFolder folder;
+  constexpr std::size_t rows = std::size_t{1} << 20;
+  std::vector<float> values(rows);
+  for (std::size_t i = 0; i < rows; ++i) values[i] = static_cast<float>(i);
+  const Dataset all = load_dataset(config_of(array_file(folder, values, {rows})), {});
+  EXPECT_EQ(numbers(all.values), values);
+}
+
 TEST(NpyData, RefusesSharesOfATextFile) {
   const TemporaryFolder folder;
   DatasetConfig config = config_of(folder.file("a.csv"), {"x"});

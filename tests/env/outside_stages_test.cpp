@@ -47,10 +47,10 @@ TEST(ScriptStage, ComputesWhatTheScriptSays) {
   const torch::Tensor input = torch::rand({6, 1});
   Noise one = noise(), same = noise();
   const torch::Tensor first = same.uniform(), second = same.uniform();
-  EXPECT_TRUE(torch::equal(stage(input, one), (2 * input * first + second).unsqueeze(2)));
+  EXPECT_TRUE(torch::equal(stage({input}, one).values, (2 * input * first + second).unsqueeze(2)));
   EXPECT_EQ(one.dimensions(), 2);
   Noise third = noise();
-  EXPECT_GT(stage.infer(input, third).min().item<double>(), 99.0);
+  EXPECT_GT(stage.infer({input}, third).values.min().item<double>(), 99.0);
 }
 
 TEST(ScriptStage, PassesGradientsToItsInputAndNotToItsWeights) {
@@ -58,7 +58,7 @@ TEST(ScriptStage, PassesGradientsToItsInputAndNotToItsWeights) {
   const ScriptStage stage(save(folder, decay, 2));
   const torch::Tensor input = torch::rand({6, 1}).requires_grad_();
   Noise one = noise(), same = noise();
-  stage(input, one).sum().backward();
+  stage({input}, one).values.sum().backward();
   EXPECT_TRUE(torch::allclose(input.grad(), 2 * same.uniform().sum(1, true)));
 }
 
@@ -69,7 +69,7 @@ TEST(ScriptStage, GivesManyThreadsWhatItGivesOne) {
   const auto result = [&] {
     const torch::Tensor leaf = input.clone().requires_grad_();
     Noise own = noise();
-    const torch::Tensor output = stage(leaf, own);
+    const torch::Tensor output = stage({leaf}, own).values;
     output.square().sum().backward();
     return torch::cat({output.flatten().detach(), leaf.grad().flatten()});
   };
@@ -83,6 +83,27 @@ TEST(ScriptStage, GivesManyThreadsWhatItGivesOne) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST(ScriptStage, SaysWhichEventsAreLostAndWhatTheyWeigh) {
+  const TemporaryFolder folder;
+  const auto stage_of = [&](const std::string& dictionary) {
+    return ScriptStage(save(folder,
+                            "def forward(self, x: Tensor, noise: Tensor) -> Dict[str, Tensor]:\n"
+                            "    time = x * noise[:, :, 0]\n    return " +
+                                dictionary + "\n",
+                            1));
+  };
+  const torch::Tensor input = torch::rand({6, 1});
+  Noise one = noise(), two = noise();
+  const Events made = stage_of(
+      "{'values': time.unsqueeze(2), 'mask': time < 0.3, 'weights': 2 * time}")({input}, one);
+  const torch::Tensor time = made.values.squeeze(2);
+  EXPECT_TRUE(torch::equal(made.mask.value(), time < 0.3));
+  EXPECT_TRUE(torch::equal(made.weights.value(), 2 * time));
+  const std::string message = message_of<core::ShapeError>(
+      [&] { stage_of("{'values': time, 'count': time}")({input}, two); });
+  EXPECT_NE(message.find("'count', which nobody reads"), std::string::npos) << message;
 }
 
 TEST(ScriptStage, RefusesWhatAssignsToItsAttributes) {

@@ -64,6 +64,15 @@ TEST(Shuffle, GivesEachOrderAsOftenAsTheOthers) {
   EXPECT_TRUE(torch::equal(shuffled(3, 10, labels(1), 90), found.narrow(0, 90, 10)));
 }
 
+TEST(Shuffle, GivesTheFirstOnesWithoutTheOthers) {
+  for (const std::int64_t size : {7, 4096, 10'000}) {
+    const torch::Tensor all = shuffled(size, 1, labels(5))[0];
+    for (const std::int64_t count : {0, 1, 6})
+      EXPECT_TRUE(torch::equal(first_shuffled(size, count, labels(5)), all.narrow(0, 0, count)));
+    EXPECT_TRUE(torch::equal(first_shuffled(size, size, labels(5)), all));
+  }
+}
+
 TEST(EventRows, KnowWhatEachEventCounts) {
   EventRows rows{torch::zeros({4, 1}), torch::tensor({1.0F, 0.0F, 2.0F, 1.0F})};
   EXPECT_TRUE(torch::allclose(rows.shares(), doubles({0.25, 0, 0.5, 0.25})));
@@ -108,7 +117,7 @@ TEST(EnergyTest, GivesUniformPValuesForEventsOfOneOrigin) {
       1000, 1.0 / 200);
 }
 
-// Of one unweighted and one weighted sample; permuting labels would not do here.
+// One sample is unweighted, the other weighted: permuting labels would not do here.
 TEST(EnergyTest, GivesUniformPValuesForWeightedEvents) {
   expect_uniform(
       [](std::uint64_t seed) {

@@ -111,6 +111,26 @@ class OutsideExamples(unittest.TestCase):
             self.assertIn("product with the Jacobian is wrong", wrong.stderr)
 
 
+    def test_served_function_may_print_and_its_exception_is_told(self):
+        with self.numpy_example("process_stage") as folder:
+            source = folder.path / "my_stage.py"
+            good = source.read_text()
+            source.write_text(good.replace("    return parameters", "    print('made events')\n    return parameters"))
+            printing = folder.run("sagips", "check", "my_stage.yaml")
+            self.assertEqual(printing.returncode, 0, printing.stderr)
+            for wrong, told in [("raise ValueError('two\\nlines')", "error ValueError: two lines"),
+                                ("return {'events': parameters}", "known are values, mask, weights, counts")]:
+                source.write_text(good.replace("return parameters[:, :, None] * -np.log(noise)", wrong))
+                done = folder.run("sagips", "check", "my_stage.yaml")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertIn(told, done.stderr)
+            source.write_text(good.replace("def events(parameters, noise)", "def events(parameters, noises)"))
+            done = folder.run("sagips", "check", "my_stage.yaml")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("takes 'noises'", done.stderr)
+
+
 if __name__ == "__main__":
     MAKE_SCRIPTS, PROGRAM = sys.argv.pop(), sys.argv.pop()
     unittest.main()

@@ -18,14 +18,14 @@ namespace {
 constexpr double loss_bound = 1e-5;
 constexpr double gradient_bound = 1e-5;
 
-// Of the way that the weights go in ten steps, itself 1 to 4 % of their norm. Seen: 2e-6, or 5e-8
-// of the norm: what rounding the weights ten times leaves. Adam divides a gradient by its own size,
-// so the entries that are small in their tensor pass on an enlarged error; a single entry whose
-// first step went the other way would count 1e-2.
+// A share of the way that the weights go in ten steps, itself 1 to 4 % of their norm. Seen: 2e-6,
+// or 5e-8 of the norm: what rounding the weights ten times leaves. Adam divides a gradient by its
+// own size, so the entries that are small in their tensor pass on an enlarged error; a single entry
+// whose first step went the other way would count 1e-2.
 constexpr double drift_bound = 1e-5;
 
-// Of the same way, from the dump's gradients. Seen: 5e-7; both sides round the weights to float32
-// after each step and part by a last digit now and then, 3e-8 of a way of 1e-2.
+// A share of the same way, from the dump's gradients. Seen: 5e-7; both sides round the weights to
+// float32 after each step and part by a last digit now and then, 3e-8 of a way of 1e-2.
 constexpr double adam_bound = 2e-6;
 
 class GoldenSteps : public testing::TestWithParam<const char*> {

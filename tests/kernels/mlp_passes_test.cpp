@@ -113,7 +113,7 @@ double difference(const std::vector<float>& ours, const Doubles& theirs) {
   return norm > 0 ? std::sqrt(off / norm) : std::sqrt(off);
 }
 
-// Of norms, tensor by tensor; float32 rounding leaves 1e-6 (seen: at most 2e-6).
+// A share of norms, tensor by tensor; float32 rounding leaves 1e-6 (seen: at most 2e-6).
 constexpr double pass_bound = 1e-5;
 
 void expect_equal(const Passes& problem, std::int64_t block_rows, const std::string& library,

@@ -36,7 +36,7 @@ double distance(const torch::Tensor& ours, const torch::Tensor& theirs) {
   return ((ours - theirs).norm() / theirs.norm()).item<double>();
 }
 
-// Of norms; float32 rounding leaves some 1e-7.
+// A share of norms; float32 rounding leaves some 1e-7.
 constexpr double bound = 1e-5;
 
 void expect_equal_gradients(const Replica& replica, const Leaves& ours, const Leaves& theirs) {

@@ -51,6 +51,31 @@ TEST(ObservableScale, CountsEventsByTheirWeights) {
   EXPECT_EQ(weighted.numbers(), ObservableScale(twice, {}).numbers());
 }
 
+// Against sorted copies, of both signs, many sizes and ties.
+TEST(ObservableScale, FindsTheQuantilesOfSortedEvents) {
+  const torch::Tensor spread = normal_numbers(30'000) * 1e3F;
+  const torch::Tensor values =
+      torch::cat({spread.exp2().clamp_max(1e30F), spread, spread.round() * 1e-20F, spread / 7});
+  const torch::Tensor many = values.index_select(0, torch::randperm(values.size(0)));
+  const torch::Tensor counts = (torch::arange(many.size(0)) % 5).to(torch::kFloat32);
+  for (const torch::Tensor& weights : {torch::Tensor(), counts}) {
+    const std::vector<double> found = ObservableScale(many, weights).numbers();
+    const auto [sorted, order] = many.sort();
+    const torch::Tensor below =
+        (weights.defined() ? weights.index_select(0, order) : torch::ones_like(many))
+            .to(torch::kFloat64)
+            .cumsum(0);
+    for (std::int64_t i = 0; i <= ObservableScale::knots; ++i) {
+      const double wanted = below[-1].item<double>() * static_cast<double>(i) / 64 - 1e-6;
+      const std::int64_t row = torch::searchsorted(below, wanted).item<std::int64_t>();
+      EXPECT_EQ(found[static_cast<std::size_t>(i)], sorted[row].item<double>()) << i;
+    }
+  }
+  const torch::Tensor columns = torch::stack({many, -many}, 1);
+  EXPECT_EQ(ObservableScale(columns.select(1, 0), {}).numbers(),
+            ObservableScale(many, {}).numbers());
+}
+
 TEST(ObservableScale, TakesDataOfOneValue) {
   const ObservableScale scale(torch::full({100}, 2.5F), {});
   const torch::Tensor t = scale(torch::tensor({2.0F, 2.5F, 3.0F}));
@@ -79,6 +104,35 @@ TEST(EventFeatures, AreLegendrePolynomialsAndTheirProducts) {
   EXPECT_EQ(features.size(), static_cast<std::int64_t>(expected.size()));
   for (std::size_t i = 0; i < found.size(); ++i)
     EXPECT_NEAR(found[i], expected[i], 4e-3) << features.names()[i];
+}
+
+// Three blocks and a part against all at once; a block alone bit for bit.
+TEST(EventFeatures, AddUpBlocksOfEventsAsAllAtOnce) {
+  const std::int64_t events = 3 * EventFeatures::events_at_once + 17;
+  const torch::Tensor x = normal_numbers(events);
+  const torch::Tensor values = torch::stack({x.flip(0), x.square()}, 1);
+  const ObservableScale first(values.select(1, 0), {}), second(values.select(1, 1), {});
+  const EventFeatures features({.degree = 6, .cross_degree = 3}, {first, second}, {});
+  const auto at_once = [&](const torch::Tensor& some, const torch::Tensor& weights) {
+    std::vector<torch::Tensor> rows = {torch::ones({some.size(0)}, torch::kFloat64)};
+    features.each(some, [&](const torch::Tensor& row) { rows.push_back(row.to(torch::kFloat64)); });
+    const torch::Tensor all = torch::stack(rows);
+    return torch::matmul(weights.defined() ? all * weights.to(torch::kFloat64) : all, all.t());
+  };
+  const torch::Tensor counts = (torch::arange(events) % 3).to(torch::kFloat32);
+  for (const torch::Tensor& weights : {torch::Tensor(), counts}) {
+    const torch::Tensor whole = at_once(values, weights);
+    // products of different signs cancel: rounding is of the diagonal's size
+    const torch::Tensor size = whole.diagonal().sqrt();
+    EXPECT_LT(((features.sums(values, weights) - whole) / size / size.unsqueeze(1))
+                  .abs()
+                  .max()
+                  .item<double>(),
+              1e-12);
+  }
+  const torch::Tensor block = values.narrow(0, 100, EventFeatures::events_at_once);
+  EXPECT_TRUE(torch::equal(features.sums(block, {}), at_once(block, {})));
+  EXPECT_EQ(features.sums(values.narrow(0, 0, 0), {}).sum().item<double>(), 0) << "no event";
 }
 
 TEST(EventFeatures, AskForEachCategory) {

@@ -41,8 +41,8 @@ Solution solve(const env::Environment& environment, std::uint64_t seed) {
   return MomentSolver({}).solve(environment, context);
 }
 
-// Of four minima alike one is missed by 24 starts with a probability of 0.4 %, 2 % over five data sets;
-// the seeds are fixed. A value beyond 5 errors: 6e-7 each.
+// 24 starts miss one of four minima alike with a probability of 0.4 %, 2 % over five data sets; the
+// seeds are fixed. A value beyond 5 errors: 6e-7 each.
 TEST(MomentMinima, FindAllSolutionsThatTheDataAllow) {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
     const Solution best = solve(pair(seed, -3), seed);

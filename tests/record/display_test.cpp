@@ -39,11 +39,11 @@ EpochDone epoch_at(std::int64_t epoch, double time_s) {
 }
 
 /// What the display writes into a file.
-std::string plain(const std::function<void(Display&)>& run) {
+std::string plain(const std::function<void(Display&)>& run, const DisplayConfig& config = {}) {
   const TemporaryFolder folder;
   const int file = ::open(folder.file("out").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   {
-    Display display(file, {});
+    Display display(file, config);
     run(display);
   }
   ::close(file);
@@ -175,6 +175,17 @@ TEST(PlainDisplay, TellsARunInLines) {
             "discriminator 0.500, 15 s left\n"
             "warning at epoch 260: a loss is not finite\n"
             "all epochs done: 1,000 epochs in 1 min 30 s\n");
+}
+
+TEST(PlainDisplay, ShowsWarningsAloneWhereItIsQuiet) {
+  const auto run = [](Display& display) {
+    display(start);
+    display(evaluation);
+    display(epoch_at(250, 5));
+    display(record::Warning{260, "a loss is not finite"});
+    display(RunFinished{1000, 90, "all epochs done", true});
+  };
+  EXPECT_EQ(plain(run, {.quiet = true}), "warning at epoch 260: a loss is not finite\n");
 }
 
 TEST(PlainDisplay, ShowsAnEpochEveryFiveSecondsAtMost) {

@@ -46,7 +46,7 @@ Results example() {
   held.open = true;
   results.parameters = {searched, held};
   results.numbers = {{"ks_mean_end", 0.01}, {"a first letter", 0.5}};
-  results.correlations = {{"errors", {"a_u", "width"}, {1, -0.5, -0.5, 1}}};
+  results.correlations = {{"errors", {"a_u", "width"}, {1, -0.5, -0.5, 1}, {4, -3, -3, 9}}};
   results.open_directions = {"width"};
   results.others = {{{0.5, 2.5}, {0.01, 0.02}, 12}};
   results.warnings = {"the errors may be off"};
@@ -87,6 +87,7 @@ TEST(Results, ReadsBackWhatItWrites) {
   EXPECT_EQ(copy.correlations[0].of, "errors");
   EXPECT_EQ(copy.correlations[0].names, (std::vector<std::string>{"a_u", "width"}));
   EXPECT_EQ(copy.correlations[0].values, (std::vector<double>{1, -0.5, -0.5, 1}));
+  EXPECT_EQ(copy.correlations[0].covariance, (std::vector<double>{4, -3, -3, 9}));
   EXPECT_FALSE(copy.parameters[0].open);
   EXPECT_TRUE(copy.parameters[1].open);
   EXPECT_EQ(copy.open_directions, std::vector<std::string>{"width"});

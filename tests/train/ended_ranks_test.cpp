@@ -61,7 +61,7 @@ TEST(Checkpointer, LeadsRanksThatGoOnWhenTheFirstHasEnded) {
                                   return false;
                                 }});
     Loop::Callbacks callbacks = training.callbacks(ranks);
-    checkpointer.hang_into(callbacks);
+    checkpointer.attach_to(callbacks);
     callbacks.ended = [&, inner = callbacks.ended] {
       first_ended = first_ended || ranks.is_first();
       return inner();

@@ -58,7 +58,7 @@ TEST(Engine, ForgetsTheGradientsOfTheEpochBefore) {
   EXPECT_NEAR(optimizer.replica(1).gradients().item<double>(), 3, 1e-6);
 }
 
-/// Of a batch that nobody evaluates.
+/// The sizes for a batch that nobody evaluates.
 Counts automatic_sizes(std::int64_t samples, std::int64_t events, int threads) {
   optim::Batch batch;
   batch.samples = samples;

@@ -16,8 +16,9 @@ nn::State state_of(std::int64_t epoch) {
   return {{"epoch", torch::full({}, epoch, torch::kInt64)}};
 }
 
-// Ranks that have kept the boundaries first .. last, polled until they give up or have been refused.
-// Time passes while a rank without a signal does something: with a signal on all, nobody loses patience.
+// Ranks that have kept the boundaries first .. last, polled until they give up or have been
+// refused. Time passes while a rank without a signal does something: with a signal on all, nobody
+// gives up.
 template <class Kept, class Requested>
 std::vector<std::int64_t> gone_back(int count, bool waits, const Kept& kept,
                                     const Requested& requested) {
@@ -117,8 +118,8 @@ TEST(QuickStop, TriesAgainAfterACopyThatWasSlowByChance) {
   on_ranks(1, body, &clock_ns);
 }
 
-// A signal in the middle of an epoch; what is gone back to and on with equals an undisturbed run. Time
-// stands still, so that no copy is dear and nobody loses patience.
+// A signal in the middle of an epoch; what is gone back to and on with equals an undisturbed run.
+// Time stands still, so that no copy is costly and nobody gives up.
 TEST(QuickStop, LeavesAnEpochAsIfItHadNotBegun) {
   for (const unsigned count : {1U, 3U}) {
     std::vector<torch::Tensor> undisturbed(3), disturbed(3);

@@ -23,9 +23,9 @@ TEST(StopAgreement, RanksThatWaitStopAfterTheSameEpoch) {
     StopAgreement agreement(ranks, true);
     std::int64_t epoch = 0;
     for (;; ++epoch) {
-      const bool wishes = ranks.is_first() && epoch >= 40;
+      const bool wants_stop = ranks.is_first() && epoch >= 40;
       const std::string reason =
-          agreement(epoch, {.stop = wishes ? "early stop: enough" : ""}).stop;
+          agreement(epoch, {.stop = wants_stop ? "early stop: enough" : ""}).stop;
       if (reason.empty()) continue;
       EXPECT_EQ(reason, "early stop: enough");
       break;
@@ -38,7 +38,7 @@ TEST(StopAgreement, RanksThatWaitStopAfterTheSameEpoch) {
   EXPECT_EQ(stopped[2], stopped[0]);
 }
 
-TEST(StopAgreement, WhatOtherRanksWishCountsForNothing) {
+TEST(StopAgreement, WhatOtherRanksRequestCountsForNothing) {
   on_ranks(2, [&](comm::Ranks& ranks) {
     StopAgreement agreement(ranks, true);
     for (std::int64_t epoch = 0; epoch < 50; ++epoch)
@@ -83,12 +83,12 @@ TEST(StopAgreement, RanksThatWaitHearOfACheckpointBeforeTheSameEpoch) {
   on_ranks(3, [&](comm::Ranks& ranks) {
     StopAgreement agreement(ranks, true);
     for (std::int64_t epoch = 0; epoch < 100; ++epoch) {
-      StopAgreement::Request wish;
-      wish.checkpoint = ranks.is_first() && epoch % 20 == 0 ? epoch + 1 : 0;
-      wish.meet_by = (epoch / 20 + 1) * 20;
-      const StopAgreement::Decision word = agreement(epoch, wish);
-      if (word.checkpoint != 0)
-        heard[static_cast<std::size_t>(ranks.rank())].emplace_back(epoch, word.checkpoint);
+      StopAgreement::Request request;
+      request.checkpoint = ranks.is_first() && epoch % 20 == 0 ? epoch + 1 : 0;
+      request.meet_by = (epoch / 20 + 1) * 20;
+      const StopAgreement::Decision decision = agreement(epoch, request);
+      if (decision.checkpoint != 0)
+        heard[static_cast<std::size_t>(ranks.rank())].emplace_back(epoch, decision.checkpoint);
     }
     agreement.part();
   });
@@ -102,13 +102,13 @@ TEST(StopAgreement, RanksThatNeverWaitHearOfEveryCheckpointAndOfTheEnd) {
   on_ranks(2, [&](comm::Ranks& ranks) {
     StopAgreement agreement(ranks, false);
     std::vector<std::int64_t> numbers;
-    StopAgreement::Decision word;
-    for (std::int64_t epoch = 0; word.stop.empty(); ++epoch) {
-      StopAgreement::Request wish;
-      if (epoch < 3) wish.checkpoint = epoch + 1;
-      if (epoch == 50) wish.stop = "time limit";
-      word = agreement(epoch, wish);
-      if (word.checkpoint != 0) numbers.push_back(word.checkpoint);
+    StopAgreement::Decision decision;
+    for (std::int64_t epoch = 0; decision.stop.empty(); ++epoch) {
+      StopAgreement::Request request;
+      if (epoch < 3) request.checkpoint = epoch + 1;
+      if (epoch == 50) request.stop = "time limit";
+      decision = agreement(epoch, request);
+      if (decision.checkpoint != 0) numbers.push_back(decision.checkpoint);
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     EXPECT_EQ(numbers, (std::vector<std::int64_t>{1, 2, 3}));

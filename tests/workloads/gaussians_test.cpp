@@ -180,7 +180,7 @@ TEST(ChannelShare, TeachesRanksThatSeeOneDataSetEach) {
 
 TEST(Channels, RefuseAFileForSomeAndNoneForOthers) {
   EXPECT_NE(message_of<core::ConfigError>([] {
-              environment_of(job_of({"channels.set_1.file=a.npy"}));
+              environment_of(job_of({"channels.set_1.data.file=a.npy"}));
             }).find("channels: 'set_1' has a file and 'set_3' has none"),
             std::string::npos);
   EXPECT_NE(message_of<core::ConfigError>([] {
@@ -188,8 +188,8 @@ TEST(Channels, RefuseAFileForSomeAndNoneForOthers) {
             }).find("several channels"),
             std::string::npos);
   EXPECT_NE(message_of<core::ConfigError>([] {
-              environment_of(job_of({"channels.set_1.maximum_events=5"}));
-            }).find("channels.set_1.maximum_events"),
+              environment_of(job_of({"channels.set_1.data.maximum_events=5"}));
+            }).find("channels.set_1.data.maximum_events"),
             std::string::npos);
   EXPECT_NE(message_of<core::ConfigError>([] {
               std::vector<std::string> none = only(1);

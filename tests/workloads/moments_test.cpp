@@ -35,11 +35,14 @@ struct Toys {
   }
 };
 
-optim::Solution solve(const env::Environment& environment, std::uint64_t seed) {
+optim::Solution solve(const env::Environment& environment, std::uint64_t seed,
+                      bool minima = true) {
   optim::MomentsConfig config;
   config.start = optim::MomentsConfig::Start::random;
+  config.minima = minima;
   optim::SolveContext context;
   context.seed = seed;
+  context.intervals = minima;
   return optim::MomentSolver(config).solve(environment, context);
 }
 
@@ -60,7 +63,7 @@ class Calibration {
 
   // Each of 3 numbers a parameter lies beyond 3.5 standard errors with a probability of about 5e-4
   // (means and widths; coverage of few toys up to 2e-3).
-  void expect_honest() const {
+  void expect_calibrated() const {
     for (std::size_t i = 0; i < pulls_.size(); ++i) {
       const double n = static_cast<double>(pulls_[i].size());
       double mean = 0, square = 0, covered = 0;
@@ -111,10 +114,11 @@ TEST(MomentsOfProxy1d, AreTheMaximumLikelihoodFitOfTheSameData) {
     calibration.add(environment, solution);
   }
   EXPECT_GE(within, 48);
-  calibration.expect_honest();
+  calibration.expect_calibrated();
 }
 
-// No density is known here; the edges of the box cut events away.
+// No density is known here; the edges of the box cut events away. Neither other minima nor intervals are
+// asked for: with noisy slopes these take most of the time, and no number judged here changes.
 TEST(MomentsOfProxy1d, SurviveSmearingMixingAndAFilter) {
   at::set_num_threads(1);
   const Toys toys(proxy1d_workload(), 100'000,
@@ -123,12 +127,12 @@ TEST(MomentsOfProxy1d, SurviveSmearingMixingAndAFilter) {
   Calibration calibration;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const env::Environment environment = toys.environment(seed);
-    const optim::Solution solution = solve(environment, seed);
+    const optim::Solution solution = solve(environment, seed, false);
     EXPECT_TRUE(solution.converged);
     EXPECT_GT(solution.goodness[0].p_value, 1e-4) << seed;  // 20 seeds: 2e-3
     calibration.add(environment, solution);
   }
-  calibration.expect_honest();
+  calibration.expect_calibrated();
 }
 
 // Truths with one parameter 3 % of its range away from an end, the others anywhere between 20 and 80 %.

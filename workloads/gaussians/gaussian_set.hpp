@@ -47,8 +47,8 @@ class GaussianDensity {
                 const std::string& origin) const;
   torch::Tensor negative_log_likelihood(const torch::Tensor& parameters,
                                         const Sample& sample) const;
-  /// Of cells along the line, a twentieth of a standard deviation wide: an event loses 1e-4 of its
-  /// information.
+  /// Probabilities of cells along the line, a twentieth of a standard deviation wide: an event
+  /// loses 1e-4 of its information.
   torch::Tensor probabilities(const torch::Tensor& parameters) const;
 
  private:

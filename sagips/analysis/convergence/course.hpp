@@ -16,7 +16,7 @@ struct Target {
   std::optional<double> floor{};  ///< Cramer-Rao, relative to the truth
 };
 
-/// What one member of an ensemble predicted while it trained, by time.
+/// The learning curve of one member of an ensemble: what it predicted while it trained, by time.
 using MemberCourse = std::vector<record::Snapshot>;
 
 /// Residual and spread of an ensemble against accumulated training time.
@@ -53,7 +53,7 @@ std::vector<double> distances(const EnsembleCourse& course);
 /// The same measure of the spreads.
 std::vector<double> spreads(const EnsembleCourse& course);
 
-/// How a distance is shown.
+/// The unit in which tables and figures show a distance.
 struct DistanceUnit {
   double scale = 1;  ///< shown number = distance * scale
   std::string label;

@@ -15,7 +15,7 @@ enum class Meeting {
   not_comparable  ///< they share no stretch of time
 };
 
-/// Where it loses its lead for good.
+/// The point where the faster curve loses its lead for good.
 struct Crossing {
   Meeting meeting = Meeting::never_below;
   double time_s = 0;  ///< when it crosses: the last time at which it goes from below to above

@@ -68,7 +68,7 @@ std::string with_spread(const std::vector<double>& numbers, double scale) {
   return text(significant(mean(shown), 3), " ± ", significant(error, 2));
 }
 
-/// Those seeds that both have.
+/// Compares the seeds that both have.
 PairedRatio compared(const SimulatedVariant& variant, const SimulatedVariant& with,
                      double SimulatedSummary::*member) {
   std::vector<double> of, to;

@@ -27,7 +27,8 @@ struct PairedRatio {
   std::size_t seeds = 0;     ///< that both have
   double ratio = 1;          ///< geometric mean
   double low = 1, high = 1;  ///< 68 %: times and over exp(standard error)
-  /// Of a larger one by chance alone; none with one seed, or where the seeds make no difference.
+  /// The p-value: the probability of a larger ratio by chance alone; empty with one seed, or where
+  /// the seeds make no difference.
   std::optional<double> chance{};
 };
 PairedRatio paired_ratio(std::span<const double> of, std::span<const double> to);
@@ -36,7 +37,8 @@ PairedRatio paired_ratio(std::span<const double> of, std::span<const double> to)
 /// source: Holm, Scand. J. Stat. 6 (1979) 65
 std::vector<double> corrected_for_many(std::vector<double> chances);
 
-/// One course in a few numbers. Residuals: root mean square over parameters, over its last quarter.
+/// One learning curve in a few numbers. Residuals: root mean square over parameters, over its last
+/// quarter.
 struct SimulatedSummary {
   double of_a_rank = 0;  ///< over ranks, too
   double of_mean = 0;    ///< of the ranks' mean prediction
@@ -46,14 +48,14 @@ struct SimulatedSummary {
 };
 SimulatedSummary summary(const record::SimulatedCourse& course, double bar);
 
-/// Tables of each number of ranks: what each variant came to, and each against the first one of that
-/// number. Variants without courses are named as not trained; is the first one of them, nothing is
-/// compared.
+/// Tables of each number of ranks: what each variant came to, and each against the first one of
+/// that number. Variants without learning curves are named as not trained; where the first one is
+/// not, nothing is compared.
 std::string simulated_table(const std::vector<SimulatedVariant>& variants);
-/// A row a variant, seed and evaluation.
+/// Writes one row for each variant, seed and evaluation.
 void write_simulated_csv(const std::string& path, const std::vector<SimulatedVariant>& variants);
-/// A rank's residual against simulated time, geometric mean over seeds; a panel a number of ranks.
-/// A variant keeps its colour where others were not trained.
+/// A rank's residual against simulated time, geometric mean over seeds; one panel for each number
+/// of ranks. A variant keeps its colour where others were not trained.
 Figure simulated_over_time(const std::vector<SimulatedVariant>& variants);
 
 }  // namespace sagips::analysis

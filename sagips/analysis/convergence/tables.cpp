@@ -15,7 +15,7 @@ using core::significant;
 using core::text;
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string percent(double share) { return core::fixed(100 * share, 1); }
+std::string percent(double share) { return core::rounded(100 * share, 1); }
 
 Measured rate_of(const ConvergenceVariant& variant) {
   const Measured rate = measured(variant.events_per_second);

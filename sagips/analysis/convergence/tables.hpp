@@ -7,23 +7,23 @@
 
 namespace sagips::analysis {
 
-/// Residual and spread of each parameter at the end, distance, time and rate; a column a variant.
-/// Each member counts with its last snapshot.
+/// Residual and spread of each parameter at the end, distance, time and rate; one column for each
+/// variant. Each member counts with its last snapshot.
 /// source: SAGIPS paper, Tab. IV
 std::string convergence_table(const std::vector<ConvergenceVariant>& variants);
 
-/// Time, rate and gain over the smallest number of ranks; a row a point of each series. Empty when
-/// nothing was scanned.
+/// Time, rate and gain over the smallest number of ranks; one row for each point of a series. Empty
+/// when nothing was scanned.
 std::string scaling_table(const std::vector<ConvergenceVariant>& variants);
 
 /// When a training on several ranks may stop, with its uncertainty; or why nothing suggests it.
 std::string stop_text(const SuggestedStop& stop);
 
-/// A row a variant, parameter and time.
+/// Writes one row for each variant, parameter and time.
 void write_convergence_csv(const std::string& path,
                            const std::vector<ConvergenceVariant>& variants);
 
-/// A row a variant.
+/// Writes one row for each variant.
 void write_scaling_csv(const std::string& path, const std::vector<ConvergenceVariant>& variants);
 
 }  // namespace sagips::analysis

@@ -37,7 +37,7 @@ struct ScalingSeries {
   std::vector<const ConvergenceVariant*> points;
 };
 
-/// Those of at least two points.
+/// The series of at least two points.
 std::vector<ScalingSeries> scaling_series(const std::vector<ConvergenceVariant>& variants);
 
 }  // namespace sagips::analysis

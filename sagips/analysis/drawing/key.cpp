@@ -13,8 +13,12 @@ constexpr double between_entries = 22;  // pixels
 constexpr double inset = 10;            // pixels between the axes and a key inside
 constexpr double ink_step = 3;          // pixels between the points that stand for a curve
 
+constexpr double sample = key_sample_width + key_sample_gap;
+
 double entry_width(const KeyEntry& entry) {
-  return key_sample_width + key_sample_gap + text_width(entry.label);
+  double widest = 0;
+  for (const std::string& line : entry.lines) widest = std::max(widest, text_width(line));
+  return sample + widest;
 }
 
 Entries panel_entries(const Panel& panel) {
@@ -23,7 +27,8 @@ Entries panel_entries(const Panel& panel) {
   for (std::size_t i = 0; i < panel.series.size(); ++i) {
     const Series& series = panel.series[i];
     if (!series.label.empty())
-      entries.push_back({series.label, series.style, colours[i], !series.y_low.empty(), {}});
+      entries.push_back(
+          {series.label, series.style, colours[i], !series.y_low.empty(), {}, {series.label}});
   }
   return entries;
 }
@@ -46,15 +51,18 @@ std::optional<Entries> common_entries(const std::vector<Entries>& panels) {
   return common.size() < all ? std::optional(common) : std::nullopt;
 }
 
-/// Breaks entries into centred rows no wider than `width`; returns how many rows there are.
+/// Breaks entries into centred rows no wider than `width`; returns how many lines they take.
 int place_in_rows(Entries& entries, double middle, double width, double first_y) {
+  for (KeyEntry& entry : entries) entry.lines = wrapped(entry.label, width - sample);
   int rows = 0;
-  for (std::size_t begin = 0; begin < entries.size(); ++rows) {
+  for (std::size_t begin = 0; begin < entries.size();) {
     std::size_t end = begin;
     double used = 0;
+    int lines = 1;
     while (end < entries.size() &&
            (end == begin || used + between_entries + entry_width(entries[end]) <= width)) {
       used += (end == begin ? 0 : between_entries) + entry_width(entries[end]);
+      lines = std::max(lines, static_cast<int>(entries[end].lines.size()));
       ++end;
     }
     double x = middle - used / 2;
@@ -62,6 +70,7 @@ int place_in_rows(Entries& entries, double middle, double width, double first_y)
       entries[begin].place = {x, first_y + rows * line_height};
       x += entry_width(entries[begin]) + between_entries;
     }
+    rows += lines;
   }
   return rows;
 }

@@ -14,7 +14,8 @@ struct KeyEntry {
   Series::Style style = Series::Style::line;
   Colour colour = Colour::black;
   bool has_error_bars = false;
-  Point place;  ///< left end of the sample, pixels
+  Point place;                       ///< left end of the sample, pixels
+  std::vector<std::string> lines{};  ///< of the label
 };
 
 inline constexpr double key_sample_width = 26;  ///< pixels

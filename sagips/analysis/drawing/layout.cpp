@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <sstream>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -13,9 +14,11 @@ namespace {
 
 // All in pixels.
 constexpr double edge = 10;
-constexpr double title_height = 28;
+constexpr double below_title = 9;
 constexpr double smallest_gap = 10;
 constexpr double right_margin = 16;
+constexpr double upright_right_margin = 6;
+constexpr double bold = 1.1;  // times as wide
 constexpr double x_label_gap = 10;
 constexpr double x_tick_spacing = 48;
 constexpr double y_tick_spacing = 36;
@@ -89,10 +92,34 @@ Ticks fitting_ticks(const Axis& axis, Interval interval, double pixels, const Sp
   return best;
 }
 
-Ticks x_ticks(const Axis& axis, Interval interval, double width) {
-  return fitting_ticks(axis, interval, width, [](const Ticks& ticks) {
-    return std::max(widest_label(ticks) + x_label_gap, x_tick_spacing);
+/// Takes the labels away that stand too close behind another one. Returns how many are left.
+int thin_labels(const Axis& axis, Interval interval, double pixels, double needed, Ticks& ticks) {
+  int left = 0;
+  double last = -needed;
+  for (Tick& tick : ticks.major) {
+    const double at = pixels * share_of_axis(axis, interval, tick.value);
+    if (at - last < needed) {
+      tick.label.clear();
+      continue;
+    }
+    last = at;
+    ++left;
+  }
+  return left;
+}
+
+/// The ticks of x, their labels turned where names, or two numbers, have no room side by side.
+void set_x_ticks(const Axis& axis, double width, PanelLayout& layout) {
+  const auto needed = [](const Ticks& ticks) { return widest_label(ticks) + x_label_gap; };
+  layout.x_ticks = fitting_ticks(axis, layout.x, width, [&](const Ticks& ticks) {
+    return std::max(needed(ticks), x_tick_spacing);
   });
+  layout.upright = false;
+  const double least = needed(layout.x_ticks);
+  if (closest_neighbours(layout.x_ticks, axis, layout.x, width) >= least) return;
+  if (axis.names.empty() && thin_labels(axis, layout.x, width, least, layout.x_ticks) > 1) return;
+  layout.upright = true;
+  layout.x_ticks = fitting_ticks(axis, layout.x, width, [](const Ticks&) { return line_height; });
 }
 
 Ticks y_ticks(const Axis& axis, Interval interval, double height) {
@@ -104,6 +131,10 @@ double height_above(const Panel& panel) {
   return panel.x.above.empty() ? 0 : tick_label_gap + line_height;
 }
 
+double x_labels_height(const PanelLayout& layout) {
+  return layout.upright ? widest_label(layout.x_ticks) : line_height;
+}
+
 /// Space around one panel's axes.
 struct Margins {
   double left = 0, top = 0, bottom = 0;
@@ -112,14 +143,17 @@ struct Margins {
 Margins margins(const Panel& panel, const PanelLayout& layout, int key_rows) {
   Margins margins;
   const double label_width = widest_label(layout.y_ticks);
-  margins.left = (panel.y.label.empty() ? 0 : line_height) +
+  const auto height = [](const std::vector<std::string>& lines) {
+    return static_cast<double>(lines.size()) * line_height;
+  };
+  margins.left = height(layout.y_label) +
                  (label_width > 0 ? label_width + tick_label_gap + smallest_gap / 2 : smallest_gap);
-  margins.top = (panel.title.empty() ? smallest_gap / 2 : line_height + 4) +
+  margins.top = (layout.title.empty() ? smallest_gap : height(layout.title) + 4) +
                 key_rows * line_height + height_above(panel);
   margins.bottom = smallest_gap / 2;
   if (layout.has_x_labels) {
-    if (panel.x.tick_labels) margins.bottom += tick_label_gap + line_height;
-    if (!panel.x.label.empty()) margins.bottom += line_height;
+    if (panel.x.tick_labels) margins.bottom += tick_label_gap + x_labels_height(layout);
+    margins.bottom += height(layout.x_label);
   }
   return margins;
 }
@@ -128,6 +162,7 @@ Margins margins(const Panel& panel, const PanelLayout& layout, int key_rows) {
 struct Grid {
   std::vector<double> left, top, bottom, relative_height;
   double panel_width = 0, panel_height = 0;  // of relative height 1
+  double right = upright_right_margin;
 };
 
 void fit_panels(const Figure& figure, double used_above, Grid& grid) {
@@ -135,7 +170,7 @@ void fit_panels(const Figure& figure, double used_above, Grid& grid) {
     return std::accumulate(parts.begin(), parts.end(), 0.0);
   };
   const double columns = figure.columns;
-  grid.panel_width = (figure.width - 2 * edge - sum(grid.left) - columns * right_margin) / columns;
+  grid.panel_width = (figure.width - 2 * edge - sum(grid.left) - columns * grid.right) / columns;
   grid.panel_height = (figure.height - 2 * edge - used_above - sum(grid.top) - sum(grid.bottom)) /
                       sum(grid.relative_height);
   const double least_height =
@@ -162,6 +197,7 @@ Grid measure(const Figure& figure, const std::vector<PanelLayout>& panels, const
     grid.left[column] = std::max(grid.left[column], need.left);
     grid.top[row] = std::max(grid.top[row], need.top);
     grid.bottom[row] = std::max(grid.bottom[row], need.bottom);
+    if (!panels[i].upright) grid.right = right_margin;
   }
   fit_panels(figure, used_above, grid);
   return grid;
@@ -182,21 +218,61 @@ void place_boxes(const Figure& figure, const Grid& grid, const KeyRows& key_rows
         PanelLayout& panel = panels[i];
         panel.box = {x, y, x + grid.panel_width, y + height};
         panel.y_label_x = label_x;
-        panel.x_label_y =
-            panel.box.bottom + line_height / 2 +
-            (figure.panels[i].x.tick_labels ? tick_label_gap + line_height : smallest_gap / 2);
+        panel.x_label_y = panel.box.bottom + line_height / 2 +
+                          (figure.panels[i].x.tick_labels ? tick_label_gap + x_labels_height(panel)
+                                                          : smallest_gap / 2);
         panel.above_y = y - tick_label_gap - line_height / 2;
         panel.key_y =
             y - height_above(figure.panels[i]) - (key_rows.above_panel[i] - 0.5) * line_height - 3;
-        panel.title_y = panel.key_y - line_height;
+        panel.title_y = panel.key_y - line_height * static_cast<double>(panel.title.size());
       }
-      x += grid.panel_width + right_margin;
+      x += grid.panel_width + grid.right;
     }
     y += height + grid.bottom[row];
   }
 }
 
+/// Neighbours that show the same quantity need its name once.
+bool has_y_label(const Figure& figure, std::size_t i) {
+  if (i % static_cast<std::size_t>(figure.columns) == 0) return true;
+  const Panel& left = figure.panels[i - 1];
+  return is_empty(left) || left.y.label != figure.panels[i].y.label;
+}
+
+/// What a panel needs beside its curves, when its axes have this size.
+void set_texts(const Figure& figure, std::size_t i, double width, double height,
+               PanelLayout& layout) {
+  const Panel& panel = figure.panels[i];
+  set_x_ticks(panel.x, width, layout);
+  layout.y_ticks = y_ticks(panel.y, layout.y, height);
+  layout.title = wrapped(panel.title, (width + right_margin) / bold);
+  layout.x_label = wrapped(panel.x.label, width + right_margin);
+  layout.y_label.clear();
+  if (has_y_label(figure, i)) layout.y_label = wrapped(panel.y.label, height + smallest_gap);
+}
+
 }  // namespace
+
+std::vector<std::string> wrapped(const std::string& text, double width) {
+  if (text.empty()) return {};
+  if (text_width(text) <= width) return {text};
+  std::vector<std::string> lines;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!lines.empty() && text_width(lines.back() + " " + word) <= width) {
+      lines.back() += " " + word;
+      continue;
+    }
+    lines.emplace_back();
+    for (const char letter : word) {
+      const bool begins = (letter & 0xC0) != 0x80;  // else it continues a letter of UTF-8
+      if (begins && !lines.back().empty() && text_width(lines.back() + letter) > width)
+        lines.emplace_back();
+      lines.back() += letter;
+    }
+  }
+  return lines;
+}
 
 double text_width(const std::string& text) {
   // Widths of DejaVu Sans in shares of the font size.
@@ -218,7 +294,6 @@ Point place(const PanelLayout& layout, const Panel& panel, double x, double y) {
 
 Layout lay_out(const Figure& figure, const KeyRows& key_rows) {
   const std::vector<PanelRange> ranges = panel_ranges(figure);
-  // Labels decide about margins and these about panels: ticks follow from a first guess.
   const double guessed_width = 0.8 * figure.width / figure.columns;
   double relative_heights = 0;
   for (std::size_t i = 0; i < figure.panels.size(); i += static_cast<std::size_t>(figure.columns))
@@ -230,18 +305,27 @@ Layout lay_out(const Figure& figure, const KeyRows& key_rows) {
     PanelLayout one;
     one.x = ranges[i].x;
     one.y = ranges[i].y;
-    one.x_ticks = x_ticks(panel.x, one.x, guessed_width);
-    one.y_ticks = y_ticks(panel.y, one.y, guessed_height * panel.relative_height);
+    one.box = {0, 0, guessed_width, guessed_height * panel.relative_height};
     one.is_empty = is_empty(panel);
     one.has_x_labels = !figure.shared_x || !has_panel_below(figure, i);
     layout.panels.push_back(std::move(one));
   }
-  const double title = figure.title.empty() ? 0 : title_height;
+  layout.title = wrapped(figure.title, (figure.width - 2 * edge) / bold);
+  layout.title_y = edge + line_height / 2;
+  const double title = layout.title.empty()
+                           ? 0
+                           : static_cast<double>(layout.title.size()) * line_height + below_title;
   const double used_above =
       title + key_rows.common * line_height + (key_rows.common > 0 ? smallest_gap : 0);
   layout.common_key_y = edge + title + line_height / 2;
-  const Grid grid = measure(figure, layout.panels, key_rows, used_above);
-  place_boxes(figure, grid, key_rows, edge + used_above, layout.panels);
+  // Labels decide about margins and these about panels: a guess comes first, then what it led to.
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t i = 0; i < layout.panels.size(); ++i)
+      set_texts(figure, i, layout.panels[i].box.width(), layout.panels[i].box.height(),
+                layout.panels[i]);
+    const Grid grid = measure(figure, layout.panels, key_rows, used_above);
+    place_boxes(figure, grid, key_rows, edge + used_above, layout.panels);
+  }
   return layout;
 }
 

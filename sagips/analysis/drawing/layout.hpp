@@ -15,6 +15,9 @@ inline constexpr double tick_label_gap = 9;  ///< pixels between an axis and the
 /// Width of a text in pixels, from the mean letter of the font (DejaVu Sans); a little generous.
 double text_width(const std::string& text);
 
+/// A text in lines no wider than that [pixels]: broken at spaces, and where a word is too long in it.
+std::vector<std::string> wrapped(const std::string& text, double width);
+
 /// A point of the picture in pixels, from its upper left corner.
 struct Point {
   double x = 0, y = 0;
@@ -31,9 +34,11 @@ struct PanelLayout {
   Box box;
   Interval x, y;
   Ticks x_ticks, y_ticks;
+  bool upright = false;      ///< the labels of the ticks of x are turned, for want of room
   bool is_empty = false;     ///< nothing is drawn at this place
   bool has_x_labels = true;  ///< false over another panel that shares the axis
-  // Where the middles of these texts stand:
+  std::vector<std::string> title, x_label, y_label;  ///< their lines
+  // Where the middles of these texts' first lines stand:
   double title_y = 0, x_label_y = 0, y_label_x = 0;
   double key_y = 0;    ///< the first of the key rows above the panel
   double above_y = 0;  ///< what stands above the ticks of x
@@ -41,6 +46,8 @@ struct PanelLayout {
 
 struct Layout {
   std::vector<PanelLayout> panels;
+  std::vector<std::string> title;  ///< its lines
+  double title_y = 0;
   double common_key_y = 0;  ///< where the first row of a common key stands
 };
 

@@ -17,6 +17,7 @@ constexpr const char* ink = "#333333";   // texts
 constexpr const char* axes = "#8c8c8c";  // thin lines: axes and marks on them
 constexpr const char* grid = "#ececec";
 constexpr std::size_t many_points = 200;
+constexpr double overhang = 14;  // pixels by which the label of a tick may stand beyond its axis
 
 /// In single quotes gnuplot knows one special sign, the quote itself.
 std::string quoted(const std::string& content) {
@@ -33,13 +34,14 @@ std::string quoted(const std::string& content) {
 /// Writes one figure's commands; knows the picture's size, which turns pixels into gnuplot's units.
 class Script {
  public:
-  Script(const Figure& figure, Format format) : figure_(figure) {
+  Script(const Figure& figure, Format format)
+      : figure_(figure), point_(magnification(figure, format)) {
     out_
         << terminal_command(figure, format) << "\n"
         << "set encoding utf8\nset multiplot\nunset key\nset errorbars 0\nset pointintervalbox 0\n";
   }
 
-  void figure_title();
+  void figure_title(const Layout& layout);
   void panel(const Panel& panel, const PanelLayout& layout);
   void key_entry(const KeyEntry& entry);
   std::string finish();
@@ -54,22 +56,30 @@ class Script {
     out_ << "set label " << quoted(content) << " at " << screen(point) << " " << how
          << " textcolor rgb '" << ink << "' front\n";
   }
+  /// One line below the other.
+  void label(const std::vector<std::string>& lines, Point first, const char* how) {
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      label(lines[i], {first.x, first.y + static_cast<double>(i) * line_height}, how);
+  }
   void axes_of(const Panel& panel, const PanelLayout& layout);
   void ticks(const char* name, const Ticks& ticks);
   void tick_labels(const Panel& panel, const PanelLayout& layout);
   void labels_above(const Panel& panel, const PanelLayout& layout);
-  void texts(const Panel& panel, const PanelLayout& layout);
+  void texts(const PanelLayout& layout);
   void horizontal_lines(const Panel& panel, const PanelLayout& layout);
   std::string data(const Panel& panel, const PanelLayout& layout, const Series& series);
   void curves(const Panel& panel, const PanelLayout& layout);
 
+  std::string style_of(const Series& series, Colour colour) const;
+
   const Figure& figure_;
+  double point_;  ///< by how much points are larger than on a screen
   std::ostringstream out_;
   int data_blocks_ = 0;
 };
 
-void Script::figure_title() {
-  label(figure_.title, {figure_.width / 2.0, 20}, "center font 'DejaVu Sans:Bold'");
+void Script::figure_title(const Layout& layout) {
+  label(layout.title, {figure_.width / 2.0, layout.title_y}, "center font 'DejaVu Sans:Bold'");
 }
 
 void Script::ticks(const char* name, const Ticks& ticks) {
@@ -133,16 +143,17 @@ std::string Script::data(const Panel& panel, const PanelLayout& layout, const Se
 
 std::string paint(Colour colour) { return text("linecolor rgb '#", hex(colour), "'"); }
 
-std::string drawing_style(const Series& series, Colour colour) {
+std::string Script::style_of(const Series& series, Colour colour) const {
   switch (series.style) {
     case Style::band:
       return text("using 1:3:4 with filledcurves fillstyle transparent solid 0.25 noborder ",
                   paint(colour));
     case Style::points:
       if (series.x.size() > many_points)
-        return text("using 1:2 with points pointtype 7 pointsize 0.25 linecolor rgb '#90",
-                    hex(colour), "'");
-      return text("using 1:2 with points pointtype 7 pointsize 0.55 ", paint(colour));
+        return text("using 1:2 with points pointtype 7 pointsize ", 0.25 * point_,
+                    " linecolor rgb '#90", hex(colour), "'");
+      return text("using 1:2 with points pointtype 7 pointsize ", 0.55 * point_, " ",
+                  paint(colour));
     case Style::steps:
       return text("using 1:2 with steps linewidth 1.8 ", paint(colour));
     case Style::squares:
@@ -167,11 +178,12 @@ void Script::curves(const Panel& panel, const PanelLayout& layout) {
     if (series.style == Style::points && !series.y_low.empty())
       below.push_back(text(curve, " using 1:3:(0):($4-$3) with vectors nohead linewidth 1.2 ",
                            paint(colours[i])));
-    for (std::size_t j = 0; j < series.values.size(); ++j)
+    const double side = place(layout, panel, 1, 0).x - place(layout, panel, 0, 0).x;
+    for (std::size_t j = 0; j < series.values.size() && side > text_width("−0.00"); ++j)
       label(square_text(series.values[j]), place(layout, panel, series.x[j], series.y[j]),
             "center");
     (series.style == Style::band ? below : above)
-        .push_back(curve + " " + drawing_style(series, colours[i]));
+        .push_back(curve + " " + style_of(series, colours[i]));
   }
   below.insert(below.end(), above.begin(), above.end());
   if (below.empty()) {
@@ -185,10 +197,16 @@ void Script::curves(const Panel& panel, const PanelLayout& layout) {
 
 /// Written as texts, since terminals differ in where they put the labels of ticks.
 void Script::tick_labels(const Panel& panel, const PanelLayout& layout) {
-  const double below = layout.box.bottom + tick_label_gap + line_height / 2;
+  const double below = layout.box.bottom + tick_label_gap + (layout.upright ? 0 : line_height / 2);
+  const double rightmost = layout.box.right + overhang;
   if (layout.has_x_labels)
-    for (const Tick& tick : layout.x_ticks.major)
-      label(tick.label, {place(layout, panel, tick.value, layout.y.low).x, below}, "center");
+    for (const Tick& tick : layout.x_ticks.major) {
+      const double at = place(layout, panel, tick.value, layout.y.low).x;
+      if (layout.upright)
+        label(tick.label, {at, below}, "right rotate by 90");
+      else
+        label(tick.label, {std::min(at, rightmost - text_width(tick.label) / 2), below}, "center");
+    }
   for (const Tick& tick : layout.y_ticks.major)
     label(tick.label,
           {layout.box.left - tick_label_gap, place(layout, panel, layout.x.low, tick.value).y},
@@ -198,28 +216,28 @@ void Script::tick_labels(const Panel& panel, const PanelLayout& layout) {
 void Script::labels_above(const Panel& panel, const PanelLayout& layout) {
   const std::vector<Tick>& ticks = layout.x_ticks.major;
   for (std::size_t i = 0; i < std::min(ticks.size(), panel.x.above.size()); ++i)
-    label(panel.x.above[i], {place(layout, panel, ticks[i].value, layout.y.low).x, layout.above_y},
-          "center");
+    if (!ticks[i].label.empty())  // it had room
+      label(panel.x.above[i],
+            {place(layout, panel, ticks[i].value, layout.y.low).x, layout.above_y}, "center");
   if (!panel.x.above_label.empty())
     label(panel.x.above_label, {layout.box.left - tick_label_gap, layout.above_y}, "right");
 }
 
-void Script::texts(const Panel& panel, const PanelLayout& layout) {
+void Script::texts(const PanelLayout& layout) {
   const Box& box = layout.box;
   const Point middle{(box.left + box.right) / 2, (box.top + box.bottom) / 2};
-  if (!panel.title.empty())
-    label(panel.title, {box.left, layout.title_y}, "left font 'DejaVu Sans:Bold'");
-  if (!panel.y.label.empty())
-    label(panel.y.label, {layout.y_label_x, middle.y}, "center rotate by 90");
-  if (layout.has_x_labels && !panel.x.label.empty())
-    label(panel.x.label, {middle.x, layout.x_label_y}, "center");
+  label(layout.title, {box.left, layout.title_y}, "left font 'DejaVu Sans:Bold'");
+  for (std::size_t i = 0; i < layout.y_label.size(); ++i)
+    label(layout.y_label[i], {layout.y_label_x + static_cast<double>(i) * line_height, middle.y},
+          "center rotate by 90");
+  if (layout.has_x_labels) label(layout.x_label, {middle.x, layout.x_label_y}, "center");
 }
 
 void Script::panel(const Panel& panel, const PanelLayout& layout) {
   axes_of(panel, layout);
   tick_labels(panel, layout);
   labels_above(panel, layout);
-  texts(panel, layout);
+  texts(layout);
   horizontal_lines(panel, layout);
   curves(panel, layout);
 }
@@ -228,7 +246,7 @@ void Script::key_entry(const KeyEntry& entry) {
   const Point from = entry.place, to{from.x + key_sample_width, from.y};
   const Point middle{(from.x + to.x) / 2, from.y};
   const std::string paint = text(" rgb '#", hex(entry.colour), "'");
-  label(entry.label, {to.x + key_sample_gap, from.y}, "left");
+  label(entry.lines, {to.x + key_sample_gap, from.y}, "left");
   switch (entry.style) {
     case Style::band:
       out_ << "set object rectangle from " << screen({from.x, from.y - 6}) << " to "
@@ -236,8 +254,8 @@ void Script::key_entry(const KeyEntry& entry) {
            << "fillcolor" << paint << "\n";
       return;
     case Style::points:
-      out_ << "set label '' at " << screen(middle) << " point pointtype 7 pointsize 0.5 linecolor"
-           << paint << " front\n";
+      out_ << "set label '' at " << screen(middle) << " point pointtype 7 pointsize "
+           << 0.5 * point_ << " linecolor" << paint << " front\n";
       if (entry.has_error_bars)
         out_ << "set arrow from " << screen({middle.x, middle.y - 7}) << " to "
              << screen({middle.x, middle.y + 7}) << " nohead front linewidth 1.2 linecolor" << paint
@@ -268,7 +286,7 @@ std::string gnuplot_script(const Figure& figure, const Composition& composition,
   for (std::size_t i = 0; i < figure.panels.size(); ++i)
     if (!composition.layout.panels[i].is_empty)
       script.panel(figure.panels[i], composition.layout.panels[i]);
-  if (!figure.title.empty()) script.figure_title();
+  script.figure_title(composition.layout);
   for (const KeyEntry& entry : composition.keys) script.key_entry(entry);
   return script.finish();
 }

@@ -92,10 +92,22 @@ std::string without(std::string_view svg, std::string_view begin, std::string_vi
   }
 }
 
+/// The size on paper; coordinates stay those of the layout.
+void set_size(std::string& svg, double scale) {
+  for (const std::string name : {"width", "height"}) {
+    const auto size = between(svg, core::text(" ", name, "=\""), "\"");
+    double pixels = 0;
+    if (scale == 1 || !size || !core::parse_number(*size, pixels)) continue;
+    svg.replace(static_cast<std::size_t>(size->data() - svg.data()), size->size(),
+                core::fixed(scale * pixels, 3));
+  }
+}
+
 }  // namespace
 
-std::string tidy_svg(std::string svg) {
+std::string tidy_svg(std::string svg, double scale) {
   correct_fonts(svg);
+  set_size(svg, scale);
   svg = without(svg, "<g transform=", "<text></text>", "</g>");
   svg = without(svg, "<g fill=", "stroke-linejoin=\"miter\">\n</g>", "</g>\n");
   return with_short_dots(svg);

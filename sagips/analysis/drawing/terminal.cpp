@@ -15,25 +15,30 @@ using core::text;
 // pngcairo and pdfcairo count font sizes in points of 4/3 pixels, svg in pixels; pdfcairo 5.4 writes
 // them a third too large.
 std::string terminal_command(const Figure& figure, Format format) {
-  const double points = font_size * 0.75;
+  const double larger = magnification(figure, format);
+  const double points = font_size * 0.75 * larger;
   const auto set = [](const char* name, const std::string& size, double font) {
     return text("set terminal ", name, " size ", size, " font 'DejaVu Sans,", round_trip(font),
                 "' noenhanced background '#ffffff'");
   };
-  const std::string pixels = text(figure.width, ",", figure.height);
+  const double width = figure.width * larger, height = figure.height * larger;
+  const std::string pixels = text(std::lround(width), ",", std::lround(height));
   switch (format) {
     case Format::png:
-      return set("pngcairo", pixels, points);
+      return set("pngcairo", pixels, points) + " linewidth " + round_trip(larger);
     case Format::pdf:
-      return set("pdfcairo",
-                 text(round_trip(figure.width / 96.0), "in,", round_trip(figure.height / 96.0),
-                      "in"),
+      return set("pdfcairo", text(round_trip(width / 96), "in,", round_trip(height / 96), "in"),
                  points) +
-             " fontscale 0.75 linewidth 1.5";
+             " fontscale 0.75 linewidth " + round_trip(1.5 * larger);
     case Format::svg:
       break;
   }
   return set("svg", pixels, font_size);
+}
+
+double magnification(const Figure& figure, Format format) {
+  if (format == Format::svg) return 1;  // its head says how large it is on paper
+  return figure.scale * (format == Format::png ? figure.dots_per_inch / 96.0 : 1);
 }
 
 const char* hex(Colour colour) {

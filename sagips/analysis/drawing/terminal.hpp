@@ -6,8 +6,12 @@
 
 namespace sagips::analysis::drawing {
 
-/// The command that sets terminal, size and font. A pixel is 1/96 inch.
+/// The command that sets terminal, size and font. A pixel is 1/96 inch, or the figure's scale times
+/// that.
 std::string terminal_command(const Figure& figure, Format format);
+
+/// By how much a picture in this format is larger than its layout.
+double magnification(const Figure& figure, Format format);
 
 /// Six hexadecimal digits.
 const char* hex(Colour colour);

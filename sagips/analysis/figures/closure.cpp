@@ -54,7 +54,7 @@ Figure closure_pulls(const std::vector<ClosureSummary>& summaries) {
   for (const std::string& parameter : in_order(summaries, &ClosureSummary::parameter)) {
     Panel panel{.title = parameter,
                 .x = {.label = "pull", .lowest = -farthest, .highest = farthest},
-                .y = {.lowest = 0}};
+                .y = {.label = "probability density", .lowest = 0}};
     for (const ClosureSummary& one : summaries) {
       if (one.parameter != parameter || one.experiments < 2) continue;
       const auto kind = std::find(kinds.begin(), kinds.end(), one.errors_from) - kinds.begin();
@@ -67,9 +67,6 @@ Figure closure_pulls(const std::vector<ClosureSummary>& summaries) {
   if (figure.panels.empty())
     throw core::Error("closure: no parameter has two pulls. Make more experiments.");
   arrange_in_rows(figure, 90);
-  const auto columns = static_cast<std::size_t>(figure.columns);
-  for (std::size_t i = 0; i < figure.panels.size(); i += columns)
-    figure.panels[i].y.label = "probability density";
   return figure;
 }
 

@@ -50,7 +50,7 @@ Figure parameter_panels(const Shown& variants, const Fill& fill) {
     fill(i, panel);
     figure.panels.push_back(std::move(panel));
   }
-  arrange_in_grid(figure);
+  arrange_in_rows(figure, 60);
   return figure;
 }
 

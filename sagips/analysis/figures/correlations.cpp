@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "sagips/analysis/drawing/layout.hpp"
 #include "sagips/core/error.hpp"
 
 namespace sagips::analysis {
@@ -23,9 +22,8 @@ Figure correlation_squares(const record::CorrelationResult& matrix) {
               .y = {.lowest = -0.5, .highest = end, .names = matrix.names},
               .series = {std::move(squares)}};
   std::reverse(panel.y.names.begin(), panel.y.names.end());
-  const int size = 150 + 70 * static_cast<int>(count);
-  const int title = 100 + static_cast<int>(drawing::text_width(panel.title) * 1.1);  // it is bold
-  return {.panels = {std::move(panel)}, .width = std::max(size, title), .height = size};
+  const int size = 190 + 70 * static_cast<int>(count);
+  return {.panels = {std::move(panel)}, .width = size, .height = size};
 }
 
 }  // namespace sagips::analysis

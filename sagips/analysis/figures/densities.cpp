@@ -62,6 +62,7 @@ Figure densities_with_band(const std::vector<DensityBand>& densities, const std:
   for (Panel& panel : figure.panels) panel.x.label = x_label;
   figure.width = 100 + 450 * figure.columns;
   figure.height = 550;
+  figure.keeps_columns = true;
   return figure;
 }
 

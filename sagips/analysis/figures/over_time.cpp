@@ -182,7 +182,7 @@ Figure residuals_over_time(const std::vector<record::Event>& metrics,
       figure.panels.push_back(
           course_panel(evaluations, i, unit, find_named(references, parameters[i].name)));
   if (figure.panels.empty()) figure.panels.push_back({.title = "every parameter is fixed"});
-  arrange_in_grid(figure);
+  arrange_in_rows(figure, 60);
   return figure;
 }
 

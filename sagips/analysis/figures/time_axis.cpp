@@ -17,13 +17,4 @@ void arrange_in_rows(Figure& figure, int above) {
   figure.height = above + 310 * ((panels + figure.columns - 1) / figure.columns);
 }
 
-void arrange_in_grid(Figure& figure) {
-  arrange_in_rows(figure, 60);
-  // Panels of a row that show the same quantity need its name once.
-  const auto columns = static_cast<std::size_t>(figure.columns);
-  for (std::size_t i = figure.panels.size(); i-- > 1;)
-    if (i % columns != 0 && figure.panels[i].y.label == figure.panels[i - 1].y.label)
-      figure.panels[i].y.label.clear();
-}
-
 }  // namespace sagips::analysis

@@ -16,7 +16,4 @@ TimeUnit time_unit(double longest_s);
 /// Puts panels into handy rows and chooses the size. above: pixels above the first row
 void arrange_in_rows(Figure& figure, int above);
 
-/// Puts panels that share an x axis, one a parameter, into handy rows and chooses the size.
-void arrange_in_grid(Figure& figure);
-
 }  // namespace sagips::analysis

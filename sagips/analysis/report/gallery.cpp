@@ -35,8 +35,14 @@ constexpr std::array known{
     Known{"densities", "What the parameters stand for",
           "The functions behind the parameters, their band, and the truth where it is known, each "
           "with its ratio below."},
-    Known{"parameter_pairs", "Proposals, pair by pair",
-          "How the generator's proposals scatter over noise vectors; dashed: the truth."},
+    Known{"deviations", "Recovered against the truth",
+          "Deviation of each parameter from the true value in per cent of it, with its error; the "
+          "band is the Cramér-Rao floor, the smallest error that these data allow."},
+    Known{"error_ellipses", "Errors, pair by pair",
+          "Regions that hold both true values with 68.3 and 95.4 %, from the covariance of the "
+          "errors; dashed: the truth."},
+    Known{"generator_samples", "Proposals of the generator, pair by pair",
+          "How they scatter over noise vectors, which is no error; dashed: the truth."},
     Known{"solutions", "Solutions that the data allow",
           "Separate minima within 9 of the smallest chi2, with their errors; dashed: the truth."},
     Known{"methods_over_time", "Methods against time",
@@ -47,7 +53,7 @@ constexpr std::array known{
     Known{"ensemble_variants", "Residual and spread of each variant",
           "One point a setting of the grid (fig. 8 of the SAGIPS paper)."},
     Known{"closure_pulls", "Pulls over closure experiments",
-          "(estimate − truth) / error; the curve is the normal distribution that honest errors "
+          "(estimate − truth) / error; the curve is the normal distribution that correct errors "
           "give."},
     Known{"closure_coverage", "Coverage of the 68 % interval",
           "Share of the closure experiments whose interval holds the truth, with its statistical "
@@ -113,7 +119,8 @@ std::string absent(const Caption& caption, const std::string& why) {
 
 }  // namespace
 
-Gallery::Gallery(std::string folder) : folder_(std::move(folder)) {
+Gallery::Gallery(std::string folder, const FigureConfig& config)
+    : folder_(std::move(folder)), config_(config) {
   std::error_code problem;
   if (!folder_.empty()) std::filesystem::create_directories(folder_, problem);
   if (problem)
@@ -137,10 +144,11 @@ std::string Gallery::draw(const std::string& name, const Figure& figure, const C
   std::string problem;
   try {
     if (!folder_.empty()) {
-      if (!write_figure(figure, path(name), problem)) return absent(caption, problem);
+      if (!write_figure(sized(figure, config_), path(name), problem))
+        return absent(caption, problem);
       return shown(name, core::read_file(path(name) + ".svg"), caption);
     }
-    const auto svg = figure_svg(figure, problem);
+    const auto svg = figure_svg(sized(figure, config_), problem);
     return svg ? shown(name, *svg, caption) : absent(caption, problem);
   } catch (const core::StorageError&) {
     throw;
@@ -164,7 +172,7 @@ std::string Gallery::take(const std::string& name, const std::string& stem,
 
 void Gallery::keep(const std::string& name, const Figure& figure) {
   std::string problem;  // without gnuplot the page says so at its figures
-  if (!folder_.empty()) write_figure(figure, path(name), problem);
+  if (!folder_.empty()) write_figure(sized(figure, config_), path(name), problem);
 }
 
 void Gallery::keep(const std::string& name, const std::string& csv) {

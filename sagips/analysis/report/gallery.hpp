@@ -15,7 +15,8 @@ struct Caption {
 class Gallery {
  public:
   /// folder: every figure is kept there, too, as SVG, PNG, PDF and CSV; empty: nowhere. It is made.
-  explicit Gallery(std::string folder);
+  /// config: how wide those are that it draws itself
+  explicit Gallery(std::string folder, const FigureConfig& config = {});
 
   /// Draws a figure. name: of its files, unique in the report
   std::string draw(const std::string& name, const Figure& figure, const Caption& caption);
@@ -31,6 +32,7 @@ class Gallery {
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
   std::string folder_;
+  FigureConfig config_;
   int count_ = 0;
 };
 

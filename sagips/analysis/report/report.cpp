@@ -93,7 +93,7 @@ std::string report_page(const std::vector<std::string>& folders,
                         const std::string& figures_folder) {
   std::vector<RunContents> runs;
   for (const std::string& folder : folders) runs.push_back(read_run(folder));
-  Gallery gallery(figures_folder);
+  Gallery gallery(figures_folder, figure_config(runs.front()));
   if (runs.size() == 1) return page("SAGIPS: " + runs[0].name, single(runs[0], gallery));
   return page(core::text("SAGIPS: ", runs.size(), " runs"), several(runs, gallery));
 }

@@ -210,7 +210,7 @@ RunContents read_run(const std::string& folder) {
            [&](const std::string& path) { run.metrics = record::read_metrics(path); });
   if_there(run, files::environment.name,
            [&](const std::string& path) { run.environment = record::read_environment(path); });
-  if_there(run, files::parameters.name,
+  if_there(run, files::generator_samples.name,
            [&](const std::string& path) { run.proposals = core::read_npy(path); });
   if_there(run, files::tables.name,
            [&](const std::string& path) { run.told = core::read_file(path); });
@@ -257,6 +257,18 @@ std::optional<FreeProposals> free_proposals(const RunContents& run) {
   for (std::size_t i = 0; i < rows * columns; ++i)
     if (!run.parameters()[i % columns].fixed) free.samples.push_back(run.proposals->values[i]);
   return free;
+}
+
+FigureConfig figure_config(const RunContents& run) {
+  FigureConfig config;
+  core::FieldList list;
+  config.fields(list);
+  core::ConfigDocument document;
+  for (const std::string key : {"width", "font_size"})
+    if (const record::NamedText* setting = find_named(run.settings, "figures." + key))
+      document.override_with(core::text(key, "=", setting->value));
+  core::read_fields(document, list);
+  return config;
 }
 
 std::string short_time(double s) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/analysis/figure.hpp"
 #include "sagips/core/npy.hpp"
 #include "sagips/record/environment.hpp"
 #include "sagips/record/event.hpp"
@@ -52,7 +53,7 @@ struct RunContents {
   /// trainings on simulated ranks.
   bool is_study() const { return study || !tables.empty() || !told.empty(); }
   std::vector<std::string> unreadable;  ///< files that are damaged, and how
-  /// Those of the results; empty when there are none.
+  /// The parameters of the results; empty when there are none.
   const std::vector<record::ParameterResult>& parameters() const;
 };
 
@@ -68,8 +69,11 @@ struct FreeProposals {
   std::vector<const record::ParameterResult*> parameters;
   std::vector<double> samples;  ///< row-major [proposals, parameters]
 };
-/// Empty when there are less than two of them.
+/// Empty when there are fewer than two proposals.
 std::optional<FreeProposals> free_proposals(const RunContents& run);
+
+/// How large the run drew its figures.
+FigureConfig figure_config(const RunContents& run);
 
 /// "2.5 s", "3 min 20 s".
 std::string short_time(double s);

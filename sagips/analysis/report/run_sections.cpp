@@ -5,6 +5,7 @@
 #include "sagips/analysis/lookup.hpp"
 #include "sagips/analysis/report/html.hpp"
 #include "sagips/analysis/report/sections.hpp"
+#include "sagips/analysis/table.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 
@@ -61,7 +62,7 @@ Figure pairs(const FreeProposals& free) {
   std::vector<std::string> names;
   std::vector<std::optional<double>> truth;
   for (const record::ParameterResult* parameter : free.parameters) {
-    names.push_back(parameter->name);
+    names.push_back(name_text(*parameter));
     truth.push_back(parameter->truth);
   }
   return parameter_pairs(std::vector<float>(free.samples.begin(), free.samples.end()), names,
@@ -141,9 +142,11 @@ std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
                       note_on_observables(run, figures.all_beginning_with("observable_"))});
   sections.push_back({"densities", "Densities", figures.all_beginning_with("densities")});
   const auto free = free_proposals(run);
+  sections.push_back({"errors", "Errors", figures.own("deviations")});
+  sections.back().html += figures.own("error_ellipses");
   sections.push_back(
-      {"pairs", "Pairs of parameters",
-       figures.own_or_drawn("parameter_pairs", free.has_value(), [&] { return pairs(*free); })});
+      {"pairs", "Proposals of the generator",
+       figures.own_or_drawn("generator_samples", free.has_value(), [&] { return pairs(*free); })});
   std::string losses = figures.own_or_drawn("losses_over_time", evaluated,
                                             [&] { return losses_over_time(run.metrics); });
   losses += figures.own_or_drawn("distances_over_time", evaluated,

@@ -132,9 +132,10 @@ Verdict settled_verdict(const RunContents& run) {
   verdict.mood = "good";
   if (move->move >= settled) verdict.answer = "nearly settled", verdict.mood = "fair";
   if (move->move >= moving) verdict.answer = "still moving", verdict.mood = "bad";
-  verdict.reason = core::text("In the last ", short_time(move->to_s - move->from_s),
-                              " of training (a fifth) ", move->parameter, " moved most: by ",
-                              core::significant(move->move, 2), " times its ", move->unit, ".");
+  verdict.reason =
+      core::text("In the last ", core::with_thousands(move->to_epoch - move->from_epoch),
+                 " epochs (a fifth) ", move->parameter, " moved most: by ",
+                 core::significant(move->move, 2), " times its ", move->unit, ".");
   return verdict;
 }
 

@@ -33,8 +33,9 @@ int threads_of_worker(const Job& job) {
 
 // A child of `sagips closure`: its share of the experiments of a folder.
 core::ExitCode work(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = run::read_job(workloads, arguments.source, arguments.assignments);
+  Job job = run::read_job(workloads, arguments.source, arguments.assignments);
   const std::string folder = std::filesystem::path(arguments.source).parent_path().string();
+  study::take_truth(job, folder);
   nn::set_threads(threads_of_worker(job));
   const InterruptGuard interrupt;
   const CheckpointSignal checkpoint;  // each experiment that has ended is one
@@ -91,6 +92,17 @@ bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
   return core::run_side_by_side(workers(job, folder, count), count, watch);
 }
 
+// Measured events, while the other ranks wait. Returns false when it was interrupted.
+bool solve_first(const Job& job, const std::string& folder, comm::Ranks& ranks, core::Log& log) {
+  nn::set_threads(job.settings.threads);
+  run::Requests asked = requests();
+  asked.stop = [stop = asked.stop, &ranks] {
+    ranks.status().beat();
+    return stop();
+  };
+  return study::solve_file(job, folder, asked, log);
+}
+
 // Each rank of a job makes its share in its own process. collective
 bool share_out(const Job& job, const std::string& folder, comm::Ranks& ranks) {
   nn::set_threads(threads_of_worker(job));
@@ -108,24 +120,34 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
   std::vector<std::string> assignments = arguments.assignments;
   assign_options(assignments, arguments, "closure", {"experiments", "method", "members"});
-  const Job job = run::read_job(workloads, arguments.source, assignments);
-  study::check_closure(job);
+  Job job = run::read_job(workloads, arguments.source, assignments);
+  const std::string print = study::check_closure(job);
   run::check_agreement(ranks, job.effective_config);
-  core::Log log;
+  core::Log log({.quiet = arguments.quiet});
   std::optional<record::OpenedRun> opened;
   if (ranks.is_first()) {
     opened.emplace(
-        study::open_study(job, "closure", {}, start_of(arguments), {"closure.experiments"}));
+        study::open_study(job, "closure", print, start_of(arguments), {"closure.experiments"}));
     log.add_file(opened->directory.file(files::log.name));
     opened->directory.folder(files::experiments.name);
     record::write_environment(opened->directory.file(files::environment.name),
                               run::run_environment(ranks, threads_of_worker(job)));
   }
-  const std::string folder = ranks.broadcast(opened ? opened->directory.path() : std::string());
   bool finished = true;
+  std::string folder;
   {
     const InterruptGuard interrupt;
     const CheckpointSignal checkpoint;  // each experiment that has ended is one
+    if (ranks.is_first() &&
+        (print.empty() || solve_first(job, opened->directory.path(), ranks, log)))
+      folder = opened->directory.path();
+    folder = ranks.broadcast(folder);
+    if (folder.empty()) {
+      if (opened) opened->directory.finish(record::RunStatus::stopped);
+      log.info("the data are not solved yet; the same command begins again");
+      return core::ExitCode::stopped_early;
+    }
+    study::take_truth(job, folder);
     finished = ranks.size() > 1 ? share_out(job, folder, ranks) : run_workers(job, folder, log);
   }
   if (!ranks.is_first()) return core::ExitCode::done;
@@ -134,7 +156,7 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   const auto all = static_cast<std::size_t>(job.of<study::ClosureConfig>().experiments);
   const study::ExperimentCount made = study::count_experiments(folder);
   const std::size_t missing = all - std::min(all, made.made);
-  std::cout << "run folder: " << folder << std::endl;
+  say_folder(arguments, folder);
   if (missing > 0) {
     log.warning(core::text(missing, " experiments are missing; the same command goes on"));
     opened->directory.finish(record::RunStatus::stopped);
@@ -142,7 +164,7 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
     return finished ? core::ExitCode::failed : core::ExitCode::stopped_early;
   }
   if (made.failed > 0)
-    log.info(core::text(made.failed, " experiments failed; the same command tries them again"));
+    log.warning(core::text(made.failed, " experiments failed; the same command tries them again"));
   opened->directory.finish(made.failed > 0 ? record::RunStatus::stopped
                                            : record::RunStatus::finished);
   if (job.settings.run.figures) say_report(run::write_run_report(folder, log));

@@ -134,8 +134,7 @@ Measure moment_distance(const Job& job, const env::Environment& environment) {
     try {
       const optim::GoodnessOfFit fit =
           optim::MomentSolver(job.settings.solvers.moments)
-              .judge(environment, context, torch::tensor(values, torch::kFloat64))
-              .goodness.at(0);
+              .goodness(environment, context, torch::tensor(values, torch::kFloat64));
       return std::sqrt(fit.value / fit.degrees_of_freedom);
     } catch (const std::exception&) {  // this point has no covariance
       return std::nan("");
@@ -256,9 +255,10 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
   if (job.settings.run.figures && !courses.empty()) {
     std::string problem;
     const std::string stem = folder.folder(record::run_files::figures.name) + "/methods_over_time";
-    if (analysis::write_figure(
-            analysis::methods_over_time(courses, measure.label, measure.floor, budget_s), stem,
-            problem))
+    if (analysis::write_figure(analysis::sized(analysis::methods_over_time(courses, measure.label,
+                                                                           measure.floor, budget_s),
+                                               job.settings.figures),
+                               stem, problem))
       figure = stem + ".png";
     else
       log.warning("no figure: " + problem);

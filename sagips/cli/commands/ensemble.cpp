@@ -65,7 +65,11 @@ class EnsembleRun {
  public:
   EnsembleRun(const Workloads& workloads, const Arguments& arguments, const Job& job,
               study::StudyPlan plan, const std::string& data)
-      : workloads_(workloads), job_(job), ranks_(*arguments.ranks), plan_(std::move(plan)) {
+      : workloads_(workloads),
+        job_(job),
+        ranks_(*arguments.ranks),
+        plan_(std::move(plan)),
+        log_({.quiet = arguments.quiet}) {
     if (ranks_.is_first()) {
       opened_.emplace(study::open_study(job, "ensemble", data, start_of(arguments),
                                         {"ensemble.members", "ensemble.vary", "ensemble.at_once",
@@ -256,8 +260,8 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
   const bool analysed =
       study::write_ensemble(run::read_job(workloads, arguments.source, looked), job_of_variant,
                             run.folder(), run.study(), std::cout, run.log());
-  study::say_failures(run.study(), std::cout);
-  std::cout << "run folder: " << run.folder() << std::endl;
+  study::say_failures(run.study(), arguments.quiet ? std::cerr : std::cout);
+  say_folder(arguments, run.folder());
   run.finish(finished);
   if (job.settings.run.figures) say_report(run::write_run_report(run.folder(), run.log()));
   if (!finished || study::count(run.study(), State::pending) > 0)

@@ -1,16 +1,97 @@
+#include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "sagips/cli/commands.hpp"
+#include "sagips/core/text.hpp"
 
 namespace sagips::cli {
 
 namespace {
 
-// Where nothing is named, a workload that has parameters of its own shows most.
-std::string best_explained(const Workloads& workloads) {
-  for (const std::string& name : workloads.names())
-    if (!workloads.get(name, "explain").make()->parameters().empty()) return name;
-  return workloads.names().front();
+using Fields = std::vector<core::FieldDescription>;
+
+// The workload whose problem is all in the config: where stages and channels are keys.
+constexpr const char* custom = "custom";
+
+// By the last name of a key of `custom`: what follows parameters and observables.
+const std::map<std::string, std::string> examples = {
+    {"pipeline",
+     "pipeline:\n"
+     "  - {script: my_stage.pt}\n"
+     "  - {event_filter: {low: [0.5], high: [10]}}\n"},
+    {"script", "pipeline: [{script: my_stage.pt}]\n"},
+    {"plugin", "pipeline: [{plugin: build/my_stage.so, stage: my_stage}]\n"},
+    {"process", "pipeline: [{process: \"python3 my_stage.py\", noise_dimensions: 1}]\n"},
+    {"detector",
+     "pipeline:\n"
+     "  - {script: my_stage.pt}\n"
+     "  - {detector: {smearing: [0.1], mixing: 0, random_mixing: 0}}\n"},
+    {"event_filter",
+     "pipeline:\n"
+     "  - {script: my_stage.pt}\n"
+     "  - {event_filter: {low: [0.5], high: [10], training: soft}}\n"},
+    {"channels",
+     "channels:\n"
+     "  near: {pipeline: [{script: near.pt}], data: {file: near.npy}}\n"
+     "  far: {pipeline: [{script: far.pt}], data: {file: far.npy}}\n"},
+};
+
+void show_example(const std::string& key) {
+  const auto found = examples.find(key.substr(key.rfind('.') + 1));
+  if (found == examples.end()) return;
+  std::cout << "\nexample:\n"
+            << "parameters: {lifetime: {low: 0.1, high: 5, toy: 2.2, unit: us}}\n"
+               "observables: [t]\n"
+            << found->second;
+}
+
+void show(const Fields& fields) {
+  for (const core::FieldDescription& field : fields) {
+    std::cout << field.key << (field.value.empty() ? "" : " = " + field.value) << "\n    "
+              << field.help << "\n    " << field.type;
+    if (!field.range.empty()) std::cout << ", " << field.range;
+    std::cout << '\n';
+  }
+}
+
+// Where a workload has the key: as it is, or as a key of a list's items, for which it is short
+// ("detector" is pipeline.N.detector). Empty where it has none.
+std::string place_of(const std::string& key, const Fields& all) {
+  const std::string in_item = core::text(".", core::any_number, ".", key);
+  std::string shortest;
+  for (const core::FieldDescription& field : all) {
+    if (field.key == key || field.key.starts_with(key + ".")) return key;
+    if (field.key.ends_with(in_item) && (shortest.empty() || field.key.size() < shortest.size()))
+      shortest = field.key;
+  }
+  return shortest;
+}
+
+// Of the workload that is named; else of all, the one whose problem is its config first.
+std::vector<std::string> asked_workloads(const Workloads& workloads, const std::string& named) {
+  if (!named.empty()) return {named};
+  std::vector<std::string> names = workloads.names();
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return name == custom; });
+  return names;
+}
+
+struct Holder {
+  std::string workload, place;
+};
+
+std::string origin_text(const std::vector<Holder>& holders, std::size_t asked) {
+  const std::string first = core::text("Values are those of `", holders.front().workload, "`");
+  if (asked == 1) return first + ".";
+  if (holders.size() == asked) return first + "; explain KEY workload=NAME shows another's.";
+  std::vector<std::string> names;
+  for (const Holder& holder : holders)
+    names.push_back(holder.place == holders.front().place
+                        ? holder.workload
+                        : core::text(holder.workload, " (as ", holder.place, ")"));
+  return core::text(first, ". Only some workloads have this key: ", core::join(names, ", "),
+                    "; explain KEY workload=NAME shows another's.");
 }
 
 }  // namespace
@@ -23,17 +104,22 @@ core::ExitCode explain(const Workloads& workloads, const Arguments& arguments) {
     assignments.push_back(key);
     key.clear();
   }
-  std::string workload = take_assignment(assignments, "workload");
-  if (workload.empty()) workload = best_explained(workloads);
-  Job job = run::read_job(workloads, workload, assignments);
-  for (const core::FieldDescription& field : run::describe_job(workloads, job, key)) {
-    std::cout << field.key << " = " << field.value << "\n    " << field.help << "\n    "
-              << field.type;
-    if (!field.range.empty()) std::cout << ", " << field.range;
-    std::cout << '\n';
+  const auto asked = asked_workloads(workloads, take_assignment(assignments, "workload"));
+  std::vector<Holder> holders;
+  for (const std::string& workload : asked) {
+    Job job = run::read_job(workloads, workload, assignments);
+    const Fields all = run::describe_job(workloads, job, {});
+    const std::string place = key.empty() ? key : place_of(key, all);
+    if (place.empty() && !key.empty()) continue;
+    if (holders.empty()) show(run::describe_job(workloads, job, place));
+    holders.push_back({workload, place});
   }
-  std::cout << "\nValues are those of `" << workload
-            << "`; explain KEY workload=NAME shows another's." << std::endl;
+  if (holders.empty()) {  // says which key is the nearest
+    Job job = run::read_job(workloads, asked.front(), assignments);
+    run::describe_job(workloads, job, key);
+  }
+  if (holders.front().workload == custom) show_example(holders.front().place);
+  std::cout << '\n' << origin_text(holders, asked.size()) << std::endl;
   return core::ExitCode::done;
 }
 

@@ -23,23 +23,20 @@ std::string fit_table(const record::Results& results) {
     const std::string truth = row.truth ? core::significant(*row.truth, 5) : "";
     if (row.fixed) {
       rows.push_back(
-          {row.name, row.unit, truth, core::significant(row.recovered, 6), "fixed", "", "", ""});
+          {row.name, row.unit, truth, core::significant(row.recovered, 6) + " fixed", "", "", ""});
       continue;
     }
     if (row.open) {
-      rows.push_back({row.name, row.unit, truth, "not fixed", "", "", "", ""});
+      rows.push_back({row.name, row.unit, truth, "not fixed", "", "", ""});
       continue;
     }
-    const bool sides = row.error_below && row.error_above;
-    rows.push_back({row.name, row.unit, truth, core::significant(*row.fit_value, 6),
-                    sides ? core::text("+", core::significant(*row.error_above, 3), " -",
-                                       core::significant(*row.error_below, 3))
-                          : core::significant(*row.fit_error, 3),
+    row.recovered = *row.fit_value;
+    rows.push_back({row.name, row.unit, truth, analysis::recovered_text(row),
                     analysis::limit_text(row), analysis::pull_text(row),
                     row.floor ? core::significant(*row.floor * std::abs(*row.truth), 3) : ""});
   }
-  return analysis::plain_table(
-             {"parameter", "unit", "true", "fit", "error", "95 %", "pull", "floor"}, rows) +
+  return analysis::plain_table({"parameter", "unit", "true", "fit", "95 %", "pull", "floor"},
+                               rows) +
          "error: from the inverse Hessian, or both sides from the profile where -2 ln L is no "
          "parabola; 95 %: one-sided limit, where an end of the range is near; "
          "pull: (fit - true) / error; floor: Cramer-Rao\n";
@@ -57,7 +54,7 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   const optim::FitResult fitted =
       optim::fit_maximum_likelihood(environment, job.settings.solvers.fit, job.seed());
 
-  core::Log log;
+  core::Log log({.quiet = arguments.quiet});
   const record::RunDirectory folder(job.settings.run, job.settings.workload);
   core::write_file(folder.file(record::run_files::config.name), job.effective_config);
   log.add_file(folder.file(record::run_files::log.name));
@@ -67,6 +64,7 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   run::warn_of_doubts(fitted, log);
   record::write_results_json(folder.file(record::run_files::results.name), results);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
+  record::write_covariance(folder.path(), results);
   std::string figures;
   if (job.settings.run.figures)
     figures = run::draw_fit_figures(folder, job, environment, results, fitted.covariance, log);
@@ -75,7 +73,7 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
             << core::with_thousands(results.events) << " events\n";
   if (!figures.empty()) std::cout << "figures: " << figures << '\n';
   if (job.settings.run.figures) say_report(run::write_run_report(folder.path(), log));
-  std::cout << "run folder: " << folder.path() << std::endl;
+  say_folder(arguments, folder.path());
   return core::ExitCode::done;
 }
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <sstream>
 
 #include "sagips/cli/commands.hpp"
 #include "sagips/core/error.hpp"
@@ -47,40 +46,27 @@ struct Made {
   data::Dataset toys;
 };
 
-void write_source(std::ostream& yaml, const Made& made, const std::string& indent) {
-  yaml << indent << "file: \"" << made.file << "\"\n";
-  if (made.toys.weights)  // the last column
-    yaml << indent << "weight_column: \"" << made.toys.dimensions() << "\"\n";
-  if (made.toys.reference.empty()) return;
-  yaml << indent << "reference:\n";
-  for (const auto& [name, value] : made.toys.reference)
-    yaml << indent << "  " << name << ": " << core::round_trip(value) << "\n";
-}
-
-// Settings that read the files back, with truth and reference numbers.
-std::string settings_text(const Job& job, const std::vector<Made>& all,
-                          const env::ParameterSet& parameters) {
-  std::ostringstream yaml;
-  yaml << "# " << all.front().toys.origin << " of " << job.settings.workload << ", seed "
-       << job.settings.run.seed << "\n"
-       << "workload: " << job.settings.workload << "\n";
-  if (job.settings.data.channels.empty()) {
-    yaml << "data:\n";
-    write_source(yaml, all.front(), "  ");
-  } else {
-    yaml << "channels:\n";
-    for (const Made& made : all) {
-      yaml << "  " << made.channel << ":\n    enabled: true\n";
-      write_source(yaml, made, "    ");
-    }
-    for (const auto& [name, channel] : job.settings.data.channels)
-      if (!channel.enabled) yaml << "  " << name << ": {enabled: false}\n";
+// Settings that read the files back, with truth and reference numbers and all that the job was given.
+std::string settings_text(const Workloads& workloads, Job& job, const std::vector<Made>& all,
+                          const env::ParameterSet& parameters, const std::string& folder) {
+  std::vector<run::OtherEvents> files;
+  for (const Made& made : all) {
+    files.push_back({made.channel, made.toys.size()});
+    data::DatasetConfig& source = files.back().source;
+    source.file = made.file;
+    source.reference = made.toys.reference;
+    if (made.toys.weights)  // the last column
+      source.weight_column = core::text(made.toys.dimensions());
   }
-  yaml << "parameters:\n";
+  std::map<std::string, double> truths;
   for (const env::Parameter& parameter : parameters.all())
-    if (parameter.truth)
-      yaml << "  " << parameter.name << ": {truth: " << core::round_trip(*parameter.truth) << "}\n";
-  return yaml.str();
+    if (parameter.truth) truths[parameter.name] = *parameter.truth;
+  run::change_job(job, core::ConfigDocument::from_text(
+                           run::other_events(job, files, "truth", truths), "these settings"));
+  job.settings.run.name.clear();  // of the run that this job would have been
+  return core::text("# ", all.front().toys.origin, " of ", job.settings.workload, ", seed ",
+                    job.settings.run.seed, "\n",
+                    run::changed_settings(workloads, job, folder.empty() ? "." : folder));
 }
 
 }  // namespace
@@ -89,9 +75,10 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
   std::vector<std::string> assignments = arguments.assignments;
   const std::string out = take_assignment(assignments, "out");
   if (out.empty() || std::filesystem::path(out).extension() != ".npy")
-    throw core::ConfigError("command line", "say where the events go: out=toy.npy");
-  const Job job =
-      run::read_job(workloads, arguments.source, expanded(workloads, arguments, assignments));
+    throw core::ConfigError(
+        "command line",
+        "say where the events go, for example: sagips generate proxy1d out=toy.npy");
+  Job job = run::read_job(workloads, arguments.source, expanded(workloads, arguments, assignments));
   const env::ParameterSet parameters =
       env::ParameterSet(job.workload->parameters()).at_toy_values();
   const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
@@ -101,15 +88,13 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
     std::vector<std::string> names;
     for (const auto& observable : plan.observables) names.push_back(observable.name);
     plan.pipeline.check(parameters, static_cast<std::int64_t>(names.size()), env::Reach::nothing);
-    const auto own = job.settings.data.channels.find(plan.name);
-    const bool has_own = own != job.settings.data.channels.end() && own->second.toy_events > 0;
     std::filesystem::path file(out);
     if (plans.size() > 1) file.replace_filename(file.stem().string() + "_" + plan.name + ".npy");
-    all.push_back({plan.name, file.string(),
-                   env::toy_data(plan.pipeline, parameters.truth(),
-                                 has_own ? own->second.toy_events : job.settings.data.toy_events,
-                                 names, core::RandomStream(data_seed, "toy data " + plan.name),
-                                 job.settings.data.toy_weights)});
+    all.push_back(
+        {plan.name, file.string(),
+         env::toy_data(plan.pipeline, parameters.truth(), job.settings.data.toy_events_of(plan),
+                       names, core::RandomStream(data_seed, "toy data " + plan.name),
+                       job.settings.data.toy_weights)});
     const Made& made = all.back();
     run::write_rows(made.file,
                     made.toys.weights
@@ -119,9 +104,10 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
     std::cout << core::with_thousands(made.toys.size()) << " events of [" << core::join(names, ", ")
               << "]: " << made.file << '\n';
   }
-  const std::string settings = std::filesystem::path(out).replace_extension(".yaml").string();
-  core::write_file(settings, settings_text(job, all, parameters));
-  std::cout << "settings with truth and reference numbers: " << settings << std::endl;
+  const std::filesystem::path settings = std::filesystem::path(out).replace_extension(".yaml");
+  core::write_file(settings.string(),
+                   settings_text(workloads, job, all, parameters, settings.parent_path().string()));
+  std::cout << "settings with truth and reference numbers: " << settings.string() << std::endl;
   return core::ExitCode::done;
 }
 

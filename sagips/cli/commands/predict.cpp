@@ -30,7 +30,7 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
     throw core::ConfigError(
         "command line", core::text("'", assignments.front(), "' is not known here (a trained ",
                                    "network keeps its config). Known: samples=N, out=FILE.npy"));
-  const Job job = run::read_job(workloads, config, {});
+  const Job job = run::read_job_of_networks(workloads, config);
   nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
   const env::ParameterSet parameters(job.workload->parameters());
   optim::Generator generator(job.settings.gan.generator, job.settings.gan.dense, parameters,

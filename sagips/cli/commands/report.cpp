@@ -12,7 +12,7 @@ namespace sagips::cli {
 
 namespace {
 
-// Of one run into its folder, of several where they are compared.
+// A page of one run goes into its folder, one of several into the current folder.
 std::string default_path(const std::vector<std::string>& folders) {
   const char* const name = record::run_files::report.name;
   return folders.size() == 1 ? core::text(folders.front(), "/", name) : name;

@@ -184,7 +184,7 @@ study::SimulatedConvergence convergence_study(const Job& job, const Arguments& a
   study.seeds = config.seeds;
   study.at_once = at_once(job);
   study.conditions = core::text(config.platform, "; ", compute->origin);
-  study.figures = job.settings.run.figures;
+  if (job.settings.run.figures) study.figures = job.settings.figures;
   return study;
 }
 

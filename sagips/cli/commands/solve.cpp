@@ -1,9 +1,12 @@
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
+#include "sagips/cli/solve_display.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
@@ -57,17 +60,55 @@ void add_tests(const Job& job, const env::Environment& environment, const optim:
   }
 }
 
+/// What slow simulators have given stays in a folder that the same command opens again.
+struct KeptRun {
+  KeptRun(const Job& job, const env::Environment& environment, const std::string& data,
+          record::Start start, core::Log& log)
+      : run(record::open_run(job.settings.run,
+                             {job.settings.workload, "solve", job.effective_config, data}, start)) {
+    log.add_file(run.directory.file(record::run_files::log.name));
+    const std::string folder = run.directory.folder(record::run_files::answers.name);
+    std::int64_t known = 0;
+    for (const env::Channel& channel : environment.channels)
+      known += channel.pipeline.keep_answers(folder + "/" + channel.name);
+    if (run.resumed)
+      log.info(
+          core::text("resuming ", run.directory.path(), ": ", known,
+                     " answers of the simulators are there; --fresh begins a new run instead"));
+  }
+  record::OpenedRun run;
+};
+
+// With its parents, where nothing else is in them.
+void remove_folder(const std::filesystem::path& path) {
+  std::error_code not_empty;
+  std::filesystem::remove_all(path, not_empty);
+  for (const auto& parent : {path.parent_path(), path.parent_path().parent_path()})
+    std::filesystem::remove(parent, not_empty);
+}
+
+bool has_simulators(const env::Environment& environment) {
+  return std::any_of(environment.channels.begin(), environment.channels.end(),
+                     [](const env::Channel& channel) { return channel.pipeline.processes() > 0; });
+}
+
 // What rank 0 leaves and says.
 void write(const Job& job, const env::Environment& environment, const record::Results& results,
-           const optim::Solution& solution, const std::string& visits,
-           const std::vector<record::NamedText>& surroundings, core::Log& log) {
-  const record::RunDirectory folder(job.settings.run, job.settings.workload);
-  core::write_file(folder.file(record::run_files::config.name), job.effective_config);
-  log.add_file(folder.file(record::run_files::log.name));
+           const optim::Solution& solution, const std::string& visits, const Arguments& arguments,
+           const std::vector<record::NamedText>& surroundings, const std::optional<KeptRun>& kept,
+           core::Log& log) {
+  std::optional<record::RunDirectory> made;
+  if (!kept) {
+    made.emplace(job.settings.run, job.settings.workload);
+    core::write_file(made->file(record::run_files::config.name), job.effective_config);
+    log.add_file(made->file(record::run_files::log.name));
+  }
+  const record::RunDirectory& folder = kept ? kept->run.directory : *made;
   record::write_environment(folder.file(record::run_files::environment.name), surroundings);
   core::write_file(folder.file(record::run_files::visits.name), visits);
   record::write_results_json(folder.file(record::run_files::results.name), results);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
+  record::write_covariance(folder.path(), results);
   std::string figures;
   if (job.settings.run.figures)
     figures = run::draw_fit_figures(folder, job, environment, results, solution.covariance, log);
@@ -77,12 +118,13 @@ void write(const Job& job, const env::Environment& environment, const record::Re
   std::cout << run::goodness_lines(results.goodness) << std::flush;
   run::warn_of_misfit(results.goodness, log);
   run::warn_of_doubts(solution, log);
+  run::warn_of_remarks(environment, log);
   std::cout << results.method << ": " << results.finish_reason << " after "
             << core::with_thousands(solution.evaluations) << " evaluations of the pipeline, "
             << core::significant(solution.time_s, 3) << " s\n";
   if (!figures.empty()) std::cout << "figures: " << figures << '\n';
   if (job.settings.run.figures) say_report(run::write_run_report(folder.path(), log));
-  std::cout << "run folder: " << folder.path() << std::endl;
+  say_folder(arguments, folder.path());
 }
 
 }  // namespace
@@ -99,8 +141,13 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
                               .alarmed = [] { return InterruptGuard::requested(); }});
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads, run::ranks_on_these_processors(ranks));
-  const env::Environment environment = run::load_data(job, ranks).all(run::parts_share(job, ranks));
-  core::Log log;
+  const problem::LoadedData data = run::load_data(job, ranks);
+  const env::Environment environment = data.all(run::parts_share(job, ranks));
+  core::Log log({.quiet = arguments.quiet});
+  std::optional<KeptRun> kept;
+  if (has_simulators(environment) && ranks.size() == 1)
+    kept.emplace(job, environment, data.print(), start_of(arguments), log);
+  optim::SolveProgress progress;
   optim::SolveContext context;
   context.seed = job.seed();
   context.place = {ranks.rank(), ranks.size()};
@@ -108,14 +155,24 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   std::string visits = visits_header(environment.parameters);
   context.observe = [&visits](const optim::Visit& visit) { visits += visit_row(visit); };
   context.interrupted = [] { return InterruptGuard::requested(); };
+  context.progress = &progress;
   if (ranks.size() > 1)
     context.add_up = [&ranks](std::span<double> numbers) { train::add_up(ranks, numbers); };
   const InterruptGuard interrupt;
-  const optim::Solution solution = solver->solve(environment, context);
+  std::optional<SolveDisplay> display;
+  if (ranks.is_first() && !arguments.quiet) display.emplace(progress, log, context.time_limit_s);
+  optim::Solution solution;
+  try {
+    solution = solver->solve(environment, context);
+  } catch (const core::ConfigError&) {  // nothing was asked of the simulators: no folder stays
+    if (kept && !kept->run.resumed) remove_folder(kept->run.directory.path());
+    throw;
+  }
   optim::Resampled bootstraps, seeds;
   if (config.bootstraps > 0)
     bootstraps = optim::over_bootstraps(*solver, environment, context, solution, config.bootstraps);
   if (config.seeds > 0) seeds = optim::over_seeds(*solver, environment, context, config.seeds);
+  display.reset();
   double events = run::event_count(environment);
   if (context.add_up) context.add_up({&events, 1});
   if (!ranks.is_first()) return core::ExitCode::done;
@@ -123,8 +180,14 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   record::Results results = run::solve_results(job, environment, solution, events, log);
   add_spread(results, bootstraps, &record::ParameterResult::bootstrap_error, "bootstraps", log);
   add_spread(results, seeds, &record::ParameterResult::seed_error, "seeds", log);
-  if (config.test_events > 0) add_tests(job, environment, solution, results, log);
-  write(job, environment, results, solution, visits, run::run_environment(ranks, threads), log);
+  // where it stopped says nothing about whether the pipeline describes the data
+  if (config.test_events > 0 && solution.converged)
+    add_tests(job, environment, solution, results, log);
+  write(job, environment, results, solution, visits, arguments,
+        run::run_environment(ranks, threads), kept, log);
+  if (kept)
+    kept->run.directory.finish(solution.converged ? record::RunStatus::finished
+                                                  : record::RunStatus::stopped);
   return solution.converged ? core::ExitCode::done : core::ExitCode::stopped_early;
 }
 

@@ -30,11 +30,12 @@ bool launcher_has_terminal() {
 class Watch {
  public:
   // Alone, a signal during the preparations ends the program; among ranks it may tell of a death.
-  explicit Watch(const comm::Ranks& ranks) : alone_(ranks.size() == 1) {
+  Watch(const comm::Ranks& ranks, bool quiet) : alone_(ranks.size() == 1) {
     if (!alone_) interrupt_.emplace();
     if (ranks.is_first())
-      display_.emplace(STDOUT_FILENO,
-                       DisplayConfig{.may_redraw = alone_ || launcher_has_terminal()});
+      display_.emplace(
+          quiet ? STDERR_FILENO : STDOUT_FILENO,
+          DisplayConfig{.may_redraw = alone_ || launcher_has_terminal(), .quiet = quiet});
   }
 
   void operator()(const record::Event& event) {
@@ -50,7 +51,7 @@ class Watch {
   std::optional<Display> display_;
 };
 
-void show(const run::Results& trained) {
+void show(const run::Results& trained, const Arguments& arguments) {
   std::cout << '\n' << analysis::result_table(trained.results) << '\n';
   if (!trained.results.errors_from.empty())
     std::cout << "errors: " << trained.results.errors_from << '\n';
@@ -58,7 +59,7 @@ void show(const run::Results& trained) {
   if (trained.rows.size() > 1) std::cout << run::exchange_line(trained.rows) << '\n';
   if (!trained.figure.empty()) std::cout << "residuals over time: " << trained.figure << '\n';
   if (!trained.page.empty()) std::cout << "report: " << trained.page << '\n';
-  std::cout << "run folder: " << trained.folder << std::endl;
+  say_folder(arguments, trained.folder);
 }
 
 // The ranks have left each other in the middle of an epoch, so there is nothing that they could
@@ -82,11 +83,11 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
     assignments.push_back(core::text("train.timeline=", usual_timeline));
   const record::Start start = start_of(arguments);
   const Job job = run::read_job(workloads, arguments.source, assignments);
-  Watch watch(ranks);
-  core::Log log;
+  Watch watch(ranks, arguments.quiet);
+  core::Log log({.quiet = arguments.quiet});
   const run::Results trained = run::train(job, ranks, {start, {std::ref(watch)}, requests()}, log);
   if (trained.left) leave(ranks, trained, log);
-  if (ranks.is_first()) show(trained);
+  if (ranks.is_first()) show(trained, arguments);
   if (trained.failure) std::rethrow_exception(trained.failure);
   return trained.complete ? core::ExitCode::done : core::ExitCode::stopped_early;
 }

@@ -103,11 +103,12 @@ class Matcher {
   std::vector<FieldList::Entry::Assignment> assignments_;
 };
 
-void write_entries(const Entries& entries, const std::string& indent, std::string& yaml) {
+void write_entries(const Entries& entries, const std::string& indent, const std::string& beside,
+                   std::string& yaml) {
   for (const FieldList::Entry& entry : entries) {
     yaml += indent + written(entry.name) + ":";
     if (entry.write) {
-      yaml += text(" ", entry.write(), "\n");
+      yaml += text(" ", entry.write(beside), "\n");
       continue;
     }
     const Entries members = entry.members_now();
@@ -115,7 +116,21 @@ void write_entries(const Entries& entries, const std::string& indent, std::strin
       yaml += " {}\n";
     } else {
       yaml += "\n";
-      write_entries(members, indent + "  ", yaml);
+      write_entries(members, indent + "  ", beside, yaml);
+    }
+  }
+}
+
+void write_changed(const Entries& entries, const Entries& usual, const std::string& indent,
+                   const std::string& beside, std::string& yaml) {
+  for (const FieldList::Entry& entry : entries) {
+    const FieldList::Entry* other = find(usual, entry.name);
+    if (!other || (entry.write && entry.write(beside) != other->write(beside))) {
+      write_entries({entry}, indent, beside, yaml);
+    } else if (!entry.write) {
+      std::string inner;
+      write_changed(entry.members_now(), other->members_now(), indent + "  ", beside, inner);
+      if (!inner.empty()) yaml += text(indent, written(entry.name), ":\n", inner);
     }
   }
 }
@@ -124,22 +139,24 @@ void describe_entries(const Entries& entries, const std::string& group, const st
                       std::vector<FieldDescription>& descriptions) {
   for (const FieldList::Entry& entry : entries) {
     const std::string key = below(group, entry.name);
-    if (prefix.empty() || key == prefix || key.starts_with(prefix + "."))
+    const bool wanted = prefix.empty() || key == prefix || key.starts_with(prefix + ".");
+    if (wanted && !entry.type.empty())  // what stands for any item has none
       descriptions.push_back(
-          {key, entry.type, entry.range, entry.write ? entry.write() : "", entry.help});
-    describe_entries(entry.members_now(), key, prefix, descriptions);
+          {key, entry.type, entry.range, entry.write ? entry.write({}) : "", entry.help});
+    describe_entries(entry.members_described(), key, prefix, descriptions);
   }
 }
 
 [[noreturn]] void refuse_unknown_prefix(const FieldList& fields, const std::string& prefix) {
-  const std::vector<std::string> keys = all_keys(fields);
+  std::vector<std::string> keys;
+  for (const FieldDescription& field : describe_fields(fields)) keys.push_back(field.key);
   Entries level = fields.entries();
   std::string key;
   for (const std::string& name : split(prefix, '.')) {
     key = below(key, name);
     const FieldList::Entry* entry = find(level, name);
     if (!entry) break;
-    Entries below_it = entry->members_now();
+    Entries below_it = entry->members_described();
     level = std::move(below_it);
   }
   refuse_unknown("command line", key, level, keys);
@@ -159,7 +176,14 @@ void read_fields(const ConfigDocument& document, FieldList& fields) {
 
 std::string write_fields(const FieldList& fields) {
   std::string yaml;
-  write_entries(fields.entries(), {}, yaml);
+  write_entries(fields.entries(), {}, {}, yaml);
+  return yaml;
+}
+
+std::string write_changes(const FieldList& fields, const FieldList& usual,
+                          const std::string& beside) {
+  std::string yaml;
+  write_changed(fields.entries(), usual.entries(), {}, beside, yaml);
   return yaml;
 }
 

@@ -40,6 +40,10 @@ concept Described = requires(T value, FieldList& list) {
   value.fields(list);
 };
 
+/// What a path of a config names: a relative one counts from the folder of the YAML that holds it.
+/// folder: empty for the current one, where those of the command line count from
+std::string path_from(const std::string& folder, const std::string& path);
+
 /// One group of a list of groups, or of groups by name, as a config gives it.
 struct GivenItem {
   std::string name;                            ///< the user's, or its number in a list
@@ -47,6 +51,8 @@ struct GivenItem {
   std::string where;                           ///< "paper.yaml:12"
   std::vector<std::string> keys;               ///< all that are set, in the user's order
   std::map<std::string, std::string> scalars;  ///< those that hold a single value, as text
+  /// Of the YAML that sets each of these, as `path_from` takes it.
+  std::map<std::string, std::string> folders;
   /// Fills the fields of this item at once. throws: ConfigError
   std::function<void(FieldList& fields)> fill;
 };
@@ -56,6 +62,16 @@ template <class T>
 concept MadeFromKeys = Described<T> && requires(const GivenItem& given) {
   { T::from(given) } -> std::same_as<T>;
 };
+
+/// A struct of which a list may hold several kinds: `T::kinds()` gives one item of each.
+template <class T>
+concept HasKinds = Described<T> && requires {
+  { T::kinds() } -> std::same_as<std::vector<T>>;
+};
+
+/// Names that stand for any item where fields are described: of a list, of groups by name.
+inline constexpr const char* any_number = "N";
+inline constexpr const char* any_name = "NAME";
 
 /// The one list of a config struct's fields. Everything that handles configs walks it, so nothing
 /// can be forgotten.
@@ -84,6 +100,12 @@ class FieldList {
   void add(std::string name, std::vector<std::int64_t>& value, std::string help, Range range = {});
   void add(std::string name, std::vector<std::string>& value, std::string help);
   void add(std::string name, std::map<std::string, double>& value, std::string help);
+
+  /// A file or folder. A relative one of a YAML counts from that YAML's folder, one of the command line
+  /// from the current folder; it is written as an absolute one, so that what is written serves from
+  /// everywhere. words: what may stand there and is no path
+  void add_path(std::string name, std::string& value, std::string help,
+                std::vector<std::string> words = {});
 
   /// One of a few words. `get` and `set` translate; see `choice` for enums.
   void add_choice(std::string name, std::vector<std::string> words,
@@ -132,6 +154,8 @@ class FieldList {
   struct NamedFields;
   struct Items {
     std::function<std::vector<NamedFields>()> now;  ///< the items that are there
+    /// One item of each kind, whether or not there are any: what an item may hold.
+    std::function<std::vector<NamedFields>()> kinds;
     /// Makes new items of what is given; the result puts them in place.
     std::function<std::function<void()>(const std::vector<GivenItem>&)> read;
   };
@@ -144,6 +168,15 @@ class FieldList {
  private:
   template <class T>
   static std::vector<NamedFields> described(std::vector<T>& items);
+  template <class T>
+  static std::shared_ptr<std::vector<T>> kinds_of() {
+    if constexpr (HasKinds<T>)
+      return std::make_shared<std::vector<T>>(T::kinds());
+    else if constexpr (MadeFromKeys<T>)
+      return std::make_shared<std::vector<T>>();
+    else
+      return std::make_shared<std::vector<T>>(1);
+  }
   template <class T>
   static T made(const GivenItem& given) {
     if constexpr (MadeFromKeys<T>)
@@ -181,6 +214,7 @@ template <Described T>
 void FieldList::list(std::string name, std::vector<T>& items, std::string help) {
   Items access;
   access.now = [&items] { return described(items); };
+  access.kinds = [kinds = kinds_of<T>()] { return described(*kinds); };
   access.read = [&items](const std::vector<GivenItem>& given) {
     auto fresh = std::make_shared<std::vector<T>>();
     for (const GivenItem& one : given) fresh->push_back(filled(made<T>(one), one));
@@ -196,6 +230,10 @@ void FieldList::named_groups(std::string name, std::vector<T>& items, std::strin
     std::vector<NamedFields> now = described(items);
     for (std::size_t i = 0; i < now.size(); ++i) now[i].name = items[i].name;
     return now;
+  };
+  access.kinds = [kinds = kinds_of<T>()] {
+    for (T& kind : *kinds) kind.name = any_name;  // help texts may hold it
+    return described(*kinds);
   };
   access.read = [&items](const std::vector<GivenItem>& given) {
     auto fresh = std::make_shared<std::vector<T>>(items);
@@ -233,6 +271,9 @@ class ConfigDocument {
   /// are merged, lists replaced; a group whose names are numbers changes those items of a list; a
   /// group over a single value is a ConfigError.
   void lay_over(const ConfigDocument& upper);
+  /// Takes a key away with all below it, where it is there; "channels.*.pipeline" takes that of each
+  /// channel.
+  void remove(const std::string& dotted_key);
   /// The value of a top-level scalar such as `workload`, if it is there. Does not mark it as known.
   std::optional<std::string> scalar(const std::string& key) const;
   /// Where a key was set: "paper.yaml:12" or "command line"; empty when it was not.
@@ -252,8 +293,15 @@ void read_fields(const ConfigDocument& document, FieldList& fields);
 /// The fields as YAML, in the order of the list, every value so that it reads back identically.
 std::string write_fields(const FieldList& fields);
 
+/// Those fields alone whose values are not the `usual` ones, for a YAML in the folder `beside`: paths
+/// inside it are written relative to it, so that it can move with what it names.
+std::string write_changes(const FieldList& fields, const FieldList& usual,
+                          const std::string& beside);
+
 /// One line a field, and one of type "group" before each group's fields: dotted key, type and
-/// range, current value, help. `prefix` limits it to a key or a group; unknown: ConfigError.
+/// range, current value, help. Fields that an item of a list, or of groups by name, may have follow
+/// those of the items, as `list.N.key` and `groups.NAME.key`. `prefix` limits it to a key or a
+/// group; unknown: ConfigError.
 struct FieldDescription {
   std::string key, type, range, value, help;
 };

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <filesystem>
+#include <span>
 
 #include "sagips/core/config/config_value.hpp"
 #include "sagips/core/config/config_yaml.hpp"
@@ -54,6 +56,21 @@ void lay_over_value(ConfigValue& lower, const ConfigValue& upper, const std::str
   }
 }
 
+void set_folder(ConfigValue& value, const std::string& folder) {
+  value.folder = folder;
+  for (ConfigValue& item : value.items) set_folder(item, folder);
+  for (auto& [name, member] : value.members) set_folder(member, folder);
+}
+
+void remove_below(ConfigValue& group, std::span<const std::string> names) {
+  const auto fits = [&](const ConfigMember& member) {
+    return names.front() == "*" || names.front() == member.name;
+  };
+  if (names.size() == 1) std::erase_if(group.members, fits);
+  for (ConfigMember& member : group.members)
+    if (fits(member)) remove_below(member.value, names.subspan(1));
+}
+
 }  // namespace
 
 ConfigValue* ConfigValue::find(const std::string& name) {
@@ -85,7 +102,9 @@ ConfigDocument ConfigDocument::from_file(const std::string& path) {
     // A config that cannot be opened is the config's error; the text already names the path.
     throw ConfigError({}, failure.what());
   }
-  return from_text(yaml, path);
+  ConfigDocument document = from_text(yaml, path);
+  set_folder(document.content_->root, std::filesystem::path(path).parent_path().string());
+  return document;
 }
 
 ConfigDocument ConfigDocument::from_text(const std::string& yaml, const std::string& origin) {
@@ -122,6 +141,11 @@ void ConfigDocument::override_with(const std::string& assignment) {
 
 void ConfigDocument::lay_over(const ConfigDocument& upper) {
   lay_over_value(content_->root, upper.content_->root, {});
+}
+
+void ConfigDocument::remove(const std::string& dotted_key) {
+  const std::vector<std::string> names = split(dotted_key, '.');
+  remove_below(content_->root, names);
 }
 
 std::optional<std::string> ConfigDocument::scalar(const std::string& key) const {

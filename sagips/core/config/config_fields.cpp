@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "sagips/core/config/config_convert.hpp"
 #include "sagips/core/config/config_value.hpp"
@@ -27,7 +29,7 @@ Entry entry_for(std::string name, std::string type, Value& value, std::string he
   entry.type = std::move(type);
   entry.range = range.text();
   entry.help = std::move(help);
-  entry.write = [&value] { return written(value); };
+  entry.write = [&value](const std::string&) { return written(value); };
   entry.check = [&value, range](const ConfigValue& found, const std::string& key) -> Assignment {
     Value result{};
     read_value(found, key, range, result);
@@ -45,17 +47,33 @@ GivenItem given_item(const ConfigValue& value, const std::string& name, const st
   item.where = value.where;
   for (const auto& [member, inner] : value.members) {
     item.keys.push_back(member);
-    if (inner.kind == Kind::scalar) item.scalars[member] = inner.scalar;
+    if (inner.kind != Kind::scalar) continue;
+    item.scalars[member] = inner.scalar;
+    item.folders[member] = inner.folder;
   }
   item.fill = [&value, key](FieldList& fields) { fill_fields(value, fields, key); };
   return item;
 }
 
-std::string written_group(const std::vector<Entry>& entries) {
+// Without the dot or slash that normalising leaves at the end of a folder.
+std::filesystem::path absolute(const std::string& path) {
+  const auto whole = std::filesystem::absolute(path).lexically_normal();
+  return whole.has_filename() ? whole : whole.parent_path();
+}
+
+std::string written_path(const std::string& value, const std::string& beside) {
+  const std::filesystem::path path = absolute(value);
+  if (beside.empty()) return written(path.string());
+  const auto inside = path.lexically_relative(absolute(beside));
+  return written((inside.empty() || *inside.begin() == ".." ? path : inside).string());
+}
+
+std::string written_group(const std::vector<Entry>& entries, const std::string& beside) {
   std::vector<std::string> members;
   for (const Entry& entry : entries)
-    members.push_back(text(written(entry.name), ": ",
-                           entry.write ? entry.write() : written_group(entry.members_now())));
+    members.push_back(
+        text(written(entry.name), ": ",
+             entry.write ? entry.write(beside) : written_group(entry.members_now(), beside)));
   return text("{", join(members, ", "), "}");
 }
 
@@ -75,7 +93,28 @@ std::function<std::vector<Entry>()> items_of(
   };
 }
 
+// Fields that several kinds share are there once.
+std::function<Entry()> any_of(std::function<std::vector<FieldList::NamedFields>()> kinds,
+                              const char* name) {
+  return [kinds = std::move(kinds), name] {
+    Entry any;
+    any.name = name;
+    any.is_group = true;
+    for (const FieldList::NamedFields& kind : kinds())
+      for (const Entry& member : kind.fields.entries())
+        if (std::none_of(any.members.begin(), any.members.end(),
+                         [&](const Entry& known) { return known.name == member.name; }))
+          any.members.push_back(member);
+    return any;
+  };
+}
+
 }  // namespace
+
+std::string path_from(const std::string& folder, const std::string& path) {
+  if (folder.empty() || path.empty()) return path;
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
 
 std::string Range::text() const {
   const bool has_lowest = std::isfinite(lowest), has_highest = std::isfinite(highest);
@@ -132,6 +171,24 @@ void FieldList::add(std::string name, std::map<std::string, double>& value, std:
   append(*entries_, entry_for(std::move(name), "named numbers", value, std::move(help)));
 }
 
+void FieldList::add_path(std::string name, std::string& value, std::string help,
+                         std::vector<std::string> words) {
+  Entry entry = entry_for(std::move(name), "path", value, std::move(help));
+  const auto is_path = [words = std::move(words)](const std::string& one) {
+    return !one.empty() && std::find(words.begin(), words.end(), one) == words.end();
+  };
+  entry.write = [&value, is_path](const std::string& beside) {
+    return is_path(value) ? written_path(value, beside) : written(value);
+  };
+  entry.check = [&value, is_path](const ConfigValue& found, const std::string& key) -> Assignment {
+    std::string result;
+    read_value(found, key, {}, result);
+    if (is_path(result)) result = path_from(found.folder, result);
+    return [&value, result] { value = result; };
+  };
+  append(*entries_, std::move(entry));
+}
+
 void FieldList::add_choice(std::string name, std::vector<std::string> words,
                            std::function<std::string()> get,
                            std::function<void(const std::string&)> set, std::string help) {
@@ -140,7 +197,7 @@ void FieldList::add_choice(std::string name, std::vector<std::string> words,
   entry.type = "choice";
   entry.range = join(words, " | ");
   entry.help = std::move(help);
-  entry.write = [get = std::move(get)] { return written(get()); };
+  entry.write = [get = std::move(get)](const std::string&) { return written(get()); };
   entry.check = [words = std::move(words), set = std::move(set)](
                     const ConfigValue& found, const std::string& key) -> Assignment {
     const std::string chosen = read_choice(found, key, words);
@@ -165,9 +222,10 @@ void FieldList::add_list(std::string name, Items items, std::string help) {
   entry.type = "list of groups";
   entry.help = std::move(help);
   entry.items = items_of(std::move(items.now));
-  entry.write = [groups = entry.items] {
+  entry.any_item = any_of(std::move(items.kinds), any_number);
+  entry.write = [groups = entry.items](const std::string& beside) {
     std::vector<std::string> written;
-    for (const Entry& member : groups()) written.push_back(written_group(member.members));
+    for (const Entry& member : groups()) written.push_back(written_group(member.members, beside));
     return text("[", join(written, ", "), "]");
   };
   entry.check = [read = std::move(items.read)](const ConfigValue& found, const std::string& key) {
@@ -189,6 +247,7 @@ void FieldList::add_named_groups(std::string name, Items items, std::string help
   entry.help = std::move(help);
   entry.is_group = true;
   entry.items = items_of(std::move(items.now));
+  entry.any_item = any_of(std::move(items.kinds), any_name);
   entry.check = [read = std::move(items.read)](const ConfigValue& found, const std::string& key) {
     if (found.kind != Kind::group && found.kind != Kind::none)
       throw ConfigError(found.where,

@@ -21,6 +21,7 @@ struct ConfigValue {
   bool quoted = false;                ///< a quoted scalar is text, never a number
   std::vector<ConfigValue> items;     ///< of a list
   std::vector<ConfigMember> members;  ///< of a group, in the file's order
+  std::string folder{};               ///< of the YAML that sets it; empty: the current one
 
   ConfigValue* find(const std::string& name);
   const ConfigValue* find(const std::string& name) const;
@@ -41,14 +42,23 @@ struct FieldList::Entry {
   using Assignment = std::function<void()>;
 
   std::string name, type, range, help;
-  std::function<std::string()> write;  ///< the current value as YAML on one line
+  /// The current value as YAML on one line. Paths inside the folder `beside` are relative to it, all
+  /// others absolute; empty: all are.
+  std::function<std::string(const std::string& beside)> write;
   std::function<Assignment(const ConfigValue& value, const std::string& key)> check;
   std::vector<Entry> members;  ///< of a group
-  /// Of a list of groups and of groups by name, as they are now: reading replaces them.
+  /// The present items of a list of groups or of groups by name: reading replaces them.
   std::function<std::vector<Entry>()> items;
+  /// Of the same: a group of all that an item may hold, under the name that stands for any.
+  std::function<Entry()> any_item;
   bool is_group = false;
 
   std::vector<Entry> members_now() const { return items ? items() : members; }
+  std::vector<Entry> members_described() const {
+    std::vector<Entry> all = members_now();
+    if (any_item) all.push_back(any_item());
+    return all;
+  }
 };
 
 /// Fills the fields from one group of a document, at once. throws: ConfigError

@@ -48,12 +48,12 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Of the process and of its group; no other process gets it before the object ends.
+  /// The id of the process and of its group; no other process gets it before the object ends.
   pid_t number() const { return number_; }
-  /// Does not wait; empty while it runs.
+  /// How the program ended, without waiting; empty while it runs.
   std::optional<Ending> ended() const;
   Ending wait() const;
-  /// To it and all that it has started.
+  /// Sends a signal to the program and all that it has started.
   void signal(int number) const;
 
  private:

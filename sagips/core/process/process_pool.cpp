@@ -50,7 +50,7 @@ bool run_side_by_side(const std::vector<ChildProgram>& programs, std::size_t at_
       stopping = true;
       tell(running, SIGTERM);
     }
-    if (!stopping && watch.nudged && watch.nudged()) tell(running, SIGUSR1);
+    if (!stopping && watch.usr1_requested && watch.usr1_requested()) tell(running, SIGUSR1);
     for (; !stopping && running.size() < at_once && next < programs.size(); ++next)
       start(next, programs[next], running, watch);
     collect(running, watch);

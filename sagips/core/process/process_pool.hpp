@@ -15,7 +15,8 @@ struct PoolWatch {
   std::function<void(std::size_t program, const std::string& reason)> refused{};
   std::function<void()> waiting{};      ///< some times a second
   std::function<bool()> interrupted{};  ///< asked some times a second
-  std::function<bool()> nudged{};       ///< true once: SIGUSR1 for all that run
+  /// Asked some times a second; true once sends SIGUSR1 to all that run.
+  std::function<bool()> usr1_requested{};
 };
 
 /// Runs programs, `at_once` at a time, in their order, until all have ended. When interrupted, all

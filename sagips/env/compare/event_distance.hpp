@@ -42,7 +42,7 @@ struct EventDistance {
   double weight = 1;  ///< what it counts beside those of other channels
 };
 
-/// Larger than what events at any place that matters get: they lie within some deviations.
+/// The score of a sample without events: larger than that of events within some deviations.
 constexpr double score_of_no_events = 100;
 
 using EventDistanceMaker = std::function<EventDistance(

@@ -32,7 +32,7 @@ EventRows EventRows::select(const torch::Tensor& rows) const {
 
 EventRows EventRows::at_most(std::int64_t count, const core::RandomStream& stream) const {
   if (size() <= count) return *this;
-  return select(shuffled(size(), 1, stream)[0].narrow(0, 0, count));
+  return select(first_shuffled(size(), count, stream));
 }
 
 }  // namespace sagips::env

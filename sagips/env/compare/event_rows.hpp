@@ -14,7 +14,7 @@ struct EventRows {
   torch::Tensor weights{};  ///< [events], at least 0; undefined: all count 1
 
   static EventRows of(const data::Dataset& dataset);
-  /// Of all samples together; masked events are left out.
+  /// The events of all samples together; masked ones are left out.
   static EventRows of(const Events& events);
 
   std::int64_t size() const { return values.size(0); }
@@ -26,7 +26,7 @@ struct EventRows {
   double effective_size() const;
   /// The chosen rows. shape: rows [chosen], int64
   EventRows select(const torch::Tensor& rows) const;
-  /// At most `count` of them, at random without replacement, whatever they weigh.
+  /// Draws at most `count` of the events at random without replacement, whatever they weigh.
   EventRows at_most(std::int64_t count, const core::RandomStream& stream) const;
 };
 

@@ -26,7 +26,7 @@ class PlaneDensity {
   /// shape: parameters [parameters] -> []
   torch::Tensor negative_log_likelihood(const torch::Tensor& parameters,
                                         const Sample& sample) const;
-  /// Of all cells in one row.
+  /// The probabilities of all cells, in one row.
   /// shape: parameters [parameters] -> [1, (x points - 1) * (y points - 1)]
   torch::Tensor probabilities(const torch::Tensor& parameters) const;
 

@@ -12,4 +12,9 @@ namespace sagips::env {
 torch::Tensor shuffled(std::int64_t size, std::int64_t orders, const core::RandomStream& stream,
                        std::int64_t first = 0);
 
+/// The first `count` of order 0, without room for the others. shape: [count], int64
+/// cost:  O(size + count log size log count), 16 count bytes
+torch::Tensor first_shuffled(std::int64_t size, std::int64_t count,
+                             const core::RandomStream& stream);
+
 }  // namespace sagips::env

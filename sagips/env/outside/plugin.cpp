@@ -29,7 +29,8 @@ std::string build_of(const std::string& path) {
   if (!std::filesystem::is_regular_file(path))
     throw DataError(
         path, text("is not there (looked for it from ", std::filesystem::current_path().string(),
-                   "). Relative paths count from the folder you start in."));
+                   "). Relative paths of a YAML count from its folder, those of the command "
+                   "line from where you start."));
   const std::string bytes = core::read_file(path);
   if (bytes.rfind("\x7f"
                   "ELF",

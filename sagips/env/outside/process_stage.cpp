@@ -1,10 +1,13 @@
 #include "sagips/env/outside/process_stage.hpp"
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/hash.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/env/outside/outside_events.hpp"
 
 namespace sagips::env {
 
@@ -16,8 +19,9 @@ using Request = SimulatorPool::Request;
 struct ProductNode : torch::autograd::Node {
   ProductNode(std::shared_ptr<SimulatorPool> pool, Request request)
       : pool_(std::move(pool)), request_(std::move(request)) {
-    request_.verb = "gradient";
-    request_.answer = "gradient";
+    request_.verb = request_.answer = "gradient";
+    request_.extras.clear();
+    request_.finite = true;
   }
   torch::autograd::variable_list apply(torch::autograd::variable_list&& slopes) override {
     if (!slopes[0].defined()) return {torch::Tensor()};
@@ -25,7 +29,7 @@ struct ProductNode : torch::autograd::Node {
     const torch::Tensor& input = request_.arrays.front().second;
     Request request = request_;
     request.arrays.emplace_back("slope", slopes[0]);
-    const torch::Tensor gradient = pool_->ask(request);
+    const torch::Tensor gradient = pool_->ask(request).at("gradient");
     if (gradient.sizes() != input.sizes())
       throw core::Error(core::text("a simulator gave gradient.npy of shape ", gradient.sizes(),
                                    " for input.npy of shape ", input.sizes(),
@@ -61,7 +65,14 @@ void ProcessStage::Config::fields(core::FieldList& list) {
            core::Range::between(0, 100000));
   list.add("seeds", seeds, "it gets a seed a sample as seeds.npy, for random numbers of its own");
   list.add("gradient", gradient, "it answers `gradient` with a product with its Jacobian");
-  list.add("log", log, "file that its standard error is added to; empty: only error messages");
+  list.choice("on_error", on_error, {{"stop", OnError::stop}, {"skip", OnError::skip}},
+              "of events with NaN or infinity: stop, or go on without them and count them");
+  list.add("most_skipped", most_skipped, "share of events that may be skipped",
+           core::Range::between(0, 1));
+  list.add("nan_is_lost", nan_is_lost,
+           "events with NaN or infinity are those that the detector loses");
+  list.add_path("log", log, "file that its standard error is added to; empty: only error messages");
+  list.add_path("folder", folder, "where the command starts; else in the folder of its YAML");
 }
 
 ProcessStage::ProcessStage(const Config& config) : config_(config) {
@@ -70,21 +81,92 @@ ProcessStage::ProcessStage(const Config& config) : config_(config) {
   const std::string first = core::split(core::trim(config.command), ' ').front();
   name_ = "process " + first.substr(first.rfind('/') + 1);
   pool_ = std::make_shared<SimulatorPool>(
-      SimulatorProcess::Config{config.command, config.log, config.timeout_s}, config.processes);
+      SimulatorProcess::Config{config.command, config.log, config.timeout_s, config.folder},
+      config.processes);
 }
 
-torch::Tensor ProcessStage::operator()(torch::Tensor input, Noise& noise) const {
+std::string ProcessStage::remark() const {
+  const std::int64_t skipped = counts_->skipped;
+  if (skipped == 0) return {};
+  return core::text(name_, ": ", core::with_thousands(skipped), " of ",
+                    core::with_thousands(counts_->events.load()),
+                    " events were skipped, since they had NaN or infinity");
+}
+
+// What fails by chance says nothing about the parameters as long as it is little.
+void ProcessStage::skip(SimulatorPool::Arrays& arrays) const {
+  constexpr std::int64_t enough = 1000;  // events, before a share means something
+  torch::Tensor& values = arrays.at("values");
+  const torch::Tensor good = values.dim() == 3 ? torch::isfinite(values).all(2)
+                                               : torch::isfinite(values).flatten(1).all(1);
+  const std::int64_t bad = good.numel() - good.sum().item<std::int64_t>();
+  const std::int64_t events = counts_->events += good.numel(), skipped = counts_->skipped += bad;
+  if (bad > 0 && events >= enough &&
+      static_cast<double>(skipped) > config_.most_skipped * static_cast<double>(events))
+    throw core::Error(core::text("the simulator '", config_.command, "' gave NaN or infinity for ",
+                                 core::with_thousands(skipped), " of ",
+                                 core::with_thousands(events),
+                                 " events, more than most_skipped=", config_.most_skipped,
+                                 " allows. Correct it, or raise most_skipped."));
+}
+
+std::int64_t ProcessStage::keep_answers(const std::string& path) const {
+  const std::lock_guard lock(kept_->mutex);
+  kept_->answers = std::make_shared<AnswerStore>(path);
+  return kept_->answers->size();
+}
+
+OutsideArrays ProcessStage::answer(const Request& request) const {
+  const bool skips = config_.on_error == Config::OnError::skip;
+  return pool_->ask(request, [&](SimulatorPool::Arrays& part) {
+    part["values"] = part.at("output");
+    part.erase("output");
+    if (skips) skip(part);
+    fill_up(name_, part, request.events, skips || config_.nan_is_lost);
+  });
+}
+
+// What was fast to make would only fill the disk.
+OutsideArrays ProcessStage::kept_answer(const Request& request) const {
+  constexpr double slow_s = 0.02;
+  std::shared_ptr<AnswerStore> store;
+  {
+    const std::lock_guard lock(kept_->mutex);
+    store = kept_->answers;
+  }
+  if (!store) return answer(request);
+  std::uint64_t key = core::fnv1a(core::text(request.samples, " ", request.events));
+  for (const auto& [name, tensor] : request.arrays) {
+    const torch::Tensor dense = tensor.contiguous();
+    key = core::fnv1a({static_cast<const char*>(dense.data_ptr()), dense.nbytes()},
+                      core::fnv1a(name, key));
+  }
+  if (auto known = store->find(key)) return *known;
+  const auto began = std::chrono::steady_clock::now();
+  OutsideArrays made = answer(request);
+  if (std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() > slow_s)
+    store->add(key, made);
+  return made;
+}
+
+Events ProcessStage::operator()(Events before, Noise& noise) const {
+  const torch::Tensor input = before.values;
   Request request{"events", noise.samples(), noise.events(), {{"input", input.detach()}}, "output"};
+  request.extras = {"mask", "weights", "counts"};
+  request.finite = config_.on_error == Config::OnError::stop && !config_.nan_is_lost;
   std::vector<torch::Tensor> numbers;
   for (std::int64_t i = 0; i < config_.noise_dimensions; ++i) numbers.push_back(noise.uniform());
   if (!numbers.empty()) request.arrays.emplace_back("noise", torch::stack(numbers, 2));
   if (config_.seeds) request.arrays.emplace_back("seeds", seeds_of(noise));
-  torch::Tensor output = pool_->ask(request).to(input.device(), input.scalar_type());
-  if (!config_.gradient || !torch::GradMode::is_enabled() || !input.requires_grad()) return output;
-  const auto node = std::make_shared<ProductNode>(pool_, std::move(request));
-  node->set_next_edges(torch::autograd::collect_next_edges(input));
-  torch::autograd::create_gradient_edge(output, node);
-  return output;
+  OutsideArrays arrays = kept_answer(request);
+  torch::Tensor& output = arrays.at("values");
+  output = output.to(input.device(), input.scalar_type());
+  if (config_.gradient && torch::GradMode::is_enabled() && input.requires_grad()) {
+    const auto node = std::make_shared<ProductNode>(pool_, std::move(request));
+    node->set_next_edges(torch::autograd::collect_next_edges(input));
+    torch::autograd::create_gradient_edge(output, node);
+  }
+  return events_behind(name_, std::move(before), arrays);
 }
 
 }  // namespace sagips::env

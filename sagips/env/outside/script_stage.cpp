@@ -9,6 +9,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/env/outside/outside_events.hpp"
 
 namespace sagips::env {
 
@@ -18,7 +19,8 @@ using core::text;
 namespace {
 
 constexpr const char* expected =
-    "expected forward(input) or forward(input, noise), tensors that give one tensor";
+    "expected forward(input) or forward(input, noise), tensors that give one tensor or a "
+    "Dict[str, Tensor]";
 
 /// One method of a module, and whether it takes noise.
 struct Form {
@@ -53,7 +55,8 @@ torch::jit::Module load(const std::string& path) {
   if (!std::filesystem::is_regular_file(path))
     throw DataError(
         path, text("is not there (looked for it from ", std::filesystem::current_path().string(),
-                   "). Relative paths count from the folder you start in."));
+                   "). Relative paths of a YAML count from its folder, those of the command "
+                   "line from where you start."));
   try {
     torch::jit::Module module = torch::jit::load(path, torch::kCPU);
     module.eval();
@@ -81,9 +84,11 @@ Form checked_form(const std::string& path, const torch::jit::Method& method) {
   const auto is_tensor = [](const c10::Argument& argument) {
     return argument.type()->isSubtypeOf(*c10::TensorType::get());
   };
+  const auto dictionary = c10::DictType::create(c10::StringType::get(), c10::TensorType::get());
   const auto& arguments = schema.arguments();  // the first is the module itself
-  bool fits = (arguments.size() == 2 || arguments.size() == 3) && schema.returns().size() == 1 &&
-              is_tensor(schema.returns()[0]);
+  bool fits =
+      (arguments.size() == 2 || arguments.size() == 3) && schema.returns().size() == 1 &&
+      (is_tensor(schema.returns()[0]) || schema.returns()[0].type()->isSubtypeOf(*dictionary));
   for (std::size_t i = 1; fits && i < arguments.size(); ++i) fits = is_tensor(arguments[i]);
   if (!fits) throw DataError(path, text("its method is ", schema, ", ", expected, "."));
   const auto graph = method.graph()->copy();
@@ -118,8 +123,8 @@ struct ScriptStage::Module {
     dimensions = noise_dimensions(path, module, train.takes_noise || infer.takes_noise);
   }
 
-  torch::Tensor call(const Form& form, const std::string& name, const torch::Tensor& input,
-                     Noise& noise) const {
+  Events call(const Form& form, const std::string& name, Events before, Noise& noise) const {
+    const torch::Tensor input = before.values;
     if (!input.device().is_cpu())
       throw core::ShapeError(name, "is a script, which runs on the CPU alone. Set device=cpu.");
     std::vector<torch::jit::IValue> arguments = {input};
@@ -131,12 +136,29 @@ struct ScriptStage::Module {
     // An optimised graph may round differently from the first, profiled calls: the same noise must
     // give the same events.
     const torch::jit::GraphOptimizerEnabledGuard as_written(false);
+    OutsideArrays arrays;
     try {
-      return form.method(std::move(arguments)).toTensor();
+      const torch::jit::IValue answer = form.method(std::move(arguments));
+      if (answer.isTensor()) {
+        before.values = answer.toTensor();
+        return before;
+      }
+      for (const auto& one : answer.toGenericDict())
+        arrays[one.key().toStringRef()] = one.value().toTensor();
     } catch (const std::exception& problem) {
       throw core::ShapeError(
           name, text("fails on input of shape ", input.sizes(), ": ", reason(problem.what())));
     }
+    for (const auto& one : arrays)
+      if (one.first != "values" && one.first != "mask" && one.first != "weights" &&
+          one.first != "counts")
+        throw core::ShapeError(name, text("gives '", one.first,
+                                          "', which nobody reads. Give values, mask, weights, "
+                                          "counts."));
+    if (arrays.count("values") == 0)
+      throw core::ShapeError(name, "gives a dictionary without 'values'. Put the output there.");
+    fill_up(name, arrays, noise.events(), false);
+    return events_behind(name, std::move(before), arrays);
   }
 
   Form find_forward(const std::string& path) const {
@@ -158,12 +180,12 @@ ScriptStage::ScriptStage(const std::string& path)
     : module_(std::make_shared<const Module>(path)),
       name_(std::filesystem::path(path).filename().string()) {}
 
-torch::Tensor ScriptStage::operator()(torch::Tensor input, Noise& noise) const {
-  return module_->call(module_->train, name_, input, noise);
+Events ScriptStage::operator()(Events input, Noise& noise) const {
+  return module_->call(module_->train, name_, std::move(input), noise);
 }
 
-torch::Tensor ScriptStage::infer(torch::Tensor input, Noise& noise) const {
-  return module_->call(module_->infer, name_, input, noise);
+Events ScriptStage::infer(Events input, Noise& noise) const {
+  return module_->call(module_->infer, name_, std::move(input), noise);
 }
 
 }  // namespace sagips::env

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sagips/data/torch.hpp"
+#include "sagips/env/events.hpp"
 #include "sagips/env/noise/noise.hpp"
 
 namespace sagips::env {
@@ -15,8 +16,9 @@ namespace sagips::env {
 ///                          module's attribute `noise_dimensions` says how many it takes
 ///   infer(...)             optional, with arguments of the same kind: the form without gradients
 ///
-/// All are tensors; the first dimension of input and output is the samples. The module must be a
-/// pure function: what assigns to its attributes is refused. Its own weights are constants.
+/// All are tensors; the first dimension of input and output is the samples. In place of its output it
+/// may give a dictionary with `values` and what else OutsideArrays knows. The module must be a pure
+/// function: what assigns to its attributes is refused. Its own weights are constants.
 ///
 /// noise: `noise_dimensions` uniform dimensions
 class ScriptStage {
@@ -25,8 +27,8 @@ class ScriptStage {
   /// LibTorch cannot read, or has another signature
   explicit ScriptStage(const std::string& path);
 
-  torch::Tensor operator()(torch::Tensor input, Noise& noise) const;
-  torch::Tensor infer(torch::Tensor input, Noise& noise) const;
+  Events operator()(Events input, Noise& noise) const;
+  Events infer(Events input, Noise& noise) const;
   std::string name() const { return name_; }
 
  private:

@@ -1,7 +1,9 @@
 #include "sagips/env/outside/simulator_pool.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/npy.hpp"
@@ -26,8 +28,13 @@ void write_array(const std::string& path, const torch::Tensor& tensor) {
     throw core::StorageError(path, "cannot be written. Free some space, or set TMPDIR.");
 }
 
-torch::Tensor read_array(const SimulatorProcess& process, const SimulatorPool::Request& request) {
-  const std::string name = request.answer + ".npy";
+std::string path_of(const SimulatorProcess& process, const std::string& name) {
+  return process.folder() + "/" + name + ".npy";
+}
+
+torch::Tensor read_array(const SimulatorProcess& process, const SimulatorPool::Request& request,
+                         const std::string& array_name) {
+  const std::string name = array_name + ".npy";
   core::NpyArray array;
   try {
     array = core::read_npy(process.folder() + "/" + name);
@@ -54,12 +61,93 @@ void check_finite(const SimulatorProcess& process, const SimulatorPool::Request&
     input.push_back(core::significant(row[i].item<double>(), 5));
   process.fail(text("gave NaN or infinity in ", request.answer, ".npy for the input (",
                     core::join(input, ", "), row.numel() > 8 ? ", ...)" : ")"),
-               "Guard its formula or narrow the parameters' ranges.");
+               "Guard its formula, narrow the parameters' ranges, or say what such rows are: "
+               "nan_is_lost: true, or on_error: skip.");
+}
+
+// Consecutive shares of the samples.
+std::vector<SimulatorPool::Request> divided(const SimulatorPool::Request& whole,
+                                            std::int64_t parts) {
+  std::vector<SimulatorPool::Request> requests;
+  for (std::int64_t i = 0, first = 0; i < parts; ++i) {
+    SimulatorPool::Request part = whole;
+    part.samples = whole.samples / parts + (i < whole.samples % parts ? 1 : 0);
+    for (auto& [name, tensor] : part.arrays) tensor = tensor.narrow(0, first, part.samples);
+    first += part.samples;
+    requests.push_back(std::move(part));
+  }
+  return requests;
 }
 
 }  // namespace
 
-torch::Tensor SimulatorPool::ask(const Request& request) {
+SimulatorPool::Arrays SimulatorPool::ask(const Request& request,
+                                         const std::function<void(Arrays& arrays)>& made) {
+  const auto ask_part = [&](const Request& part) {
+    Arrays arrays = ask_one(part);
+    if (made) made(arrays);
+    return arrays;
+  };
+  const std::vector<Request> all = divided(request, parts(request));
+  std::vector<std::future<Arrays>> others;
+  for (std::size_t i = 1; i < all.size(); ++i)
+    others.push_back(std::async(std::launch::async, [&, i] {
+      torch::NoGradGuard no_grad;
+      return ask_part(all[i]);
+    }));
+  Arrays whole = ask_part(all[0]);
+  std::map<std::string, std::vector<torch::Tensor>> parts;
+  for (auto& [name, tensor] : whole) parts[name].push_back(tensor);
+  for (auto& other : others)
+    for (auto& [name, tensor] : other.get()) parts[name].push_back(tensor);
+  for (auto& [name, tensors] : parts) {
+    if (tensors.size() != all.size())
+      throw core::Error(text("the simulator '", config_.command, "' gave ", name,
+                             ".npy for some samples and not for others. Give it always or never."));
+    for (const torch::Tensor& tensor : tensors)
+      if (tensor.sizes().slice(1) != tensors[0].sizes().slice(1))
+        throw core::Error(text("the simulator '", config_.command, "' gave ", name,
+                               ".npy of shapes ", tensors[0].sizes(), " and ", tensor.sizes(),
+                               " for samples of one call. Give one shape, and counts.npy where "
+                               "samples have fewer events."));
+    whole[name] = torch::cat(tensors);
+  }
+  return whole;
+}
+
+// A part must save a quarter of the time: where a call costs the same whatever it holds, parts would
+// only keep simulators from other calls.
+std::int64_t SimulatorPool::parts(const Request& request) {
+  const auto most = std::min(processes(), request.samples);
+  if (most < 2) return 1;
+  const std::lock_guard lock(mutex_);
+  const Times& known = times_[{request.verb, request.events}];
+  if (known.few == known.many) return 1;  // nothing to compare yet
+  const double slope =
+      std::max(0.0, (known.many_s - known.few_s) / static_cast<double>(known.many - known.few));
+  const auto time_of = [&](double samples) {
+    return std::max(0.0, known.few_s + slope * (samples - static_cast<double>(known.few)));
+  };
+  const auto whole = static_cast<double>(request.samples);
+  return time_of(whole / static_cast<double>(most)) < 0.75 * time_of(whole) ? most : 1;
+}
+
+void SimulatorPool::note_time(const Request& request, double seconds) {
+  const std::lock_guard lock(mutex_);
+  Times& known = times_[{request.verb, request.events}];
+  const std::int64_t samples = request.samples;
+  if (known.few == 0) known = {samples, samples, seconds, seconds};
+  if (samples < known.few || (samples == known.few && seconds < known.few_s)) {
+    known.few = samples;
+    known.few_s = seconds;
+  }
+  if (samples > known.many || (samples == known.many && seconds < known.many_s)) {
+    known.many = samples;
+    known.many_s = seconds;
+  }
+}
+
+SimulatorPool::Arrays SimulatorPool::ask_one(const Request& request) {
   std::unique_ptr<SimulatorProcess> process = take();
   try {
     std::uint64_t number = 0;
@@ -67,15 +155,21 @@ torch::Tensor SimulatorPool::ask(const Request& request) {
       const std::lock_guard lock(mutex_);
       number = ++requests_;
     }
-    for (const auto& [name, tensor] : request.arrays)
-      write_array(process->folder() + "/" + name + ".npy", tensor);
-    std::filesystem::remove(process->folder() + "/" + request.answer + ".npy");
+    for (const auto& [name, tensor] : request.arrays) write_array(path_of(*process, name), tensor);
+    std::filesystem::remove(path_of(*process, request.answer));
+    for (const std::string& name : request.extras) std::filesystem::remove(path_of(*process, name));
+    const auto began = std::chrono::steady_clock::now();
     process->ask(text(request.verb, " ", number, " ", request.samples, " ", request.events),
                  text("done ", number));
-    torch::Tensor answer = read_array(*process, request);
-    check_finite(*process, request, answer);
+    note_time(request,
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    Arrays arrays = {{request.answer, read_array(*process, request, request.answer)}};
+    for (const std::string& name : request.extras)
+      if (std::filesystem::exists(path_of(*process, name)))
+        arrays[name] = read_array(*process, request, name);
+    if (request.finite) check_finite(*process, request, arrays.at(request.answer));
     give_back(std::move(process));
-    return answer;
+    return arrays;
   } catch (const std::exception& problem) {
     process.reset();  // whatever state it is in
     break_down(problem.what());

@@ -38,8 +38,8 @@ std::string last_lines(const std::string& whole) {
 // PR_SET_PDEATHSIG would tie a simulator to the thread that started it, and reach nothing that it
 // starts itself.
 core::ChildProgram shell(const std::string& command, const core::Pipe& input, int output = -1,
-                         int messages = -1) {
-  return {.arguments = {"/bin/sh", "-c", command},
+                         int messages = -1, const std::string& first_argument = {}) {
+  return {.arguments = {"/bin/sh", "-c", command, "/bin/sh", first_argument},
           .input = input.read.number(),
           .output = output,
           .messages = messages,
@@ -62,7 +62,8 @@ SimulatorProcess::ScratchFolder::~ScratchFolder() {
 
 SimulatorProcess::SimulatorProcess(Config config)
     : config_(std::move(config)),
-      process_(shell(config_.command, input_, output_.write.number(), messages_.write.number())),
+      process_(shell("cd -- \"$1\" || exit; " + config_.command, input_, output_.write.number(),
+                     messages_.write.number(), std::filesystem::absolute(config_.folder).string())),
       guardian_(shell(text("trap '' HUP; read -r end; kill -s KILL -- -", process_.number()),
                       lifeline_)) {
   output_.write.close();

@@ -19,6 +19,7 @@ class SimulatorProcess {
     std::string command;  ///< for /bin/sh
     std::string log;      ///< file that its standard error is added to; empty: none
     double timeout_s = 60;
+    std::string folder = ".";  ///< where the command starts
   };
   /// Starts it and exchanges greetings. throws: core::Error
   explicit SimulatorProcess(Config config);

@@ -34,7 +34,7 @@ class Remembered : public StagePlan {
 class ScriptPlan final : public Remembered {
  public:
   void fields(core::FieldList& list) override {
-    list.add("script", file_, "TorchScript module; relative paths count from the current folder");
+    list.add_path("script", file_, "TorchScript module, a .pt file");
   }
 
  private:
@@ -44,6 +44,10 @@ class ScriptPlan final : public Remembered {
 
 class ProcessPlan final : public Remembered {
  public:
+  explicit ProcessPlan(const core::GivenItem& given) {
+    const auto found = given.folders.find("process");
+    if (found != given.folders.end()) config_.folder = core::path_from(found->second, ".");
+  }
   void fields(core::FieldList& list) override { config_.fields(list); }
 
  private:
@@ -54,11 +58,13 @@ class ProcessPlan final : public Remembered {
 class PluginPlan final : public Remembered {
  public:
   explicit PluginPlan(const core::GivenItem& given) {
+    if (given.keys.empty()) return;  // it is only described
     const auto scalar = [&](const char* key) {
       const auto found = given.scalars.find(key);
       return found == given.scalars.end() ? std::string() : found->second;
     };
     file_ = scalar("plugin");
+    if (!file_.empty()) file_ = core::path_from(given.folders.at("plugin"), file_);
     stage_ = scalar("stage");
     const PluginStages stages = load_plugin(file_);
     if (stage_.empty() && stages.entries().size() == 1) stage_ = stages.entries().begin()->first;
@@ -72,9 +78,9 @@ class PluginPlan final : public Remembered {
     plan_ = entry->second.plan();
   }
   void fields(core::FieldList& list) override {
-    list.add("plugin", file_, "shared library; relative paths count from the current folder");
+    list.add_path("plugin", file_, "shared library");
     list.add("stage", stage_, "name of one of its stages");
-    plan_->fields(list);
+    if (plan_) plan_->fields(list);
   }
 
  private:
@@ -112,7 +118,7 @@ const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {"script", [](const auto&) { return std::make_shared<ScriptPlan>(); }},
       {"plugin", [](const auto& given) { return std::make_shared<PluginPlan>(given); }},
-      {"process", [](const auto&) { return std::make_shared<ProcessPlan>(); }},
+      {"process", [](const auto& given) { return std::make_shared<ProcessPlan>(given); }},
       {"detector",
        [](const auto&) {
          return std::make_shared<NamedPlan<Detector>>("detector",
@@ -136,12 +142,18 @@ std::vector<std::string> kind_names() {
 }  // namespace
 
 StageConfig StageConfig::from(const core::GivenItem& given) {
-  for (const Kind& kind : kinds())
+  for (const Kind& kind : env::kinds())
     if (std::find(given.keys.begin(), given.keys.end(), kind.key) != given.keys.end())
       return StageConfig(kind.plan(given));
   const std::string first = given.keys.empty() ? std::string() : given.keys.front();
   throw ConfigError(given.where, text(given.key, ": '", first, "' is no kind of stage",
                                       core::suggestion(first, kind_names())));
+}
+
+std::vector<StageConfig> StageConfig::kinds() {
+  std::vector<StageConfig> all;
+  for (const Kind& kind : env::kinds()) all.push_back(StageConfig(kind.plan({})));
+  return all;
 }
 
 std::string StageConfig::help() {

@@ -17,6 +17,8 @@ class StageConfig {
  public:
   /// throws: ConfigError when no key is a kind; what load_plugin throws
   static StageConfig from(const core::GivenItem& given);
+  /// One of each kind with its default options, to be described.
+  static std::vector<StageConfig> kinds();
   void fields(core::FieldList& list) { plan_->fields(list); }
   /// The same stage each time: a script is read and simulators are started once.
   Stage make(std::int64_t observables) const { return plan_->make(observables); }

@@ -41,7 +41,7 @@ torch::Tensor positions(const Grid& grid, const torch::Tensor& table, const torc
 std::span<const float> numbers(const torch::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
-std::span<float> room(torch::Tensor& tensor) {
+std::span<float> writable_numbers(torch::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
@@ -66,8 +66,8 @@ struct FusedPositions : torch::autograd::Function<FusedPositions> {
     kept->grid = grid;
     kept->shape = {table.size(0), table.size(1), u.size(2)};
     torch::Tensor values = torch::empty({table.size(0), u.size(2), table.size(1)}, table.options());
-    kernels::draw_positions(as_kernel(grid), kept->shape, numbers(table), numbers(u), room(values),
-                            keep ? &kept->trace : nullptr);
+    kernels::draw_positions(as_kernel(grid), kept->shape, numbers(table), numbers(u),
+                            writable_numbers(values), keep ? &kept->trace : nullptr);
     if (keep) {
       context->save_for_backward({table, u});
       context->saved_data["kept"] = c10::IValue::make_capsule(kept);
@@ -88,7 +88,7 @@ struct FusedPositions : torch::autograd::Function<FusedPositions> {
       const torch::Tensor gradient = gradients[0].contiguous();
       found = torch::empty_like(saved[0]);
       kernels::pull_back_positions(as_kernel(kept->grid), kept->shape, kept->trace,
-                                   numbers(saved[1]), numbers(gradient), room(found));
+                                   numbers(saved[1]), numbers(gradient), writable_numbers(found));
     }
     return {found, torch::Tensor(), torch::Tensor(), torch::Tensor()};
   }

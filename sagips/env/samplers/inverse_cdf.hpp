@@ -29,7 +29,7 @@ class InverseCdf {
     double coverage = 1;  ///< uniform numbers are multiplied by this
     std::vector<std::string>
         norm_names;  ///< one an observable: its integral becomes a per-sample number; empty: none
-    bool fused = true;  ///< false: LibTorch's operations everywhere, the kernels' oracle
+    bool fused = true;  ///< false: LibTorch's operations everywhere, the kernels' reference
   };
   explicit InverseCdf(Config config)
       : config_(std::move(config)), weights_(config_.grid.weights(torch::kFloat64)) {}

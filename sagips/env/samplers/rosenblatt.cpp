@@ -25,7 +25,7 @@ struct Lines {
       share;            ///< where the near line begins; weight of it. shape: [samples, events]
   std::int64_t points;  ///< of a line
 
-  // Of one y point an event, linear between the lines.
+  // Values of a table at one y point an event, linear between the lines.
   torch::Tensor at(const torch::Tensor& table, const torch::Tensor& point) const {
     return torch::lerp(table.gather(1, near + points + point), table.gather(1, near + point),
                        share);

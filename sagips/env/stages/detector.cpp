@@ -28,8 +28,9 @@ Detector::Detector(Config config, std::int64_t observables)
 torch::Tensor Detector::operator()(torch::Tensor events, Noise& noise) const {
   if (events.dim() != 3 || events.size(2) != observables_)
     throw core::ShapeError(
-        name(), core::text("gets shape ", events.sizes(), ", expected [samples, events, ",
-                           observables_, "]. Give it one smearing an observable."));
+        name(), core::text("gets shape ", events.sizes(),
+                           " from the stage before it, expected [samples, events, ", observables_,
+                           "]. Give it one smearing an observable."));
   std::vector<torch::Tensor> in = events.unbind(2), out;
   for (std::size_t i = 0; i < in.size(); ++i)
     out.push_back(in[i] * (noise.normal() * config_.smearing[i] + 1.0));

@@ -35,8 +35,12 @@ void EventFilter::check(const torch::Tensor& values) const {
   const auto observables = static_cast<std::int64_t>(config_.low.size());
   if (values.dim() != 3 || values.size(2) != observables)
     throw core::ShapeError(
-        name(), text("gets shape ", values.sizes(), ", expected [samples, events, ", observables,
-                     "]. Give the box one edge an observable."));
+        name(),
+        text("gets shape ", values.sizes(), " from the stage before it, expected [samples, ",
+             "events, ", observables, "]. ",
+             values.dim() != 3 ? "Let that stage give its observables in a last dimension, "
+                                 "also a single one, as values[:, :, None] does."
+                               : "Give the box one edge an observable."));
 }
 
 torch::Tensor EventFilter::inside(const torch::Tensor& values) const {

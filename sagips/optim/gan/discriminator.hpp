@@ -63,8 +63,9 @@ class Discriminator {
   /// One deviation of the data, in units of `input`. shape: [observables] or []
   torch::Tensor unit() const;
 
-  /// What the generator is judged by: logits of the synthetic events, differentiable by these, minus
-  /// their partners' where the loss compares pairs. Nobody gets gradients of the weights.
+  /// What the generator's loss is computed from: logits of the synthetic events, differentiable by
+  /// these, minus their partners' where the loss compares pairs. Nobody gets gradients of the
+  /// weights.
   /// shape: [samples, events]
   torch::Tensor score(const DiscriminatorInput& input) const;
 

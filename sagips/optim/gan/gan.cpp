@@ -14,7 +14,7 @@ nn::DenseConfig in_float32(nn::DenseConfig config) {
   return config;
 }
 
-// Of the events and noise of the discriminator's steps beyond the first.
+// What names the events and noise of the discriminator's steps beyond the first.
 std::string words_for(std::int64_t further) {
   return further > 0 ? core::text(" of discriminator step ", further + 1) : std::string();
 }

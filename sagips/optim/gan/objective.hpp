@@ -43,7 +43,7 @@ class AdversarialObjective {
   /// that the loss does not know
   AdversarialObjective(Config config, std::map<std::string, double> reference);
 
-  /// Whether the discriminator judges pairs of a measured and a synthetic event: `pairs` then
+  /// Whether the loss compares pairs of a measured and a synthetic event: `pairs` then
   /// stands in for `real` and `synthetic`, and `generator` wants differences.
   bool compares_pairs() const { return loss_.compares_pairs; }
   /// Discriminator's loss on measured events.

@@ -5,7 +5,8 @@
 namespace sagips::optim {
 
 Solution warm_start(Gan& gan, const env::Environment& environment, const MomentsConfig& config,
-                    const SolveContext& context) {
+                    SolveContext context) {
+  context.intervals = false;
   Solution solution = MomentSolver(config).solve(environment, context);
   const env::ParameterSet& parameters = environment.parameters;
   const torch::Tensor physical = torch::tensor(solution.values, torch::kFloat64);

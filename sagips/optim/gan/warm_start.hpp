@@ -10,6 +10,6 @@ namespace sagips::optim {
 /// Ranks add up their events through the context, so all begin alike. collective
 /// returns: the solution, for its errors and its chi2
 Solution warm_start(Gan& gan, const env::Environment& environment, const MomentsConfig& config,
-                    const SolveContext& context);
+                    SolveContext context);
 
 }  // namespace sagips::optim

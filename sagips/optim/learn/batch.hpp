@@ -24,7 +24,7 @@ struct Batch {
   torch::Tensor noise;        ///< [samples, noise_dimensions], N(0, 1): the generator's input
   torch::Tensor mean_logits;  ///< of all proposals, when the spread is penalised. shape: [free]
   std::vector<ChannelBatch> channels;
-  /// Of the discriminator's steps beyond the first: measured events and noise of their own.
+  /// Batches of the discriminator's steps beyond the first: measured events and noise of their own.
   std::vector<Batch> further;
 };
 

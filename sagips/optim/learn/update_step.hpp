@@ -16,7 +16,7 @@ struct UpdateStep {
   std::string name;  ///< "generator"
   nn::Replica* replica = nullptr;
   Adam* adam = nullptr;
-  /// After each update, when the ranks are done with it, too. Empty: nothing follows.
+  /// Called after each update, when the ranks are done with it, too. Empty: nothing follows.
   std::function<void()> updated{};
 };
 
@@ -27,7 +27,7 @@ struct Pass {
   bool separable = true;  ///< the batch's loss is the sum over tiles of their contributions
   std::vector<std::string> loss_names;  ///< what `gradients` returns, in its order
 
-  /// Before the first of so many tiles, on one thread. Empty: there is nothing to prepare.
+  /// Called before the first of so many tiles, on one thread. Empty: there is nothing to prepare.
   std::function<void(Batch& batch, std::int64_t tiles)> prepare;
   /// Adds a tile's contribution to the gradients of the leaves, one set for each of `steps`; returns
   /// its contributions to the losses, divided by their equilibrium value. Called from several

@@ -26,17 +26,17 @@ class Likelihood {
     torch::Tensor gradient, constraints, jacobian;
   };
 
-  /// Of the training events.
+  /// Makes the likelihood of the training events.
   Likelihood(const env::Environment& environment, ReferenceUse reference);
-  /// Of the mean over all data sets of `events` events at `truth` (the "Asimov" data set): its
-  /// Hessian at the truth is the Fisher matrix. The reference numbers are the truth's own. The
+  /// The mean likelihood over all data sets of `events` events at `truth` (the "Asimov" data set):
+  /// its Hessian at the truth is the Fisher matrix. The reference numbers are the truth's own. The
   /// events are shared out among the channels as the data are.
   static Likelihood expected(const env::Environment& environment, ReferenceUse reference,
                              const torch::Tensor& truth, double events);
 
   Point at(const torch::Tensor& unit) const;
-  /// Of the Lagrangian -ln L + multipliers . constraints. An undefined `multipliers` counts as
-  /// zero.
+  /// The Hessian of the Lagrangian -ln L + multipliers . constraints. An undefined `multipliers`
+  /// counts as zero.
   torch::Tensor hessian(const torch::Tensor& unit, const torch::Tensor& multipliers) const;
 
   double events() const { return events_; }

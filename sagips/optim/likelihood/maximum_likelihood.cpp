@@ -230,7 +230,7 @@ std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor unit,
   return std::nullopt;
 }
 
-// Of -2 times the Lagrangian, whose constraints hold to first order in a valley.
+// How far -2 times the Lagrangian has grown; its constraints hold to first order in a valley.
 torch::Tensor lagrangian_growth(const Likelihood& likelihood, const Minimum& minimum,
                                 const torch::Tensor& multipliers, const torch::Tensor& points) {
   std::vector<double> growth;
@@ -243,7 +243,8 @@ torch::Tensor lagrangian_growth(const Likelihood& likelihood, const Minimum& min
   return tensor_of(growth);
 }
 
-// Of -2 ln L; the other parameters start from the valley, beside `near`, which is moved there.
+// How far -2 ln L has grown; the other parameters start from the valley, beside `near`, which is
+// moved there.
 double profile_growth(const Likelihood& likelihood, const Minimum& minimum, std::int64_t parameter,
                       double value, torch::Tensor& near, std::int64_t& evaluations) {
   constexpr double edm = 0.005;  // a hundredth of what an interval's end is looked for
@@ -267,7 +268,7 @@ std::vector<double> starting_point(std::size_t dimensions, std::int64_t start, s
 }  // namespace
 
 FitResult fit_maximum_likelihood(const env::Environment& environment, const FitConfig& config,
-                                 std::uint64_t seed) {
+                                 std::uint64_t seed, bool intervals) {
   const Likelihood likelihood(environment, config.reference);
   const env::ParameterSet& parameters = environment.parameters;
   if (likelihood.constraints() > parameters.free_size())
@@ -299,6 +300,7 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
   result.edm = minimum->edm;
   static_cast<Estimate&>(result) =
       estimate_at(parameters, minimum->unit, minimum->beyond, minimum->uncertainty);
+  if (!intervals) return result;
   const torch::Tensor& covariance = minimum->uncertainty.covariance;
   const NewtonPoint at(likelihood, minimum->unit, torch::arange(parameters.free_size()));
   torch::Tensor near = minimum->unit;

@@ -37,11 +37,12 @@ struct FitResult : Estimate {
 /// that does not converge is followed by another. A minimum at an end of a range is an answer, with a
 /// limit; directions that the events do not fix are named.
 ///
+/// intervals: from the profile where -2 ln L is no parabola, at the price of further minimisations
 /// source: SLSQP: Kraft, DFVLR-FB 88-28 (1988), through NLopt; tempering after
 ///         docs/physics/proxy1d.md
 /// throws: ConfigError (no density), Error (no start converged)
 FitResult fit_maximum_likelihood(const env::Environment& environment, const FitConfig& config,
-                                 std::uint64_t seed);
+                                 std::uint64_t seed, bool intervals = true);
 
 /// Least possible errors of an unbiased estimate from `events` events, all parameters in physical
 /// units, 0 for fixed, NaN for those that the events leave open.

@@ -6,7 +6,6 @@
 #include "sagips/core/text.hpp"
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/moments/moment_descent.hpp"
-#include "sagips/optim/moments/moment_profile.hpp"
 
 namespace sagips::optim {
 
@@ -19,6 +18,28 @@ constexpr std::int64_t least = 4;        // simulations whose scatter says somet
 constexpr double small_share = 1. / 16;  // of the simulation in a variance: a quarter of an error
 constexpr double large_share = 1. / 9;   // a third of an error: seeds scatter visibly
 constexpr double large_doubt = 0.2;      // share of a variance
+
+// excess: expected of the simulation's scatter in chi2
+GoodnessOfFit goodness_of(double chi2, double excess, double degrees) {
+  const double corrected = chi2 / (1 + excess / degrees);
+  return {"chi2 of the moments", corrected, degrees, chi_square_tail(corrected, degrees)};
+}
+
+// With the numbers of a descent and of so many repetitions. shape: [1 + repetitions, residuals]
+torch::Tensor simulations(const MomentModel& model, const torch::Tensor& unit, std::int64_t events,
+                          std::int64_t repetitions) {
+  for (std::int64_t i = 1; i <= repetitions; ++i)
+    model.expect_residuals(unit.unsqueeze(0), events, i);
+  std::vector<torch::Tensor> rows;
+  for (std::int64_t i = 0; i <= repetitions; ++i)
+    rows.push_back(model.residuals(unit.unsqueeze(0), events, i)[0]);
+  return torch::stack(rows);
+}
+
+double excess_of(const torch::Tensor& scatter) {
+  const auto count = static_cast<double>(scatter.size(0));
+  return count < 2 ? 0 : sum_of_squares(scatter) / (count * (count - 1));
+}
 
 class Conclusion {
  public:
@@ -48,7 +69,7 @@ class Conclusion {
   }
 
   Concluded concluded(Conclude how) const {
-    return {solution(how), unit_, slopes_.information, !unsettled_};
+    return {{unit_, mean_, slopes_, uncertainty_.covariance, events_}, solution(how), !unsettled_};
   }
 
  private:
@@ -56,8 +77,9 @@ class Conclusion {
     const double free = static_cast<double>(unit_.size(0));
     double degrees = static_cast<double>(model_.size());
     if (how == Conclude::moving) degrees -= free;
-    const double chi2 = sum_of_squares(mean_), scale = 1 + excess(how) / std::max(degrees, 1.0);
-    const double misfit = std::max(1.0, chi2 / scale / std::max(degrees, 1.0));
+    const GoodnessOfFit goodness =
+        goodness_of(sum_of_squares(mean_), excess(how), std::max(degrees, 1.0));
+    const double misfit = std::max(1.0, goodness.value / goodness.degrees_of_freedom);
     const torch::Tensor& spared = uncertainty_.covariance;
     const torch::Tensor from_slopes = spared.matmul(slopes_.noise).matmul(spared) * misfit;
     Solution solution;
@@ -65,12 +87,8 @@ class Conclusion {
         model_.parameters(), unit_, unit_ - spared.matmul(slopes_.jacobian.t().matmul(mean_)),
         {spared + simulation_covariance() + from_slopes, uncertainty_.open});
     solution.errors_from = "covariance of the moments";
-    if (how == Conclude::moving)
-      take_profile(solution, model_, {unit_, mean_, slopes_, spared, events_});
-    solution.score = chi2;
-    if (degrees > 0)
-      solution.goodness.push_back(
-          {"chi2 of the moments", chi2 / scale, degrees, chi_square_tail(chi2 / scale, degrees)});
+    solution.score = sum_of_squares(mean_);
+    if (degrees > 0) solution.goodness.push_back(goodness);
     add_doubts(solution);
     return solution;
   }
@@ -84,16 +102,12 @@ class Conclusion {
 
   torch::Tensor none() const { return torch::zeros({0, unit_.size(0)}, torch::kFloat64); }
 
-  // With the numbers of the descent and of so many repetitions.
   void simulate(std::int64_t repetitions) {
-    std::vector<torch::Tensor> rows;
-    for (std::int64_t i = 0; i <= repetitions; ++i)
-      rows.push_back(model_.residuals(unit_.unsqueeze(0), events_, i)[0]);
-    all_ = torch::stack(rows);
+    all_ = simulations(model_, unit_, events_, repetitions);
     mean_ = all_.mean(0);
   }
 
-  // Of the mean of all simulations, on the unit scale.
+  // The covariance of the mean of all simulations, on the unit scale.
   torch::Tensor simulation_covariance() const {
     if (count() < 2) return torch::zeros_like(uncertainty_.covariance);
     const torch::Tensor moved =
@@ -109,13 +123,12 @@ class Conclusion {
 
   // Expected of the simulation's scatter in chi2.
   double excess(Conclude how) const {
-    if (count() < 2) return 0;
     torch::Tensor scatter = all_ - all_.mean(0);
     if (how == Conclude::moving)
       scatter = scatter - scatter.matmul(slopes_.jacobian)
                               .matmul(uncertainty_.covariance)
                               .matmul(slopes_.jacobian.t());
-    return sum_of_squares(scatter) / static_cast<double>(count() * (count() - 1));
+    return excess_of(scatter);
   }
 
   torch::Tensor step() const {
@@ -157,6 +170,14 @@ class Conclusion {
 };
 
 }  // namespace
+
+GoodnessOfFit goodness_at(const MomentModel& model, const torch::Tensor& unit, double fitted) {
+  const torch::Tensor all = simulations(model, unit, model.config().events_for(model.data_events()),
+                                        model.config().repetitions);
+  const torch::Tensor mean = all.mean(0);
+  return goodness_of(sum_of_squares(mean), excess_of(all - mean),
+                     std::max(1.0, static_cast<double>(model.size()) - fitted));
+}
 
 Concluded conclude(const MomentModel& model, const torch::Tensor& unit, Conclude how,
                    const MomentSlopes* slopes) {

@@ -1,6 +1,6 @@
 #pragma once
 #include "sagips/optim/moments/moment_model.hpp"
-#include "sagips/optim/moments/moment_slopes.hpp"
+#include "sagips/optim/moments/moment_profile.hpp"
 #include "sagips/optim/solver.hpp"
 
 namespace sagips::optim {
@@ -12,14 +12,13 @@ enum class Conclude {
 };
 
 /// A point with what is stated about it.
-struct Concluded {
+struct Concluded : MomentMinimum {
   Solution solution;
-  torch::Tensor unit;         ///< [free]
-  torch::Tensor information;  ///< on the unit scale. [free, free]
-  bool settled = true;        ///< false: the last step was longer than an error
+  bool settled = true;  ///< false: the last step was longer than an error
 };
 
-/// Values, errors, limits, chi2 and doubts at a minimum of the moments.
+/// Values, errors, limits, chi2 and doubts at a minimum of the moments, as if chi2 were a parabola;
+/// `take_profile` does without.
 ///
 /// Simulations are repeated until their scatter is a quarter of the errors, as far as the config
 /// allows, and enters them; so does the chance in the slopes. Steps end at the ends of the ranges.
@@ -28,5 +27,9 @@ struct Concluded {
 /// shape: unit [free]
 Concluded conclude(const MomentModel& model, const torch::Tensor& unit, Conclude how,
                    const MomentSlopes* slopes = nullptr);
+
+/// chi2 of the mean of repeated simulations at a point, without the slopes that errors would need.
+/// fitted: parameters that were chosen by these moments
+GoodnessOfFit goodness_at(const MomentModel& model, const torch::Tensor& unit, double fitted);
 
 }  // namespace sagips::optim

@@ -1,7 +1,9 @@
 #include "sagips/optim/moments/event_features.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -46,26 +48,89 @@ constexpr double heavy_tails = 100;
 // outliers dominate would not be known. At least some 20 events lie there.
 double tail_share(double events) { return std::clamp(20 / events, 1e-3, 0.05); }
 
+// A number's bits as a whole number that rises with it, and back.
+std::uint32_t rising(float number) {
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  return bits >> 31 != 0 ? ~bits : bits | 0x8000'0000U;
+}
+float number_of(std::uint32_t rising) {
+  return std::bit_cast<float>(rising >> 31 != 0 ? rising & 0x7fff'ffffU : ~rising);
+}
+
+/// A quantile of which the first digits are known.
+struct Quantile {
+  double share;              ///< of the events, that lie up to it
+  std::uint32_t digits = 0;  ///< the first bits of its rising number
+  double below = 0;          ///< weight of the events whose first digits are lower
+};
+
+// weights: of the events that begin with the quantile's digits, by their next one
+std::size_t next_digit(Quantile& quantile, const std::vector<double>& weights, double total) {
+  double sum = quantile.below;
+  std::size_t found = 0;
+  for (std::size_t digit = 0; digit < weights.size(); ++digit) {
+    if (!(weights[digit] > 0)) continue;
+    found = digit;
+    quantile.below = sum;
+    sum += weights[digit];
+    if (sum / total >= quantile.share - 1e-12) break;
+  }
+  return found;
+}
+
 // The positions below which equal shares of the events lie, both ends of the data among them; then
-// those of the tails.
+// those of the tails. Three passes over the events find one digit of all quantiles each: sorted
+// copies of many events would take several times the memory of the events themselves.
 std::vector<double> quantiles_of(const torch::Tensor& values, const torch::Tensor& weights) {
-  const auto [sorted, order] = values.to(torch::kFloat64).sort();
-  torch::Tensor below;  // share of the events up to and including each
-  if (weights.defined())
-    below = weights.to(torch::kFloat64).index_select(0, order).cumsum(0);
-  else
-    below = torch::arange(1, sorted.size(0) + 1, torch::kFloat64);
-  const double total = below[-1].item<double>();
-  const double tail = tail_share(
-      weights.defined() ? total * total / weights.to(torch::kFloat64).square().sum().item<double>()
-                        : total);
-  const torch::Tensor shares =
-      torch::cat({torch::linspace(0, 1, ObservableScale::knots + 1, torch::kFloat64),
-                  torch::tensor({tail, 1 - tail}, torch::kFloat64)});
-  const torch::Tensor rows = torch::searchsorted((below / total).contiguous(), shares - 1e-12)
-                                 .clamp(0, sorted.size(0) - 1);
-  const torch::Tensor found = sorted.index_select(0, rows).contiguous();
-  return {found.data_ptr<double>(), found.data_ptr<double>() + found.numel()};
+  const torch::Tensor numbers = values.to(torch::kFloat32);
+  const torch::Tensor counts =
+      weights.defined() ? weights.to(torch::kFloat32).contiguous() : weights;
+  const auto each = [&, x = numbers.data_ptr<float>(), stride = numbers.stride(0),
+                     size = numbers.size(0),
+                     w = counts.defined() ? counts.data_ptr<float>() : nullptr](const auto& take) {
+    // an event that counts nothing has a place nevertheless
+    for (std::int64_t i = 0; i < size; ++i)
+      take(std::uint64_t{rising(x[i * stride])}, w ? std::max<double>(w[i], 1e-300) : 1.0);
+  };
+  double total = 0, squares = 0;
+  each([&](std::uint64_t, double weight) {
+    total += weight;
+    squares += weight * weight;
+  });
+  const double tail = tail_share(total * total / squares);
+  std::vector<Quantile> quantiles;
+  for (std::int64_t i = 0; i <= ObservableScale::knots; ++i)
+    quantiles.push_back({static_cast<double>(i) / static_cast<double>(ObservableScale::knots)});
+  quantiles.push_back({tail});
+  quantiles.push_back({1 - tail});
+  int unknown = 32;  // bits
+  for (const int width : {11, 11, 10}) {
+    // weight of the events by their next digit, for each beginning that is some quantile's
+    std::vector<std::vector<double>> tables;
+    std::vector<std::int8_t> table_of(std::size_t{1} << (32 - unknown), -1);
+    for (const Quantile& quantile : quantiles)
+      if (table_of[quantile.digits] < 0) {
+        table_of[quantile.digits] = static_cast<std::int8_t>(tables.size());
+        tables.emplace_back(std::size_t{1} << width);
+      }
+    const int rest = unknown - width;
+    const std::uint64_t digit_mask = (std::uint64_t{1} << width) - 1;
+    each([&](std::uint64_t number, double weight) {
+      const std::int8_t table = table_of[number >> unknown];
+      if (table >= 0)
+        tables[static_cast<std::size_t>(table)][(number >> rest) & digit_mask] += weight;
+    });
+    for (Quantile& quantile : quantiles) {
+      const auto& table = tables[static_cast<std::size_t>(table_of[quantile.digits])];
+      const std::size_t digit = next_digit(quantile, table, total);
+      quantile.digits = (quantile.digits << width) | static_cast<std::uint32_t>(digit);
+    }
+    unknown = rest;
+  }
+  std::vector<double> found;
+  for (const Quantile& quantile : quantiles)
+    found.push_back(static_cast<double>(number_of(quantile.digits)));
+  return found;
 }
 
 }  // namespace
@@ -115,15 +180,16 @@ torch::Tensor ObservableScale::operator()(const torch::Tensor& values) const {
 }
 
 std::vector<double> category_counts(const torch::Tensor& values) {
-  const torch::Tensor places = values.to(torch::kFloat64) - static_cast<double>(lowest_category);
-  const torch::Tensor fits = (places == places.round())
-                                 .logical_and(places >= 0)
-                                 .logical_and(places < static_cast<double>(category_places));
-  const torch::Tensor counts = torch::bincount(
-      torch::where(fits, places, torch::full_like(places, category_places)).to(torch::kInt64), {},
-      category_places + 1);
-  const torch::Tensor dense = counts.to(torch::kFloat64).contiguous();
-  return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
+  const torch::Tensor numbers = values.to(torch::kFloat32);
+  const float* number = numbers.data_ptr<float>();
+  std::vector<double> counts(category_places + 1, 0);
+  for (std::int64_t i = 0; i < numbers.size(0); ++i, number += numbers.stride(0)) {
+    const double place = double{*number} - static_cast<double>(lowest_category);
+    const bool fits =
+        place == std::round(place) && place >= 0 && place < static_cast<double>(category_places);
+    counts[fits ? static_cast<std::size_t>(place) : category_places] += 1;
+  }
+  return counts;
 }
 
 Categories categories_of(const std::vector<double>& counts) {
@@ -214,6 +280,22 @@ void EventFeatures::each(const torch::Tensor& values,
                                         values.sizes(), ", expected one number an event."));
     take(found);
   }
+}
+
+torch::Tensor EventFeatures::sums(const torch::Tensor& values, const torch::Tensor& weights) const {
+  const std::vector<torch::Tensor> parts = values.split(events_at_once);
+  std::vector<torch::Tensor> weights_of(parts.size());
+  if (weights.defined()) weights_of = weights.split(events_at_once);
+  torch::Tensor found = torch::zeros({1 + size(), 1 + size()}, torch::kFloat64);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const torch::Tensor all = torch::empty({1 + size(), parts[i].size(0)}, torch::kFloat64);
+    std::int64_t row = 0;
+    all[row++].fill_(1);
+    each(parts[i], [&](const torch::Tensor& feature) { all[row++].copy_(feature); });
+    found +=
+        torch::matmul(weights.defined() ? all * weights_of[i].to(torch::kFloat64) : all, all.t());
+  }
+  return found;
 }
 
 }  // namespace sagips::optim

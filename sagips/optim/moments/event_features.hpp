@@ -24,8 +24,8 @@ struct EventFeaturesConfig {
 };
 
 /// An observable on a scale from -1 to 1: half its rank among the data, half its position between
-/// their 0.1 and 99.9 % quantiles. Monotone, linear between 64 quantiles, tabulated so that it costs a look-up; what lies
-/// beyond the data is at -1 or 1.
+/// their 0.1 and 99.9 % quantiles. Monotone, linear between 64 quantiles, tabulated so that it
+/// costs a look-up; what lies beyond the data is at -1 or 1.
 ///
 /// Bounded and without units, so no event dominates a mean and no observable needs a range. Ranks
 /// alone would press the tails together, where densities like (1 - x)^b tell b. Observables with
@@ -35,10 +35,10 @@ class ObservableScale {
   static constexpr std::int64_t knots = 64, cells = 4096;
   /// shape: values [events], weights [events] or undefined
   ObservableScale(const torch::Tensor& values, const torch::Tensor& weights);
-  /// From its numbers (see `numbers`), e.g. their mean over ranks.
+  /// Makes a scale from its numbers (see `numbers`), e.g. their mean over ranks.
   explicit ObservableScale(const std::vector<double>& numbers);
 
-  /// Differentiable.
+  /// The observable on its scale, differentiable.
   /// shape: [...] -> [...]
   torch::Tensor operator()(const torch::Tensor& values) const;
   /// Positions of the quantiles, then those of the tails: everything that defines it.
@@ -52,15 +52,15 @@ class ObservableScale {
   torch::Tensor table_;            ///< [cells + 1], float32
 };
 
-/// The values of a categorical observable, whose numbers are names and no sizes: integers from `lowest_category` on, at most
-/// `most_categories` of them; empty: it is a number.
+/// The values of a categorical observable, whose values are labels without an order: integers from
+/// `lowest_category` on, at most `most_categories` of them; empty: it is a number.
 using Categories = std::vector<double>;
 inline constexpr std::int64_t lowest_category = -16, category_places = 64, most_categories = 16;
 
 /// How many events have each integer from `lowest_category` on, and last, how many have none of them.
 /// shape: values [events] -> [category_places + 1]
 std::vector<double> category_counts(const torch::Tensor& values);
-/// From the counts of all ranks.
+/// The categories that the counts of all ranks show; empty: the observable is a number.
 Categories categories_of(const std::vector<double>& counts);
 
 /// Numbers computed from events, whose means tell the parameters: Legendre polynomials of each
@@ -78,6 +78,11 @@ class EventFeatures {
   /// shape: values [..., observables] -> each [...]
   void each(const torch::Tensor& values,
             const std::function<void(const torch::Tensor& feature)>& take) const;
+  /// Sum w phi phi' over events in double precision, phi beginning with 1. Blocks of events follow
+  /// each other, since the features of all would take many times the memory of the events.
+  /// shape: values [events, observables], weights [events] or undefined -> [1 + size(), 1 + size()]
+  torch::Tensor sums(const torch::Tensor& values, const torch::Tensor& weights) const;
+  static constexpr std::int64_t events_at_once = 65536;
 
  private:
   struct Product {

@@ -44,11 +44,9 @@ bool MomentDescent::polish(torch::Tensor start) {
 
 // All ranks stop together.
 bool MomentDescent::out_of_time() const {
-  double wish = context_.interrupted && context_.interrupted() ? 1 : 0;
-  if (std::chrono::duration<double>(Clock::now() - began_).count() > context_.time_limit_s)
-    wish = 1;
-  if (context_.add_up) context_.add_up({&wish, 1});
-  return wish > 0;
+  double stop = context_.interrupted && context_.interrupted() ? 1 : 0;
+  if (context_.add_up) context_.add_up({&stop, 1});
+  return stop > 0;
 }
 
 double MomentDescent::prior(const torch::Tensor& theta) const {
@@ -58,11 +56,21 @@ double MomentDescent::prior(const torch::Tensor& theta) const {
 }
 
 double MomentDescent::score(const torch::Tensor& theta, torch::Tensor& residuals) const {
+  // what the next step begins with, if this point is taken
+  model_.expect_jacobian(torch::sigmoid(theta), model_.first_steps(), events_);
   residuals = model_.residuals(torch::sigmoid(theta).unsqueeze(0), events_)[0];
   return 0.5 * share_ * sum_of_squares(residuals) + prior(theta);
 }
 
 bool MomentDescent::level(double count) {
+  try {
+    return steps_of(count);
+  } catch (const OutOfTime&) {
+    return false;
+  }
+}
+
+bool MomentDescent::steps_of(double count) {
   share_ = count / model_.data_events();
   has_prior_ = count < model_.data_events();
   events_ = config_.events_for(count);
@@ -78,6 +86,7 @@ bool MomentDescent::level(double count) {
     best -= gain;
     chi2_ = sum_of_squares(residuals);
     visit();
+    if (context_.progress && context_.observe) context_.progress->score = chi2_;
     if (out_of_time()) return false;
     if (gain < (has_prior_ ? level_gain : last_gain)) break;
   }

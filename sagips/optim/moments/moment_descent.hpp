@@ -27,9 +27,9 @@ class MomentDescent {
                 Clock::time_point began)
       : model_(model), config_(config), context_(context), began_(began) {}
 
-  /// Tempered; false: out of time, or interrupted. shape: start [free], logit
+  /// Descends level by level; false: out of time, or interrupted. shape: start [free], logit
   bool from(torch::Tensor start);
-  /// At the last level alone.
+  /// Descends at the last level alone. shape: start [free], logit
   bool polish(torch::Tensor start);
 
   const torch::Tensor& theta() const { return theta_; }
@@ -44,6 +44,7 @@ class MomentDescent {
   double prior(const torch::Tensor& theta) const;
   double score(const torch::Tensor& theta, torch::Tensor& residuals) const;
   bool level(double count);
+  bool steps_of(double count);
   double improve(double best, torch::Tensor& residuals);
   void visit() const;
 

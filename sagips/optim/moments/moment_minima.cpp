@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
+#include <memory>
 
 #include "sagips/core/error.hpp"
 #include "sagips/env/compare/common_draw.hpp"
@@ -35,19 +37,27 @@ class Minima {
   }
 
   std::vector<Concluded> found() {
-    const torch::Tensor starts = sobol_points();
-    for (std::int64_t round = 0; round < rounds; ++round) {
-      for (std::int64_t i = 0; i < round_size; ++i)
-        if (!visit(starts[round * round_size + i])) return allowed_ones();
-      if (std::all_of(known_.begin(), known_.end(), [&](const Known& one) {
-            return one.met >= often || known_.size() == 1 || !is_allowed(one);
-          }))
-        break;
+    try {
+      look();
+    } catch (const OutOfTime&) {  // those that were found are known
     }
     return allowed_ones();
   }
 
  private:
+  void look() {
+    const torch::Tensor starts = sobol_points();
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      std::vector<Quick> quick = quick_descents(starts.narrow(0, round * round_size, round_size));
+      for (Quick& one : quick)
+        if (!visit(one)) return;
+      if (std::all_of(known_.begin(), known_.end(), [&](const Known& one) {
+            return one.met >= often || known_.size() == 1 || !is_allowed(one);
+          }))
+        return;
+    }
+  }
+
   struct Known {
     Concluded minimum;
     double chi2 = 0;  ///< with the numbers of a descent
@@ -84,7 +94,7 @@ class Minima {
     squared += static_cast<double>(unit.size(0));
     for (Known& one : known_) {
       const torch::Tensor away = unit - one.minimum.unit;
-      if (away.dot(one.minimum.information.matmul(away)).item<double>() < squared * noise)
+      if (away.dot(one.minimum.slopes.information.matmul(away)).item<double>() < squared * noise)
         return &one;
     }
     return nullptr;
@@ -98,8 +108,8 @@ class Minima {
     return nullptr;
   }
 
-  // Of the straight line, then of lines that bend towards smaller chi2: each point that is too high steps
-  // across the line, by less where that was no gain.
+  // The lowest barrier that was found on a straight line, then on lines that bend towards smaller
+  // chi2: each point that is too high steps across the line, by less where that was no gain.
   double barrier_between(const torch::Tensor& from, const torch::Tensor& to) const {
     constexpr int bends = 25;
     const std::int64_t events = model_.config().events_for(model_.data_events());
@@ -142,16 +152,34 @@ class Minima {
     return highest;
   }
 
+  /// A start that was led down with few events, when its turn comes.
+  using Quick = std::future<std::optional<torch::Tensor>>;
+
+  // They do not know of each other, so simulators may work on several.
+  std::vector<Quick> quick_descents(const torch::Tensor& starts) const {
+    const auto how =
+        model_.at_a_time() > 1 && !context_.add_up ? std::launch::async : std::launch::deferred;
+    std::vector<Quick> all;
+    for (const torch::Tensor& start : starts.unbind(0))
+      all.push_back(std::async(how, [this, start]() -> std::optional<torch::Tensor> {
+        torch::NoGradGuard no_grad;  // of this thread
+        MomentDescent quick(model_, cheap_, context_, began_);
+        if (!quick.from(torch::logit(start))) return std::nullopt;
+        return quick.theta();
+      }));
+    return all;
+  }
+
   // One start to its end; false: out of time.
-  bool visit(const torch::Tensor& start) {
+  bool visit(Quick& begun) {
     const double all = model_.data_events();
     try {
-      MomentDescent quick(model_, cheap_, context_, began_);
-      if (!quick.from(torch::logit(start))) return false;
+      const std::optional<torch::Tensor> theta = begun.get();
+      if (!theta) return false;
       const auto few = static_cast<double>(cheap_.events_for(all));
-      if (Known* one = near(torch::sigmoid(quick.theta()), far_apart, few)) return ++one->met, true;
+      if (Known* one = near(torch::sigmoid(*theta), far_apart, few)) return ++one->met, true;
       MomentDescent whole(model_, model_.config(), context_, began_);
-      if (!whole.polish(quick.theta())) return false;
+      if (!whole.polish(*theta)) return false;
       const auto many = static_cast<double>(model_.config().events_for(all));
       if (Known* one = near(torch::sigmoid(whole.theta()), far_apart, many))
         return ++one->met, true;

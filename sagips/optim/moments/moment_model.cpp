@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/hash.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/env/compare/common_draw.hpp"
 #include "sagips/optim/estimate.hpp"
@@ -18,7 +19,16 @@ namespace {
 constexpr double smallest_eigenvalue = 1e-9;
 
 torch::Tensor weights_of(const data::Dataset& data) {
-  return data.weights ? data.weights->to(torch::kFloat64) : torch::Tensor();
+  return data.weights.value_or(torch::Tensor());
+}
+
+// shape: [1]
+torch::Tensor sum_of_squared_weights(const data::Dataset& data) {
+  if (!data.weights) return torch::full({1}, static_cast<double>(data.size()), torch::kFloat64);
+  torch::Tensor found = torch::zeros({1}, torch::kFloat64);
+  for (const torch::Tensor& part : data.weights->split(EventFeatures::events_at_once))
+    found += part.to(torch::kFloat64).square().sum();
+  return found;
 }
 
 // From sums of w phi phi', phi beginning with 1.
@@ -28,6 +38,13 @@ torch::Tensor covariance_of(const torch::Tensor& sums) {
   const torch::Tensor mean = sums[0].narrow(0, 1, count) / total;
   return sums.narrow(0, 1, count).narrow(1, 1, count) / total -
          mean.unsqueeze(0) * mean.unsqueeze(1);
+}
+
+std::int64_t simulators_of(const env::Environment& environment) {
+  std::int64_t most = 0;
+  for (const env::Channel& channel : environment.channels)
+    most = std::max(most, channel.pipeline.processes());
+  return most;
 }
 
 // sqrt(events) L' with L L' = covariance^-1, on the directions that vary.
@@ -48,7 +65,8 @@ MomentModel::MomentModel(const env::Environment& environment, const MomentsConfi
     : environment_(environment),
       config_(config),
       context_(context),
-      ranks_(static_cast<double>(context.place.ranks)) {
+      ranks_(static_cast<double>(context.place.ranks)),
+      simulations_(simulators_of(environment)) {
   torch::NoGradGuard no_grad;
   for (const env::Channel& channel : environment.channels) {
     targets_.push_back(target(channel));
@@ -70,7 +88,7 @@ void MomentModel::add_up(torch::Tensor& numbers) const {
   context_.add_up({numbers.data_ptr<double>(), static_cast<std::size_t>(numbers.numel())});
 }
 
-// Of all ranks' events: the mean of their quantiles, so that all have the same.
+// Scales of all ranks' events: the mean of their quantiles, so that all have the same.
 std::vector<ObservableScale> MomentModel::scales(const env::Channel& channel) const {
   std::vector<ObservableScale> found;
   for (std::int64_t i = 0; i < channel.observables(); ++i) {
@@ -96,12 +114,7 @@ std::vector<Categories> MomentModel::categories(const env::Channel& channel) con
 
 torch::Tensor MomentModel::sums(const Target& target, const torch::Tensor& events,
                                 const torch::Tensor& weights) const {
-  std::vector<torch::Tensor> columns = {torch::ones({events.size(0)}, torch::kFloat64)};
-  target.features->each(events, [&](const torch::Tensor& feature) {
-    columns.push_back(feature.to(torch::kFloat64));
-  });
-  const torch::Tensor all = torch::stack(columns);  // [1 + features, events]
-  torch::Tensor found = torch::matmul(weights.defined() ? all * weights : all, all.t());
+  torch::Tensor found = target.features->sums(events, weights);
   add_up(found);
   return found;
 }
@@ -115,14 +128,14 @@ void MomentModel::weigh_at(const torch::Tensor& unit, std::int64_t events) {
     env::Noise numbers(noise(target, channel, events, 0), 1, events);
     const env::Events made = channel.pipeline.infer(physical.to(torch::kFloat32), numbers);
     const auto [rows, weights] = made.rows();
-    const torch::Tensor found =
-        sums(target, rows, weights.defined() ? weights.to(torch::kFloat64) : weights);
+    const torch::Tensor found = sums(target, rows, weights);
     const torch::Tensor covariance = covariance_of(found);
     if (!torch::isfinite(covariance).all().item<bool>())
       continue;  // no events here: the data's stays
     target.whitening = whitening_of(covariance, target.events);
   }
   evaluations_ += 1;
+  if (context_.progress) context_.progress->called(1);
   count_residuals();
 }
 
@@ -131,12 +144,8 @@ MomentModel::Target MomentModel::target(const env::Channel& channel) const {
   made.features = std::make_unique<EventFeatures>(config_.features, scales(channel),
                                                   channel.features, categories(channel));
   const data::Dataset& data = channel.training;
-  const torch::Tensor weights = weights_of(data);
-  const torch::Tensor found = sums(made, data.values, weights);
-  torch::Tensor squares = torch::full(
-      {1},
-      weights.defined() ? weights.square().sum().item<double>() : static_cast<double>(data.size()),
-      torch::kFloat64);
+  const torch::Tensor found = sums(made, data.values, weights_of(data));
+  torch::Tensor squares = sum_of_squared_weights(data);
   add_up(squares);
   const double total = found[0][0].item<double>();
   made.events = total * total / squares.item<double>();
@@ -159,6 +168,7 @@ std::shared_ptr<const env::NoiseSource> MomentModel::noise(const Target& target,
                                                            std::int64_t events,
                                                            std::int64_t repetition) const {
   const std::string name = core::text(channel.name, " ", repetition);
+  const std::lock_guard lock(noise_mutex_);
   auto& [kept_events, kept] = kept_noise_[name];
   if (kept && kept_events == events) return kept;
   // ranks simulate different events
@@ -203,14 +213,51 @@ torch::Tensor MomentModel::simulate(const Target& target, const env::Channel& ch
   return torch::stack(sums, 1);
 }
 
+std::uint64_t MomentModel::key_of(std::size_t channel, const torch::Tensor& physical,
+                                  std::int64_t events, std::int64_t repetition, Form form) const {
+  const torch::Tensor dense = physical.to(torch::kFloat32).contiguous();
+  return core::fnv1a(
+      core::text(channel, " ", events, " ", repetition, " ", form == Form::inference),
+      core::fnv1a({static_cast<const char*>(dense.data_ptr()), dense.nbytes()}));
+}
+
+torch::Tensor MomentModel::simulated(std::size_t channel, const torch::Tensor& physical,
+                                     std::int64_t events, std::int64_t repetition,
+                                     Form form) const {
+  const auto make = [this, channel, physical, events, repetition, form] {
+    return simulate(targets_[channel], environment_.channels[channel], physical, events, repetition,
+                    form);
+  };
+  if (at_a_time() < 2) return make();
+  return simulations_.get(key_of(channel, physical, events, repetition, form), make);
+}
+
+void MomentModel::expect(const torch::Tensor& unit, std::int64_t events, std::int64_t repetition,
+                         Form form) const {
+  if (at_a_time() < 2) return;
+  const torch::Tensor physical = parameters().physical_from_unit(unit);
+  for (std::size_t k = 0; k < targets_.size(); ++k)
+    simulations_.expect(key_of(k, physical, events, repetition, form), [this, k, physical, events,
+                                                                        repetition, form] {
+      return simulate(targets_[k], environment_.channels[k], physical, events, repetition, form);
+    });
+}
+
+void MomentModel::expect_residuals(const torch::Tensor& unit, std::int64_t events,
+                                   std::int64_t repetition) const {
+  expect(unit, events, repetition, Form::inference);
+}
+
 torch::Tensor MomentModel::compare(const torch::Tensor& physical, std::int64_t events,
                                    std::int64_t repetition, Form form, bool in_graph) const {
+  if (!context_.add_up && context_.interrupted && context_.interrupted()) throw OutOfTime();
   std::vector<torch::Tensor> parts;
   for (std::size_t k = 0; k < targets_.size(); ++k) {
     const Target& target = targets_[k];
     const std::int64_t features = target.features->size();
     torch::Tensor sums =
-        simulate(target, environment_.channels[k], physical, events, repetition, form);
+        in_graph ? simulate(target, environment_.channels[k], physical, events, repetition, form)
+                 : simulated(k, physical, events, repetition, form);
     const bool added = !in_graph;  // ranks add up numbers, no graphs
     if (added) add_up(sums);
     const torch::Tensor means =
@@ -225,6 +272,7 @@ torch::Tensor MomentModel::compare(const torch::Tensor& physical, std::int64_t e
     parts.push_back((numbers - given) / unit / config_.reference_error);
   }
   evaluations_ += physical.size(0);
+  if (context_.progress) context_.progress->called(physical.size(0));
   return torch::cat(parts, 1);
 }
 
@@ -255,19 +303,39 @@ torch::Tensor MomentModel::jacobian(const torch::Tensor& unit, const torch::Tens
              : differences(unit, steps, events, repetition);
 }
 
-// (rho(g + h) - rho(g - h)) / 2 h, all points in one call
-torch::Tensor MomentModel::differences(const torch::Tensor& unit, const torch::Tensor& steps,
-                                       std::int64_t events, std::int64_t repetition) const {
-  torch::NoGradGuard no_grad;
+namespace {
+
+/// Points on both sides of one, first above it, and the distance between two.
+struct Pairs {
+  torch::Tensor points;     ///< [2 free, free]
+  torch::Tensor distances;  ///< [free]
+};
+
+Pairs pairs_around(const torch::Tensor& unit, const torch::Tensor& steps) {
   // an end itself may be no point of the pipeline, as a density with nothing in it
   constexpr double short_of_end = 0.999;
   const torch::Tensor above = torch::minimum(steps, (1 - unit) * short_of_end),
                       below = torch::minimum(steps, unit * short_of_end);
-  const torch::Tensor points = torch::cat({unit + torch::diag(above), unit - torch::diag(below)});
+  return {torch::cat({unit + torch::diag(above), unit - torch::diag(below)}), above + below};
+}
+
+}  // namespace
+
+void MomentModel::expect_jacobian(const torch::Tensor& unit, const torch::Tensor& steps,
+                                  std::int64_t events, std::int64_t repetition) const {
+  if (config_.jacobian == MomentsConfig::Jacobian::differences)
+    expect(pairs_around(unit, steps).points, events, repetition, Form::training);
+}
+
+// (rho(g + h) - rho(g - h)) / 2 h, all points in one call
+torch::Tensor MomentModel::differences(const torch::Tensor& unit, const torch::Tensor& steps,
+                                       std::int64_t events, std::int64_t repetition) const {
+  torch::NoGradGuard no_grad;
+  const Pairs pairs = pairs_around(unit, steps);
   const torch::Tensor found =
-      compare(parameters().physical_from_unit(points), events, repetition, Form::training);
+      compare(parameters().physical_from_unit(pairs.points), events, repetition, Form::training);
   const std::int64_t free = unit.size(0);
-  return ((found.narrow(0, 0, free) - found.narrow(0, free, free)) / (above + below).unsqueeze(1))
+  return ((found.narrow(0, 0, free) - found.narrow(0, free, free)) / pairs.distances.unsqueeze(1))
       .t();
 }
 

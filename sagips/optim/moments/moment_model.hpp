@@ -1,18 +1,28 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
+#include "sagips/core/error.hpp"
 #include "sagips/data/torch.hpp"
 #include "sagips/env/environment.hpp"
 #include "sagips/env/noise/noise.hpp"
 #include "sagips/optim/moments/event_features.hpp"
 #include "sagips/optim/moments/moments_config.hpp"
+#include "sagips/optim/moments/simulations.hpp"
 #include "sagips/optim/solver.hpp"
 
 namespace sagips::optim {
+
+/// Thrown in place of a simulation that nobody waits for any more: time is up, or somebody interrupts.
+struct OutOfTime : core::Error {
+  OutOfTime() : core::Error("out of time") {}
+};
 
 /// How far a pipeline's mean features are from those of the data, as residuals whose sum of squares
 /// is a chi2: the features' differences whitened by their covariance in the data, and the reference
@@ -20,13 +30,14 @@ namespace sagips::optim {
 ///
 /// Every parameter vector of a call sees the same random numbers; calls that name the same number of
 /// events and the same repetition, too.
+/// throws: OutOfTime where the context says so and no other rank waits for this one
 class MomentModel {
  public:
-  /// Of the context: seed, place and add_up.
+  /// Takes seed, place and add_up of the context.
   MomentModel(const env::Environment& environment, const MomentsConfig& config,
               const SolveContext& context);
 
-  /// Without a graph.
+  /// The residuals, without a graph.
   /// shape: unit [points, free] -> [points, residuals]
   torch::Tensor residuals(const torch::Tensor& unit, std::int64_t events,
                           std::int64_t repetition = 0) const;
@@ -36,6 +47,14 @@ class MomentModel {
   /// shapes: unit, steps [free] -> [residuals, free]
   torch::Tensor jacobian(const torch::Tensor& unit, const torch::Tensor& steps, std::int64_t events,
                          std::int64_t repetition = 0) const;
+  /// Say that `residuals` or `jacobian` will be asked for: simulators that have nothing else to do
+  /// begin with it.
+  void expect_residuals(const torch::Tensor& unit, std::int64_t events,
+                        std::int64_t repetition = 0) const;
+  void expect_jacobian(const torch::Tensor& unit, const torch::Tensor& steps, std::int64_t events,
+                       std::int64_t repetition = 0) const;
+  /// Simulations that the pipelines can do at a time, in this process alone.
+  std::int64_t at_a_time() const { return simulations_.at_a_time(); }
   /// chi2 of the two forms' difference for the same random numbers; 0 where both are one.
   /// shape: unit [free]
   double distance_of_forms(const torch::Tensor& unit, std::int64_t events) const;
@@ -65,7 +84,7 @@ class MomentModel {
     std::int64_t noise_dimensions = 0;
   };
 
-  /// Sum w phi phi' over events, phi beginning with 1. shape: [1 + features, 1 + features]
+  /// EventFeatures::sums of all ranks.
   torch::Tensor sums(const Target& target, const torch::Tensor& events,
                      const torch::Tensor& weights) const;
   Target target(const env::Channel& channel) const;
@@ -74,6 +93,12 @@ class MomentModel {
   torch::Tensor simulate(const Target& target, const env::Channel& channel,
                          const torch::Tensor& physical, std::int64_t events,
                          std::int64_t repetition, Form form) const;
+  torch::Tensor simulated(std::size_t channel, const torch::Tensor& physical, std::int64_t events,
+                          std::int64_t repetition, Form form) const;
+  std::uint64_t key_of(std::size_t channel, const torch::Tensor& physical, std::int64_t events,
+                       std::int64_t repetition, Form form) const;
+  void expect(const torch::Tensor& unit, std::int64_t events, std::int64_t repetition,
+              Form form) const;
   torch::Tensor compare(const torch::Tensor& physical, std::int64_t events, std::int64_t repetition,
                         Form form, bool in_graph = false) const;
   torch::Tensor differences(const torch::Tensor& unit, const torch::Tensor& steps,
@@ -92,10 +117,12 @@ class MomentModel {
   std::vector<Target> targets_;
   double data_events_ = 0;
   std::int64_t residuals_ = 0;
-  mutable std::int64_t evaluations_ = 0;
+  mutable std::atomic<std::int64_t> evaluations_ = 0;
+  mutable std::mutex noise_mutex_;
   /// The noise of the latest level, by channel.
   mutable std::map<std::string, std::pair<std::int64_t, std::shared_ptr<const env::NoiseSource>>>
       kept_noise_;
+  mutable Simulations simulations_;  ///< last: what it has begun uses the others
 };
 
 }  // namespace sagips::optim

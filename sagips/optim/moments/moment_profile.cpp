@@ -13,8 +13,9 @@ constexpr int most_steps = 6;            // of the other parameters
 constexpr double worth_a_step = 0.02;    // of chi2
 constexpr std::int64_t simulations = 4;  // whose mean moves
 
-// Of the residuals' space that the parameters move in at a minimum: others hold no information there, but
-// chance would enter chi2 through them. shape: [residuals, fixed directions]
+// A basis of the directions in which the parameters move the residuals at a minimum: others hold no
+// information there, but fluctuations would enter chi2 through them. shape: [residuals, fixed
+// directions]
 torch::Tensor tangent_of(const MomentSlopes& slopes) {
   const auto [values, vectors] = torch::linalg_eigh(slopes.information);
   const torch::Tensor fixed = (values > 1).nonzero().flatten();
@@ -72,6 +73,8 @@ class MomentProfile {
   // shape: [points, free] -> [points, fixed directions]
   torch::Tensor simulated(const torch::Tensor& points) const {
     torch::Tensor sum;
+    for (std::int64_t i = 1; i < simulations; ++i)
+      model_.expect_residuals(points, minimum_.events, i);
     for (std::int64_t i = 0; i < simulations; ++i) {
       const torch::Tensor found = model_.residuals(points, minimum_.events, i).matmul(tangent_);
       sum = i == 0 ? found : sum + found;

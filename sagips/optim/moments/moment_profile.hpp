@@ -7,11 +7,11 @@ namespace sagips::optim {
 
 /// A minimum of the moments, on the unit scale.
 struct MomentMinimum {
-  torch::Tensor unit;          ///< [free]
-  torch::Tensor residuals;     ///< there, mean of simulations. [residuals]
-  const MomentSlopes& slopes;  ///< near it
-  torch::Tensor covariance;    ///< that the slopes leave. [free, free]
-  std::int64_t events = 0;     ///< simulated at a point
+  torch::Tensor unit;        ///< [free]
+  torch::Tensor residuals;   ///< there, mean of simulations. [residuals]
+  MomentSlopes slopes;       ///< near it
+  torch::Tensor covariance;  ///< that the slopes leave. [free, free]
+  std::int64_t events = 0;   ///< simulated at a point
 };
 
 /// Intervals and limits from the profile of chi2 for parameters that it is no parabola of: where chi2,

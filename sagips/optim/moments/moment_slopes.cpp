@@ -19,6 +19,8 @@ class Measured {
       : model_(&model), unit_(std::move(unit)), steps_(std::move(steps)), events_(events) {}
 
   void repeat_up_to(std::int64_t count) {
+    for (auto i = static_cast<std::int64_t>(rows_.size()); i < count; ++i)
+      model_->expect_jacobian(unit_, steps_, events_, first_repetition + i);
     while (static_cast<std::int64_t>(rows_.size()) < count)
       rows_.push_back(model_->jacobian(unit_, steps_, events_,
                                        first_repetition + static_cast<std::int64_t>(rows_.size())));
@@ -27,7 +29,7 @@ class Measured {
   std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()); }
   const torch::Tensor& steps() const { return steps_; }
   torch::Tensor mean() const { return torch::stack(rows_).mean(0); }
-  /// Of the mean, expected in mean' mean. shape: [free, free]
+  /// What noise of the mean adds to mean' mean, expected. shape: [free, free]
   torch::Tensor noise() const {
     const torch::Tensor scatter = (torch::stack(rows_) - mean()).flatten(0, 1);
     const auto n = static_cast<double>(count());

@@ -3,23 +3,23 @@
 
 namespace sagips::optim {
 
-/// The slopes of residuals at a point, and what the simulation's chance does to them.
+/// The slopes of residuals at a point, and what the noise of the simulation does to them.
 ///
-/// Chance in a slope passes for information: the square of a noisy number is larger than that of its
-/// mean. Where a simulator chooses (a kind of event, a cut), a short step turns few events over, and
-/// what it measures is mostly chance.
+/// Noise in a slope passes for information: the square of a noisy number is larger than that of its
+/// mean. Where a simulator makes discrete choices (a kind of event, a cut), a short step turns few
+/// events over, and what it measures is mostly noise.
 struct MomentSlopes {
   torch::Tensor jacobian;     ///< d residuals / d unit, mean of simulations. [residuals, free]
-  torch::Tensor information;  ///< jacobian' jacobian less what chance adds to it. [free, free]
-  torch::Tensor noise;        ///< what chance adds, expected. [free, free]
-  double doubt = 0;           ///< share of a variance that chance and the steps' length may falsify
+  torch::Tensor information;  ///< jacobian' jacobian less what noise adds to it. [free, free]
+  torch::Tensor noise;        ///< what it adds, expected. [free, free]
+  double doubt = 0;           ///< share of a variance that noise and the steps' length may falsify
   torch::Tensor steps;        ///< of the differences, on the unit scale. [free]
   std::int64_t repetitions = 0;  ///< simulations
 };
 
-/// Differences of repeated simulations with other random numbers. A step is made four times as long for a parameter whose slope is mostly chance, and four times
-/// as short where slopes of both lengths differ by more than chance; then simulations are repeated up
-/// to 64 times.
+/// Differences of repeated simulations with other random numbers. A step is made four times as long
+/// for a parameter whose slope is mostly noise, and four times as short where slopes of both
+/// lengths differ by more than noise; then simulations are repeated up to 64 times.
 /// source: bias h^2 f^(3) / 6 of central differences, so that of length 4 h is 16 times that of h
 /// cost:   6 times 2 n points where 4 simulations suffice; n: free parameters
 /// shape:  unit [free]

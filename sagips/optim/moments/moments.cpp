@@ -39,13 +39,12 @@ torch::Tensor starting_point(const MomentsConfig& config, std::int64_t free, std
 
 // The weights follow the point, then the point the weights, until it stays.
 torch::Tensor with_model_weights(MomentModel& model, const MomentsConfig& config,
-                                 MomentDescent& descent, torch::Tensor theta, bool& in_time) {
+                                 MomentDescent& descent, torch::Tensor theta) {
   constexpr int rounds = 4;
   constexpr double at_rest = 1e-3;  // of a logit
   for (int round = 0; round < rounds; ++round) {
     model.weigh_at(torch::sigmoid(theta), config.events_for(model.data_events()));
-    in_time = descent.polish(theta);
-    if (!in_time) break;
+    if (!descent.polish(theta)) throw OutOfTime();
     const double moved = (descent.theta() - theta).abs().max().item<double>();
     theta = descent.theta();
     if (moved < at_rest) break;
@@ -53,9 +52,8 @@ torch::Tensor with_model_weights(MomentModel& model, const MomentsConfig& config
   return theta;
 }
 
-/// A model whose features are enough, or what the user may do about it.
+/// Whether a model has been replaced by one whose features are enough, or what the user may do.
 struct Enough {
-  std::unique_ptr<MomentModel> model;
   bool grew = false;
   std::string hint{};
   std::optional<MomentSlopes> slopes{};  ///< of the model at the point, unless it grew
@@ -65,22 +63,22 @@ struct Enough {
 // leave at one point, which costs slopes but no descent. Where the form that slopes are taken of is not
 // the one that makes events (a smooth edge for a cut), features that resolve the difference would know
 // more than events tell.
-Enough with_enough_features(const env::Environment& environment, const SolveContext& context,
-                            std::unique_ptr<MomentModel> model, const torch::Tensor& unit) {
+Enough take_enough_features(const env::Environment& environment, const SolveContext& context,
+                            std::unique_ptr<MomentModel>& model, const torch::Tensor& unit) {
   constexpr double worth_it = 1.04, worth_a_word = 1.1;  // ratios of variances: 2 and 5 % of errors
   constexpr double events_a_feature = 60, most_features = 300;
   constexpr int most_growth = 4;
   constexpr double same_forms = 0.1;  // of a chi2
-  Enough enough{std::move(model)};
-  const std::int64_t events = enough.model->config().events_for(enough.model->data_events());
-  const bool weigh = enough.model->config().weighting == MomentsConfig::Weighting::model;
-  if (enough.model->distance_of_forms(unit, events) > same_forms) return enough;
-  if (weigh) enough.model->weigh_at(unit, events);
-  enough.slopes = slopes_at(*enough.model, unit, events);
+  Enough enough;
+  const std::int64_t events = model->config().events_for(model->data_events());
+  const bool weigh = model->config().weighting == MomentsConfig::Weighting::model;
+  if (model->distance_of_forms(unit, events) > same_forms) return enough;
+  if (weigh) model->weigh_at(unit, events);
+  enough.slopes = slopes_at(*model, unit, events);
   const MomentSlopes first = *enough.slopes;
   torch::Tensor before = variances_left(first.information);
-  while (enough.model->config().features.growth < most_growth) {
-    MomentsConfig config = enough.model->config();
+  while (model->config().features.growth < most_growth) {
+    MomentsConfig config = model->config();
     const bool automatic = config.features.grow && config.features.degree == 0;
     ++config.features.growth;
     auto larger = std::make_unique<MomentModel>(environment, config, context);
@@ -102,7 +100,7 @@ Enough with_enough_features(const env::Environment& environment, const SolveCont
             ", or let them grow: moments.features.degree=0");
       break;
     }
-    enough.model = std::move(larger);
+    model = std::move(larger);
     enough.grew = true;
     enough.slopes.reset();
     before = after;
@@ -110,99 +108,206 @@ Enough with_enough_features(const env::Environment& environment, const SolveCont
   return enough;
 }
 
+/// One answer from its beginning to its end.
+class Answer {
+ public:
+  Answer(const env::Environment& environment, const MomentsConfig& config,
+         const SolveContext& context)
+      : config_(config), environment_(&environment), free_(environment.parameters.free_size()) {
+    context_ = context;
+    context_.interrupted = [&context, began = began_] {
+      return (context.interrupted && context.interrupted()) ||
+             std::chrono::duration<double>(Clock::now() - began).count() > context.time_limit_s;
+    };
+    make_model();
+    if (model_->data_events() <= static_cast<double>(free_))
+      throw core::ConfigError(
+          "data", core::text(core::significant(model_->data_events(), 3), " events cannot fix ",
+                             free_, " free parameters. Give more events, or fix parameters."));
+    if (model_->size() == 0)
+      throw core::ConfigError("data", "all events are equal (nothing can be learned of them).");
+    if (model_->size() < free_)
+      throw core::ConfigError("moments.features",
+                              core::text(model_->size(), " moments cannot fix ", free_,
+                                         " free parameters. Raise moments.features.degree."));
+  }
+
+  Solution solution() {
+    Solution solution;
+    try {
+      descend();
+      if (config_.features.learned) learn_features();
+      grow_features();
+      solution = concluded();
+    } catch (const OutOfTime&) {
+      solution = best_so_far();
+    }
+    solution.starts = starts_;
+    solution.evaluations = model_->evaluations();
+    solution.time_s = std::chrono::duration<double>(Clock::now() - began_).count();
+    return solution;
+  }
+
+ private:
+  // Calls of the pipelines that each part takes with a few parameters, for the time that is left.
+  static constexpr std::int64_t calls_of_level = 6, calls_of_features = 12,
+                                calls_of_conclusion = 28, calls_of_minima = 180;
+
+  void make_model() {
+    model_ = std::make_unique<MomentModel>(*environment_, config_, context_);
+    make_descent();
+  }
+  void make_descent() {
+    degrees_ = std::max(1.0, static_cast<double>(model_->size() - free_));
+    descent_ = std::make_unique<MomentDescent>(*model_, config_, context_, began_);
+  }
+
+  void begin(const char* phase, std::int64_t calls) const {
+    if (context_.progress)
+      context_.progress->begin(phase, calls + (looks_for_minima() ? calls_of_minima : 0));
+  }
+
+  bool looks_for_minima() const { return config_.minima && !context_.start; }
+
+  void descend() {
+    const double levels = std::max(
+        1.0, std::log2(model_->data_events() / static_cast<double>(config_.first_level)) / 2 + 2);
+    begin("looks for the minimum", static_cast<std::int64_t>(levels) * calls_of_level +
+                                       calls_of_features + calls_of_conclusion);
+    double best_chi2 = std::numeric_limits<double>::infinity();
+    while (starts_ < config_.starts) {
+      bool in_time = true;
+      try {
+        in_time = descend_once();
+      } catch (const core::StateError&) {  // no events there; another start may have some
+        if (!best_.defined() && starts_ >= config_.starts) throw;
+        continue;
+      }
+      const double found = descent_->chi2();
+      const bool again = std::abs(found - best_chi2) < same_minimum * std::max(1.0, best_chi2);
+      if (!best_.defined() || found < best_chi2) {
+        best_chi2 = found;
+        best_ = descent_->theta();
+      }
+      if (!in_time) throw OutOfTime();
+      // good enough, or two starts agree that it does not get better
+      if (chi_square_tail(best_chi2, degrees_) > hopeless || again) break;
+    }
+    weigh();
+  }
+
+  // false: out of time
+  bool descend_once() {
+    const std::int64_t start = starts_++;
+    if (!context_.start || start > 0)
+      return descent_->from(starting_point(config_, free_, start, context_.seed));
+    return descent_->polish(
+        environment_->parameters.logit_from_physical(context_.start->to(torch::kFloat64)));
+  }
+
+  void descend_again() {
+    make_descent();
+    if (!descent_->polish(best_)) throw OutOfTime();
+    best_ = descent_->theta();
+    weigh();
+  }
+
+  void weigh() {
+    if (config_.weighting == MomentsConfig::Weighting::model)
+      best_ = with_model_weights(*model_, config_, *descent_, best_);
+  }
+
+  void learn_features() {
+    const torch::Tensor unit = torch::sigmoid(best_);
+    const std::int64_t events = config_.events_for(model_->data_events());
+    const torch::Tensor errors =
+        variances_left(slopes_at(*model_, unit, events).information).sqrt();
+    with_learned_ = with_learned_features(*environment_, unit, errors, context_);
+    environment_ = &*with_learned_;
+    make_model();
+    descend_again();
+  }
+
+  void grow_features() {
+    begin("compares features", calls_of_features + calls_of_conclusion);
+    enough_ = take_enough_features(*environment_, context_, model_, torch::sigmoid(best_));
+    if (enough_.grew) descend_again();
+  }
+
+  Solution concluded() {
+    begin("finds the errors", calls_of_conclusion);
+    Concluded first = conclude(*model_, torch::sigmoid(best_), Conclude::moving,
+                               enough_.slopes ? &*enough_.slopes : nullptr);
+    std::vector<Concluded> minima;
+    // where nothing describes the data minima say nothing, and there are many
+    if (looks_for_minima() && chi_square_tail(first.solution.score, degrees_) > hopeless) {
+      begin("looks for other minima", 0);
+      minima = minima_around(*model_, context_, began_, std::move(first));
+    } else {
+      minima.push_back(std::move(first));
+    }
+    bool in_time = context_.add_up || !context_.interrupted();
+    try {
+      for (Concluded& one : minima)
+        if (context_.intervals) take_profile(one.solution, *model_, one);
+    } catch (const OutOfTime&) {
+      in_time = false;
+    }
+    return stated(minima, in_time);
+  }
+
+  Solution stated(std::vector<Concluded>& minima, bool in_time) const {
+    Solution solution = std::move(minima[0].solution);
+    for (std::size_t i = 1; i < minima.size(); ++i)
+      solution.others.push_back(std::move(minima[i].solution));
+    if (!solution.others.empty())
+      solution.warnings.push_back(core::text(
+          "the data allow ", minima.size(),
+          " separate solutions (chi2 within 9 of the best; the others "
+          "are in results.json). Narrow the ranges, or add a data set that tells them apart"));
+    if (!enough_.hint.empty()) solution.warnings.push_back(enough_.hint);
+    solution.converged = in_time;
+    return solution;
+  }
+
+  // Errors and chi2 would take longer than all before.
+  Solution best_so_far() const {
+    const torch::Tensor theta = best_.defined() ? best_ : descent_->theta();
+    if (!std::isfinite(descent_->chi2()))
+      throw core::Error(
+          "the time was over before the pipeline had been called at a first point. Raise "
+          "solve.minutes.");
+    Solution solution;
+    const std::size_t all = model_->parameters().all().size();
+    solution.values = numbers_of(model_->parameters().physical_from_logit(theta));
+    solution.open.assign(all, false);
+    solution.lower_limits.resize(all);
+    solution.upper_limits.resize(all);
+    solution.asymmetric.resize(all);
+    solution.score = descent_->chi2();
+    solution.errors_from = "none: out of time";
+    solution.converged = false;
+    return solution;
+  }
+
+  Clock::time_point began_ = Clock::now();
+  MomentsConfig config_;
+  const env::Environment* environment_;
+  SolveContext context_;
+  std::int64_t free_, starts_ = 0;
+  double degrees_ = 1;
+  std::optional<env::Environment> with_learned_;
+  std::unique_ptr<MomentModel> model_;
+  std::unique_ptr<MomentDescent> descent_;
+  torch::Tensor best_;  ///< logit. [free]
+  Enough enough_;
+};
+
 }  // namespace
 
 Solution MomentSolver::solve(const env::Environment& environment,
                              const SolveContext& context) const {
-  const auto began = Clock::now();
-  auto model = std::make_unique<MomentModel>(environment, config_, context);
-  const std::int64_t free = environment.parameters.free_size();
-  if (model->size() < free)
-    throw core::ConfigError("moments.features",
-                            core::text(model->size(), " moments cannot fix ", free,
-                                       " free parameters. Raise moments.features.degree."));
-  double degrees = static_cast<double>(model->size() - free);
-  auto descent = std::make_unique<MomentDescent>(*model, config_, context, began);
-  torch::Tensor best;
-  double best_chi2 = std::numeric_limits<double>::infinity();
-  std::int64_t starts = 0;
-  bool in_time = true;
-  while (in_time && starts < config_.starts) {
-    const bool given = context.start && starts == 0;
-    const torch::Tensor start =
-        given ? environment.parameters.logit_from_physical(context.start->to(torch::kFloat64))
-              : starting_point(config_, free, starts, context.seed);
-    ++starts;
-    try {
-      in_time = given ? descent->polish(start) : descent->from(start);
-    } catch (const core::StateError&) {  // no events there; another start may have some
-      if (!best.defined() && starts >= config_.starts) throw;
-      continue;
-    }
-    const double found = descent->chi2();
-    const bool again = std::abs(found - best_chi2) < same_minimum * std::max(1.0, best_chi2);
-    if (!best.defined() || found < best_chi2) {
-      best_chi2 = found;
-      best = descent->theta();
-    }
-    // good enough, or two starts agree that it does not get better
-    if (chi_square_tail(best_chi2, std::max(degrees, 1.0)) > hopeless || again) break;
-  }
-  const auto weigh = [&] {
-    if (in_time && config_.weighting == MomentsConfig::Weighting::model)
-      best = with_model_weights(*model, config_, *descent, best, in_time);
-  };
-  weigh();
-  std::string hint;
-  std::optional<MomentSlopes> slopes;
-  std::optional<env::Environment> with_learned;
-  const auto descend_again = [&] {
-    degrees = static_cast<double>(model->size() - free);
-    descent = std::make_unique<MomentDescent>(*model, config_, context, began);
-    in_time = descent->polish(best);
-    best = descent->theta();
-    weigh();
-  };
-  if (in_time && config_.features.learned) {
-    const torch::Tensor unit = torch::sigmoid(best);
-    const std::int64_t events = config_.events_for(model->data_events());
-    const torch::Tensor errors = variances_left(slopes_at(*model, unit, events).information).sqrt();
-    with_learned = with_learned_features(environment, unit, errors, context);
-    model = std::make_unique<MomentModel>(*with_learned, config_, context);
-    descend_again();
-  }
-  if (in_time) {
-    Enough enough = with_enough_features(with_learned ? *with_learned : environment, context,
-                                         std::move(model), torch::sigmoid(best));
-    model = std::move(enough.model);
-    hint = std::move(enough.hint);
-    slopes = std::move(enough.slopes);
-    if (enough.grew) descend_again();
-  }
-  Concluded first =
-      conclude(*model, torch::sigmoid(best), Conclude::moving, slopes ? &*slopes : nullptr);
-  // where nothing describes the data minima say nothing, and there are many
-  const bool look = in_time && config_.minima && !context.start &&
-                    chi_square_tail(first.solution.score, std::max(degrees, 1.0)) > hopeless;
-  std::vector<Concluded> minima;
-  if (look)
-    minima = minima_around(*model, context, began, std::move(first));
-  else
-    minima.push_back(std::move(first));
-  Solution solution = std::move(minima[0].solution);
-  for (std::size_t i = 1; i < minima.size(); ++i)
-    solution.others.push_back(std::move(minima[i].solution));
-  if (!solution.others.empty())
-    solution.warnings.push_back(core::text(
-        "the data allow ", minima.size(),
-        " separate solutions (chi2 within 9 of the best; the others "
-        "are in results.json). Narrow the ranges, or add a data set that tells them apart"));
-  if (!hint.empty()) solution.warnings.push_back(std::move(hint));
-  solution.starts = starts;
-  solution.converged = in_time;
-  solution.evaluations = model->evaluations();
-  solution.time_s = std::chrono::duration<double>(Clock::now() - began).count();
-  return solution;
+  return Answer(environment, config_, context).solution();
 }
 
 Solution MomentSolver::judge(const env::Environment& environment, const SolveContext& context,
@@ -211,6 +316,14 @@ Solution MomentSolver::judge(const env::Environment& environment, const SolveCon
   return conclude(model, environment.parameters.unit_from_physical(physical.to(torch::kFloat64)),
                   Conclude::staying)
       .solution;
+}
+
+GoodnessOfFit MomentSolver::goodness(const env::Environment& environment,
+                                     const SolveContext& context, const torch::Tensor& physical,
+                                     std::int64_t fitted) const {
+  const MomentModel model(environment, config_, context);
+  return goodness_at(model, environment.parameters.unit_from_physical(physical.to(torch::kFloat64)),
+                     static_cast<double>(fitted));
 }
 
 }  // namespace sagips::optim

@@ -28,6 +28,9 @@ class MomentSolver final : public Solver {
   /// by these moments would have there.
   Solution judge(const env::Environment& environment, const SolveContext& context,
                  const torch::Tensor& physical) const;
+  /// chi2 alone, which takes much less. fitted: how many of these parameters moments have chosen
+  GoodnessOfFit goodness(const env::Environment& environment, const SolveContext& context,
+                         const torch::Tensor& physical, std::int64_t fitted = 0) const;
 
  private:
   MomentsConfig config_;

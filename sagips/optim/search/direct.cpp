@@ -80,7 +80,7 @@ class Walkers {
     logits_ = (logits_ - rate * unbiased / scale).clamp(-largest_logit, largest_logit);
   }
 
-  // Those with the lowest scores go on.
+  // The starts with the lowest scores go on.
   void keep(std::int64_t count, const torch::Tensor& scores) {
     const torch::Tensor order = torch::nan_to_num(scores, 1e300, 1e300)
                                     .argsort(/*dim=*/int64_t{0}, /*descending=*/false)
@@ -96,7 +96,7 @@ class Walkers {
   int steps_ = 0;
 };
 
-// Of any rank.
+// Whether any rank is out of time or interrupted.
 bool must_stop(const SolveContext& context, double elapsed_s) {
   double stop[1] = {
       elapsed_s > context.time_limit_s || (context.interrupted && context.interrupted()) ? 1.0
@@ -143,7 +143,7 @@ Solution Direct::solve(const env::Environment& environment, const SolveContext& 
   solution.starts = config_.starts;
   solution.errors_from = "none: a descent knows no errors";
   const std::int64_t quarter = std::max<std::int64_t>(1, config_.steps / 4);
-  torch::Tensor recent;  // sum of the scores since the last choice: one draw's would be luck
+  torch::Tensor recent;  // sum of the scores since the last choice: one draw's would fluctuate
   for (std::int64_t step = 0; step < config_.steps && solution.converged; ++step) {
     torch::Tensor gradient;
     const torch::Tensor scores =

@@ -21,11 +21,11 @@ class EventScore {
   EventScore(const env::Environment& environment, const env::EventDistance::Config& config,
              std::uint64_t seed);
 
-  /// Through the pipelines' training form; differentiable where they are.
+  /// Scores through the pipelines' training form; differentiable where they are.
   /// shape: physical [points, parameters] -> [points], float64; another step, other noise
   torch::Tensor operator()(const torch::Tensor& physical, std::uint32_t step) const;
-  /// Through the pipelines' inference form, without a graph, always with the same Sobol points. Infinite where
-  /// it is not finite.
+  /// Scores through the pipelines' inference form, without a graph, always with the same Sobol
+  /// points. Infinite where a score is not finite.
   torch::Tensor infer(const torch::Tensor& physical) const;
 
  private:

@@ -85,6 +85,13 @@ Solution Search::solve(const env::Environment& environment, const SolveContext& 
                  context);
     searcher->tell(scores);
     solution.evaluations += static_cast<std::int64_t>(points.size());
+    if (context.progress) {
+      context.progress->called(static_cast<std::int64_t>(points.size()));
+      context.progress->expected =
+          context.progress->calls * config_.evaluations / solution.evaluations;
+      context.progress->phase = "searches";
+      context.progress->score = solution.score;
+    }
     solution.converged = !stop;
     if (take_best(physical, scores, solution) && context.observe)
       context.observe({elapsed(), solution.evaluations, solution.values, solution.score});

@@ -9,8 +9,8 @@ namespace sagips::optim {
 
 /// Finds parameters by a Searcher on the distance between events, for pipelines without gradients.
 ///
-/// The answer is the best point that was scored; with common random numbers its score is no luck of
-/// one evaluation. A search knows no errors.
+/// The answer is the best point that was scored; with common random numbers its score does not
+/// depend on the noise of one evaluation. A search knows no errors.
 ///
 /// collective: with several ranks all search alike; a point's score is the mean over the ranks'
 ///             shares of the events

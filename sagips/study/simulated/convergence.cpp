@@ -101,7 +101,7 @@ class Trainings {
     return all;
   }
 
-  /// Those of which nothing was trained have no courses.
+  /// All variants; one of which nothing was trained has no learning curves.
   const std::vector<analysis::SimulatedVariant>& variants() const { return variants_; }
 
  private:
@@ -140,8 +140,8 @@ void write_results(const SimulatedConvergence& study, const std::string& folder,
   core::write_file(text(folder, "/", files::tables.name), told);
   analysis::write_simulated_csv(text(folder, "/", files::convergence.name), variants);
   if (study.figures)
-    draw_figure(analysis::simulated_over_time(variants), folder, "residual_over_simulated_time",
-                log);
+    draw_figure(analysis::simulated_over_time(variants), *study.figures, folder,
+                "residual_over_simulated_time", log);
 }
 
 }  // namespace

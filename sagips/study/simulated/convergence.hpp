@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -16,8 +17,9 @@ namespace sagips::study {
 struct SimulatedConvergence {
   /// Ranks and seed are replaced; the platform, the scenario and what the config says stay.
   ManyRanksJob job;
-  /// By name; NAME/PART sets what it is made of: averaged/arar_arar (inner), gossip/one_sided (form),
-  /// grouped/outer_only (rule). The first is what the others are compared with.
+  /// Exchanges by name; NAME/PART sets what it is made of: averaged/arar_arar (inner),
+  /// gossip/one_sided (form), grouped/outer_only (rule). The first is what the others are compared
+  /// with.
   std::vector<std::string> exchanges = {"rabenseifner",     "none",          "arar",
                                         "arar_arar",        "rma_arar_arar", "gossip",
                                         "gossip/one_sided", "averaged/none", "averaged/arar_arar"};
@@ -25,7 +27,7 @@ struct SimulatedConvergence {
   std::vector<std::int64_t> seeds = {1, 2, 3};
   std::size_t at_once = 1;
   std::string conditions;  ///< one line above the tables
-  bool figures = true;
+  std::optional<analysis::FigureConfig> figures;
 };
 
 /// The assignments that a name stands for.
@@ -37,8 +39,8 @@ std::vector<std::string> exchange_assignments(const std::string& name);
 void check(const SimulatedConvergence& study, const run::Workloads& workloads);
 
 /// Trains each exchange with each seed on each number of ranks, a process each, few ranks first.
-/// Writes convergence.csv, tables.txt and figures into `folder`, the tables also for `out`. What lies there of
-/// the same job is not trained again.
+/// Writes convergence.csv, tables.txt and figures into `folder`, the tables also for `out`. What
+/// lies there of the same job is not trained again.
 ///
 /// Exit code: done, stopped_early when interrupted, failed when a training failed.
 /// throws: ConfigError without SimGrid and for what no training can be; StorageError

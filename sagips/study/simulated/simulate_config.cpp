@@ -1,5 +1,7 @@
 #include "sagips/study/simulated/simulate_config.hpp"
 
+#include "sagips/simulate/platform.hpp"
+
 namespace sagips::study {
 
 void SimulateConfig::fields(core::FieldList& list) {
@@ -12,8 +14,9 @@ void SimulateConfig::fields(core::FieldList& list) {
   list.add("ranks", ranks,
            "numbers of ranks, also --ranks; with --convergence 64 and 400 where none is named",
            core::Range::between(2, 1e6));
-  list.add("platform", platform,
-           "the cluster, also --platform: polaris, fat_tree, ethernet, one_node, or a file");
+  list.add_path("platform", platform,
+                "the cluster, also --platform: polaris, fat_tree, ethernet, one_node, or a file",
+                simulate::known_platforms());
   list.add("epochs", epochs,
            "epochs of each simulation, rounded up to whole periods of its exchange; 0: as few as "
            "show it",
@@ -26,8 +29,8 @@ void SimulateConfig::fields(core::FieldList& list) {
            "the ring, tensor by tensor, gains that from 4 to 400 ranks (SAGIPS paper, Sec. VI-C1: "
            "half of what grouping gains, which is some 80)",
            core::Range{1, 100, true, true});
-  list.add("compute_from", compute_from,
-           "a run folder whose measured epochs are the computation times");
+  list.add_path("compute_from", compute_from,
+                "a run folder whose measured epochs are the computation times");
   list.add("stragglers", stragglers,
            "also simulate one slow rank, as a leader and as a follower (scenario.slowdown)");
   list.add("straggler_ranks", straggler_ranks, "ranks of these simulations, at most",

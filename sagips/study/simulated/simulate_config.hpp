@@ -11,7 +11,7 @@ namespace sagips::study {
 /// What `sagips simulate` lets run on a simulated cluster.
 struct SimulateConfig {
   std::vector<std::string> exchanges;  ///< empty: all that can run there
-  /// Those of them that are simulated tensor by tensor as well: the paper's way.
+  /// The exchanges that are simulated tensor by tensor as well: the paper's way.
   std::vector<std::string> unfused = {"ring", "arar_arar", "rma_arar_arar"};
   std::vector<std::int64_t> ranks = {4, 8, 20, 40, 100, 200, 400};
   std::string platform = "polaris";

@@ -58,18 +58,23 @@ void draw(const run::Job& job, const std::string& folder,
           const analysis::SimulatedTraining& training, const std::vector<StragglerRow>& stragglers,
           std::ostream& out, core::Log& log) {
   if (!job.settings.run.figures) return;
+  const analysis::FigureConfig& config = job.settings.figures;
   const bool trained =
       !training.published.empty() ||
       std::any_of(training.exchanges.begin(), training.exchanges.end(),
                   [](const SimulatedExchange& one) { return one.points.front().epoch_s > 0; });
   // without gnuplot the first one says so
-  if (draw_figure(analysis::exchange_time_over_ranks(training), folder, "exchange_over_ranks", log)
+  if (draw_figure(analysis::exchange_time_over_ranks(training), config, folder,
+                  "exchange_over_ranks", log)
           .empty())
     return;
-  draw_figure(analysis::simulated_over_predicted(training), folder, "cost_against_simulated", log);
+  draw_figure(analysis::simulated_over_predicted(training), config, folder,
+              "cost_against_simulated", log);
   if (trained) {
-    draw_figure(analysis::simulated_time_over_ranks(training), folder, "fig11_training_time", log);
-    draw_figure(analysis::simulated_rate_over_ranks(training), folder, "fig12_analysis_rate", log);
+    draw_figure(analysis::simulated_time_over_ranks(training), config, folder,
+                "fig11_training_time", log);
+    draw_figure(analysis::simulated_rate_over_ranks(training), config, folder,
+                "fig12_analysis_rate", log);
   }
   std::vector<analysis::StragglerRates> leader, follower;
   for (const StragglerRow& row : stragglers)
@@ -81,7 +86,7 @@ void draw(const run::Job& job, const std::string& folder,
             leader, follower,
             text(training.conditions, "; ",
                  straggler_conditions(stragglers, job.of<SimulateConfig>().scenario.slowdown))),
-        folder, "straggler", log);
+        config, folder, "straggler", log);
   out << "figures: " << folder << "/" << files::figures.name << '\n';
 }
 

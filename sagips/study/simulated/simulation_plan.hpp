@@ -70,17 +70,18 @@ struct Simulation {
 bool is_a_sum(const SimulatePlan& plan, const SimulatedWay& way,
               const simulate::ScenarioConfig& scenario);
 
-/// Whether it goes on during computation in the simulator as it does on a cluster.
+/// Whether the exchange goes on during computation in the simulator as it does on a cluster.
 bool can_be_late(const std::string& exchange);
 
 std::string word(Simulation::What what);  ///< "exchange", "training", ...
 
-/// What says how long an epoch computes, the ring, tensor by tensor, at the fewest and most ranks; and
-/// beside it what needs not know that.
+/// The simulations that tell how long an epoch computes (the ring, tensor by tensor, at the fewest
+/// and most ranks), and those that need not know it.
 std::vector<Simulation> calibrating_simulations(const run::Job& job, const SimulatePlan& plan);
-/// Whether it is one of these rings.
+/// Whether a simulation is one of these rings.
 bool calibrates(const Simulation& one);
-/// All others, those with most messages first; with an unknown computation exchanges alone.
+/// All other simulations, those with most messages first; with an unknown computation exchanges
+/// alone.
 std::vector<Simulation> study_simulations(const run::Job& job, const SimulatePlan& plan,
                                           const ComputeTime& compute);
 

@@ -18,7 +18,7 @@ struct SimulationOutcome {
 
   /// nullptr: not simulated, or failed
   const simulate::ReplayResult* result(const SimulatedWay& way, Simulation::What what) const;
-  /// One that says what the exchange takes by itself.
+  /// A result that says what the exchange takes by itself.
   const simulate::ReplayResult* alone(const SimulatedWay& way) const;
 };
 

@@ -16,10 +16,10 @@ Checkpointer::Checkpointer(comm::Ranks& ranks, const record::CheckpointConfig& c
       quick_stop_(ranks, waits, signals_.stop),
       last_ns_(comm::now_ns()) {}
 
-void Checkpointer::hang_into(Loop::Callbacks& callbacks) {
+void Checkpointer::attach_to(Loop::Callbacks& callbacks) {
   tracer_ = callbacks.tracer;
-  callbacks.agree = [this](std::int64_t epoch, const std::string& wish) {
-    return agree(epoch, wish);
+  callbacks.agree = [this](std::int64_t epoch, const std::string& reason) {
+    return agree(epoch, reason);
   };
   callbacks.ended = [this] { return ended(); };
   callbacks.interrupted = [this] {
@@ -78,8 +78,8 @@ bool Checkpointer::is_due_for_others() {
          (config_.minutes > 0 && waited_s >= 60 * config_.minutes);
 }
 
-std::string Checkpointer::agree(std::int64_t epoch, const std::string& wish) {
-  StopAgreement::Request own{.stop = wish};
+std::string Checkpointer::agree(std::int64_t epoch, const std::string& reason) {
+  StopAgreement::Request own{.stop = reason};
   if (ranks_.is_first()) {
     checkpoints_.poll();
     if (is_due(epoch)) own.checkpoint = number_;
@@ -108,12 +108,12 @@ void Checkpointer::write(std::int64_t number, std::int64_t epoch) {
 // What is sent may have to be waited for, which polls again.
 void Checkpointer::lead_others() {
   leads_others_ = false;
-  StopAgreement::Request wish;
+  StopAgreement::Request request;
   if (signals_.stop())
-    wish.stop = "interrupted";
+    request.stop = "interrupted";
   else if (is_due_for_others())
-    wish.checkpoint = number_;
-  const StopAgreement::Decision decision = agreement_.after_last_epoch(wish);
+    request.checkpoint = number_;
+  const StopAgreement::Decision decision = agreement_.after_last_epoch(request);
   others_stopped_ = !decision.stop.empty();
   leads_others_ = !others_stopped_;
   if (decision.checkpoint != 0) write(decision.checkpoint, loop_->epoch());

@@ -10,8 +10,8 @@
 
 namespace sagips::train {
 
-/// Decides when a run writes checkpoints, and hangs that into its loop: by epochs, by the clock, when
-/// a signal asks for one, before a stop and at the end.
+/// Decides when a run writes checkpoints, and attaches that to its loop: by epochs, by the clock,
+/// when a signal asks for one, before a stop and at the end.
 class Checkpointer {
  public:
   struct Signals {
@@ -24,18 +24,18 @@ class Checkpointer {
                std::function<void(nn::StateList&)> state);
 
   /// Sets `agree`, `ended`, `go_back`, `interrupted` and adds to `exchange.poll`.
-  void hang_into(Loop::Callbacks& callbacks);
+  void attach_to(Loop::Callbacks& callbacks);
   /// The loop that calls these; before it runs.
   void watch(const Loop& loop);
-  /// Between pieces of work and while waiting; on rank 0 it also leads ranks that never wait and go on
-  /// when its own epochs are over. throws: EpochGivenUp
+  /// Called between pieces of work and while waiting; on rank 0 it also leads ranks that never wait
+  /// and go on when its own epochs are over. throws: EpochGivenUp
   void poll();
   /// Whether the run was left in the middle of an epoch.
   bool gave_up() const { return quick_stop_.given_up(); }
 
  private:
   nn::State take();
-  std::string agree(std::int64_t epoch, const std::string& wish);
+  std::string agree(std::int64_t epoch, const std::string& reason);
   bool ended();
   bool is_due(std::int64_t epoch);
   bool is_due_for_others();

@@ -38,7 +38,7 @@ class Checkpoints {
   /// Rank 0: waits for every rank's last part. collective when the last ones have been written
   void settle();
 
-  /// Rank 0: whether some are being made, the last one aside.
+  /// Rank 0: whether checkpoints are being made, the last one aside.
   bool pending() const { return !pending_.empty() && pending_.begin()->first != last; }
   std::int64_t written() const { return written_; }  ///< complete ones, on rank 0
   double spent_s() const { return spent_s_; }        ///< by this rank

@@ -22,14 +22,15 @@ class QuickStop {
   /// waits: whether this rank ever waits for another. requested: reads what a signal handler sets.
   QuickStop(comm::Ranks& ranks, bool waits, std::function<bool()> requested);
 
-  /// Between two epochs, with nothing in flight. epoch_s: how long the last one took; 0: not known
+  /// Called between two epochs, with nothing in flight. epoch_s: how long the last one took; 0: not
+  /// known
   void boundary(std::int64_t epoch, double epoch_s, const std::function<nn::State()>& state);
 
-  /// Between pieces of work and while waiting. throws: EpochGivenUp
+  /// Called between pieces of work and while waiting. throws: EpochGivenUp
   void poll();
   /// The epochs are over: from now on nothing is given up, and rank 0 says so to those who ask.
   void close();
-  /// Whether the usual way to stop is to wait for this one.
+  /// Whether a quick stop may be under way, so that the usual way to stop has to wait for it.
   bool in_hand();
   /// What to go back to, after EpochGivenUp.
   const nn::State& chosen() const { return kept_[chosen_].state; }
@@ -59,7 +60,7 @@ class QuickStop {
   std::function<bool()> requested_;
   std::deque<Boundary> kept_;
   std::size_t chosen_ = 0;
-  /// Boundaries to leave out, as many as make a dear copy cheap on average: one that was slow by
+  /// Boundaries to leave out, as many as make a costly copy cheap on average: one that was slow by
   /// chance must not end it all.
   std::int64_t pause_ = 0;
   Progress progress_ = Progress::idle;

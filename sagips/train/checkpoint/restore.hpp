@@ -18,9 +18,9 @@ struct Restored {
   int ranks = 1;  ///< that wrote it; with another number now, rank r has that of `source_rank`
 };
 
-/// Of so many ranks that wrote a checkpoint, the one whose state a rank takes: itself if there was one,
-/// else they take turns. kinds: rank r does the work r mod kinds (`ranks.channels=divided`), and takes
-/// the state of one that did the same
+/// The rank whose state a rank takes, among `ranks` that wrote a checkpoint: itself if it was one
+/// of them, else they take turns. kinds: rank r does the work r mod kinds
+/// (`ranks.channels=divided`), and takes the state of one that did the same
 int source_rank(int rank, int ranks, int kinds);
 
 /// The newest checkpoint that every rank can read; a damaged or foreign one is told of and the one

@@ -30,11 +30,11 @@ class StopAgreement {
   /// `waits`: whether this rank ever waits for another one. collective
   StopAgreement(comm::Ranks& ranks, bool waits);
 
-  /// Before each epoch: rank 0's decision.
+  /// Called before each epoch: gives rank 0's decision.
   Decision operator()(std::int64_t epoch, const Request& request);
 
-  /// On rank 0 once its own epochs are over: its decision to ranks that never wait and go on. The others
-  /// have heard of every meeting by then.
+  /// Called on rank 0 once its own epochs are over: tells its decision to ranks that never wait and
+  /// go on. The others have heard of every meeting by then.
   Decision after_last_epoch(const Request& request);
 
   /// Rank 0 has finished: the others may go. Everybody stays until it says so. collective

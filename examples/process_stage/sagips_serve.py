@@ -1,0 +1,1 @@
+../../share/sagips_serve.py
