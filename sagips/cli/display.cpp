@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sagips/core/log.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::cli {
@@ -208,8 +209,7 @@ std::string painted(const Line& line, std::size_t width, bool has_colour) {
 Display::Display(int descriptor, DisplayConfig config)
     : descriptor_(descriptor),
       config_(config),
-      is_live_(config.may_redraw && !config.quiet && ::isatty(descriptor) == 1 &&
-               environment("TERM") != "dumb"),
+      is_live_(config.may_redraw && !config.quiet && core::can_redraw(descriptor)),
       has_colour_(environment("NO_COLOR").empty()) {}
 
 Display::~Display() {

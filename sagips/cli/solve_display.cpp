@@ -29,7 +29,7 @@ SolveDisplay::~SolveDisplay() {
 }
 
 void SolveDisplay::show() {
-  const bool is_live = ::isatty(STDERR_FILENO) == 1;
+  const bool is_live = core::can_redraw(STDERR_FILENO);
   std::unique_lock lock(mutex_);
   for (double next_s = silence_s;; next_s += is_live ? live_period_s : plain_period_s) {
     const auto when = began_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(

@@ -3,9 +3,11 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ansicolor_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "sagips/core/error.hpp"
@@ -27,6 +29,11 @@ void check_can_append(const std::string& path) {
 }
 
 }  // namespace
+
+bool can_redraw(int descriptor) {
+  const char* kind = std::getenv("TERM");
+  return ::isatty(descriptor) == 1 && text(kind ? kind : "") != "dumb";
+}
 
 struct Log::Sinks {
   std::shared_ptr<TerminalSink> terminal;

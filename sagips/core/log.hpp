@@ -4,6 +4,9 @@
 
 namespace sagips::core {
 
+/// Whether a line written there can be redrawn in place: a terminal that is not TERM=dumb.
+bool can_redraw(int descriptor);
+
 /// Lines with time and level, to the terminal and, once a run folder exists, to its log file.
 /// Passed along, never global.
 class Log {

@@ -14,13 +14,18 @@ namespace {
 using core::text;
 
 // Longer signs first, so that "<=" is not read as "<".
-constexpr std::array<Comparison, 6> known_comparisons{
-    {{"<=", ">=", -1, [](double value, double bound) { return value <= bound; }},
-     {">=", "<=", 1, [](double value, double bound) { return value >= bound; }},
-     {"==", "==", 0, [](double value, double bound) { return value == bound; }},
-     {"!=", "!=", 0, [](double value, double bound) { return value != bound; }},
-     {"<", ">", -1, [](double value, double bound) { return value < bound; }},
-     {">", "<", 1, [](double value, double bound) { return value > bound; }}}};
+constexpr auto at_most = [](const auto& value, double bound) { return value <= bound; };
+constexpr auto at_least = [](const auto& value, double bound) { return value >= bound; };
+constexpr auto equal = [](const auto& value, double bound) { return value == bound; };
+constexpr auto unequal = [](const auto& value, double bound) { return value != bound; };
+constexpr auto below = [](const auto& value, double bound) { return value < bound; };
+constexpr auto above = [](const auto& value, double bound) { return value > bound; };
+constexpr std::array<Comparison, 6> known_comparisons{{{"<=", ">=", -1, at_most, at_most},
+                                                       {">=", "<=", 1, at_least, at_least},
+                                                       {"==", "==", 0, equal, equal},
+                                                       {"!=", "!=", 0, unequal, unequal},
+                                                       {"<", ">", -1, below, below},
+                                                       {">", "<", 1, above, above}}};
 
 /// "70 < M < 110" as {"70", "M", "110"} and {<, <}.
 struct Parts {
@@ -103,16 +108,8 @@ bool Cut::passes(double value) const {
 
 torch::Tensor Cut::passes(const torch::Tensor& values) const {
   torch::Tensor all = torch::ones_like(values, torch::kBool);
-  for (const Bound& bound : bounds_) {
-    const std::string_view sign = bound.comparison.sign;
-    const double number = bound.number;
-    all = all & (sign == "<="   ? values <= number
-                 : sign == ">=" ? values >= number
-                 : sign == "==" ? values == number
-                 : sign == "!=" ? values != number
-                 : sign == "<"  ? values < number
-                                : values > number);
-  }
+  for (const Bound& bound : bounds_)
+    all = all & bound.comparison.holds_of_each(values, bound.number);
   return all;
 }
 

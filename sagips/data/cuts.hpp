@@ -13,7 +13,8 @@ struct Comparison {
   std::string_view sign;          ///< "<="
   std::string_view mirror_image;  ///< ">=": the sign that says the same with its sides swapped
   int direction;                  ///< -1: the value lies below the bound; 1: above; 0: neither
-  bool (*holds)(double value, double bound);
+  bool (*holds)(const double& value, double bound);
+  torch::Tensor (*holds_of_each)(const torch::Tensor& values, double bound);
 };
 
 /// One condition on one column: "pt1 > 20", "20 < pt1", "70 < M <= 110", "110 > M > 70".

@@ -13,6 +13,12 @@ Moments Moments::of(const torch::Tensor& values) {
   return {values.mean(0), values.std(0, false).clamp_min(1e-12)};
 }
 
+std::int64_t Environment::processes() const {
+  std::int64_t most = 0;
+  for (const Channel& channel : channels) most = std::max(most, channel.pipeline.processes());
+  return most;
+}
+
 namespace {
 
 /// Events that weights let through. The largest weight is known only when all are drawn, so every

@@ -40,6 +40,8 @@ struct Environment {
   std::vector<Channel> channels;
   bool is_part = false;  ///< of a problem with more channels, which other ranks look at
 
+  std::int64_t processes() const;  ///< the most of a pipeline
+
   /// What tells a channel's losses and distances from those of others: " name", or nothing where
   /// there is one channel alone.
   std::string suffix(std::size_t channel) const {

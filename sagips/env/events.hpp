@@ -14,11 +14,9 @@ namespace sagips::env {
 /// events, observables].
 struct Events {
   torch::Tensor values;
-  std::optional<torch::Tensor> weights;  ///< [samples, events], at least 0; absent: all 1
-  std::optional<torch::Tensor>
-      mask;  ///< [samples, events] bool, true: the event exists; absent: all true
-  std::map<std::string, torch::Tensor>
-      numbers;  ///< named per-sample numbers [samples], e.g. norm_1
+  std::optional<torch::Tensor> weights{};  ///< [samples, events], at least 0; absent: all 1
+  std::optional<torch::Tensor> mask{};  ///< [samples, events] bool: the event exists; absent: all
+  std::map<std::string, torch::Tensor> numbers{};  ///< named per-sample [samples], e.g. norm_1
 
   std::int64_t samples() const { return values.size(0); }
 

@@ -36,8 +36,8 @@ struct ChannelPlan {
   env::Pipeline pipeline;
   std::optional<env::Density> density;
   std::vector<Observable> observables;
-  std::vector<std::string>
-      cuts;  ///< serve when the config names none, e.g. the window of the density
+  /// Serve when the config names none, e.g. the window of the density.
+  std::vector<std::string> cuts{};
   std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
   /// Where the user names the channels; else `DataSettings` has them.
   std::optional<ChannelSettings> settings{};

@@ -24,23 +24,26 @@ constexpr int most_names_tried = 1000;
 
 std::string reason(int code) { return std::system_category().message(code); }
 
+void remove_folders(const std::string& run_folder, const std::vector<std::string>& parents) {
+  std::error_code ignored;
+  if (!run_folder.empty()) std::filesystem::remove_all(run_folder, ignored);
+  // Another run may have settled in a parent meanwhile: rmdir leaves a folder that is not empty.
+  for (auto parent = parents.rbegin(); parent != parents.rend(); ++parent) ::rmdir(parent->c_str());
+}
+
 /// Removes what a failed construction has made; the destructor acts unless `keep` was called.
 class Undo {
  public:
   Undo() = default;
   Undo(const Undo&) = delete;
   Undo& operator=(const Undo&) = delete;
-  ~Undo() {
-    std::error_code ignored;
-    if (!run_folder_.empty()) std::filesystem::remove_all(run_folder_, ignored);
-    // Another run may have settled in a parent meanwhile: rmdir leaves a folder that is not empty.
-    for (; !parents_.empty(); parents_.pop_back()) ::rmdir(parents_.back().c_str());
-  }
+  ~Undo() { remove_folders(run_folder_, parents_); }
   void made_parent(std::string path) { parents_.push_back(std::move(path)); }
   void made_run_folder(std::string path) { run_folder_ = std::move(path); }
-  void keep() {
-    parents_.clear();
+  /// returns: the parents that were made, the outermost first
+  std::vector<std::string> keep() {
     run_folder_.clear();
+    return std::exchange(parents_, {});
   }
 
  private:
@@ -174,8 +177,10 @@ RunDirectory::RunDirectory(const RunConfig& config, const std::string& workload)
   write_readme(path_, workload);
   core::sync_folder(path_);
   core::sync_folder(parent.string());
-  undo.keep();
+  made_parents_ = undo.keep();
 }
+
+void RunDirectory::discard() const { remove_folders(path_, made_parents_); }
 
 std::optional<RunDirectory> RunDirectory::lock(const std::string& path) {
   core::Descriptor lock = take_lock(core::text(path, "/", run_files::lock.name));

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/file.hpp"
@@ -45,6 +46,9 @@ class RunDirectory {
   /// throws: StorageError
   void finish(RunStatus status) const;
 
+  /// Removes a folder that this process has made, and its parents where they are as new and empty.
+  void discard() const;
+
   const std::string& path() const { return path_; }
   /// The path of a file in the folder; `run_files.hpp` has the usual names.
   std::string file(const std::string& name) const { return path_ + "/" + name; }
@@ -57,6 +61,7 @@ class RunDirectory {
       : path_(std::move(path)), lock_(std::move(lock)) {}
 
   std::string path_;
+  std::vector<std::string> made_parents_;
   core::Descriptor lock_;
 };
 

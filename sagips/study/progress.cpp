@@ -9,7 +9,7 @@
 namespace sagips::study {
 
 StudyProgress::StudyProgress(core::Log& log, const std::string& noun)
-    : log_(log), noun_(noun), terminal_(isatty(STDERR_FILENO) != 0 && !log.is_quiet()) {}
+    : log_(log), noun_(noun), terminal_(core::can_redraw(STDERR_FILENO) && !log.is_quiet()) {}
 
 StudyProgress::~StudyProgress() { clear(); }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -79,19 +78,6 @@ struct KeptRun {
   record::OpenedRun run;
 };
 
-// With its parents, where nothing else is in them.
-void remove_folder(const std::filesystem::path& path) {
-  std::error_code not_empty;
-  std::filesystem::remove_all(path, not_empty);
-  for (const auto& parent : {path.parent_path(), path.parent_path().parent_path()})
-    std::filesystem::remove(parent, not_empty);
-}
-
-bool has_simulators(const env::Environment& environment) {
-  return std::any_of(environment.channels.begin(), environment.channels.end(),
-                     [](const env::Channel& channel) { return channel.pipeline.processes() > 0; });
-}
-
 // What rank 0 leaves and says.
 void write(const Job& job, const env::Environment& environment, const record::Results& results,
            const optim::Solution& solution, const std::string& visits, const Arguments& arguments,
@@ -145,7 +131,7 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   const env::Environment environment = data.all(run::parts_share(job, ranks));
   core::Log log({.quiet = arguments.quiet});
   std::optional<KeptRun> kept;
-  if (has_simulators(environment) && ranks.size() == 1)
+  if (environment.processes() > 0 && ranks.size() == 1)
     kept.emplace(job, environment, data.print(), start_of(arguments), log);
   optim::SolveProgress progress;
   optim::SolveContext context;
@@ -165,7 +151,7 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   try {
     solution = solver->solve(environment, context);
   } catch (const core::ConfigError&) {  // nothing was asked of the simulators: no folder stays
-    if (kept && !kept->run.resumed) remove_folder(kept->run.directory.path());
+    if (kept && !kept->run.resumed) kept->run.directory.discard();
     throw;
   }
   optim::Resampled bootstraps, seeds;

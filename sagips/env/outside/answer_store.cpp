@@ -48,10 +48,10 @@ OutsideArrays unpacked(const std::string& bytes) {
 }  // namespace
 
 AnswerStore::AnswerStore(const std::string& path) : path_(path) {
-  if (!std::filesystem::exists(path)) std::ofstream made(path);
-  const std::uint64_t size = std::filesystem::exists(path) ? std::filesystem::file_size(path) : 0;
+  std::ofstream(path, std::ios::app);  // makes it
   file_.open(path, std::ios::binary | std::ios::in | std::ios::out);
   if (!file_) throw core::StorageError(path, "cannot be written. Check its folder.");
+  const std::uint64_t size = std::filesystem::file_size(path);
   for (Head head; end_ + sizeof head <= size; end_ += sizeof head + head.bytes) {
     file_.seekg(static_cast<std::streamoff>(end_));
     file_.read(reinterpret_cast<char*>(&head), sizeof head);

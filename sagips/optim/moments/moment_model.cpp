@@ -40,13 +40,6 @@ torch::Tensor covariance_of(const torch::Tensor& sums) {
          mean.unsqueeze(0) * mean.unsqueeze(1);
 }
 
-std::int64_t simulators_of(const env::Environment& environment) {
-  std::int64_t most = 0;
-  for (const env::Channel& channel : environment.channels)
-    most = std::max(most, channel.pipeline.processes());
-  return most;
-}
-
 // sqrt(events) L' with L L' = covariance^-1, on the directions that vary.
 torch::Tensor whitening_of(const torch::Tensor& covariance, double events) {
   const torch::Tensor deviation = covariance.diagonal().clamp_min(1e-300).sqrt();
@@ -66,7 +59,7 @@ MomentModel::MomentModel(const env::Environment& environment, const MomentsConfi
       config_(config),
       context_(context),
       ranks_(static_cast<double>(context.place.ranks)),
-      simulations_(simulators_of(environment)) {
+      simulations_(environment.processes()) {
   torch::NoGradGuard no_grad;
   for (const env::Channel& channel : environment.channels) {
     targets_.push_back(target(channel));
@@ -323,7 +316,7 @@ Pairs pairs_around(const torch::Tensor& unit, const torch::Tensor& steps) {
 
 void MomentModel::expect_jacobian(const torch::Tensor& unit, const torch::Tensor& steps,
                                   std::int64_t events, std::int64_t repetition) const {
-  if (config_.jacobian == MomentsConfig::Jacobian::differences)
+  if (at_a_time() > 1 && config_.jacobian == MomentsConfig::Jacobian::differences)
     expect(pairs_around(unit, steps).points, events, repetition, Form::training);
 }
 

@@ -278,12 +278,7 @@ class Answer {
           "the time was over before the pipeline had been called at a first point. Raise "
           "solve.minutes.");
     Solution solution;
-    const std::size_t all = model_->parameters().all().size();
     solution.values = numbers_of(model_->parameters().physical_from_logit(theta));
-    solution.open.assign(all, false);
-    solution.lower_limits.resize(all);
-    solution.upper_limits.resize(all);
-    solution.asymmetric.resize(all);
     solution.score = descent_->chi2();
     solution.errors_from = "none: out of time";
     solution.converged = false;
