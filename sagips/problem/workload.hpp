@@ -33,9 +33,9 @@ struct ChannelSettings {
 /// What a workload plans for one channel, before there are data.
 struct ChannelPlan {
   std::string name = "events";
-  env::Pipeline pipeline;
-  std::optional<env::Density> density;
-  std::vector<Observable> observables;
+  env::Pipeline pipeline{};
+  std::optional<env::Density> density{};
+  std::vector<Observable> observables{};
   /// Serve when the config names none, e.g. the window of the density.
   std::vector<std::string> cuts{};
   std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
@@ -86,10 +86,10 @@ std::string laptop_settings();
 struct SimpleWorkload {
   std::string name;
   std::string summary;
-  std::vector<env::Parameter> parameters;
-  env::Pipeline pipeline;
-  std::vector<Observable> observables;
-  std::string settings;                  ///< YAML; empty: `laptop_settings`
+  std::vector<env::Parameter> parameters{};
+  env::Pipeline pipeline{};
+  std::vector<Observable> observables{};
+  std::string settings{};                ///< YAML; empty: `laptop_settings`
   std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
   std::vector<DensityCurve> densities{};
   /// Several data sets, each with a pipeline that sees all parameters; `pipeline`, `observables` and

@@ -8,6 +8,9 @@ import time
 ENVIRONMENT = dict(OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
 
+# Of a training: what moments and fits add at its start and end takes some seconds.
+NETWORKS_ALONE = ["generator.start=random", "generator.finish=networks", "run.fit=false"]
+
 SLOWDOWN = int(os.environ.get("SAGIPS_SLOWDOWN", "1"))  # of a build with a sanitizer
 
 

@@ -21,7 +21,7 @@ KILLS = int(sys.argv[3])
 os.environ.update(jobs.ENVIRONMENT)
 TRAIN = ["train", "proxy1d", "batch.samples=8", "batch.events=20", "toy.events=2000", "evaluation.samples=20",
          "evaluation.events=10", "run.figures=false", "threads=1", "train.evaluate_every=50",
-         "train.checkpoints.epochs=7"]
+         "train.checkpoints.epochs=7", *jobs.NETWORKS_ALONE]
 
 
 def sha(path):

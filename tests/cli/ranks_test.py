@@ -14,12 +14,13 @@ import tempfile
 import time
 import unittest
 
+import jobs
+
 MPIEXEC, SAGIPS, BROKEN = [os.path.abspath(path) for path in sys.argv[1:4]]
-# Open MPI refuses root and more ranks than cores unless told.
-os.environ.update(OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                  OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
+os.environ.update(jobs.ENVIRONMENT)
 SMALL = ["train.epochs=30", "train.evaluate_every=10", "batch.samples=8", "batch.events=20", "toy.events=2000",
-         "evaluation.samples=20", "evaluation.events=10", "run.figures=false", "run.name=r"]
+         "evaluation.samples=20", "evaluation.events=10", "run.figures=false", "run.name=r",
+         *jobs.NETWORKS_ALONE]
 ENDLESS = ["train.epochs=100000000", "train.evaluate_every=1000000"]
 
 

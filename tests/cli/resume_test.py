@@ -19,7 +19,7 @@ import jobs
 MPIEXEC, SAGIPS, BROKEN = [os.path.abspath(path) if path else "" for path in sys.argv[1:4]]
 os.environ.update(jobs.ENVIRONMENT)
 SMALL = ["batch.samples=8", "batch.events=20", "toy.events=2000", "evaluation.samples=20", "evaluation.events=10",
-         "run.figures=false", "threads=1"]
+         "run.figures=false", "threads=1", *jobs.NETWORKS_ALONE]
 TRAIN = ["train", "proxy1d", *SMALL]
 PAPER = ["train", "proxy1d/paper", *SMALL]  # the paper's networks
 ENDLESS = ["train.epochs=100000000", "train.evaluate_every=1000000"]

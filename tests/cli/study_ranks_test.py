@@ -10,12 +10,12 @@ import sys
 import tempfile
 import unittest
 
+import jobs
+
 MPIEXEC, SAGIPS, BROKEN = [os.path.abspath(path) for path in sys.argv[1:4]]
-# Open MPI refuses root and more ranks than cores unless told.
-os.environ.update(OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                  OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
+os.environ.update(jobs.ENVIRONMENT)
 SMALL = ["train.epochs=20", "train.evaluate_every=10", "batch.samples=4", "batch.events=8", "toy.events=2000",
-         "evaluation.samples=20", "run.figures=false", "run.name=e"]
+         "evaluation.samples=20", "run.figures=false", "run.name=e", *jobs.NETWORKS_ALONE]
 
 
 class StudyRanks(unittest.TestCase):
