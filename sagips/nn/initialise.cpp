@@ -26,4 +26,20 @@ void initialise_kaiming_normal(Replica& replica, double negative_slope,
   }
 }
 
+void initialise_uniform(Replica& replica, const core::RandomStream& stream) {
+  torch::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < replica.parameters().size(); ++i) {
+    const ParameterTensor& parameter = replica.parameters()[i];
+    torch::Tensor weights = replica.view(replica.weights(), i);
+    if (parameter.constant) {
+      weights.fill_(*parameter.constant);
+      continue;
+    }
+    std::vector<float> uniform(static_cast<std::size_t>(parameter.size()));
+    stream.uniform(static_cast<std::uint32_t>(i), 0, uniform);
+    const double bound = 1 / std::sqrt(static_cast<double>(parameter.fan_in));
+    weights.copy_((torch::from_blob(uniform.data(), parameter.shape) * 2 - 1) * bound);
+  }
+}
+
 }  // namespace sagips::nn

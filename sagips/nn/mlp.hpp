@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,8 +17,16 @@ struct ParameterTensor {
   std::vector<std::int64_t> shape;
   std::int64_t fan_in = 0;  ///< inputs of the layer it belongs to
   bool is_bias = false;
+  std::optional<double> constant{};  ///< what it begins at; else it is drawn
 
   std::int64_t size() const;
+};
+
+/// Numbers of a network that do not learn by gradients and yet change, such as running means.
+struct BufferTensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  double initial = 0;
 };
 
 struct MlpConfig {

@@ -14,7 +14,8 @@ bool is_shared(const ParameterTensor& parameter, SharedPart shared) {
 
 }  // namespace
 
-Replica::Replica(std::vector<ParameterTensor> parameters, SharedPart shared, torch::Device device)
+Replica::Replica(std::vector<ParameterTensor> parameters, SharedPart shared, torch::Device device,
+                 const std::vector<BufferTensor>& buffers)
     : parameters_(std::move(parameters)), offsets_(parameters_.size()) {
   std::int64_t offset = 0;
   for (const bool shared_pass : {true, false}) {
@@ -25,7 +26,17 @@ Replica::Replica(std::vector<ParameterTensor> parameters, SharedPart shared, tor
     }
     if (shared_pass) shared_size_ = offset;
   }
-  weights_ = torch::zeros({offset}, torch::dtype(torch::kFloat32).device(device));
+  const auto options = torch::dtype(torch::kFloat32).device(device);
+  weights_ = torch::zeros({offset}, options);
+  std::vector<torch::Tensor> initial;
+  for (const BufferTensor& buffer : buffers)
+    initial.push_back(torch::full(buffer.shape, buffer.initial, options).flatten());
+  buffers_ = initial.empty() ? torch::empty({0}, options) : torch::cat(initial);
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    buffer_views_.push_back(buffers_.narrow(0, first, initial[i].numel()).view(buffers[i].shape));
+    first += initial[i].numel();
+  }
   leaves_ = make_leaves();
 }
 
@@ -41,12 +52,18 @@ Leaves Replica::make_leaves() const {
     leaf.mutable_grad() = view(leaves.gradients, i);
     leaves.tensors.push_back(leaf);
   }
+  leaves.buffers = buffer_views_;
   return leaves;
 }
 
 void Replica::collect(Leaves& accumulator) {
   leaves_.gradients.add_(accumulator.gradients);
   accumulator.gradients.zero_();
+}
+
+void Replica::state(StateList& list) {
+  list.field("weights", weights_);
+  if (buffers_.numel() > 0) list.field("buffers", buffers_);
 }
 
 void Replica::zero_gradients() { leaves_.gradients.zero_(); }

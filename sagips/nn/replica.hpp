@@ -17,8 +17,9 @@ enum class SharedPart { weights_only, all, none };
 /// Leaf tensors over a replica's weights with gradients of their own: what one thread
 /// differentiates. `tensors[i].grad()` is a view into the flat `gradients`.
 struct Leaves {
-  std::vector<torch::Tensor> tensors;  ///< in the network's order
-  torch::Tensor gradients;             ///< flat, in the replica's order
+  std::vector<torch::Tensor> tensors;    ///< in the network's order
+  torch::Tensor gradients;               ///< flat, in the replica's order
+  std::vector<torch::Tensor> buffers{};  ///< the network's; all leaves of a replica share them
 };
 
 /// A network's weights and gradients, one flat float32 allocation each.
@@ -30,7 +31,8 @@ struct Leaves {
 /// the pointers.
 class Replica {
  public:
-  Replica(std::vector<ParameterTensor> parameters, SharedPart shared, torch::Device device);
+  Replica(std::vector<ParameterTensor> parameters, SharedPart shared, torch::Device device,
+          const std::vector<BufferTensor>& buffers = {});
   Replica(Replica&&) = default;
   Replica& operator=(Replica&&) = default;
 
@@ -59,13 +61,14 @@ class Replica {
   void check_views(const Leaves& leaves) const;
   void check_views() const { check_views(leaves_); }
 
-  void state(StateList& list) { list.field("weights", weights_); }
+  void state(StateList& list);
 
  private:
   std::vector<ParameterTensor> parameters_;
   std::vector<std::int64_t> offsets_;
   std::int64_t shared_size_ = 0;
-  torch::Tensor weights_;
+  torch::Tensor weights_, buffers_;  ///< flat; ranks do not exchange the latter
+  std::vector<torch::Tensor> buffer_views_;
   Leaves leaves_;
 };
 

@@ -1,0 +1,188 @@
+#include <map>
+#include <span>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/layers/layers.hpp"
+
+namespace sagips::nn {
+
+using core::Range;
+using core::text;
+
+namespace {
+
+using Function = torch::Tensor (*)(const torch::Tensor&);
+
+const std::map<std::string, Function>& activations() {
+  static const std::map<std::string, Function> all = {
+      {"none", [](const torch::Tensor& x) { return x; }},
+      {"relu", [](const torch::Tensor& x) { return torch::relu(x); }},
+      {"leaky_relu", [](const torch::Tensor& x) { return torch::leaky_relu(x, 0.2); }},
+      {"elu", [](const torch::Tensor& x) { return torch::elu(x); }},
+      {"selu", [](const torch::Tensor& x) { return torch::selu(x); }},
+      {"gelu", [](const torch::Tensor& x) { return torch::gelu(x); }},
+      {"silu", [](const torch::Tensor& x) { return torch::silu(x); }},
+      {"softplus", [](const torch::Tensor& x) { return torch::softplus(x); }},
+      {"tanh", [](const torch::Tensor& x) { return torch::tanh(x); }},
+      {"sigmoid", [](const torch::Tensor& x) { return torch::sigmoid(x); }}};
+  return all;
+}
+
+class Dense final : public Layer {
+ public:
+  void fields(core::FieldList& list) override {
+    list.add("dense", outputs_, "outputs of a fully connected layer", Range::between(1, 1e7));
+    activation_.field(list);
+    list.add("bias", has_bias_, "adds a bias");
+  }
+  Shape declare(const Shape& input, LayerPlace& place) override {
+    if (input.empty()) throw core::Error("It needs a dimension to connect.");
+    const std::int64_t inputs = input.back();
+    place.parameter("weight", {outputs_, inputs}, inputs, false);
+    if (has_bias_) place.parameter("bias", {outputs_}, inputs, true);
+    place.operations = numbers_in(input) * outputs_;
+    Shape output = input;
+    output.back() = outputs_;
+    return output;
+  }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
+                           const Evaluation&) const override {
+    const auto bias = has_bias_ ? tensors.weights[1] : torch::Tensor();
+    return activation_(torch::linear(input, tensors.weights[0], bias));
+  }
+
+ private:
+  std::int64_t outputs_ = 128;
+  bool has_bias_ = true;
+  Activation activation_;
+};
+
+class Flatten final : public Layer {
+ public:
+  void fields(core::FieldList& list) override { list.add_group("flatten", {}, "one long row"); }
+  Shape declare(const Shape& input, LayerPlace&) override { return {numbers_in(input)}; }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors&,
+                           const Evaluation&) const override {
+    return input.flatten(1);
+  }
+};
+
+class Reshape final : public Layer {
+ public:
+  void fields(core::FieldList& list) override {
+    list.add("reshape", shape_, "the same numbers as a sample of this shape", Range::at_least(1));
+  }
+  Shape declare(const Shape& input, LayerPlace&) override {
+    if (numbers_in(shape_) != numbers_in(input))
+      throw core::Error(text(written(shape_), " holds ", numbers_in(shape_), " numbers for ",
+                             numbers_in(input), "."));
+    return shape_;
+  }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors&,
+                           const Evaluation&) const override {
+    Shape shape = shape_;
+    shape.insert(shape.begin(), input.size(0));
+    return input.reshape(shape);
+  }
+
+ private:
+  Shape shape_{1};
+};
+
+class ActivationLayer final : public Layer {
+ public:
+  void fields(core::FieldList& list) override { activation_.field(list); }
+  Shape declare(const Shape& input, LayerPlace&) override { return input; }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors&,
+                           const Evaluation&) const override {
+    return activation_(input);
+  }
+
+ private:
+  Activation activation_;
+};
+
+/// Each number of a sample is left out with some probability, named by the sample's number in the
+/// batch of all ranks: no result depends on threads, tiles or ranks.
+class Dropout final : public Layer {
+ public:
+  void fields(core::FieldList& list) override {
+    list.add("dropout", probability_, "share of the numbers that training leaves out",
+             Range{0, 1, false, true});
+  }
+  Shape declare(const Shape& input, LayerPlace&) override { return input; }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
+                           const Evaluation& evaluation) const override {
+    if (!evaluation.training || probability_ == 0) return input;
+    const std::int64_t rows = input.size(0);
+    const auto each = static_cast<std::size_t>(rows > 0 ? input.numel() / rows : 0);
+    torch::Tensor uniform = torch::empty({rows, static_cast<std::int64_t>(each)});
+    for (std::int64_t row = 0; row < rows; ++row)
+      evaluation.training->uniform(
+          static_cast<std::uint32_t>(evaluation.first_sample + row), tensors.number,
+          std::span<float>(uniform.data_ptr<float>() + row * static_cast<std::int64_t>(each),
+                           each));
+    const torch::Tensor kept =
+        (uniform >= probability_).to(input.device(), torch::kFloat32).view(input.sizes());
+    return input * kept / (1 - probability_);
+  }
+
+ private:
+  double probability_ = 0.5;
+};
+
+/// source: Ioffe and Szegedy, ICML 2015. Over rows and all dimensions but the first, as PyTorch.
+class BatchNorm final : public Layer {
+ public:
+  void fields(core::FieldList& list) override {
+    core::FieldList own;
+    own.add("momentum", momentum_, "weight of a batch in the running mean and variance",
+            Range::between(0, 1));
+    own.add("epsilon", epsilon_, "added to the variance", Range::positive());
+    list.add_group("batch_norm", std::move(own),
+                   "each channel shifted and scaled by its mean and deviation over the batch");
+  }
+  Shape declare(const Shape& input, LayerPlace& place) override {
+    if (input.empty()) throw core::Error("It needs a dimension of channels.");
+    place.constant("weight", {input[0]}, 1, false);
+    place.constant("bias", {input[0]}, 0, true);
+    place.buffer("running_mean", {input[0]}, 0);
+    place.buffer("running_variance", {input[0]}, 1);
+    place.separable = false;
+    return input;
+  }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
+                           const Evaluation& evaluation) const override {
+    return torch::batch_norm(input, tensors.weights[0], tensors.weights[1], tensors.buffers[0],
+                             tensors.buffers[1], evaluation.training != nullptr, momentum_,
+                             epsilon_,
+                             /*cudnn_enabled=*/true);
+  }
+
+ private:
+  double momentum_ = 0.1, epsilon_ = 1e-5;
+};
+
+}  // namespace
+
+void Activation::field(core::FieldList& list) {
+  std::vector<std::string> names;
+  for (const auto& [known, function] : activations()) names.push_back(known);
+  list.add_choice(
+      "activation", names, [this] { return name; },
+      [this](const std::string& chosen) { name = chosen; },
+      "function of each output; leaky_relu has a slope of 0.2 below zero");
+}
+
+torch::Tensor Activation::operator()(const torch::Tensor& input) const {
+  return activations().at(name)(input);
+}
+
+std::vector<LayerKind> dense_layers() {
+  return {kind_of<Dense>("dense"),          kind_of<Flatten>("flatten"),
+          kind_of<Reshape>("reshape"),      kind_of<Dropout>("dropout"),
+          kind_of<BatchNorm>("batch_norm"), kind_of<ActivationLayer>("activation")};
+}
+
+}  // namespace sagips::nn

@@ -1,0 +1,205 @@
+#include <algorithm>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/layers/layers.hpp"
+
+namespace sagips::nn {
+
+using core::Range;
+using core::text;
+
+namespace {
+
+// One number stands for all dimensions.
+Shape for_each_dimension(const Shape& given, std::size_t dimensions, const char* what) {
+  if (given.size() == 1) return Shape(dimensions, given[0]);
+  if (given.size() != dimensions)
+    throw core::Error(text(what, " has ", given.size(), " numbers, a sample ", dimensions,
+                           dimensions == 1 ? " dimension." : " dimensions."));
+  return given;
+}
+
+// Of a sample [channels, length, ...].
+std::size_t dimensions_of(const Shape& input) {
+  if (input.size() < 2 || input.size() > 4)
+    throw core::Error("It needs samples [channels, length, ...] of 1 to 3 dimensions.");
+  return input.size() - 1;
+}
+
+void require_positive(const Shape& output) {
+  if (std::any_of(output.begin(), output.end(), [](std::int64_t length) { return length < 1; }))
+    throw core::Error("It is wider than its input.");
+}
+
+/// What both directions of a convolution have in common.
+class ConvolutionLayer : public Layer {
+ protected:
+  void shape_fields(core::FieldList& list) {
+    list.add("kernel", kernel_, "its width in each dimension, or one for all", Range::at_least(1));
+    list.add("stride", stride_, "steps from one place to the next", Range::at_least(1));
+    list.add("padding", padding_, "zeros put on both sides of its input", Range::at_least(0));
+    list.add("bias", has_bias_, "adds a bias");
+    activation_.field(list);
+  }
+  void take_dimensions(std::size_t dimensions) {
+    kernel_ = for_each_dimension(kernel_, dimensions, "kernel");
+    stride_ = for_each_dimension(stride_, dimensions, "stride");
+    padding_ = for_each_dimension(padding_, dimensions, "padding");
+  }
+  torch::Tensor bias(const LayerTensors& tensors) const {
+    return has_bias_ ? tensors.weights[1] : torch::Tensor();
+  }
+
+  std::int64_t channels_ = 32;
+  Shape kernel_{3}, stride_{1}, padding_{0};
+  bool has_bias_ = true;
+  Activation activation_;
+};
+
+class Convolution final : public ConvolutionLayer {
+ public:
+  void fields(core::FieldList& list) override {
+    list.add("convolution", channels_, "channels that it makes", Range::between(1, 1e6));
+    shape_fields(list);
+  }
+  Shape declare(const Shape& input, LayerPlace& place) override {
+    const std::size_t dimensions = dimensions_of(input);
+    take_dimensions(dimensions);
+    Shape output{channels_}, weight{channels_, input[0]};
+    weight.insert(weight.end(), kernel_.begin(), kernel_.end());
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      const std::int64_t room = input[i + 1] + 2 * padding_[i] - kernel_[i];
+      output.push_back(room < 0 ? 0 : room / stride_[i] + 1);
+    }
+    require_positive(output);
+    const std::int64_t fan_in = input[0] * numbers_in(kernel_);
+    place.parameter("weight", weight, fan_in, false);
+    if (has_bias_) place.parameter("bias", {channels_}, fan_in, true);
+    place.operations = numbers_in(output) * fan_in;
+    return output;
+  }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
+                           const Evaluation&) const override {
+    const Shape dilation(kernel_.size(), 1), none(kernel_.size(), 0);
+    return activation_(torch::convolution(input, tensors.weights[0], bias(tensors), stride_,
+                                          padding_, dilation, /*transposed=*/false, none,
+                                          /*groups=*/1));
+  }
+};
+
+class TransposedConvolution final : public ConvolutionLayer {
+ public:
+  void fields(core::FieldList& list) override {
+    list.add("transposed_convolution", channels_, "channels that it makes", Range::between(1, 1e6));
+    shape_fields(list);
+    list.add("output_padding", output_padding_, "added to one side of its output",
+             Range::at_least(0));
+  }
+  Shape declare(const Shape& input, LayerPlace& place) override {
+    const std::size_t dimensions = dimensions_of(input);
+    take_dimensions(dimensions);
+    output_padding_ = for_each_dimension(output_padding_, dimensions, "output_padding");
+    Shape output{channels_}, weight{input[0], channels_};
+    weight.insert(weight.end(), kernel_.begin(), kernel_.end());
+    for (std::size_t i = 0; i < dimensions; ++i)
+      output.push_back((input[i + 1] - 1) * stride_[i] - 2 * padding_[i] + kernel_[i] +
+                       output_padding_[i]);
+    require_positive(output);
+    const std::int64_t fan = channels_ * numbers_in(kernel_);  // as PyTorch counts it
+    place.parameter("weight", weight, fan, false);
+    if (has_bias_) place.parameter("bias", {channels_}, fan, true);
+    place.operations = numbers_in(input) * fan;
+    return output;
+  }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
+                           const Evaluation&) const override {
+    const Shape dilation(kernel_.size(), 1);
+    return activation_(torch::convolution(input, tensors.weights[0], bias(tensors), stride_,
+                                          padding_, dilation, /*transposed=*/true, output_padding_,
+                                          /*groups=*/1));
+  }
+
+ private:
+  Shape output_padding_{0};
+};
+
+enum class PoolingKind { largest, mean };
+
+template <PoolingKind kind>
+class Pooling final : public Layer {
+ public:
+  void fields(core::FieldList& list) override {
+    list.add(kind == PoolingKind::largest ? "max_pooling" : "average_pooling", size_,
+             kind == PoolingKind::largest ? "the largest number of each box of this size"
+                                          : "the mean of each box of this size",
+             Range::at_least(1));
+  }
+  Shape declare(const Shape& input, LayerPlace&) override {
+    size_ = for_each_dimension(size_, dimensions_of(input), "its size");
+    Shape output{input[0]};
+    for (std::size_t i = 0; i < size_.size(); ++i) output.push_back(input[i + 1] / size_[i]);
+    require_positive(output);
+    return output;
+  }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors&,
+                           const Evaluation&) const override {
+    switch (size_.size()) {
+      case 1:
+        return kind == PoolingKind::largest ? torch::max_pool1d(input, size_)
+                                            : torch::avg_pool1d(input, size_);
+      case 2:
+        return kind == PoolingKind::largest ? torch::max_pool2d(input, size_)
+                                            : torch::avg_pool2d(input, size_);
+      default:
+        return kind == PoolingKind::largest ? torch::max_pool3d(input, size_)
+                                            : torch::avg_pool3d(input, size_);
+    }
+  }
+
+ private:
+  Shape size_{2};
+};
+
+/// Each number is repeated along each dimension.
+class Upsampling final : public Layer {
+ public:
+  void fields(core::FieldList& list) override {
+    list.add("upsampling", factor_, "times that each number is repeated in each dimension",
+             Range::at_least(1));
+  }
+  Shape declare(const Shape& input, LayerPlace&) override {
+    factor_ = for_each_dimension(factor_, dimensions_of(input), "its factor");
+    Shape output = input;
+    for (std::size_t i = 0; i < factor_.size(); ++i) output[i + 1] *= factor_[i];
+    return output;
+  }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors&,
+                           const Evaluation&) const override {
+    Shape size;
+    for (std::size_t i = 0; i < factor_.size(); ++i)
+      size.push_back(input.size(static_cast<std::int64_t>(i) + 2) * factor_[i]);
+    switch (factor_.size()) {
+      case 1:
+        return torch::upsample_nearest1d(input, size);
+      case 2:
+        return torch::upsample_nearest2d(input, size);
+      default:
+        return torch::upsample_nearest3d(input, size);
+    }
+  }
+
+ private:
+  Shape factor_{2};
+};
+
+}  // namespace
+
+std::vector<LayerKind> image_layers() {
+  return {
+      kind_of<Convolution>("convolution"), kind_of<TransposedConvolution>("transposed_convolution"),
+      kind_of<Pooling<PoolingKind::largest>>("max_pooling"),
+      kind_of<Pooling<PoolingKind::mean>>("average_pooling"), kind_of<Upsampling>("upsampling")};
+}
+
+}  // namespace sagips::nn

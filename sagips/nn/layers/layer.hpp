@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sagips/core/config/config.hpp"
+#include "sagips/nn/network.hpp"
+
+namespace sagips::nn {
+
+/// What a layer has declared, and where it stands in a network.
+struct LayerPlace {
+  std::string name;  ///< "layer3"
+  std::vector<ParameterTensor> parameters{};
+  std::vector<BufferTensor> buffers{};
+  std::int64_t operations = 0;  ///< multiply-adds of one sample
+  bool separable = true;
+
+  /// Its starting values are drawn from a uniform distribution of width 1 / sqrt(fan_in) on both
+  /// sides, as PyTorch does.
+  void parameter(const std::string& of, Shape shape, std::int64_t fan_in, bool is_bias);
+  void constant(const std::string& of, Shape shape, double value, bool is_bias);
+  void buffer(const std::string& of, Shape shape, double value);
+};
+
+/// What a layer is evaluated with: its own weights and buffers, and its number for random numbers.
+struct LayerTensors {
+  std::span<const torch::Tensor> weights;
+  std::span<torch::Tensor> buffers;
+  std::uint32_t number = 0;
+};
+
+/// One entry of `layers: [...]`: options until `declare`, then a function of weights and input.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  virtual void fields(core::FieldList& list) = 0;
+  /// Says which weights it needs for such samples, and what it makes of them. throws: core::Error for
+  /// samples that do not fit, in words that the network puts a place before
+  virtual Shape declare(const Shape& input, LayerPlace& place) = 0;
+  /// shape: [rows, input] -> [rows, output]
+  virtual torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
+                                   const Evaluation& evaluation) const = 0;
+};
+
+/// The function between layers, by its name in a config.
+struct Activation {
+  std::string name = "none";
+  void field(core::FieldList& list);
+  torch::Tensor operator()(const torch::Tensor& input) const;
+};
+
+}  // namespace sagips::nn

@@ -1,0 +1,121 @@
+#include "sagips/nn/layers/layer_config.hpp"
+
+#include <algorithm>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/layers/layers.hpp"
+
+namespace sagips::nn {
+
+using core::ConfigError;
+using core::text;
+
+std::string written(const Shape& shape) {
+  std::vector<std::string> lengths;
+  for (const std::int64_t length : shape) lengths.push_back(text(length));
+  return core::join(lengths, " x ");
+}
+
+std::int64_t numbers_in(const Shape& shape) {
+  std::int64_t product = 1;
+  for (const std::int64_t length : shape) product *= length;
+  return product;
+}
+
+namespace {
+
+const std::vector<LayerKind>& all_kinds() {
+  static const std::vector<LayerKind> all = [] {
+    std::vector<LayerKind> kinds = dense_layers();
+    for (const auto& more : {image_layers(), recurrent_layers()})
+      kinds.insert(kinds.end(), more.begin(), more.end());
+    return kinds;
+  }();
+  return all;
+}
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (const LayerKind& kind : all_kinds()) names.push_back(kind.key);
+  return names;
+}
+
+}  // namespace
+
+LayerConfig LayerConfig::from(const core::GivenItem& given) {
+  const auto is_given = [&](const std::string& key) {
+    return std::find(given.keys.begin(), given.keys.end(), key) != given.keys.end();
+  };
+  for (const LayerKind& kind : all_kinds())  // other layers have an activation, too
+    if (is_given(kind.key) && (kind.key != "activation" || given.keys.size() == 1))
+      return {kind.key, kind.make()};
+  const std::string first = given.keys.empty() ? "" : given.keys.front();
+  throw ConfigError(given.where, text("no kind of layer in '", core::join(given.keys, ", "),
+                                      "' of ", given.key, core::suggestion(first, kind_names())));
+}
+
+std::vector<LayerConfig> LayerConfig::kinds() {
+  std::vector<LayerConfig> configs;
+  for (const LayerKind& kind : all_kinds()) configs.push_back({kind.key, kind.make()});
+  return configs;
+}
+
+std::string LayerConfig::help() {
+  return text("layers one behind the other, each by its kind: ", core::join(kind_names(), ", "));
+}
+
+void LayerPlace::parameter(const std::string& of, Shape shape, std::int64_t fan_in, bool is_bias) {
+  parameters.push_back({name + "." + of, std::move(shape), fan_in, is_bias});
+}
+
+void LayerPlace::constant(const std::string& of, Shape shape, double value, bool is_bias) {
+  parameters.push_back({name + "." + of, std::move(shape), 1, is_bias, value});
+}
+
+void LayerPlace::buffer(const std::string& of, Shape shape, double value) {
+  buffers.push_back({name + "." + of, std::move(shape), value});
+}
+
+LayeredNetwork::LayeredNetwork(const std::vector<LayerConfig>& layers, const Shape& input,
+                               const std::string& place) {
+  if (layers.empty()) throw ConfigError(place, "is empty. Name at least one layer.");
+  input_ = output_ = input;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    LayerPlace own{.name = text("layer", i)};
+    const std::shared_ptr<Layer> layer = layers[i].layer();
+    try {
+      output_ = layer->declare(output_, own);
+    } catch (const core::Error& error) {
+      throw ConfigError(text(place, ".", i, " (", layers[i].kind(), ")"),
+                        text(error.what(), " Its input is ", written(output_), "."));
+    }
+    std::int64_t weights = 0;
+    for (const ParameterTensor& parameter : own.parameters) weights += parameter.size();
+    layers_.push_back({text(own.name, " ", layers[i].kind()), output_, weights, own.operations});
+    placed_.push_back({layer, own.parameters.size(), own.buffers.size()});
+    parameters_.insert(parameters_.end(), own.parameters.begin(), own.parameters.end());
+    buffers_.insert(buffers_.end(), own.buffers.begin(), own.buffers.end());
+    separable_ = separable_ && own.separable;
+  }
+}
+
+torch::Tensor LayeredNetwork::operator()(const Leaves& leaves, const torch::Tensor& input,
+                                         const Evaluation& evaluation) const {
+  torch::Tensor values = input;
+  std::size_t parameter = 0, buffer = 0;
+  std::vector<torch::Tensor> buffers = leaves.buffers;
+  for (std::size_t i = 0; i < placed_.size(); ++i) {
+    const Placed& placed = placed_[i];
+    values = (*placed.layer)(
+        values,
+        {std::span(leaves.tensors).subspan(parameter, placed.parameters),
+         std::span(buffers).subspan(buffer, placed.buffers), static_cast<std::uint32_t>(i)},
+        evaluation);
+    parameter += placed.parameters;
+    buffer += placed.buffers;
+  }
+  return values;
+}
+
+}  // namespace sagips::nn

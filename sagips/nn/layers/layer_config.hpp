@@ -1,0 +1,51 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sagips/core/config/config.hpp"
+#include "sagips/nn/layers/layer.hpp"
+
+namespace sagips::nn {
+
+/// One layer of `layers: [...]` in a config; one of its keys says which kind it is: {dense: 128,
+/// activation: relu}, {convolution: 32, kernel: [3, 3]}, {max_pooling: [2, 2]}, {flatten: {}}, ...
+class LayerConfig {
+ public:
+  /// throws: ConfigError when no key is a kind
+  static LayerConfig from(const core::GivenItem& given);
+  /// One of each kind with its default options, to be described.
+  static std::vector<LayerConfig> kinds();
+  void fields(core::FieldList& list) { layer_->fields(list); }
+
+  const std::string& kind() const { return kind_; }
+  std::shared_ptr<Layer> layer() const { return layer_; }
+  static std::string help();  ///< of a list of these
+
+ private:
+  LayerConfig(std::string kind, std::shared_ptr<Layer> layer)
+      : kind_(std::move(kind)), layer_(std::move(layer)) {}
+  std::string kind_;
+  std::shared_ptr<Layer> layer_;
+};
+
+/// Layers one behind the other.
+class LayeredNetwork final : public Network {
+ public:
+  /// place: the key of the list, for messages. throws: ConfigError when a layer does not fit the one
+  /// before
+  LayeredNetwork(const std::vector<LayerConfig>& layers, const Shape& input,
+                 const std::string& place = "network.layers");
+
+  torch::Tensor operator()(const Leaves& leaves, const torch::Tensor& input,
+                           const Evaluation& evaluation) const override;
+
+ private:
+  struct Placed {
+    std::shared_ptr<Layer> layer;
+    std::size_t parameters, buffers;  ///< how many are its own
+  };
+  std::vector<Placed> placed_;
+};
+
+}  // namespace sagips::nn

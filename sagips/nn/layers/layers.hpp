@@ -1,0 +1,27 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sagips/nn/layers/layer.hpp"
+
+namespace sagips::nn {
+
+/// A kind of layer, by the key that names it.
+struct LayerKind {
+  std::string key;
+  std::function<std::shared_ptr<Layer>()> make;
+};
+
+template <class T>
+LayerKind kind_of(const std::string& key) {
+  return {key, [] { return std::make_shared<T>(); }};
+}
+
+std::vector<LayerKind>
+dense_layers();  ///< dense, flatten, reshape, dropout, batch_norm, activation
+std::vector<LayerKind> image_layers();  ///< convolutions, pooling, upsampling: 1 to 3 dimensions
+std::vector<LayerKind> recurrent_layers();  ///< over sequences
+
+}  // namespace sagips::nn

@@ -1,0 +1,61 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <torch/types.h>
+
+#include "sagips/core/random.hpp"
+#include "sagips/nn/replica.hpp"
+
+namespace sagips::nn {
+
+/// Lengths of one sample's dimensions, rows left out: {1, 28, 28} for a grey image.
+using Shape = std::vector<std::int64_t>;
+std::string written(const Shape& shape);      ///< "1 x 28 x 28"
+std::int64_t numbers_in(const Shape& shape);  ///< their product
+
+/// How a network is evaluated, beside its input.
+struct Evaluation {
+  /// Of the step, where the network trains; null: it predicts (no dropout, running statistics).
+  const core::RandomStream* training = nullptr;
+  std::int64_t first_sample = 0;  ///< number of the first row in the batch of all ranks
+};
+
+/// What a layer is, for a person who checks a network.
+struct LayerSummary {
+  std::string name;             ///< "layer3 convolution"
+  Shape output;                 ///< of one sample
+  std::int64_t weights = 0;     ///< numbers that learn
+  std::int64_t operations = 0;  ///< multiply-adds of one sample, forward
+};
+
+/// A network that owns no weights: these are leaves of a `Replica`, so that several threads can
+/// evaluate it at a time.
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  const std::vector<ParameterTensor>& parameters() const { return parameters_; }
+  const std::vector<BufferTensor>& buffers() const { return buffers_; }
+  const Shape& input() const { return input_; }
+  const Shape& output() const { return output_; }
+  const std::vector<LayerSummary>& layers() const { return layers_; }
+  /// Whether a loss that is a sum over rows stays one: false where rows of a batch in training depend
+  /// on each other (batch norm), so that a batch cannot be cut into tiles.
+  bool separable() const { return separable_; }
+
+  /// shape: input [rows, ...] -> [rows, ...]. Training, running statistics in the leaves' buffers are
+  /// updated: on one thread.
+  virtual torch::Tensor operator()(const Leaves& leaves, const torch::Tensor& input,
+                                   const Evaluation& evaluation) const = 0;
+
+ protected:
+  std::vector<ParameterTensor> parameters_;
+  std::vector<BufferTensor> buffers_;
+  std::vector<LayerSummary> layers_;
+  Shape input_, output_;
+  bool separable_ = true;
+};
+
+}  // namespace sagips::nn

@@ -1,0 +1,212 @@
+// Layers of a config against torch::nn with the same weights: outputs and gradients.
+#include <gtest/gtest.h>
+#include <torch/nn.h>
+
+#include <algorithm>
+
+#include "sagips/core/config/config.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/nn/initialise.hpp"
+#include "sagips/nn/layers/layer_config.hpp"
+#include "tests/core/message_of.hpp"
+
+namespace sagips::nn {
+namespace {
+
+using testing::message_of;
+
+struct Layers {
+  std::vector<LayerConfig> layers{};
+  void fields(core::FieldList& list) { list.list("layers", layers, LayerConfig::help()); }
+};
+
+LayeredNetwork network_of(const std::string& yaml, const Shape& input) {
+  const Layers config = core::read_config(
+      core::ConfigDocument::from_text("layers: [" + yaml + "]\n", "layers.yaml"), Layers{});
+  return LayeredNetwork(config.layers, input, "layers");
+}
+
+double relative(const torch::Tensor& ours, const torch::Tensor& theirs) {
+  EXPECT_EQ(ours.sizes(), theirs.sizes());
+  return ((ours - theirs).norm() / (theirs.norm() + 1e-12)).item<double>();
+}
+
+/// A network with weights, and its input.
+struct Drawn {
+  LayeredNetwork network;
+  Replica replica;
+  torch::Tensor input;
+
+  Drawn(const std::string& yaml, const Shape& shape, std::int64_t rows = 5)
+      : network(network_of(yaml, shape)),
+        replica(network.parameters(), SharedPart::all, torch::kCPU, network.buffers()) {
+    initialise_uniform(replica, core::RandomStream(1, "weights"));
+    Shape whole = shape;
+    whole.insert(whole.begin(), rows);
+    torch::manual_seed(3);
+    input = torch::randn(whole);
+  }
+  torch::Tensor operator()(const torch::Tensor& rows, const Evaluation& evaluation = {}) const {
+    return network(replica.leaves(), rows, evaluation);
+  }
+};
+
+/// The largest relative distance between outputs and gradients of a squared sum, ours and a module's
+/// with our weights.
+double distance(Drawn& drawn, torch::nn::Module& module,
+                const std::function<torch::Tensor(const torch::Tensor&)>& forward) {
+  const std::vector<torch::Tensor> theirs = module.parameters();
+  EXPECT_EQ(theirs.size(), drawn.replica.parameters().size());
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    torch::NoGradGuard no_grad;
+    theirs[i].copy_(drawn.replica.view(drawn.replica.weights(), i));
+  }
+  const core::RandomStream random(1, "nothing is drawn");
+  const torch::Tensor ours_in = drawn.input.clone().requires_grad_(),
+                      theirs_in = drawn.input.clone().requires_grad_();
+  const torch::Tensor ours = drawn(ours_in, {.training = &random}), other = forward(theirs_in);
+  ours.square().sum().backward();
+  other.square().sum().backward();
+  double worst = std::max(relative(ours, other), relative(ours_in.grad(), theirs_in.grad()));
+  for (std::size_t i = 0; i < theirs.size(); ++i)
+    worst = std::max(worst,
+                     relative(drawn.replica.view(drawn.replica.gradients(), i), theirs[i].grad()));
+  drawn.replica.check_views();
+  return worst;
+}
+
+double distance(const std::string& yaml, const Shape& shape, torch::nn::Sequential sequence) {
+  Drawn drawn(yaml, shape);
+  return distance(drawn, *sequence, [&](const torch::Tensor& x) { return sequence->forward(x); });
+}
+
+TEST(Layers, AreThoseOfLibTorch) {
+  namespace t = torch::nn;
+  EXPECT_LT(distance("{dense: 7, activation: relu}, {dense: 3, bias: false}", {4},
+                     t::Sequential(t::Linear(4, 7), t::ReLU(),
+                                   t::Linear(t::LinearOptions(7, 3).bias(false)))),
+            1e-6);
+  EXPECT_LT(
+      distance("{convolution: 6, kernel: [3, 2], stride: [2], padding: [1, 0], activation: "
+               "elu}, {max_pooling: [2]}, {flatten: {}}, {dense: 3}",
+               {2, 9, 8},
+               t::Sequential(t::Conv2d(t::Conv2dOptions(2, 6, {3, 2}).stride(2).padding({1, 0})),
+                             t::ELU(), t::MaxPool2d(2), t::Flatten(), t::Linear(24, 3))),
+      1e-5);
+  EXPECT_LT(distance("{convolution: 4, kernel: [3], activation: tanh}, {average_pooling: [2]}",
+                     {3, 11}, t::Sequential(t::Conv1d(3, 4, 3), t::Tanh(), t::AvgPool1d(2))),
+            1e-5);
+  EXPECT_LT(
+      distance("{convolution: 3, kernel: [2]}, {activation: sigmoid}, {max_pooling: [2, 1, 1]}",
+               {1, 5, 4, 3},
+               t::Sequential(t::Conv3d(1, 3, 2), t::Sigmoid(),
+                             t::MaxPool3d(t::MaxPool3dOptions({2, 1, 1})))),
+      1e-5);
+  EXPECT_LT(
+      distance("{reshape: [3, 2, 2]}, {transposed_convolution: 4, kernel: [3], stride: [2], "
+               "padding: [1], output_padding: [1]}, {upsampling: [2, 3]}, {batch_norm: {}}",
+               {12},
+               t::Sequential(
+                   t::Unflatten(t::UnflattenOptions(1, {3, 2, 2})),
+                   t::ConvTranspose2d(
+                       t::ConvTranspose2dOptions(3, 4, 3).stride(2).padding(1).output_padding(1)),
+                   t::Upsample(t::UpsampleOptions()
+                                   .scale_factor(std::vector<double>{2, 3})
+                                   .mode(torch::kNearest)),
+                   t::BatchNorm2d(4))),
+      1e-5);
+}
+
+template <class Module>
+double recurrent_distance(const std::string& yaml, Module module, bool sequences) {
+  Drawn drawn(yaml, {6, 3});
+  return distance(drawn, *module, [&](const torch::Tensor& x) {
+    const torch::Tensor outputs = std::get<0>(module->forward(x));
+    return sequences ? outputs : outputs.select(1, -1);
+  });
+}
+
+TEST(Layers, HaveTheRecurrentOnesOfLibTorch) {
+  namespace t = torch::nn;
+  EXPECT_LT(recurrent_distance("{gru: 4}", t::GRU(t::GRUOptions(3, 4).batch_first(true)), false),
+            1e-5);
+  EXPECT_LT(recurrent_distance("{lstm: 4, sequences: true}",
+                               t::LSTM(t::LSTMOptions(3, 4).batch_first(true)), true),
+            1e-5);
+  EXPECT_LT(recurrent_distance("{rnn: 4}", t::RNN(t::RNNOptions(3, 4).batch_first(true)), false),
+            1e-5);
+}
+
+TEST(Layers, BatchNormPredictsFromItsRunningStatistics) {
+  Drawn drawn("{batch_norm: {momentum: 0.5}}", {2}, 100);
+  EXPECT_FALSE(drawn.network.separable());
+  torch::nn::BatchNorm1d peer(torch::nn::BatchNorm1dOptions(2).momentum(0.5));
+  const core::RandomStream random(1, "nothing is drawn");
+  for (int step = 0; step < 3; ++step) {
+    drawn(drawn.input + step, {.training = &random});
+    peer->forward(drawn.input + step);
+  }
+  peer->eval();
+  EXPECT_LT(relative(drawn(drawn.input), peer->forward(drawn.input)), 1e-6);
+  EXPECT_EQ(give_state(drawn.replica).at("buffers").numel(), 4) << "a checkpoint holds them";
+}
+
+// Random numbers belong to a sample of the batch of all ranks: whoever evaluates it, in whatever tile.
+TEST(Layers, DropoutDependsOnTheSampleAlone) {
+  Drawn drawn("{dropout: 0.25}, {dropout: 0.5}", {50}, 40);
+  const core::RandomStream random(1, "dropout", 3), next(1, "dropout", 4);
+  const torch::Tensor ones = torch::ones({40, 50});
+  const torch::Tensor whole = drawn(ones, {.training = &random});
+  const torch::Tensor part =
+      drawn(ones.narrow(0, 0, 10), {.training = &random, .first_sample = 30});
+  EXPECT_TRUE(torch::equal(part, whole.narrow(0, 30, 10)));
+  EXPECT_FALSE(torch::equal(drawn(ones, {.training = &next}), whole));
+  EXPECT_TRUE(torch::equal(drawn(ones), ones)) << "a prediction leaves nothing out";
+  // 2,000 numbers, kept with 0.375: five standard deviations, a false alarm of 6e-7
+  EXPECT_NEAR((whole > 0).to(torch::kFloat32).mean().item<double>(), 0.375, 5 * 0.0108);
+  EXPECT_NEAR(whole.max().item<double>(), 1 / 0.375, 1e-5);
+}
+
+// Numbers of NNLO's networks, ../facts: 600,810 and 21,840.
+TEST(Layers, CountWeightsAndOperations) {
+  const LayeredNetwork keras = network_of(
+      "{convolution: 32, kernel: [3], activation: relu}, {convolution: 32, kernel: [3], "
+      "activation: "
+      "relu}, {max_pooling: [2]}, {dropout: 0.25}, {flatten: {}}, {dense: 128, activation: relu}, "
+      "{dropout: 0.5}, {dense: 10}",
+      {1, 28, 28});
+  const LayeredNetwork torch_like = network_of(
+      "{convolution: 10, kernel: [5]}, {max_pooling: [2]}, {activation: relu}, {convolution: 20, "
+      "kernel: [5]}, {dropout: 0.5}, {max_pooling: [2]}, {activation: relu}, {flatten: {}}, "
+      "{dense: 50, activation: relu}, {dropout: 0.5}, {dense: 10}",
+      {1, 28, 28});
+  const auto weights = [](const LayeredNetwork& network) {
+    std::int64_t sum = 0;
+    for (const LayerSummary& layer : network.layers()) sum += layer.weights;
+    return sum;
+  };
+  EXPECT_EQ(weights(keras), 600'810);
+  EXPECT_EQ(weights(torch_like), 21'840);
+  EXPECT_EQ(keras.layers()[1].operations, 32 * 24 * 24 * 32 * 9);
+  EXPECT_EQ(keras.layers()[1].output, (Shape{32, 24, 24}));
+  EXPECT_EQ(keras.output(), Shape{10});
+}
+
+TEST(Layers, SayWhichOneDoesNotFit) {
+  const auto refusal = [](const std::string& yaml, const Shape& input) {
+    return message_of<core::ConfigError>([&] { network_of(yaml, input); });
+  };
+  EXPECT_NE(refusal("{flatten: {}}, {convolution: 3}", {1, 8, 8}).find("layers.1 (convolution)"),
+            std::string::npos);
+  EXPECT_NE(refusal("{convolution: 3, kernel: [9]}", {1, 8, 8}).find("wider than its input"),
+            std::string::npos);
+  EXPECT_NE(refusal("{reshape: [3, 3]}", {8}).find("Its input is 8"), std::string::npos);
+  EXPECT_NE(refusal("{convolution: 3, kernel: [3, 3, 3]}", {1, 8, 8}).find("kernel has 3 numbers"),
+            std::string::npos);
+  EXPECT_NE(refusal("{gru: 3}", {8}).find("[steps, features]"), std::string::npos);
+  EXPECT_NE(refusal("{convolutoin: 3}", {1, 8, 8}).find("convolution"), std::string::npos);
+  EXPECT_NE(refusal("", {8}).find("is empty"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sagips::nn
