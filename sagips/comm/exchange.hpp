@@ -17,7 +17,7 @@ struct ReplicaView {
 };
 
 struct Step {
-  std::int64_t epoch = 1;  ///< counts from 1
+  std::int64_t update = 1;  ///< whose gradients these are: of this network, counts from 1
 };
 
 /// What one rank sends (or fetches, one-sided) in one call.

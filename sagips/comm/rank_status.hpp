@@ -40,7 +40,7 @@ class RankStatus {
   /// "rank 2 (process 4711)"
   std::string name(int rank) const;
 
-  static constexpr int exchanges = 4;  ///< that can be told apart
+  static constexpr int exchanges = 16;  ///< that can be told apart
 
  private:
   struct Entry;

@@ -130,7 +130,7 @@ void ManyRanks::settle(Evaluation& evaluation) const {
 void ManyRanks::note_end(const train::RankExchange& exchange, std::int64_t epochs) {
   const std::scoped_lock lock(mutex_);
   for (const record::Exchanged& report : exchange.reports(epochs)) {
-    if (report.subject != "generator") continue;
+    if (report.subject != exchange.primary()) continue;
     course_.description = exchange.description();
     course_.exposed_s += (report.exposed_s + report.waiting_s) /
                          static_cast<double>(epochs * static_cast<std::int64_t>(ranks_));

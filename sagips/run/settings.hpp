@@ -56,7 +56,7 @@ struct Settings {
   optim::SolversConfig solvers;
 
   train::ExchangeChoice exchange_choice() const {
-    return {exchange, gan.discriminator.exchange, exchanges};
+    return {exchange, {{"discriminator", gan.discriminator.exchange}}, exchanges};
   }
   void fields(core::FieldList& list);
 };

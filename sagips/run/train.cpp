@@ -69,12 +69,11 @@ std::string event_counts(const env::Environment& environment) {
 env::Environment own_channels(const Job& job, const env::Environment& all,
                               const problem::RankPlace& place) {
   if (job.settings.ranks.channels == train::RankConfig::Channels::all) return all;
-  const train::ExchangeChoice choice = job.settings.exchange_choice();
-  if (choice.discriminator != "none")
+  if (job.settings.gan.discriminator.exchange != "none")
     throw core::ConfigError("discriminator.exchange",
                             "ranks.channels=divided gives ranks discriminators of different data "
                             "sets (their gradients have nothing in common). Set it to none.");
-  if (choice.generator == "none")
+  if (job.settings.exchange == "none")
     throw core::ConfigError("exchange",
                             "ranks.channels=divided shows each rank one data set (without an "
                             "exchange each generator would know only that one). Choose another.");

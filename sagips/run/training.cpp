@@ -211,6 +211,11 @@ train::Loop::Callbacks TrainingRun::callbacks() {
     callbacks.should_stop = [this](const record::Evaluated& evaluated) {
       return early_stop_(evaluated);
     };
+  const optim::GanOptimizerConfig& rules = job_.settings.gan.optimizer;
+  if (rules.generator.waits_for_plateau() || rules.discriminator.waits_for_plateau())
+    callbacks.score = [this](const record::Evaluated& evaluated) {
+      return early_stop_.score(evaluated);
+    };
   if (ranks_.size() > 1) callbacks.exchange = exchange_.hooks();
   callbacks.tracer = live_files_.tracer();
   checkpointer_->attach_to(callbacks);
@@ -268,7 +273,7 @@ Training TrainingRun::run(Beginning beginning) {
   training_.row.rank = ranks_.rank();
   const auto reports = exchange_.reports(result.epochs);
   for (const record::Exchanged& report : reports)
-    if (report.subject == "generator") training_.row.exchange = report;
+    if (report.subject == exchange_.primary()) training_.row.exchange = report;
   return std::move(training_);
 }
 

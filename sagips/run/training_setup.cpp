@@ -1,5 +1,9 @@
 #include "sagips/run/training_setup.hpp"
 
+#include <utility>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/gan/warm_start.hpp"
 
@@ -12,6 +16,12 @@ optim::GanConfig gan_config(const Job& job, std::int64_t ranks) {
   config.optimizer.generator.learning_rate *=
       train::traits_of(job.settings.exchange_choice(), static_cast<int>(ranks))
           .learning_rate_factor;
+  for (const auto& [name, update] : {std::pair("generator", &config.optimizer.generator),
+                                     std::pair("discriminator", &config.optimizer.discriminator)})
+    if (ranks > 1 && update->waits_for_plateau())
+      throw core::ConfigError(core::text("optimizer.", name, ".schedule"),
+                              "ranks see different evaluations, so each would lower its rate at "
+                              "another time. Use cosine or steps, or one rank.");
   return config;
 }
 

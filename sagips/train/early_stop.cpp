@@ -1,35 +1,95 @@
 #include "sagips/train/early_stop.hpp"
 
+#include <cmath>
+#include <numeric>
+
+#include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::train {
 
 void EarlyStopConfig::fields(core::FieldList& list) {
+  list.add("metric", metric, "number of the evaluations that is watched");
+  list.choice("better", better, {{"lower", Better::lower}, {"higher", Better::higher}},
+              "which way the metric gets better");
   list.add("patience", patience,
-           "evaluations without a smaller held-out distance before the run stops; 0: never",
+           "evaluations without a better metric before the run stops; 0: never",
            core::Range::at_least(0));
-  list.add("improvement", improvement, "relative fall of the distance that counts",
+  list.choice("rule", rule, {{"best", Rule::best}, {"means", Rule::means}},
+              "better than the best so far, or the mean of the last `patience` evaluations than "
+              "the mean of as many before (needs twice as many)");
+  list.add("improvement", improvement, "relative change of the best metric that counts",
            core::Range::between(0, 1));
+  list.add("target", target, "the run stops as soon as the metric is as good as this; empty: none");
+}
+
+EarlyStop::EarlyStop(EarlyStopConfig config) : config_(std::move(config)) {
+  double number = 0;
+  if (config_.target.empty()) return;
+  if (!core::parse_number(config_.target, number))
+    throw core::ConfigError("early_stop.target",
+                            core::text("'", config_.target, "' is no number."));
+  target_ = number;
+}
+
+std::optional<double> EarlyStop::score(const record::Evaluated& evaluated) const {
+  for (const auto& distance : evaluated.distances)
+    if (distance.name == config_.metric) return signed_by_better(distance.value);
+  if (evaluated.distances.empty()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const auto& distance : evaluated.distances) names.push_back(distance.name);
+  throw core::ConfigError("early_stop.metric",
+                          core::text("no evaluation has a '", config_.metric,
+                                     "'. There are: ", core::join(names, ", "), "."));
 }
 
 std::string EarlyStop::operator()(const record::Evaluated& evaluated) {
+  if (config_.patience == 0 && !target_) return {};
+  const std::optional<double> found = score(evaluated);
+  if (!found) return {};
+  const double value = signed_by_better(*found);
+  if (target_ && *found <= signed_by_better(*target_))
+    return core::text("target reached: ", config_.metric, " is ", core::significant(value, 4));
   if (config_.patience == 0) return {};
-  for (const auto& distance : evaluated.distances) {
-    if (distance.name != "ks_mean") continue;
-    if (best_ < 0 || distance.value < best_ * (1 - config_.improvement)) {
-      best_ = distance.value;
-      since_best_ = 0;
-    } else if (++since_best_ >= config_.patience) {
-      return core::text("early stop: held-out distance has not fallen below ",
-                        core::significant(best_, 3), " for ", since_best_, " evaluations");
-    }
+  return config_.rule == EarlyStopConfig::Rule::best ? no_better_best(value)
+                                                     : no_better_means(value);
+}
+
+std::string EarlyStop::no_better_best(double value) {
+  const bool lower = config_.better == EarlyStopConfig::Better::lower;
+  const double change = std::abs(best_) * config_.improvement;
+  const bool better = lower ? value < best_ - change : value > best_ + change;
+  if (seen_++ == 0 || better) {
+    best_ = value;
+    since_best_ = 0;
+    return {};
   }
-  return {};
+  if (++since_best_ < config_.patience) return {};
+  return core::text("early stop: ", config_.metric, " has not ",
+                    lower ? "fallen below " : "risen above ", core::significant(best_, 3), " for ",
+                    since_best_, " evaluations");
+}
+
+std::string EarlyStop::no_better_means(double value) {
+  const auto window = static_cast<std::size_t>(config_.patience);
+  last_.push_back(value);
+  if (last_.size() > 2 * window) last_.erase(last_.begin());
+  if (last_.size() < 2 * window) return {};
+  const auto middle = last_.begin() + config_.patience;
+  const auto share = static_cast<double>(window);
+  const double before = std::accumulate(last_.begin(), middle, 0.0) / share;
+  const double now = std::accumulate(middle, last_.end(), 0.0) / share;
+  if (!(signed_by_better(now) > signed_by_better(before))) return {};
+  return core::text("early stop: the mean of the last ", window, " evaluations' ", config_.metric,
+                    ", ", core::significant(now, 3), ", is no better than ",
+                    core::significant(before, 3), " before");
 }
 
 void EarlyStop::state(nn::StateList& list) {
   list.field("best", best_);
   list.field("since_best", since_best_);
+  list.field("seen", seen_);
+  list.field("last", last_);
 }
 
 }  // namespace sagips::train

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/nn/state.hpp"
@@ -9,28 +11,46 @@
 namespace sagips::train {
 
 struct EarlyStopConfig {
-  std::int64_t patience = 0;  ///< evaluations without improvement; 0: never stop early
+  enum class Better { lower, higher };
+  enum class Rule { best, means };
+  std::string metric = "ks_mean";
+  Better better = Better::lower;
+  std::int64_t patience = 0;  ///< evaluations; 0: never stop early
+  Rule rule = Rule::best;
   double improvement = 0.05;  ///< relative: less than this does not count as better
+  std::string target{};       ///< "0.97"; empty: none
   void fields(core::FieldList& list);
 };
 
-/// Stops when the distance between held-out measured events and synthetic ones no longer falls.
+/// Stops when a metric of the evaluations no longer gets better, or is as good as asked for.
 ///
-/// Losses are no guide (they settle before the parameters do, SAGIPS paper Sec. VI) and the truth
-/// is unknown for measured events, so neither is looked at. The distance is the mean of the
-/// Kolmogorov-Smirnov distances of the observables.
+/// For inverse problems the metric is the distance between held-out measured events and synthetic
+/// ones, the mean of the observables' Kolmogorov-Smirnov distances. Losses are no guide there (they
+/// settle before the parameters do, SAGIPS paper Sec. VI) and the truth is unknown.
 class EarlyStop {
  public:
-  explicit EarlyStop(EarlyStopConfig config) : config_(config) {}
+  /// throws: ConfigError for a target that is no number
+  explicit EarlyStop(EarlyStopConfig config);
 
-  /// The reason to stop, or nothing.
+  /// The reason to stop, or nothing. throws: as `score`, where anything is asked for
   std::string operator()(const record::Evaluated& evaluated);
+  /// The metric, smaller where it is better; nothing where the evaluation measured nothing. throws:
+  /// ConfigError when it has other metrics, but none of this name
+  std::optional<double> score(const record::Evaluated& evaluated) const;
   void state(nn::StateList& list);
 
  private:
+  std::string no_better_best(double value);
+  std::string no_better_means(double value);
+  double signed_by_better(double value) const {
+    return config_.better == EarlyStopConfig::Better::lower ? value : -value;
+  }
+
   EarlyStopConfig config_;
-  double best_ = -1;  ///< negative: none seen yet
-  std::int64_t since_best_ = 0;
+  std::optional<double> target_;
+  double best_ = 0;
+  std::int64_t since_best_ = 0, seen_ = 0;
+  std::vector<double> last_;  ///< values of the last 2 patience evaluations
 };
 
 }  // namespace sagips::train

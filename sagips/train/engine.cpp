@@ -34,8 +34,9 @@ std::vector<optim::Tile> Engine::tiles(const optim::Pass& pass, const optim::Bat
                        .first = first,
                        .samples = std::min(samples, end - first)});
   };
-  if (!pass.separable || config_.tile_samples > 0) {
-    cut(0, batch.samples, pass.separable ? config_.tile_samples : batch.samples);
+  const std::int64_t given = config_.tile_samples > 0 ? config_.tile_samples : pass.tile_samples;
+  if (!pass.separable || given > 0) {
+    cut(0, batch.samples, pass.separable ? given : batch.samples);
     return tiles;
   }
   const std::int64_t threads = config_.threads;
@@ -68,8 +69,8 @@ std::vector<nn::Leaves*> Engine::leaves_of(std::span<nn::Replica* const> replica
   return leaves;
 }
 
-std::vector<double> Engine::gradients(const optim::Pass& pass, std::span<optim::UpdateStep> steps,
-                                      optim::Batch& batch, const std::function<void()>& poll) {
+torch::Tensor Engine::gradients(const optim::Pass& pass, std::span<optim::UpdateStep> steps,
+                                optim::Batch& batch, const std::function<void()>& poll) {
   const std::vector<optim::Tile> tiles = this->tiles(pass, batch);
   std::vector<nn::Replica*> replicas;
   for (const std::size_t step : pass.steps) replicas.push_back(steps[step].replica);
@@ -81,7 +82,7 @@ std::vector<double> Engine::gradients(const optim::Pass& pass, std::span<optim::
   }
   if (pass.prepare) pass.prepare(batch, static_cast<std::int64_t>(tiles.size()));
 
-  std::vector<std::vector<double>> contributions(tiles.size());
+  std::vector<torch::Tensor> contributions(tiles.size());
   {
     const OperationThreads threads(tiles.size() == 1 ? config_.threads : 1);
     workers_.run(
@@ -100,9 +101,13 @@ std::vector<double> Engine::gradients(const optim::Pass& pass, std::span<optim::
   for (nn::Replica* replica : replicas)
     for (std::size_t group = 1; group < groups; ++group)
       replica->collect(accumulators_[replica][group - 1]);
-  std::vector<double> losses(pass.loss_names.size(), 0.0);
-  for (const auto& contribution : contributions)
-    for (std::size_t i = 0; i < losses.size(); ++i) losses[i] += contribution[i];
+  const auto named = static_cast<std::int64_t>(pass.loss_names.size());
+  torch::Tensor losses = torch::zeros({named}, torch::kFloat64);
+  if (named > 0) {
+    losses = contributions[0].narrow(0, 0, named).clone();
+    for (std::size_t i = 1; i < tiles.size(); ++i)
+      losses.add_(contributions[i].narrow(0, 0, named));
+  }
 #ifndef NDEBUG
   for (nn::Replica* replica : replicas) {
     replica->check_views();

@@ -33,8 +33,9 @@ class Engine {
   /// Fills the gradients of the pass' steps and returns its losses. `poll` is called between tiles,
   /// on the calling thread.
   /// steps: those of the optimizer
-  std::vector<double> gradients(const optim::Pass& pass, std::span<optim::UpdateStep> steps,
-                                optim::Batch& batch, const std::function<void()>& poll);
+  /// shape: [losses], float64
+  torch::Tensor gradients(const optim::Pass& pass, std::span<optim::UpdateStep> steps,
+                          optim::Batch& batch, const std::function<void()>& poll);
 
   /// The tiles of a batch.
   std::vector<optim::Tile> tiles(const optim::Pass& pass, const optim::Batch& batch) const;

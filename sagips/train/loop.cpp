@@ -72,6 +72,16 @@ void Loop::observe(const record::Event& event) const {
   for (const auto& observer : callbacks_.observers) observer(event);
 }
 
+std::vector<record::NamedNumber> Loop::losses() const {
+  std::vector<record::NamedNumber> read;
+  for (const auto& [names, numbers] : losses_) {
+    const torch::Tensor values = numbers.to(torch::kCPU);
+    for (std::size_t i = 0; i < names->size(); ++i)
+      read.push_back({(*names)[i], values[static_cast<std::int64_t>(i)].item<double>()});
+  }
+  return read;
+}
+
 double Loop::progress() const {
   return config_.epochs > 0 ? static_cast<double>(epoch_) / static_cast<double>(config_.epochs) : 0;
 }
@@ -84,6 +94,9 @@ void Loop::evaluate() {
   evaluated.epoch = epoch_;
   evaluated.time_s = time_s_;
   observe(evaluated);
+  if (callbacks_.score && epoch_ > 0)
+    if (const auto score = callbacks_.score(evaluated))
+      for (const optim::UpdateStep& step : optimizer_.steps()) step.rule->observe(*score);
   if (callbacks_.should_stop && epoch_ > 0 && stop_reason_.empty() && early_stop_.empty())
     early_stop_ = callbacks_.should_stop(evaluated);
 }
@@ -102,10 +115,9 @@ bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
 
 void Loop::compute(const optim::Pass& pass, optim::Batch& batch) {
   core::Span computing = span("gradients");
-  const auto values = engine_.gradients(pass, optimizer_.steps(), batch, callbacks_.exchange.poll);
+  losses_.emplace_back(&pass.loss_names, engine_.gradients(pass, optimizer_.steps(), batch,
+                                                           callbacks_.exchange.poll));
   computing.end();
-  for (std::size_t i = 0; i < values.size(); ++i)
-    losses_.push_back({pass.loss_names[i], values[i]});
   const core::Span starting =
       callbacks_.exchange.gradients_ready ? span("exchange start") : core::Span(nullptr, "");
   for (const std::size_t step : pass.steps) hand_over(step);
@@ -124,7 +136,7 @@ void Loop::hand_over(std::size_t index) {
     else
       pending_[index].updates = 0;
   }
-  if (exchange.gradients_ready) exchange.gradients_ready(step, epoch_ + 1);
+  if (exchange.gradients_ready) exchange.gradients_ready(step);
 }
 
 void Loop::complete_exchange(std::size_t index) {
@@ -148,7 +160,7 @@ void Loop::update(std::size_t index) {
   optim::UpdateStep& step = optimizer_.steps()[index];
   const bool updated = pending_[index].updates != 0;
   core::Span updating = span("update");
-  if (updated) step.adam->step(progress());
+  if (updated) step.rule->step(progress());
   updating.end();
   pending_[index] = {};
   if (callbacks_.exchange.after_update) {
@@ -163,20 +175,21 @@ double Loop::run_epoch() {
   const OperationThreads one(1);
   const core::Span whole = span("epoch");
   core::Span drawing = span("draw");
-  optim::Batch batch = optimizer_.draw(static_cast<std::uint32_t>(epoch_ + 1));
+  const std::unique_ptr<optim::Batch> batch =
+      optimizer_.draw(static_cast<std::uint32_t>(epoch_ + 1));
   drawing.end();
-  batch.progress = progress();
-  batch_ = &batch;
+  batch->progress = progress();
+  batch_ = batch.get();
   losses_.clear();
   for (const optim::Action& action : optimizer_.schedule()) {
     if (action.kind == optim::Action::Kind::update)
       update(action.index);
     else
-      compute(optimizer_.passes()[action.index], batch);
+      compute(optimizer_.passes()[action.index], *batch);
   }
   ++epoch_;
   batch_ = nullptr;
-  return static_cast<double>(batch.samples * batch.events);
+  return static_cast<double>(batch->samples * batch->events);
 }
 
 void Loop::run_epochs(std::int64_t until) {
@@ -228,7 +241,7 @@ void Loop::run_until_a_reason() {
     const double events = run_epoch();
     const double epoch_s = seconds_since(start);
     time_s_ += epoch_s;
-    observe(record::EpochDone{epoch_, time_s_, events / epoch_s, losses_});
+    observe(record::EpochDone{epoch_, time_s_, events / epoch_s, losses()});
     if (epoch_ % config_.evaluate_every == 0 && epoch_ != config_.epochs) evaluate();
   }
 }

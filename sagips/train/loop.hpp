@@ -2,7 +2,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sagips/core/config/config.hpp"
@@ -37,8 +39,8 @@ struct LoopConfig {
 
 /// The hooks of whoever moves gradients between ranks; empty functions do nothing.
 struct ExchangeHooks {
-  /// Called when gradients are finite and may begin to move. The epoch counts from 1.
-  std::function<void(optim::UpdateStep&, std::int64_t epoch)> gradients_ready;
+  /// Called when gradients are finite and may begin to move.
+  std::function<void(optim::UpdateStep&)> gradients_ready;
   /// Gradients must hold the group's now. False: no update yet, they are being collected.
   std::function<bool(optim::UpdateStep&)> before_update;
   std::function<void(optim::UpdateStep&)> after_update;
@@ -70,6 +72,8 @@ class Loop {
     std::function<record::Evaluated()> evaluate;
     /// Non-empty: stop now, for this reason (early stop). Asked after each evaluation.
     std::function<std::string(const record::Evaluated&)> should_stop;
+    /// What update rules whose rate waits for a plateau watch, smaller where better. Empty: none does.
+    std::function<std::optional<double>(const record::Evaluated&)> score;
     /// Set by a signal handler; read between epochs.
     std::function<bool()> interrupted;
     /// Asked before each epoch, with this rank's reason to stop (empty: none); returns the reason of
@@ -119,6 +123,7 @@ class Loop {
   bool is_finite(const optim::UpdateStep& step, const char* when) const;
   std::string reason_to_stop() const;
   void observe(const record::Event& event) const;
+  std::vector<record::NamedNumber> losses() const;
   void evaluate();
   double progress() const;
   core::Span span(const char* name) const { return {callbacks_.tracer, name}; }
@@ -131,7 +136,8 @@ class Loop {
   std::int64_t epoch_ = 0;             ///< epochs that are over
   double time_s_ = 0;                  ///< training time, evaluations and recording left out
   std::int64_t evaluated_epoch_ = -1;  ///< of the last evaluation
-  std::vector<record::NamedNumber> losses_;
+  /// Of the step that is running, read when it is observed: names, and numbers [names].
+  std::vector<std::pair<const std::vector<std::string>*, torch::Tensor>> losses_;
   const optim::Batch* batch_ = nullptr;  ///< of the epoch that is running
   std::vector<Pending> pending_;         ///< by step
   std::string early_stop_;               ///< why the last evaluation wants an end

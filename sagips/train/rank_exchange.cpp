@@ -54,24 +54,26 @@ record::Exchanged on_the_books(const std::vector<double>& numbers) {
 
 RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
                            const ExchangeChoice& choice, std::uint64_t seed)
-    : ranks_(ranks) {
+    : ranks_(ranks), primary_(optimizer.steps().front().name) {
   for (optim::UpdateStep& step : optimizer.steps()) {
-    const bool generator = step.name == "generator";
-    const std::string& name = generator ? choice.generator : choice.discriminator;
-    if (name == "none" && !generator) continue;
+    const bool is_primary = step.name == primary_;
+    const std::string network = step.network.empty() ? step.name : step.network;
+    const auto other = choice.others.find(network);
+    const std::string name = is_primary                     ? choice.primary
+                             : other == choice.others.end() ? "none"
+                                                            : other->second;
+    if (name == "none" && !is_primary) continue;
+    const std::string key = is_primary ? "exchange" : network + ".exchange";
     const int index = static_cast<int>(links_.size());
     if (index >= comm::RankStatus::exchanges)
-      throw core::ConfigError("discriminator.exchange",
-                              core::text("more than ", comm::RankStatus::exchanges - 1,
-                                         " discriminators cannot be exchanged. Set it to none."));
+      throw core::ConfigError(key, core::text("more than ", comm::RankStatus::exchanges,
+                                              " networks cannot be exchanged. Set it to none."));
     const comm::Site site = ranks.site(static_cast<std::size_t>(step.replica->shared_size()), seed);
-    auto exchange = comm::make_exchange(name, choice.config, site,
-                                        generator ? "exchange" : "discriminator.exchange");
+    auto exchange = comm::make_exchange(name, choice.config, site, key);
     links_[step.name] = {
         std::make_unique<comm::ExchangeDriver>(std::move(exchange), site, index,
                                                core::text("the ", step.name, "'s gradients")),
-        name,
-        {}};
+        name};
   }
 }
 
@@ -81,10 +83,10 @@ comm::ReplicaView RankExchange::view(optim::UpdateStep& step) {
 
 ExchangeHooks RankExchange::hooks() {
   ExchangeHooks hooks;
-  hooks.gradients_ready = [this](optim::UpdateStep& step, std::int64_t epoch) {
+  hooks.gradients_ready = [this](optim::UpdateStep& step) {
     const auto link = links_.find(step.name);
     if (link == links_.end()) return;
-    link->second.step = {epoch};
+    ++link->second.step.update;
     link->second.driver->start(view(step), link->second.step);
   };
   hooks.before_update = [this](optim::UpdateStep& step) {
@@ -136,6 +138,7 @@ void RankExchange::state(nn::StateList& list) {
     for (auto& [name, values] : known) list.field("exchange." + subject + "." + name, values);
     std::vector<double> books = together(books_of(*link.driver), link.earlier);
     list.field("books." + subject, books);
+    list.field("updates." + subject, link.step.update);
     if (list.gives()) continue;
     exchange.take_state(known);
     const std::vector<double> own = books_of(*link.driver);
@@ -146,11 +149,12 @@ void RankExchange::state(nn::StateList& list) {
 }
 
 ExchangeTraits traits_of(const ExchangeChoice& choice, int ranks) {
-  comm::known_exchanges().get(choice.generator, "exchange");
-  comm::known_exchanges().get(choice.discriminator, "discriminator.exchange");
+  comm::known_exchanges().get(choice.primary, "exchange");
+  for (const auto& [network, name] : choice.others)
+    comm::known_exchanges().get(name, network + ".exchange");
   if (ranks == 1) return {};
   const std::string inner =
-      choice.generator == "averaged" ? choice.config.averaged.inner : choice.generator;
+      choice.primary == "averaged" ? choice.config.averaged.inner : choice.primary;
   if (inner != "all_reduce") return {.learning_rate_factor = 1, .data_fraction = 0.5};
   return {choice.config.all_reduce.learning_rate_factor(ranks), 1};
 }

@@ -15,8 +15,10 @@ namespace sagips::train {
 
 /// Which exchange carries which network's gradients.
 struct ExchangeChoice {
-  std::string generator = "arar_arar";
-  std::string discriminator = "none";
+  std::string primary =
+      "arar_arar";  ///< of the optimizer's first step, whose network gives the answer
+  /// Of other steps, by network; "none" or nothing: each rank has its own network.
+  std::map<std::string, std::string> others{};
   comm::ExchangesConfig config{};
 };
 
@@ -35,6 +37,8 @@ class RankExchange {
   /// Whether this rank ever waits for another one.
   bool waits() const;
   std::string description() const;
+  /// The step whose network gives the answer.
+  const std::string& primary() const { return primary_; }
 
   void state(nn::StateList& list);
 
@@ -42,16 +46,17 @@ class RankExchange {
   struct Link {
     std::unique_ptr<comm::ExchangeDriver> driver;
     std::string name;
-    comm::Step step;                ///< of the gradients under way
+    comm::Step step{0};             ///< of the gradients under way, or the last ones
     std::vector<double> earlier{};  ///< what was counted before a restart; empty: nothing
   };
   static comm::ReplicaView view(optim::UpdateStep& step);
 
   comm::Ranks& ranks_;
+  std::string primary_;
   std::map<std::string, Link> links_;  ///< by step
 };
 
-/// How the learning rate of the generator is to be scaled over that many ranks, and what share of
+/// How the learning rate of the primary network is to be scaled over that many ranks, and what share of
 /// the events each rank draws.
 struct ExchangeTraits {
   double learning_rate_factor = 1;

@@ -75,7 +75,9 @@ class RecordedGan final : public optim::Optimizer {
  public:
   RecordedGan(optim::Gan& gan, const RecordedRun& run) : gan_(gan), run_(run) {}
 
-  optim::Batch draw(std::uint32_t epoch) const override { return run_.batch(epoch - 1); }
+  std::unique_ptr<optim::Batch> draw(std::uint32_t step) const override {
+    return std::make_unique<optim::GanBatch>(run_.batch(step - 1));
+  }
   std::vector<optim::UpdateStep>& steps() override { return gan_.steps(); }
   std::vector<optim::Pass>& passes() override { return gan_.passes(); }
   std::vector<optim::Action> schedule() const override { return gan_.schedule(); }
@@ -124,7 +126,7 @@ TEST_P(GoldenSteps, AdamTurnsTheDumpsGradientsIntoItsWeights) {
                             const torch::Tensor& weights) {
     for (std::int64_t i = 0; i < run_.steps(); ++i) {
       copy_from_network_order(*step.replica, gradients[i], step.replica->gradients());
-      step.adam->step(0);
+      step.rule->step(0);
     }
     return drift(*step.replica, weights);
   };

@@ -43,9 +43,9 @@ RecordedRun::RecordedRun(const std::string& name) {
   discriminator_gradients = load(folder + "discriminator_gradients.npy");
 }
 
-optim::Batch RecordedRun::batch(std::int64_t index) const {
-  optim::Batch batch;
-  batch.epoch = static_cast<std::uint32_t>(index + 1);
+optim::GanBatch RecordedRun::batch(std::int64_t index) const {
+  optim::GanBatch batch;
+  batch.step = static_cast<std::uint32_t>(index + 1);
   batch.samples = settings.batch.samples;
   batch.events = settings.batch.events;
   batch.noise = generator_noise[index];

@@ -29,7 +29,7 @@ struct RecordedRun {
 
   std::int64_t steps() const { return losses.size(0); }
   /// What step `index` (from 0) worked on; its epoch is index + 1.
-  optim::Batch batch(std::int64_t index) const;
+  optim::GanBatch batch(std::int64_t index) const;
   /// Replays the sampler's recorded numbers, for Gan::set_noise.
   optim::Gan::NoiseMaker noise_maker() const;
   /// The proxy with the recorded data. pipeline: YAML laid over the workload's own settings.

@@ -41,7 +41,7 @@ void Replay::put_weights(std::int64_t index) {
 
 StepOutcome Replay::step(std::int64_t index) {
   StepOutcome outcome;
-  optim::Batch batch = run_.batch(index);
+  optim::GanBatch batch = run_.batch(index);
   put_weights(index);
   for (const optim::Action& action : gan_.schedule()) {
     if (action.kind == optim::Action::Kind::update) {
@@ -49,9 +49,9 @@ StepOutcome Replay::step(std::int64_t index) {
       continue;
     }
     const optim::Pass& pass = gan_.passes()[action.index];
-    const std::vector<double> losses = engine_.gradients(pass, gan_.steps(), batch, {});
-    for (std::size_t i = 0; i < losses.size(); ++i)
-      outcome.losses[pass.loss_names.at(i)] = losses[i];
+    const torch::Tensor losses = engine_.gradients(pass, gan_.steps(), batch, {});
+    for (std::int64_t i = 0; i < losses.size(0); ++i)
+      outcome.losses[pass.loss_names.at(static_cast<std::size_t>(i))] = losses[i].item<double>();
     for (const std::size_t step : pass.steps) {
       const nn::Replica& replica = *gan_.steps()[step].replica;
       (is_generator(step) ? outcome.generator : outcome.discriminator) =

@@ -50,7 +50,7 @@ TEST(Gan, UpdatesBothNetworksFromOnePassWhenToldTo) {
             (std::vector<std::string>{"generator", "reference", "discriminator_real near",
                                       "discriminator_synthetic near", "discriminator_real far",
                                       "discriminator_synthetic far"}));
-  Batch batch = gan.draw(1);
+  GanBatch batch = gan.batch(1);
   EXPECT_EQ(gradients_of(gan, 0, batch).size(), gan.passes()[0].loss_names.size());
 }
 
@@ -83,14 +83,14 @@ TEST(Gan, DrawsBatchesThatDependOnSeedAndEpochAlone) {
   const env::Environment environment = small_environment(2);
   Gan gan(small_gan(), environment, 1, torch::kCPU), same(small_gan(), environment, 1, torch::kCPU);
   Gan other(small_gan(), environment, 2, torch::kCPU);
-  same.draw(7);
-  const Batch batch = gan.draw(3), again = same.draw(3);
+  same.batch(7);
+  const GanBatch batch = gan.batch(3), again = same.batch(3);
   EXPECT_EQ(batch.noise.sizes(), (std::vector<std::int64_t>{16, 3}));
   ASSERT_EQ(batch.channels.size(), 2U);
   EXPECT_EQ(batch.channels[1].real.sizes(), (std::vector<std::int64_t>{160, 1}));
   EXPECT_TRUE(torch::equal(batch.noise, again.noise));
   EXPECT_TRUE(torch::equal(batch.channels[1].real, again.channels[1].real));
-  for (const Batch& different : {gan.draw(4), other.draw(3)}) {
+  for (const GanBatch& different : {gan.batch(4), other.batch(3)}) {
     EXPECT_FALSE(torch::equal(batch.noise, different.noise));
     EXPECT_FALSE(torch::equal(batch.channels[0].real, different.channels[0].real));
   }
@@ -100,8 +100,8 @@ TEST(Gan, GivesASampleTheSameNoiseInEveryBatchSize) {
   const env::Environment environment = small_environment();
   GanConfig larger = small_gan();
   larger.batch.samples = 40;
-  const Batch few = Gan(small_gan(), environment, 1, torch::kCPU).draw(1);
-  const Batch many = Gan(larger, environment, 1, torch::kCPU).draw(1);
+  const GanBatch few = Gan(small_gan(), environment, 1, torch::kCPU).batch(1);
+  const GanBatch many = Gan(larger, environment, 1, torch::kCPU).batch(1);
   EXPECT_TRUE(torch::equal(few.noise, many.noise.narrow(0, 0, 16)));
 }
 
@@ -130,7 +130,7 @@ TEST(Gan, PrintsLossesOfOneWhenTheDiscriminatorCannotTell) {
     Gan gan(config, environment, 1, torch::kCPU);
     zero(gan.discriminator(0));
     zero(gan.discriminator(1));
-    Batch batch = gan.draw(1);
+    GanBatch batch = gan.batch(1);
     for (std::size_t step = 0; step < 3; ++step) {
       const std::vector<double> losses = gradients_of(gan, step, batch);
       EXPECT_NEAR(losses[0], 1, 1e-6) << loss << " of " << gan.steps()[step].name;
@@ -150,7 +150,7 @@ TEST(Gan, ShowsTheDiscriminatorStandardisedOrRawEvents) {
     GanConfig config = small_gan();
     config.discriminator.input = input;
     Gan gan(config, environment, 1, torch::kCPU);
-    Batch batch = gan.draw(1);
+    GanBatch batch = gan.batch(1);
     torch::Tensor x = batch.channels[0].real;
     if (input == DiscriminatorConfig::Input::standardised)
       x = (x - data.mean(0)) / data.std(0, false);
@@ -165,7 +165,7 @@ TEST(Gan, AddsTheReferenceTermsOfEveryChannel) {
   const env::Environment environment = small_environment(2);
   Gan gan(small_gan(), environment, 1, torch::kCPU);
   EXPECT_EQ(gan.passes()[0].loss_names, (std::vector<std::string>{"generator", "reference"}));
-  Batch batch = gan.draw(1);
+  GanBatch batch = gan.batch(1);
   const std::vector<double> losses = gradients_of(gan, 0, batch);
   // the generator network by hand; level = (mean + width) unit, its truth 2 unit
   const nn::Mlp network(3, 2, small_gan().generator.network);
@@ -193,7 +193,7 @@ TEST(Gan, DrawsItsProposalsTogetherWhereTheConfigSaysSo) {
   with.generator.spread_penalty = 0.7;
   Gan gan(with, environment, 1, torch::kCPU);
   EXPECT_EQ(gan.passes()[0].loss_names, (std::vector<std::string>{"generator", "spread"}));
-  Batch batch = gan.draw(1);
+  GanBatch batch = gan.batch(1);
   const std::vector<double> losses = gradients_of(gan, 0, batch);
   gradients_of(plain, 0, batch);
 
@@ -211,7 +211,7 @@ TEST(Gan, LeavesTheOtherNetworksGradientsAlone) {
   const env::Environment environment = small_environment();
   for (const auto order : {UpdateOrder::discriminator_first, UpdateOrder::generator_first}) {
     Gan gan(small_gan(order), environment, 1, torch::kCPU);
-    Batch batch = gan.draw(1);
+    GanBatch batch = gan.batch(1);
     gradients_of(gan, 0, batch);
     EXPECT_EQ(gan.discriminator(0).gradients().abs().max().item<float>(), 0.0F);
     const torch::Tensor generator = gan.generator().gradients().clone();
@@ -233,7 +233,7 @@ std::vector<std::string> noise_requests(UpdateOrder order) {
     requests.push_back(step);
     return std::make_shared<env::PhiloxNoise>(core::RandomStream(1, step, epoch));
   });
-  Batch batch = gan.draw(1);
+  GanBatch batch = gan.batch(1);
   for (const Action& action : gan.schedule())
     if (action.kind == Action::Kind::gradients) gradients_of(gan, action.index, batch);
   return requests;
@@ -250,7 +250,7 @@ TEST(Gan, ShowsTheDiscriminatorTheGeneratorsOwnEventsInTheOtherOrder) {
   GanConfig config = small_gan(UpdateOrder::generator_first);
   config.discriminator.input = DiscriminatorConfig::Input::raw;
   Gan gan(config, environment, 1, torch::kCPU);
-  Batch batch = gan.draw(1);
+  GanBatch batch = gan.batch(1);
   gradients_of(gan, 0, batch);
   ASSERT_EQ(batch.channels[0].kept.size(), 1U);
   const env::Events& kept = batch.channels[0].kept[0];
@@ -280,7 +280,7 @@ TEST(Gan, TakesTheStateOfAnother) {
   nn::take_state(other, state);
   EXPECT_TRUE(torch::equal(gan.generator().weights(), other.generator().weights()));
   EXPECT_TRUE(torch::equal(gan.discriminator(1).weights(), other.discriminator(1).weights()));
-  EXPECT_EQ(state.count("discriminator_far_adam.square"), 1U);
+  EXPECT_EQ(state.count("discriminator_far_update.square"), 1U);
 }
 
 TEST(Gan, RefusesTheStateOfAnotherNetwork) {

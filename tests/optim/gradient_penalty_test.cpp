@@ -67,7 +67,8 @@ TEST(GradientPenalty, EqualsItsFormulaAndSoDoItsGradients) {
       nn::Replica replica = random_replica();
       const PenaltyRows rows = some_rows(weighted);
       replica.gradients().fill_(0.25F);  // what is there stays
-      const double value = add_gradient_penalty(kind, 3, network, rows, 0.5, replica.leaves());
+      const double value =
+          add_gradient_penalty(kind, 3, network, rows, 0.5, replica.leaves()).item<double>();
       replica.check_views();
 
       const auto weights = in_double(replica);

@@ -36,7 +36,7 @@ torch::Tensor gradients(double filler, const std::string& library, UpdateMode up
   config.optimizer.update = update;
   config.dense.library = library;
   Gan gan(config, environment, 1, torch::kCPU);
-  Batch batch = gan.draw(1);
+  GanBatch batch = gan.batch(1);
   for (UpdateStep& step : gan.steps()) step.replica->zero_gradients();
   for (const Pass& pass : gan.passes()) {
     std::vector<nn::Leaves*> leaves;

@@ -67,7 +67,8 @@ inline optim::GanConfig small_gan(
 }
 
 /// Fills the gradients of a pass from the whole batch in one tile; its losses.
-inline std::vector<double> gradients_of(optim::Gan& gan, std::size_t index, optim::Batch& batch) {
+inline std::vector<double> gradients_of(optim::Gan& gan, std::size_t index,
+                                        optim::GanBatch& batch) {
   const optim::Pass& pass = gan.passes()[index];
   std::vector<nn::Leaves*> leaves;
   for (const std::size_t step : pass.steps) {
@@ -76,7 +77,9 @@ inline std::vector<double> gradients_of(optim::Gan& gan, std::size_t index, opti
     leaves.push_back(&replica.leaves());
   }
   pass.prepare(batch, 1);
-  return pass.gradients(batch, {.index = 0, .first = 0, .samples = batch.samples}, leaves);
+  const torch::Tensor losses =
+      pass.gradients(batch, {.index = 0, .first = 0, .samples = batch.samples}, leaves);
+  return {losses.data_ptr<double>(), losses.data_ptr<double>() + losses.numel()};
 }
 
 }  // namespace sagips::testing

@@ -41,7 +41,7 @@ TEST(SobolNoises, ServeAGanThatAsksForThem) {
     config.batch.noise = noise;
     config.dense.library = "libtorch";
     Gan gan(config, environment, 1, torch::kCPU);
-    Batch batch = gan.draw(1);
+    GanBatch batch = gan.batch(1);
     const Pass& pass = gan.passes()[0];
     nn::Replica& replica = *gan.steps()[0].replica;
     replica.zero_gradients();

@@ -72,7 +72,7 @@ void expect_law(int count, const optim::GanConfig& config, const ExchangeChoice&
 }
 
 ExchangeChoice exchange_named(const std::string& name) {
-  ExchangeChoice choice{.generator = name};
+  ExchangeChoice choice{.primary = name};
   choice.config.grouped.group_size = 2;
   choice.config.grouped.outer_every = 3;
   choice.config.averaged.every = 4;
@@ -149,7 +149,7 @@ TEST(Checkpoints, LetEveryWayToTrainGoOnBitForBit) {
   for (const auto& [what, change] : ways) {
     Config config = small_gan();
     change(config);
-    for (const int ranks : {1, 2}) expect_law(ranks, config, {.generator = "ring"}, what);
+    for (const int ranks : {1, 2}) expect_law(ranks, config, {.primary = "ring"}, what);
   }
 }
 
@@ -157,7 +157,7 @@ TEST(Checkpoints, AreReadByAnotherNumberOfRanks) {
   const TemporaryFolder folder;
   std::vector<torch::Tensor> written(2);
   on_ranks(2, [&](comm::Ranks& ranks) {
-    SmallTraining training(ranks, small_gan(), {.generator = "gossip"});
+    SmallTraining training(ranks, small_gan(), {.primary = "gossip"});
     training.loop.run_epochs(5);
     written[static_cast<std::size_t>(ranks.rank())] = training.weights();
     Shelf shelf(ranks, folder.file("checkpoints"));
@@ -166,7 +166,7 @@ TEST(Checkpoints, AreReadByAnotherNumberOfRanks) {
   });
   EXPECT_FALSE(torch::equal(written[0], written[1]));
   on_ranks(3, [&](comm::Ranks& ranks) {
-    SmallTraining training(ranks, small_gan(), {.generator = "ring"});
+    SmallTraining training(ranks, small_gan(), {.primary = "ring"});
     auto restored = restore(ranks, {folder.file("checkpoints"), "run", 2}, no_warning);
     ASSERT_TRUE(restored);
     EXPECT_EQ(restored->ranks, 2);

@@ -47,7 +47,7 @@ TEST(Checkpointer, LeadsRanksThatGoOnWhenTheFirstHasEnded) {
   const TemporaryFolder folder;
   std::atomic<bool> first_ended = false, wanted = false, asked = false, stop = false;
   on_ranks(2, [&](comm::Ranks& ranks) {
-    SmallTraining training(ranks, small_gan(), {.generator = "none"});
+    SmallTraining training(ranks, small_gan(), {.primary = "none"});
     Shelf shelf(ranks, folder.file("checkpoints"));
     StopAgreement agreement(ranks, false);
     Loop* running = nullptr;

@@ -23,13 +23,14 @@ std::vector<std::int64_t> tile_sizes(std::int64_t samples, std::int64_t tile_sam
                                      bool separable) {
   TwoWeights optimizer(first_then_second, samples);
   optimizer.passes()[0].separable = separable;
-  optim::Batch batch = optimizer.draw(1);
+  const std::unique_ptr<optim::Batch> drawn = optimizer.draw(1);
+  optim::Batch& batch = *drawn;
   std::int64_t polls = 0;
-  const std::vector<double> losses =
+  const torch::Tensor losses =
       Engine({tile_samples}).gradients(optimizer.passes()[0], optimizer.steps(), batch, [&] {
         ++polls;
       });
-  EXPECT_NEAR(losses.at(0), 25, 1e-4);
+  EXPECT_NEAR(losses[0].item<double>(), 25, 1e-4);
   EXPECT_NEAR(optimizer.replica(0).gradients().item<double>(), 10, 1e-4) << "d w^2 / dw at 5";
   std::vector<std::int64_t> sizes;
   std::int64_t next = 0;
@@ -52,7 +53,8 @@ TEST(Engine, CutsASeparableBatchIntoTiles) {
 
 TEST(Engine, ForgetsTheGradientsOfTheEpochBefore) {
   TwoWeights optimizer(first_then_second);
-  optim::Batch batch = optimizer.draw(1);
+  const std::unique_ptr<optim::Batch> drawn = optimizer.draw(1);
+  optim::Batch& batch = *drawn;
   for (int repeat = 0; repeat < 2; ++repeat)
     Engine({4}).gradients(optimizer.passes()[1], optimizer.steps(), batch, {});
   EXPECT_NEAR(optimizer.replica(1).gradients().item<double>(), 3, 1e-6);
@@ -111,7 +113,7 @@ struct Sums {
       const std::lock_guard lock(mutex);
       seen.push_back(tile);
       threads.push_back(std::this_thread::get_id());
-      return std::vector<double>{1.0 / (1.0 + static_cast<double>(tile.first))};
+      return torch::tensor({1.0 / (1.0 + static_cast<double>(tile.first))}, torch::kFloat64);
     };
     return pass;
   }
@@ -132,7 +134,7 @@ TEST(Engine, AddsUpInOneOrderWhoeverTakesATile) {
     Engine engine({.tile_samples = 3, .threads = threads});
     for (int repeat = 0; repeat < 5; ++repeat) {
       optim::Batch batch = batch_of(200);
-      losses.push_back(engine.gradients(sums.pass(), sums.steps, batch, {})[0]);
+      losses.push_back(engine.gradients(sums.pass(), sums.steps, batch, {})[0].item<double>());
       found.push_back(sums.replica.gradients().clone());
     }
     EXPECT_EQ(sums.seen.size(), 5 * 67U) << "each tile once";

@@ -4,8 +4,10 @@
 
 #include <cmath>
 
+#include "sagips/core/error.hpp"
 #include "sagips/env/compare/distance.hpp"
 #include "sagips/train/early_stop.hpp"
+#include "tests/core/message_of.hpp"
 #include "tests/optim/small_environment.hpp"
 
 namespace sagips::train {
@@ -17,7 +19,7 @@ using namespace sagips::testing;
 class Stubborn final : public optim::Optimizer {
  public:
   explicit Stubborn(torch::Tensor proposals) : proposals_(std::move(proposals)) {}
-  optim::Batch draw(std::uint32_t) const override { return {}; }
+  std::unique_ptr<optim::Batch> draw(std::uint32_t) const override { return {}; }
   std::vector<optim::UpdateStep>& steps() override { return steps_; }
   std::vector<optim::Pass>& passes() override { return passes_; }
   std::vector<optim::Action> schedule() const override { return {}; }
@@ -204,11 +206,40 @@ TEST(EarlyStop, SaysWhatItSaw) {
   EXPECT_NE(reason.find("0.125"), std::string::npos) << reason;
 }
 
-TEST(EarlyStop, LooksAtNothingButTheDistance) {
+TEST(EarlyStop, LooksAtNothingButItsMetric) {
   EarlyStop stop({.patience = 1});
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(stop(record::Evaluated{}), "") << "nothing is measured";
   record::Evaluated without;
   without.distances = {{"energy", 1.0}};
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(stop(without), "");
+  EXPECT_NE(message_of<core::ConfigError>([&] { stop(without); }).find("There are: energy"),
+            std::string::npos);
+  EarlyStop energy({.metric = "energy", .patience = 1});
+  EXPECT_EQ(energy(without), "");
+  EXPECT_NE(energy(without), "");
+}
+
+TEST(EarlyStop, MayComparePartsOfTheCourse) {
+  const EarlyStop means({.patience = 2, .rule = EarlyStopConfig::Rule::means});
+  EXPECT_EQ(stops_at(means, {5, 1, 2, 2, 3, 3}), 5) << "2.5 after 1.5; at the fourth 2 after 3";
+  EXPECT_EQ(stops_at(means, {4, 3, 2, 1}), 0);
+  EXPECT_EQ(stops_at(means, {1, 1, 1, 1, 1}), 0) << "as good is not worse";
+}
+
+TEST(EarlyStop, KnowsMetricsThatRise) {
+  const EarlyStop rising({.better = EarlyStopConfig::Better::higher, .patience = 2});
+  EXPECT_EQ(stops_at(rising, {0.5, 0.7, 0.9, 0.9, 0.9}), 5);
+  const EarlyStop means({.better = EarlyStopConfig::Better::higher,
+                         .patience = 1,
+                         .rule = EarlyStopConfig::Rule::means});
+  EXPECT_EQ(stops_at(means, {0.5, 0.7, 0.6}), 3);
+}
+
+TEST(EarlyStop, StopsAtItsTarget) {
+  EXPECT_EQ(stops_at(EarlyStop({.target = "0.1"}), {0.5, 0.11, 0.1, 0.2}), 3);
+  EXPECT_EQ(stops_at(EarlyStop({.better = EarlyStopConfig::Better::higher, .target = "0.97"}),
+                     {0.5, 0.96, 0.98}),
+            3);
+  EXPECT_THROW(EarlyStop({.target = "high"}), core::ConfigError);
 }
 
 TEST(EarlyStop, GoesOnFromItsState) {

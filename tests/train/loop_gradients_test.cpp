@@ -27,9 +27,7 @@ std::string hooks_of(const std::vector<Action>& schedule) {
     };
   };
   Loop::Callbacks callbacks;
-  callbacks.exchange.gradients_ready = [&](optim::UpdateStep& step, std::int64_t) {
-    note("ready")(step);
-  };
+  callbacks.exchange.gradients_ready = [&](optim::UpdateStep& step) { note("ready")(step); };
   callbacks.exchange.before_update = [&](optim::UpdateStep& step) {
     note("before")(step);
     return true;

@@ -127,13 +127,13 @@ TEST(QuickStop, LeavesAnEpochAsIfItHadNotBegun) {
     const std::atomic<std::int64_t> clock_ns = 0;
     on_ranks(static_cast<int>(count), [&](comm::Ranks& ranks) {
       const auto rank = static_cast<std::size_t>(ranks.rank());
-      SmallTraining whole(ranks, small_gan(), {.generator = "ring"});
+      SmallTraining whole(ranks, small_gan(), {.primary = "ring"});
       whole.loop.run_epochs(12);
       undisturbed[rank] = whole.weights();
     });
     const auto body = [&](comm::Ranks& ranks) {
       const auto rank = static_cast<std::size_t>(ranks.rank());
-      SmallTraining training(ranks, small_gan(), {.generator = "ring"}, SmallTraining::epochs(12));
+      SmallTraining training(ranks, small_gan(), {.primary = "ring"}, SmallTraining::epochs(12));
       QuickStop stop(ranks, true, [&] { return requested.load(); });
       ranks.timeout().set_config({.timeout_s = 60, .alarmed = [&] {
                                     stop.poll();
@@ -163,7 +163,7 @@ TEST(QuickStop, LeavesAnEpochAsIfItHadNotBegun) {
       EXPECT_GE(result.epochs, 6);
       EXPECT_EQ(finished, count == 1) << "among several ranks nothing follows";
       const nn::State left = nn::give_state(loop);
-      SmallTraining second(ranks, small_gan(), {.generator = "ring"});
+      SmallTraining second(ranks, small_gan(), {.primary = "ring"});
       nn::take_state(second.loop, left);
       ranks.timeout().set_config({.timeout_s = 60, .alarmed = {}});
       second.loop.run_epochs(12);

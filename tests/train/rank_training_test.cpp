@@ -28,31 +28,60 @@ std::vector<torch::Tensor> gradients_of(comm::Ranks& ranks, const optim::GanConf
 }
 
 TEST(RankTraining, FourRanksAreOneRankWithTheirBatchesTogether) {
-  const ExchangeChoice choice{.generator = "all_reduce", .discriminator = "all_reduce"};
-  std::vector<torch::Tensor> alone, together;
-  on_ranks(1, [&](comm::Ranks& ranks) {
-    alone = gradients_of(ranks, fully_shared_gan(64), choice, 10);
+  const ExchangeChoice choice{.primary = "all_reduce", .others = {{"discriminator", "all_reduce"}}};
+  for (const std::int64_t discriminator_steps : {1, 2}) {
+    std::vector<torch::Tensor> alone, together;
+    const auto config = [&](std::int64_t samples) {
+      optim::GanConfig made = fully_shared_gan(samples);
+      made.optimizer.discriminator_steps = discriminator_steps;
+      return made;
+    };
+    on_ranks(1, [&](comm::Ranks& ranks) { alone = gradients_of(ranks, config(64), choice, 10); });
+    on_ranks(4, [&](comm::Ranks& ranks) {
+      const auto seen = gradients_of(ranks, config(16), choice, 10);
+      if (ranks.is_first()) together = seen;
+    });
+    ASSERT_EQ(alone.size(), 10U * (1U + static_cast<std::size_t>(discriminator_steps)))
+        << "updates of ten epochs";
+    ASSERT_EQ(together.size(), alone.size());
+    for (std::size_t i = 0; i < alone.size(); ++i)
+      EXPECT_LE((together[i] - alone[i]).norm().item<double>(),
+                1e-5 * alone[i].norm().item<double>())
+          << "step " << i;
+  }
+}
+
+// What an exchange does every other time follows the updates of its own network.
+TEST(RankTraining, ExchangesCountTheUpdatesOfTheirNetwork) {
+  ExchangeChoice choice{.primary = "all_reduce", .others = {{"discriminator", "all_reduce"}}};
+  choice.config.all_reduce.backward_passes = 2;
+  std::vector<std::string> updates;
+  on_ranks(2, [&](comm::Ranks& ranks) {
+    optim::GanConfig config = fully_shared_gan(16);
+    config.optimizer.discriminator_steps = 3;
+    SmallTraining training(ranks, config, choice);
+    Loop::Callbacks callbacks = training.callbacks(ranks);
+    const auto before = callbacks.exchange.before_update;
+    callbacks.exchange.before_update = [&](optim::UpdateStep& step) {
+      const bool follows = before(step);
+      if (ranks.is_first() && follows) updates.push_back(step.name);
+      return follows;
+    };
+    Loop(SmallTraining::epochs(2), training.gan, callbacks).run_epochs(2);
   });
-  on_ranks(4, [&](comm::Ranks& ranks) {
-    const auto seen = gradients_of(ranks, fully_shared_gan(16), choice, 10);
-    if (ranks.is_first()) together = seen;
-  });
-  ASSERT_EQ(alone.size(), 20U) << "two networks, ten epochs";
-  ASSERT_EQ(together.size(), alone.size());
-  for (std::size_t i = 0; i < alone.size(); ++i)
-    EXPECT_LE((together[i] - alone[i]).norm().item<double>(), 1e-5 * alone[i].norm().item<double>())
-        << "step " << i;
+  EXPECT_EQ(updates, (std::vector<std::string>{"discriminator", "discriminator", "discriminator",
+                                               "generator"}));
 }
 
 TEST(RankTraining, TheBatchesOfRanksAreTheBatchOfOneRank) {
   const env::Environment environment = small_environment();
   const auto batch = [&](std::int64_t samples, const problem::RankPlace& place) {
-    return optim::Gan(fully_shared_gan(samples), environment, 3, torch::kCPU, place).draw(7);
+    return optim::Gan(fully_shared_gan(samples), environment, 3, torch::kCPU, place).batch(7);
   };
-  const optim::Batch whole = batch(64, {});
+  const optim::GanBatch whole = batch(64, {});
   std::vector<torch::Tensor> noise, real;
   for (std::int64_t rank = 0; rank < 4; ++rank) {
-    const optim::Batch part = batch(16, {rank, 4});
+    const optim::GanBatch part = batch(16, {rank, 4});
     noise.push_back(part.noise);
     real.push_back(part.channels[0].real);
   }
@@ -73,7 +102,7 @@ TEST(RankTraining, ExactExchangesKeepSharedGeneratorsBitEqual) {
     on_ranks(3, [&](comm::Ranks& ranks) {
       optim::GanConfig config = small_gan();
       config.generator.shared = nn::SharedPart::all;
-      SmallTraining training(ranks, config, {.generator = name});
+      SmallTraining training(ranks, config, {.primary = name});
       training.loop.run_epochs(15);
       const torch::Tensor weights = training.weights();
       std::uint64_t bits = 0;
@@ -91,7 +120,7 @@ TEST(RankTraining, GoesOnBitForBitAfterARestoreOnEveryRank) {
       on_ranks(2, [&](comm::Ranks& ranks) {
         optim::GanConfig config = small_gan();
         config.optimizer.overlap = overlap;
-        ExchangeChoice choice{.generator = name};
+        ExchangeChoice choice{.primary = name};
         choice.config.grouped.group_size = 1;
         choice.config.grouped.outer_every = 3;
         choice.config.averaged.every = 4;
@@ -115,7 +144,7 @@ TEST(RankTraining, HidingTheExchangeChangesNoNumberOnlyBeingLateDoes) {
   const auto weights = [](const optim::GanConfig& config, bool polls) {
     torch::Tensor found;
     on_ranks(2, [&](comm::Ranks& ranks) {
-      SmallTraining training(ranks, config, {.generator = "ring"});
+      SmallTraining training(ranks, config, {.primary = "ring"});
       Loop::Callbacks callbacks = training.callbacks(ranks);
       if (!polls) callbacks.exchange.poll = nullptr;
       Loop(SmallTraining::epochs(20), training.gan, callbacks).run_epochs(20);
@@ -145,12 +174,12 @@ std::string spoilt_run(NonFinite action, torch::Tensor& weights) {
   on_ranks(2, [&](comm::Ranks& ranks) {
     LoopConfig config = SmallTraining::epochs(5);
     config.non_finite = action;
-    SmallTraining training(ranks, small_gan(), {.generator = "ring"}, config);
+    SmallTraining training(ranks, small_gan(), {.primary = "ring"}, config);
     optim::Pass& pass = training.gan.passes()[0];
     pass.gradients = [inner = pass.gradients, &ranks](optim::Batch& batch, const optim::Tile& tile,
                                                       std::span<nn::Leaves* const> leaves) {
       auto losses = inner(batch, tile, leaves);
-      if (ranks.rank() == 1 && batch.epoch == 3) leaves[0]->gradients.fill_(NAN);
+      if (ranks.rank() == 1 && batch.step == 3) leaves[0]->gradients.fill_(NAN);
       return losses;
     };
     Loop::Callbacks callbacks = training.callbacks(ranks);
@@ -183,7 +212,7 @@ TEST(RankTraining, DividesTheBatchAmongRanksAsThePaperDoes) {
 // seeds do is the measure of what is compatible. With 8 seeds and 4 of their deviations a true
 // agreement is refused with a probability of 5 in 1,000 (Student's t, 7 degrees of freedom).
 TEST(RankTraining, EndsWhereOneRankWithTheSameBatchEnds) {
-  const ExchangeChoice choice{.generator = "all_reduce", .discriminator = "all_reduce"};
+  const ExchangeChoice choice{.primary = "all_reduce", .others = {{"discriminator", "all_reduce"}}};
   const auto mean_after = [&](int count, std::int64_t samples, std::uint64_t seed) {
     double mean = 0;
     on_ranks(count, [&](comm::Ranks& ranks) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +25,7 @@ class TwoWeights final : public optim::Optimizer {
       optim::UpdateStep step;
       step.name = i == 0 ? "first" : "second";
       step.replica = &replica;
-      step.adam = &adams_[i];
+      step.rule = rules_[i].get();
       optim::Pass pass;
       pass.name = step.name;
       pass.steps = {i};
@@ -38,11 +39,11 @@ class TwoWeights final : public optim::Optimizer {
     }
   }
 
-  optim::Batch draw(std::uint32_t epoch) const override {
-    optim::Batch batch;
-    batch.epoch = epoch;
-    batch.samples = samples_;
-    batch.events = 3;
+  std::unique_ptr<optim::Batch> draw(std::uint32_t step) const override {
+    auto batch = std::make_unique<optim::Batch>();
+    batch->step = step;
+    batch->samples = samples_;
+    batch->events = 3;
     return batch;
   }
   std::vector<optim::UpdateStep>& steps() override { return steps_; }
@@ -61,15 +62,15 @@ class TwoWeights final : public optim::Optimizer {
   float breakage = std::numeric_limits<float>::quiet_NaN();
 
  private:
-  std::vector<double> gradients(std::size_t i, const optim::Batch& batch, const optim::Tile& tile,
-                                nn::Leaves& leaves) {
+  torch::Tensor gradients(std::size_t i, const optim::Batch& batch, const optim::Tile& tile,
+                          nn::Leaves& leaves) {
     tiles.push_back(tile);
     const double share = static_cast<double>(tile.samples) / static_cast<double>(batch.samples);
     const torch::Tensor weight = leaves.tensors[0];
     torch::Tensor loss = (i == 0 ? weight.square() : weight * 3).sum() * share;
-    if (i == 0 && batch.epoch == broken_epoch) loss = loss * breakage;
+    if (i == 0 && batch.step == broken_epoch) loss = loss * breakage;
     loss.backward({}, {}, false, leaves.tensors);
-    return {loss.item<double>()};
+    return loss.detach().to(torch::kFloat64).reshape({1});
   }
 
   static nn::Replica one_weight() {
@@ -79,8 +80,9 @@ class TwoWeights final : public optim::Optimizer {
   std::vector<Action> schedule_;
   std::int64_t samples_;
   nn::Replica replicas_[2] = {one_weight(), one_weight()};
-  optim::Adam adams_[2] = {{replicas_[0], {.learning_rate = 0.01}},
-                           {replicas_[1], {.learning_rate = 0.02, .final_rate = 0.5}}};
+  std::unique_ptr<optim::UpdateRule> rules_[2] = {
+      optim::make_update_rule(replicas_[0], {.learning_rate = 0.01}),
+      optim::make_update_rule(replicas_[1], {.learning_rate = 0.02, .final_rate = 0.5})};
   std::vector<optim::UpdateStep> steps_;
   std::vector<optim::Pass> passes_;
 };

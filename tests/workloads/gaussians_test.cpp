@@ -170,7 +170,7 @@ TEST(ChannelShare, TeachesRanksThatSeeOneDataSetEach) {
     config.generator.shared = nn::SharedPart::all;
     optim::Gan gan(config, own, 1, torch::kCPU, place);
     EXPECT_EQ(gan.steps()[1].name, "discriminator set_" + std::to_string(ranks.rank() + 1));
-    train::RankExchange exchange(ranks, gan, {.generator = "rabenseifner"}, 1);
+    train::RankExchange exchange(ranks, gan, {.primary = "rabenseifner"}, 1);
     train::Loop::Callbacks callbacks;
     callbacks.exchange = exchange.hooks();
     train::Loop(epochs(700), gan, callbacks).run();

@@ -35,8 +35,7 @@ struct Toys {
   }
 };
 
-optim::Solution solve(const env::Environment& environment, std::uint64_t seed,
-                      bool minima = true) {
+optim::Solution solve(const env::Environment& environment, std::uint64_t seed, bool minima = true) {
   optim::MomentsConfig config;
   config.start = optim::MomentsConfig::Start::random;
   config.minima = minima;

@@ -83,7 +83,7 @@ TEST(PaperSettings, HaveThePapersNumbers) {
   EXPECT_EQ(gan.optimizer.order, optim::UpdateOrder::discriminator_first);
   EXPECT_EQ(gan.optimizer.generator.learning_rate, 1e-5);
   EXPECT_EQ(gan.optimizer.discriminator.learning_rate, 1e-4);
-  for (const optim::AdamConfig& adam : {gan.optimizer.generator, gan.optimizer.discriminator}) {
+  for (const optim::UpdateConfig& adam : {gan.optimizer.generator, gan.optimizer.discriminator}) {
     EXPECT_EQ(adam.beta1, 0.5);
     EXPECT_EQ(adam.beta2, 0.999);
     EXPECT_EQ(adam.final_rate, 1.0) << "a constant rate";
@@ -107,7 +107,7 @@ TEST(PaperSettings, GiveThePapersNetworks) {
   EXPECT_EQ(gan.generator().size(), 51'206);
   EXPECT_EQ(gan.generator().shared_size(), 50'688);
   EXPECT_EQ(gan.discriminator(0).size(), 50'049);
-  const optim::Batch batch = gan.draw(1);
+  const optim::GanBatch batch = gan.batch(1);
   EXPECT_EQ(batch.channels[0].real.sizes(), (std::vector<std::int64_t>{102'400, 2}));
 }
 

@@ -28,7 +28,7 @@ AllReduce::AllReduce(const Config& config, const Site& site, std::vector<int> ra
                                        ". Use rabenseifner or recursive_doubling there."));
 }
 
-bool AllReduce::updates(Step step) const { return step.epoch % config_.backward_passes == 0; }
+bool AllReduce::updates(Step step) const { return step.update % config_.backward_passes == 0; }
 
 Task AllReduce::gradients(ReplicaView replica, Step step) {
   if (group_.size() == 1 && config_.backward_passes == 1) co_return;

@@ -40,7 +40,7 @@ class Averaged final : public Exchange {
   void take_state(const State& state) override;
 
  private:
-  bool is_time(Step step) const { return step.epoch % config_.every == 0; }
+  bool is_time(Step step) const { return step.update % config_.every == 0; }
 
   Config config_;
   std::unique_ptr<Exchange> inner_, mean_;

@@ -28,7 +28,7 @@ Promise Gossip::promise() const {
 Task Gossip::gradients(ReplicaView, Step) { co_return; }
 
 void Gossip::mix_one_sided(ReplicaView replica, Step step, int from) {
-  window_->show(replica.weights, step.epoch);
+  window_->show(replica.weights, step.update);
   const Window::View view = window_->look(group_.rank_of(from));
   window_->settle();
   if (view.stamp() == 0) return;
@@ -40,7 +40,7 @@ void Gossip::mix_one_sided(ReplicaView replica, Step step, int from) {
 Task Gossip::mix_weights(ReplicaView replica, Step step) {
   const int n = group_.size(), i = group_.index();
   if (i < 0 || n == 1) co_return;
-  const int offset = exponential_offset(step.epoch, n);
+  const int offset = exponential_offset(step.update, n);
   const int to = (i + offset) % n, from = (i - offset + n) % n;
   if (one_sided()) {
     mix_one_sided(replica, step, from);
@@ -63,7 +63,7 @@ Cost Gossip::cost(std::size_t floats, Step) const {
 std::vector<int> Gossip::partners(Step step) const {
   const int n = group_.size(), i = group_.index();
   if (one_sided() || i < 0 || n == 1) return {};
-  const int offset = exponential_offset(step.epoch, n);
+  const int offset = exponential_offset(step.update, n);
   return {group_.rank_of((i + offset) % n), group_.rank_of((i - offset + n) % n)};
 }
 

@@ -55,7 +55,7 @@ void RmaRing::average(std::span<float> values) {
 
 Task RmaRing::gradients(ReplicaView replica, Step step) {
   if (group_.index() < 0 || group_.size() == 1) co_return;
-  window_.show(replica.gradients, step.epoch);
+  window_.show(replica.gradients, step.update);
   if (group_.size() <= at_once)
     average(replica.gradients);
   else

@@ -50,7 +50,7 @@ nn::FusedMlp::Slopes slopes_of(const AdversarialObjective& objective, const Mean
 
 }  // namespace
 
-Discriminator::Discriminator(const DiscriminatorConfig& config, const AdamConfig& adam,
+Discriminator::Discriminator(const DiscriminatorConfig& config, const UpdateConfig& update,
                              const nn::DenseConfig& dense, AdversarialObjective objective,
                              const env::Channel& channel, std::uint64_t seed, torch::Device device,
                              const problem::RankPlace& place)
@@ -58,7 +58,7 @@ Discriminator::Discriminator(const DiscriminatorConfig& config, const AdamConfig
       objective_(std::move(objective)),
       network_(channel.observables(), 1, config.network),
       replica_(network_.parameters(), config.shared, device),
-      adam_(replica_, adam),
+      rule_(make_update_rule(replica_, update, "optimizer.discriminator")),
       fused_(nn::FusedMlp::make(network_, dense, device)) {
   // networks that exchange gradients begin alike, the others do not
   const bool common = config.exchange != "none";
@@ -76,7 +76,8 @@ Discriminator::Discriminator(const DiscriminatorConfig& config, const AdamConfig
 }
 
 UpdateStep Discriminator::step(const std::string& name) {
-  UpdateStep step{name, &replica_, &adam_};
+  UpdateStep step{
+      .name = name, .replica = &replica_, .rule = rule_.get(), .network = "discriminator"};
   if (spectral_norm_) step.updated = [this] { spectral_norm_->normalise(); };
   return step;
 }
@@ -131,17 +132,18 @@ Discriminator::Losses Discriminator::learn(const DiscriminatorInput& input, nn::
     if (shares.defined()) shares = shares.contiguous();
   }
   Losses losses = fused_ ? learn_fused(input, shares, leaves, scores) : learn_plain(input, leaves);
-  losses.real *= input.share / objective_.equilibrium(Side::real);
-  losses.synthetic *= input.share / objective_.equilibrium(Side::synthetic);
+  losses.real = losses.real * (input.share / objective_.equilibrium(Side::real));
+  losses.synthetic = losses.synthetic * (input.share / objective_.equilibrium(Side::synthetic));
+  losses.penalty = torch::zeros_like(losses.real);
   if (!fused_ && scores) *scores = score(input);
   if (input.penalty_factor > 0) {
     const torch::Tensor synthetic = input.synthetic.detach().flatten(0, -2);
     losses.penalty =
-        input.share *
         add_gradient_penalty(
             config_.gradient_penalty.kind, input.penalty_factor, network_,
             {input.real, synthetic, shares.defined() ? shares.flatten() : shares, input.places},
-            input.share, leaves);
+            input.share, leaves) *
+        input.share;
   }
   return losses;
 }
@@ -156,12 +158,12 @@ Discriminator::Losses Discriminator::learn_plain(const DiscriminatorInput& input
   if (objective_.compares_pairs()) {
     const torch::Tensor loss = objective_.pairs(real.view_as(synthetic), synthetic, constant);
     (loss * input.share).backward({}, {}, false, leaves.tensors);
-    return {loss.item<double>(), loss.item<double>()};
+    return {told(loss), told(loss), {}};
   }
   const torch::Tensor loss_real = objective_.real(real);
   const torch::Tensor loss_synthetic = objective_.synthetic(synthetic, constant);
   ((loss_real + loss_synthetic) * input.share).backward({}, {}, false, leaves.tensors);
-  return {loss_real.item<double>(), loss_synthetic.item<double>()};
+  return {told(loss_real), told(loss_synthetic), {}};
 }
 
 // A pair's slopes need both its logits, so measured events are evaluated once more, beforehand.
@@ -172,31 +174,33 @@ Discriminator::Losses Discriminator::learn_fused(const DiscriminatorInput& input
   const std::int64_t rows = input.real.size(0);
   const std::int64_t synthetic_rows = synthetic_input.numel() / synthetic_input.size(-1);
   const bool pairs = objective_.compares_pairs();
-  Losses losses;
+  double loss_real = 0, loss_synthetic = 0;
   torch::Tensor partners;
   if (pairs)
     partners = logits(input.real);
   else
     fused_->learn(input.real,
-                  slopes_of(objective_, {Side::real, {}, {}, rows, input.share}, losses.real),
+                  slopes_of(objective_, {Side::real, {}, {}, rows, input.share}, loss_real),
                   leaves);
   const torch::Tensor synthetic = fused_->learn(
       synthetic_input,
       slopes_of(objective_, {Side::synthetic, partners, shares, synthetic_rows, input.share},
-                losses.synthetic),
+                loss_synthetic),
       leaves);
   if (pairs)
     fused_->learn(input.real,
                   slopes_of(objective_, {Side::real, synthetic.detach(), shares, rows, input.share},
-                            losses.real),
+                            loss_real),
                   leaves);
   if (scores) *scores = pairs ? synthetic - partners.view_as(synthetic) : synthetic;
-  return losses;
+  return {torch::tensor(loss_real, torch::kFloat64),
+          torch::tensor(loss_synthetic, torch::kFloat64),
+          {}};
 }
 
 void Discriminator::state(nn::StateList& list, const std::string& name) {
   list.part(name, replica_);
-  list.part(name + "_adam", adam_);
+  list.part(name + "_update", *rule_);
   if (spectral_norm_) list.part(name + "_spectral_norm", *spectral_norm_);
 }
 

@@ -12,7 +12,7 @@
 #include "sagips/nn/spectral_norm.hpp"
 #include "sagips/optim/gan/gradient_penalty.hpp"
 #include "sagips/optim/gan/objective.hpp"
-#include "sagips/optim/learn/adam.hpp"
+#include "sagips/optim/learn/update_rule.hpp"
 #include "sagips/optim/learn/update_step.hpp"
 #include "sagips/problem/rank_place.hpp"
 
@@ -42,10 +42,13 @@ struct DiscriminatorInput {
   torch::Tensor places;  ///< as in PenaltyRows
 };
 
+/// A loss as observers are told it: outside the graph. shape: []
+inline torch::Tensor told(const torch::Tensor& loss) { return loss.detach().to(torch::kFloat64); }
+
 /// The network that tells synthetic events of a channel from measured ones.
 class Discriminator {
  public:
-  Discriminator(const DiscriminatorConfig& config, const AdamConfig& adam,
+  Discriminator(const DiscriminatorConfig& config, const UpdateConfig& update,
                 const nn::DenseConfig& dense, AdversarialObjective objective,
                 const env::Channel& channel, std::uint64_t seed, torch::Device device,
                 const problem::RankPlace& place);
@@ -69,9 +72,10 @@ class Discriminator {
   /// shape: [samples, events]
   torch::Tensor score(const DiscriminatorInput& input) const;
 
-  /// Losses on a tile, divided by their equilibrium, and what the penalty adds.
+  /// Losses on a tile, divided by their equilibrium, and what the penalty adds (0 without one), outside
+  /// the graph. shapes: [], float64
   struct Losses {
-    double real = 0, synthetic = 0, penalty = 0;
+    torch::Tensor real, synthetic, penalty;
   };
   /// Adds the gradients of the discriminator's loss to the leaves' accumulators.
   /// scores: null, or where `score` of the same input goes
@@ -93,7 +97,7 @@ class Discriminator {
   AdversarialObjective objective_;
   nn::Mlp network_;
   nn::Replica replica_;
-  Adam adam_;
+  std::unique_ptr<UpdateRule> rule_;
   std::unique_ptr<nn::FusedMlp> fused_;              ///< null: LibTorch evaluates the network
   std::unique_ptr<nn::SpectralNorm> spectral_norm_;  ///< null: weights are as large as they like
   torch::Tensor centre_, scale_;  ///< of the observables; undefined where nobody asks

@@ -41,10 +41,11 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
       seed_(seed),
       device_(device),
       generator_(config.generator, in_float32(config.dense), environment.parameters, seed, device),
-      generator_adam_(generator_.replica(), config.optimizer.generator) {
+      generator_rule_(make_update_rule(generator_.replica(), config.optimizer.generator,
+                                       "optimizer.generator")) {
   check();
   for (const env::Channel& channel : environment.channels) require_gradient(channel);
-  steps_.push_back({"generator", &generator_.replica(), &generator_adam_});
+  steps_.push_back({"generator", &generator_.replica(), generator_rule_.get()});
   if (config.generator.average > 0) {
     average_ = std::make_unique<WeightAverage>(generator_.replica(), config.generator.average);
     steps_[0].updated = [this] { average_->add(); };
@@ -93,10 +94,6 @@ void Gan::check() const {
                             "more than one step needs events of its own for each, which "
                             "simultaneous updates and generator_first do not draw. Use "
                             "update=alternating and order=discriminator_first, or one step.");
-  if (optimizer.discriminator_steps > 1 && config_.discriminator.exchange != "none")
-    throw core::ConfigError("optimizer.discriminator_steps",
-                            "exchanges count one update of the discriminator an epoch. Use "
-                            "discriminator.exchange=none, or one step.");
 }
 
 void Gan::check_slope(const AdversarialObjective& objective) const {
@@ -108,27 +105,27 @@ void Gan::check_slope(const AdversarialObjective& objective) const {
                    "discriminator.gradient_penalty.kind or discriminator.spectral_norm."));
 }
 
-Batch Gan::draw(std::uint32_t epoch) const {
-  Batch batch = draw(epoch, 0);
+GanBatch Gan::batch(std::uint32_t step) const {
+  GanBatch batch = this->batch(step, 0);
   for (std::int64_t further = 1; further < config_.optimizer.discriminator_steps; ++further)
-    batch.further.push_back(draw(epoch, further));
+    batch.further.push_back(this->batch(step, further));
   return batch;
 }
 
 // Each step's events and noise have names of their own, so they do not depend on how many there are.
-Batch Gan::draw(std::uint32_t epoch, std::int64_t further) const {
+GanBatch Gan::batch(std::uint32_t step, std::int64_t further) const {
   const std::string words = words_for(further);
-  Batch batch;
-  batch.epoch = epoch;
+  GanBatch batch;
+  batch.step = step;
   batch.samples = samples_;
   batch.events = config_.batch.events;
-  batch.noise = generator_.noise(core::RandomStream(seed_, "generator noise" + words, epoch),
+  batch.noise = generator_.noise(core::RandomStream(seed_, "generator noise" + words, step),
                                  batch.samples, first_sample_);
   for (const env::Channel& channel : environment_.channels)
     batch.channels.push_back(
         {data::draw_events(
              channel.training, batch.samples * batch.events,
-             core::RandomStream(seed_, "measured events " + channel.name + words, epoch),
+             core::RandomStream(seed_, "measured events " + channel.name + words, step),
              first_sample_ * batch.events)
              .to(device_),
          {}});
@@ -176,9 +173,9 @@ torch::Tensor Gan::predicting_weights() {
 
 std::string Gan::suffix(std::size_t channel) const { return environment_.suffix(channel); }
 
-env::Events Gan::synthesise(const std::string& step, std::size_t channel, const Batch& batch,
+env::Events Gan::synthesise(const std::string& step, std::size_t channel, const GanBatch& batch,
                             const Tile& tile, const torch::Tensor& parameters) const {
-  env::Noise noise(make_noise_(step, channel, batch.epoch), tile.samples, batch.events,
+  env::Noise noise(make_noise_(step, channel, batch.step), tile.samples, batch.events,
                    first_sample_ + tile.first, torch::kFloat32, device_);
   const core::Span synthesising(tracer_, "pipeline");
   return environment_.channels[channel].pipeline(parameters, noise);
@@ -186,7 +183,8 @@ env::Events Gan::synthesise(const std::string& step, std::size_t channel, const 
 
 // The batch once more, without tiles: a search that nobody waits for in a run that works. The noise
 // of both steps, since either may have met the bad number.
-std::string Gan::origin_of_non_finite(const Batch& batch) {
+std::string Gan::origin_of_non_finite(const Batch& drawn) {
+  const auto& batch = static_cast<const GanBatch&>(drawn);
   const torch::Tensor logits = generator_.logits(generator_.leaves(), batch.noise).detach();
   const torch::Tensor parameters = environment_.parameters.physical_from_logit(logits);
   if (!torch::isfinite(parameters).all().item<bool>())
@@ -194,8 +192,8 @@ std::string Gan::origin_of_non_finite(const Batch& batch) {
   for (std::size_t k = 0; k < environment_.channels.size(); ++k) {
     const env::Channel& channel = environment_.channels[k];
     for (const std::string step : {"discriminator", "generator"}) {
-      env::Noise noise(make_noise_(step, k, batch.epoch), batch.samples, batch.events,
-                       first_sample_, torch::kFloat32, device_);
+      env::Noise noise(make_noise_(step, k, batch.step), batch.samples, batch.events, first_sample_,
+                       torch::kFloat32, device_);
       const auto found = channel.pipeline.find_non_finite(parameters, noise);
       if (!found) continue;
       std::vector<std::string> values;
@@ -214,7 +212,7 @@ std::string Gan::origin_of_non_finite(const Batch& batch) {
 
 void Gan::state(nn::StateList& list) {
   list.part("generator", generator_.replica());
-  list.part("generator_adam", generator_adam_);
+  list.part("generator_update", *generator_rule_);
   if (average_) list.part("generator_average", *average_);
   for (std::size_t k = 0; k < discriminators_.size(); ++k)
     discriminators_[k]->state(list, "discriminator_" + environment_.channels[k].name);

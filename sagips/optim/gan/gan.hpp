@@ -10,9 +10,10 @@
 #include "sagips/nn/fused_mlp.hpp"
 #include "sagips/nn/replica.hpp"
 #include "sagips/optim/gan/discriminator.hpp"
+#include "sagips/optim/gan/gan_batch.hpp"
 #include "sagips/optim/gan/generator.hpp"
-#include "sagips/optim/learn/adam.hpp"
 #include "sagips/optim/learn/optimizer.hpp"
+#include "sagips/optim/learn/update_rule.hpp"
 #include "sagips/optim/learn/weight_average.hpp"
 #include "sagips/problem/rank_place.hpp"
 
@@ -56,8 +57,8 @@ struct GanOptimizerConfig {
   UpdateOrder order = UpdateOrder::discriminator_first;
   Overlap overlap = Overlap::exact;
   std::int64_t discriminator_steps = 1;  ///< for each of the generator's
-  AdamConfig generator{.learning_rate = 1e-5};
-  AdamConfig discriminator{.learning_rate = 1e-4};
+  UpdateConfig generator{.learning_rate = 1e-5};
+  UpdateConfig discriminator{.learning_rate = 1e-4};
   void fields(core::FieldList& list);
 };
 
@@ -82,11 +83,15 @@ class Gan final : public Optimizer {
       torch::Device device, const problem::RankPlace& place = {});
   Gan(Gan&&) = delete;  // its steps point into it
 
-  Batch draw(std::uint32_t epoch) const override;
+  std::unique_ptr<Batch> draw(std::uint32_t step) const override {
+    return std::make_unique<GanBatch>(batch(step));
+  }
+  /// What `draw` draws.
+  GanBatch batch(std::uint32_t step) const;
   std::vector<UpdateStep>& steps() override { return steps_; }
   std::vector<Pass>& passes() override { return passes_; }
   std::vector<Action> schedule() const override;
-  std::string origin_of_non_finite(const Batch& batch) override;
+  std::string origin_of_non_finite(const Batch& drawn) override;
   torch::Tensor predict(std::int64_t rows) override;
   void state(nn::StateList& list) override;
 
@@ -115,27 +120,28 @@ class Gan final : public Optimizer {
   Pass generator_pass();
   Pass discriminator_pass(std::size_t channel, std::int64_t further);
   void name_losses(Pass& pass, std::size_t channel) const;
-  void list_losses(const Discriminator::Losses& of_channel, std::vector<double>& losses) const;
+  void list_losses(const Discriminator::Losses& of_channel,
+                   std::vector<torch::Tensor>& losses) const;
   void check() const;
   void check_slope(const AdversarialObjective& objective) const;
-  Batch draw(std::uint32_t epoch, std::int64_t further) const;
+  GanBatch batch(std::uint32_t step, std::int64_t further) const;
   std::string suffix(std::size_t channel) const;
-  void prepare_generator(Batch& batch, std::int64_t tiles);
-  env::Events synthesise(const std::string& step, std::size_t channel, const Batch& batch,
+  void prepare_generator(GanBatch& batch, std::int64_t tiles);
+  env::Events synthesise(const std::string& step, std::size_t channel, const GanBatch& batch,
                          const Tile& tile, const torch::Tensor& parameters) const;
-  torch::Tensor spread(const Batch& batch, const torch::Tensor& logits) const;
+  torch::Tensor spread(const GanBatch& batch, const torch::Tensor& logits) const;
   DiscriminatorInput discriminator_input(const std::string& step, std::size_t channel,
-                                         const Batch& batch, const Tile& tile,
+                                         const GanBatch& batch, const Tile& tile,
                                          const env::Events& events) const;
-  torch::Tensor blurred(const std::string& purpose, std::size_t channel, const Batch& batch,
+  torch::Tensor blurred(const std::string& purpose, std::size_t channel, const GanBatch& batch,
                         const Tile& tile, const torch::Tensor& input) const;
-  env::Events fresh_events(const std::string& step, std::size_t channel, const Batch& batch,
+  env::Events fresh_events(const std::string& step, std::size_t channel, const GanBatch& batch,
                            const Tile& tile);
   using Score = std::function<torch::Tensor(std::size_t channel, const DiscriminatorInput& input)>;
-  std::vector<double> generator_gradients(Batch& batch, const Tile& tile, nn::Leaves& leaves,
-                                          const Score& score) const;
-  std::vector<double> simultaneous_gradients(Batch& batch, const Tile& tile,
-                                             std::span<nn::Leaves* const> leaves) const;
+  torch::Tensor generator_gradients(GanBatch& batch, const Tile& tile, nn::Leaves& leaves,
+                                    const Score& score) const;
+  torch::Tensor simultaneous_gradients(GanBatch& batch, const Tile& tile,
+                                       std::span<nn::Leaves* const> leaves) const;
   bool is_penalised() const {
     return config_.discriminator.gradient_penalty.kind != GradientPenaltyConfig::Kind::none;
   }
@@ -150,7 +156,7 @@ class Gan final : public Optimizer {
   std::uint64_t seed_;
   torch::Device device_;
   Generator generator_;
-  Adam generator_adam_;
+  std::unique_ptr<UpdateRule> generator_rule_;
   std::unique_ptr<WeightAverage> average_;  ///< null: the last weights predict
   std::vector<std::unique_ptr<Discriminator>> discriminators_;
   std::vector<UpdateStep> steps_;

@@ -72,9 +72,9 @@ void GanOptimizerConfig::fields(core::FieldList& list) {
            "updates of the discriminator for each of the generator, each from events of its own "
            "(SAGIPS paper: 1)",
            Range::between(1, 1000));
-  list.group("generator", generator, "Adam of the generator (authors' tool kit: rate 1e-5)");
+  list.group("generator", generator, "updates of the generator (authors' tool kit: rate 1e-5)");
   list.group("discriminator", discriminator,
-             "Adam of the discriminator (authors' tool kit: rate 1e-4)");
+             "updates of the discriminator (authors' tool kit: rate 1e-4)");
 }
 
 void GanConfig::fields(core::FieldList& list) {

@@ -5,6 +5,8 @@ namespace sagips::optim {
 
 namespace {
 
+GanBatch& of_gan(Batch& batch) { return static_cast<GanBatch&>(batch); }
+
 double share_of_batch(const Batch& batch, const Tile& tile) {
   return static_cast<double>(tile.samples) / static_cast<double>(batch.samples);
 }
@@ -27,9 +29,11 @@ Pass Gan::generator_pass() {
   pass.loss_names = {"generator"};
   if (has_reference_) pass.loss_names.push_back("reference");
   if (config_.generator.spread_penalty > 0) pass.loss_names.push_back("spread");
-  pass.prepare = [this](Batch& batch, std::int64_t tiles) { prepare_generator(batch, tiles); };
+  pass.prepare = [this](Batch& batch, std::int64_t tiles) {
+    prepare_generator(of_gan(batch), tiles);
+  };
   pass.gradients = [this](Batch& batch, const Tile& tile, std::span<nn::Leaves* const> leaves) {
-    return generator_gradients(batch, tile, *leaves[0],
+    return generator_gradients(of_gan(batch), tile, *leaves[0],
                                [this](std::size_t channel, const DiscriminatorInput& input) {
                                  return discriminators_[channel]->score(input);
                                });
@@ -47,7 +51,8 @@ Pass Gan::discriminator_pass(std::size_t channel, std::int64_t further) {
   // kept events lie in the generator step's tiles, so both steps must be cut alike
   pass.separable = !keeps_events() || passes_[0].separable;
   if (further == 0) name_losses(pass, channel);
-  const auto own = [further](Batch& batch) -> Batch& {
+  const auto own = [further](Batch& all) -> GanBatch& {
+    GanBatch& batch = of_gan(all);
     return further > 0 ? batch.further.at(static_cast<std::size_t>(further - 1)) : batch;
   };
   pass.prepare = [this, channel, own](Batch& batch, std::int64_t) {
@@ -57,16 +62,16 @@ Pass Gan::discriminator_pass(std::size_t channel, std::int64_t further) {
   };
   pass.gradients = [this, channel, step, own](Batch& all, const Tile& tile,
                                               std::span<nn::Leaves* const> leaves) {
-    const Batch& batch = own(all);
+    const GanBatch& batch = own(all);
     const env::Events events =
         keeps_events() ? batch.channels[channel].kept.at(static_cast<std::size_t>(tile.index))
                        : fresh_events(step, channel, batch, tile);
-    std::vector<double> losses;
+    std::vector<torch::Tensor> losses;
     const core::Span learning(tracer_, "discriminator forward and backward");
     list_losses(discriminators_[channel]->learn(
                     discriminator_input(step, channel, batch, tile, events), *leaves[0], nullptr),
                 losses);
-    return losses;
+    return torch::stack(losses);
   };
   return pass;
 }
@@ -77,7 +82,8 @@ void Gan::name_losses(Pass& pass, std::size_t channel) const {
   if (is_penalised()) pass.loss_names.push_back("discriminator_penalty" + suffix(channel));
 }
 
-void Gan::list_losses(const Discriminator::Losses& of_channel, std::vector<double>& losses) const {
+void Gan::list_losses(const Discriminator::Losses& of_channel,
+                      std::vector<torch::Tensor>& losses) const {
   losses.insert(losses.end(), {of_channel.real, of_channel.synthetic});
   if (is_penalised()) losses.push_back(of_channel.penalty);
 }
@@ -90,12 +96,12 @@ void Gan::add_simultaneous_pass() {
     name_losses(pass, k);
   }
   pass.gradients = [this](Batch& batch, const Tile& tile, std::span<nn::Leaves* const> leaves) {
-    return simultaneous_gradients(batch, tile, leaves);
+    return simultaneous_gradients(of_gan(batch), tile, leaves);
   };
   passes_.push_back(std::move(pass));
 }
 
-void Gan::prepare_generator(Batch& batch, std::int64_t tiles) {
+void Gan::prepare_generator(GanBatch& batch, std::int64_t tiles) {
   if (config_.generator.spread_penalty > 0) {
     torch::NoGradGuard no_grad;
     batch.mean_logits = generator_.logits(generator_.leaves(), batch.noise).mean(0);
@@ -109,12 +115,12 @@ void Gan::prepare_generator(Batch& batch, std::int64_t tiles) {
 
 // mean_m (theta_m - mean theta)^2, mean over parameters. The derivative by the batch's mean
 // vanishes, so taking it as a constant is exact and keeps the term a sum over samples.
-torch::Tensor Gan::spread(const Batch& batch, const torch::Tensor& logits) const {
+torch::Tensor Gan::spread(const GanBatch& batch, const torch::Tensor& logits) const {
   return (logits - batch.mean_logits).square().mean();
 }
 
-std::vector<double> Gan::generator_gradients(Batch& batch, const Tile& tile, nn::Leaves& leaves,
-                                             const Score& score) const {
+torch::Tensor Gan::generator_gradients(GanBatch& batch, const Tile& tile, nn::Leaves& leaves,
+                                       const Score& score) const {
   core::Span proposing(tracer_, "generator forward");
   const torch::Tensor logits =
       generator_.packed_logits(leaves, batch.noise.narrow(0, tile.first, tile.samples));
@@ -122,7 +128,8 @@ std::vector<double> Gan::generator_gradients(Batch& batch, const Tile& tile, nn:
   proposing.end();
   const double share = share_of_batch(batch, tile);
   torch::Tensor loss;
-  double adversarial = 0, reference = 0;
+  torch::Tensor adversarial = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_)),
+                reference = torch::zeros_like(adversarial);
   for (std::size_t k = 0; k < discriminators_.size(); ++k) {
     const AdversarialObjective& objective = discriminators_[k]->objective();
     const env::Events events = synthesise("generator", k, batch, tile, parameters);
@@ -132,28 +139,28 @@ std::vector<double> Gan::generator_gradients(Batch& batch, const Tile& tile, nn:
                                                         : "discriminator forward");
     const torch::Tensor fooled = objective.generator(
         score(k, discriminator_input("generator", k, batch, tile, events)), events);
-    adversarial += share * fooled.item<double>() / objective.equilibrium(Side::generator) /
-                   static_cast<double>(discriminators_.size());
+    adversarial.add_(told(fooled), share / objective.equilibrium(Side::generator) /
+                                       static_cast<double>(discriminators_.size()));
     const double weight = environment_.channels[k].weight;
     loss = loss.defined() ? loss + fooled * weight : fooled * weight;
     if (const torch::Tensor term = objective.reference(events); term.defined()) {
-      reference += share * term.item<double>();
+      reference.add_(told(term), share);
       loss = loss + term * weight;
     }
   }
-  std::vector<double> losses = {adversarial};
+  std::vector<torch::Tensor> losses = {adversarial};
   if (has_reference_) losses.push_back(reference);
   if (config_.generator.spread_penalty > 0) {
     const torch::Tensor variance = spread(batch, logits);
-    losses.push_back(share * variance.item<double>());
+    losses.push_back(told(variance) * share);
     loss = loss + variance * config_.generator.spread_penalty;
   }
   const core::Span differentiating(tracer_, "backward");
   (loss * share).backward({}, {}, false, leaves.tensors);
-  return losses;
+  return torch::stack(losses);
 }
 
-env::Events Gan::fresh_events(const std::string& step, std::size_t channel, const Batch& batch,
+env::Events Gan::fresh_events(const std::string& step, std::size_t channel, const GanBatch& batch,
                               const Tile& tile) {
   torch::NoGradGuard no_grad;
   core::Span proposing(tracer_, "generator forward");
@@ -164,18 +171,19 @@ env::Events Gan::fresh_events(const std::string& step, std::size_t channel, cons
   return synthesise(step, channel, batch, tile, parameters);
 }
 
-std::vector<double> Gan::simultaneous_gradients(Batch& batch, const Tile& tile,
-                                                std::span<nn::Leaves* const> leaves) const {
+torch::Tensor Gan::simultaneous_gradients(GanBatch& batch, const Tile& tile,
+                                          std::span<nn::Leaves* const> leaves) const {
   std::vector<Discriminator::Losses> channel_losses(discriminators_.size());
-  std::vector<double> losses = generator_gradients(
+  const torch::Tensor of_generator = generator_gradients(
       batch, tile, *leaves[0], [&](std::size_t channel, const DiscriminatorInput& input) {
         torch::Tensor scores;
         channel_losses[channel] =
             discriminators_[channel]->learn(input, *leaves[channel + 1], &scores);
         return scores;
       });
+  std::vector<torch::Tensor> losses;
   for (const Discriminator::Losses& of_channel : channel_losses) list_losses(of_channel, losses);
-  return losses;
+  return torch::cat({of_generator, torch::stack(losses)});
 }
 
 }  // namespace sagips::optim

@@ -67,8 +67,8 @@ void GradientPenaltyConfig::fields(core::FieldList& list) {
 }
 
 // Not backward(create_graph): it would replace the accumulators, which are views (nn/replica.hpp).
-double add_gradient_penalty(Kind kind, double factor, const nn::Mlp& network,
-                            const PenaltyRows& rows, double share, nn::Leaves& leaves) {
+torch::Tensor add_gradient_penalty(Kind kind, double factor, const nn::Mlp& network,
+                                   const PenaltyRows& rows, double share, nn::Leaves& leaves) {
   torch::AutoGradMode with_gradients(true);
   const torch::Tensor value = penalty(kind, network, rows, leaves) * factor;
   const auto gradients =
@@ -77,7 +77,7 @@ double add_gradient_penalty(Kind kind, double factor, const nn::Mlp& network,
   torch::NoGradGuard no_grad;
   for (std::size_t i = 0; i < gradients.size(); ++i)
     if (gradients[i].defined()) leaves.tensors[i].mutable_grad().add_(gradients[i], share);
-  return value.item<double>();
+  return value.detach().to(torch::kFloat64);
 }
 
 }  // namespace sagips::optim

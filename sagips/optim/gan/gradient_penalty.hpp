@@ -34,13 +34,14 @@ struct PenaltyRows {
 };
 
 /// Adds `share` times the gradients of the penalty by the network's weights to the leaves'
-/// accumulators and returns the penalty. Rows outside any graph; the last bias has no gradient.
+/// accumulators and returns the penalty, [] float64. Rows outside any graph; the last bias has no gradient.
 ///
 /// cost:   about three passes of LibTorch's layers over the rows, whatever library multiplies
 ///         matrices otherwise
 /// source: r1, r2: Mescheder et al., ICML 2018 (arXiv 1801.04406), eqs. (9), (10); wasserstein:
 ///         Gulrajani et al., NeurIPS 2017 (arXiv 1704.00028), eq. (3)
-double add_gradient_penalty(GradientPenaltyConfig::Kind kind, double factor, const nn::Mlp& network,
-                            const PenaltyRows& rows, double share, nn::Leaves& leaves);
+torch::Tensor add_gradient_penalty(GradientPenaltyConfig::Kind kind, double factor,
+                                   const nn::Mlp& network, const PenaltyRows& rows, double share,
+                                   nn::Leaves& leaves);
 
 }  // namespace sagips::optim

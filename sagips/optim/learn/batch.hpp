@@ -1,34 +1,25 @@
 #pragma once
 #include <cstdint>
-#include <vector>
-
-#include "sagips/data/torch.hpp"
-#include "sagips/env/events.hpp"
 
 namespace sagips::optim {
 
-/// What one epoch works on, drawn once and shared by its update steps. One ChannelBatch a channel
-/// of the environment.
-struct ChannelBatch {
-  torch::Tensor real;  ///< [samples * events, observables], drawn with replacement
-  /// Synthetic events that a step left for later steps (generator_first), outside any graph; one a
-  /// sample range.
-  std::vector<env::Events> kept;
-};
-
+/// What one step works on, as the loop and the engine see it. What it holds belongs to the optimizer
+/// that draws it, which derives from this.
 struct Batch {
-  std::uint32_t epoch = 0;    ///< counts from 1; names the random numbers of the epoch
-  double progress = 0;        ///< share of the run that is over, 0 to 1; the loop sets it
-  std::int64_t samples = 0;   ///< parameter samples
-  std::int64_t events = 0;    ///< events of each
-  torch::Tensor noise;        ///< [samples, noise_dimensions], N(0, 1): the generator's input
-  torch::Tensor mean_logits;  ///< of all proposals, when the spread is penalised. shape: [free]
-  std::vector<ChannelBatch> channels;
-  /// Batches of the discriminator's steps beyond the first: measured events and noise of their own.
-  std::vector<Batch> further;
+  Batch() = default;
+  Batch(const Batch&) = default;
+  Batch(Batch&&) = default;
+  Batch& operator=(const Batch&) = default;
+  Batch& operator=(Batch&&) = default;
+  virtual ~Batch() = default;
+
+  std::uint32_t step = 0;    ///< counts from 1; names the random numbers of the step
+  double progress = 0;       ///< share of the run that is over, 0 to 1; the loop sets it
+  std::int64_t samples = 0;  ///< that can be worked on apart from each other
+  std::int64_t events = 1;   ///< of each: what it counts in the work of a tile
 };
 
-/// A range of a batch's parameter samples: the piece of work between two polls.
+/// A range of a batch's samples: the piece of work between two polls.
 struct Tile {
   std::int64_t index = 0;
   std::int64_t first = 0;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,18 +16,18 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// The batch of an epoch, a pure function of the seed and the epoch (counts from 1).
-  virtual Batch draw(std::uint32_t epoch) const = 0;
+  /// The batch of a step, a pure function of the seed and the step (counts from 1).
+  virtual std::unique_ptr<Batch> draw(std::uint32_t step) const = 0;
   virtual std::vector<UpdateStep>& steps() = 0;
   virtual std::vector<Pass>& passes() = 0;
-  /// The order in which an epoch computes gradients and updates.
+  /// The order in which a step computes gradients and updates.
   virtual std::vector<Action> schedule() const = 0;
 
   /// `rows` proposals in physical units, always from the same noise vectors. shape: [rows,
   /// parameters]
   virtual torch::Tensor predict(std::int64_t rows) = 0;
 
-  /// Where in an epoch's batch a number that is not finite comes from: "stage 'x' of the pipeline
+  /// Where in a batch a number that is not finite comes from: "stage 'x' of the pipeline
   /// 'y' gives NaN or infinity for (1.2, 3)"; empty: no pipeline gives one.
   virtual std::string origin_of_non_finite(const Batch&) { return {}; }
 

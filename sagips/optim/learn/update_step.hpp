@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sagips/nn/replica.hpp"
-#include "sagips/optim/learn/adam.hpp"
 #include "sagips/optim/learn/batch.hpp"
+#include "sagips/optim/learn/update_rule.hpp"
 
 namespace sagips::optim {
 
@@ -15,29 +15,31 @@ namespace sagips::optim {
 struct UpdateStep {
   std::string name;  ///< "generator"
   nn::Replica* replica = nullptr;
-  Adam* adam = nullptr;
+  UpdateRule* rule = nullptr;
   /// Called after each update, when the ranks are done with it, too. Empty: nothing follows.
   std::function<void()> updated{};
+  std::string network{};  ///< whose settings it has, "discriminator"; empty: its name is that
 };
 
 /// One sweep over a batch that fills the gradients of a network, or of several at once.
 struct Pass {
   std::string name;
   std::vector<std::size_t> steps;  ///< whose gradients it fills: indices into the optimizer's steps
-  bool separable = true;  ///< the batch's loss is the sum over tiles of their contributions
+  bool separable = true;          ///< the batch's loss is the sum over tiles of their contributions
+  std::int64_t tile_samples = 0;  ///< of a tile, where the pass knows better than its events tell
   std::vector<std::string> loss_names;  ///< what `gradients` returns, in its order
 
   /// Called before the first of so many tiles, on one thread. Empty: there is nothing to prepare.
   std::function<void(Batch& batch, std::int64_t tiles)> prepare;
   /// Adds a tile's contribution to the gradients of the leaves, one set for each of `steps`; returns
-  /// its contributions to the losses, divided by their equilibrium value. Called from several
-  /// threads at a time, each with tiles and leaves of its own.
-  std::function<std::vector<double>(Batch& batch, const Tile& tile,
-                                    std::span<nn::Leaves* const> leaves)>
+  /// its contributions to the losses, which nobody reads before they are observed. Called from
+  /// several threads at a time, each with tiles and leaves of its own.
+  /// shape: [losses] or more, float64
+  std::function<torch::Tensor(Batch& batch, const Tile& tile, std::span<nn::Leaves* const> leaves)>
       gradients;
 };
 
-/// What happens in an epoch, in order.
+/// What happens in a step, in order.
 struct Action {
   enum class Kind { gradients, update };
   Kind kind;

@@ -1,0 +1,252 @@
+#include "sagips/optim/learn/update_rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "sagips/core/error.hpp"
+
+namespace sagips::optim {
+
+using core::Range;
+
+void UpdateConfig::fields(core::FieldList& list) {
+  list.choice("rule", rule,
+              {{"adam", Rule::adam},
+               {"rmsprop", Rule::rmsprop},
+               {"sgd", Rule::sgd},
+               {"adadelta", Rule::adadelta}},
+              "how gradients move weights");
+  list.add("learning_rate", learning_rate, "step size", Range::positive());
+  list.add("beta1", beta1, "Adam: memory of the gradient's mean (authors' tool kit: 0.5)",
+           Range{0, 1, false, true});
+  list.add("beta2", beta2, "Adam: memory of the gradient's square (authors' tool kit: 0.999)",
+           Range{0, 1, false, true});
+  list.add("epsilon", epsilon,
+           "smallest denominator of Adam, RMSprop and Adadelta (Adadelta usually: 1e-6)",
+           Range::positive());
+  list.add("momentum", momentum, "SGD and RMSprop: memory of earlier steps",
+           Range{0, 1, false, true});
+  list.add("nesterov", nesterov, "SGD: looks ahead along the momentum");
+  list.add("decay", decay, "RMSprop and Adadelta: memory of the gradient's square",
+           Range{0, 1, false, true});
+  list.choice("schedule", schedule,
+              {{"constant", Schedule::constant},
+               {"cosine", Schedule::cosine},
+               {"steps", Schedule::steps},
+               {"plateau", Schedule::plateau}},
+              "how the learning rate changes: not at all, along a cosine to final_rate, by "
+              "drop_factor at each of drop_at, or by drop_factor where evaluations stop getting "
+              "better");
+  list.add("final_rate", final_rate,
+           "share of the learning rate left at the last epoch, reached along a cosine; 1: constant",
+           Range::between(0, 1));
+  list.add("drop_at", drop_at, "shares of the run after which the rate drops (schedule=steps)",
+           Range{0, 1, true, true});
+  list.add("drop_factor", drop_factor, "what a drop multiplies the rate with",
+           Range{0, 1, true, false});
+  list.add("patience", patience,
+           "evaluations without a better metric (early_stop.metric) before the rate drops "
+           "(schedule=plateau)",
+           Range::at_least(1));
+  list.add("warm_up", warm_up,
+           "first updates, over which the rate rises evenly to its full size; 0: none",
+           Range::at_least(0));
+  list.add(
+      "optimistic", optimistic,
+      "Adam extrapolates from the last step, w - 2 rate d_t + rate d_(t-1), which damps circles "
+      "around the equilibrium (Daskalakis et al., ICLR 2018)");
+}
+
+void UpdateConfig::check(const std::string& place) const {
+  if (optimistic && rule != Rule::adam)
+    throw core::ConfigError(place + ".optimistic", "only Adam has this form. Set rule=adam.");
+  if (nesterov && (rule != Rule::sgd || momentum == 0))
+    throw core::ConfigError(place + ".nesterov",
+                            "looks ahead along the momentum of SGD. Set rule=sgd and a momentum.");
+  if (momentum > 0 && rule != Rule::sgd && rule != Rule::rmsprop)
+    throw core::ConfigError(place + ".momentum",
+                            "only SGD and RMSprop have it (Adam has beta1). Set it to 0.");
+}
+
+namespace {
+
+class Adam final : public UpdateRule {
+ public:
+  Adam(const nn::Replica& replica, const UpdateConfig& config) : UpdateRule(replica, config) {
+    if (config_.optimistic) direction_ = zeros();
+  }
+
+ private:
+  // LibTorch's form makes one sweep over the weights.
+  void move(double rate) override {
+    if (config_.optimistic) return move_optimistically(rate);
+    const torch::Tensor steps = torch::full(
+        {}, static_cast<double>(steps_), torch::dtype(torch::kFloat32).device(weights_.device()));
+    at::_fused_adam_({weights_}, {gradients_}, {mean_}, {square_}, {}, {steps}, rate, config_.beta1,
+                     config_.beta2,
+                     /*weight_decay=*/0, config_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+  }
+
+  void move_optimistically(double rate) {
+    const auto t = static_cast<double>(steps_);
+    mean_.lerp_(gradients_, 1 - config_.beta1);
+    square_.mul_(config_.beta2).addcmul_(gradients_, gradients_, 1 - config_.beta2);
+    // d = (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
+    const torch::Tensor scale =
+        (square_ / (1 - std::pow(config_.beta2, t))).sqrt_().add_(config_.epsilon);
+    const torch::Tensor direction = (mean_ / (1 - std::pow(config_.beta1, t))).div_(scale);
+    weights_.sub_(direction, 2 * rate).add_(direction_, rate);
+    direction_.copy_(direction);
+  }
+
+  void own_state(nn::StateList& list) override {
+    list.field("mean", mean_);
+    list.field("square", square_);
+    if (config_.optimistic) list.field("direction", direction_);
+  }
+
+  torch::Tensor mean_ = zeros(), square_ = zeros();  ///< running ones of the gradient
+  torch::Tensor direction_;  ///< of the last step; undefined unless optimistic
+};
+
+class Rmsprop final : public UpdateRule {
+ public:
+  Rmsprop(const nn::Replica& replica, const UpdateConfig& config) : UpdateRule(replica, config) {}
+
+ private:
+  void move(double rate) override {
+    square_.mul_(config_.decay).addcmul_(gradients_, gradients_, 1 - config_.decay);
+    const torch::Tensor scale = square_.sqrt().add_(config_.epsilon);
+    if (config_.momentum == 0) {
+      weights_.addcdiv_(gradients_, scale, -rate);
+      return;
+    }
+    velocity_.mul_(config_.momentum).addcdiv_(gradients_, scale);
+    weights_.sub_(velocity_, rate);
+  }
+
+  void own_state(nn::StateList& list) override {
+    list.field("square", square_);
+    list.field("velocity", velocity_);
+  }
+
+  torch::Tensor square_ = zeros(), velocity_ = zeros();
+};
+
+class Sgd final : public UpdateRule {
+ public:
+  Sgd(const nn::Replica& replica, const UpdateConfig& config) : UpdateRule(replica, config) {}
+
+ private:
+  void move(double rate) override {
+    if (config_.momentum == 0) {
+      weights_.sub_(gradients_, rate);
+      return;
+    }
+    velocity_.mul_(config_.momentum).add_(gradients_);
+    weights_.sub_(config_.nesterov ? gradients_ + velocity_ * config_.momentum : velocity_, rate);
+  }
+
+  void own_state(nn::StateList& list) override { list.field("velocity", velocity_); }
+
+  torch::Tensor velocity_ = zeros();
+};
+
+class Adadelta final : public UpdateRule {
+ public:
+  Adadelta(const nn::Replica& replica, const UpdateConfig& config) : UpdateRule(replica, config) {}
+
+ private:
+  void move(double rate) override {
+    square_.mul_(config_.decay).addcmul_(gradients_, gradients_, 1 - config_.decay);
+    const torch::Tensor step = (change_ + config_.epsilon)
+                                   .sqrt_()
+                                   .div_((square_ + config_.epsilon).sqrt_())
+                                   .mul_(gradients_);
+    change_.mul_(config_.decay).addcmul_(step, step, 1 - config_.decay);
+    weights_.sub_(step, rate);
+  }
+
+  void own_state(nn::StateList& list) override {
+    list.field("square", square_);
+    list.field("change", change_);
+  }
+
+  torch::Tensor square_ = zeros(), change_ = zeros();  ///< running ones of squares
+};
+
+}  // namespace
+
+UpdateRule::UpdateRule(const nn::Replica& replica, const UpdateConfig& config)
+    : config_(config),
+      weights_(replica.weights()),
+      gradients_(replica.gradients()),
+      best_(std::numeric_limits<double>::infinity()) {}
+
+double UpdateRule::rate(double progress) const {
+  double share = 1;
+  switch (config_.schedule) {
+    case UpdateConfig::Schedule::constant:
+      break;
+    case UpdateConfig::Schedule::cosine:  // f + (1 - f) (1 + cos(pi t)) / 2
+      share = config_.final_rate +
+              (1 - config_.final_rate) * 0.5 * (1 + std::cos(std::numbers::pi * progress));
+      break;
+    case UpdateConfig::Schedule::steps:
+      for (const double place : config_.drop_at)
+        if (progress >= place) share *= config_.drop_factor;
+      break;
+    case UpdateConfig::Schedule::plateau:
+      share = plateau_factor_;
+      break;
+  }
+  if (steps_ < config_.warm_up)
+    share *= static_cast<double>(steps_) / static_cast<double>(config_.warm_up);
+  return config_.learning_rate * share;
+}
+
+void UpdateRule::step(double progress) {
+  torch::NoGradGuard no_grad;
+  ++steps_;
+  move(rate(progress));
+}
+
+void UpdateRule::observe(double metric) {
+  if (!config_.waits_for_plateau()) return;
+  if (metric < best_) {
+    best_ = metric;
+    since_best_ = 0;
+  } else if (++since_best_ > config_.patience) {
+    plateau_factor_ *= config_.drop_factor;
+    since_best_ = 0;
+  }
+}
+
+void UpdateRule::state(nn::StateList& list) {
+  list.field("steps", steps_);
+  own_state(list);
+  if (!config_.waits_for_plateau()) return;
+  list.field("plateau_factor", plateau_factor_);
+  list.field("best", best_);
+  list.field("since_best", since_best_);
+}
+
+std::unique_ptr<UpdateRule> make_update_rule(const nn::Replica& replica, const UpdateConfig& config,
+                                             const std::string& place) {
+  config.check(place);
+  switch (config.rule) {
+    case UpdateConfig::Rule::rmsprop:
+      return std::make_unique<Rmsprop>(replica, config);
+    case UpdateConfig::Rule::sgd:
+      return std::make_unique<Sgd>(replica, config);
+    case UpdateConfig::Rule::adadelta:
+      return std::make_unique<Adadelta>(replica, config);
+    case UpdateConfig::Rule::adam:
+      break;
+  }
+  return std::make_unique<Adam>(replica, config);
+}
+
+}  // namespace sagips::optim

@@ -1,0 +1,82 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sagips/core/config/config.hpp"
+#include "sagips/data/torch.hpp"
+#include "sagips/nn/replica.hpp"
+#include "sagips/nn/state.hpp"
+
+namespace sagips::optim {
+
+/// How gradients move the weights of a network.
+struct UpdateConfig {
+  enum class Rule { adam, rmsprop, sgd, adadelta };
+  enum class Schedule { constant, cosine, steps, plateau };
+  Rule rule = Rule::adam;
+  double learning_rate = 1e-4;
+  double beta1 = 0.5, beta2 = 0.999;
+  double epsilon = 1e-8;
+  double momentum = 0;
+  bool nesterov = false;
+  double decay = 0.9;
+  Schedule schedule = Schedule::cosine;
+  double final_rate = 1;                   ///< share of the learning rate that a cosine leaves
+  std::vector<double> drop_at{0.5, 0.75};  ///< shares of the run
+  double drop_factor = 0.1;
+  std::int64_t patience = 5;  ///< evaluations
+  std::int64_t warm_up = 0;   ///< updates
+  bool optimistic = false;
+
+  void fields(core::FieldList& list);
+  bool waits_for_plateau() const { return schedule == Schedule::plateau; }
+  /// place: the keys' prefix, for messages. throws: ConfigError for what the rule does not know
+  void check(const std::string& place) const;
+};
+
+/// Moves a replica's flat weights by its flat gradients.
+///
+/// source: Adam: Kingma and Ba, ICLR 2015, algorithm 1. Optimistic Adam, w - 2 rate d_t + rate
+///         d_(t-1) with d the direction of a plain step and d_0 = 0, goes where the direction seems
+///         to be heading, which damps the circles that two players run around their equilibrium:
+///         Daskalakis et al., ICLR 2018, algorithm 1. RMSprop: Tieleman and Hinton, 2012, with
+///         epsilon outside the root, as PyTorch has it. SGD with momentum and Nesterov's form: Sutskever
+///         et al., ICML 2013, as PyTorch has it. Adadelta: Zeiler, arXiv 1212.5701, algorithm 1
+class UpdateRule {
+ public:
+  virtual ~UpdateRule() = default;
+  UpdateRule(const UpdateRule&) = delete;
+  UpdateRule& operator=(const UpdateRule&) = delete;
+
+  /// One update from the replica's gradients. progress: share of the run that is over, 0 to 1.
+  void step(double progress);
+  /// Tells a schedule that waits for a plateau the metric of an evaluation; smaller is better.
+  void observe(double metric);
+  void state(nn::StateList& list);
+
+ protected:
+  UpdateRule(const nn::Replica& replica, const UpdateConfig& config);
+
+  /// One update with that learning rate; `steps_` counts it already.
+  virtual void move(double rate) = 0;
+  virtual void own_state(nn::StateList& list) = 0;
+  torch::Tensor zeros() const { return torch::zeros_like(weights_); }
+
+  const UpdateConfig config_;
+  torch::Tensor weights_, gradients_;  ///< the replica's flat arrays
+  std::int64_t steps_ = 0;
+
+ private:
+  double rate(double progress) const;
+
+  double plateau_factor_ = 1, best_;
+  std::int64_t since_best_ = 0;  ///< evaluations
+};
+
+/// place: as in `UpdateConfig::check`
+std::unique_ptr<UpdateRule> make_update_rule(const nn::Replica& replica, const UpdateConfig& config,
+                                             const std::string& place = "optimizer");
+
+}  // namespace sagips::optim
