@@ -15,8 +15,8 @@ using record::ParameterResult;
 std::vector<Event> course(double step, double spread = 0.5) {
   std::vector<Event> events;
   for (int i = 0; i <= 10; ++i)
-    events.push_back(
-        Evaluated{10 * i, 1.0 * i, {{"a", "", 2.0, false, 1 + step * i, spread, {}}}, {}, {}});
+    events.push_back(Evaluated{
+        std::int64_t{10} * i, 1.0 * i, {{"a", "", 2.0, false, 1 + step * i, spread, {}}}, {}, {}});
   return events;
 }
 

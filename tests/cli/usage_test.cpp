@@ -167,9 +167,7 @@ TEST(Usage, JsonHasStandardOutputForItself) {
   const std::string small = " toy.events=2000 run.figures=false --json";
   for (const std::string command :
        {"solve gaussians", "fit gaussians", "train gaussians train.epochs=2",
-        "ensemble gaussians "
-        "--members 2 train.epochs=2",
-        "closure gaussians --experiments 2"}) {
+        "ensemble gaussians --members 2 train.epochs=2", "closure gaussians --experiments 2"}) {
     const Outcome run = scratch.sagips(command + small);
     ASSERT_EQ(run.exit_code, 0) << command << run.err;
     EXPECT_NE(run.err.find("run folder: "), std::string::npos) << run.err;

@@ -50,13 +50,13 @@ TEST(NpyData, ReadsManyRowsInPieces) {
   const ManyRows rows;
   std::vector<float> all = rows.array();
   expect_many_rows(config_of(array_file(folder, all, {ManyRows::count, 3})), "0", "1", "2");
-  all[3 * 1'100'000] = std::numeric_limits<float>::quiet_NaN();
+  all[std::size_t{3} * 1'100'000] = std::numeric_limits<float>::quiet_NaN();
   DatasetConfig broken = config_of(array_file(folder, all, {ManyRows::count, 3}));
   EXPECT_TRUE(data_refusal(broken).starts_with("1100001: column '0' holds nan"));
   broken.rows = {1, 2};
   EXPECT_TRUE(data_refusal(broken).starts_with("1100001: column '0'")) << "the row of the file";
-  all[3 * 1'100'000] = 0;
-  all[3 * 900'000 + 2] = -1;
+  all[std::size_t{3} * 1'100'000] = 0;
+  all[std::size_t{3} * 900'000 + 2] = -1;
   broken = config_of(array_file(folder, all, {ManyRows::count, 3}), {"0"});
   broken.weight_column = "2";
   EXPECT_TRUE(data_refusal(broken).starts_with("900001: the weight in column '2' is negative"));

@@ -48,7 +48,7 @@ OutsideArrays unpacked(const std::string& bytes) {
 }  // namespace
 
 AnswerStore::AnswerStore(const std::string& path) : path_(path) {
-  std::ofstream(path, std::ios::app);  // makes it
+  const std::ofstream made(path, std::ios::app);  // it is there from now on
   file_.open(path, std::ios::binary | std::ios::in | std::ios::out);
   if (!file_) throw core::StorageError(path, "cannot be written. Check its folder.");
   const std::uint64_t size = std::filesystem::file_size(path);
