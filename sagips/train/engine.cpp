@@ -103,7 +103,7 @@ torch::Tensor Engine::gradients(const optim::Pass& pass, std::span<optim::Update
       replica->collect(accumulators_[replica][group - 1]);
   const auto named = static_cast<std::int64_t>(pass.loss_names.size());
   torch::Tensor losses = torch::zeros({named}, torch::kFloat64);
-  if (named > 0) {
+  if (named > 0 && !tiles.empty()) {  // a rank may have no row of a short batch
     losses = contributions[0].narrow(0, 0, named).clone();
     for (std::size_t i = 1; i < tiles.size(); ++i)
       losses.add_(contributions[i].narrow(0, 0, named));

@@ -63,6 +63,7 @@ Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
       optimizer_(optimizer),
       callbacks_(std::move(callbacks)),
       engine_(config.engine),
+      steps_per_epoch_(optimizer.steps_per_epoch()),
       pending_(optimizer.steps().size()) {
   config_.check();
   config_.evaluate_every = config_.evaluation_period();
@@ -72,32 +73,48 @@ void Loop::observe(const record::Event& event) const {
   for (const auto& observer : callbacks_.observers) observer(event);
 }
 
-std::vector<record::NamedNumber> Loop::losses() const {
-  std::vector<record::NamedNumber> read;
-  for (const auto& [names, numbers] : losses_) {
-    const torch::Tensor values = numbers.to(torch::kCPU);
-    for (std::size_t i = 0; i < names->size(); ++i)
-      read.push_back({(*names)[i], values[static_cast<std::int64_t>(i)].item<double>()});
+// An epoch is over: what its steps have given is told, and the next one begins at nothing.
+void Loop::observe_epoch() {
+  record::EpochDone done{epoch(), time_s_, epoch_events_ / epoch_s_, {}};
+  for (const auto& [pass, sums] : losses_) {
+    const torch::Tensor means = (sums / static_cast<double>(steps_per_epoch_)).to(torch::kCPU);
+    for (std::size_t i = 0; i < pass->loss_names.size(); ++i)
+      done.losses.push_back(
+          {pass->loss_names[i], means[static_cast<std::int64_t>(i)].item<double>()});
   }
-  return read;
+  begin_epoch();
+  observe(done);
+}
+
+void Loop::begin_epoch() {
+  epoch_events_ = epoch_s_ = 0;
+  losses_.clear();
+  for (const optim::Action& action : optimizer_.schedule()) {
+    if (action.kind == optim::Action::Kind::update) continue;
+    const optim::Pass& pass = optimizer_.passes()[action.index];
+    losses_.emplace_back(
+        &pass, torch::zeros({static_cast<std::int64_t>(pass.loss_names.size())}, torch::kFloat64));
+  }
 }
 
 double Loop::progress() const {
-  return config_.epochs > 0 ? static_cast<double>(epoch_) / static_cast<double>(config_.epochs) : 0;
+  return config_.epochs > 0
+             ? static_cast<double>(step_) / static_cast<double>(step_of_epoch(config_.epochs))
+             : 0;
 }
 
 void Loop::evaluate() {
-  if (!callbacks_.evaluate || evaluated_epoch_ == epoch_) return;
-  evaluated_epoch_ = epoch_;
+  if (!callbacks_.evaluate || evaluated_step_ == step_) return;
+  evaluated_step_ = step_;
   const core::Span evaluating = span("evaluation");
   record::Evaluated evaluated = callbacks_.evaluate();
-  evaluated.epoch = epoch_;
+  evaluated.epoch = epoch();
   evaluated.time_s = time_s_;
   observe(evaluated);
-  if (callbacks_.score && epoch_ > 0)
+  if (callbacks_.score && step_ > 0)
     if (const auto score = callbacks_.score(evaluated))
       for (const optim::UpdateStep& step : optimizer_.steps()) step.rule->observe(*score);
-  if (callbacks_.should_stop && epoch_ > 0 && stop_reason_.empty() && early_stop_.empty())
+  if (callbacks_.should_stop && step_ > 0 && stop_reason_.empty() && early_stop_.empty())
     early_stop_ = callbacks_.should_stop(evaluated);
 }
 
@@ -107,7 +124,7 @@ bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
   if (config_.non_finite == NonFinite::skip) return false;
   std::string origin = batch_ != nullptr ? optimizer_.origin_of_non_finite(*batch_) : "";
   if (origin.empty()) origin = "a stage or a loss gave NaN or infinity";
-  throw core::Error(core::text("epoch ", epoch_ + 1, ": the gradient of the ", step.name,
+  throw core::Error(core::text("epoch ", epoch() + 1, ": the gradient of the ", step.name,
                                " is not finite", when, " (", origin,
                                "). Lower its learning rate, narrow the parameter ranges, or set "
                                "train.non_finite=skip."));
@@ -115,9 +132,11 @@ bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
 
 void Loop::compute(const optim::Pass& pass, optim::Batch& batch) {
   core::Span computing = span("gradients");
-  losses_.emplace_back(&pass.loss_names, engine_.gradients(pass, optimizer_.steps(), batch,
-                                                           callbacks_.exchange.poll));
+  const torch::Tensor losses =
+      engine_.gradients(pass, optimizer_.steps(), batch, callbacks_.exchange.poll);
   computing.end();
+  for (auto& [known, sums] : losses_)
+    if (known == &pass) sums = sums.to(losses.device()) + losses;
   const core::Span starting =
       callbacks_.exchange.gradients_ready ? span("exchange start") : core::Span(nullptr, "");
   for (const std::size_t step : pass.steps) hand_over(step);
@@ -129,8 +148,8 @@ void Loop::hand_over(std::size_t index) {
   const ExchangeHooks& exchange = callbacks_.exchange;
   pending_[index] = {.ready = 1};
   if (!is_finite(step, "")) {  // nobody else may get it
-    observe(record::Warning{epoch_ + 1, core::text("update of the ", step.name,
-                                                   " skipped: its gradient is not finite")});
+    observe(record::Warning{epoch() + 1, core::text("update of the ", step.name,
+                                                    " skipped: its gradient is not finite")});
     if (exchange.gradients_ready)
       step.replica->zero_gradients();  // the others go on without this rank's share
     else
@@ -149,8 +168,9 @@ void Loop::complete_exchange(std::size_t index) {
   pending.updates = callbacks_.exchange.before_update(step) ? 1 : 0;
   if (pending.updates != 0 && !is_finite(step, " after the exchange")) {
     pending.updates = 0;
-    observe(record::Warning{epoch_ + 1, core::text("update of the ", step.name,
-                                                   " skipped: what the ranks sent is not finite")});
+    observe(record::Warning{
+        epoch() + 1,
+        core::text("update of the ", step.name, " skipped: what the ranks sent is not finite")});
   }
 }
 
@@ -171,29 +191,29 @@ void Loop::update(std::size_t index) {
 }
 
 // Threads take tiles. What is left beside those is too short for threads in each operation.
-double Loop::run_epoch() {
+double Loop::run_step() {
   const OperationThreads one(1);
   const core::Span whole = span("epoch");
   core::Span drawing = span("draw");
   const std::unique_ptr<optim::Batch> batch =
-      optimizer_.draw(static_cast<std::uint32_t>(epoch_ + 1));
+      optimizer_.draw(static_cast<std::uint32_t>(step_ + 1));
   drawing.end();
   batch->progress = progress();
   batch_ = batch.get();
-  losses_.clear();
+  if (losses_.empty()) begin_epoch();
   for (const optim::Action& action : optimizer_.schedule()) {
     if (action.kind == optim::Action::Kind::update)
       update(action.index);
     else
       compute(optimizer_.passes()[action.index], *batch);
   }
-  ++epoch_;
+  ++step_;
   batch_ = nullptr;
   return static_cast<double>(batch->samples * batch->events);
 }
 
-void Loop::run_epochs(std::int64_t until) {
-  while (epoch_ < until) run_epoch();
+void Loop::run_steps(std::int64_t until) {
+  while (step_ < until) run_step();
 }
 
 std::string Loop::reason_to_stop() const {
@@ -209,8 +229,8 @@ void Loop::end_by_failure(const std::exception& problem) {
   if (const auto* error = dynamic_cast<const c10::Error*>(&problem))
     message = error->what_without_backtrace();
   message = message.substr(0, message.find('\n'));
-  if (message.rfind("epoch ", 0) != 0) message = core::text("epoch ", epoch_ + 1, ": ", message);
-  observe(record::RunFinished{epoch_, time_s_, "failed: " + message, false});
+  if (message.rfind("epoch ", 0) != 0) message = core::text("epoch ", epoch() + 1, ": ", message);
+  observe(record::RunFinished{epoch(), time_s_, "failed: " + message, false});
   throw core::Error(message);
 }
 
@@ -228,21 +248,23 @@ LoopResult Loop::run() {
 
 // A resumed run has seen its start.
 void Loop::run_until_a_reason() {
-  if (evaluated_epoch_ < 0) evaluate();
+  if (evaluated_step_ < 0) evaluate();
   for (;;) {
-    if (config_.epochs > 0 && epoch_ >= config_.epochs) {
+    if (config_.epochs > 0 && step_ >= step_of_epoch(config_.epochs)) {
       stop_reason_ = early_stop_.empty() ? "all epochs done" : early_stop_;
       return;
     }
     const std::string reason = reason_to_stop();
-    stop_reason_ = callbacks_.agree ? callbacks_.agree(epoch_, reason) : reason;
+    stop_reason_ = callbacks_.agree ? callbacks_.agree(step_, reason) : reason;
     if (!stop_reason_.empty()) return;
     const auto start = Clock::now();
-    const double events = run_epoch();
-    const double epoch_s = seconds_since(start);
-    time_s_ += epoch_s;
-    observe(record::EpochDone{epoch_, time_s_, events / epoch_s, losses()});
-    if (epoch_ % config_.evaluate_every == 0 && epoch_ != config_.epochs) evaluate();
+    epoch_events_ += run_step();
+    const double step_s = seconds_since(start);
+    time_s_ += step_s;
+    epoch_s_ += step_s;
+    if (step_ % steps_per_epoch_ != 0) continue;
+    observe_epoch();
+    if (epoch() % config_.evaluate_every == 0 && epoch() != config_.epochs) evaluate();
   }
 }
 
@@ -260,8 +282,8 @@ LoopResult Loop::turn() {
   for (std::size_t step = 0; step < pending_.size(); ++step) complete_exchange(step);
   if (callbacks_.ended && callbacks_.ended()) stop_reason_ = interrupted_reason;
   if (in_order) evaluate();
-  LoopResult result{epoch_, time_s_, stop_reason_, stop_reason_ != interrupted_reason};
-  if (in_order) observe(record::RunFinished{epoch_, time_s_, stop_reason_, result.complete});
+  LoopResult result{epoch(), time_s_, stop_reason_, stop_reason_ != interrupted_reason};
+  if (in_order) observe(record::RunFinished{epoch(), time_s_, stop_reason_, result.complete});
   return result;
 }
 
@@ -273,11 +295,17 @@ bool Loop::in_flight() const {
 }
 
 void Loop::state(nn::StateList& list) {
-  list.field("epoch", epoch_);
+  list.field("step", step_);
   list.field("time_s", time_s_);
-  list.field("evaluated_epoch", evaluated_epoch_);
+  list.field("evaluated_step", evaluated_step_);
   list.field("early_stop", early_stop_);
   optimizer_.state(list);
+  if (steps_per_epoch_ > 1) {  // else an epoch is over wherever a state is taken
+    if (losses_.empty()) begin_epoch();
+    list.field("epoch_events", epoch_events_);
+    list.field("epoch_s", epoch_s_);
+    for (auto& [pass, sums] : losses_) list.field("losses." + pass->name, sums);
+  }
   for (std::size_t index = 0; index < pending_.size(); ++index) {
     complete_exchange(index);
     const std::string name = "pending." + optimizer_.steps()[index].name;

@@ -61,8 +61,8 @@ struct LoopResult {
   bool complete = true;
 };
 
-/// The training loop: draw, gradients, update, observe, until a limit, an early stop or a request
-/// to stop.
+/// The training loop: steps of draw, gradients and update; each epoch of them is observed, until a
+/// limit, an early stop or a request to stop.
 class Loop {
  public:
   struct Callbacks {
@@ -76,9 +76,10 @@ class Loop {
     std::function<std::optional<double>(const record::Evaluated&)> score;
     /// Set by a signal handler; read between epochs.
     std::function<bool()> interrupted;
-    /// Asked before each epoch, with this rank's reason to stop (empty: none); returns the reason of
-    /// all, empty: go on. Without it a rank decides alone. The loop's state may be taken here.
-    std::function<std::string(std::int64_t epoch, const std::string& reason)> agree;
+    /// Asked before each step, with how many are over and this rank's reason to stop (empty: none);
+    /// returns the reason of all, empty: go on. Without it a rank decides alone. The loop's state may
+    /// be taken here.
+    std::function<std::string(std::int64_t step, const std::string& reason)> agree;
     /// Called after the last epoch, before its evaluation; the loop's state may be taken here, too.
     /// Returns whether other ranks, which had not come so far, were interrupted meanwhile: so is
     /// the run then.
@@ -96,13 +97,15 @@ class Loop {
   LoopResult run();
   /// Runs until that many epochs are over in total, without evaluations. For tests and resumed
   /// runs.
-  void run_epochs(std::int64_t until);
+  void run_epochs(std::int64_t until) { run_steps(step_of_epoch(until)); }
+  void run_steps(std::int64_t until);
 
   /// The state with nothing in flight: an exchange that is under way is completed first.
   void state(nn::StateList& list);
   /// Whether an exchange goes on between epochs.
   bool in_flight() const;
-  std::int64_t epoch() const { return epoch_; }  ///< that are over
+  std::int64_t step() const { return step_; }                      ///< that are over
+  std::int64_t epoch() const { return step_ / steps_per_epoch_; }  ///< that are over
   double time_s() const { return time_s_; }
 
  private:
@@ -115,7 +118,7 @@ class Loop {
   LoopResult turn();
   void run_until_a_reason();
   [[noreturn]] void end_by_failure(const std::exception& problem);
-  double run_epoch();  ///< returns the synthetic events it analysed
+  double run_step();  ///< returns the events it analysed
   void compute(const optim::Pass& pass, optim::Batch& batch);
   void hand_over(std::size_t step);
   void complete_exchange(std::size_t step);
@@ -123,7 +126,9 @@ class Loop {
   bool is_finite(const optim::UpdateStep& step, const char* when) const;
   std::string reason_to_stop() const;
   void observe(const record::Event& event) const;
-  std::vector<record::NamedNumber> losses() const;
+  void observe_epoch();
+  void begin_epoch();
+  std::int64_t step_of_epoch(std::int64_t epoch) const { return epoch * steps_per_epoch_; }
   void evaluate();
   double progress() const;
   core::Span span(const char* name) const { return {callbacks_.tracer, name}; }
@@ -133,15 +138,18 @@ class Loop {
   optim::Optimizer& optimizer_;
   Callbacks callbacks_;
   Engine engine_;
-  std::int64_t epoch_ = 0;             ///< epochs that are over
-  double time_s_ = 0;                  ///< training time, evaluations and recording left out
-  std::int64_t evaluated_epoch_ = -1;  ///< of the last evaluation
-  /// Of the step that is running, read when it is observed: names, and numbers [names].
-  std::vector<std::pair<const std::vector<std::string>*, torch::Tensor>> losses_;
-  const optim::Batch* batch_ = nullptr;  ///< of the epoch that is running
-  std::vector<Pending> pending_;         ///< by step
-  std::string early_stop_;               ///< why the last evaluation wants an end
-  std::string stop_reason_;              ///< of all
+  const std::int64_t steps_per_epoch_;
+  std::int64_t step_ = 0;             ///< steps that are over
+  double time_s_ = 0;                 ///< training time, evaluations and recording left out
+  std::int64_t evaluated_step_ = -1;  ///< of the last evaluation
+  /// Sums over the steps of the epoch that is running, read when it is observed, in the order of the
+  /// schedule. [names]
+  std::vector<std::pair<const optim::Pass*, torch::Tensor>> losses_;
+  double epoch_events_ = 0, epoch_s_ = 0;  ///< of the epoch that is running
+  const optim::Batch* batch_ = nullptr;    ///< of the step that is running
+  std::vector<Pending> pending_;           ///< by step
+  std::string early_stop_;                 ///< why the last evaluation wants an end
+  std::string stop_reason_;                ///< of all
 };
 
 }  // namespace sagips::train

@@ -81,7 +81,6 @@ class RecordedGan final : public optim::Optimizer {
   std::vector<optim::UpdateStep>& steps() override { return gan_.steps(); }
   std::vector<optim::Pass>& passes() override { return gan_.passes(); }
   std::vector<optim::Action> schedule() const override { return gan_.schedule(); }
-  torch::Tensor predict(std::int64_t rows) override { return gan_.predict(rows); }
   void state(nn::StateList& list) override { gan_.state(list); }
 
  private:

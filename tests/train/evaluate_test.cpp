@@ -23,7 +23,7 @@ class Stubborn final : public optim::Optimizer {
   std::vector<optim::UpdateStep>& steps() override { return steps_; }
   std::vector<optim::Pass>& passes() override { return passes_; }
   std::vector<optim::Action> schedule() const override { return {}; }
-  torch::Tensor predict(std::int64_t rows) override {
+  torch::Tensor predict(std::int64_t rows) {
     return proposals_.expand({rows, proposals_.size(1)}).clone();
   }
   void state(nn::StateList&) override {}
@@ -49,7 +49,7 @@ std::vector<std::string> names_of(const record::Evaluated& evaluated) {
   return names;
 }
 
-record::Evaluated seen_by(const Evaluator& evaluator, optim::Optimizer& optimizer) {
+record::Evaluated seen_by(const Evaluator& evaluator, Stubborn& optimizer) {
   return evaluator.evaluate(optimizer.predict(evaluator.samples()));
 }
 

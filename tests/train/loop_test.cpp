@@ -142,7 +142,7 @@ TEST(Loop, CountsEpochsAndTimeInItsState) {
   Loop loop(epochs(7), optimizer, {});
   loop.run();
   const nn::State state = nn::give_state(loop);
-  EXPECT_EQ(state.at("epoch").item<std::int64_t>(), 7);
+  EXPECT_EQ(state.at("step").item<std::int64_t>(), 7);
   EXPECT_GT(state.at("time_s").item<double>(), 0.0);
   Loop next(epochs(9), resumed, {});
   nn::take_state(next, state);

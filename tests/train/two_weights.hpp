@@ -49,7 +49,6 @@ class TwoWeights final : public optim::Optimizer {
   std::vector<optim::UpdateStep>& steps() override { return steps_; }
   std::vector<optim::Pass>& passes() override { return passes_; }
   std::vector<Action> schedule() const override { return schedule_; }
-  torch::Tensor predict(std::int64_t rows) override { return torch::zeros({rows, 1}); }
   void state(nn::StateList& list) override {
     for (std::size_t i = 0; i < 2; ++i) list.part(steps_[i].name, replicas_[i]);
   }

@@ -92,7 +92,9 @@ class Gan final : public Optimizer {
   std::vector<Pass>& passes() override { return passes_; }
   std::vector<Action> schedule() const override;
   std::string origin_of_non_finite(const Batch& drawn) override;
-  torch::Tensor predict(std::int64_t rows) override;
+  /// `rows` proposals in physical units, always from the same noise vectors. shape: [rows,
+  /// parameters]
+  torch::Tensor predict(std::int64_t rows);
   void state(nn::StateList& list) override;
 
   nn::Replica& generator() { return generator_.replica(); }

@@ -11,21 +11,20 @@
 
 namespace sagips::optim {
 
-/// Whatever proposes parameters and learns from their score. One training loop serves all of them.
+/// Whatever learns by gradients: networks, and what their losses come from. One training loop serves all
+/// of them.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
   /// The batch of a step, a pure function of the seed and the step (counts from 1).
   virtual std::unique_ptr<Batch> draw(std::uint32_t step) const = 0;
+  /// Steps of an epoch as a user counts: those of a pass over the data, where there is one.
+  virtual std::int64_t steps_per_epoch() const { return 1; }
   virtual std::vector<UpdateStep>& steps() = 0;
   virtual std::vector<Pass>& passes() = 0;
   /// The order in which a step computes gradients and updates.
   virtual std::vector<Action> schedule() const = 0;
-
-  /// `rows` proposals in physical units, always from the same noise vectors. shape: [rows,
-  /// parameters]
-  virtual torch::Tensor predict(std::int64_t rows) = 0;
 
   /// Where in a batch a number that is not finite comes from: "stage 'x' of the pipeline
   /// 'y' gives NaN or infinity for (1.2, 3)"; empty: no pipeline gives one.

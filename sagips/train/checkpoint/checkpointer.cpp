@@ -43,7 +43,7 @@ void Checkpointer::poll() {
 
 void Checkpointer::watch(const Loop& loop) {
   loop_ = &loop;
-  last_epoch_ = loop.epoch();
+  last_epoch_ = loop.step();
   boundary_time_s_ = loop.time_s();
 }
 

@@ -1,0 +1,84 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sagips/nn/network.hpp"
+#include "sagips/nn/replica.hpp"
+#include "sagips/optim/learn/losses.hpp"
+#include "sagips/optim/learn/optimizer.hpp"
+#include "sagips/problem/rank_place.hpp"
+
+namespace sagips::optim {
+
+/// What a network learns from: rows that belong together.
+struct Examples {
+  torch::Tensor inputs;   ///< [rows, ...] float32
+  torch::Tensor targets;  ///< [rows] int64 (classes) or [rows, ...] float32
+  torch::Tensor weights;  ///< [rows] float32; undefined: all 1
+
+  std::int64_t rows() const { return inputs.size(0); }
+};
+
+struct SupervisedConfig {
+  std::int64_t batch = 100;  ///< rows of a rank in a step
+  std::string loss = "cross_entropy";
+  UpdateConfig optimizer{.learning_rate = 1e-3, .beta1 = 0.9};
+  nn::SharedPart shared = nn::SharedPart::all;
+  void fields(core::FieldList& list);
+};
+
+/// A network that learns targets from inputs.
+///
+/// Each data epoch has an order of its own, a function of seed and data epoch alone; ranks take parts of
+/// the same batch, so that each row is seen once a data epoch by all of them together. The last batch of
+/// a data epoch may be smaller; gradients are those of the mean over all ranks' rows.
+class Supervised final : public Optimizer {
+ public:
+  /// throws: ConfigError for a network whose output does not fit the loss, or too few rows for the ranks
+  Supervised(const SupervisedConfig& config, std::shared_ptr<const nn::Network> network,
+             Examples examples, std::uint64_t seed, torch::Device device,
+             const problem::RankPlace& place = {});
+  Supervised(Supervised&&) = delete;  // its steps point into it
+
+  std::unique_ptr<Batch> draw(std::uint32_t step) const override;
+  std::int64_t steps_per_epoch() const override { return steps_per_epoch_; }
+  std::vector<UpdateStep>& steps() override { return steps_; }
+  std::vector<Pass>& passes() override { return passes_; }
+  std::vector<Action> schedule() const override {
+    return {{Action::Kind::gradients, 0}, {Action::Kind::update, 0}};
+  }
+  void state(nn::StateList& list) override;
+
+  nn::Replica& replica() { return replica_; }
+  /// The inputs of a batch that `draw` has drawn. shape: [samples, ...]
+  static const torch::Tensor& inputs_of(const Batch& batch);
+  /// What the network says of such rows, in pieces of a batch. shape: [rows, ...] -> [rows, ...]
+  torch::Tensor outputs(const torch::Tensor& inputs) const;
+  /// Mean loss, and for classes the accuracy: share of rows whose largest output is the target's.
+  std::map<std::string, double> metrics(const Examples& examples) const;
+
+ private:
+  struct RowBatch;
+  void check() const;
+  torch::Tensor gradients(const RowBatch& batch, const Tile& tile, nn::Leaves& leaves) const;
+
+  SupervisedConfig config_;
+  std::shared_ptr<const nn::Network> network_;
+  Examples examples_;
+  std::uint64_t seed_;
+  torch::Device device_;
+  problem::RankPlace place_;
+  std::int64_t steps_per_epoch_ = 1;
+  const Loss& loss_;
+  nn::Replica replica_;
+  std::unique_ptr<UpdateRule> rule_;
+  std::vector<UpdateStep> steps_;
+  std::vector<Pass> passes_;
+  mutable std::uint32_t ordered_epoch_ = 0;  ///< of `order_`; 0: none yet
+  mutable torch::Tensor order_;              ///< the rows in the order of a data epoch
+};
+
+}  // namespace sagips::optim

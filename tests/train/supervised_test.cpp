@@ -1,0 +1,213 @@
+#include "sagips/optim/learn/supervised.hpp"
+
+#include <gtest/gtest.h>
+#include <torch/nn.h>
+#include <torch/optim.h>
+
+#include <cmath>
+#include <set>
+
+#include "sagips/core/error.hpp"
+#include "sagips/nn/layers/layer_config.hpp"
+#include "sagips/train/loop.hpp"
+#include "tests/core/message_of.hpp"
+
+namespace sagips::train {
+namespace {
+
+using optim::Examples;
+using optim::Supervised;
+using testing::message_of;
+
+struct LayerList {
+  std::vector<nn::LayerConfig> layers{};
+  void fields(core::FieldList& list) { list.list("layers", layers, nn::LayerConfig::help()); }
+};
+
+std::shared_ptr<const nn::Network> network_of(const std::string& yaml, const nn::Shape& input) {
+  const LayerList config = core::read_config(
+      core::ConfigDocument::from_text("layers: [" + yaml + "]\n", "layers.yaml"), LayerList{});
+  return std::make_shared<nn::LayeredNetwork>(config.layers, input);
+}
+
+const std::string two_layers = "{dense: 8, activation: tanh}, {dense: 3}";
+const std::string with_dropout = "{dense: 8, activation: tanh}, {dropout: 0.3}, {dense: 3}";
+
+/// Points of the plane in three sectors; the first input is the row's number over a million.
+Examples sectors(std::int64_t rows) {
+  torch::manual_seed(1);
+  Examples examples;
+  examples.inputs = torch::randn({rows, 3});
+  examples.inputs.select(1, 0).copy_(torch::arange(rows) * 1e-6);
+  const torch::Tensor angle =
+      torch::atan2(examples.inputs.select(1, 1), examples.inputs.select(1, 2));
+  examples.targets = ((angle / (2 * M_PI) + 0.5) * 3).floor().clamp(0, 2).to(torch::kInt64);
+  return examples;
+}
+
+LoopConfig epochs(std::int64_t count) {
+  LoopConfig config;
+  config.epochs = count;
+  return config;
+}
+
+TEST(Supervised, SeesEachRowOnceADataEpochWhateverTheRanks) {
+  for (const std::int64_t rows : {7, 100, 101, 257})
+    for (const std::int64_t ranks : {1, 2, 3, 8}) {
+      if (rows < ranks) continue;
+      std::vector<std::multiset<std::int64_t>> seen(2);
+      std::vector<std::int64_t> first_order;
+      for (std::int64_t rank = 0; rank < ranks; ++rank) {
+        const Supervised learner({.batch = 10}, network_of(two_layers, {3}), sectors(rows), 1,
+                                 torch::kCPU, {rank, ranks});
+        for (std::size_t epoch = 0; epoch < 2; ++epoch)
+          for (std::int64_t step = 1; step <= learner.steps_per_epoch(); ++step) {
+            const auto batch = learner.draw(static_cast<std::uint32_t>(
+                static_cast<std::int64_t>(epoch) * learner.steps_per_epoch() + step));
+            const torch::Tensor numbers =
+                (Supervised::inputs_of(*batch).select(1, 0) * 1e6).round().to(torch::kInt64);
+            for (std::int64_t i = 0; i < numbers.size(0); ++i)
+              seen[epoch].insert(numbers[i].item<std::int64_t>());
+          }
+      }
+      for (const auto& epoch : seen) {
+        EXPECT_EQ(epoch.size(), static_cast<std::size_t>(rows)) << ranks;
+        EXPECT_EQ(std::set(epoch.begin(), epoch.end()).size(), static_cast<std::size_t>(rows));
+      }
+    }
+}
+
+// Whoever computes it, the mean over the ranks' gradients is the gradient of one rank's larger batch.
+TEST(Supervised, RanksTogetherAreOneRankWithALargerBatch) {
+  for (const std::int64_t rows : {64, 52}) {  // the latter leaves a short batch
+    Supervised whole({.batch = 32}, network_of(with_dropout, {3}), sectors(rows), 1, torch::kCPU);
+    torch::Tensor mean = torch::zeros_like(whole.replica().gradients());
+    for (std::int64_t rank = 0; rank < 4; ++rank) {
+      Supervised part({.batch = 8}, network_of(with_dropout, {3}), sectors(rows), 1, torch::kCPU,
+                      {rank, 4});
+      const auto batch = part.draw(2);
+      Engine({}).gradients(part.passes()[0], part.steps(), *batch, {});
+      mean += part.replica().gradients() / 4;
+    }
+    const auto batch = whole.draw(2);
+    Engine({}).gradients(whole.passes()[0], whole.steps(), *batch, {});
+    EXPECT_LT((mean - whole.replica().gradients()).norm().item<double>(),
+              1e-6 * mean.norm().item<double>())
+        << rows;
+  }
+}
+
+TEST(Supervised, GivesTheGradientsOfLibTorchInAnyTilesAndThreads) {
+  const Examples examples = sectors(60);
+  torch::nn::Sequential peer(torch::nn::Linear(3, 8), torch::nn::Tanh(), torch::nn::Linear(8, 3));
+  for (const int threads : {1, 2, 4})
+    for (const std::int64_t tile : {0, 7}) {
+      Supervised learner({.batch = 60}, network_of(two_layers, {3}), examples, 1, torch::kCPU);
+      const auto theirs = peer->parameters();
+      for (std::size_t i = 0; i < theirs.size(); ++i) {
+        torch::NoGradGuard no_grad;
+        theirs[i].copy_(learner.replica().view(learner.replica().weights(), i));
+        theirs[i].mutable_grad() = torch::Tensor();
+      }
+      torch::cross_entropy_loss(peer->forward(examples.inputs), examples.targets).backward();
+      const auto batch = learner.draw(1);
+      Engine({.tile_samples = tile, .threads = threads})
+          .gradients(learner.passes()[0], learner.steps(), *batch, {});
+      for (std::size_t i = 0; i < theirs.size(); ++i)
+        EXPECT_LT((learner.replica().view(learner.replica().gradients(), i) - theirs[i].grad())
+                      .norm()
+                      .item<double>(),
+                  1e-5 * theirs[i].grad().norm().item<double>());
+    }
+}
+
+TEST(Supervised, LearnsToTellClassesApart) {
+  Supervised learner({.batch = 50, .optimizer = {.learning_rate = 0.01, .beta1 = 0.9}},
+                     network_of("{dense: 16, activation: relu}, {dense: 3}", {3}), sectors(600), 1,
+                     torch::kCPU);
+  EXPECT_EQ(learner.steps_per_epoch(), 12);
+  std::vector<double> losses;
+  Loop::Callbacks callbacks;
+  callbacks.observers = {[&](const record::Event& event) {
+    if (const auto* done = std::get_if<record::EpochDone>(&event))
+      losses.push_back(done->losses.at(0).value);
+  }};
+  Loop(epochs(40), learner, callbacks).run();
+  ASSERT_EQ(losses.size(), 40U) << "told once a data epoch";
+  EXPECT_NEAR(losses.front(), std::log(3.0), 0.3);
+  EXPECT_LT(losses.back(), 0.3 * losses.front());
+  EXPECT_GT(learner.metrics(sectors(600)).at("accuracy"), 0.95);
+}
+
+// In the middle of a data epoch, too; batch norm and dropout included.
+TEST(Supervised, GoesOnFromItsState) {
+  const auto make = [] {
+    return std::make_unique<Supervised>(
+        optim::SupervisedConfig{.batch = 20},
+        network_of("{dense: 8}, {batch_norm: {}}, {dropout: 0.3}, {dense: 3}", {3}), sectors(90), 1,
+        torch::kCPU);
+  };
+  const auto straight = make(), begun = make(), resumed = make();
+  Loop whole(epochs(6), *straight, {}), first(epochs(6), *begun, {}),
+      second(epochs(6), *resumed, {});
+  whole.run_epochs(4);
+  first.run_steps(7);
+  nn::take_state(second, nn::give_state(first));
+  EXPECT_EQ(second.epoch(), 1);
+  second.run_epochs(4);
+  EXPECT_TRUE(torch::equal(resumed->replica().weights(), straight->replica().weights()));
+  EXPECT_TRUE(torch::equal(nn::give_state(resumed->replica()).at("buffers"),
+                           nn::give_state(straight->replica()).at("buffers")));
+}
+
+TEST(Supervised, HasTheLossesOfLibTorch) {
+  torch::manual_seed(2);
+  const torch::Tensor outputs = torch::randn({20, 4}), positive = torch::rand({20, 4});
+  const torch::Tensor classes = torch::randint(0, 4, {20}, torch::kInt64);
+  const auto mean = [&](const std::string& name, const torch::Tensor& targets) {
+    return optim::loss_named(name, "loss").rows(outputs, targets).mean().item<double>();
+  };
+  const torch::Tensor shares = positive / positive.sum(1, true);
+  EXPECT_NEAR(mean("cross_entropy", classes),
+              torch::cross_entropy_loss(outputs, classes).item<double>(), 1e-6);
+  EXPECT_NEAR(mean("binary_cross_entropy", positive),
+              torch::binary_cross_entropy_with_logits(outputs, positive).item<double>(), 1e-6);
+  EXPECT_NEAR(mean("mean_square", positive), torch::mse_loss(outputs, positive).item<double>(),
+              1e-6);
+  EXPECT_NEAR(mean("mean_absolute", positive), torch::l1_loss(outputs, positive).item<double>(),
+              1e-6);
+  EXPECT_NEAR(mean("smooth_l1", positive), torch::smooth_l1_loss(outputs, positive).item<double>(),
+              1e-6);
+  EXPECT_NEAR(mean("poisson", positive),
+              torch::poisson_nll_loss(outputs, positive, true, false, 1e-8, at::Reduction::Mean)
+                  .item<double>(),
+              1e-6);
+  EXPECT_NEAR(
+      mean("kullback_leibler", shares),
+      torch::kl_div(torch::log_softmax(outputs, 1), shares, at::Reduction::Sum).item<double>() / 20,
+      1e-6);
+}
+
+TEST(Supervised, RefusesWhatDoesNotFit) {
+  const auto refusal = [](const std::string& layers, Examples examples, const std::string& loss,
+                          std::int64_t ranks = 1) {
+    return message_of<core::ConfigError>([&] {
+      Supervised({.loss = loss}, network_of(layers, {3}), std::move(examples), 1, torch::kCPU,
+                 {0, ranks});
+    });
+  };
+  EXPECT_NE(refusal("{dense: 2}", sectors(9), "cross_entropy").find("knows 0 to 1"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal("{reshape: [3, 1]}", sectors(9), "cross_entropy").find("one number for each class"),
+      std::string::npos);
+  EXPECT_NE(refusal("{dense: 2}", sectors(9), "mean_square").find("Change its last layer"),
+            std::string::npos);
+  EXPECT_NE(refusal(two_layers, sectors(9), "cross_entropie").find("cross_entropy"),
+            std::string::npos);
+  EXPECT_NE(refusal(two_layers, sectors(3), "cross_entropy", 4).find("3 rows for 4 ranks"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sagips::train
