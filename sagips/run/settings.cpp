@@ -55,7 +55,7 @@ void Settings::fields(core::FieldList& list) {
   training.group("checkpoints", checkpoints, "what an interrupted run goes on from");
   list.add_group("train", std::move(training), "the training loop");
   list.group("early_stop", early_stop,
-             "stop by the distance between held-out and synthetic events");
+             "when a run stops by itself: by a metric of its evaluations");
   list.group("evaluation", evaluation, "how a generator is looked at");
   list.group("solve", solve, "how `sagips solve` looks for parameters");
   solvers.fields(list);

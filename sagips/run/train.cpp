@@ -1,5 +1,6 @@
 #include "sagips/run/train.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -132,6 +133,20 @@ void check_fading(const Job& job) {
                             "(it would never fade). Set train.epochs.");
 }
 
+// Before a folder is made.
+void check_metric(const Job& job, const env::Environment& environment) {
+  const train::EarlyStopConfig& config = job.settings.early_stop;
+  const optim::GanOptimizerConfig& rules = job.settings.gan.optimizer;
+  if (!config.watches() && !rules.generator.waits_for_plateau() &&
+      !rules.discriminator.waits_for_plateau())
+    return;
+  const std::vector<std::string> known = train::metric_names(environment);
+  if (std::find(known.begin(), known.end(), config.metric) == known.end())
+    throw core::ConfigError("early_stop.metric",
+                            core::text("no evaluation has a '", config.metric,
+                                       "'. There are: ", core::join(known, ", "), "."));
+}
+
 }  // namespace
 
 Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, core::Log& log) {
@@ -147,6 +162,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   const problem::DataShare share = training_share(job, ranks);
   std::optional<problem::LoadedData> data = load_data(job, ranks);
   const env::Environment environment = data->training(share);
+  check_metric(job, environment);
   TrainingSetup setup(job, own_channels(job, environment, share.place), job.seed(), share.place);
   train::RankExchange exchange(ranks, setup.gan, job.settings.exchange_choice(), job.seed());
   const std::string print = data->print();

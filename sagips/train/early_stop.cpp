@@ -9,7 +9,9 @@
 namespace sagips::train {
 
 void EarlyStopConfig::fields(core::FieldList& list) {
-  list.add("metric", metric, "number of the evaluations that is watched");
+  list.add(
+      "metric", metric,
+      "number of the evaluations that is watched: ks_mean, ks_OBSERVABLE, energy, NUMBER_residual");
   list.choice("better", better, {{"lower", Better::lower}, {"higher", Better::higher}},
               "which way the metric gets better");
   list.add("patience", patience,
@@ -20,16 +22,7 @@ void EarlyStopConfig::fields(core::FieldList& list) {
               "the mean of as many before (needs twice as many)");
   list.add("improvement", improvement, "relative change of the best metric that counts",
            core::Range::between(0, 1));
-  list.add("target", target, "the run stops as soon as the metric is as good as this; empty: none");
-}
-
-EarlyStop::EarlyStop(EarlyStopConfig config) : config_(std::move(config)) {
-  double number = 0;
-  if (config_.target.empty()) return;
-  if (!core::parse_number(config_.target, number))
-    throw core::ConfigError("early_stop.target",
-                            core::text("'", config_.target, "' is no number."));
-  target_ = number;
+  list.add("target", target, "the run stops as soon as the metric is as good as this; null: none");
 }
 
 std::optional<double> EarlyStop::score(const record::Evaluated& evaluated) const {
@@ -44,11 +37,11 @@ std::optional<double> EarlyStop::score(const record::Evaluated& evaluated) const
 }
 
 std::string EarlyStop::operator()(const record::Evaluated& evaluated) {
-  if (config_.patience == 0 && !target_) return {};
+  if (!config_.watches()) return {};
   const std::optional<double> found = score(evaluated);
   if (!found) return {};
   const double value = signed_by_better(*found);
-  if (target_ && *found <= signed_by_better(*target_))
+  if (config_.target && *found <= signed_by_better(*config_.target))
     return core::text("target reached: ", config_.metric, " is ", core::significant(value, 4));
   if (config_.patience == 0) return {};
   return config_.rule == EarlyStopConfig::Rule::best ? no_better_best(value)

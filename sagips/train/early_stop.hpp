@@ -18,8 +18,9 @@ struct EarlyStopConfig {
   std::int64_t patience = 0;  ///< evaluations; 0: never stop early
   Rule rule = Rule::best;
   double improvement = 0.05;  ///< relative: less than this does not count as better
-  std::string target{};       ///< "0.97"; empty: none
+  std::optional<double> target{};
   void fields(core::FieldList& list);
+  bool watches() const { return patience > 0 || target; }
 };
 
 /// Stops when a metric of the evaluations no longer gets better, or is as good as asked for.
@@ -29,8 +30,7 @@ struct EarlyStopConfig {
 /// settle before the parameters do, SAGIPS paper Sec. VI) and the truth is unknown.
 class EarlyStop {
  public:
-  /// throws: ConfigError for a target that is no number
-  explicit EarlyStop(EarlyStopConfig config);
+  explicit EarlyStop(EarlyStopConfig config) : config_(std::move(config)) {}
 
   /// The reason to stop, or nothing. throws: as `score`, where anything is asked for
   std::string operator()(const record::Evaluated& evaluated);
@@ -47,7 +47,6 @@ class EarlyStop {
   }
 
   EarlyStopConfig config_;
-  std::optional<double> target_;
   double best_ = 0;
   std::int64_t since_best_ = 0, seen_ = 0;
   std::vector<double> last_;  ///< values of the last 2 patience evaluations

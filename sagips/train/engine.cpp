@@ -34,6 +34,7 @@ std::vector<optim::Tile> Engine::tiles(const optim::Pass& pass, const optim::Bat
                        .first = first,
                        .samples = std::min(samples, end - first)});
   };
+  if (batch.samples == 0) return tiles;  // a rank may have no row of a short batch
   const std::int64_t given = config_.tile_samples > 0 ? config_.tile_samples : pass.tile_samples;
   if (!pass.separable || given > 0) {
     cut(0, batch.samples, pass.separable ? given : batch.samples);
@@ -103,7 +104,7 @@ torch::Tensor Engine::gradients(const optim::Pass& pass, std::span<optim::Update
       replica->collect(accumulators_[replica][group - 1]);
   const auto named = static_cast<std::int64_t>(pass.loss_names.size());
   torch::Tensor losses = torch::zeros({named}, torch::kFloat64);
-  if (named > 0 && !tiles.empty()) {  // a rank may have no row of a short batch
+  if (named > 0 && !tiles.empty()) {
     losses = contributions[0].narrow(0, 0, named).clone();
     for (std::size_t i = 1; i < tiles.size(); ++i)
       losses.add_(contributions[i].narrow(0, 0, named));

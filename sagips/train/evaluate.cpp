@@ -49,6 +49,20 @@ env::EventRows evenly(const env::EventRows& events, std::int64_t rows, const tor
 
 }  // namespace
 
+std::vector<std::string> metric_names(const env::Environment& environment) {
+  std::vector<std::string> names = {"ks_mean"};
+  for (std::size_t k = 0; k < environment.channels.size(); ++k) {
+    const data::Dataset& data = environment.channels[k].training;
+    const std::string suffix = environment.suffix(k);
+    for (const std::string& observable : data.observables)
+      names.push_back("ks_" + observable + suffix);
+    names.push_back("energy" + suffix);
+    for (const auto& [number, value] : data.reference)
+      names.push_back(number + "_residual" + suffix);
+  }
+  return names;
+}
+
 env::Events Evaluator::synthesise(std::size_t channel, const torch::Tensor& proposals) const {
   const env::Channel& seen = environment_.channels[channel];
   env::Noise noise(std::make_shared<env::PhiloxNoise>(

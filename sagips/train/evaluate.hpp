@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "sagips/env/environment.hpp"
 #include "sagips/record/event.hpp"
@@ -12,6 +14,9 @@ struct EvaluationConfig {
   std::int64_t energy_events = 1000;
   void fields(core::FieldList& list);
 };
+
+/// The metrics that evaluations of an environment may have, see `Evaluator`.
+std::vector<std::string> metric_names(const env::Environment& environment);
 
 /// Looks at an optimizer from outside: its predictions, and how far its events are from held-out
 /// measured ones.

@@ -128,6 +128,10 @@ TEST(BadInput, ValueOutOfRange) {
   expect_refused(scratch, "train proxy1d data.fraction=0", "fraction");
   expect_refused(scratch, "train proxy1d parameters.a_u.low=2", "a_u");
   expect_refused(scratch, "train proxy1d train.epochs=0 train.minutes=0", "train");
+  expect_refused(scratch, "train gaussians early_stop.target=high", "early_stop.target");
+  expect_refused(scratch, "train gaussians early_stop.patience=2 early_stop.metric=ks", "ks_mean");
+  expect_refused(scratch, "train gaussians optimizer.generator.nesterov=true",
+                 "optimizer.generator.nesterov");
   expect_refused(scratch, "train proxy1d objective.label_real=0.5 objective.label_synthetic=0.5",
                  "label_synthetic");
 }

@@ -9,8 +9,10 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/nn/layers/layer_config.hpp"
+#include "sagips/optim/learn/metrics.hpp"
 #include "sagips/train/loop.hpp"
 #include "tests/core/message_of.hpp"
+#include "tests/train/small_ranks.hpp"
 
 namespace sagips::train {
 namespace {
@@ -79,7 +81,8 @@ TEST(Supervised, SeesEachRowOnceADataEpochWhateverTheRanks) {
 
 // Whoever computes it, the mean over the ranks' gradients is the gradient of one rank's larger batch.
 TEST(Supervised, RanksTogetherAreOneRankWithALargerBatch) {
-  for (const std::int64_t rows : {64, 52}) {  // the latter leaves a short batch
+  for (const std::int64_t rows :
+       {64, 52, 33}) {  // the last ones leave short batches, three ranks none
     Supervised whole({.batch = 32}, network_of(with_dropout, {3}), sectors(rows), 1, torch::kCPU);
     torch::Tensor mean = torch::zeros_like(whole.replica().gradients());
     for (std::int64_t rank = 0; rank < 4; ++rank) {
@@ -95,6 +98,24 @@ TEST(Supervised, RanksTogetherAreOneRankWithALargerBatch) {
               1e-6 * mean.norm().item<double>())
         << rows;
   }
+}
+
+TEST(Supervised, TwoRanksLearnWhatOneLearnsFromTwiceTheBatch) {
+  const auto weights_of = [](int count, std::int64_t batch) {
+    torch::Tensor weights;
+    sagips::testing::on_ranks(count, [&](comm::Ranks& ranks) {
+      Supervised learner({.batch = batch}, network_of(with_dropout, {3}), sectors(90), 1,
+                         torch::kCPU, {ranks.rank(), ranks.size()});
+      RankExchange exchange(ranks, learner, {.primary = "all_reduce"}, 1);
+      Loop::Callbacks callbacks;
+      if (count > 1) callbacks.exchange = exchange.hooks();
+      Loop(epochs(2), learner, callbacks).run_steps(5);
+      if (ranks.is_first()) weights = learner.replica().weights().clone();
+    });
+    return weights;
+  };
+  const torch::Tensor alone = weights_of(1, 40), together = weights_of(2, 20);
+  EXPECT_LT((alone - together).norm().item<double>(), 1e-5 * alone.norm().item<double>());
 }
 
 TEST(Supervised, GivesTheGradientsOfLibTorchInAnyTilesAndThreads) {
@@ -188,6 +209,40 @@ TEST(Supervised, HasTheLossesOfLibTorch) {
       1e-6);
 }
 
+TEST(Metrics, AreWhatTheirNamesSay) {
+  const torch::Tensor outputs =
+      torch::tensor({{4.0F, 3.0F, 2.0F, 1.0F}, {1.0F, 2.0F, 3.0F, 4.0F}, {4.0F, 1.0F, 2.0F, 3.0F}});
+  const torch::Tensor classes = torch::tensor({0, 1, 3}, torch::kInt64);
+  const auto found =
+      optim::metrics(optim::loss_named("cross_entropy", "loss"), outputs, classes, {});
+  EXPECT_NEAR(found.at("accuracy"), 1.0 / 3, 1e-12);
+  EXPECT_NEAR(found.at("top_3_accuracy"), 1, 1e-12);
+  const auto weighted = optim::metrics(optim::loss_named("cross_entropy", "loss"), outputs, classes,
+                                       torch::tensor({3.0F, 1.0F, 0.0F}));
+  EXPECT_NEAR(weighted.at("accuracy"), 0.75, 1e-12);
+  const auto regression =
+      optim::metrics(optim::loss_named("smooth_l1", "loss"),
+                     torch::tensor({{1.0F, 2.0F}, {3.0F, 5.0F}}), torch::ones({2, 2}), {});
+  EXPECT_NEAR(regression.at("mean_square_error"), 21.0 / 4, 1e-6);
+  EXPECT_NEAR(regression.at("mean_absolute_error"), 7.0 / 4, 1e-6);
+}
+
+// Pairs of a signal and another row, counted by hand: 3 of 4 in order, one tied of four more.
+TEST(Metrics, AreaUnderCurveCountsPairs) {
+  const torch::Tensor scores = torch::tensor({0.1F, 0.4F, 0.35F, 0.8F});
+  const torch::Tensor signal = torch::tensor({0, 0, 1, 1}, torch::kInt64) > 0;
+  const torch::Tensor ones = torch::ones({4}, torch::kFloat64);
+  EXPECT_NEAR(optim::area_under_curve(scores, signal, ones), 0.75, 1e-12);
+  EXPECT_NEAR(optim::area_under_curve(torch::zeros({4}), signal, ones), 0.5, 1e-12);
+  EXPECT_NEAR(optim::area_under_curve(torch::tensor({1.0F, 2.0F, 2.0F, 3.0F}), signal, ones),
+              3.5 / 4, 1e-12);
+  EXPECT_NEAR(
+      optim::area_under_curve(scores, signal, torch::tensor({1.0, 3.0, 1.0, 1.0}, torch::kFloat64)),
+      (1.0 + 4) / 8, 1e-12)
+      << "the row at 0.4 counts as three";
+  EXPECT_TRUE(std::isnan(optim::area_under_curve(scores, signal & ~signal, ones)));
+}
+
 TEST(Supervised, RefusesWhatDoesNotFit) {
   const auto refusal = [](const std::string& layers, Examples examples, const std::string& loss,
                           std::int64_t ranks = 1) {
@@ -204,6 +259,8 @@ TEST(Supervised, RefusesWhatDoesNotFit) {
   EXPECT_NE(refusal("{dense: 2}", sectors(9), "mean_square").find("Change its last layer"),
             std::string::npos);
   EXPECT_NE(refusal(two_layers, sectors(9), "cross_entropie").find("cross_entropy"),
+            std::string::npos);
+  EXPECT_NE(refusal("{batch_norm: {}}", sectors(101), "cross_entropy").find("has 1 row for 1 rank"),
             std::string::npos);
   EXPECT_NE(refusal(two_layers, sectors(3), "cross_entropy", 4).find("3 rows for 4 ranks"),
             std::string::npos);

@@ -29,7 +29,7 @@ const std::map<std::string, Function>& activations() {
   return all;
 }
 
-class Dense final : public Layer {
+class Dense final : public CopiedLayer<Dense> {
  public:
   void fields(core::FieldList& list) override {
     list.add("dense", outputs_, "outputs of a fully connected layer", Range::between(1, 1e7));
@@ -58,7 +58,7 @@ class Dense final : public Layer {
   Activation activation_;
 };
 
-class Flatten final : public Layer {
+class Flatten final : public CopiedLayer<Flatten> {
  public:
   void fields(core::FieldList& list) override { list.add_group("flatten", {}, "one long row"); }
   Shape declare(const Shape& input, LayerPlace&) override { return {numbers_in(input)}; }
@@ -68,7 +68,7 @@ class Flatten final : public Layer {
   }
 };
 
-class Reshape final : public Layer {
+class Reshape final : public CopiedLayer<Reshape> {
  public:
   void fields(core::FieldList& list) override {
     list.add("reshape", shape_, "the same numbers as a sample of this shape", Range::at_least(1));
@@ -90,7 +90,7 @@ class Reshape final : public Layer {
   Shape shape_{1};
 };
 
-class ActivationLayer final : public Layer {
+class ActivationLayer final : public CopiedLayer<ActivationLayer> {
  public:
   void fields(core::FieldList& list) override { activation_.field(list); }
   Shape declare(const Shape& input, LayerPlace&) override { return input; }
@@ -105,7 +105,7 @@ class ActivationLayer final : public Layer {
 
 /// Each number of a sample is left out with some probability, named by the sample's number in the
 /// batch of all ranks: no result depends on threads, tiles or ranks.
-class Dropout final : public Layer {
+class Dropout final : public CopiedLayer<Dropout> {
  public:
   void fields(core::FieldList& list) override {
     list.add("dropout", probability_, "share of the numbers that training leaves out",
@@ -133,7 +133,7 @@ class Dropout final : public Layer {
 };
 
 /// source: Ioffe and Szegedy, ICML 2015. Over rows and all dimensions but the first, as PyTorch.
-class BatchNorm final : public Layer {
+class BatchNorm final : public CopiedLayer<BatchNorm> {
  public:
   void fields(core::FieldList& list) override {
     core::FieldList own;

@@ -33,7 +33,8 @@ void require_positive(const Shape& output) {
 }
 
 /// What both directions of a convolution have in common.
-class ConvolutionLayer : public Layer {
+template <class T>
+class ConvolutionLayer : public CopiedLayer<T> {
  protected:
   void shape_fields(core::FieldList& list) {
     list.add("kernel", kernel_, "its width in each dimension, or one for all", Range::at_least(1));
@@ -57,7 +58,7 @@ class ConvolutionLayer : public Layer {
   Activation activation_;
 };
 
-class Convolution final : public ConvolutionLayer {
+class Convolution final : public ConvolutionLayer<Convolution> {
  public:
   void fields(core::FieldList& list) override {
     list.add("convolution", channels_, "channels that it makes", Range::between(1, 1e6));
@@ -88,7 +89,7 @@ class Convolution final : public ConvolutionLayer {
   }
 };
 
-class TransposedConvolution final : public ConvolutionLayer {
+class TransposedConvolution final : public ConvolutionLayer<TransposedConvolution> {
  public:
   void fields(core::FieldList& list) override {
     list.add("transposed_convolution", channels_, "channels that it makes", Range::between(1, 1e6));
@@ -127,7 +128,7 @@ class TransposedConvolution final : public ConvolutionLayer {
 enum class PoolingKind { largest, mean };
 
 template <PoolingKind kind>
-class Pooling final : public Layer {
+class Pooling final : public CopiedLayer<Pooling<kind>> {
  public:
   void fields(core::FieldList& list) override {
     list.add(kind == PoolingKind::largest ? "max_pooling" : "average_pooling", size_,
@@ -162,7 +163,7 @@ class Pooling final : public Layer {
 };
 
 /// Each number is repeated along each dimension.
-class Upsampling final : public Layer {
+class Upsampling final : public CopiedLayer<Upsampling> {
  public:
   void fields(core::FieldList& list) override {
     list.add("upsampling", factor_, "times that each number is repeated in each dimension",

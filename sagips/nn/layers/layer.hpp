@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,12 +37,23 @@ class Layer {
  public:
   virtual ~Layer() = default;
   virtual void fields(core::FieldList& list) = 0;
+  /// A layer of the same options, to be declared: networks share none.
+  virtual std::shared_ptr<Layer> copy() const = 0;
   /// Says which weights it needs for such samples, and what it makes of them. throws: core::Error for
   /// samples that do not fit, in words that the network puts a place before
   virtual Shape declare(const Shape& input, LayerPlace& place) = 0;
   /// shape: [rows, input] -> [rows, output]
   virtual torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                                    const Evaluation& evaluation) const = 0;
+};
+
+/// A layer that is copied as `T`.
+template <class T>
+class CopiedLayer : public Layer {
+ public:
+  std::shared_ptr<Layer> copy() const override {
+    return std::make_shared<T>(static_cast<const T&>(*this));
+  }
 };
 
 /// The function between layers, by its name in a config.

@@ -19,7 +19,7 @@ class LayerConfig {
   void fields(core::FieldList& list) { layer_->fields(list); }
 
   const std::string& kind() const { return kind_; }
-  std::shared_ptr<Layer> layer() const { return layer_; }
+  std::shared_ptr<Layer> layer() const { return layer_->copy(); }
   static std::string help();  ///< of a list of these
 
  private:

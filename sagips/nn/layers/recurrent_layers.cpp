@@ -16,7 +16,7 @@ constexpr const char* key_of(Cell cell) {
 /// A layer over the steps of a sequence, weights as PyTorch has them.
 /// source: GRU: Cho et al., EMNLP 2014; LSTM: Hochreiter and Schmidhuber, 1997
 template <Cell cell>
-class Recurrent final : public Layer {
+class Recurrent final : public CopiedLayer<Recurrent<cell>> {
  public:
   void fields(core::FieldList& list) override {
     list.add(key_of(cell), units_, "units of a recurrent layer over samples [steps, features]",

@@ -5,6 +5,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/initialise.hpp"
+#include "sagips/optim/learn/metrics.hpp"
 
 namespace sagips::optim {
 
@@ -72,6 +73,13 @@ void Supervised::check() const {
   if (examples_.rows() < place_.ranks)
     throw ConfigError("data", text(examples_.rows(), " rows for ", place_.ranks,
                                    " ranks. Give more rows, or use fewer ranks."));
+  const std::int64_t last =
+      examples_.rows() - (steps_per_epoch_ - 1) * config_.batch * place_.ranks;
+  if (!network_->separable() && last / place_.ranks < 2)
+    throw ConfigError("batch", text("the last batch of a data epoch has ", last,
+                                    last == 1 ? " row for " : " rows for ", place_.ranks,
+                                    place_.ranks > 1 ? " ranks" : " rank",
+                                    ", and batch norm needs two on each. Change it."));
   const nn::Shape inputs = shape_of_rows(examples_.inputs),
                   targets = shape_of_rows(examples_.targets);
   if (inputs != network_->input())
@@ -150,18 +158,7 @@ torch::Tensor Supervised::outputs(const torch::Tensor& inputs) const {
 }
 
 std::map<std::string, double> Supervised::metrics(const Examples& examples) const {
-  torch::NoGradGuard no_grad;
-  const torch::Tensor outputs = this->outputs(examples.inputs);
-  torch::Tensor rows = loss_.rows(outputs, examples.targets).to(torch::kFloat64);
-  const torch::Tensor weights =
-      examples.weights.defined() ? examples.weights.to(torch::kFloat64) : torch::ones_like(rows);
-  const auto mean = [&](const torch::Tensor& values) {
-    return ((values * weights).sum() / weights.sum()).item<double>();
-  };
-  std::map<std::string, double> found{{"loss", mean(rows)}};
-  if (loss_.of_classes)
-    found["accuracy"] = mean((outputs.argmax(1) == examples.targets).to(torch::kFloat64));
-  return found;
+  return optim::metrics(loss_, outputs(examples.inputs), examples.targets, examples.weights);
 }
 
 void Supervised::state(nn::StateList& list) {

@@ -57,7 +57,7 @@ class Supervised final : public Optimizer {
   static const torch::Tensor& inputs_of(const Batch& batch);
   /// What the network says of such rows, in pieces of a batch. shape: [rows, ...] -> [rows, ...]
   torch::Tensor outputs(const torch::Tensor& inputs) const;
-  /// Mean loss, and for classes the accuracy: share of rows whose largest output is the target's.
+  /// See optim/learn/metrics.hpp.
   std::map<std::string, double> metrics(const Examples& examples) const;
 
  private:
