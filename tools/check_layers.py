@@ -43,6 +43,7 @@ OUTSIDE = {  # library: how its headers begin
     "LibTorch": ("torch/", "ATen/", "c10/"),
     "MPI": ("mpi.h",),
     "HDF5": ("hdf5.h", "H5"),
+    "zlib": ("zlib.h",),
     "yaml-cpp": ("yaml-cpp/",),
     "nlohmann-json": ("nlohmann/",),
     "fmt": ("fmt/",),
@@ -60,7 +61,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "record": ("nlohmann-json",),
     "comm": ("MPI",),
     "kernels": ("libxsmm",),
-    "data": ("LibTorch", "HDF5"),
+    "data": ("LibTorch", "HDF5", "zlib"),
     "nn": ("LibTorch",),
     "env": ("LibTorch",),
     "problem": ("LibTorch",),
@@ -74,7 +75,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "cli": ("CLI11", "LibTorch"),
     "program": (),
 }
-ONE_SOURCE = ("MPI", "HDF5", "NLopt", "pagmo", "CLI11", "libxsmm", "child processes")
+ONE_SOURCE = ("MPI", "HDF5", "zlib", "NLopt", "pagmo", "CLI11", "libxsmm", "child processes")
 PUBLIC_LIBRARIES = ("LibTorch",)  # all that a header may show
 
 POSIX = re.compile(r"^(sys/[a-z_]+|cxxabi|dlfcn|fcntl|immintrin|malloc|poll|pthread|pwd|sched|signal|stdlib|termios|time|unistd)\.h$")

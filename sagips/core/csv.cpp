@@ -76,7 +76,12 @@ class CsvScanner {
 void for_each_csv_row(
     const std::string& path,
     const std::function<void(const std::vector<std::string>& cells, std::size_t line)>& use) {
-  const std::string content = read_file(path);
+  for_each_csv_row(read_file(path), path, use);
+}
+
+void for_each_csv_row(
+    const std::string& content, const std::string& path,
+    const std::function<void(const std::vector<std::string>& cells, std::size_t line)>& use) {
   CsvScanner scanner(content, path);
   std::vector<std::string> cells;
   while (const std::size_t line = scanner.next(cells)) use(cells, line);

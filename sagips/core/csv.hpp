@@ -17,6 +17,11 @@ void for_each_csv_row(
     const std::string& path,
     const std::function<void(const std::vector<std::string>& cells, std::size_t line)>& use);
 
+/// The same of a text that was read already; `path` names it in messages.
+void for_each_csv_row(
+    const std::string& content, const std::string& path,
+    const std::function<void(const std::vector<std::string>& cells, std::size_t line)>& use);
+
 /// All rows but blank ones.
 std::vector<std::vector<std::string>> read_csv_rows(const std::string& path);
 

@@ -61,19 +61,6 @@ torch::Tensor weighted_rows(const Dataset& dataset, std::int64_t count,
   return rows;
 }
 
-// Random order without replacement: the rows sorted by a random number each.
-std::vector<std::int64_t> shuffled_rows(std::int64_t size, const core::RandomStream& stream) {
-  std::vector<double> keys(static_cast<std::size_t>(size));
-  stream.uniform(sample, dimension, std::span<double>(keys));
-  std::vector<std::int64_t> rows(keys.size());
-  std::iota(rows.begin(), rows.end(), std::int64_t{0});
-  std::sort(rows.begin(), rows.end(), [&](std::int64_t left, std::int64_t right) {
-    const auto key = [&](std::int64_t row) { return keys[static_cast<std::size_t>(row)]; };
-    return key(left) != key(right) ? key(left) < key(right) : left < right;
-  });
-  return rows;
-}
-
 Dataset in_file_order(const Dataset& dataset, std::span<std::int64_t> rows) {
   std::sort(rows.begin(), rows.end());
   torch::Tensor index = torch::empty({static_cast<std::int64_t>(rows.size())}, torch::kInt64);
@@ -88,6 +75,19 @@ std::pair<Dataset, Dataset> set_aside(const Dataset& dataset, std::span<std::int
 }
 
 }  // namespace
+
+// The rows sorted by a random number each.
+std::vector<std::int64_t> shuffled_rows(std::int64_t size, const core::RandomStream& stream) {
+  std::vector<double> keys(static_cast<std::size_t>(size));
+  stream.uniform(sample, dimension, std::span<double>(keys));
+  std::vector<std::int64_t> rows(keys.size());
+  std::iota(rows.begin(), rows.end(), std::int64_t{0});
+  std::sort(rows.begin(), rows.end(), [&](std::int64_t left, std::int64_t right) {
+    const auto key = [&](std::int64_t row) { return keys[static_cast<std::size_t>(row)]; };
+    return key(left) != key(right) ? key(left) < key(right) : left < right;
+  });
+  return rows;
+}
 
 torch::Tensor draw_events(const Dataset& dataset, std::int64_t count,
                           const core::RandomStream& stream, std::int64_t first) {

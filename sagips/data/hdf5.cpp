@@ -118,16 +118,18 @@ void check_type(const std::string& path, const std::string& dataset, const Handl
       path, text("data set '", dataset, "' holds ", found, ". Save it as whole or real numbers."));
 }
 
+constexpr int table_dimensions = 2;
+
 std::vector<std::size_t> shape_of(const std::string& path, const std::string& dataset,
-                                  const Handle& object) {
+                                  const Handle& object, int most_dimensions) {
   const Handle space(H5Dget_space(object.id()), H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space.id());
-  if (rank != 1 && rank != 2)
+  if (rank < 1 || rank > most_dimensions)
     throw DataError(path, text("data set '", dataset, "' has ", rank,
                                " dimensions. Save it as [events] or [events, observables]."));
-  hsize_t sizes[2] = {0, 0};
-  H5Sget_simple_extent_dims(space.id(), sizes, nullptr);
-  std::vector<std::size_t> shape(sizes, sizes + rank);
+  std::vector<hsize_t> sizes(static_cast<std::size_t>(rank));
+  H5Sget_simple_extent_dims(space.id(), sizes.data(), nullptr);
+  std::vector<std::size_t> shape(sizes.begin(), sizes.end());
   const bool holds_numbers = std::find(shape.begin(), shape.end(), 0u) == shape.end();
   // Room is taken when the first number is written; before that any size can be announced.
   if (holds_numbers && H5Dget_storage_size(object.id()) == 0)
@@ -139,23 +141,25 @@ std::vector<std::size_t> shape_of(const std::string& path, const std::string& da
 struct Selection {
   Selection(const Handle& object, const std::vector<std::size_t>& shape, std::size_t first)
       : file(H5Dget_space(object.id()), H5Sclose), memory(make_memory(shape), H5Sclose) {
-    const hsize_t start[2] = {first, 0};
-    const hsize_t count[2] = {shape[0], shape.size() > 1 ? shape[1] : 1};
-    H5Sselect_hyperslab(file.id(), H5S_SELECT_SET, start, nullptr, count, nullptr);
+    std::vector<hsize_t> start(shape.size(), 0);
+    start[0] = first;
+    const std::vector<hsize_t> count(shape.begin(), shape.end());
+    H5Sselect_hyperslab(file.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
   }
   static hid_t make_memory(const std::vector<std::size_t>& shape) {
-    const hsize_t sizes[2] = {shape[0], shape.size() > 1 ? shape[1] : 1};
-    return H5Screate_simple(static_cast<int>(shape.size()), sizes, nullptr);
+    const std::vector<hsize_t> sizes(shape.begin(), shape.end());
+    return H5Screate_simple(static_cast<int>(shape.size()), sizes.data(), nullptr);
   }
   Handle file, memory;
 };
 
 // events: all that the data set holds
 core::NpyArray read_array(const std::string& path, const Handle& file, const std::string& dataset,
-                          const core::RowShare& rows, std::size_t& events) {
+                          const core::RowShare& rows, std::size_t& events,
+                          int most_dimensions = table_dimensions) {
   const Handle object = open_dataset(path, file, dataset);
   check_type(path, dataset, object);
-  core::NpyArray array{shape_of(path, dataset, object), {}};
+  core::NpyArray array{shape_of(path, dataset, object, most_dimensions), {}};
   events = array.shape[0];
   array.first_row = rows.first(events);
   array.shape[0] = rows.size(events);
@@ -172,6 +176,12 @@ core::NpyArray read_array(const std::string& path, const Handle& file, const std
 }
 
 }  // namespace
+
+core::NpyArray read_hdf5(const std::string& path, const std::string& dataset) {
+  const QuietErrors quiet;
+  std::size_t rows = 0;
+  return read_array(path, open_file(path), dataset, {}, rows, H5S_MAX_RANK);
+}
 
 Table read_hdf5_array(const std::string& path, const std::string& dataset,
                       const core::RowShare& rows) {

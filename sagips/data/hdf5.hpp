@@ -6,6 +6,9 @@
 
 namespace sagips::data {
 
+/// One data set of any rank. throws: as below
+core::NpyArray read_hdf5(const std::string& path, const std::string& dataset);
+
 /// One data set of rank 1 or 2, [events] or [events, observables]; columns "0", "1", ...
 /// rows: the share of the events that is read
 /// throws: DataError for a foreign or broken file, for a data set that is not there (the message

@@ -17,7 +17,7 @@
 namespace sagips::train {
 namespace {
 
-using optim::Examples;
+using data::Examples;
 using optim::Supervised;
 using testing::message_of;
 

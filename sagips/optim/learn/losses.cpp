@@ -41,17 +41,34 @@ torch::Tensor kullback_leibler(const torch::Tensor& outputs, const torch::Tensor
   return (torch::xlogy(targets, targets) - targets * log_probabilities).flatten(1).sum(1);
 }
 
+torch::Tensor of_last_dimension(const torch::Tensor& outputs) {
+  return torch::softmax(outputs, -1);
+}
+torch::Tensor of_each(const torch::Tensor& outputs) { return torch::sigmoid(outputs); }
+torch::Tensor exponential(const torch::Tensor& outputs) { return torch::exp(outputs); }
+
+std::vector<Loss>& known_losses() {
+  using Targets = Loss::Targets;
+  static std::vector<Loss> all = {
+      {"cross_entropy", Targets::classes, cross_entropy, of_last_dimension},
+      {"binary_cross_entropy", Targets::yes_or_no, binary_cross_entropy, of_each},
+      {"mean_square", Targets::values, mean_square},
+      {"mean_absolute", Targets::values, mean_absolute},
+      {"smooth_l1", Targets::values, smooth_l1},
+      {"poisson", Targets::values, poisson, exponential},
+      {"kullback_leibler", Targets::values, kullback_leibler, of_last_dimension}};
+  return all;
+}
+
 }  // namespace
 
-const std::vector<Loss>& losses() {
-  static const std::vector<Loss> all = {{"cross_entropy", true, cross_entropy},
-                                        {"binary_cross_entropy", false, binary_cross_entropy},
-                                        {"mean_square", false, mean_square},
-                                        {"mean_absolute", false, mean_absolute},
-                                        {"smooth_l1", false, smooth_l1},
-                                        {"poisson", false, poisson},
-                                        {"kullback_leibler", false, kullback_leibler}};
-  return all;
+const std::vector<Loss>& losses() { return known_losses(); }
+
+void add_loss(Loss loss) {
+  for (const Loss& known : losses())
+    if (known.name == loss.name)
+      throw core::StateError(core::text("there is a loss '", loss.name, "' already"));
+  known_losses().push_back(std::move(loss));
 }
 
 const Loss& loss_named(const std::string& name, const std::string& key) {

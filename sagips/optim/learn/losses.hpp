@@ -8,15 +8,26 @@ namespace sagips::optim {
 
 /// A loss that compares a network's outputs with targets, row by row.
 struct Loss {
+  /// classes: their numbers [rows]; else targets are shaped as the outputs
+  enum class Targets { classes, yes_or_no, values };
   std::string name;
-  bool of_classes =
-      false;  ///< targets are class numbers [rows]; else they are shaped as the outputs
+  Targets targets = Targets::values;
   /// shapes: outputs [rows, ...], targets [rows] int64 or [rows, ...] -> [rows]
   torch::Tensor (*rows)(const torch::Tensor& outputs, const torch::Tensor& targets);
+  /// What outputs stand for: probabilities, means. Null: themselves.
+  torch::Tensor (*meaning)(const torch::Tensor& outputs) = nullptr;
+
+  bool of_classes() const { return targets == Targets::classes; }
+  torch::Tensor predicted(const torch::Tensor& outputs) const {
+    return meaning ? meaning(outputs) : outputs;
+  }
 };
 
 /// source: definitions as PyTorch has them; what it averages over a row's outputs is averaged here
 const std::vector<Loss>& losses();
+/// A loss of a user's own, from now on known by its name. Called before configs are read, on one thread.
+/// throws: StateError when the name is taken
+void add_loss(Loss loss);
 /// key: for messages. throws: ConfigError for an unknown name
 const Loss& loss_named(const std::string& name, const std::string& key);
 

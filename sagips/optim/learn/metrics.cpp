@@ -36,14 +36,12 @@ double mean_area(const torch::Tensor& outputs, const torch::Tensor& targets,
 
 double area_under_curve(const torch::Tensor& scores, const torch::Tensor& is_signal,
                         const torch::Tensor& weights) {
-  const torch::Tensor order = scores.argsort();
-  const torch::Tensor signal = (is_signal.to(torch::kFloat64) * weights).index_select(0, order),
-                      others = ((~is_signal).to(torch::kFloat64) * weights).index_select(0, order);
+  const torch::Tensor signal = is_signal.to(torch::kFloat64) * weights,
+                      others = (~is_signal).to(torch::kFloat64) * weights;
   const double all = signal.sum().item<double>() * others.sum().item<double>();
   if (!(all > 0)) return std::numeric_limits<double>::quiet_NaN();
   // equal scores are one step of the curve
-  const auto [values, places] =
-      at::_unique(scores.index_select(0, order), /*sorted=*/true, /*return_inverse=*/true);
+  const auto [values, places] = at::_unique(scores, /*sorted=*/true, /*return_inverse=*/true);
   const torch::Tensor none = torch::zeros({values.size(0)}, torch::kFloat64);
   const torch::Tensor signal_at = none.scatter_add(0, places, signal),
                       others_at = none.scatter_add(0, places, others);
@@ -59,21 +57,22 @@ std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& out
                                                  : torch::ones({losses.size(0)}, torch::kFloat64);
   const WeightedMean mean(counts);
   std::map<std::string, double> found{{"loss", mean(losses)}};
-  if (loss.of_classes) {
+  if (loss.of_classes()) {
     found["accuracy"] = mean(outputs.argmax(1) == targets);
     if (outputs.size(1) > top) {
       const torch::Tensor best = std::get<1>(outputs.topk(top, 1));
       found["top_3_accuracy"] = mean((best == targets.unsqueeze(1)).any(1));
     }
     found["area_under_curve"] = mean_area(outputs, targets, counts);
-  } else if (loss.name == "binary_cross_entropy") {
+  } else if (loss.targets == Loss::Targets::yes_or_no) {
     const torch::Tensor score = outputs.flatten(1).select(1, 0),
                         is_signal = targets.flatten(1).select(1, 0) > 0.5;
     found["accuracy"] = mean((score > 0) == is_signal);
     found["area_under_curve"] = area_under_curve(score, is_signal, counts);
   } else {
-    found["mean_square_error"] = mean((outputs - targets).square().flatten(1).mean(1));
-    found["mean_absolute_error"] = mean((outputs - targets).abs().flatten(1).mean(1));
+    const torch::Tensor residuals = (loss.predicted(outputs) - targets).flatten(1);
+    found["mean_square_error"] = mean(residuals.square().mean(1));
+    found["mean_absolute_error"] = mean(residuals.abs().mean(1));
   }
   return found;
 }

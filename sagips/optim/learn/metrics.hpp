@@ -11,7 +11,8 @@ namespace sagips::optim {
 ///
 /// `loss` always. Classes: `accuracy`, `top_3_accuracy` (four classes or more), `area_under_curve` (of
 /// two classes; of more the mean of each against all others). Binary cross entropy: `accuracy` and
-/// `area_under_curve` of the first output. Otherwise `mean_square_error`, `mean_absolute_error`.
+/// `area_under_curve` of the first output. Otherwise `mean_square_error`, `mean_absolute_error` of what the
+/// outputs stand for.
 /// shapes: as in Loss; weights [rows] or undefined
 std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& outputs,
                                       const torch::Tensor& targets, const torch::Tensor& weights);

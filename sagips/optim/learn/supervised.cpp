@@ -4,6 +4,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/data/dataset.hpp"
 #include "sagips/nn/initialise.hpp"
 #include "sagips/optim/learn/metrics.hpp"
 
@@ -42,7 +43,7 @@ void SupervisedConfig::fields(core::FieldList& list) {
 }
 
 Supervised::Supervised(const SupervisedConfig& config, std::shared_ptr<const nn::Network> network,
-                       Examples examples, std::uint64_t seed, torch::Device device,
+                       data::Examples examples, std::uint64_t seed, torch::Device device,
                        const problem::RankPlace& place)
     : config_(config),
       network_(std::move(network)),
@@ -80,12 +81,16 @@ void Supervised::check() const {
                                     last == 1 ? " row for " : " rows for ", place_.ranks,
                                     place_.ranks > 1 ? " ranks" : " rank",
                                     ", and batch norm needs two on each. Change it."));
-  const nn::Shape inputs = shape_of_rows(examples_.inputs),
-                  targets = shape_of_rows(examples_.targets);
+  const nn::Shape inputs = shape_of_rows(examples_.inputs);
   if (inputs != network_->input())
     throw ConfigError("network", text("takes rows of ", nn::written(network_->input()),
                                       ", the inputs have ", nn::written(inputs), "."));
-  if (!loss_.of_classes) {
+  check_targets(examples_);
+}
+
+void Supervised::check_targets(const data::Examples& examples) const {
+  const nn::Shape targets = shape_of_rows(examples.targets);
+  if (!loss_.of_classes()) {
     if (targets != network_->output())
       throw ConfigError("network", text("gives rows of ", nn::written(network_->output()), ", and ",
                                         loss_.name, " compares them with targets of ",
@@ -97,11 +102,11 @@ void Supervised::check() const {
                                       loss_.name, " needs a row of one number for each class."));
   const std::int64_t classes = network_->output()[0];
   const torch::Tensor wrong =
-      ((examples_.targets < 0) | (examples_.targets >= classes)).nonzero().flatten();
+      ((examples.targets < 0) | (examples.targets >= classes)).nonzero().flatten();
   if (wrong.numel() > 0) {
     const auto row = wrong[0].item<std::int64_t>();
     throw ConfigError(
-        "data", text("row ", row + 1, " is of class ", examples_.targets[row].item<std::int64_t>(),
+        "data", text("row ", row + 1, " is of class ", examples.targets[row].item<std::int64_t>(),
                      ", and the network knows 0 to ", classes - 1, "."));
   }
 }
@@ -111,9 +116,8 @@ std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
   const auto epoch = static_cast<std::uint32_t>(number / steps_per_epoch_ + 1);
   const std::int64_t rows = examples_.rows();
   if (ordered_epoch_ != epoch) {
-    std::vector<double> keys(static_cast<std::size_t>(rows));
-    core::RandomStream(seed_, "order of the rows", epoch).uniform(0, 0, keys);
-    order_ = torch::argsort(torch::tensor(keys, torch::kFloat64));
+    order_ = torch::tensor(
+        data::shuffled_rows(rows, core::RandomStream(seed_, "order of the rows", epoch)));
     ordered_epoch_ = epoch;
   }
   const std::int64_t together = config_.batch * place_.ranks;
@@ -124,11 +128,11 @@ std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
   batch->first = all * place_.rank / place_.ranks;
   batch->samples = all * (place_.rank + 1) / place_.ranks - batch->first;
   batch->scale = static_cast<double>(place_.ranks) / static_cast<double>(all);
-  const torch::Tensor chosen = order_.narrow(0, begin + batch->first, batch->samples);
-  batch->inputs = examples_.inputs.index_select(0, chosen).to(device_);
-  batch->targets = examples_.targets.index_select(0, chosen).to(device_);
-  if (examples_.weights.defined())
-    batch->weights = examples_.weights.index_select(0, chosen).to(device_);
+  const data::Examples chosen =
+      examples_.chosen(order_.narrow(0, begin + batch->first, batch->samples));
+  batch->inputs = chosen.inputs.to(device_);
+  batch->targets = chosen.targets.to(device_);
+  if (chosen.weights.defined()) batch->weights = chosen.weights.to(device_);
   return batch;
 }
 
@@ -157,7 +161,7 @@ torch::Tensor Supervised::outputs(const torch::Tensor& inputs) const {
   return torch::cat(pieces);
 }
 
-std::map<std::string, double> Supervised::metrics(const Examples& examples) const {
+std::map<std::string, double> Supervised::metrics(const data::Examples& examples) const {
   return optim::metrics(loss_, outputs(examples.inputs), examples.targets, examples.weights);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/data/examples.hpp"
 #include "sagips/nn/network.hpp"
 #include "sagips/nn/replica.hpp"
 #include "sagips/optim/learn/losses.hpp"
@@ -12,15 +13,6 @@
 #include "sagips/problem/rank_place.hpp"
 
 namespace sagips::optim {
-
-/// What a network learns from: rows that belong together.
-struct Examples {
-  torch::Tensor inputs;   ///< [rows, ...] float32
-  torch::Tensor targets;  ///< [rows] int64 (classes) or [rows, ...] float32
-  torch::Tensor weights;  ///< [rows] float32; undefined: all 1
-
-  std::int64_t rows() const { return inputs.size(0); }
-};
 
 struct SupervisedConfig {
   std::int64_t batch = 100;  ///< rows of a rank in a step
@@ -39,7 +31,7 @@ class Supervised final : public Optimizer {
  public:
   /// throws: ConfigError for a network whose output does not fit the loss, or too few rows for the ranks
   Supervised(const SupervisedConfig& config, std::shared_ptr<const nn::Network> network,
-             Examples examples, std::uint64_t seed, torch::Device device,
+             data::Examples examples, std::uint64_t seed, torch::Device device,
              const problem::RankPlace& place = {});
   Supervised(Supervised&&) = delete;  // its steps point into it
 
@@ -52,13 +44,15 @@ class Supervised final : public Optimizer {
   }
   void state(nn::StateList& list) override;
 
+  /// throws: ConfigError for targets that the loss cannot compare with the network's outputs
+  void check_targets(const data::Examples& examples) const;
   nn::Replica& replica() { return replica_; }
   /// The inputs of a batch that `draw` has drawn. shape: [samples, ...]
   static const torch::Tensor& inputs_of(const Batch& batch);
   /// What the network says of such rows, in pieces of a batch. shape: [rows, ...] -> [rows, ...]
   torch::Tensor outputs(const torch::Tensor& inputs) const;
   /// See optim/learn/metrics.hpp.
-  std::map<std::string, double> metrics(const Examples& examples) const;
+  std::map<std::string, double> metrics(const data::Examples& examples) const;
 
  private:
   struct RowBatch;
@@ -67,7 +61,7 @@ class Supervised final : public Optimizer {
 
   SupervisedConfig config_;
   std::shared_ptr<const nn::Network> network_;
-  Examples examples_;
+  data::Examples examples_;
   std::uint64_t seed_;
   torch::Device device_;
   problem::RankPlace place_;

@@ -1,0 +1,168 @@
+#include "sagips/data/examples.hpp"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <numeric>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/npy.hpp"
+
+namespace sagips::data {
+namespace {
+
+/// A folder of one test.
+class Arrays : public ::testing::Test {
+ protected:
+  Arrays() { std::filesystem::create_directories(folder_); }
+  ~Arrays() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string write(const std::string& name, const std::string& content) const {
+    std::ofstream(path(name), std::ios::binary) << content;
+    return path(name);
+  }
+  std::string write_packed(const std::string& name, const std::string& content) const {
+    const gzFile file = gzopen(path(name).c_str(), "wb");
+    gzwrite(file, content.data(), static_cast<unsigned>(content.size()));
+    gzclose(file);
+    return path(name);
+  }
+
+ private:
+  std::string folder_ = ::testing::TempDir() + "arrays_" +
+                        ::testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+std::string refusal(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const core::Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+torch::Tensor tensor_of(const std::vector<double>& values, torch::IntArrayRef shape) {
+  return torch::tensor(values, torch::kFloat64).to(torch::kFloat32).reshape(shape);
+}
+
+// 2 x 3 whole numbers of one byte.
+std::string idx() { return std::string("\0\0\x08\x02\0\0\0\x02\0\0\0\x03\1\2\3\4\5\xff", 18); }
+
+TEST_F(Arrays, TablesHaveAHeaderOrNot) {
+  const std::string named = write("named.csv", "a,b,label\n1,2,0\n3,4,1\n"),
+                    plain = write_packed("plain.csv.gz", "1,2,0\n3,4,1\n");
+  const torch::Tensor all = tensor_of({1, 2, 0, 3, 4, 1}, {2, 3});
+  EXPECT_TRUE(read_array({.file = named}).equal(all));
+  EXPECT_TRUE(read_array({.file = plain}).equal(all));
+  EXPECT_TRUE(read_array({.file = named, .columns = {"label"}}).equal(tensor_of({0, 1}, {2, 1})));
+  EXPECT_TRUE(
+      read_array({.file = plain, .columns = {"2", "0"}}).equal(tensor_of({0, 1, 1, 3}, {2, 2})));
+  EXPECT_TRUE(read_array({.file = named}, {"label"}).equal(tensor_of({1, 2, 3, 4}, {2, 2})));
+}
+
+TEST_F(Arrays, ImagesOfEveryFormatAreTheSame) {
+  const torch::Tensor image = tensor_of({1, 2, 3, 4, 5, 255}, {2, 3});
+  EXPECT_TRUE(read_array({.file = write("images", idx())}).equal(image));
+  EXPECT_TRUE(read_array({.file = write_packed("images.gz", idx())}).equal(image));
+  const std::string npy = path("images.npy");
+  core::write_npy(npy, std::vector<float>{1, 2, 3, 4, 5, 255}, {2, 3});
+  EXPECT_TRUE(read_array({.file = npy}).equal(image));
+  EXPECT_TRUE(read_array({.file = npy, .shape = {3, 1}, .divide_by = 2})
+                  .equal(image.reshape({2, 3, 1}) / 2));
+}
+
+TEST_F(Arrays, Hdf5OfAnyRank) {
+  const std::string file = path("images.h5");
+  const hsize_t sizes[] = {2, 1, 2, 2};
+  const std::vector<float> values{1, 2, 3, 4, 5, 6, 7, 8};
+  const hid_t id = H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t space = H5Screate_simple(4, sizes, nullptr);
+  const hid_t set =
+      H5Dcreate2(id, "images", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+  H5Dclose(set);
+  H5Sclose(space);
+  H5Fclose(id);
+  EXPECT_TRUE(read_array({.file = file, .hdf5_dataset = "images"})
+                  .equal(torch::tensor(values).reshape({2, 1, 2, 2})));
+  EXPECT_NE(refusal([&] { read_array({.file = file}); }).find("it holds: images"),
+            std::string::npos);
+}
+
+TEST_F(Arrays, WhatIsBrokenIsNamedWithItsPlace) {
+  const auto says = [&](const ArraySource& source, const std::string& words) {
+    const std::string said = refusal([&] { read_array(source); });
+    EXPECT_NE(said.find(words), std::string::npos) << said;
+    EXPECT_NE(said.find(source.file), std::string::npos) << said;
+  };
+  says({.file = write("ragged.csv", "1,2\n3\n")}, ":2: the row has 1 cell, those before it 2");
+  says({.file = write("words.csv", "1,2\n3,x\n")}, "'x' in column 1 is no number");
+  says({.file = write("nan.csv", "1,2\n3,nan\n")}, "row 2 holds NaN or infinity");
+  says({.file = write("empty.csv", "a,b\n")}, "holds no rows");
+  says({.file = path("nowhere.csv")}, "nowhere.csv");
+  says({.file = path("nowhere.gz")}, "cannot be read");
+  says({.file = write("short.csv", "a,b\n1,2\n"), .columns = {"c"}}, "'c'");
+  says({.file = write("idx", idx().substr(0, 17))}, "announces 6 bytes of numbers and has 5");
+  says({.file = write("root", "x")}, "is no idx file");
+  says({.file = write("shape.csv", "1,2\n"), .shape = {3}}, "a row has 2 numbers, and 'shape'");
+  const std::string packed = write_packed("cut.csv.gz", std::string(4000, '1') + ",2\n");
+  std::filesystem::resize_file(packed, std::filesystem::file_size(packed) - 9);
+  says({.file = packed}, "broken or truncated gzip file");
+}
+
+ExampleSets rows(std::int64_t count) {
+  const torch::Tensor numbers = torch::arange(count, torch::kFloat32);
+  return {{numbers.unsqueeze(1), numbers}};
+}
+
+TEST(ExampleSplit, FoldsKeepEachRowAsideOnce) {
+  for (const std::int64_t count : {5, 7, 100}) {
+    std::vector<torch::Tensor> aside;
+    for (int fold = 1; fold <= 5; ++fold) {
+      ExampleSets sets = rows(count);
+      ExampleSplit{.fold = std::to_string(fold) + "/5"}.apply(sets, core::RandomStream(1, "x"));
+      EXPECT_EQ(sets.training.rows() + sets.validation.rows(), count);
+      const torch::Tensor both = torch::cat({sets.training.targets, sets.validation.targets});
+      EXPECT_TRUE(std::get<0>(both.sort()).equal(torch::arange(count, torch::kFloat32)));
+      aside.push_back(sets.validation.targets);
+    }
+    EXPECT_TRUE(std::get<0>(torch::cat(aside).sort()).equal(torch::arange(count, torch::kFloat32)));
+  }
+}
+
+TEST(ExampleSplit, RefusesWhatLeavesNothing) {
+  const auto says = [](const ExampleSplit& split, std::int64_t count) {
+    return refusal([&] {
+      ExampleSets sets = rows(count);
+      split.apply(sets, core::RandomStream(1, "x"));
+    });
+  };
+  EXPECT_NE(says({.fold = "6/5"}, 10).find("is no part of several"), std::string::npos);
+  EXPECT_NE(says({.fold = "2"}, 10).find("is no part of several"), std::string::npos);
+  EXPECT_NE(says({.held_out = 0.01}, 10).find("10 rows leave none aside"), std::string::npos);
+  EXPECT_NE(says({.held_out = 0.99}, 10).find("none to learn from"), std::string::npos);
+}
+
+TEST(ClassNumbers, FromNumbersOrOneAmongZeros) {
+  const torch::Tensor wanted = torch::tensor({2, 0}, torch::kInt64);
+  EXPECT_TRUE(class_numbers(tensor_of({2, 0}, {2}), "f").equal(wanted));
+  EXPECT_TRUE(class_numbers(tensor_of({2, 0}, {2, 1}), "f").equal(wanted));
+  EXPECT_TRUE(class_numbers(tensor_of({0, 0, 1, 1, 0, 0}, {2, 3}), "f").equal(wanted));
+  EXPECT_NE(refusal([] {
+              class_numbers(tensor_of({1, 0.5}, {2}), "f");
+            }).find("row 2"),
+            std::string::npos);
+  EXPECT_NE(refusal([] {
+              class_numbers(tensor_of({1, 0, 1, 1}, {2, 2}), "f");
+            }).find("row 2"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sagips::data
