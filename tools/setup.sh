@@ -19,7 +19,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # A change of these may recompile nothing that `make demo` compiled: what comes later is seen by sources of its own.
 required=(
   g++ cmake ninja-build git python3 python3-venv
-  libyaml-cpp-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libhdf5-dev libcli11-dev
+  libyaml-cpp-dev nlohmann-json3-dev libspdlog-dev libfmt-dev libhdf5-dev zlib1g-dev libcli11-dev
   librandom123-dev libnlopt-dev libnlopt-cxx-dev gnuplot-nox fonts-dejavu-core
 )
 optional=(libxsmm-dev)  # matrix products at the rate of the machine; without it those of LibTorch
@@ -27,7 +27,8 @@ optional_program=(openmpi-bin libopenmpi-dev  # training on several ranks
                   libpagmo-dev                # evolutionary search for parameters
                   libsimgrid-dev)             # `sagips simulate`: exchanges on simulated clusters
 required_tests=(libgtest-dev)
-optional_tests=(ccache               # builds work without it, only slower when they are repeated
+optional_tests=(dataset-fashion-mnist  # images of the problem classify/fashion
+                ccache               # builds work without it, only slower when they are repeated
                 chromium             # looks at a report in a browser
                 python3-numpy        # the simulator in NumPy (examples/process_stage)
                 mpich libmpich-dev)  # SAGIPS works with another MPI
@@ -211,6 +212,26 @@ provide_checks() {
   provide_environment .venv-checks "$(fingerprint checks "$file")" -r "$file"
 }
 
+# The handwritten digits of the problem classify/digits: one file of scikit-learn's wheel, of which nothing is installed.
+provide_digits() {
+  local file="$root/build/datasets/digits.csv.gz" python="$root/.venv/bin/python" aside
+  [ ! -s "$file" ] && [ -x "$python" ] || return 0
+  if [ "$check_only" = yes ]; then
+    complain "not installed, not necessary: the digits of classify/digits (10 MB to download)"
+    return 0
+  fi
+  say "fetching the digits of classify/digits (10 MB to download)"
+  aside="$(mktemp -d "$root/build/digits.XXXXXX")"
+  "$python" -m pip download --quiet --disable-pip-version-check --no-deps --no-cache-dir --only-binary :all: \
+    -r "$root/tools/requirements-digits.txt" -d "$aside" &&
+    "$python" -c 'import pathlib, sys, zipfile
+wheel = next(pathlib.Path(sys.argv[1]).glob("*.whl"))
+pathlib.Path(sys.argv[1], "digits.csv.gz").write_bytes(zipfile.ZipFile(wheel).read("sklearn/datasets/data/digits.csv.gz"))
+' "$aside" && mkdir -p "${file%/*}" && mv "$aside/digits.csv.gz" "$file" ||
+    complain "no digits (the lines above say why): classify/digits says so when it is asked for"
+  rm -rf "$aside"
+}
+
 # -----------------------------------------------------------------------------------------------------
 
 check_only=no
@@ -248,6 +269,7 @@ if [ "$check_only" = no ]; then
 fi
 provide_torch
 [ "$with_full" = no ] || provide_full
+[ "$group" = demo ] || provide_digits
 # Only some tests need these, and are skipped without.
 [ "$with_checks" = no ] || (provide_checks) || complain "going on without .venv-checks: tests that need it are skipped"
 if [ "$anything_missing" = yes ]; then exit 2; fi

@@ -218,7 +218,18 @@ std::string others_table(const record::Results& results) {
   return plain_table(rows[0], {rows.begin() + 1, rows.end()});
 }
 
+std::vector<std::string> metric_header() { return {"metric", "at the start", "at the end"}; }
+
+std::vector<std::vector<std::string>> metric_rows(const record::Results& results) {
+  Rows rows;
+  for (const record::MetricResult& metric : record::metrics_of(results))
+    rows.push_back({metric.name, metric.start ? core::significant(*metric.start, 4) : "",
+                    core::significant(metric.end, 4)});
+  return rows;
+}
+
 std::string result_table(const record::Results& results) {
+  if (results.parameters.empty()) return plain_table(metric_header(), metric_rows(results));
   const std::vector<Column> columns = filled_columns(results.parameters);
   std::size_t longest_mark = 0;
   for (const ParameterResult& row : results.parameters)

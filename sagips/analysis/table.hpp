@@ -37,7 +37,11 @@ std::string fit_text(const record::ParameterResult& row);
 std::string plain_table(const std::vector<std::string>& header,
                         const std::vector<std::vector<std::string>>& rows);
 
-/// The table that ends a run: parameter, true, recovered, spread, residual at start and end, floor
+/// How good a network without parameters is: one row a metric, at the start and at the end.
+std::vector<std::string> metric_header();
+std::vector<std::vector<std::string>> metric_rows(const record::Results& results);
+
+/// The table that ends a run: metrics of a network without parameters; else parameter, true, recovered, spread, residual at start and end, floor
 /// (and fit +- error where one exists).
 /// A mark column says "moved away" (|residual| grew) and "above floor" (|residual| > floor); a
 /// legend below explains marks and columns.

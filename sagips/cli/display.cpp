@@ -26,6 +26,7 @@ using record::RunFinished;
 using record::RunStarted;
 
 constexpr int bar_width = 30;
+constexpr std::size_t title_width = 19;  // of what stands before numbers
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -103,9 +104,24 @@ std::string numbers_text(const std::vector<NamedNumber>& numbers, std::string_vi
   return core::join(parts, separator);
 }
 
-std::string rate_text(double events_per_second) {
-  if (!std::isfinite(events_per_second)) return "- events/s";
-  return core::with_thousands(std::llround(events_per_second)) + " events/s";
+// A single loss is that of a network that learns from rows; those of a GAN come in pairs, in units of
+// an even match.
+bool learns_from_rows(const EpochDone& epoch) {
+  return epoch.losses.size() == 1 && epoch.losses.front().name == "loss";
+}
+
+std::string rate_text(const EpochDone& epoch) {
+  const std::string unit = learns_from_rows(epoch) ? " rows/s" : " events/s";
+  if (!std::isfinite(epoch.events_per_second)) return "-" + unit;
+  return core::with_thousands(std::llround(epoch.events_per_second)) + unit;
+}
+
+std::string losses_title(const EpochDone& epoch) {
+  return learns_from_rows(epoch) ? "batches" : "losses (1 = even)";
+}
+
+std::string metrics_title(const Evaluated& evaluation) {
+  return evaluation.parameters.empty() ? "rows kept aside" : "distances";
 }
 
 std::string limits_text(const RunStarted& start) {
@@ -139,8 +155,9 @@ std::string finish_text(const RunFinished& end) {
 }
 
 std::string plain_epoch(const RunStarted& start, const EpochDone& epoch) {
-  std::string line = text(epoch_text(start, epoch), ", ", rate_text(epoch.events_per_second));
-  if (!epoch.losses.empty()) line += text(", losses (1 = even) ", numbers_text(epoch.losses, ", "));
+  std::string line = text(epoch_text(start, epoch), ", ", rate_text(epoch));
+  if (!epoch.losses.empty())
+    line += text(", ", losses_title(epoch), " ", numbers_text(epoch.losses, ", "));
   if (const auto done = progress(start, epoch))
     line += text(", ", core::duration(done->left_s), " left");
   return line;
@@ -154,7 +171,7 @@ std::string plain_evaluation(const Evaluated& evaluation) {
                          residual.empty() ? "" : " (" + residual + ")"));
   }
   if (!evaluation.distances.empty())
-    parts.push_back("distances " + numbers_text(evaluation.distances, ", "));
+    parts.push_back(metrics_title(evaluation) + " " + numbers_text(evaluation.distances, ", "));
   return text("evaluation at epoch ", core::with_thousands(evaluation.epoch), ": ",
               core::join(parts, ", "));
 }
@@ -178,14 +195,15 @@ std::string bar(double share) {
 void add_progress(const RunStarted& start, const EpochDone& epoch, std::vector<Line>& block) {
   if (const auto done = progress(start, epoch))
     block.push_back({text(bar(done->share), "  ", core::duration(done->left_s), " left"), blue});
-  block.push_back({text(epoch_text(start, epoch), ", ", rate_text(epoch.events_per_second))});
+  block.push_back({text(epoch_text(start, epoch), ", ", rate_text(epoch))});
   if (!epoch.losses.empty())
-    block.push_back({"losses (1 = even)  " + numbers_text(epoch.losses, "  ")});
+    block.push_back({padded(losses_title(epoch), title_width) + numbers_text(epoch.losses, "  ")});
 }
 
 void add_evaluation(const Evaluated& evaluation, std::vector<Line>& block) {
   if (!evaluation.distances.empty())
-    block.push_back({"distances          " + numbers_text(evaluation.distances, "  ")});
+    block.push_back({padded(metrics_title(evaluation), title_width) +
+                     numbers_text(evaluation.distances, "  ")});
   std::size_t name_width = 0, value_width = 0;
   for (const ParameterState& parameter : evaluation.parameters) {
     name_width = std::max(name_width, letters(parameter.name));

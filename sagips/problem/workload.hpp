@@ -11,6 +11,7 @@
 #include "sagips/core/registry.hpp"
 #include "sagips/data/dataset.hpp"
 #include "sagips/env/environment.hpp"
+#include "sagips/problem/learning.hpp"
 
 namespace sagips::problem {
 
@@ -77,6 +78,8 @@ struct WorkloadEntry {
   std::map<std::string, std::string>
       settings;  ///< YAML by name; "default" serves when only the workload is named
   std::function<std::unique_ptr<Workload>()> make;
+  /// Of a learning problem, where `make` is empty.
+  std::function<std::unique_ptr<ExampleSource>()> make_examples{};
 };
 
 /// Settings of the GAN that train a handful of parameters in about a minute on a laptop, as YAML.

@@ -149,7 +149,39 @@ std::string results_of_folder(const std::string& folder) {
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+namespace {
+
+constexpr std::string_view at_start = "_start", at_end = "_end";
+
+}  // namespace
+
+std::vector<MetricResult> metrics_of(const Results& results) {
+  std::vector<MetricResult> metrics;
+  for (const NamedNumber& number : results.numbers) {
+    if (!number.name.ends_with(at_end)) continue;
+    MetricResult metric{
+        number.name.substr(0, number.name.size() - at_end.size()), {}, number.value};
+    for (const NamedNumber& other : results.numbers)
+      if (other.name == metric.name + std::string(at_start)) metric.start = other.value;
+    metrics.push_back(std::move(metric));
+  }
+  return metrics;
+}
+
+namespace {
+
+// Of a run without parameters.
+void write_metrics_csv(const std::string& path, const Results& results) {
+  std::string content = "metric,start,end\n";
+  for (const MetricResult& metric : metrics_of(results))
+    content += core::csv_line(metric.name, number_cell(metric.start), metric.end);
+  core::write_file(path, content);
+}
+
+}  // namespace
+
 void write_summary_csv(const std::string& path, const Results& results) {
+  if (results.parameters.empty()) return write_metrics_csv(path, results);
   std::string content =
       "parameter,unit,fixed,true,recovered,spread,residual_start,residual_end,floor,fit_value,"
       "fit_error,error,error_below,error_above,bootstrap_error,seed_error,lower_limit,upper_limit,"

@@ -73,12 +73,25 @@ struct Results {
 /// The correlations and the covariance of the errors of `recovered`; nullptr: none are stated.
 const CorrelationResult* errors_of_answer(const Results& results);
 
+/// `Results::method` of a network that learns targets from inputs.
+inline constexpr const char* learning_method = "network";
+
+/// A metric before the first epoch and after the last one.
+struct MetricResult {
+  std::string name;
+  std::optional<double> start;
+  double end = 0;
+};
+/// Those among the numbers of results: NAME_start and NAME_end.
+std::vector<MetricResult> metrics_of(const Results& results);
+
 void write_results_json(const std::string& path, const Results& results);
 Results read_results_json(const std::string& path);  ///< throws DataError
 /// What a run found, for other programs: the content of its results.json and, of a closure test, the
 /// rows of closure.csv under `closure`, in one JSON object with the path of the folder. The files are as
 /// this program wrote them.
 std::string results_of_folder(const std::string& folder);
+/// One row a parameter; without parameters one row a metric.
 void write_summary_csv(const std::string& path, const Results& results);
 /// covariance.npy, f8 [free, free]; nothing where no covariance is stated. folder: of the run
 void write_covariance(const std::string& folder, const Results& results);

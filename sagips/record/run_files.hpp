@@ -32,6 +32,9 @@ inline constexpr RunFile generator_samples{
     "error"};
 inline constexpr RunFile generator{
     "generator.npy", "the trained generator's weights, one row a rank (`sagips predict` reads it)"};
+inline constexpr RunFile network{"network.safetensors",
+                                 "the trained network's weights by name, for `sagips predict` and "
+                                 "for Python"};
 inline constexpr RunFile ranks{"ranks", "metrics of every other rank, as rank_0001.jsonl"};
 inline constexpr RunFile exchange{"exchange.csv",
                                   "what the exchange cost each rank: one row a rank"};
@@ -95,6 +98,7 @@ inline constexpr std::array all{report,
                                 covariance,
                                 generator_samples,
                                 generator,
+                                network,
                                 checkpoints,
                                 snapshots,
                                 tensorboard,

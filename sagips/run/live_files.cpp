@@ -55,11 +55,12 @@ void SnapshotWriter::write(std::int64_t epoch, double time_s) {
   if (epoch == last_epoch_) return;
   last_epoch_ = epoch;
   last_part_ = part_(epoch);
-  record::Snapshot snapshot = now_();
-  snapshot.epoch = epoch;
-  snapshot.time_s = time_s;
+  std::optional<record::Snapshot> snapshot = now_();
+  if (!snapshot) return;
+  snapshot->epoch = epoch;
+  snapshot->time_s = time_s;
   try {
-    record::write_snapshot(folder_, snapshot);
+    record::write_snapshot(folder_, *snapshot);
   } catch (const core::StorageError& error) {
     log_.warning(core::text("epoch ", epoch, ": no snapshot: ", error.what()));
   }
@@ -74,18 +75,17 @@ void SnapshotWriter::operator()(const record::Event& event) {
   }
 }
 
-LiveFiles::LiveFiles(const Job& job, const comm::Ranks& ranks, optim::Gan& gan,
-                     const RankEvaluation& evaluation, std::string folder, core::Log& log)
+LiveFiles::LiveFiles(const Job& job, const comm::Ranks& ranks, Task& task, std::string folder,
+                     core::Log& log)
     : job_(job),
       is_first_(ranks.is_first()),
       rank_(ranks.rank()),
-      gan_(gan),
-      evaluation_(evaluation),
+      task_(task),
       folder_(std::move(folder)),
       log_(log) {
   if (job.settings.loop.timeline == 0) return;
   timeline_.emplace(rank_);
-  gan_.set_tracer(tracer());
+  task_.set_tracer(tracer());
 }
 
 void LiveFiles::begin(std::int64_t over) {
@@ -96,7 +96,7 @@ void LiveFiles::begin(std::int64_t over) {
     snapshots_.emplace(
         core::text(folder_, "/", record::run_files::snapshots.name), over,
         [&loop](std::int64_t epoch) { return loop.snapshot_part(epoch); },
-        [this] { return evaluation_.snapshot(); }, log_);
+        [this] { return task_.snapshot(); }, log_);
   if (!job_.settings.run.tensorboard) return;
   try {
     tensorboard_.emplace(core::text(folder_, "/", record::run_files::tensorboard.name), over + 1);
@@ -125,12 +125,12 @@ void LiveFiles::trace(const record::Event& event) {
   if (!std::holds_alternative<record::EpochDone>(event)) return;
   if (++traced_ != job_.settings.loop.timeline) return;
   timeline_->stop();
-  gan_.set_tracer(nullptr);
+  task_.set_tracer(nullptr);
 }
 
 // A resumed run leaves the trace of the first epochs alone.
 void LiveFiles::end() {
-  gan_.set_tracer(nullptr);
+  task_.set_tracer(nullptr);
   if (!timeline_) return;
   const std::string extension =
       began_ > 0 ? core::text("from_epoch_", began_ + 1, ".json") : "json";

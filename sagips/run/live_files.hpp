@@ -11,8 +11,7 @@
 #include "sagips/record/snapshots.hpp"
 #include "sagips/record/tensorboard.hpp"
 #include "sagips/record/timeline.hpp"
-#include "sagips/run/rank_evaluation.hpp"
-#include "sagips/run/settings.hpp"
+#include "sagips/run/task.hpp"
 
 namespace sagips::run {
 
@@ -47,7 +46,7 @@ class SnapshotWriter {
   /// now: predictions and weights as they stand (epoch and time are set here)
   SnapshotWriter(std::string folder, std::int64_t over,
                  std::function<std::int64_t(std::int64_t epoch)> part,
-                 std::function<record::Snapshot()> now, core::Log& log)
+                 std::function<std::optional<record::Snapshot>()> now, core::Log& log)
       : folder_(std::move(folder)),
         part_(std::move(part)),
         now_(std::move(now)),
@@ -61,7 +60,7 @@ class SnapshotWriter {
 
   std::string folder_;
   std::function<std::int64_t(std::int64_t)> part_;
-  std::function<record::Snapshot()> now_;
+  std::function<std::optional<record::Snapshot>()> now_;
   core::Log& log_;
   std::int64_t last_epoch_ = -1;  ///< of the last one; -1: none yet
   std::int64_t last_part_;        ///< likewise
@@ -72,8 +71,8 @@ class SnapshotWriter {
 /// told once; the run goes on.
 class LiveFiles {
  public:
-  LiveFiles(const Job& job, const comm::Ranks& ranks, optim::Gan& gan,
-            const RankEvaluation& evaluation, std::string folder, core::Log& log);
+  LiveFiles(const Job& job, const comm::Ranks& ranks, Task& task, std::string folder,
+            core::Log& log);
 
   /// Called before the first epoch of this process. over: epochs that are over, in a resumed run
   void begin(std::int64_t over);
@@ -90,8 +89,7 @@ class LiveFiles {
   const Job& job_;
   bool is_first_;
   int rank_;
-  optim::Gan& gan_;
-  const RankEvaluation& evaluation_;
+  Task& task_;
   std::string folder_;
   core::Log& log_;
   std::optional<SnapshotWriter> snapshots_;

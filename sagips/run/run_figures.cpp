@@ -10,11 +10,11 @@
 #include "sagips/analysis/figures/solutions.hpp"
 #include "sagips/analysis/histogram.hpp"
 #include "sagips/analysis/table.hpp"
-#include "sagips/core/error.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/metrics.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/figure_writer.hpp"
 
 namespace sagips::run {
 
@@ -25,33 +25,6 @@ constexpr std::int64_t most_vectors = 1000;
 constexpr std::int64_t error_vectors = 400;
 constexpr std::int64_t most_points = 200;
 constexpr std::int64_t most_model_numbers = 10'000'000;  // of synthetic events beside the data
-
-class Drawer {
- public:
-  Drawer(const record::RunDirectory& folder, const analysis::FigureConfig& config, core::Log& log)
-      : folder_(folder.folder(record::run_files::figures.name)), config_(config), log_(log) {}
-
-  std::string operator()(const analysis::Figure& figure, const std::string& name) {
-    if (missing_) return {};
-    std::string problem;
-    try {
-      if (analysis::write_figure(analysis::sized(figure, config_), folder_ + "/" + name, problem))
-        return folder_ + "/" + name + ".png";
-    } catch (const core::Error& error) {  // a picture never costs a run its results, or others
-      log_.warning(core::text("no figure ", name, ": ", error.what()));
-      return {};
-    }
-    missing_ = true;
-    log_.warning("no figures: " + problem);
-    return {};
-  }
-
- private:
-  std::string folder_;
-  const analysis::FigureConfig& config_;
-  core::Log& log_;
-  bool missing_ = false;
-};
 
 std::vector<double> numbers(const torch::Tensor& values) {
   const torch::Tensor dense = values.to(torch::kFloat64).contiguous();
@@ -85,8 +58,8 @@ torch::Tensor all_weights(const env::Channel& channel) {
 }
 
 // prefix: of the files, where there are several channels
-void draw_observables(Drawer& draw, const problem::ChannelPlan& plan, const env::Channel& channel,
-                      const std::string& prefix,
+void draw_observables(FigureWriter& draw, const problem::ChannelPlan& plan,
+                      const env::Channel& channel, const std::string& prefix,
                       const std::pair<torch::Tensor, torch::Tensor>& synthetic) {
   const torch::Tensor measured = all_events(channel), weights = all_weights(channel);
   for (std::size_t i = 0; i < plan.observables.size(); ++i) {
@@ -114,7 +87,7 @@ std::vector<float> flat(const torch::Tensor& values) {
   return {dense.data_ptr<float>(), dense.data_ptr<float>() + dense.numel()};
 }
 
-void draw_pairs(Drawer& draw, const record::Results& results, const torch::Tensor& proposals,
+void draw_pairs(FigureWriter& draw, const record::Results& results, const torch::Tensor& proposals,
                 std::size_t most) {
   std::vector<std::string> names;
   std::vector<std::optional<double>> truth;
@@ -131,7 +104,7 @@ void draw_pairs(Drawer& draw, const record::Results& results, const torch::Tenso
 }
 
 // The answer with its errors.
-void draw_errors(Drawer& draw, const record::Results& results, std::size_t most) {
+void draw_errors(FigureWriter& draw, const record::Results& results, std::size_t most) {
   if (const auto figure = analysis::deviations(results)) draw(*figure, "deviations");
   if (const auto figure = analysis::error_ellipses(results, most)) draw(*figure, "error_ellipses");
   if (!results.others.empty()) draw(analysis::solutions(results), "solutions");
@@ -213,7 +186,7 @@ torch::Tensor vectors_within_errors(const env::ParameterSet& parameters,
   return result;
 }
 
-void draw_densities(Drawer& draw, const Job& job, const env::ParameterSet& parameters,
+void draw_densities(FigureWriter& draw, const Job& job, const env::ParameterSet& parameters,
                     const torch::Tensor& samples, const std::string& band_label) {
   const auto figures = density_figures(*job.workload, parameters, samples, band_label);
   for (std::size_t i = 0; i < figures.size(); ++i)
@@ -227,7 +200,7 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
                              const torch::Tensor& proposals, const train::Evaluator& evaluator,
                              core::Log& log) {
   const analysis::FigureConfig& config = job.settings.figures;
-  Drawer draw(folder, config, log);
+  FigureWriter draw(folder, config, log);
   const auto metrics = record::read_metrics(folder.file(record::run_files::metrics.name));
   std::string first =
       draw(analysis::residuals_over_time(metrics, results.parameters), "residuals_over_time");
@@ -246,7 +219,7 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
 std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
                              const env::Environment& environment, const record::Results& results,
                              const torch::Tensor& covariance, core::Log& log) {
-  Drawer draw(folder, job.settings.figures, log);
+  FigureWriter draw(folder, job.settings.figures, log);
   std::vector<double> values;
   for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
   const auto plans = problem::channels_in_use(*job.workload, job.settings.data);

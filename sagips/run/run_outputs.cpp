@@ -3,27 +3,15 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
-#include "sagips/run/proposals.hpp"
 #include "sagips/run/run_environment.hpp"
-#include "sagips/run/run_figures.hpp"
 #include "sagips/run/run_report.hpp"
 
 namespace sagips::run {
 
-namespace {
-
-// How many kinds of networks the ranks train: each data set has a discriminator of its own where they
-// are divided.
-int kinds_of_ranks(const Job& job) {
-  if (job.settings.ranks.channels == train::RankConfig::Channels::all) return 1;
-  return static_cast<int>(problem::channels_in_use(*job.workload, job.settings.data).size());
-}
-
-}  // namespace
-
 RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start,
-                       const std::string& data, int threads, core::Log& log, Timing& timing)
-    : job_(job), ranks_(ranks), log_(log), timing_(timing) {
+                       const std::string& data, int kinds, int threads, core::Log& log,
+                       Timing& timing)
+    : job_(job), ranks_(ranks), log_(log), timing_(timing), kinds_(kinds) {
   if (ranks.is_first()) {
     record::OpenedRun run = record::open_run(
         job.settings.run, {job.settings.workload, "train", job.effective_config, data}, start);
@@ -47,7 +35,7 @@ Beginning RunOutputs::beginning() const {
   const record::CheckpointStore store(core::text(path_, "/", record::run_files::checkpoints.name),
                                       run_id_, job_.settings.checkpoints.keep);
   beginning.restored = train::restore(
-      ranks_, store, [this](const std::string& line) { log_.warning(line); }, kinds_of_ranks(job_));
+      ranks_, store, [this](const std::string& line) { log_.warning(line); }, kinds_);
   if (resumed_) say_resumed(beginning.restored);
   return beginning;
 }
@@ -74,10 +62,9 @@ void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) con
                        epochs > 0 ? core::text(" of ", epochs) : "", ", ",
                        core::duration(restored->time_s), " trained", how_not));
   if (restored->ranks == ranks_.size()) return;
-  const int kinds = kinds_of_ranks(job_);
   log_.info(core::text("it was begun on ", restored->ranks, " ranks and goes on on ", ranks_.size(),
                        ": rank r takes the networks of rank r mod ", restored->ranks,
-                       kinds > 1 ? " or of another one with its data set" : "",
+                       kinds_ > 1 ? " or of another one with its data set" : "",
                        ranks_.size() < restored->ranks
                            ? core::text(" (those of ranks ", ranks_.size(), " to ",
                                         restored->ranks - 1, " are left out)")
@@ -85,44 +72,15 @@ void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) con
                        ", the events are shared out anew, and the exchange begins anew"));
 }
 
-record::Results RunOutputs::results(const env::Environment& environment,
-                                    const env::Environment& all, const Training& training,
-                                    const std::vector<RankRow>& rows) {
-  const bool sharded = job_.settings.ranks.data == train::RankConfig::Data::sharded;
-  Oracle oracle;
-  timing_.begin("fit and chi2 beside the networks");
-  if (training.failure)
-    log_.info("the run failed: the results are those of the last good update, without a fit");
-  else if (sharded && ranks_.size() > 1)
-    log_.info("no fit beside the trained values: no rank holds all events (ranks.data=sharded)");
-  else if (job_.settings.run.fit)
-    oracle = oracle_fit(job_, all, log_);
-  record::Results results = training_results(job_, environment, training.record, oracle);
-  results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
-  results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
-  for (const auto& number : training.record.last.ranks) results.numbers.push_back(number);
-  if (!training.failure) judge_training(job_, all, results, log_);
-  warn_of_remarks(all, log_);
-  return results;
-}
-
-record::Results RunOutputs::write(const env::Environment& environment, const env::Environment& all,
-                                  const Training& training, const std::vector<RankRow>& rows,
-                                  const torch::Tensor& proposals, const torch::Tensor& weights,
-                                  const train::Evaluator& evaluator) {
-  record::Results results = this->results(environment, all, training, rows);
+void RunOutputs::write(const record::Results& results, const std::vector<RankRow>& rows,
+                       const std::function<std::string()>& draw) {
   record::write_results_json(folder_->file(record::run_files::results.name), results);
   record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
-  record::write_covariance(folder_->path(), results);
-  write_rows(folder_->file(record::run_files::generator_samples.name), proposals);
-  write_rows(folder_->file(record::run_files::generator.name), weights);
   if (ranks_.size() > 1) write_rank_rows(folder_->file(record::run_files::exchange.name), rows);
   timing_.begin("figures");
-  if (job_.settings.run.figures && !training.failure)  // they need pipelines that work
-    figure_ = draw_run_figures(*folder_, job_, environment, results, proposals, evaluator, log_);
+  if (job_.settings.run.figures) figure_ = draw();
   write_timing(folder_->file(record::run_files::timing.name), timing_.parts());
   if (job_.settings.run.figures) page_ = write_run_report(folder_->path(), log_);
-  return results;
 }
 
 }  // namespace sagips::run

@@ -1,9 +1,9 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "sagips/data/torch.hpp"
 #include "sagips/record/open_run.hpp"
 #include "sagips/run/timing.hpp"
 #include "sagips/run/training.hpp"
@@ -15,34 +15,34 @@ class RunOutputs {
  public:
   /// Opens the folder: a new one, or that of the run that goes on. collective
   /// throws: ConfigError, StorageError on rank 0
-  /// data: what tells the events that are read from others
+  /// data: what tells the data that are read from others; kinds: of networks that ranks train
   RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start, const std::string& data,
-             int threads, core::Log& log, Timing& timing);
+             int kinds, int threads, core::Log& log, Timing& timing);
 
   const std::string& path() const { return path_; }
   /// Where the run goes on. collective
   Beginning beginning() const;
   void finish(record::RunStatus status) const;
 
-  /// On rank 0. all: every event, with what the discriminators learned; proposals: mean over ranks;
-  /// weights: [ranks, weights]
-  record::Results write(const env::Environment& environment, const env::Environment& all,
-                        const Training& training, const std::vector<RankRow>& rows,
-                        const torch::Tensor& proposals, const torch::Tensor& weights,
-                        const train::Evaluator& evaluator);
+  /// On rank 0, where the task writes what is its own.
+  const record::RunDirectory& folder() const { return *folder_; }
+  Timing& timing() { return timing_; }
+  /// Writes what all tasks leave, the report last. On rank 0.
+  /// draw: the task's figures; returns the one to name, or nothing
+  void write(const record::Results& results, const std::vector<RankRow>& rows,
+             const std::function<std::string()>& draw);
   /// What `write` has drawn and where; empty where it has not.
   const std::string& figure() const { return figure_; }
   const std::string& page() const { return page_; }
 
  private:
   void say_resumed(const std::optional<train::Restored>& restored) const;
-  record::Results results(const env::Environment& environment, const env::Environment& all,
-                          const Training& training, const std::vector<RankRow>& rows);
 
   const Job& job_;
   comm::Ranks& ranks_;
   core::Log& log_;
   Timing& timing_;
+  int kinds_;
   std::optional<record::RunDirectory> folder_;
   bool resumed_ = false;
   std::string path_, run_id_, figure_, page_;

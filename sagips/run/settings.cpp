@@ -28,7 +28,31 @@ void SolveConfig::fields(core::FieldList& list) {
            core::Range::between(10, 1e6));
 }
 
-void Settings::fields(core::FieldList& list) {
+void LearningSettings::fields(core::FieldList& list, problem::ExampleSource& source) {
+  core::FieldList data;
+  source.fields(data);
+  split.fields(data);
+  list.add_group("data", std::move(data), "rows of inputs and targets");
+  core::FieldList network;
+  network.list("layers", layers, nn::LayerConfig::help());
+  list.add_group("network", std::move(network), "what learns");
+  learner.fields(list);
+}
+
+void Settings::set_learning_defaults() {
+  exchange = "all_reduce";
+  early_stop.metric = "loss";
+  loop.epochs = 20;
+  loop.snapshots = 0;  // of generators
+}
+
+void Settings::learning_fields(core::FieldList& list, problem::ExampleSource& source) {
+  first_fields(list);
+  learning.fields(list, source);
+  training_fields(list, [this](core::FieldList& fields) { ranks.timeout_field(fields); });
+}
+
+void Settings::first_fields(core::FieldList& list) {
   list.add("workload", workload, "what is to be solved; see `sagips list`");
   list.add("device", device, "where tensors live: cpu");
   list.add("threads", threads,
@@ -37,6 +61,25 @@ void Settings::fields(core::FieldList& list) {
            core::Range::between(0, 4096));
   list.group("run", run, "the run folder");
   list.group("figures", figures, "pictures for a screen or a paper; run.figures=false draws none");
+}
+
+void Settings::training_fields(core::FieldList& list,
+                               const std::function<void(core::FieldList&)>& ranks_fields) {
+  list.add("exchange", exchange, "how ranks exchange gradients; see `sagips list`");
+  list.group("exchanges", exchanges, "settings of the exchanges");
+  core::FieldList over_ranks;
+  ranks_fields(over_ranks);
+  list.add_group("ranks", std::move(over_ranks), "training over several ranks (mpirun, srun)");
+  core::FieldList training;
+  loop.fields(training);
+  training.group("checkpoints", checkpoints, "what an interrupted run goes on from");
+  list.add_group("train", std::move(training), "the training loop");
+  list.group("early_stop", early_stop,
+             "when a run stops by itself: by a metric of its evaluations");
+}
+
+void Settings::fields(core::FieldList& list) {
+  first_fields(list);
   list.group("data", data.data, "measured events");
   core::FieldList toy;
   toy.add("events", data.toy_events, "toy events made when data.file is empty",
@@ -47,15 +90,7 @@ void Settings::fields(core::FieldList& list) {
              "its weight, as data come; kept takes all with their weights");
   list.add_group("toy", std::move(toy), "made-up data for closure tests");
   gan.fields(list);
-  list.add("exchange", exchange, "how ranks exchange the generator's gradients; see `sagips list`");
-  list.group("exchanges", exchanges, "settings of the exchanges");
-  list.group("ranks", ranks, "training over several ranks (mpirun, srun)");
-  core::FieldList training;
-  loop.fields(training);
-  training.group("checkpoints", checkpoints, "what an interrupted run goes on from");
-  list.add_group("train", std::move(training), "the training loop");
-  list.group("early_stop", early_stop,
-             "when a run stops by itself: by a metric of its evaluations");
+  training_fields(list, [this](core::FieldList& fields) { ranks.fields(fields); });
   list.group("evaluation", evaluation, "how a generator is looked at");
   list.group("solve", solve, "how `sagips solve` looks for parameters");
   solvers.fields(list);
@@ -65,6 +100,10 @@ namespace {
 
 core::FieldList training_fields(Job& job) {
   core::FieldList list;
+  if (job.examples) {
+    job.settings.learning_fields(list, *job.examples);
+    return list;
+  }
   job.settings.fields(list);
   job.settings.data.channel_fields(list, *job.workload);
   job.workload->fields(list);
@@ -135,7 +174,12 @@ Source assigned_source(const Workloads& workloads, const std::string& source,
 Job job_from(const Workloads& workloads, const std::string& source, const Source& found) {
   Job job;
   job.entry = found.entry;
-  job.workload = found.entry->make();
+  if (found.entry->make_examples) {
+    job.examples = found.entry->make_examples();
+    job.settings.set_learning_defaults();
+  } else {
+    job.workload = found.entry->make();
+  }
   job.settings.workload = found.entry->name;
   core::FieldList list = all_fields(workloads, job);
   core::read_fields(found.document, list);
@@ -155,9 +199,20 @@ core::ConfigDocument job_document(const Workloads& workloads, const std::string&
   return assigned_source(workloads, source, assignments).document;
 }
 
+Job read_any_job(const Workloads& workloads, const std::string& source,
+                 const std::vector<std::string>& assignments) {
+  return job_from(workloads, source, assigned_source(workloads, source, assignments));
+}
+
 Job read_job(const Workloads& workloads, const std::string& source,
              const std::vector<std::string>& assignments) {
-  return job_from(workloads, source, assigned_source(workloads, source, assignments));
+  Job job = read_any_job(workloads, source, assignments);
+  if (job.examples)
+    throw ConfigError("command line",
+                      text("'", job.settings.workload,
+                           "' is a learning problem, which has no parameters to find. Use `sagips "
+                           "train`, `check`, `predict`, `report` or `ensemble`."));
+  return job;
 }
 
 Job read_job_of_networks(const Workloads& workloads, const std::string& source) {
@@ -200,7 +255,7 @@ void change_job(Job& job, const core::ConfigDocument& document) {
 }
 
 std::string changed_settings(const Workloads& workloads, Job& job, const std::string& beside) {
-  Job usual = read_job(workloads, job.settings.workload, {});
+  Job usual = read_any_job(workloads, job.settings.workload, {});
   return text(
       "workload: ", job.settings.workload, "\n",
       core::write_changes(all_fields(workloads, job), all_fields(workloads, usual), beside));

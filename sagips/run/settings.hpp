@@ -10,8 +10,10 @@
 #include "sagips/analysis/figure.hpp"
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/nn/layers/layer_config.hpp"
 #include "sagips/optim/gan/gan.hpp"
 #include "sagips/optim/goodness.hpp"
+#include "sagips/optim/learn/supervised.hpp"
 #include "sagips/optim/solvers.hpp"
 #include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/checkpoint_store.hpp"
@@ -36,6 +38,14 @@ struct SolveConfig {
   void fields(core::FieldList& list);
 };
 
+/// What a learning problem reads in place of parameters, pipelines and a GAN.
+struct LearningSettings {
+  data::ExampleSplit split;
+  std::vector<nn::LayerConfig> layers;
+  optim::SupervisedConfig learner;
+  void fields(core::FieldList& list, problem::ExampleSource& source);
+};
+
 /// The config of a run as far as a training or a solution reads it; every part lists its own fields.
 struct Settings {
   std::string workload;
@@ -54,11 +64,19 @@ struct Settings {
   train::EvaluationConfig evaluation;
   SolveConfig solve;
   optim::SolversConfig solvers;
+  LearningSettings learning;
 
   train::ExchangeChoice exchange_choice() const {
     return {exchange, {{"discriminator", gan.discriminator.exchange}}, exchanges};
   }
   void fields(core::FieldList& list);
+  /// Those of a learning problem, and their defaults.
+  void learning_fields(core::FieldList& list, problem::ExampleSource& source);
+  void set_learning_defaults();
+
+ private:
+  void first_fields(core::FieldList& list);
+  void training_fields(core::FieldList& list, const std::function<void(core::FieldList&)>& ranks);
 };
 
 /// A group of settings that one command alone reads. Configs of all commands may hold it.
@@ -85,7 +103,8 @@ struct Workloads : core::Registry<problem::WorkloadEntry> {
 /// What a command works with: a workload that has read its config.
 struct Job {
   const problem::WorkloadEntry* entry = nullptr;
-  std::unique_ptr<problem::Workload> workload;
+  std::unique_ptr<problem::Workload> workload;       ///< null: a learning problem
+  std::unique_ptr<problem::ExampleSource> examples;  ///< of a learning problem
   Settings settings;
   std::string effective_config;            ///< YAML with every value, reads back to the same job
   std::string training_config;             ///< the same without what single commands alone read
@@ -106,6 +125,10 @@ struct Job {
 /// ConfigError
 Job read_job(const Workloads& workloads, const std::string& source,
              const std::vector<std::string>& assignments);
+
+/// The same for commands that know learning problems; `read_job` refuses these.
+Job read_any_job(const Workloads& workloads, const std::string& source,
+                 const std::vector<std::string>& assignments);
 
 /// The same for who needs the networks alone: what makes events is not read, and its files may be gone.
 Job read_job_of_networks(const Workloads& workloads, const std::string& source);

@@ -8,7 +8,8 @@
 #include "sagips/record/event_json.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/live_files.hpp"
-#include "sagips/run/rank_evaluation.hpp"
+#include "sagips/run/task.hpp"
+#include "sagips/run/training_setup.hpp"
 #include "sagips/train/checkpoint/checkpointer.hpp"
 
 namespace sagips::run {
@@ -40,7 +41,7 @@ void evaluation_state(nn::StateList& list, const std::string& name, record::Eval
 record::Observer keeper(TrainingRecord& kept) {
   return [&kept](const record::Event& event) {
     if (const auto* evaluated = std::get_if<record::Evaluated>(&event)) {
-      if (kept.first.parameters.empty()) kept.first = *evaluated;
+      if (kept.first.parameters.empty() && kept.first.distances.empty()) kept.first = *evaluated;
       kept.last = *evaluated;
     }
     if (const auto* finished = std::get_if<record::RunFinished>(&event)) kept.finished = *finished;
@@ -79,29 +80,25 @@ void watch_state(nn::StateList& list, TrainingRecord& kept, RankRow& row) {
 /// One rank's training: who looks on, what a resumed run needs of each, and the loop.
 class TrainingRun {
  public:
-  TrainingRun(const Job& job, comm::Ranks& ranks, TrainingSetup& setup,
-              train::RankExchange& exchange, const train::Evaluator& evaluator,
+  TrainingRun(const Job& job, comm::Ranks& ranks, Task& task, train::RankExchange& exchange,
               const Beginning& beginning, const std::vector<record::Observer>& observers,
               const Requests& requests, core::Log& log)
       : job_(job),
         ranks_(ranks),
-        gan_(setup.gan),
-        loop_config_(setup.loop),
+        task_(task),
         exchange_(exchange),
-        evaluator_(evaluator),
         outside_(observers),
         requests_(requests),
         log_(log),
         all_wait_(everybody(ranks, exchange.waits())),
-        evaluation_(ranks, all_wait_, setup.gan, evaluator,
-                    env::ParameterSet(job.workload->parameters())),
         early_stop_(job.settings.early_stop),
-        live_files_(job, ranks, setup.gan, evaluation_, beginning.folder, log),
+        live_files_(job, ranks, task, beginning.folder, log),
         metrics_(metrics_file(beginning.folder, ranks.rank()),
                  [this](const std::string& line) { warn(line); }),
         checkpoints_(ranks, store_of(job, beginning),
                      {.info = [&log](const std::string& line) { log.info(line); },
                       .warning = [this](const std::string& line) { warn(line); }}) {
+    task.begin_evaluations(all_wait_);
     training_.agreement = std::make_unique<train::StopAgreement>(ranks, exchange.waits());
     checkpointer_.emplace(
         ranks, job.settings.checkpoints, exchange.waits(), *training_.agreement, checkpoints_,
@@ -134,16 +131,13 @@ class TrainingRun {
 
   const Job& job_;
   comm::Ranks& ranks_;
-  optim::Gan& gan_;
-  const train::LoopConfig& loop_config_;
+  Task& task_;
   train::RankExchange& exchange_;
-  const train::Evaluator& evaluator_;
   const std::vector<record::Observer>& outside_;
   const Requests& requests_;
   core::Log& log_;
   Training training_;
   bool all_wait_;
-  RankEvaluation evaluation_;
   train::EarlyStop early_stop_;
   LiveFiles live_files_;
   LastingMetrics metrics_;
@@ -206,13 +200,12 @@ train::Loop::Callbacks TrainingRun::callbacks() {
                 std::ref(live_files_),    [this](const record::Event& event) { watch(event); }};
   train::Loop::Callbacks callbacks;
   callbacks.observers = observers_;
-  callbacks.evaluate = [this] { return evaluation_(epoch_); };
+  callbacks.evaluate = [this] { return task_.evaluate(epoch_); };
   if (ranks_.is_first())
     callbacks.should_stop = [this](const record::Evaluated& evaluated) {
       return early_stop_(evaluated);
     };
-  const optim::GanOptimizerConfig& rules = job_.settings.gan.optimizer;
-  if (rules.generator.waits_for_plateau() || rules.discriminator.waits_for_plateau())
+  if (task_.waits_for_plateau())
     callbacks.score = [this](const record::Evaluated& evaluated) {
       return early_stop_.score(evaluated);
     };
@@ -234,7 +227,7 @@ void TrainingRun::tell_of_checkpoints() {
 
 // Now that the slowest has come to its end.
 void TrainingRun::report_last(const train::LoopResult& result) {
-  record::Evaluated last = evaluation_.last(result.epochs);
+  record::Evaluated last = task_.last(result.epochs);
   last.epoch = result.epochs;
   last.time_s = result.time_s;
   training_.record.last = last;
@@ -242,7 +235,7 @@ void TrainingRun::report_last(const train::LoopResult& result) {
 }
 
 Training TrainingRun::run(Beginning beginning) {
-  loop_.emplace(loop_config_, gan_, callbacks());
+  loop_.emplace(loop_of(job_), task_.optimizer(), callbacks());
   if (beginning.restored) take(std::move(*beginning.restored));
   checkpointer_->watch(*loop_);
   live_files_.begin(loop_->epoch());
@@ -261,7 +254,7 @@ Training TrainingRun::run(Beginning beginning) {
     if (ranks_.size() > 1) throw;
     training_.failure = std::current_exception();
     result.epochs = epoch_;
-    training_.record.last = evaluator_.parameters(gan_.predict(evaluator_.samples()));
+    training_.record.last = task_.after_failure();
     training_.record.last.epoch = epoch_;
   }
   training_.left = checkpointer_->gave_up() && ranks_.size() > 1;
@@ -279,11 +272,10 @@ Training TrainingRun::run(Beginning beginning) {
 
 }  // namespace
 
-Training run_training(const Job& job, comm::Ranks& ranks, TrainingSetup& setup,
-                      train::RankExchange& exchange, const train::Evaluator& evaluator,
+Training run_training(const Job& job, comm::Ranks& ranks, Task& task, train::RankExchange& exchange,
                       Beginning beginning, const std::vector<record::Observer>& observers,
                       const Requests& requests, core::Log& log) {
-  TrainingRun run(job, ranks, setup, exchange, evaluator, beginning, observers, requests, log);
+  TrainingRun run(job, ranks, task, exchange, beginning, observers, requests, log);
   return run.run(std::move(beginning));
 }
 

@@ -11,13 +11,13 @@
 #include "sagips/run/rank_summary.hpp"
 #include "sagips/run/requests.hpp"
 #include "sagips/run/settings.hpp"
-#include "sagips/run/training_setup.hpp"
 #include "sagips/train/checkpoint/restore.hpp"
 #include "sagips/train/checkpoint/stop_agreement.hpp"
-#include "sagips/train/evaluate.hpp"
 #include "sagips/train/rank_exchange.hpp"
 
 namespace sagips::run {
+
+class Task;
 
 /// A training that has come to its end on this rank.
 struct Training {
@@ -41,8 +41,7 @@ struct Beginning {
 /// Trains until a limit, an early stop or a request to stop, and writes every rank's metrics. Meanwhile
 /// the log keeps off the terminal, which may show what observers see: RunStarted and all that the loop
 /// tells, with the events that all ranks together analyse in a second. collective
-Training run_training(const Job& job, comm::Ranks& ranks, TrainingSetup& setup,
-                      train::RankExchange& exchange, const train::Evaluator& evaluator,
+Training run_training(const Job& job, comm::Ranks& ranks, Task& task, train::RankExchange& exchange,
                       Beginning beginning, const std::vector<record::Observer>& observers,
                       const Requests& requests, core::Log& log);
 

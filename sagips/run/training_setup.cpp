@@ -18,23 +18,31 @@ optim::GanConfig gan_config(const Job& job, std::int64_t ranks) {
           .learning_rate_factor;
   for (const auto& [name, update] : {std::pair("generator", &config.optimizer.generator),
                                      std::pair("discriminator", &config.optimizer.discriminator)})
-    if (ranks > 1 && update->waits_for_plateau())
-      throw core::ConfigError(core::text("optimizer.", name, ".schedule"),
-                              "ranks see different evaluations, so each would lower its rate at "
-                              "another time. Use cosine or steps, or one rank.");
+    check_plateau(*update, core::text("optimizer.", name), ranks);
   return config;
 }
 
 }  // namespace
+
+train::LoopConfig loop_of(const Job& job) {
+  train::LoopConfig loop = job.settings.loop;
+  loop.engine.threads = at::get_num_threads();
+  return loop;
+}
+
+void check_plateau(const optim::UpdateConfig& rule, const std::string& place, std::int64_t ranks) {
+  if (ranks > 1 && rule.waits_for_plateau())
+    throw core::ConfigError(place + ".schedule",
+                            "ranks see different evaluations, so each would lower its rate at "
+                            "another time. Use cosine or steps, or one rank.");
+}
 
 TrainingSetup::TrainingSetup(const Job& job, env::Environment seen, std::uint64_t seed,
                              const problem::RankPlace& place)
     : environment(std::move(seen)),
       gan(gan_config(job, place.ranks), environment, seed,
           nn::device_from_name(job.settings.device), place),
-      loop(job.settings.loop) {
-  loop.engine.threads = at::get_num_threads();  // as `threads` was settled: they take tiles
-}
+      loop(loop_of(job)) {}
 
 std::optional<optim::Solution> TrainingSetup::begin(const Job& job, const env::Environment& events,
                                                     const optim::SolveContext& context) {

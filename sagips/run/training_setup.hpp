@@ -1,11 +1,19 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "sagips/optim/gan/gan.hpp"
 #include "sagips/run/settings.hpp"
 
 namespace sagips::run {
+
+/// The settings of a job's loop, with as many threads for tiles as `threads` was settled to.
+train::LoopConfig loop_of(const Job& job);
+
+/// throws: ConfigError where a rate waits for a plateau on several ranks, which see different
+/// evaluations. place: of the rule's keys
+void check_plateau(const optim::UpdateConfig& rule, const std::string& place, std::int64_t ranks);
 
 /// A training that is put together and has not begun: the one place where a job becomes networks and
 /// the settings of their loop.

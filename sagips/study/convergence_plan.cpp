@@ -188,7 +188,9 @@ void add_members(const run::Job& job, ConvergencePlan& plan) {
           text(record::run_files::members.name, "/", job.settings.workload, "/", name);
       plan.study.study.members.push_back({name, plan.variants[v].label, "seeds", folder});
       plan.variant_of.push_back(v);
-      std::vector<std::string> all = plan.study.study.variants[v].assignments;
+      std::vector<std::string> all{"generator.finish=networks"};
+      const std::vector<std::string>& own_of_variant = plan.study.study.variants[v].assignments;
+      all.insert(all.end(), own_of_variant.begin(), own_of_variant.end());
       for (const std::string& one :
            {text("data.seed=", data_seed), text("run.seed=", job.settings.run.seed + m - 1),
             "run.name=" + name, std::string("run.figures=false"), std::string("run.fit=false"),

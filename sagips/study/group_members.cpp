@@ -37,7 +37,7 @@ RankEnd train_here(const run::Workloads& workloads, const std::string& source,
   };
   try {
     log.add_file(log_file);
-    const run::Job job = run::read_job(workloads, source, assignments);
+    const run::Job job = run::read_any_job(workloads, source, assignments);
     const run::Results trained = run::train(job, ranks, {.requests = requests}, log);
     if (trained.failure) return failed(trained.failure);
     return {trained.complete ? core::ExitCode::done : core::ExitCode::stopped_early, {}};

@@ -112,8 +112,6 @@ std::string member_log(const MemberSetting& setting, const record::StudyMember& 
 
 std::vector<std::string> member_assignments(const MemberSetting& setting,
                                             std::vector<std::string> own) {
-  // a study compares networks; a member's own settings may say otherwise
-  own.insert(own.begin(), "generator.finish=networks");
   own.push_back(core::text("run.folder=", setting.folder, "/", files::members.name));
   return own;
 }

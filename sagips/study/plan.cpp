@@ -4,6 +4,7 @@
 
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/learning_task.hpp"
 #include "sagips/run/training_setup.hpp"
 #include "sagips/study/grid.hpp"
 
@@ -26,15 +27,32 @@ class Planner {
 
   void add_variant(StudyPlan& plan, std::size_t number) const {
     const auto count = static_cast<std::size_t>(config_.members);
-    for (std::size_t m = 1; config_.vary != EnsembleConfig::Vary::bootstrap && m <= count; ++m)
+    using Vary = EnsembleConfig::Vary;
+    check_vary();
+    for (std::size_t m = 1; config_.vary == Vary::folds && m <= count; ++m)
+      add(plan, number, "fold", "folds", m, {text("data.fold=", m, "/", count)});
+    if (config_.vary == Vary::folds) return;
+    for (std::size_t m = 1; config_.vary != Vary::bootstrap && m <= count; ++m)
       add(plan, number, "seed", "seeds", m,
           {text("run.seed=", job_.settings.run.seed + static_cast<std::int64_t>(m) - 1)});
-    for (std::size_t m = 1; config_.vary != EnsembleConfig::Vary::seeds && m <= count; ++m)
+    for (std::size_t m = 1; config_.vary != Vary::seeds && m <= count; ++m)
       add(plan, number, "bootstrap", "bootstraps", m,
           {"data.bootstrap=true", text("data.bootstrap_seed=", m)});
   }
 
  private:
+  void check_vary() const {
+    using Vary = EnsembleConfig::Vary;
+    const bool fits = job_.examples ? config_.vary == Vary::seeds || config_.vary == Vary::folds
+                                    : config_.vary != Vary::folds;
+    if (!fits)
+      throw core::ConfigError("ensemble.vary",
+                              job_.examples
+                                  ? "rows of a learning problem are not drawn again. Choose seeds "
+                                    "or folds."
+                                  : "folds are parts of a learning problem's rows. Choose seeds, "
+                                    "bootstrap or both.");
+  }
   void add(StudyPlan& plan, std::size_t variant, const std::string& word, const std::string& varied,
            std::size_t m, std::vector<std::string> own) const {
     const record::StudyVariant& point = plan.study.variants[variant];
@@ -43,7 +61,9 @@ class Planner {
     const std::string folder =
         text(record::run_files::members.name, "/", job_.settings.workload, "/", name);
     plan.study.members.push_back({name, point.label, varied, folder});
-    std::vector<std::string> all = point.assignments;
+    std::vector<std::string> all;
+    if (!job_.examples) all.emplace_back("generator.finish=networks");
+    all.insert(all.end(), point.assignments.begin(), point.assignments.end());
     all.push_back(text("data.seed=", data_seed()));
     for (std::string& assignment : own) all.push_back(std::move(assignment));
     all.push_back("run.name=" + name);
@@ -54,7 +74,8 @@ class Planner {
   }
 
   std::int64_t data_seed() const {
-    const std::int64_t own = job_.settings.data.data.seed;
+    const std::int64_t own =
+        job_.examples ? job_.settings.learning.split.seed : job_.settings.data.data.seed;
     return own < 0 ? job_.settings.run.seed : own;
   }
 
@@ -65,7 +86,7 @@ class Planner {
 run::Job job_of(const run::Workloads& workloads, const std::string& source,
                 std::vector<std::string> assignments, const record::StudyVariant& variant) {
   for (const std::string& one : variant.assignments) assignments.push_back(one);
-  return run::read_job(workloads, source, assignments);
+  return run::read_any_job(workloads, source, assignments);
 }
 
 // Groups of the config that no training reads.
@@ -81,9 +102,13 @@ void EnsembleConfig::fields(core::FieldList& list) {
   list.add("members", members, "trainings of each variant, also --members",
            core::Range::between(2, 1e5));
   list.choice("vary", vary,
-              {{"seeds", Vary::seeds}, {"bootstrap", Vary::bootstrap}, {"both", Vary::both}},
+              {{"seeds", Vary::seeds},
+               {"bootstrap", Vary::bootstrap},
+               {"both", Vary::both},
+               {"folds", Vary::folds}},
               "what differs between members, also --vary: run.seed with the data unchanged, data "
-              "drawn again with replacement, or as many members of either kind");
+              "drawn again with replacement, as many members of either kind, or, of a learning "
+              "problem, which of `members` parts of the rows is kept aside");
   list.add("grid", grid,
            "lists of values whose product are the variants: \"generator.width=32,64\"; "
            "also --grid");
@@ -117,6 +142,12 @@ std::string try_variants(const run::Workloads& workloads, const std::string& sou
   std::string print;
   for (const record::StudyVariant& variant : study.variants) {
     const run::Job job = job_of(workloads, source, assignments, variant);
+    if (job.examples) {
+      const data::ExampleSets sets = run::load_examples(job);
+      run::make_learner(job, run::make_network(job, sets.training), sets);
+      if (print.empty()) print = run::print_of(sets);
+      continue;
+    }
     const auto data = problem::load_data(*job.workload, job.settings.data, job.seed());
     const run::TrainingSetup setup(job, data.training(), job.seed());
     if (print.empty()) print = data.print();

@@ -11,7 +11,7 @@ namespace sagips::study {
 
 /// How `sagips ensemble` varies and starts its members.
 struct EnsembleConfig {
-  enum class Vary { seeds, bootstrap, both };
+  enum class Vary { seeds, bootstrap, both, folds };
   std::int64_t members = 20;      ///< of each variant and kind
   Vary vary = Vary::seeds;        ///< both: `members` of either kind
   std::vector<std::string> grid;  ///< {"generator.width=32,64", "batch.samples=16,32"}
@@ -25,7 +25,8 @@ struct EnsembleConfig {
 /// A study before anything runs: its members and what each changes of the study's own config.
 struct StudyPlan {
   record::Study study;
-  std::vector<std::vector<std::string>> assignments;  ///< by member
+  /// By member. Of generators the networks are compared, unless its own settings say otherwise.
+  std::vector<std::vector<std::string>> assignments;
 };
 
 /// Members of an ensemble: the same data for all; seeds count up from run.seed, bootstraps from 1.

@@ -13,6 +13,10 @@ void RankConfig::fields(core::FieldList& list) {
            "share of the training events that each rank draws without replacement; null: 0.5, and "
            "1 for all_reduce, for shards and for a single rank",
            {0.0, 1.0, true, false});
+  timeout_field(list);
+}
+
+void RankConfig::timeout_field(core::FieldList& list) {
   list.add("timeout_s", timeout_s, "a rank that is waited for so long ends the job [s]",
            core::Range::positive());
 }

@@ -24,6 +24,7 @@ struct RankConfig {
   double timeout_s = 300;
 
   void fields(core::FieldList& list);
+  void timeout_field(core::FieldList& list);  ///< what has nothing to do with events
 };
 
 }  // namespace sagips::train

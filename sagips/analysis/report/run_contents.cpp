@@ -182,6 +182,12 @@ std::string name_of(const std::string& folder) {
 
 }  // namespace
 
+bool RunContents::is_learning() const {
+  if (results) return results->parameters.empty() && results->method == record::learning_method;
+  const auto evaluations = events_of<record::Evaluated>(metrics);
+  return !evaluations.empty() && evaluations.front()->parameters.empty();
+}
+
 const std::vector<record::ParameterResult>& RunContents::parameters() const {
   static const std::vector<record::ParameterResult> none;
   return results ? results->parameters : none;

@@ -52,6 +52,8 @@ struct RunContents {
   /// Many trainings that are looked at together: an ensemble, a scan, closure experiments,
   /// trainings on simulated ranks.
   bool is_study() const { return study || !tables.empty() || !told.empty(); }
+  /// A network that learns targets from inputs: it has metrics in place of parameters.
+  bool is_learning() const;
   std::vector<std::string> unreadable;  ///< files that are damaged, and how
   /// The parameters of the results; empty when there are none.
   const std::vector<record::ParameterResult>& parameters() const;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "sagips/analysis/figures/learning.hpp"
 #include "sagips/analysis/figures/over_time.hpp"
 #include "sagips/analysis/figures/parameter_pairs.hpp"
 #include "sagips/analysis/lookup.hpp"
@@ -113,6 +114,28 @@ Section setup_section(const RunContents& run) {
   return {"setup", "How it was made", html};
 }
 
+Section metric_section(const RunContents& run) {
+  Table table{.caption = "Over the rows that were kept aside", .header = metric_header()};
+  if (run.results) table.rows = metric_rows(*run.results);
+  return {"metrics", "Metrics",
+          table.rows.empty() ? paragraph("There are no results yet.", "missing") : html(table)};
+}
+
+// Of a network that learns targets from inputs.
+std::vector<Section> learning_sections(const RunContents& run, RunFigures& figures) {
+  const bool evaluated = !events_of<record::Evaluated>(run.metrics).empty();
+  std::vector<Section> sections{metric_section(run)};
+  sections.push_back({"over-time", "Over the epochs",
+                      figures.own_or_drawn("learning_curves", evaluated,
+                                           [&] { return learning_curves(run.metrics); })});
+  sections.push_back(
+      {"classes", "Classes", side_by_side(figures.own("confusion") + figures.own("roc"))});
+  sections.push_back(
+      {"values", "Values",
+       side_by_side(figures.own("residuals") + figures.own("predicted_against_true"))});
+  return sections;
+}
+
 std::vector<Section> with_prefix(std::vector<Section> sections, const std::string& prefix) {
   for (Section& section : sections) section.id = prefix + section.id;
   return sections;
@@ -123,6 +146,13 @@ std::vector<Section> with_prefix(std::vector<Section> sections, const std::strin
 std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
                                   const std::string& prefix) {
   RunFigures figures(run, gallery, prefix);
+  if (run.is_learning() && !run.is_study()) {
+    std::vector<Section> sections = learning_sections(run, figures);
+    sections.push_back({"more", "More figures", figures.all_beginning_with("")});
+    sections.push_back(timing_section(run));
+    sections.push_back(setup_section(run));
+    return with_prefix(std::move(sections), prefix);
+  }
   std::vector<Section> sections{parameter_section(run), correlation_section(run, gallery, prefix)};
   const bool evaluated = !events_of<record::Evaluated>(run.metrics).empty();
   if (run.is_study()) {  // its pictures are what it was made for

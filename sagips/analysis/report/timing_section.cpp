@@ -100,9 +100,12 @@ Section timing_section(const RunContents& run) {
                      bars("Where the training time of a mean rank went", training_parts(run)) +
                      exchange_table(run);
   if (const auto rate = number_of(run, "analysis_rate"); rate && *rate > 0)
-    html += paragraph(
-        core::text("Analysis rate of all ranks together, eq. (9): ", core::significant(*rate, 3),
-                   " synthetic events per second of training."));
+    html += paragraph(run.is_learning()
+                          ? core::text("All ranks together learned from ",
+                                       core::significant(*rate, 3), " rows per second of training.")
+                          : core::text("Analysis rate of all ranks together, eq. (9): ",
+                                       core::significant(*rate, 3),
+                                       " synthetic events per second of training."));
   return {"timing", "Time", html};
 }
 

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sagips/analysis/lookup.hpp"
 #include "sagips/analysis/report/html.hpp"
 #include "sagips/analysis/report/sections.hpp"
 #include "sagips/analysis/settling.hpp"
+#include "sagips/analysis/table.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::analysis::report {
@@ -15,6 +17,7 @@ using record::GoodnessResult;
 // Probabilities below which a fit is doubted and refused, as the warnings of the commands have them.
 constexpr double doubtful = 0.05, improbable = 1e-3;
 constexpr double far_away = 1;               // errors
+constexpr double past_best = 1.1;            // of the smallest loss
 constexpr double settled = 0.3, moving = 1;  // of the unit of a settling
 
 /// A short answer, its colour and what it rests on.
@@ -139,10 +142,55 @@ Verdict settled_verdict(const RunContents& run) {
   return verdict;
 }
 
+/// The metric that a person asks for first.
+Verdict quality_verdict(const RunContents& run) {
+  Verdict verdict{"How good is it?", "unknown", "open", "There are no results yet."};
+  if (!run.results) return verdict;
+  for (const char* name : {"accuracy", "mean_absolute_error", "loss"})
+    for (const record::MetricResult& metric : record::metrics_of(*run.results)) {
+      if (metric.name != name) continue;
+      verdict.answer = metric.name == "accuracy" ? percent(metric.end) + " right"
+                                                 : core::significant(metric.end, 3);
+      verdict.mood = "good";
+      verdict.reason = metric.name == "accuracy" ? "Of the rows that were kept aside."
+                       : metric.name == "loss"   ? "Loss over the rows that were kept aside."
+                                                 : "Mean absolute error over the rows kept aside.";
+      return verdict;
+    }
+  return verdict;
+}
+
+/// Whether learning went on for too long.
+Verdict best_verdict(const RunContents& run) {
+  Verdict verdict{"Is it at its best?", "unknown", "open", "Too few evaluations to tell."};
+  const record::Evaluated* best = nullptr;
+  double smallest = 0, last = 0;
+  for (const auto* evaluated : events_of<record::Evaluated>(run.metrics))
+    if (const record::NamedNumber* loss = find_named(evaluated->distances, "loss")) {
+      last = loss->value;
+      if (best == nullptr || last < smallest) best = evaluated, smallest = last;
+    }
+  if (best == nullptr) return verdict;
+  const bool at_best = last <= past_best * smallest;
+  verdict.answer = at_best ? "yes" : "past it";
+  verdict.mood = at_best ? "good" : "fair";
+  verdict.reason =
+      core::text("The smallest loss over the rows kept aside was ", core::significant(smallest, 3),
+                 ", after ", core::with_thousands(best->epoch), " epochs; at the end it is ",
+                 core::significant(last, 3), ".");
+  if (!at_best) verdict.reason += " Set train.epochs or early_stop.patience to end there.";
+  return verdict;
+}
+
 }  // namespace
 
 std::string verdicts(const RunContents& run) {
   std::string cards;
+  if (run.is_learning() && !run.is_study()) {
+    for (const Verdict& verdict : {quality_verdict(run), best_verdict(run), end_verdict(run)})
+      cards += card(verdict);
+    return element("div", "class=\"cards\"", cards);
+  }
   for (const Verdict& verdict :
        {found_verdict(run), fit_verdict(run), settled_verdict(run), end_verdict(run)})
     if (!run.is_study() || verdict.mood != "open")

@@ -7,6 +7,7 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/run/learning_task.hpp"
 
 namespace sagips::cli {
 
@@ -62,13 +63,64 @@ void show_data(const env::Environment& environment) {
   }
 }
 
+// Layers, and what their weights, gradients and an update rule's numbers take.
+void show_network(const nn::Network& network) {
+  std::vector<std::vector<std::string>> rows;
+  std::int64_t weights = 0, operations = 0, outputs = 0;
+  for (const nn::LayerSummary& layer : network.layers()) {
+    rows.push_back({layer.name, nn::written(layer.output), core::with_thousands(layer.weights),
+                    core::with_thousands(layer.operations)});
+    weights += layer.weights;
+    operations += layer.operations;
+    outputs += nn::numbers_in(layer.output);
+  }
+  constexpr double bytes = sizeof(float), arrays = 4;  // weights, gradients, two moments of Adam
+  std::cout << "network: " << nn::written(network.input()) << " to "
+            << nn::written(network.output()) << ", " << core::with_thousands(weights)
+            << " weights\n"
+            << analysis::plain_table({"layer", "output", "weights", "multiply-adds of a row"}, rows)
+            << core::with_thousands(operations) << " multiply-adds a row forward; "
+            << core::significant(arrays * bytes * static_cast<double>(weights) / 1e6, 3)
+            << " MB for weights, gradients and Adam; "
+            << core::significant(bytes * static_cast<double>(outputs) / 1e3, 3)
+            << " kB a row for what layers put out\n";
+}
+
+using Part = std::function<void(const std::function<void()>&)>;
+
+void check_learning(const Job& job) {
+  const data::ExampleSets sets = run::load_examples(job);
+  std::cout << "data: " << sets.origin << ", " << core::with_thousands(sets.training.rows())
+            << " rows to learn from, " << core::with_thousands(sets.validation.rows())
+            << " kept aside\n";
+  const auto network = run::make_network(job, sets.training);
+  show_network(*network);
+  run::make_learner(job, network, sets);
+}
+
+// Returns whether a GAN can be trained.
+bool check_pipelines(const Job& job, const Part& part) {
+  bool trainable = true;
+  part([&] {
+    const env::ParameterSet parameters(job.workload->parameters());
+    const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
+    const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
+    for (const auto& plan : plans)
+      part([&] { trainable = show_pipeline(plan, parameters, reach) && trainable; });
+  });
+  part([&] {
+    show_data(problem::load_data(*job.workload, job.settings.data, job.seed()).training());
+  });
+  return trainable;
+}
+
 }  // namespace
 
 core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = run::read_job(workloads, arguments.source, arguments.assignments);
+  const Job job = run::read_any_job(workloads, arguments.source, arguments.assignments);
   std::vector<std::string> problems;
   bool trainable = true;
-  const auto part = [&](const std::function<void()>& look) {
+  const Part part = [&](const std::function<void()>& look) {
     try {
       look();
     } catch (const core::Error& error) {
@@ -79,16 +131,10 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
             << "': every key known, every value in range\n";
   part([&] { job.settings.loop.check(); });
   part([&] { nn::device_from_name(job.settings.device); });
-  part([&] {
-    env::ParameterSet parameters(job.workload->parameters());
-    const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
-    const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
-    for (const auto& plan : plans)
-      part([&] { trainable = show_pipeline(plan, parameters, reach) && trainable; });
-  });
-  part([&] {
-    show_data(problem::load_data(*job.workload, job.settings.data, job.seed()).training());
-  });
+  if (job.examples)
+    part([&] { check_learning(job); });
+  else
+    trainable = check_pipelines(job, part);
   std::cout << "run folder: " << job.settings.run.folder << ", "
             << free_space(job.settings.run.folder) << '\n';
   std::cout.flush();

@@ -16,6 +16,7 @@
 #include "sagips/run/run_report.hpp"
 #include "sagips/study/ensemble_results.hpp"
 #include "sagips/study/group_members.hpp"
+#include "sagips/study/learning_results.hpp"
 #include "sagips/study/over_ranks.hpp"
 #include "sagips/study/study_folder.hpp"
 
@@ -239,7 +240,7 @@ void check_ranks(const Job& job, const comm::Ranks& ranks) {
 core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
   const std::vector<std::string> assignments = study_assignments(arguments);
-  const Job job = run::read_job(workloads, arguments.source, assignments);
+  const Job job = run::read_any_job(workloads, arguments.source, assignments);
   check_ranks(job, ranks);
   run::check_agreement(ranks, job.effective_config);
   study::StudyPlan plan = study::plan_ensemble(workloads, arguments.source, assignments, job);
@@ -258,8 +259,10 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
     return run::read_job(workloads, arguments.source, all);
   };
   const bool analysed =
-      study::write_ensemble(run::read_job(workloads, arguments.source, looked), job_of_variant,
-                            run.folder(), run.study(), std::cout, run.log());
+      job.examples
+          ? study::write_learning_ensemble(job, run.folder(), run.study(), std::cout, run.log())
+          : study::write_ensemble(run::read_job(workloads, arguments.source, looked),
+                                  job_of_variant, run.folder(), run.study(), std::cout, run.log());
   study::say_failures(run.study(), arguments.quiet ? std::cerr : std::cout);
   say_folder(arguments, run.folder());
   run.finish(finished);

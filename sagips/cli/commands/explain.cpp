@@ -107,7 +107,7 @@ core::ExitCode explain(const Workloads& workloads, const Arguments& arguments) {
   const auto asked = asked_workloads(workloads, take_assignment(assignments, "workload"));
   std::vector<Holder> holders;
   for (const std::string& workload : asked) {
-    Job job = run::read_job(workloads, workload, assignments);
+    Job job = run::read_any_job(workloads, workload, assignments);
     const Fields all = run::describe_job(workloads, job, {});
     const std::string place = key.empty() ? key : place_of(key, all);
     if (place.empty() && !key.empty()) continue;
@@ -115,7 +115,7 @@ core::ExitCode explain(const Workloads& workloads, const Arguments& arguments) {
     holders.push_back({workload, place});
   }
   if (holders.empty()) {  // says which key is the nearest
-    Job job = run::read_job(workloads, asked.front(), assignments);
+    Job job = run::read_any_job(workloads, asked.front(), assignments);
     run::describe_job(workloads, job, key);
   }
   if (holders.front().workload == custom) show_example(holders.front().place);

@@ -7,12 +7,62 @@
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/learning_task.hpp"
 #include "sagips/run/proposals.hpp"
 
 namespace sagips::cli {
 
+namespace {
+
+[[noreturn]] void refuse_rest(const std::vector<std::string>& assignments, const char* known) {
+  throw core::ConfigError("command line",
+                          core::text("'", assignments.front(), "' is not known here (a trained ",
+                                     "network keeps its config). Known: ", known));
+}
+
+// What a network says of the rows of a file, or of those that were kept aside.
+core::ExitCode predict_rows(Job& job, const std::string& folder,
+                            std::vector<std::string> assignments) {
+  const std::string out = take_assignment(assignments, "out");
+  const std::string inputs = take_assignment(assignments, "inputs");
+  if (!assignments.empty()) refuse_rest(assignments, "inputs=FILE, out=FILE.npy");
+  const data::ExampleSets sets = run::load_examples(job);
+  const auto network = run::make_network(job, sets.training);
+  const auto learner = run::make_learner(job, network, sets);
+  run::read_network(folder, *network, learner->replica());
+  data::Examples examples = sets.validation;
+  if (!inputs.empty()) examples = {job.examples->inputs_of(inputs), {}};
+  if (nn::Shape(examples.inputs.sizes().begin() + 1, examples.inputs.sizes().end()) !=
+      network->input())
+    throw core::DataError(inputs, core::text("has other rows than the network takes (",
+                                             nn::written(network->input()), ")."));
+  const optim::Loss& loss = optim::loss_named(job.settings.learning.learner.loss, "loss");
+  const std::string file = out.empty() ? folder + "/predictions.npy" : out;
+  run::write_rows(file, loss.predicted(learner->outputs(examples.inputs)));
+  if (examples.targets.defined()) {
+    std::vector<std::vector<std::string>> table;
+    for (const auto& [name, value] : learner->metrics(examples))
+      table.push_back({name, core::significant(value, 4)});
+    std::cout << analysis::plain_table({"metric", "rows kept aside"}, table);
+  }
+  std::cout << core::with_thousands(examples.inputs.size(0))
+            << (loss.of_classes() ? " rows of probabilities: " : " rows: ") << file << std::endl;
+  return core::ExitCode::done;
+}
+
+}  // namespace
+
 core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
   std::vector<std::string> assignments = arguments.assignments;
+  const std::string config = arguments.source + "/" + record::run_files::config.name;
+  if (!std::filesystem::exists(config))
+    throw core::ConfigError(
+        "command line",
+        core::text("'", arguments.source, "' is no run folder (it has no ",
+                   record::run_files::config.name, "). Give the folder of a finished run."));
+  Job job = run::read_job_of_networks(workloads, config);
+  nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
+  if (job.examples) return predict_rows(job, arguments.source, std::move(assignments));
   const std::string out = take_assignment(assignments, "out");
   const std::string count = take_assignment(assignments, "samples");
   double rows = 1000;
@@ -20,18 +70,7 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
                          rows != static_cast<double>(static_cast<std::int64_t>(rows))))
     throw core::ConfigError("command line",
                             core::text("samples=", count, " is no whole number from 2 to 1e9."));
-  const std::string config = arguments.source + "/" + record::run_files::config.name;
-  if (!std::filesystem::exists(config))
-    throw core::ConfigError(
-        "command line",
-        core::text("'", arguments.source, "' is no run folder (it has no ",
-                   record::run_files::config.name, "). Give the folder of a finished run."));
-  if (!assignments.empty())
-    throw core::ConfigError(
-        "command line", core::text("'", assignments.front(), "' is not known here (a trained ",
-                                   "network keeps its config). Known: samples=N, out=FILE.npy"));
-  const Job job = run::read_job_of_networks(workloads, config);
-  nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
+  if (!assignments.empty()) refuse_rest(assignments, "samples=N, out=FILE.npy");
   const env::ParameterSet parameters(job.workload->parameters());
   optim::Generator generator(job.settings.gan.generator, job.settings.gan.dense, parameters,
                              job.seed(), torch::kCPU);

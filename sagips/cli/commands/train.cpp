@@ -57,7 +57,10 @@ void show(const run::Results& trained, const Arguments& arguments) {
     std::cout << "errors: " << trained.results.errors_from << '\n';
   std::cout << run::goodness_lines(trained.results.goodness);
   if (trained.rows.size() > 1) std::cout << run::exchange_line(trained.rows) << '\n';
-  if (!trained.figure.empty()) std::cout << "residuals over time: " << trained.figure << '\n';
+  if (!trained.figure.empty())
+    std::cout << (trained.results.parameters.empty() ? "learning curves: "
+                                                     : "residuals over time: ")
+              << trained.figure << '\n';
   if (!trained.page.empty()) std::cout << "report: " << trained.page << '\n';
   say_folder(arguments, trained.folder);
 }
@@ -82,7 +85,7 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   if (arguments.options.contains("timeline"))
     assignments.push_back(core::text("train.timeline=", usual_timeline));
   const record::Start start = start_of(arguments);
-  const Job job = run::read_job(workloads, arguments.source, assignments);
+  const Job job = run::read_any_job(workloads, arguments.source, assignments);
   Watch watch(ranks, arguments.quiet);
   core::Log log({.quiet = arguments.quiet});
   const run::Results trained = run::train(job, ranks, {start, {std::ref(watch)}, requests()}, log);

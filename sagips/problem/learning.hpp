@@ -1,0 +1,22 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "sagips/core/config/config.hpp"
+#include "sagips/data/examples.hpp"
+
+namespace sagips::problem {
+
+/// Where the examples of a learning problem come from. A folder of its own holds it with its networks.
+class ExampleSource {
+ public:
+  virtual ~ExampleSource() = default;
+  /// Its keys of the group `data`.
+  virtual void fields(core::FieldList& list) = 0;
+  /// Every row; those for evaluations apart where it has some. seed: of what is drawn
+  virtual data::ExampleSets load(std::uint64_t seed) const = 0;
+  /// Inputs of another file, as the training's are read. throws: DataError
+  virtual torch::Tensor inputs_of(const std::string& file) const = 0;
+};
+
+}  // namespace sagips::problem

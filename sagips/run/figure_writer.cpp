@@ -1,0 +1,28 @@
+#include "sagips/run/figure_writer.hpp"
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::run {
+
+FigureWriter::FigureWriter(const record::RunDirectory& folder, const analysis::FigureConfig& config,
+                           core::Log& log)
+    : folder_(folder.folder(record::run_files::figures.name)), config_(config), log_(log) {}
+
+std::string FigureWriter::operator()(const analysis::Figure& figure, const std::string& name) {
+  if (missing_) return {};
+  std::string problem;
+  try {
+    if (analysis::write_figure(analysis::sized(figure, config_), folder_ + "/" + name, problem))
+      return folder_ + "/" + name + ".png";
+  } catch (const core::Error& error) {
+    log_.warning(core::text("no figure ", name, ": ", error.what()));
+    return {};
+  }
+  missing_ = true;
+  log_.warning("no figures: " + problem);
+  return {};
+}
+
+}  // namespace sagips::run

@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+
+#include "sagips/analysis/figure.hpp"
+#include "sagips/core/log.hpp"
+#include "sagips/record/run_directory.hpp"
+
+namespace sagips::run {
+
+/// Writes figures into a run folder. What is missing is told once, and a picture that cannot be drawn
+/// never costs a run its results or other pictures.
+class FigureWriter {
+ public:
+  FigureWriter(const record::RunDirectory& folder, const analysis::FigureConfig& config,
+               core::Log& log);
+
+  /// The path of its PNG; empty where there is none.
+  std::string operator()(const analysis::Figure& figure, const std::string& name);
+
+ private:
+  std::string folder_;
+  const analysis::FigureConfig& config_;
+  core::Log& log_;
+  bool missing_ = false;
+};
+
+}  // namespace sagips::run

@@ -1,0 +1,60 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sagips/optim/learn/supervised.hpp"
+#include "sagips/run/task.hpp"
+
+namespace sagips::run {
+
+/// The rows of a learning problem, their targets as its loss takes them, and those kept aside.
+/// throws: ConfigError, DataError
+data::ExampleSets load_examples(const Job& job);
+
+/// The network of a learning problem for such inputs. throws: ConfigError where layers do not fit
+std::shared_ptr<const nn::Network> make_network(const Job& job, const data::Examples& examples);
+
+/// What tells these rows from others.
+std::string print_of(const data::ExampleSets& sets);
+
+/// throws: ConfigError for what contradicts the rows, and where the loss cannot compare their targets
+std::unique_ptr<optim::Supervised> make_learner(const Job& job,
+                                                std::shared_ptr<const nn::Network> network,
+                                                const data::ExampleSets& sets,
+                                                const problem::RankPlace& place = {});
+
+/// A network with the weights that a run has left. folder: of the run
+/// throws: DataError when the file is missing or of another network
+void read_network(const std::string& folder, const nn::Network& network, nn::Replica& replica);
+
+/// A network that learns targets from inputs. Rank 0 judges it by the rows that are kept aside.
+class LearningTask final : public Task {
+ public:
+  LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log);
+
+  optim::Optimizer& optimizer() override { return *learner_; }
+  const std::string& print() const override { return print_; }
+  std::string description() const override;
+  std::string share() const override;
+  std::vector<std::string> metric_names() const override;
+  bool waits_for_plateau() const override;
+  void begin(bool resumed) override;
+  void begin_evaluations(bool) override {}
+  record::Evaluated evaluate(std::int64_t epoch) override;
+  record::Evaluated last(std::int64_t epoch) override { return evaluate(epoch); }
+  record::Evaluated after_failure() override { return evaluate(0); }
+  record::Results write(RunOutputs& outputs, const Training& training,
+                        const std::vector<RankRow>& rows) override;
+
+ private:
+  const Job& job_;
+  comm::Ranks& ranks_;
+  core::Log& log_;
+  data::ExampleSets sets_;
+  std::string print_;
+  std::shared_ptr<const nn::Network> network_;
+  std::unique_ptr<optim::Supervised> learner_;
+};
+
+}  // namespace sagips::run

@@ -1,0 +1,63 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sagips/comm/ranks.hpp"
+#include "sagips/core/log.hpp"
+#include "sagips/core/tracer.hpp"
+#include "sagips/optim/learn/optimizer.hpp"
+#include "sagips/record/event.hpp"
+#include "sagips/record/results.hpp"
+#include "sagips/record/snapshots.hpp"
+#include "sagips/run/run_outputs.hpp"
+#include "sagips/run/settings.hpp"
+
+namespace sagips::run {
+
+/// What a training is of: it has read a job's data, owns the optimizer, and says how good that is. The
+/// loop, the exchanges and the run folder are the same for all of them.
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  virtual optim::Optimizer& optimizer() = 0;
+  /// What tells the data that are read from others.
+  virtual const std::string& print() const = 0;
+  /// "proxy1d on toy data"
+  virtual std::string description() const = 0;
+  /// "10,000 events": what a rank learns from.
+  virtual std::string share() const = 0;
+  /// The metrics that an evaluation has.
+  virtual std::vector<std::string> metric_names() const = 0;
+  /// Whether an update rule lowers its rate by what evaluations say.
+  virtual bool waits_for_plateau() const = 0;
+  /// How many kinds of networks the ranks train.
+  virtual int kinds_of_ranks() const { return 1; }
+
+  /// Called once before the first step. resumed: the state is put back afterwards. collective
+  virtual void begin(bool resumed) = 0;
+  /// Called before the first evaluation. all_wait: the exchanges let every rank wait. collective
+  virtual void begin_evaluations(bool all_wait) = 0;
+  /// How good the networks are: of all ranks on rank 0, of its own on others. Epoch and time are left
+  /// open. collective
+  virtual record::Evaluated evaluate(std::int64_t epoch) = 0;
+  /// The same at the end, now that the slowest rank has come there.
+  virtual record::Evaluated last(std::int64_t epoch) = 0;
+  /// What is known when the training has failed on the only rank.
+  virtual record::Evaluated after_failure() = 0;
+  /// The networks at the last evaluation, on rank 0; nothing: there are no snapshots of such a task.
+  virtual std::optional<record::Snapshot> snapshot() const { return std::nullopt; }
+  virtual void set_tracer(core::Tracer*) {}
+
+  /// Writes what was found into the run folder, on rank 0. collective
+  virtual record::Results write(RunOutputs& outputs, const Training& training,
+                                const std::vector<RankRow>& rows) = 0;
+};
+
+/// throws: ConfigError for settings that contradict each other, and what reading the data throws.
+/// collective
+std::unique_ptr<Task> make_task(const Job& job, comm::Ranks& ranks, core::Log& log);
+
+}  // namespace sagips::run

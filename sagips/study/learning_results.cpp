@@ -1,0 +1,100 @@
+#include "sagips/study/learning_results.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "sagips/analysis/statistics.hpp"
+#include "sagips/analysis/table.hpp"
+#include "sagips/core/csv.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+
+namespace sagips::study {
+
+namespace {
+
+namespace files = record::run_files;
+
+/// A metric at the end of each member.
+struct MetricOverMembers {
+  std::string name;
+  std::vector<double> values{};
+
+  double mean() const { return analysis::mean(values); }
+  double deviation() const { return analysis::standard_deviation(values); }
+  double error_of_mean() const {
+    return deviation() / std::sqrt(static_cast<double>(values.size()));
+  }
+};
+
+std::vector<MetricOverMembers> metrics_of(const std::vector<record::Results>& members) {
+  std::vector<MetricOverMembers> metrics;
+  for (const record::MetricResult& metric : record::metrics_of(members.front()))
+    metrics.push_back({metric.name});
+  for (const record::Results& member : members)
+    for (const record::MetricResult& found : record::metrics_of(member))
+      for (MetricOverMembers& metric : metrics)
+        if (metric.name == found.name) metric.values.push_back(found.end);
+  return metrics;
+}
+
+std::string table_of(const std::vector<MetricOverMembers>& metrics) {
+  std::vector<std::vector<std::string>> rows;
+  for (const MetricOverMembers& metric : metrics)
+    rows.push_back({metric.name, core::significant(metric.mean(), 4),
+                    core::significant(metric.deviation(), 2),
+                    core::significant(metric.error_of_mean(), 2)});
+  return analysis::plain_table({"metric", "mean", "deviation", "of the mean"}, rows);
+}
+
+// The first variant's means stand for the study.
+record::Results results_of(const record::Results& member,
+                           const std::vector<MetricOverMembers>& metrics, std::size_t members,
+                           std::int64_t seed) {
+  record::Results results = member;
+  results.numbers = {{"members", static_cast<double>(members)}};
+  for (const MetricOverMembers& metric : metrics) {
+    results.numbers.push_back({metric.name + "_end", metric.mean()});
+    results.numbers.push_back({metric.name + "_deviation", metric.deviation()});
+  }
+  results.finish_reason = core::text(members, " members");
+  results.seed = seed;
+  return results;
+}
+
+}  // namespace
+
+bool write_learning_ensemble(const run::Job& job, const std::string& folder,
+                             const record::Study& study, std::ostream& out, core::Log& log) {
+  std::optional<record::Results> results;
+  std::string csv = "variant,metric,members,mean,deviation,error_of_mean\n";
+  for (const record::StudyVariant& variant : study.variants) {
+    std::vector<record::Results> members;
+    for (const record::StudyMember* member : study.done(variant.label))
+      members.push_back(record::read_results_json(
+          core::text(folder, "/", member->folder, "/", files::results.name)));
+    if (members.size() < 2) {
+      log.warning(core::text("variant '", variant.label, "': ", members.size(),
+                             members.size() == 1 ? " member is" : " members are",
+                             " done (a spread takes two); it is left out"));
+      continue;
+    }
+    const std::vector<MetricOverMembers> metrics = metrics_of(members);
+    if (study.variants.size() > 1) out << '\n' << variant.label << '\n';
+    out << table_of(metrics) << members.size() << " members that vary "
+        << study.done(variant.label).front()->varied << '\n';
+    for (const MetricOverMembers& metric : metrics)
+      csv += core::csv_line(variant.label, metric.name, metric.values.size(), metric.mean(),
+                            metric.deviation(), metric.error_of_mean());
+    if (!results)
+      results = results_of(members.front(), metrics, members.size(), job.settings.run.seed);
+  }
+  if (!results) return false;
+  record::write_results_json(folder + "/" + files::results.name, *results);
+  record::write_summary_csv(folder + "/" + files::summary.name, *results);
+  core::write_file(folder + "/" + files::ensemble.name, csv);
+  return true;
+}
+
+}  // namespace sagips::study

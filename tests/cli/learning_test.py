@@ -1,0 +1,213 @@
+"""Learning problems from the command line: training, resuming, ranks, folds, predictions and bad input.
+
+usage: learning_test.py MPIEXEC SAGIPS   (MPIEXEC may be empty: without tests of ranks)
+"""
+import csv
+import gzip
+import json
+import math
+import os
+import pathlib
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import jobs
+
+MPIEXEC, SAGIPS = sys.argv[1:3]
+ENVIRONMENT = {**os.environ, **jobs.ENVIRONMENT}
+
+CLASSES = """\
+workload: learning
+data:
+  inputs: {file: rings.csv, columns: [x, y]}
+  targets: {file: rings.csv, columns: [ring]}
+  held_out: 0.25
+network: {layers: [{dense: 32, activation: relu}, {batch_norm: {}}, {dropout: 0.1}, {dense: 3}]}
+batch: 40
+optimizer: {learning_rate: 3e-3}
+train: {epochs: 20}
+run: {figures: false, name: rings}
+"""
+
+VALUES = """\
+workload: learning
+data:
+  inputs: {file: waves.csv, columns: [x]}
+  targets: {file: waves.csv, columns: [wave]}
+  held_out: 0.25
+network: {layers: [{dense: 32, activation: tanh}, {dense: 1}]}
+loss: mean_square
+batch: 50
+optimizer: {learning_rate: 1e-2}
+train: {epochs: 60}
+run: {figures: false, name: waves}
+"""
+
+
+def rings(rows):
+    """Points of three rings around 0, which lie apart."""
+    numbers = random.Random(1)
+    table = []
+    for row in range(rows):
+        radius, angle = row % 3 + 0.6 * numbers.random(), 2 * math.pi * numbers.random()
+        table.append([radius * math.cos(angle), radius * math.sin(angle), row % 3])
+    return table
+
+
+def waves(rows):
+    numbers = random.Random(2)
+    points = [numbers.uniform(-2, 2) for _ in range(rows)]
+    return [[x, math.sin(2 * x)] for x in points]
+
+
+class Learning(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.folder = pathlib.Path(self.scratch.name)
+        self.table("rings.csv", ["x", "y", "ring"], rings(600))
+        self.table("waves.csv", ["x", "wave"], waves(400))
+        self.write("rings.yaml", CLASSES)
+        self.write("waves.yaml", VALUES)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def table(self, name, header, rows):
+        with open(self.folder / name, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([header, *rows])
+
+    def sagips(self, *words, expect=0, ranks=1):
+        launcher = [MPIEXEC, "-n", str(ranks)] if ranks > 1 else []
+        done = subprocess.run([*launcher, SAGIPS, *words], cwd=self.folder, env=ENVIRONMENT, capture_output=True,
+                              text=True, check=False, timeout=200 * jobs.SLOWDOWN)
+        self.assertEqual(done.returncode, expect, f"{words}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def results(self, name):
+        return json.loads((self.folder / f"runs/learning/{name}/results.json").read_text())["numbers"]
+
+    def network(self, name):
+        return (self.folder / f"runs/learning/{name}/network.safetensors").read_bytes()
+
+    def test_classes_are_learned_and_predicted(self):
+        self.sagips("train", "rings.yaml", "run.figures=true")
+        folder = self.folder / "runs/learning/rings"
+        numbers = self.results("rings")
+        self.assertGreater(numbers["accuracy_end"], 0.95)
+        self.assertLess(numbers["accuracy_start"], 0.7)
+        for figure in ("learning_curves", "confusion", "roc"):
+            self.assertTrue((folder / f"figures/{figure}.csv").exists(), figure)
+        page = (folder / "report.html").read_text()
+        for words in ("Confusion matrix", "ROC curves", "Learning curves", "How good is it?"):
+            self.assertIn(words, page)
+        # what it says of the rows kept aside is what the training has said of them
+        said = self.sagips("predict", "runs/learning/rings").stdout
+        self.assertIn(f"{numbers['accuracy_end']:.4g}"[:5], said)
+        self.table("new.csv", ["x", "y"], [[0.1, 0.1], [0, 2.3]])
+        self.sagips("predict", "runs/learning/rings", "inputs=new.csv", "out=new.npy")
+        raw = (self.folder / "new.npy").read_bytes()
+        rows = struct.unpack("<6f", raw[-24:])
+        self.assertAlmostEqual(sum(rows[:3]), 1, places=5)
+        self.assertEqual([max(range(3), key=lambda k: rows[3 * i + k]) for i in range(2)], [0, 2])
+
+    def test_values_are_learned(self):
+        self.sagips("train", "waves.yaml", "run.figures=true")
+        self.assertLess(self.results("waves")["mean_absolute_error_end"], 0.1)
+        for figure in ("learning_curves", "residuals", "predicted_against_true"):
+            self.assertTrue((self.folder / f"runs/learning/waves/figures/{figure}.csv").exists(), figure)
+        self.assertIn("metric,start,end", (self.folder / "runs/learning/waves/summary.csv").read_text())
+
+    def test_a_run_that_was_interrupted_ends_as_one_that_was_not(self):
+        longer = ["train", "rings.yaml", "train.epochs=400", "train.evaluate_every=20"]
+        self.sagips(*longer, "run.name=whole")
+        job = subprocess.Popen([SAGIPS, *longer, "run.name=cut"], cwd=self.folder, env=ENVIRONMENT,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for line in job.stdout:
+            if "evaluation at epoch 40" in line:
+                job.send_signal(signal.SIGINT)
+                break
+        job.communicate(timeout=100 * jobs.SLOWDOWN)
+        self.assertEqual(job.returncode, 3)
+        self.assertIn("resuming", self.sagips(*longer, "run.name=cut").stderr)
+        self.assertEqual(self.network("cut"), self.network("whole"))
+
+    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    def test_ranks_learn_together(self):
+        plain = ["train", "waves.yaml", "train.epochs=30"]
+        self.sagips(*plain, "batch=100", "run.name=one")
+        self.sagips(*plain, "batch=50", "run.name=two", ranks=2)
+        one, two = self.results("one"), self.results("two")
+        self.assertAlmostEqual(one["loss_end"], two["loss_end"], delta=0.02 * one["loss_end"])
+        refused = self.sagips(*plain, "optimizer.schedule=plateau", ranks=2, expect=2)
+        self.assertIn("optimizer.schedule", refused.stderr)
+
+    def test_folds_and_members(self):
+        said = self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "3", "run.name=folds").stdout
+        self.assertIn("3 members that vary folds", said)
+        values = []
+        for fold in (1, 2, 3):
+            values.append(self.results(f"folds/members/learning/fold_00{fold}")["accuracy_end"])
+        self.assertAlmostEqual(self.results("folds")["accuracy_end"], sum(values) / 3, places=12)
+        self.assertIn("all,accuracy,3,", (self.folder / "runs/learning/folds/ensemble.csv").read_text())
+        self.assertIn("ensemble.vary", self.sagips("ensemble", "rings.yaml", "--vary", "both", expect=2).stderr)
+        self.assertIn("ensemble.vary", self.sagips("ensemble", "proxy1d", "--vary", "folds", expect=2).stderr)
+
+    def test_early_stop_and_target(self):
+        self.sagips("train", "rings.yaml", "early_stop.metric=accuracy", "early_stop.better=higher",
+                    "early_stop.target=0.8", "train.evaluate_every=1")
+        text = (self.folder / "runs/learning/rings/results.json").read_text()
+        self.assertIn("target reached: accuracy", json.loads(text)["finish_reason"])
+
+    def test_check_shows_the_network(self):
+        said = self.sagips("check", "rings.yaml").stdout
+        self.assertIn("layer0 dense", said)
+        self.assertIn("network: 2 to 3, 259 weights", said)  # 2*32+32 + 2*32 + 32*3+3
+        self.assertIn("ready to train", said)
+
+    def test_bad_input_is_one_line_and_leaves_nothing(self):
+        def gz(name, content):
+            (self.folder / name).write_bytes(gzip.compress(content))
+        self.table("five.csv", ["x", "y", "ring"], [[0.1 * i, 1, 5 * (i % 2)] for i in range(20)])
+        self.write("ragged.csv", "x,y,ring\n1,2,0\n1,2\n")
+        self.write("nan.csv", "x,y,ring\n1,2,0\n1,nan,1\n")
+        self.table("few.csv", ["x", "wave"], [[1, 2]])
+        gz("idx.gz", b"\0\0\x08\x01\0\0\0\x09\1\2")
+        both = lambda name: [f"data.inputs.file={name}", f"data.targets.file={name}"]
+        for words, said in (
+                (both("five.csv"), "is of class 5, and the network knows 0 to 2"),
+                (both("ragged.csv"), "ragged.csv:3: the row has 2 cells"),
+                (both("nan.csv"), "nan.csv: row 2 holds NaN"),
+                (both("nowhere.csv"), "nowhere.csv"),
+                (["data.targets.columns=[rung]"], "'rung'"),
+                (["data.targets.file=few.csv", "data.targets.columns=[wave]"], "has 1 rows"),
+                (["data.inputs.file=idx.gz", "data.inputs.columns=[]"], "idx.gz: announces 9 bytes"),
+                (["data.inputs.file="], "data.inputs.file: is empty"),
+                (["data.validation_inputs.file=five.csv"], "data.validation_targets.file: is empty"),
+                (["data.fold=9/3"], "data.fold: '9/3'"),
+                (["loss=nothing"], "loss"),
+                (["loss=mean_square"], "compares them with targets of 1"),
+                (["network.layers=[{dense: 4}, {dens: 3}]"], "no kind of layer"),
+                (["network.layers=[{convolution: 4, kernel: [3, 3]}]"], "network.layers.0 (convolution)"),
+                (["network.layers=[]"], "network.layers: is empty"),
+                (["early_stop.metric=ks_mean", "early_stop.patience=3"], "no evaluation has a 'ks_mean'"),
+                (["generator.width=3"], "unknown key 'generator'"),
+        ):
+            with self.subTest(words):
+                before = sorted(self.folder.iterdir())
+                refused = self.sagips("train", "rings.yaml", *words, expect=2).stderr.strip()
+                self.assertEqual(len(refused.splitlines()), 1, refused)
+                self.assertIn(said, refused)
+                self.assertEqual(sorted(self.folder.iterdir()), before)
+        for command in ("solve", "fit", "closure", "convergence"):
+            self.assertIn("is a learning problem", self.sagips(command, "rings.yaml", expect=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]], verbosity=2)

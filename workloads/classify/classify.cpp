@@ -1,0 +1,107 @@
+#include "workloads/classify/classify.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "sagips/core/text.hpp"
+#include "workloads/classify/drawn_images.hpp"
+
+namespace sagips::workloads {
+
+std::map<std::string, std::string> classify_settings();  // generated from the YAML beside this file
+
+namespace {
+
+/// Where Debian's package dataset-fashion-mnist puts its four files.
+constexpr const char* fashion_folder = "/usr/share/datasets/fashion-mnist";
+
+data::ExampleFiles digits_in(const std::string& file) {
+  data::ExampleFiles files;
+  files.inputs = {.file = file, .shape = {1, 8, 8}, .divide_by = 16};
+  files.targets = {.file = file, .columns = {"64"}};
+  return files;
+}
+
+data::ExampleSets digits() {
+  for (const char* file : {SAGIPS_DIGITS, SAGIPS_INSTALLED_DIGITS})
+    if (std::filesystem::exists(file)) {
+      data::ExampleSets sets = digits_in(file).load();
+      sets.origin = "handwritten digits";
+      return sets;
+    }
+  throw core::ConfigError("data.images",
+                          core::text("there are no digits (", SAGIPS_DIGITS,
+                                     "). tools/setup.sh fetches them; or choose shapes."));
+}
+
+data::ExampleSets fashion() {
+  const std::string folder = fashion_folder;
+  if (!std::filesystem::exists(folder))
+    throw core::ConfigError("data.images",
+                            core::text("there is no ", folder,
+                                       ". Install Debian's dataset-fashion-mnist, or choose "
+                                       "shapes."));
+  data::ExampleFiles files;
+  const auto images = [&](const std::string& name) {
+    return data::ArraySource{.file = folder + "/" + name, .shape = {1, 28, 28}, .divide_by = 255};
+  };
+  files.inputs = images("train-images-idx3-ubyte.gz");
+  files.targets.file = folder + "/train-labels-idx1-ubyte.gz";
+  files.validation_inputs = images("t10k-images-idx3-ubyte.gz");
+  files.validation_targets.file = folder + "/t10k-labels-idx1-ubyte.gz";
+  files.classes = {"t-shirt", "trousers", "pullover", "dress", "coat",
+                   "sandal",  "shirt",    "sneaker",  "bag",   "boot"};
+  data::ExampleSets sets = files.load();
+  sets.origin = "Fashion-MNIST";
+  return sets;
+}
+
+class Classify final : public problem::ExampleSource {
+ public:
+  enum class Images { digits, fashion, shapes, tracks };
+
+  void fields(core::FieldList& list) override {
+    list.choice("images", images_,
+                {{"digits", Images::digits},
+                 {"fashion", Images::fashion},
+                 {"shapes", Images::shapes},
+                 {"tracks", Images::tracks}},
+                "handwritten digits 1 x 8 x 8; clothes 1 x 28 x 28; drawn figures 3 x 32 x 32; "
+                "drawn tracks of a detector 5 x 150 x 94");
+    list.add("rows", rows_, "drawn images to learn from", core::Range::between(1, 1e8));
+    list.add("validation_rows", validation_rows_, "further ones for evaluations",
+             core::Range::between(1, 1e8));
+  }
+
+  data::ExampleSets load(std::uint64_t seed) const override {
+    if (images_ == Images::digits) return digits();
+    if (images_ == Images::fashion) return fashion();
+    const DrawnImages& images = images_ == Images::shapes ? shapes() : tracks();
+    return {drawn(images, 0, rows_, seed), drawn(images, rows_, validation_rows_, seed),
+            images.classes, "drawn images"};
+  }
+
+  torch::Tensor inputs_of(const std::string& file) const override {
+    if (images_ == Images::digits) return digits_in(file).inputs_of(file);
+    data::ArraySource source{.file = file};
+    if (images_ == Images::fashion) source = {.file = file, .shape = {1, 28, 28}, .divide_by = 255};
+    return data::read_array(source);
+  }
+
+ private:
+  Images images_ = Images::digits;
+  std::int64_t rows_ = 20000, validation_rows_ = 5000;
+};
+
+}  // namespace
+
+problem::WorkloadEntry classify_workload() {
+  return {.name = "classify",
+          .summary = "a learning problem: which class does an image show? handwritten digits",
+          .settings = classify_settings(),
+          .make = {},
+          .make_examples = [] { return std::make_unique<Classify>(); }};
+}
+
+}  // namespace sagips::workloads
