@@ -30,9 +30,12 @@ std::int64_t second_level_cache() {
 
 std::int64_t rows_in_cache(const MlpShape& shape, std::int64_t cache_bytes) {
   constexpr std::int64_t number = sizeof(float);
-  // hidden layers' weights three times: as they are, transposed, and their gradients
-  const std::int64_t weights = 3 * (shape.layers - 1) * shape.width * shape.width * number;
-  const std::int64_t row = (shape.layers + 2) * shape.width * number;
+  // weights between hidden layers three times: as they are, transposed, and their gradients
+  std::int64_t weights = 0, row = 2 * shape.widest_hidden() * number;
+  for (std::size_t layer = 1; layer <= shape.hidden_layers(); ++layer) {
+    row += shape.widths[layer] * number;
+    if (layer > 1) weights += 3 * shape.widths[layer - 1] * shape.widths[layer] * number;
+  }
   const std::int64_t rows = (cache_bytes * 3 / 4 - weights) / row;
   return std::clamp(rows / panel_rows * panel_rows, 2 * panel_rows, 16 * panel_rows);
 }
@@ -41,13 +44,19 @@ std::int64_t rows_in_cache(const MlpShape& shape, std::int64_t cache_bytes) {
 class MlpPasses::Scratch {
  public:
   Scratch(const MlpShape& shape, std::int64_t block_rows)
-      : width(size(shape.width)), inputs(size(shape.inputs)), activations(size(shape.layers)) {
-    const std::size_t rows = size(block_rows), outputs = size(shape.outputs);
-    std::vector<std::pair<float**, std::size_t>> wanted = {
-        {&delta, rows * width},           {&next_delta, rows * width}, {&input, rows * inputs},
-        {&input_gradient, rows * inputs}, {&factors, rows * outputs},  {&output, rows * outputs},
-        {&first_weights, inputs * width}};
-    for (float*& layer : activations) wanted.push_back({&layer, rows * width});
+      : inputs(size(shape.inputs())), activations(shape.hidden_layers()) {
+    const std::size_t rows = size(block_rows), outputs = size(shape.outputs());
+    const std::size_t deltas = rows * size(shape.widest_hidden());
+    const std::size_t first = shape.inputs() < many_inputs ? inputs * size(shape.widths[1]) : 0;
+    std::vector<std::pair<float**, std::size_t>> wanted = {{&delta, deltas},
+                                                           {&next_delta, deltas},
+                                                           {&input, rows * inputs},
+                                                           {&factors, rows * outputs},
+                                                           {&input_gradient, rows * inputs},
+                                                           {&output, rows * outputs},
+                                                           {&first_weights, first}};
+    for (std::size_t layer = 0; layer < activations.size(); ++layer)
+      wanted.push_back({&activations[layer], rows * size(shape.widths[layer + 1])});
     constexpr std::size_t line = 16;
     std::size_t total = 0;
     for (auto& [place, count] : wanted) total += count = (count + line - 1) / line * line;
@@ -55,16 +64,16 @@ class MlpPasses::Scratch {
     memory.grow(total);
     float* next = memory.data();
     for (const auto& [place, count] : wanted) *place = std::exchange(next, next + count);
-    std::fill_n(first_weights, inputs * width, 0.0F);
+    std::fill_n(first_weights, first, 0.0F);
   }
 
-  std::size_t width, inputs;
+  std::size_t inputs;
   std::vector<float*> activations;  ///< of each hidden layer, [rows, width]
   float* delta;                     ///< d output / d sums of the layer in hand, [rows, width]
   float* next_delta;                ///< of the layer below
   float *input, *input_gradient;    ///< [rows, inputs]
   float *factors, *output;          ///< [rows, outputs]
-  float* first_weights;             ///< gradient of the first layer's weight, [inputs, width]
+  float* first_weights;  ///< of few inputs: gradient of the first layer's weight, [inputs, width]
 };
 
 /// How gradients of the weights are collected on the way back.
@@ -95,27 +104,24 @@ MlpPasses::MlpPasses(const MlpShape& shape, std::int64_t block_rows,
                      std::shared_ptr<const Products> between_layers)
     : shape_(shape),
       block_rows_(whole_panels(block_rows)),
-      output_(shape.width, shape.outputs, library) {
-  const std::int64_t width = shape.width;
+      output_(*(shape.widths.end() - 2), shape.outputs(), library) {
   if (!between_layers) between_layers = library;
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer)
-    hidden_.emplace_back(layer == 0 ? shape.inputs : width, width,
+  for (std::size_t layer = 0; layer < shape.hidden_layers(); ++layer)
+    hidden_.emplace_back(shape.widths[layer], shape.widths[layer + 1],
                          layer == 0 ? library : between_layers);
-  const auto gradient = [&](const Products& by, std::int64_t rows, std::int64_t columns) {
-    return Gradient{by.accumulate(block_rows_, rows, columns),
-                    by.accumulate(panel_rows, rows, columns)};
+  const auto complete = [this](Layer& layer, bool transposed) {
+    const std::int64_t rows = transposed ? layer.from : layer.to,
+                       columns = transposed ? layer.to : layer.from;
+    layer.forward = layer.products->multiply_packed(panel_rows, layer.from, layer.to);
+    layer.below = layer.products->multiply_packed(panel_rows, layer.to, layer.from);
+    layer.gradient = {layer.products->accumulate(block_rows_, rows, columns),
+                      layer.products->accumulate(panel_rows, rows, columns)};
   };
-  first_ = library->multiply_packed(panel_rows, shape.inputs, width);
-  between_ = between_layers->multiply_packed(panel_rows, width, width);
-  weights_ = gradient(*between_layers, width, width);
-  first_weights_ = gradient(*library, shape.inputs, width);
-  if (shape.inputs >= many_inputs)
-    input_gradient_ = library->multiply_packed(panel_rows, width, shape.inputs);
-  if (has_one_output()) return;
-  last_ = library->multiply_packed(panel_rows, width, shape.outputs);
-  below_output_ = library->multiply_packed(panel_rows, shape.outputs, width);
-  output_weights_ = gradient(*library, shape.outputs, width);
+  for (Layer& layer : hidden_) complete(layer, &layer == hidden_.data() && !has_many_inputs());
+  if (!has_one_output()) complete(output_, false);
 }
+
+bool MlpPasses::has_many_inputs() const { return shape_.inputs() >= many_inputs; }
 
 void MlpPasses::pack(std::span<const float* const> parameters) {
   for (std::size_t i = 0; i < hidden_.size(); ++i)
@@ -127,7 +133,7 @@ void MlpPasses::pack(std::span<const float* const> parameters) {
 // block(first row, rows, whole rows) does what comes between forward and input gradient.
 template <class Block>
 void MlpPasses::each_block(Scratch& scratch, const Rows& rows, const Block& block) const {
-  const std::size_t inputs = scratch.inputs, outputs = size(shape_.outputs);
+  const std::size_t inputs = scratch.inputs, outputs = size(shape_.outputs());
   for (std::int64_t first = 0; first < rows.rows; first += block_rows_) {
     const std::int64_t here = std::min(block_rows_, rows.rows - first), whole = whole_panels(here);
     float* const filled =
@@ -144,10 +150,11 @@ void MlpPasses::each_block(Scratch& scratch, const Rows& rows, const Block& bloc
 }
 
 Panel MlpPasses::panel(const Scratch& scratch, std::size_t layer, std::int64_t first) const {
+  const std::size_t width = size(hidden_[layer].to);
   return {.rows = size(panel_rows),
-          .width = scratch.width,
-          .negative_slope = shape_.negative_slope,
-          .activations = scratch.activations[layer] + size(first) * scratch.width};
+          .width = width,
+          .activation = shape_.activation,
+          .activations = scratch.activations[layer] + size(first) * width};
 }
 
 // All layers of a panel before the next panel: what a product wrote is read while it is warm.
@@ -156,17 +163,17 @@ void MlpPasses::forward(Scratch& scratch, std::int64_t rows) const {
     const float* from = scratch.input + size(first) * scratch.inputs;
     for (std::size_t layer = 0; layer < hidden_.size(); ++layer) {
       const Panel to = panel(scratch, layer, first);
-      (layer == 0 ? first_ : between_)(from, hidden_[layer].transposed.data(), to.activations);
+      hidden_[layer].forward(from, hidden_[layer].transposed.data(), to.activations);
       activate(to, hidden_[layer].bias.data());
       from = to.activations;
     }
-    float* const output = scratch.output + first * shape_.outputs;
+    float* const output = scratch.output + first * shape_.outputs();
     if (has_one_output()) {
       weighted_sums(from, output_.plain.data(), *output_.bias.data(), output, size(panel_rows),
-                    scratch.width);
+                    size(output_.from));
     } else {
-      last_(from, output_.transposed.data(), output);
-      add_to_rows(output, output_.bias.data(), size(panel_rows), size(shape_.outputs));
+      output_.forward(from, output_.transposed.data(), output);
+      add_to_rows(output, output_.bias.data(), size(panel_rows), size(shape_.outputs()));
     }
   }
 }
@@ -174,9 +181,9 @@ void MlpPasses::forward(Scratch& scratch, std::int64_t rows) const {
 Panel MlpPasses::delta_panel(const Scratch& scratch, std::size_t layer, std::int64_t first,
                              float* delta, const Learning* learning) const {
   Panel panel = this->panel(scratch, layer, first);
-  panel.delta = delta + size(first) * scratch.width;
+  panel.delta = delta + size(first) * panel.width;
   if (learning) {
-    panel.factors = scratch.factors + first * shape_.outputs;
+    panel.factors = scratch.factors + first * shape_.outputs();
     panel.late = learning->late;
     panel.bias_gradient = learning->gradients[2 * layer + 1];
   }
@@ -193,14 +200,14 @@ void MlpPasses::start_backward(Scratch& scratch, std::int64_t rows,
     if (has_one_output()) {
       start_delta(panel, output_.plain.data(), weight_gradient);
     } else {
-      below_output_(panel.factors, output_.plain.data(), panel.delta);
+      output_.below(panel.factors, output_.plain.data(), panel.delta);
       through_activation(panel);
     }
   }
   if (!learning) return;
-  add_rows(scratch.factors, size(rows), learning->gradients[2 * last + 3], size(shape_.outputs));
+  add_rows(scratch.factors, size(rows), learning->gradients[2 * last + 3], size(shape_.outputs()));
   if (!has_one_output())
-    add(output_weights_, scratch.factors, shape_.outputs, scratch.activations[last], shape_.width,
+    add(output_.gradient, scratch.factors, output_.to, scratch.activations[last], output_.from,
         rows, weight_gradient);
 }
 
@@ -208,30 +215,30 @@ void MlpPasses::start_backward(Scratch& scratch, std::int64_t rows,
 void MlpPasses::backward(Scratch& scratch, std::int64_t rows, const Learning* learning) const {
   start_backward(scratch, rows, learning);
   for (std::size_t layer = hidden_.size() - 1; layer > 0; --layer) {
+    const Layer& above = hidden_[layer];
     for (std::int64_t first = 0; first < rows; first += panel_rows) {
       const Panel panel = delta_panel(scratch, layer - 1, first, scratch.next_delta, learning);
-      between_(scratch.delta + size(first) * scratch.width, hidden_[layer].plain.data(),
-               panel.delta);
+      above.below(scratch.delta + first * above.to, above.plain.data(), panel.delta);
       through_activation(panel);
     }
     if (learning)
-      add(weights_, scratch.delta, shape_.width, scratch.activations[layer - 1], shape_.width, rows,
+      add(above.gradient, scratch.delta, above.to, scratch.activations[layer - 1], above.from, rows,
           learning->gradients[2 * layer]);
     std::swap(scratch.delta, scratch.next_delta);
   }
 }
 
 void MlpPasses::input_gradient(const Scratch& scratch, std::int64_t rows) const {
-  const std::size_t inputs = scratch.inputs;
-  if (input_gradient_) {
+  const std::size_t inputs = scratch.inputs, width = size(hidden_[0].to);
+  if (has_many_inputs()) {
     for (std::int64_t first = 0; first < rows; first += panel_rows)
-      input_gradient_(scratch.delta + size(first) * scratch.width, hidden_[0].plain.data(),
-                      scratch.input_gradient + size(first) * inputs);
+      hidden_[0].below(scratch.delta + size(first) * width, hidden_[0].plain.data(),
+                       scratch.input_gradient + size(first) * inputs);
     return;
   }
   for (std::size_t input = 0; input < inputs; ++input) {
-    weighted_sums(scratch.delta, hidden_[0].transposed.data() + input * scratch.width, 0.0F,
-                  scratch.output, size(rows), scratch.width);
+    weighted_sums(scratch.delta, hidden_[0].transposed.data() + input * width, 0.0F, scratch.output,
+                  size(rows), width);
     for (std::size_t row = 0; row < size(rows); ++row)
       scratch.input_gradient[row * inputs + input] = scratch.output[row];
   }
@@ -257,7 +264,8 @@ void MlpPasses::evaluate(const Rows& rows) const {
 void MlpPasses::learn(const Rows& rows, const Slopes& slopes,
                       std::span<float* const> gradients) const {
   const Learning learning{.late = rows.input_gradient != nullptr, .gradients = gradients};
-  const std::size_t outputs = size(shape_.outputs);
+  const std::size_t outputs = size(shape_.outputs());
+  const Layer& lowest = hidden_[0];
   Scratch scratch(shape_, block_rows_);
   each_block(scratch, rows, [&](std::int64_t first, std::int64_t here, std::int64_t whole) {
     const std::size_t known = size(here) * outputs;
@@ -265,11 +273,15 @@ void MlpPasses::learn(const Rows& rows, const Slopes& slopes,
     std::fill(scratch.factors + known, scratch.factors + size(whole) * outputs, 0.0F);
     backward(scratch, whole, &learning);
     if (learning.late) scale_rows(scratch.input, scratch.factors, size(whole), scratch.inputs);
-    // transposed: few inputs would leave most of a vector empty
-    add(first_weights_, scratch.input, shape_.inputs, scratch.delta, shape_.width, whole,
-        scratch.first_weights);
+    if (has_many_inputs())
+      add(lowest.gradient, scratch.delta, lowest.to, scratch.input, lowest.from, whole,
+          gradients[0]);
+    else  // transposed: few inputs would leave most of a vector empty
+      add(lowest.gradient, scratch.input, lowest.from, scratch.delta, lowest.to, whole,
+          scratch.first_weights);
   });
-  add_transposed(scratch.first_weights, gradients[0], scratch.inputs, scratch.width);
+  if (!has_many_inputs())
+    add_transposed(scratch.first_weights, gradients[0], scratch.inputs, size(lowest.to));
 }
 
 }  // namespace sagips::kernels

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,13 +13,17 @@
 
 namespace sagips::kernels {
 
-/// A fully connected network with LeakyReLU between layers and no activation at its end.
+/// A fully connected network with an activation between layers and none at its end.
 struct MlpShape {
-  std::int64_t inputs = 1;
-  std::int64_t width = 128;  ///< neurons of each hidden layer
-  std::int64_t layers = 4;   ///< hidden layers, at least 1
-  float negative_slope = 0.2F;
-  std::int64_t outputs = 1;
+  std::vector<std::int64_t> widths;  ///< inputs, one or more hidden layers, outputs
+  PanelActivation activation{};
+
+  std::int64_t inputs() const { return widths.front(); }
+  std::int64_t outputs() const { return widths.back(); }
+  std::size_t hidden_layers() const { return widths.size() - 2; }
+  std::int64_t widest_hidden() const {
+    return *std::max_element(widths.begin() + 1, widths.end() - 1);
+  }
 };
 
 /// Rows that are evaluated at a time, so that their activations and the weights stay in the
@@ -70,6 +76,10 @@ class MlpPasses {
   std::int64_t block_rows() const { return block_rows_; }
 
  private:
+  /// A product of fixed height, for whole blocks and for what is left.
+  struct Gradient {
+    Products::Kernel block, panel;
+  };
   struct Layer {
     Layer(std::int64_t from_size, std::int64_t to_size, std::shared_ptr<const Products> library);
     void pack(const float* weight, const float* new_bias);
@@ -77,16 +87,14 @@ class MlpPasses {
     std::shared_ptr<const Products> products;
     AlignedFloats plain, transposed;  ///< weight [to, from] and [from, to], as its products pack it
     AlignedFloats bias;               ///< [to]
+    Products::Kernel forward,
+        below;          ///< a panel of rows at a time; below: deltas on their way back
+    Gradient gradient;  ///< of the weight; of few inputs: of its transposed
   };
   class Scratch;
   struct Learning;
 
-  /// A product of fixed height, for whole blocks and for what is left.
-  struct Gradient {
-    Products::Kernel block, panel;
-  };
-
-  bool has_one_output() const { return shape_.outputs == 1; }
+  bool has_one_output() const { return shape_.outputs() == 1; }
   template <class Block>
   void each_block(Scratch& scratch, const Rows& rows, const Block& block) const;
   Panel panel(const Scratch& scratch, std::size_t layer, std::int64_t first) const;
@@ -96,6 +104,7 @@ class MlpPasses {
   Panel delta_panel(const Scratch& scratch, std::size_t layer, std::int64_t first, float* delta,
                     const Learning* learning) const;
   void input_gradient(const Scratch& scratch, std::int64_t rows) const;
+  bool has_many_inputs() const;
   void add(const Gradient& gradient, const float* a, std::int64_t a_width, const float* b,
            std::int64_t b_width, std::int64_t rows, float* to) const;
 
@@ -103,9 +112,6 @@ class MlpPasses {
   std::int64_t block_rows_;
   std::vector<Layer> hidden_;
   Layer output_;
-  Products::Kernel first_, between_, last_;            ///< forward, a panel of rows at a time
-  Products::Kernel below_output_, input_gradient_;     ///< backward; between_ serves there, too
-  Gradient weights_, output_weights_, first_weights_;  ///< of the first layer: transposed
 };
 
 }  // namespace sagips::kernels

@@ -33,7 +33,8 @@ struct ByWeights : torch::autograd::Function<ByWeights> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor&,
                                const torch::Tensor& input, const MlpPasses* passes,
                                Leaves* leaves) {
-    torch::Tensor output = torch::empty({input.size(0), passes->shape().outputs}, input.options());
+    torch::Tensor output =
+        torch::empty({input.size(0), passes->shape().outputs()}, input.options());
     passes->evaluate({input.data_ptr<float>(), input.size(0), output.data_ptr<float>(), nullptr});
     context->save_for_backward({input});
     context->saved_data["passes"] = reinterpret_cast<std::int64_t>(passes);
@@ -53,7 +54,7 @@ struct ByWeights : torch::autograd::Function<ByWeights> {
     passes->learn(
         {input.data_ptr<float>(), input.size(0), output.data_ptr<float>(), nullptr},
         [&](std::span<const float>, std::int64_t first, std::span<float> slopes) {
-          std::copy_n(known.data_ptr<float>() + first * passes->shape().outputs, slopes.size(),
+          std::copy_n(known.data_ptr<float>() + first * passes->shape().outputs(), slopes.size(),
                       slopes.data());
         },
         gradients_of(*leaves));
@@ -80,10 +81,11 @@ struct KnownSlopes : torch::autograd::Function<KnownSlopes> {
 struct Call {
   torch::Tensor input, output, slopes;  ///< slopes: undefined when nobody will ask for them
 
-  explicit Call(const torch::Tensor& given) {
+  Call(const torch::Tensor& given, std::int64_t outputs) {
     input = given.detach().contiguous();
-    output = torch::empty(input.sizes().slice(0, static_cast<std::size_t>(input.dim() - 1)),
-                          input.options());
+    std::vector<std::int64_t> shape(input.sizes().begin(), input.sizes().end() - 1);
+    if (outputs > 1) shape.push_back(outputs);
+    output = torch::empty(shape, input.options());
     if (given.requires_grad() && torch::GradMode::is_enabled()) slopes = torch::empty_like(input);
   }
   MlpPasses::Rows rows(std::int64_t first, std::int64_t count, std::int64_t inputs) const {
@@ -115,19 +117,17 @@ void DenseConfig::fields(core::FieldList& list) {
       "to results)");
 }
 
-std::unique_ptr<FusedMlp> FusedMlp::make(const Mlp& network, const DenseConfig& config,
+std::unique_ptr<FusedMlp> FusedMlp::make(const Network& network, const DenseConfig& config,
                                          torch::Device device) {
-  const MlpConfig& mlp = network.config();
   const bool rounds = config.precision == DenseConfig::Precision::bfloat16;
   if (config.library == "libtorch" && rounds)
     throw core::ConfigError("dense.precision",
                             "bfloat16 is for fused layers, dense.library=libtorch has none. Choose "
                             "one of them.");
-  if (config.library == "libtorch" || !device.is_cpu() || mlp.layers < 1) return nullptr;
+  if (config.library == "libtorch" || !device.is_cpu() || !network.fusable()) return nullptr;
   const std::string library =
       config.library == "auto" ? kernels::available_products().front() : config.library;
-  const kernels::MlpShape shape{network.inputs(), mlp.width, mlp.layers,
-                                static_cast<float>(mlp.negative_slope), network.outputs()};
+  const kernels::MlpShape& shape = *network.fusable();
   const std::int64_t block_rows =
       config.block_rows > 0 ? config.block_rows
                             : kernels::rows_in_cache(shape, kernels::second_level_cache());
@@ -145,8 +145,8 @@ void FusedMlp::pack(const Leaves& leaves) {
 // Blocks do not know each other, so they may go to LibTorch's threads; a thread that takes tiles
 // has none of those.
 torch::Tensor FusedMlp::operator()(const torch::Tensor& input) const {
-  const Call call(input);
-  const std::int64_t inputs = passes_.shape().inputs, rows = call.output.numel();
+  const Call call(input, 1);
+  const std::int64_t inputs = passes_.shape().inputs(), rows = call.output.numel();
   const std::int64_t step = passes_.block_rows(), blocks = (rows + step - 1) / step;
   at::parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t end) {
     passes_.evaluate(call.rows(first * step, std::min(end * step, rows) - first * step, inputs));
@@ -156,9 +156,9 @@ torch::Tensor FusedMlp::operator()(const torch::Tensor& input) const {
 
 torch::Tensor FusedMlp::learn(const torch::Tensor& input, const Slopes& slopes,
                               Leaves& leaves) const {
-  const Call call(input);
-  passes_.learn(call.rows(0, call.output.numel(), passes_.shape().inputs), slopes,
-                gradients_of(leaves));
+  const std::int64_t inputs = passes_.shape().inputs();
+  const Call call(input, passes_.shape().outputs());
+  passes_.learn(call.rows(0, call.input.numel() / inputs, inputs), slopes, gradients_of(leaves));
   return call.result(input);
 }
 

@@ -9,7 +9,7 @@
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/kernels/mlp_passes.hpp"
-#include "sagips/nn/mlp.hpp"
+#include "sagips/nn/network.hpp"
 #include "sagips/nn/replica.hpp"
 
 namespace sagips::nn {
@@ -27,11 +27,11 @@ struct DenseConfig {
 };
 
 /// A network evaluated by kernels::MlpPasses: forward and backward in one go while a block of rows
-/// is in the cache. Tests compare it with `Mlp` on LibTorch. Differentiable once, not twice.
+/// is in the cache. Tests compare it with the network's own layers on LibTorch. Differentiable once, not twice.
 class FusedMlp {
  public:
-  /// Nothing where LibTorch has to do it: another device, no hidden layer, or the config says so.
-  static std::unique_ptr<FusedMlp> make(const Mlp& network, const DenseConfig& config,
+  /// Nothing where LibTorch has to do it: another device, other layers, or the config says so.
+  static std::unique_ptr<FusedMlp> make(const Network& network, const DenseConfig& config,
                                         torch::Device device);
 
   /// Takes the weights that the next calls use; on one thread. The other calls may come from many.
@@ -49,7 +49,8 @@ class FusedMlp {
   /// d loss / d output of some rows, given their outputs.
   using Slopes = kernels::MlpPasses::Slopes;
   /// Evaluates as the first form does, and adds the weights' gradients of that loss to the leaves'
-  /// accumulators.
+  /// accumulators. Of several outputs, the input must not ask for a gradient.
+  /// shape: input [..., inputs] -> [...], or [..., outputs] where there are several
   torch::Tensor learn(const torch::Tensor& input, const Slopes& slopes, Leaves& leaves) const;
 
  private:

@@ -11,6 +11,10 @@ void initialise_kaiming_normal(Replica& replica, double negative_slope,
   for (std::size_t i = 0; i < replica.parameters().size(); ++i) {
     const ParameterTensor& parameter = replica.parameters()[i];
     torch::Tensor weights = replica.view(replica.weights(), i);
+    if (parameter.constant) {
+      weights.fill_(*parameter.constant);
+      continue;
+    }
     if (parameter.is_bias) {
       weights.zero_();
       continue;

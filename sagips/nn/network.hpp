@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <torch/types.h>
 
 #include "sagips/core/random.hpp"
+#include "sagips/kernels/mlp_passes.hpp"
 #include "sagips/nn/replica.hpp"
 
 namespace sagips::nn {
@@ -44,7 +46,14 @@ class Network {
   /// Whether a loss that is a sum over rows stays one: false where rows of a batch in training depend
   /// on each other (batch norm), so that a batch cannot be cut into tiles.
   bool separable() const { return separable_; }
+  /// Whether training draws random numbers for each row (dropout).
+  bool is_random() const { return is_random_; }
+  /// Its shape where kernels::MlpPasses can evaluate it: dense layers with biases on flat rows, one
+  /// activation between all of them and none at the end.
+  const std::optional<kernels::MlpShape>& fusable() const { return fusable_; }
 
+  /// Lets layers that keep tensors of their own look into such leaves.
+  virtual void bind(Leaves&) const {}
   /// shape: input [rows, ...] -> [rows, ...]. Training, running statistics in the leaves' buffers are
   /// updated: on one thread.
   virtual torch::Tensor operator()(const Leaves& leaves, const torch::Tensor& input,
@@ -55,7 +64,8 @@ class Network {
   std::vector<BufferTensor> buffers_;
   std::vector<LayerSummary> layers_;
   Shape input_, output_;
-  bool separable_ = true;
+  bool separable_ = true, is_random_ = false;
+  std::optional<kernels::MlpShape> fusable_;
 };
 
 }  // namespace sagips::nn

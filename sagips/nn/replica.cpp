@@ -2,6 +2,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/network.hpp"
 
 namespace sagips::nn {
 
@@ -40,6 +41,12 @@ Replica::Replica(std::vector<ParameterTensor> parameters, SharedPart shared, tor
   leaves_ = make_leaves();
 }
 
+Replica::Replica(std::shared_ptr<const Network> network, SharedPart shared, torch::Device device)
+    : Replica(network->parameters(), shared, device, network->buffers()) {
+  network_ = std::move(network);
+  network_->bind(leaves_);
+}
+
 torch::Tensor Replica::view(const torch::Tensor& flat, std::size_t i) const {
   return flat.narrow(0, offsets_[i], parameters_[i].size()).view(parameters_[i].shape);
 }
@@ -53,6 +60,16 @@ Leaves Replica::make_leaves() const {
     leaves.tensors.push_back(leaf);
   }
   leaves.buffers = buffer_views_;
+  if (network_) network_->bind(leaves);
+  return leaves;
+}
+
+Leaves Replica::leaves_over(const torch::Tensor& flat) const {
+  Leaves leaves;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) leaves.tensors.push_back(view(flat, i));
+  for (const torch::Tensor& buffer : buffer_views_)
+    leaves.buffers.push_back(buffer.to(flat.device()));
+  if (network_) network_->bind(leaves);
   return leaves;
 }
 

@@ -1,15 +1,19 @@
 #pragma once
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include <torch/autograd.h>
 #include <torch/types.h>
 
-#include "sagips/nn/mlp.hpp"
+#include "sagips/nn/parameter.hpp"
 #include "sagips/nn/state.hpp"
 
 namespace sagips::nn {
+
+class Network;
 
 /// What of a network the ranks of a run share; the shared part comes first in the flat arrays.
 enum class SharedPart { weights_only, all, none };
@@ -20,6 +24,8 @@ struct Leaves {
   std::vector<torch::Tensor> tensors;    ///< in the network's order
   torch::Tensor gradients;               ///< flat, in the replica's order
   std::vector<torch::Tensor> buffers{};  ///< the network's; all leaves of a replica share them
+  /// What layers keep for these leaves alone, by layer: a module that looks into them.
+  std::map<std::size_t, std::shared_ptr<void>> bound{};
 };
 
 /// A network's weights and gradients, one flat float32 allocation each.
@@ -33,6 +39,7 @@ class Replica {
  public:
   Replica(std::vector<ParameterTensor> parameters, SharedPart shared, torch::Device device,
           const std::vector<BufferTensor>& buffers = {});
+  Replica(std::shared_ptr<const Network> network, SharedPart shared, torch::Device device);
   Replica(Replica&&) = default;
   Replica& operator=(Replica&&) = default;
 
@@ -49,6 +56,8 @@ class Replica {
   const Leaves& leaves() const { return leaves_; }
   /// Another accumulator over the same weights, for another thread.
   Leaves make_leaves() const;
+  /// The network over other numbers, without gradients. flat: laid out as this replica's weights
+  Leaves leaves_over(const torch::Tensor& flat) const;
   /// Adds an accumulator's gradients to the replica's own and zeroes it.
   void collect(Leaves& accumulator);
   void zero_gradients();
@@ -64,6 +73,7 @@ class Replica {
   void state(StateList& list);
 
  private:
+  std::shared_ptr<const Network> network_;  ///< null: none has to be told of leaves
   std::vector<ParameterTensor> parameters_;
   std::vector<std::int64_t> offsets_;
   std::int64_t shared_size_ = 0;

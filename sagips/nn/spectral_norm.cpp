@@ -31,7 +31,7 @@ SpectralNorm::SpectralNorm(Replica& replica, const core::RandomStream& stream)
     const torch::Tensor uniform =
         torch::from_blob(start.data(), {parameter.shape[0]}).to(replica.weights().device());
     left_.push_back(unit(uniform - 0.5));
-    torch::Tensor weight = replica.view(replica.weights(), i);
+    const torch::Tensor weight = replica.view(replica.weights(), i).flatten(1);
     double sigma = 0;
     for (int k = 0; k < first_iterations; k += iterations) {
       const double last = sigma;
@@ -57,7 +57,7 @@ void SpectralNorm::normalise() {
   auto left = left_.begin();
   for (std::size_t i = 0; i < replica_->parameters().size(); ++i) {
     if (replica_->parameters()[i].is_bias) continue;
-    torch::Tensor weight = replica_->view(replica_->weights(), i);
+    const torch::Tensor weight = replica_->view(replica_->weights(), i).flatten(1);
     weight.div_(std::max(largest(weight, *left++), least_norm));
   }
 }

@@ -81,13 +81,13 @@ env::Environment RecordedRun::environment(const std::string& pipeline) const {
 StepOutcome RecordedRun::outcome(std::int64_t index) const {
   constexpr std::int64_t parameters = 6, observables = 2;
   const optim::GeneratorConfig& generator = settings.generator;
-  const nn::Mlp proposing(generator.noise_dimensions, parameters, generator.network);
-  const nn::Mlp judging(observables, 1, settings.discriminator.network);
+  const auto proposing = generator.network.network(generator.noise_dimensions, parameters);
+  const auto judging = settings.discriminator.network.network(observables, 1);
   StepOutcome outcome;
   for (std::int64_t column = 0; column < losses.size(1); ++column)
     outcome.losses[loss_names[column]] = losses[index][column].item<double>();
-  outcome.generator = by_tensor(proposing.parameters(), generator_gradients[index]);
-  outcome.discriminator = by_tensor(judging.parameters(), discriminator_gradients[index]);
+  outcome.generator = by_tensor(proposing->parameters(), generator_gradients[index]);
+  outcome.discriminator = by_tensor(judging->parameters(), discriminator_gradients[index]);
   return outcome;
 }
 

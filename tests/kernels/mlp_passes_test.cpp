@@ -14,6 +14,16 @@ namespace {
 
 using testing::numbers;
 using Doubles = std::vector<double>;
+using Kind = PanelActivation::Kind;
+
+/// Hidden layers of one width with LeakyReLU.
+MlpShape uniform(std::int64_t inputs, std::int64_t width, std::int64_t layers, float negative_slope,
+                 std::int64_t outputs = 1) {
+  std::vector<std::int64_t> widths(static_cast<std::size_t>(layers) + 2, width);
+  widths.front() = inputs;
+  widths.back() = outputs;
+  return {widths, {Kind::leaky_relu, negative_slope}};
+}
 
 std::size_t size(std::int64_t number) { return static_cast<std::size_t>(number); }
 
@@ -25,14 +35,13 @@ struct Passes {
   std::vector<float> input;
 
   Passes(const MlpShape& of, std::int64_t count) : shape(of), rows(count) {
-    for (std::int64_t layer = 0; layer <= shape.layers; ++layer) {
-      const std::int64_t from = layer == 0 ? shape.inputs : shape.width;
-      const std::int64_t to = layer == shape.layers ? shape.outputs : shape.width;
+    for (std::size_t layer = 0; layer <= shape.hidden_layers(); ++layer) {
+      const std::int64_t from = shape.widths[layer], to = shape.widths[layer + 1];
       parameters.push_back(numbers(to * from, 10 + static_cast<std::uint64_t>(layer)));
       for (float& weight : parameters.back()) weight *= std::sqrt(3.0F / static_cast<float>(from));
       parameters.push_back(numbers(to, 50 + static_cast<std::uint64_t>(layer)));
     }
-    input = numbers(rows * shape.inputs, 99);
+    input = numbers(rows * shape.inputs(), 99);
   }
   std::vector<const float*> pointers() const {
     std::vector<const float*> all;
@@ -46,6 +55,34 @@ double slope_at(double output, std::int64_t index) {
   return index % 5 == 3 ? 0.0 : std::tanh(output) + 0.1 * static_cast<double>(index % 7);
 }
 
+double activated(const PanelActivation& by, double z) {
+  switch (by.kind) {
+    case Kind::leaky_relu:
+      return z > 0 ? z : z * static_cast<double>(by.negative_slope);
+    case Kind::elu:
+      return z > 0 ? z : std::expm1(z);
+    case Kind::tanh:
+      return std::tanh(z);
+    case Kind::sigmoid:
+      return 1 / (1 + std::exp(-z));
+  }
+  return 0;
+}
+
+double slope_of(const PanelActivation& by, double z) {
+  switch (by.kind) {
+    case Kind::leaky_relu:
+      return z > 0 ? 1 : static_cast<double>(by.negative_slope);
+    case Kind::elu:
+      return z > 0 ? 1 : std::exp(z);
+    case Kind::tanh:
+      return 1 / (std::cosh(z) * std::cosh(z));
+    case Kind::sigmoid:
+      return activated(by, z) * (1 - activated(by, z));
+  }
+  return 0;
+}
+
 struct Answer {
   Doubles output, input_gradient;
   std::vector<Doubles> gradients;
@@ -53,7 +90,8 @@ struct Answer {
 
 /// The textbook's passes in double precision, row by row.
 Answer textbook(const Passes& problem) {
-  const auto& [inputs, width, layers, negative_slope, outputs] = problem.shape;
+  const std::int64_t inputs = problem.shape.inputs(), outputs = problem.shape.outputs();
+  const std::size_t layers = problem.shape.hidden_layers();
   Answer answer;
   for (const auto& tensor : problem.parameters) answer.gradients.emplace_back(tensor.size(), 0.0);
   for (std::int64_t row = 0; row < problem.rows; ++row) {
@@ -61,7 +99,7 @@ Answer textbook(const Passes& problem) {
     for (std::int64_t i = 0; i < inputs; ++i)
       values[0].push_back(problem.input[size(row * inputs + i)]);
     std::vector<Doubles> sums;
-    for (std::size_t layer = 0; layer <= size(layers); ++layer) {
+    for (std::size_t layer = 0; layer <= layers; ++layer) {
       const auto& weight = problem.parameters[2 * layer];
       const auto& bias = problem.parameters[2 * layer + 1];
       Doubles sum(bias.begin(), bias.end()), after;
@@ -69,8 +107,7 @@ Answer textbook(const Passes& problem) {
       for (std::size_t to = 0; to < sum.size(); ++to)
         for (std::size_t k = 0; k < from; ++k)
           sum[to] += static_cast<double>(weight[to * from + k]) * values.back()[k];
-      for (const double z : sum)
-        after.push_back(z > 0 ? z : z * static_cast<double>(negative_slope));
+      for (const double z : sum) after.push_back(activated(problem.shape.activation, z));
       sums.push_back(sum);
       values.push_back(after);
     }
@@ -83,7 +120,7 @@ Answer textbook(const Passes& problem) {
     }
     const double factor = outputs == 1 ? delta[0] : 1.0;
     if (outputs == 1) delta[0] = 1.0;
-    for (std::size_t layer = size(layers) + 1; layer-- > 0;) {
+    for (std::size_t layer = layers + 1; layer-- > 0;) {
       const auto& weight = problem.parameters[2 * layer];
       const Doubles& before = values[layer];
       Doubles below(before.size(), 0.0);
@@ -96,7 +133,7 @@ Answer textbook(const Passes& problem) {
       }
       if (layer > 0)
         for (std::size_t k = 0; k < below.size(); ++k)
-          if (sums[layer - 1][k] <= 0) below[k] *= static_cast<double>(negative_slope);
+          below[k] *= slope_of(problem.shape.activation, sums[layer - 1][k]);
       delta = below;
     }
     answer.input_gradient.insert(answer.input_gradient.end(), delta.begin(), delta.end());
@@ -118,14 +155,15 @@ constexpr double pass_bound = 1e-5;
 
 void expect_equal(const Passes& problem, std::int64_t block_rows, const std::string& library,
                   bool with_input_gradient) {
-  SCOPED_TRACE(::testing::Message() << library << ", " << problem.rows << " rows in blocks of "
-                                    << block_rows << ", width " << problem.shape.width
-                                    << (with_input_gradient ? ", input gradient" : ""));
+  SCOPED_TRACE(::testing::Message()
+               << library << ", " << problem.rows << " rows in blocks of " << block_rows
+               << ", widths " << ::testing::PrintToString(problem.shape.widths)
+               << (with_input_gradient ? ", input gradient" : ""));
   const Answer expected = textbook(problem);
   MlpPasses passes(problem.shape, block_rows, products(library));
   passes.pack(problem.pointers());
 
-  const std::int64_t outputs = problem.shape.outputs;
+  const std::int64_t outputs = problem.shape.outputs();
   std::vector<float> output(size(problem.rows * outputs) + 1, 7.0F);
   std::vector<float> input_gradient(problem.input.size() + 1, 7.0F);
   const MlpPasses::Rows rows{problem.input.data(), problem.rows, output.data(),
@@ -168,28 +206,45 @@ class MlpPassesOf : public ::testing::TestWithParam<std::string> {};
 TEST_P(MlpPassesOf, EqualTheTextbookForAnyNumberOfRows) {
   for (const std::int64_t rows : {1, 31, 32, 33, 64, 100, 257})
     for (const bool with_input_gradient : {false, true})
-      expect_equal(Passes({2, 128, 4, 0.2F}, rows), 64, GetParam(), with_input_gradient);
+      expect_equal(Passes(uniform(2, 128, 4, 0.2F), rows), 64, GetParam(), with_input_gradient);
 }
 
 TEST_P(MlpPassesOf, EqualTheTextbookForAnyBlock) {
   for (const std::int64_t block_rows : {1, 32, 96, 512})
     for (const bool with_input_gradient : {false, true})
-      expect_equal(Passes({2, 64, 3, 0.2F}, 150), block_rows, GetParam(), with_input_gradient);
+      expect_equal(Passes(uniform(2, 64, 3, 0.2F), 150), block_rows, GetParam(),
+                   with_input_gradient);
 }
 
 TEST_P(MlpPassesOf, EqualTheTextbookForAnyNetwork) {
   for (const MlpShape& shape :
-       {MlpShape{1, 1, 1, 0.2F}, MlpShape{3, 5, 2, 0.0F}, MlpShape{40, 17, 2, 0.1F},
-        MlpShape{2, 100, 1, 1.0F}, MlpShape{16, 83, 5, 0.01F}})
+       {uniform(1, 1, 1, 0.2F), uniform(3, 5, 2, 0.0F), uniform(40, 17, 2, 0.1F),
+        uniform(2, 100, 1, 1.0F), uniform(16, 83, 5, 0.01F)})
     for (const bool with_input_gradient : {false, true})
       expect_equal(Passes(shape, 70), 64, GetParam(), with_input_gradient);
 }
 
 TEST_P(MlpPassesOf, EqualTheTextbookForSeveralOutputs) {
   for (const MlpShape& shape :
-       {MlpShape{6, 128, 4, 0.2F, 6}, MlpShape{3, 20, 1, 0.2F, 2}, MlpShape{5, 33, 2, 0.1F, 40}})
+       {uniform(6, 128, 4, 0.2F, 6), uniform(3, 20, 1, 0.2F, 2), uniform(5, 33, 2, 0.1F, 40)})
     for (const std::int64_t rows : {1, 32, 70, 130})
       expect_equal(Passes(shape, rows), 64, GetParam(), false);
+}
+
+TEST_P(MlpPassesOf, EqualTheTextbookForWidthsThatDiffer) {
+  for (const std::int64_t outputs : {1, 3})
+    for (const std::int64_t inputs : {4, 60})
+      for (const bool with_input_gradient : {false, outputs == 1})
+        expect_equal(Passes({{inputs, 33, 70, 7, outputs}, {Kind::leaky_relu, 0}}, 75), 64,
+                     GetParam(), with_input_gradient);
+}
+
+TEST_P(MlpPassesOf, EqualTheTextbookForEveryActivation) {
+  for (const Kind kind : {Kind::leaky_relu, Kind::elu, Kind::tanh, Kind::sigmoid})
+    for (const std::int64_t outputs : {1, 3})
+      for (const bool with_input_gradient : {false, outputs == 1})
+        expect_equal(Passes({{5, 40, 17, outputs}, {kind, 0.1F}}, 70), 64, GetParam(),
+                     with_input_gradient);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, MlpPassesOf, ::testing::ValuesIn(available_products()),
@@ -206,7 +261,7 @@ TEST(MlpPasses, StayCloseWithBfloat16BetweenLayers) {
   } catch (const core::ConfigError&) {
     GTEST_SKIP() << "this processor has no bfloat16 products";
   }
-  const Passes problem({2, 128, 4, 0.2F}, 200);
+  const Passes problem(uniform(2, 128, 4, 0.2F), 200);
   const Answer expected = textbook(problem);
   MlpPasses passes(problem.shape, 64, products("plain"), rounded);
   passes.pack(problem.pointers());
@@ -221,7 +276,7 @@ TEST(MlpPasses, StayCloseWithBfloat16BetweenLayers) {
 }
 
 TEST(MlpPasses, ServeSeveralThreadsAtOnce) {
-  const Passes problem({2, 64, 4, 0.2F}, 300);
+  const Passes problem(uniform(2, 64, 4, 0.2F), 300);
   MlpPasses passes(problem.shape, 96, products(available_products().front()));
   passes.pack(problem.pointers());
   const auto run = [&] {
@@ -237,12 +292,29 @@ TEST(MlpPasses, ServeSeveralThreadsAtOnce) {
   for (const auto& result : results) EXPECT_EQ(result, expected);
 }
 
+// The ends of what a float holds, where the exponential is cut off.
+TEST(MlpPasses, ActivateNumbersOfAnySize) {
+  for (const Kind kind : {Kind::elu, Kind::tanh, Kind::sigmoid}) {
+    std::vector<float> values, bias = {0};
+    for (const float size : {0.0F, 1e-30F, 1e-6F, 0.3F, 1.0F, 9.0F, 87.0F, 89.0F, 1e30F})
+      for (const float sign : {-1.0F, 1.0F}) values.push_back(sign * size);
+    const std::vector<float> sums = values;
+    activate(
+        {.rows = values.size(), .width = 1, .activation = {kind}, .activations = values.data()},
+        bias.data());
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      EXPECT_NEAR(values[i], activated({kind}, static_cast<double>(sums[i])),
+                  2e-7 * std::max(1.0, std::abs(static_cast<double>(sums[i]))))
+          << "of " << sums[i];
+  }
+}
+
 TEST(RowsInCache, LeaveRoomForTheWeights) {
-  const MlpShape paper{2, 128, 4, 0.2F};
+  const MlpShape paper = uniform(2, 128, 4, 0.2F);
   EXPECT_EQ(rows_in_cache(paper, 2 << 20), 320);
   EXPECT_EQ(rows_in_cache(paper, 1 << 20), 64) << "never less than two panels";
   EXPECT_EQ(rows_in_cache(paper, 1 << 30), 512);
-  EXPECT_EQ(rows_in_cache({2, 4096, 4, 0.2F}, 2 << 20), 64);
+  EXPECT_EQ(rows_in_cache(uniform(2, 4096, 4, 0.2F), 2 << 20), 64);
   EXPECT_GE(second_level_cache(), 1 << 16);
 }
 

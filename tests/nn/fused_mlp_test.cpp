@@ -5,20 +5,21 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/nn/initialise.hpp"
+#include "sagips/nn/mlp.hpp"
 
 namespace sagips::nn {
 namespace {
 
 /// A network, evaluated by LibTorch and by the fused layers.
 struct Pair {
-  Mlp network;
+  std::shared_ptr<const Network> network;
   Replica replica;
   std::unique_ptr<FusedMlp> fused;
 
   Pair(std::int64_t inputs, std::int64_t outputs, const std::string& library)
-      : network(inputs, outputs, {.width = 48, .layers = 3}),
-        replica(network.parameters(), SharedPart::weights_only, torch::kCPU),
-        fused(FusedMlp::make(network, {.library = library, .block_rows = 64}, torch::kCPU)) {
+      : network(MlpConfig{.width = 48, .layers = 3}.network(inputs, outputs)),
+        replica(network, SharedPart::weights_only, torch::kCPU),
+        fused(FusedMlp::make(*network, {.library = library, .block_rows = 64}, torch::kCPU)) {
     initialise_kaiming_normal(replica, 0.2, core::RandomStream(3, "weights"));
     torch::NoGradGuard no_grad;
     for (std::size_t i = 1; i < replica.parameters().size(); i += 2)
@@ -53,7 +54,7 @@ TEST_P(FusedMlpWith, HasLibTorchsOutputAndInputGradient) {
     const torch::Tensor ours = rows(count, 2).requires_grad_(),
                         theirs = rows(count, 2).requires_grad_();
     const torch::Tensor output = (*pair.fused)(ours);
-    const torch::Tensor expected = pair.network(pair.replica.leaves().tensors, theirs).squeeze(-1);
+    const torch::Tensor expected = (*pair.network)(pair.replica.leaves(), theirs, {}).squeeze(-1);
     EXPECT_EQ(output.sizes(), expected.sizes());
     EXPECT_LT(distance(output.detach(), expected.detach()), bound);
     (output * output).sum().backward();
@@ -85,7 +86,7 @@ TEST_P(FusedMlpWith, LearnsAsLibTorchDoes) {
         },
         ours);
     EXPECT_EQ(output.requires_grad(), by_input);
-    const torch::Tensor expected = pair.network(theirs.tensors, rows(150, 2)).squeeze(-1);
+    const torch::Tensor expected = (*pair.network)(theirs, rows(150, 2), {}).squeeze(-1);
     (expected.square() * torch::arange(150)).sum().backward({}, {}, false, theirs.tensors);
     expect_equal_gradients(pair.replica, ours, theirs);
   }
@@ -95,7 +96,7 @@ TEST_P(FusedMlpWith, GivesSeveralOutputsAndTheirWeightsGradients) {
   Pair pair(3, 5, GetParam());
   Leaves ours = pair.replica.make_leaves(), theirs = pair.replica.make_leaves();
   const torch::Tensor output = (*pair.fused)(rows(90, 3), ours);
-  const torch::Tensor expected = pair.network(theirs.tensors, rows(90, 3));
+  const torch::Tensor expected = (*pair.network)(theirs, rows(90, 3), {});
   EXPECT_LT(distance(output.detach(), expected.detach()), bound);
   torch::exp(output).sum().backward({}, {}, false, ours.tensors);
   torch::exp(expected).sum().backward({}, {}, false, theirs.tensors);
@@ -126,9 +127,9 @@ TEST(FusedMlp, RefusesSecondDerivativesAndSaysWhatToDo) {
 }
 
 TEST(FusedMlp, RoundsOnlyWhereItMultipliesItself) {
-  const Mlp network(2, 1, {.width = 64, .layers = 3});
+  const auto network = MlpConfig{.width = 64, .layers = 3}.network(2, 1);
   try {
-    FusedMlp::make(network, {.library = "libtorch", .precision = DenseConfig::Precision::bfloat16},
+    FusedMlp::make(*network, {.library = "libtorch", .precision = DenseConfig::Precision::bfloat16},
                    torch::kCPU);
     FAIL() << "no error";
   } catch (const core::ConfigError& error) {
@@ -137,11 +138,12 @@ TEST(FusedMlp, RoundsOnlyWhereItMultipliesItself) {
 }
 
 TEST(FusedMlp, LeavesToLibTorchWhatItCannotDo) {
-  const Mlp linear(2, 1, {.width = 8, .layers = 0}), usual(2, 1, {.width = 8, .layers = 1});
-  EXPECT_EQ(FusedMlp::make(linear, {}, torch::kCPU), nullptr);
-  EXPECT_EQ(FusedMlp::make(usual, {.library = "libtorch"}, torch::kCPU), nullptr);
-  EXPECT_EQ(FusedMlp::make(usual, {}, torch::Device(torch::kCUDA, 0)), nullptr);
-  EXPECT_NE(FusedMlp::make(usual, {}, torch::kCPU), nullptr);
+  const auto linear = MlpConfig{.width = 8, .layers = 0}.network(2, 1),
+             usual = MlpConfig{.width = 8, .layers = 1}.network(2, 1);
+  EXPECT_EQ(FusedMlp::make(*linear, {}, torch::kCPU), nullptr);
+  EXPECT_EQ(FusedMlp::make(*usual, {.library = "libtorch"}, torch::kCPU), nullptr);
+  EXPECT_EQ(FusedMlp::make(*usual, {}, torch::Device(torch::kCUDA, 0)), nullptr);
+  EXPECT_NE(FusedMlp::make(*usual, {}, torch::kCPU), nullptr);
 }
 
 }  // namespace

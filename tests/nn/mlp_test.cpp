@@ -15,11 +15,16 @@ namespace {
 
 using testing::message_of;
 
-Replica replica_of(const Mlp& network) {
-  return Replica(network.parameters(), SharedPart::all, torch::kCPU);
+std::shared_ptr<const Network> mlp(std::int64_t inputs, std::int64_t outputs,
+                                   const MlpConfig& config) {
+  return config.network(inputs, outputs);
 }
 
-Replica initialised(const Mlp& network, std::uint64_t seed) {
+Replica replica_of(const std::shared_ptr<const Network>& network) {
+  return Replica(network, SharedPart::all, torch::kCPU);
+}
+
+Replica initialised(const std::shared_ptr<const Network>& network, std::uint64_t seed) {
   Replica replica = replica_of(network);
   initialise_kaiming_normal(replica, 0.2, core::RandomStream(seed, "weights"));
   return replica;
@@ -27,38 +32,39 @@ Replica initialised(const Mlp& network, std::uint64_t seed) {
 
 // 6-128-128-128-128-6 ("51k" in the SAGIPS paper) and 2-128-128-128-128-1, all biases counted
 TEST(Mlp, HasThePapersNumberOfWeights) {
-  const Replica generator(Mlp(6, 6, {}).parameters(), SharedPart::weights_only, torch::kCPU);
+  const Replica generator(mlp(6, 6, {}), SharedPart::weights_only, torch::kCPU);
   EXPECT_EQ(generator.size(), 51'206);
   EXPECT_EQ(generator.shared_size(), 50'688);
-  EXPECT_EQ(replica_of(Mlp(2, 1, {})).size(), 50'049);
+  EXPECT_EQ(replica_of(mlp(2, 1, {})).size(), 50'049);
 }
 
 TEST(Mlp, NamesWeightAndBiasOfEachLayerInOrder) {
-  const Mlp network(3, 2, {.width = 5, .layers = 1});
+  const auto network = mlp(3, 2, {.width = 5, .layers = 1});
   std::vector<std::string> names;
-  for (const auto& parameter : network.parameters()) names.push_back(parameter.name);
+  for (const auto& parameter : network->parameters()) names.push_back(parameter.name);
   EXPECT_EQ(names, (std::vector<std::string>{"layer0.weight", "layer0.bias", "layer1.weight",
                                              "layer1.bias"}));
-  EXPECT_EQ(network.parameters()[2].shape, (std::vector<std::int64_t>{2, 5}));
-  EXPECT_EQ(network.parameters()[3].fan_in, 5);
+  EXPECT_EQ(network->parameters()[2].shape, (std::vector<std::int64_t>{2, 5}));
+  EXPECT_EQ(network->parameters()[3].fan_in, 5);
 }
 
 TEST(Mlp, EqualsAHandCalculation) {
-  const Mlp network(2, 1, {.width = 2, .layers = 1, .negative_slope = 0.25});
+  const auto network = mlp(2, 1, {.width = 2, .layers = 1, .negative_slope = 0.25});
   const std::vector<torch::Tensor> weights = {
       torch::tensor({{1.0F, 2.0F}, {3.0F, -4.0F}}), torch::tensor({0.5F, 1.0F}),
       torch::tensor({{2.0F, 8.0F}}), torch::tensor({-1.0F})};
   // hidden: (1 + 4 + 0.5, 3 - 8 + 1) = (5.5, -4); leaky: (5.5, -1); end without activation
-  const torch::Tensor output = network(weights, torch::tensor({{1.0F, 2.0F}}));
+  const torch::Tensor output =
+      (*network)({.tensors = weights, .gradients = {}}, torch::tensor({{1.0F, 2.0F}}), {});
   EXPECT_EQ(output.sizes(), (std::vector<std::int64_t>{1, 1}));
   EXPECT_FLOAT_EQ(output.item<float>(), 2 * 5.5F + 8 * -1.0F - 1);
 }
 
 TEST(Mlp, WithoutHiddenLayersIsLinear) {
-  const Mlp network(2, 3, {.width = 7, .layers = 0});
+  const auto network = mlp(2, 3, {.width = 7, .layers = 0});
   Replica replica = initialised(network, 1);
   const torch::Tensor input = torch::tensor({{1.0F, -2.0F}, {-1.0F, 2.0F}});
-  const torch::Tensor output = network(replica.leaves().tensors, input);
+  const torch::Tensor output = (*network)(replica.leaves(), input, {});
   EXPECT_TRUE(torch::equal(output[0], -output[1])) << "biases start at zero";
 }
 
@@ -66,10 +72,10 @@ TEST(Mlp, WithoutHiddenLayersIsLinear) {
 // Hilferty). The fourth moment of n normal numbers is 3 sigma^4 with deviation sqrt(96 / n)
 // sigma^4. Five deviations on each of 15 numbers: false alarm 9e-6.
 TEST(KaimingNormal, GivesEachLayerItsVariance) {
-  const Mlp network(6, 6, {});
+  const auto network = mlp(6, 6, {});
   const Replica replica = initialised(network, 2);
-  for (std::size_t i = 0; i < network.parameters().size(); ++i) {
-    const ParameterTensor& parameter = network.parameters()[i];
+  for (std::size_t i = 0; i < network->parameters().size(); ++i) {
+    const ParameterTensor& parameter = network->parameters()[i];
     const torch::Tensor values = replica.view(replica.weights(), i).to(torch::kFloat64);
     if (parameter.is_bias) {
       EXPECT_EQ(values.abs().max().item<double>(), 0.0) << parameter.name;
@@ -89,10 +95,10 @@ TEST(KaimingNormal, GivesEachLayerItsVariance) {
 }
 
 TEST(KaimingNormal, GivesALayerNumbersThatDoNotDependOnTheOthers) {
-  const Replica narrow = initialised(Mlp(2, 1, {.width = 8, .layers = 1}), 3);
-  const Replica deep = initialised(Mlp(2, 5, {.width = 8, .layers = 3}), 3);
+  const Replica narrow = initialised(mlp(2, 1, {.width = 8, .layers = 1}), 3);
+  const Replica deep = initialised(mlp(2, 5, {.width = 8, .layers = 3}), 3);
   EXPECT_TRUE(torch::equal(narrow.view(narrow.weights(), 0), deep.view(deep.weights(), 0)));
-  const Replica other_seed = initialised(Mlp(2, 1, {.width = 8, .layers = 1}), 4);
+  const Replica other_seed = initialised(mlp(2, 1, {.width = 8, .layers = 1}), 4);
   EXPECT_FALSE(torch::equal(narrow.weights(), other_seed.weights()));
   EXPECT_FALSE(torch::equal(deep.view(deep.weights(), 2), deep.view(deep.weights(), 4)))
       << "two layers of one shape";

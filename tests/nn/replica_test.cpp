@@ -25,14 +25,14 @@ class ReplicaTest : public ::testing::Test {
   }
 
   torch::Tensor loss(const Leaves& leaves, const torch::Tensor& rows) const {
-    return network(leaves.tensors, rows).square().sum();
+    return (*network)(leaves, rows, {}).square().sum();
   }
   void backward(Leaves& leaves, const torch::Tensor& rows) const {
     loss(leaves, rows).backward({}, {}, false, leaves.tensors);
   }
 
-  Mlp network{3, 2, small};
-  Replica replica{network.parameters(), SharedPart::weights_only, torch::kCPU};
+  std::shared_ptr<const Network> network = small.network(3, 2);
+  Replica replica{network, SharedPart::weights_only, torch::kCPU};
   torch::Tensor input;
 };
 
@@ -51,7 +51,7 @@ TEST_F(ReplicaTest, PutsTheSharedPartFirst) {
   EXPECT_EQ(replica.size(), 46);
   for (const auto& [shared, size] :
        {std::pair(SharedPart::all, 46), std::pair(SharedPart::none, 0)}) {
-    const Replica other(network.parameters(), shared, torch::kCPU);
+    const Replica other(network, shared, torch::kCPU);
     EXPECT_EQ(offsets(other), (std::vector<std::int64_t>{0, 12, 16, 32, 36, 44}));
     EXPECT_EQ(other.shared_size(), size);
   }
@@ -70,7 +70,8 @@ TEST_F(ReplicaTest, GradientsLandInTheFlatArray) {
   std::vector<torch::Tensor> copies;
   for (const auto& leaf : replica.leaves().tensors)
     copies.push_back(leaf.detach().clone().requires_grad_());
-  const auto expected = torch::autograd::grad({network(copies, input).square().sum()}, copies);
+  const auto expected = torch::autograd::grad(
+      {(*network)({.tensors = copies, .gradients = {}}, input, {}).square().sum()}, copies);
 
   const void* place = replica.gradients().data_ptr();
   backward(replica.leaves(), input);

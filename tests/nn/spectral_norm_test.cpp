@@ -8,10 +8,10 @@
 namespace sagips::nn {
 namespace {
 
-const Mlp network(2, 1, {.width = 16, .layers = 3});
+const std::shared_ptr<const Network> network = MlpConfig{.width = 16, .layers = 3}.network(2, 1);
 
 Replica random_replica(std::uint64_t seed) {
-  Replica replica(network.parameters(), SharedPart::all, torch::kCPU);
+  Replica replica(network, SharedPart::all, torch::kCPU);
   initialise_kaiming_normal(replica, 0.2, core::RandomStream(seed, "weights"));
   return replica;
 }
@@ -64,7 +64,7 @@ TEST(SpectralNorm, BoundsTheSlopeOfTheNetwork) {
   torch::manual_seed(1);
   const torch::Tensor input = torch::randn({200, 2}).requires_grad_();
   const torch::Tensor slope =
-      torch::autograd::grad({network(replica.leaves().tensors, input).sum()}, {input})[0];
+      torch::autograd::grad({(*network)(replica.leaves(), input, {}).sum()}, {input})[0];
   EXPECT_LE(slope.norm(2, 1).max().item<double>(), 1.001);
 }
 

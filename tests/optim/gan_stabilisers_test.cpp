@@ -90,7 +90,7 @@ TEST(GradientPenalty, IsAddedToTheDiscriminatorsGradients) {
   nn::Leaves leaves = gan.discriminator(0).make_leaves();
   const PenaltyRows rows{(batch.channels[0].real - moments.mean) / moments.deviation, {}, {}, {}};
   const double value =
-      add_gradient_penalty(Kind::r1, 5, nn::Mlp(1, 1, config.discriminator.network), rows, 1,
+      add_gradient_penalty(Kind::r1, 5, *config.discriminator.network.network(1, 1), rows, 1,
                            leaves)
           .item<double>();
   EXPECT_NEAR(losses[2], value, 1e-5 * value);
@@ -121,8 +121,8 @@ TEST(InstanceNoise, BlursWhatTheDiscriminatorSeesUntilTheRunEnds) {
     torch::Tensor x = batch.channels[0].real + 0.8 * 0.75 * moments.deviation * normal;
     if (input == DiscriminatorConfig::Input::standardised)
       x = (x - moments.mean) / moments.deviation;
-    const nn::Mlp network(1, 1, config.discriminator.network);
-    const torch::Tensor output = torch::sigmoid(network(gan.discriminator(0).leaves().tensors, x));
+    const auto network = config.discriminator.network.network(1, 1);
+    const torch::Tensor output = torch::sigmoid((*network)(gan.discriminator(0).leaves(), x, {}));
     EXPECT_NEAR(gradients_of(gan, 1, batch)[0], (output - 1).square().mean().item<double>() / 0.25,
                 1e-5);
 

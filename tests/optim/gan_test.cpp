@@ -154,8 +154,8 @@ TEST(Gan, ShowsTheDiscriminatorStandardisedOrRawEvents) {
     torch::Tensor x = batch.channels[0].real;
     if (input == DiscriminatorConfig::Input::standardised)
       x = (x - data.mean(0)) / data.std(0, false);
-    const nn::Mlp network(1, 1, config.discriminator.network);
-    const torch::Tensor output = torch::sigmoid(network(gan.discriminator(0).leaves().tensors, x));
+    const auto network = config.discriminator.network.network(1, 1);
+    const torch::Tensor output = torch::sigmoid((*network)(gan.discriminator(0).leaves(), x, {}));
     EXPECT_NEAR(gradients_of(gan, 1, batch)[0], (output - 1).square().mean().item<double>() / 0.25,
                 1e-6);
   }
@@ -168,10 +168,10 @@ TEST(Gan, AddsTheReferenceTermsOfEveryChannel) {
   GanBatch batch = gan.batch(1);
   const std::vector<double> losses = gradients_of(gan, 0, batch);
   // the generator network by hand; level = (mean + width) unit, its truth 2 unit
-  const nn::Mlp network(3, 2, small_gan().generator.network);
+  const auto network = small_gan().generator.network.network(3, 2);
   const torch::Tensor levels =
       environment.parameters
-          .physical_from_logit(network(gan.generator().leaves().tensors, batch.noise))
+          .physical_from_logit((*network)(gan.generator().leaves(), batch.noise, {}))
           .sum(1);
   const double near = (levels - 2).square().mean().item<double>();
   EXPECT_NEAR(losses[1], near * 1.01, 1e-5 * near);
@@ -198,7 +198,7 @@ TEST(Gan, DrawsItsProposalsTogetherWhereTheConfigSaysSo) {
   gradients_of(plain, 0, batch);
 
   const auto leaves = plain.generator().make_leaves();
-  const torch::Tensor logits = nn::Mlp(3, 2, with.generator.network)(leaves.tensors, batch.noise);
+  const torch::Tensor logits = (*with.generator.network.network(3, 2))(leaves, batch.noise, {});
   const torch::Tensor variance = logits.var(0, false).mean();
   EXPECT_NEAR(losses[1], variance.item<double>(), 1e-6);
   (variance * 0.7).backward({}, {}, false, leaves.tensors);
@@ -259,15 +259,15 @@ TEST(Gan, ShowsTheDiscriminatorTheGeneratorsOwnEventsInTheOtherOrder) {
   env::Noise noise(
       std::make_shared<env::PhiloxNoise>(core::RandomStream(1, "generator events near", 1)), 16,
       10);
-  const nn::Mlp generator(3, 2, config.generator.network);
+  const auto generator = config.generator.network.network(3, 2);
   const env::Events expected =
-      environment.channels[0].pipeline(environment.parameters.physical_from_logit(generator(
-                                           gan.generator().leaves().tensors, batch.noise)),
+      environment.channels[0].pipeline(environment.parameters.physical_from_logit(
+                                           (*generator)(gan.generator().leaves(), batch.noise, {})),
                                        noise);
   EXPECT_TRUE(torch::allclose(kept.values, expected.values));
-  const nn::Mlp network(1, 1, config.discriminator.network);
+  const auto network = config.discriminator.network.network(1, 1);
   const torch::Tensor output =
-      torch::sigmoid(network(gan.discriminator(0).leaves().tensors, kept.values));
+      torch::sigmoid((*network)(gan.discriminator(0).leaves(), kept.values, {}));
   EXPECT_NEAR(gradients_of(gan, 1, batch)[1], output.square().mean().item<double>() / 0.25, 1e-6);
 }
 

@@ -9,10 +9,11 @@ namespace {
 
 using Kind = GradientPenaltyConfig::Kind;
 
-const nn::Mlp network(2, 1, {.width = 5, .layers = 2});
+const std::shared_ptr<const nn::Network> network =
+    nn::MlpConfig{.width = 5, .layers = 2}.network(2, 1);
 
 nn::Replica random_replica() {
-  nn::Replica replica(network.parameters(), nn::SharedPart::all, torch::kCPU);
+  nn::Replica replica(network, nn::SharedPart::all, torch::kCPU);
   nn::initialise_kaiming_normal(replica, 0.2, core::RandomStream(3, "weights"));
   replica.weights().add_(0.05);  // biases, too
   return replica;
@@ -33,7 +34,8 @@ torch::Tensor textbook(Kind kind, const PenaltyRows& rows,
                        const std::vector<torch::Tensor>& weights) {
   const auto slope = [&](torch::Tensor event) {
     event = event.to(torch::kFloat64).detach().requires_grad_();
-    const torch::Tensor output = network(weights, event.unsqueeze(0)).squeeze();
+    const torch::Tensor output =
+        (*network)({.tensors = weights, .gradients = {}}, event.unsqueeze(0), {}).squeeze();
     return torch::autograd::grad({output}, {event}, {}, true, true)[0];
   };
   torch::Tensor sum = torch::zeros({}, torch::kFloat64);
@@ -68,7 +70,7 @@ TEST(GradientPenalty, EqualsItsFormulaAndSoDoItsGradients) {
       const PenaltyRows rows = some_rows(weighted);
       replica.gradients().fill_(0.25F);  // what is there stays
       const double value =
-          add_gradient_penalty(kind, 3, network, rows, 0.5, replica.leaves()).item<double>();
+          add_gradient_penalty(kind, 3, *network, rows, 0.5, replica.leaves()).item<double>();
       replica.check_views();
 
       const auto weights = in_double(replica);
@@ -91,7 +93,7 @@ TEST(GradientPenalty, HasTheGradientsOfFiniteDifferences) {
   for (const Kind kind : {Kind::r1_r2, Kind::wasserstein}) {
     nn::Replica replica = random_replica();
     const PenaltyRows rows = some_rows(true);
-    add_gradient_penalty(kind, 1, network, rows, 1, replica.leaves());
+    add_gradient_penalty(kind, 1, *network, rows, 1, replica.leaves());
     for (const std::size_t tensor : {0, 2, 4}) {
       const auto value_at = [&](double step) {
         auto weights = in_double(replica);

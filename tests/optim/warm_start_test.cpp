@@ -64,9 +64,9 @@ TEST(Discriminator, IsAFeatureThatLaterLearningDoesNotChange) {
     const bool is_raw = input == DiscriminatorConfig::Input::raw;
     const env::Moments moments = environment.channels[0].moments_or_own();
     const torch::Tensor seen = is_raw ? events : (events - moments.mean) / moments.deviation;
-    const nn::Mlp network(1, 1, config.discriminator.network);
+    const auto network = config.discriminator.network.network(1, 1);
     const torch::Tensor logit =
-        network(gan.discriminator(0).leaves().tensors, seen).squeeze(-1).detach();
+        (*network)(gan.discriminator(0).leaves(), seen, {}).squeeze(-1).detach();
     EXPECT_TRUE(torch::allclose(before, torch::tanh(logit / 2), 1e-4, 1e-5));
 
     torch::NoGradGuard no_grad;

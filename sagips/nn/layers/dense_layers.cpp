@@ -12,25 +12,29 @@ using core::text;
 
 namespace {
 
-using Function = torch::Tensor (*)(const torch::Tensor&);
+using Function = torch::Tensor (*)(const torch::Tensor&, double);
 
 const std::map<std::string, Function>& activations() {
   static const std::map<std::string, Function> all = {
-      {"none", [](const torch::Tensor& x) { return x; }},
-      {"relu", [](const torch::Tensor& x) { return torch::relu(x); }},
-      {"leaky_relu", [](const torch::Tensor& x) { return torch::leaky_relu(x, 0.2); }},
-      {"elu", [](const torch::Tensor& x) { return torch::elu(x); }},
-      {"selu", [](const torch::Tensor& x) { return torch::selu(x); }},
-      {"gelu", [](const torch::Tensor& x) { return torch::gelu(x); }},
-      {"silu", [](const torch::Tensor& x) { return torch::silu(x); }},
-      {"softplus", [](const torch::Tensor& x) { return torch::softplus(x); }},
-      {"tanh", [](const torch::Tensor& x) { return torch::tanh(x); }},
-      {"sigmoid", [](const torch::Tensor& x) { return torch::sigmoid(x); }}};
+      {"none", [](const torch::Tensor& x, double) { return x; }},
+      {"relu", [](const torch::Tensor& x, double) { return torch::relu(x); }},
+      {"leaky_relu",
+       [](const torch::Tensor& x, double slope) { return torch::leaky_relu(x, slope); }},
+      {"elu", [](const torch::Tensor& x, double) { return torch::elu(x); }},
+      {"selu", [](const torch::Tensor& x, double) { return torch::selu(x); }},
+      {"gelu", [](const torch::Tensor& x, double) { return torch::gelu(x); }},
+      {"silu", [](const torch::Tensor& x, double) { return torch::silu(x); }},
+      {"softplus", [](const torch::Tensor& x, double) { return torch::softplus(x); }},
+      {"tanh", [](const torch::Tensor& x, double) { return torch::tanh(x); }},
+      {"sigmoid", [](const torch::Tensor& x, double) { return torch::sigmoid(x); }}};
   return all;
 }
 
 class Dense final : public CopiedLayer<Dense> {
  public:
+  Dense() = default;
+  Dense(std::int64_t outputs, Activation activation)
+      : outputs_(outputs), activation_(std::move(activation)) {}
   void fields(core::FieldList& list) override {
     list.add("dense", outputs_, "outputs of a fully connected layer", Range::between(1, 1e7));
     activation_.field(list);
@@ -42,6 +46,7 @@ class Dense final : public CopiedLayer<Dense> {
     place.parameter("weight", {outputs_, inputs}, inputs, false);
     if (has_bias_) place.parameter("bias", {outputs_}, inputs, true);
     place.operations = numbers_in(input) * outputs_;
+    if (has_bias_ && input.size() == 1) place.connects = &activation_;
     Shape output = input;
     output.back() = outputs_;
     return output;
@@ -61,7 +66,10 @@ class Dense final : public CopiedLayer<Dense> {
 class Flatten final : public CopiedLayer<Flatten> {
  public:
   void fields(core::FieldList& list) override { list.add_group("flatten", {}, "one long row"); }
-  Shape declare(const Shape& input, LayerPlace&) override { return {numbers_in(input)}; }
+  Shape declare(const Shape& input, LayerPlace& place) override {
+    place.only_flattens = true;
+    return {numbers_in(input)};
+  }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors&,
                            const Evaluation&) const override {
     return input.flatten(1);
@@ -111,7 +119,10 @@ class Dropout final : public CopiedLayer<Dropout> {
     list.add("dropout", probability_, "share of the numbers that training leaves out",
              Range{0, 1, false, true});
   }
-  Shape declare(const Shape& input, LayerPlace&) override { return input; }
+  Shape declare(const Shape& input, LayerPlace& place) override {
+    place.is_random = probability_ > 0;
+    return input;
+  }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                            const Evaluation& evaluation) const override {
     if (!evaluation.training || probability_ == 0) return input;
@@ -176,7 +187,21 @@ void Activation::field(core::FieldList& list) {
 }
 
 torch::Tensor Activation::operator()(const torch::Tensor& input) const {
-  return activations().at(name)(input);
+  return activations().at(name)(input, negative_slope);
+}
+
+std::optional<kernels::PanelActivation> Activation::fusable() const {
+  using Kind = kernels::PanelActivation::Kind;
+  if (name == "relu") return {{Kind::leaky_relu, 0}};
+  if (name == "leaky_relu") return {{Kind::leaky_relu, static_cast<float>(negative_slope)}};
+  if (name == "elu") return {{Kind::elu}};
+  if (name == "tanh") return {{Kind::tanh}};
+  if (name == "sigmoid") return {{Kind::sigmoid}};
+  return {};
+}
+
+std::shared_ptr<Layer> dense_layer(std::int64_t outputs, const Activation& activation) {
+  return std::make_shared<Dense>(outputs, activation);
 }
 
 std::vector<LayerKind> dense_layers() {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,13 +11,25 @@
 
 namespace sagips::nn {
 
+/// The function between layers, by its name in a config.
+struct Activation {
+  std::string name = "none";
+  double negative_slope = 0.2;  ///< of leaky_relu
+  void field(core::FieldList& list);
+  torch::Tensor operator()(const torch::Tensor& input) const;
+  /// The same for kernels::MlpPasses; nothing where these do not have it.
+  std::optional<kernels::PanelActivation> fusable() const;
+};
+
 /// What a layer has declared, and where it stands in a network.
 struct LayerPlace {
   std::string name;  ///< "layer3"
   std::vector<ParameterTensor> parameters{};
   std::vector<BufferTensor> buffers{};
   std::int64_t operations = 0;  ///< multiply-adds of one sample
-  bool separable = true;
+  bool separable = true, is_random = false;
+  bool only_flattens = false;
+  const Activation* connects = nullptr;  ///< of a dense layer with a bias on flat rows
 
   /// Its starting values are drawn from a uniform distribution of width 1 / sqrt(fan_in) on both
   /// sides, as PyTorch does.
@@ -54,13 +67,6 @@ class CopiedLayer : public Layer {
   std::shared_ptr<Layer> copy() const override {
     return std::make_shared<T>(static_cast<const T&>(*this));
   }
-};
-
-/// The function between layers, by its name in a config.
-struct Activation {
-  std::string name = "none";
-  void field(core::FieldList& list);
-  torch::Tensor operator()(const torch::Tensor& input) const;
 };
 
 }  // namespace sagips::nn

@@ -55,6 +55,16 @@ LayerConfig LayerConfig::from(const core::GivenItem& given) {
                                       "' of ", given.key, core::suggestion(first, kind_names())));
 }
 
+LayerConfig LayerConfig::of(const std::string& kind) {
+  const std::vector<std::string> names = kind_names();
+  const auto found = std::find(names.begin(), names.end(), kind);
+  return {kind, all_kinds().at(static_cast<std::size_t>(found - names.begin())).make()};
+}
+
+LayerConfig LayerConfig::dense(std::int64_t outputs, const Activation& activation) {
+  return {"dense", dense_layer(outputs, activation)};
+}
+
 std::vector<LayerConfig> LayerConfig::kinds() {
   std::vector<LayerConfig> configs;
   for (const LayerKind& kind : all_kinds()) configs.push_back({kind.key, kind.make()});
@@ -81,6 +91,7 @@ LayeredNetwork::LayeredNetwork(const std::vector<LayerConfig>& layers, const Sha
                                const std::string& place) {
   if (layers.empty()) throw ConfigError(place, "is empty. Name at least one layer.");
   input_ = output_ = input;
+  std::vector<LayerPlace> places;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     LayerPlace own{.name = text("layer", i)};
     const std::shared_ptr<Layer> layer = layers[i].layer();
@@ -97,7 +108,28 @@ LayeredNetwork::LayeredNetwork(const std::vector<LayerConfig>& layers, const Sha
     parameters_.insert(parameters_.end(), own.parameters.begin(), own.parameters.end());
     buffers_.insert(buffers_.end(), own.buffers.begin(), own.buffers.end());
     separable_ = separable_ && own.separable;
+    is_random_ = is_random_ || own.is_random;
+    places.push_back(std::move(own));
   }
+  find_dense_chain(places);
+}
+
+void LayeredNetwork::find_dense_chain(const std::vector<LayerPlace>& places) {
+  kernels::MlpShape chain;
+  const Activation* between = nullptr;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const bool is_last = i + 1 == places.size();
+    if (i == 0) chain.widths.push_back(numbers_in(input_));
+    if (i == 0 && places[i].only_flattens) continue;
+    const Activation* activation = places[i].connects;
+    if (!activation) return;
+    if (is_last ? activation->name != "none" : between && between->name != activation->name) return;
+    if (!is_last) between = activation;
+    chain.widths.push_back(layers_[i].output[0]);
+  }
+  if (!between || !between->fusable()) return;
+  chain.activation = *between->fusable();
+  fusable_ = chain;
 }
 
 torch::Tensor LayeredNetwork::operator()(const Leaves& leaves, const torch::Tensor& input,

@@ -14,6 +14,9 @@ class LayerConfig {
  public:
   /// throws: ConfigError when no key is a kind
   static LayerConfig from(const core::GivenItem& given);
+  /// One with its default options. throws: std::out_of_range for a kind that there is not
+  static LayerConfig of(const std::string& kind);
+  static LayerConfig dense(std::int64_t outputs, const Activation& activation);
   /// One of each kind with its default options, to be described.
   static std::vector<LayerConfig> kinds();
   void fields(core::FieldList& list) { layer_->fields(list); }
@@ -41,6 +44,7 @@ class LayeredNetwork final : public Network {
                            const Evaluation& evaluation) const override;
 
  private:
+  void find_dense_chain(const std::vector<LayerPlace>& places);
   struct Placed {
     std::shared_ptr<Layer> layer;
     std::size_t parameters, buffers;  ///< how many are its own

@@ -19,6 +19,8 @@ LayerKind kind_of(const std::string& key) {
   return {key, [] { return std::make_shared<T>(); }};
 }
 
+std::shared_ptr<Layer> dense_layer(std::int64_t outputs, const Activation& activation);
+
 std::vector<LayerKind>
 dense_layers();  ///< dense, flatten, reshape, dropout, batch_norm, activation
 std::vector<LayerKind> image_layers();  ///< convolutions, pooling, upsampling: 1 to 3 dimensions

@@ -56,10 +56,11 @@ Discriminator::Discriminator(const DiscriminatorConfig& config, const UpdateConf
                              const problem::RankPlace& place)
     : config_(config),
       objective_(std::move(objective)),
-      network_(channel.observables(), 1, config.network),
-      replica_(network_.parameters(), config.shared, device),
+      network_(config.network.network(channel.observables(), 1, "discriminator")),
+      replica_(network_, config.shared, device),
       rule_(make_update_rule(replica_, update, "optimizer.discriminator")),
-      fused_(nn::FusedMlp::make(network_, dense, device)) {
+      fused_(nn::FusedMlp::make(*network_, dense, device)),
+      constant_(replica_.leaves_over(replica_.weights())) {
   // networks that exchange gradients begin alike, the others do not
   const bool common = config.exchange != "none";
   const auto owner = common ? 0 : static_cast<std::uint32_t>(place.rank);
@@ -95,10 +96,13 @@ torch::Tensor Discriminator::unit() const {
 }
 
 torch::Tensor Discriminator::logits(const torch::Tensor& input) const {
-  if (fused_) return (*fused_)(input);
-  std::vector<torch::Tensor> weights;
-  for (const torch::Tensor& leaf : replica_.leaves().tensors) weights.push_back(leaf.detach());
-  return network_(weights, input).squeeze(-1);
+  return fused_ ? (*fused_)(input) : judged(constant_, input);
+}
+
+// shape: input [..., observables] -> [...]; a network of listed layers wants rows
+torch::Tensor Discriminator::judged(const nn::Leaves& leaves, const torch::Tensor& input) const {
+  const torch::Tensor rows = (*network_)(leaves, input.reshape({-1, input.size(-1)}), {});
+  return rows.view(input.sizes().slice(0, static_cast<std::size_t>(input.dim() - 1)));
 }
 
 torch::Tensor Discriminator::score(const DiscriminatorInput& input) const {
@@ -108,18 +112,16 @@ torch::Tensor Discriminator::score(const DiscriminatorInput& input) const {
 }
 
 env::Feature Discriminator::feature() const {
-  std::vector<torch::Tensor> weights;
-  for (const torch::Tensor& leaf : replica_.leaves().tensors)
-    weights.push_back(leaf.detach().to(torch::kCPU).clone());
+  const nn::Leaves leaves = replica_.leaves_over(replica_.weights().to(torch::kCPU).clone());
   const auto constant = [](const torch::Tensor& numbers) {
     return numbers.defined() ? numbers.to(torch::kCPU) : numbers;
   };
   const bool is_raw = config_.input == DiscriminatorConfig::Input::raw;
   const torch::Tensor centre = is_raw ? torch::Tensor() : constant(centre_);
   const torch::Tensor scale = constant(scale_);
-  return {"discriminator", [network = network_, weights, centre, scale](const torch::Tensor& x) {
+  return {"discriminator", [network = network_, leaves, centre, scale](const torch::Tensor& x) {
             const torch::Tensor input = centre.defined() ? (x - centre) / scale : x;
-            return torch::tanh(network(weights, input.to(torch::kFloat32)).squeeze(-1) * 0.5);
+            return torch::tanh((*network)(leaves, input.to(torch::kFloat32), {}).squeeze(-1) * 0.5);
           }};
 }
 
@@ -140,7 +142,7 @@ Discriminator::Losses Discriminator::learn(const DiscriminatorInput& input, nn::
     const torch::Tensor synthetic = input.synthetic.detach().flatten(0, -2);
     losses.penalty =
         add_gradient_penalty(
-            config_.gradient_penalty.kind, input.penalty_factor, network_,
+            config_.gradient_penalty.kind, input.penalty_factor, *network_,
             {input.real, synthetic, shares.defined() ? shares.flatten() : shares, input.places},
             input.share, leaves) *
         input.share;
@@ -150,9 +152,7 @@ Discriminator::Losses Discriminator::learn(const DiscriminatorInput& input, nn::
 
 Discriminator::Losses Discriminator::learn_plain(const DiscriminatorInput& input,
                                                  nn::Leaves& leaves) const {
-  const auto judge = [&](const torch::Tensor& events) {
-    return network_(leaves.tensors, events).squeeze(-1);
-  };
+  const auto judge = [&](const torch::Tensor& events) { return judged(leaves, events); };
   const env::Events constant = input.events.detached();
   const torch::Tensor real = judge(input.real), synthetic = judge(input.synthetic.detach());
   if (objective_.compares_pairs()) {

@@ -92,14 +92,16 @@ class Discriminator {
   Losses learn_fused(const DiscriminatorInput& input, const torch::Tensor& shares,
                      nn::Leaves& leaves, torch::Tensor* scores) const;
   torch::Tensor logits(const torch::Tensor& input) const;
+  torch::Tensor judged(const nn::Leaves& leaves, const torch::Tensor& input) const;
 
   DiscriminatorConfig config_;
   AdversarialObjective objective_;
-  nn::Mlp network_;
+  std::shared_ptr<const nn::Network> network_;
   nn::Replica replica_;
   std::unique_ptr<UpdateRule> rule_;
   std::unique_ptr<nn::FusedMlp> fused_;              ///< null: LibTorch evaluates the network
   std::unique_ptr<nn::SpectralNorm> spectral_norm_;  ///< null: weights are as large as they like
+  nn::Leaves constant_;           ///< the weights, of which nobody gets gradients
   torch::Tensor centre_, scale_;  ///< of the observables; undefined where nobody asks
 };
 

@@ -36,9 +36,10 @@ void GeneratorConfig::fields(core::FieldList& list) {
 
 Generator::Generator(const GeneratorConfig& config, const nn::DenseConfig& dense,
                      const env::ParameterSet& parameters, std::uint64_t seed, torch::Device device)
-    : network_(config.noise_dimensions, parameters.free_size(), config.network),
-      replica_(network_.parameters(), config.shared, device),
-      fused_(nn::FusedMlp::make(network_, dense, device)),
+    : network_(
+          config.network.network(config.noise_dimensions, parameters.free_size(), "generator")),
+      replica_(network_, config.shared, device),
+      fused_(nn::FusedMlp::make(*network_, dense, device)),
       parameters_(parameters),
       noise_dimensions_(config.noise_dimensions),
       seed_(seed),
@@ -55,7 +56,7 @@ torch::Tensor Generator::noise(const core::RandomStream& stream, std::int64_t ro
 }
 
 torch::Tensor Generator::logits(const nn::Leaves& leaves, const torch::Tensor& noise) const {
-  return network_(leaves.tensors, noise);
+  return (*network_)(leaves, noise, {});
 }
 
 void Generator::pack() {

@@ -65,7 +65,7 @@ class Generator {
   const nn::Leaves& leaves() const { return replica_.leaves(); }
 
  private:
-  nn::Mlp network_;
+  std::shared_ptr<const nn::Network> network_;
   nn::Replica replica_;
   std::unique_ptr<nn::FusedMlp> fused_;  ///< null: LibTorch evaluates the network
   env::ParameterSet parameters_;

@@ -9,10 +9,10 @@ using Kind = GradientPenaltyConfig::Kind;
 constexpr double least_square = 1e-12;  // below the root, whose slope at 0 is infinite
 
 /// |grad D|^2 of each row, differentiable by the weights. shape: [rows]
-torch::Tensor squared_slopes(const nn::Mlp& network, const nn::Leaves& leaves,
+torch::Tensor squared_slopes(const nn::Network& network, const nn::Leaves& leaves,
                              const torch::Tensor& rows) {
   const torch::Tensor input = rows.detach().requires_grad_();
-  const torch::Tensor output = network(leaves.tensors, input).sum();
+  const torch::Tensor output = network(leaves, input, {}).sum();
   const torch::Tensor slope =
       torch::autograd::grad({output}, {input}, /*grad_outputs=*/{},
                             /*retain_graph=*/true, /*create_graph=*/true)[0];
@@ -23,7 +23,7 @@ torch::Tensor mean_of(const torch::Tensor& of_rows, const torch::Tensor& shares)
   return shares.defined() ? (of_rows * shares).sum() : of_rows.mean();
 }
 
-torch::Tensor penalty(Kind kind, const nn::Mlp& network, const PenaltyRows& rows,
+torch::Tensor penalty(Kind kind, const nn::Network& network, const PenaltyRows& rows,
                       const nn::Leaves& leaves) {
   if (kind == Kind::wasserstein) {
     const torch::Tensor between = torch::lerp(rows.synthetic, rows.real, rows.places);
@@ -67,7 +67,7 @@ void GradientPenaltyConfig::fields(core::FieldList& list) {
 }
 
 // Not backward(create_graph): it would replace the accumulators, which are views (nn/replica.hpp).
-torch::Tensor add_gradient_penalty(Kind kind, double factor, const nn::Mlp& network,
+torch::Tensor add_gradient_penalty(Kind kind, double factor, const nn::Network& network,
                                    const PenaltyRows& rows, double share, nn::Leaves& leaves) {
   torch::AutoGradMode with_gradients(true);
   const torch::Tensor value = penalty(kind, network, rows, leaves) * factor;

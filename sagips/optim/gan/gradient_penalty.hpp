@@ -3,7 +3,7 @@
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/data/torch.hpp"
-#include "sagips/nn/mlp.hpp"
+#include "sagips/nn/network.hpp"
 #include "sagips/nn/replica.hpp"
 
 namespace sagips::optim {
@@ -41,7 +41,7 @@ struct PenaltyRows {
 /// source: r1, r2: Mescheder et al., ICML 2018 (arXiv 1801.04406), eqs. (9), (10); wasserstein:
 ///         Gulrajani et al., NeurIPS 2017 (arXiv 1704.00028), eq. (3)
 torch::Tensor add_gradient_penalty(GradientPenaltyConfig::Kind kind, double factor,
-                                   const nn::Mlp& network, const PenaltyRows& rows, double share,
-                                   nn::Leaves& leaves);
+                                   const nn::Network& network, const PenaltyRows& rows,
+                                   double share, nn::Leaves& leaves);
 
 }  // namespace sagips::optim

@@ -40,6 +40,7 @@ void SupervisedConfig::fields(core::FieldList& list) {
                {"all", nn::SharedPart::all},
                {"none", nn::SharedPart::none}},
               "what ranks exchange of the network");
+  list.group("dense", dense, "who evaluates networks of dense layers alone on a CPU");
 }
 
 Supervised::Supervised(const SupervisedConfig& config, std::shared_ptr<const nn::Network> network,
@@ -52,7 +53,8 @@ Supervised::Supervised(const SupervisedConfig& config, std::shared_ptr<const nn:
       device_(device),
       place_(place),
       loss_(loss_named(config.loss, "loss")),
-      replica_(network_->parameters(), config.shared, device, network_->buffers()) {
+      replica_(network_, config.shared, device),
+      fused_(nn::FusedMlp::make(*network_, config.dense, device)) {
   const std::int64_t together = config.batch * place.ranks;
   steps_per_epoch_ = (examples_.rows() + together - 1) / together;
   check();
@@ -64,8 +66,12 @@ Supervised::Supervised(const SupervisedConfig& config, std::shared_ptr<const nn:
   pass.steps = {0};
   pass.separable = network_->separable();
   pass.loss_names = {"loss"};
+  pass.prepare = [this](Batch&, std::int64_t) {
+    if (fused_) fused_->pack(replica_.leaves());
+  };
   pass.gradients = [this](Batch& batch, const Tile& tile, std::span<nn::Leaves* const> leaves) {
-    return gradients(static_cast<const RowBatch&>(batch), tile, *leaves[0]);
+    const auto& rows = static_cast<const RowBatch&>(batch);
+    return fused_ ? fused_gradients(rows, tile, *leaves[0]) : gradients(rows, tile, *leaves[0]);
   };
   passes_.push_back(std::move(pass));
 }
@@ -142,11 +148,38 @@ torch::Tensor Supervised::gradients(const RowBatch& batch, const Tile& tile,
   const torch::Tensor outputs =
       (*network_)(leaves, batch.inputs.narrow(0, tile.first, tile.samples),
                   {.training = &random, .first_sample = batch.first + tile.first});
-  torch::Tensor rows = loss_.rows(outputs, batch.targets.narrow(0, tile.first, tile.samples));
-  if (batch.weights.defined()) rows = rows * batch.weights.narrow(0, tile.first, tile.samples);
-  const torch::Tensor loss = rows.sum() * batch.scale;
+  const torch::Tensor loss = this->loss(batch, tile, outputs);
   loss.backward({}, {}, false, leaves.tensors);
   return loss.detach().to(torch::kFloat64).reshape({1});
+}
+
+// shape: outputs of the tile's rows -> []
+torch::Tensor Supervised::loss(const RowBatch& batch, const Tile& tile,
+                               const torch::Tensor& outputs) const {
+  torch::Tensor rows = loss_.rows(outputs, batch.targets.narrow(0, tile.first, tile.samples));
+  if (batch.weights.defined()) rows = rows * batch.weights.narrow(0, tile.first, tile.samples);
+  return rows.sum() * batch.scale;
+}
+
+// The passes ask for the slopes of a few rows at a time, whose loss LibTorch differentiates.
+torch::Tensor Supervised::fused_gradients(const RowBatch& batch, const Tile& tile,
+                                          nn::Leaves& leaves) const {
+  const std::int64_t width = network_->output()[0];
+  torch::Tensor sum = torch::zeros({1}, torch::kFloat64);
+  const auto slopes = [&](std::span<const float> outputs, std::int64_t first, std::span<float> to) {
+    const auto rows = static_cast<std::int64_t>(outputs.size()) / width;
+    const torch::Tensor leaf = torch::empty({rows, width});
+    std::copy(outputs.begin(), outputs.end(), leaf.data_ptr<float>());
+    leaf.requires_grad_();
+    const torch::AutoGradMode with_gradients(true);
+    const torch::Tensor loss =
+        this->loss(batch, {.first = tile.first + first, .samples = rows}, leaf);
+    const torch::Tensor gradient = torch::autograd::grad({loss}, {leaf})[0].contiguous();
+    std::copy_n(gradient.data_ptr<float>(), to.size(), to.begin());
+    sum += loss.detach();
+  };
+  fused_->learn(batch.inputs.narrow(0, tile.first, tile.samples).flatten(1), slopes, leaves);
+  return sum;
 }
 
 const torch::Tensor& Supervised::inputs_of(const Batch& batch) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sagips/data/examples.hpp"
+#include "sagips/nn/fused_mlp.hpp"
 #include "sagips/nn/network.hpp"
 #include "sagips/nn/replica.hpp"
 #include "sagips/optim/learn/losses.hpp"
@@ -19,6 +20,7 @@ struct SupervisedConfig {
   std::string loss = "cross_entropy";
   UpdateConfig optimizer{.learning_rate = 1e-3, .beta1 = 0.9};
   nn::SharedPart shared = nn::SharedPart::all;
+  nn::DenseConfig dense{};
   void fields(core::FieldList& list);
 };
 
@@ -58,6 +60,8 @@ class Supervised final : public Optimizer {
   struct RowBatch;
   void check() const;
   torch::Tensor gradients(const RowBatch& batch, const Tile& tile, nn::Leaves& leaves) const;
+  torch::Tensor loss(const RowBatch& batch, const Tile& tile, const torch::Tensor& outputs) const;
+  torch::Tensor fused_gradients(const RowBatch& batch, const Tile& tile, nn::Leaves& leaves) const;
 
   SupervisedConfig config_;
   std::shared_ptr<const nn::Network> network_;
@@ -69,6 +73,7 @@ class Supervised final : public Optimizer {
   const Loss& loss_;
   nn::Replica replica_;
   std::unique_ptr<UpdateRule> rule_;
+  std::unique_ptr<nn::FusedMlp> fused_;  ///< null: LibTorch evaluates the network
   std::vector<UpdateStep> steps_;
   std::vector<Pass> passes_;
   mutable std::uint32_t ordered_epoch_ = 0;  ///< of `order_`; 0: none yet

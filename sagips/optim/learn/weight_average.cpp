@@ -15,13 +15,7 @@ void WeightAverage::add() {
 
 torch::Tensor WeightAverage::weights() const { return steps_ > 0 ? mean_ : replica_->weights(); }
 
-nn::Leaves WeightAverage::leaves() const {
-  nn::Leaves leaves;
-  const torch::Tensor flat = weights();
-  for (std::size_t i = 0; i < replica_->parameters().size(); ++i)
-    leaves.tensors.push_back(replica_->view(flat, i));
-  return leaves;
-}
+nn::Leaves WeightAverage::leaves() const { return replica_->leaves_over(weights()); }
 
 void WeightAverage::state(nn::StateList& list) {
   list.field("mean", mean_);

@@ -36,11 +36,11 @@ std::string plain_name(const std::string& exchange) {
 // Lengths of the tensors that the ranks share, in the network's order.
 std::vector<std::int64_t> shared_tensors(const run::Job& job) {
   const optim::GanConfig& gan = job.settings.gan;
-  const nn::Mlp network(gan.generator.noise_dimensions,
-                        env::ParameterSet(job.workload->parameters()).free_size(),
-                        gan.generator.network);
+  const auto network = gan.generator.network.network(
+      gan.generator.noise_dimensions, env::ParameterSet(job.workload->parameters()).free_size(),
+      "generator");
   std::vector<std::int64_t> tensors;
-  for (const nn::ParameterTensor& tensor : network.parameters()) {
+  for (const nn::ParameterTensor& tensor : network->parameters()) {
     const bool shared = gan.generator.shared == nn::SharedPart::all ||
                         (gan.generator.shared == nn::SharedPart::weights_only && !tensor.is_bias);
     if (shared) tensors.push_back(tensor.size());
