@@ -215,7 +215,8 @@ provide_checks() {
 # The handwritten digits of the problem classify/digits: one file of scikit-learn's wheel, of which nothing is installed.
 provide_digits() {
   local file="$root/build/datasets/digits.csv.gz" python="$root/.venv/bin/python" aside
-  [ ! -s "$file" ] && [ -x "$python" ] || return 0
+  [ ! -s "$file" ] || return 0
+  [ -x "$python" ] || python=python3  # LibTorch is the user's own
   if [ "$check_only" = yes ]; then
     complain "not installed, not necessary: the digits of classify/digits (10 MB to download)"
     return 0

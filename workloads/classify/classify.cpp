@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "sagips/core/process/child_process.hpp"
 #include "sagips/core/text.hpp"
 #include "workloads/classify/drawn_images.hpp"
 
@@ -16,6 +17,10 @@ namespace {
 /// Where Debian's package dataset-fashion-mnist puts its four files.
 constexpr const char* fashion_folder = "/usr/share/datasets/fashion-mnist";
 
+/// Where an installation has the digits, and where set-up leaves them beside a build folder.
+constexpr const char* digits_from_program[] = {"/../share/sagips/digits.csv.gz",
+                                               "/../../datasets/digits.csv.gz"};
+
 data::ExampleFiles digits_in(const std::string& file) {
   data::ExampleFiles files;
   files.inputs = {.file = file, .shape = {1, 8, 8}, .divide_by = 16};
@@ -24,14 +29,15 @@ data::ExampleFiles digits_in(const std::string& file) {
 }
 
 data::ExampleSets digits() {
-  for (const char* file : {SAGIPS_DIGITS, SAGIPS_INSTALLED_DIGITS})
-    if (std::filesystem::exists(file)) {
+  const std::string beside = std::filesystem::path(core::own_program()).parent_path().string();
+  for (const char* place : digits_from_program)
+    if (const std::string file = beside + place; std::filesystem::exists(file)) {
       data::ExampleSets sets = digits_in(file).load();
       sets.origin = "handwritten digits";
       return sets;
     }
   throw core::ConfigError("data.images",
-                          core::text("there are no digits (", SAGIPS_DIGITS,
+                          core::text("there are no digits (", beside, digits_from_program[0],
                                      "). tools/setup.sh fetches them; or choose shapes."));
 }
 
