@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Compares a training step of learning problems with the same step in eager PyTorch.
+
+All programs of a network take turns, as in epoch_bench.py. A ratio is PyTorch's time over SAGIPS' within one turn:
+above 1 SAGIPS is faster. The median over turns is printed. Writes FOLDER/learning.md and FOLDER/results.json.
+
+usage: bench/learning_bench.py --program PATH [--python PATH] [--threads N,N] [--networks NAME,...] [--turns N] ...
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import sys
+
+import epoch_bench as common
+
+PEER = common.HERE / "peers" / "pytorch_learning.py"
+NETWORKS = ("fashion", "fashion_small", "shapes", "stress_strain")
+OURS, EAGER, CHANNELS_LAST = "sagips", "PyTorch eager", "PyTorch eager, channels last"
+HEADER = ["network", "weights", "batch", "threads", "who", "ms/step", "this / sagips", "lowest", "highest"]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", required=True, help="the built learning_bench")
+    parser.add_argument("--python", default=str(common.PYTHON), help="one with PyTorch (tools/setup.sh full)")
+    parser.add_argument("--threads", default=str(os.cpu_count()), help="of each program; several numbers one by one")
+    parser.add_argument("--networks", default=",".join(NETWORKS))
+    parser.add_argument("--turns", type=int, default=11)
+    parser.add_argument("--patience", type=float, default=0.0, help="seconds that a turn waits for others at most")
+    parser.add_argument("--out", default="build/bench/learning", help="folder for the table")
+    return parser.parse_args()
+
+
+def commands(options, network, threads):
+    """(name, command) of all that take turns."""
+    what = ["--network", network, "--threads", threads]
+    yield OURS, [options.program, *what]
+    if shutil.which(options.python):
+        yield EAGER, [options.python, PEER, *what]
+        if network != "stress_strain":  # its rows are no images
+            yield CHANNELS_LAST, [options.python, PEER, *what, "--channels-last"]
+
+
+def measure(options, network, threads, logs):
+    """What the turns gave. throws: common.Failure"""
+    print(f"{network}, {common.counted(threads)} ...", flush=True)
+    turns, others, programs = [], [], []
+    try:
+        for name, command in commands(options, network, threads):
+            programs.append(common.Program(name, threads, command, logs))
+            programs[-1].wait_until_ready()
+            programs[-1].calibrate()
+        sizes = [(program.ready["weights"], program.ready["batch"]) for program in programs]
+        if len(set(sizes)) > 1:
+            raise common.Failure(f"the programs differ in weights or batch: {sizes}")
+        for turn in range(options.turns):
+            turns.append({})
+            for program in programs if turn % 2 == 0 else reversed(programs):
+                others.append(common.rest(options.patience))
+                turns[-1][program.name] = program.turn()["seconds"]
+    finally:
+        for program in programs:
+            program.stop()
+    return {"network": network, "threads": threads, "weights": sizes[0][0], "batch": sizes[0][1], "turns": turns,
+            "share_of_processors_used_by_others": others}
+
+
+def rows(cell):
+    for name in (OURS, EAGER, CHANNELS_LAST):
+        if name not in cell["turns"][0]:
+            continue
+        seconds = statistics.median(turn[name] for turn in cell["turns"])
+        ratios = [turn[name] / turn[OURS] for turn in cell["turns"]]
+        yield [cell["network"], f"{cell['weights']:,}", str(cell["batch"]), str(cell["threads"]), name,
+               f"{seconds * 1e3:.2f}", *(f"{of(ratios):.2f}" for of in (statistics.median, min, max))]
+
+
+def report(out, cells, turns):
+    shares = [share for cell in cells for share in cell["share_of_processors_used_by_others"]]
+    head = [f"{common.processor()}, {os.cpu_count()} processors; training steps, medians of {turns} turns",
+            f"others used {statistics.median(shares):.0%} of the processors in the median, {max(shares):.0%} at most"]
+    if statistics.median(shares) > common.BUSY:
+        head.append("THE MACHINE WAS NOT QUIET: threads that wait for each other suffer most; measure again")
+    table = [row for cell in cells for row in rows(cell)]
+    print("\n".join(["", *head, "", common.as_text(HEADER, table)]))
+    (out / "learning.md").write_text("\n".join([*head, "", common.as_markdown(HEADER, table), ""]), encoding="utf-8")
+    (out / "results.json").write_text(json.dumps({"processor": common.processor(), "cells": cells}, indent=1) + "\n",
+                                      encoding="utf-8")
+
+
+def main():
+    options = arguments()
+    out = pathlib.Path(options.out).resolve()
+    (out / "logs").mkdir(parents=True, exist_ok=True)
+    if not shutil.which(options.python):
+        print(f"learning_bench: no {options.python}: no comparison with PyTorch (tools/setup.sh full installs it)")
+    try:
+        report(out, [measure(options, network, threads, out / "logs") for network in options.networks.split(",")
+                     for threads in common.numbers(options.threads)], options.turns)
+    except common.Failure as failure:
+        sys.exit(f"learning_bench: {failure}. Its lines are in {out / 'logs'}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Training steps of four networks in eager PyTorch, as a peer of bench/learning_bench.
+
+Written by us for speed, as a user would who knows PyTorch: fused Adam, activations in place, rows in memory. A step:
+a batch of shuffled rows, forward, backward, update. Speaks the protocol of bench/README.md.
+
+usage: pytorch_learning.py --network NAME [--threads N] [--channels-last]
+"""
+import argparse
+import json
+import sys
+import time
+
+import torch
+from torch import nn
+
+BATCHES, WARM_UP_STEPS, RATE = 100, 3, 1e-3
+
+
+def relu(layer):
+    return [layer, nn.ReLU(inplace=True)]
+
+
+def fashion():
+    return [*relu(nn.Conv2d(1, 32, 3)), *relu(nn.Conv2d(32, 32, 3)), nn.MaxPool2d(2), nn.Dropout(0.25), nn.Flatten(),
+            *relu(nn.Linear(32 * 12 * 12, 128)), nn.Dropout(0.5), nn.Linear(128, 10)]
+
+
+def fashion_small():
+    return [*relu(nn.Conv2d(1, 10, 5)), nn.MaxPool2d(2), *relu(nn.Conv2d(10, 20, 5)), nn.MaxPool2d(2), nn.Flatten(),
+            *relu(nn.Linear(20 * 4 * 4, 50)), nn.Dropout(0.5), nn.Linear(50, 10)]
+
+
+def shapes():
+    return [*relu(nn.Conv2d(3, 48, 3, padding=1)), nn.MaxPool2d(2), *relu(nn.Conv2d(48, 96, 3, padding=1)),
+            nn.MaxPool2d(2), *relu(nn.Conv2d(96, 192, 3, padding=1)), nn.MaxPool2d(2), nn.Flatten(),
+            *relu(nn.Linear(192 * 4 * 4, 512)), nn.Dropout(0.25), *relu(nn.Linear(512, 256)), nn.Dropout(0.25),
+            nn.Linear(256, 10)]
+
+
+def stress_strain():
+    return [*relu(nn.Linear(600, 199)), *relu(nn.Linear(199, 120)), *relu(nn.Linear(120, 80)), nn.Linear(80, 2)]
+
+
+# layers, shape of a row, rows of a step, values of a target (0: one of ten classes)
+NETWORKS = {"fashion": (fashion, (1, 28, 28), 100, 0), "fashion_small": (fashion_small, (1, 28, 28), 100, 0),
+            "shapes": (shapes, (3, 32, 32), 100, 0), "stress_strain": (stress_strain, (600,), 75, 2)}
+
+
+class Trainer:
+    def __init__(self, name, channels_last):
+        layers, shape, self.batch, values = NETWORKS[name]
+        self.network = nn.Sequential(*layers())
+        rows = BATCHES * self.batch
+        self.inputs = torch.randn(rows, *shape)
+        self.targets = torch.randn(rows, values) if values else torch.randint(10, (rows,))
+        self.loss = nn.MSELoss() if values else nn.CrossEntropyLoss()
+        if channels_last:
+            self.network.to(memory_format=torch.channels_last)
+            self.inputs = self.inputs.contiguous(memory_format=torch.channels_last)
+        self.adam = torch.optim.Adam(self.network.parameters(), lr=RATE, fused=True)
+        self.total, self.order = torch.zeros(()), []
+
+    def step(self):
+        self.order = self.order or list(torch.randperm(len(self.inputs)).split(self.batch))
+        rows = self.order.pop()
+        loss = self.loss(self.network(self.inputs[rows]), self.targets[rows])
+        self.adam.zero_grad()
+        loss.backward()
+        self.adam.step()
+        self.total += loss.detach()
+
+    def clock(self, steps):
+        """Seconds per step."""
+        start = time.perf_counter()
+        for _ in range(steps):
+            self.step()
+        return (time.perf_counter() - start) / steps
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--network", choices=NETWORKS, required=True)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--channels-last", action="store_true", help="images with their channels as last dimension")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(1)
+    trainer = Trainer(options.network, options.channels_last)
+    trainer.clock(WARM_UP_STEPS)
+    weights = sum(weight.numel() for weight in trainer.network.parameters())
+    print("ready " + json.dumps({"weights": weights, "batch": trainer.batch}), flush=True)
+    for line in sys.stdin:  # "go K"
+        print(json.dumps({"seconds": trainer.clock(int(line.split()[1]))}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
