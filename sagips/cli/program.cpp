@@ -134,10 +134,11 @@ const CommandEntry commands[] = {
      Over::one,
      {quiet_option}},
     {"predict",
-     "write proposals of a trained generator",
+     "write proposals of a trained generator, or what a network says of rows",
      "  sagips train proxy1d train.epochs=50 run.name=short && sagips predict runs/proxy1d/short\n"
      "  sagips predict runs/proxy1d/short samples=50000\n"
-     "  sagips predict runs/proxy1d/short samples=1000 out=predictions.npy\n",
+     "  sagips predict runs/proxy1d/short samples=1000 out=predictions.npy\n"
+     "  sagips predict runs/learning/first inputs=new.csv out=new.npy\n",
      predict,
      Over::one,
      {quiet_option},
@@ -296,8 +297,8 @@ int guarded(const std::unique_ptr<comm::Ranks>& ranks,
     const std::string message = error.what_without_backtrace();
     return report(core::Error(message.substr(0, message.find('\n'))), ranks);
   } catch (const std::bad_alloc&) {
-    return report(core::Error("out of memory. Lower batch.samples, train.engine.tile_samples or "
-                              "evaluation.samples."),
+    return report(core::Error("out of memory. Lower batch.samples (batch in a learning problem), "
+                              "train.engine.tile_samples or evaluation.samples."),
                   ranks);
   } catch (const std::exception& error) {
     return report(core::Error(error.what()), ranks);

@@ -29,9 +29,9 @@ struct Numbers {
   std::vector<std::string> names;  ///< of the columns; empty: they are numbered
 };
 
-torch::Tensor tensor_of(const std::vector<double>& values, const std::vector<std::size_t>& shape) {
+torch::Tensor tensor_of(std::vector<double> values, const std::vector<std::size_t>& shape) {
   const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
-  return torch::tensor(values, torch::kFloat64).to(torch::kFloat32).reshape(sizes);
+  return torch::from_blob(values.data(), sizes, torch::kFloat64).to(torch::kFloat32);
 }
 
 // What a file holds, unpacked where gzip has packed it.
@@ -65,6 +65,11 @@ Numbers read_text(const std::string& path) {
         });
     if (width == 0) width = cells.size();
     if (is_header) {
+      for (const std::string& name : cells)
+        if (std::count(cells.begin(), cells.end(), name) > 1)
+          throw DataError(path, line,
+                          text("two columns are called '", core::excerpt(name),
+                               "'. Give each a name of its own."));
       numbers.names = cells;
       return;
     }
@@ -81,7 +86,7 @@ Numbers read_text(const std::string& path) {
     }
     ++rows;
   });
-  numbers.values = tensor_of(values, {rows, width});
+  numbers.values = tensor_of(std::move(values), {rows, width});
   return numbers;
 }
 
@@ -210,6 +215,9 @@ torch::Tensor read_array(const ArraySource& source, const std::vector<std::strin
                                         "columns. Leave 'columns' out."));
     values = values.index_select(1, torch::tensor(chosen_columns(source, numbers, without)));
   }
+  if (values.numel() == 0)
+    throw DataError(source.file,
+                    "has no columns but those of the targets. Give a file with inputs.");
   const torch::Tensor broken = torch::isfinite(values)
                                    .reshape({values.size(0), -1})
                                    .all(1)

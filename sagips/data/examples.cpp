@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -15,12 +16,26 @@ using core::text;
 
 namespace {
 
+// However its path is written.
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code missing;
+  return one == other || std::filesystem::equivalent(one, other, missing);
+}
+
+torch::Tensor read_inputs(const ArraySource& source, const std::vector<std::string>& without) {
+  const torch::Tensor rows = read_array(source, without);
+  return rows.dim() == 1 ? rows.unsqueeze(1) : rows;
+}
+
 Examples read_examples(const ArraySource& inputs, const ArraySource& targets) {
   std::vector<std::string> without;  // of one table, the targets' columns are no inputs
-  if (inputs.file == targets.file && inputs.hdf5_dataset == targets.hdf5_dataset &&
-      inputs.columns.empty())
+  const auto dataset = [](const ArraySource& source) {
+    return source.hdf5_dataset.substr(source.hdf5_dataset.starts_with('/') ? 1 : 0);
+  };
+  if (inputs.columns.empty() && is_same_file(inputs.file, targets.file) &&
+      dataset(inputs) == dataset(targets))
     without = targets.columns;
-  Examples examples{read_array(inputs, without), read_array(targets)};
+  Examples examples{read_inputs(inputs, without), read_array(targets)};
   if (examples.inputs.size(0) != examples.targets.size(0))
     throw DataError(targets.file,
                     text("has ", examples.targets.size(0), " rows, ", inputs.file, " has ",
@@ -66,6 +81,9 @@ void ExampleSplit::apply(ExampleSets& sets, const core::RandomStream& stream) co
   std::int64_t begin = 0, end = std::llround(held_out * static_cast<double>(rows));
   if (!fold.empty()) {
     const auto [number, parts] = numbers_of(fold);
+    if (parts > rows)
+      throw ConfigError("data.fold", text(rows, " rows make no ", parts,
+                                          " parts. Choose fewer parts, or give more rows."));
     begin = (number - 1) * rows / parts;
     end = number * rows / parts;
   }
@@ -110,7 +128,7 @@ torch::Tensor ExampleFiles::inputs_of(const std::string& file) const {
   ArraySource source = inputs;
   source.file = file;
   // a table without the targets' columns holds the inputs alone
-  return read_array(source);
+  return read_inputs(source, {});
 }
 
 torch::Tensor class_numbers(const torch::Tensor& targets, const std::string& file) {

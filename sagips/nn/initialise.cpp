@@ -11,8 +11,8 @@ void initialise_kaiming_normal(Replica& replica, double negative_slope,
   for (std::size_t i = 0; i < replica.parameters().size(); ++i) {
     const ParameterTensor& parameter = replica.parameters()[i];
     torch::Tensor weights = replica.view(replica.weights(), i);
-    if (parameter.constant) {
-      weights.fill_(*parameter.constant);
+    if (parameter.initial) {
+      weights.copy_(parameter.initial(stream));
       continue;
     }
     if (parameter.is_bias) {
@@ -35,8 +35,8 @@ void initialise_uniform(Replica& replica, const core::RandomStream& stream) {
   for (std::size_t i = 0; i < replica.parameters().size(); ++i) {
     const ParameterTensor& parameter = replica.parameters()[i];
     torch::Tensor weights = replica.view(replica.weights(), i);
-    if (parameter.constant) {
-      weights.fill_(*parameter.constant);
+    if (parameter.initial) {
+      weights.copy_(parameter.initial(stream));
       continue;
     }
     std::vector<float> uniform(static_cast<std::size_t>(parameter.size()));

@@ -12,8 +12,8 @@ namespace sagips::nn {
 void initialise_kaiming_normal(Replica& replica, double negative_slope,
                                const core::RandomStream& stream);
 
-/// Weights and biases uniform in +- 1 / sqrt(fan_in), as PyTorch's layers begin; what is declared
-/// constant at its value. Each tensor draws from its own sample number of the stream.
+/// Weights and biases uniform in +- 1 / sqrt(fan_in), as PyTorch's layers begin; what has
+/// initial values at these. Each tensor draws from its own sample number of the stream.
 void initialise_uniform(Replica& replica, const core::RandomStream& stream);
 
 }  // namespace sagips::nn

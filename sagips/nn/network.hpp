@@ -16,6 +16,7 @@ namespace sagips::nn {
 using Shape = std::vector<std::int64_t>;
 std::string written(const Shape& shape);      ///< "1 x 28 x 28"
 std::int64_t numbers_in(const Shape& shape);  ///< their product
+Shape shape_of_rows(const torch::Tensor& rows);
 
 /// How a network is evaluated, beside its input.
 struct Evaluation {

@@ -1,8 +1,12 @@
 #pragma once
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include <torch/types.h>
+
+#include "sagips/core/random.hpp"
 
 namespace sagips::nn {
 
@@ -12,7 +16,8 @@ struct ParameterTensor {
   std::vector<std::int64_t> shape;
   std::int64_t fan_in = 0;  ///< inputs of the layer it belongs to
   bool is_bias = false;
-  std::optional<double> constant{};  ///< what it begins at; else it is drawn
+  /// What it begins at, of such a shape; empty: whoever initialises the network draws it.
+  std::function<torch::Tensor(const core::RandomStream& stream)> initial{};
 
   std::int64_t size() const {
     std::int64_t product = 1;
@@ -24,8 +29,7 @@ struct ParameterTensor {
 /// Numbers of a network that do not learn by gradients and yet change, such as running means.
 struct BufferTensor {
   std::string name;
-  std::vector<std::int64_t> shape;
-  double initial = 0;
+  torch::Tensor initial;  ///< float32
 };
 
 }  // namespace sagips::nn

@@ -31,11 +31,12 @@ Replica::Replica(std::vector<ParameterTensor> parameters, SharedPart shared, tor
   weights_ = torch::zeros({offset}, options);
   std::vector<torch::Tensor> initial;
   for (const BufferTensor& buffer : buffers)
-    initial.push_back(torch::full(buffer.shape, buffer.initial, options).flatten());
+    initial.push_back(buffer.initial.to(options).flatten());
   buffers_ = initial.empty() ? torch::empty({0}, options) : torch::cat(initial);
   std::int64_t first = 0;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    buffer_views_.push_back(buffers_.narrow(0, first, initial[i].numel()).view(buffers[i].shape));
+    buffer_views_.push_back(
+        buffers_.narrow(0, first, initial[i].numel()).view(buffers[i].initial.sizes()));
     first += initial[i].numel();
   }
   leaves_ = make_leaves();

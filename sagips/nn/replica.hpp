@@ -24,7 +24,7 @@ struct Leaves {
   std::vector<torch::Tensor> tensors;    ///< in the network's order
   torch::Tensor gradients;               ///< flat, in the replica's order
   std::vector<torch::Tensor> buffers{};  ///< the network's; all leaves of a replica share them
-  /// What layers keep for these leaves alone, by layer: a module that looks into them.
+  /// What layers keep for these leaves alone, by the layer's number: modules that look into them.
   std::map<std::size_t, std::shared_ptr<void>> bound{};
 };
 

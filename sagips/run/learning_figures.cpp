@@ -88,6 +88,7 @@ void draw_yes_or_no(FigureWriter& draw, const torch::Tensor& probabilities,
 
 void draw_values(FigureWriter& draw, const torch::Tensor& values, const torch::Tensor& targets) {
   const torch::Tensor found = values.flatten(1), wanted = targets.flatten(1);
+  if (wanted.size(0) < 2) return;  // one row has no spread
   std::vector<analysis::Regression> outputs;
   for (std::int64_t i = 0; i < std::min(most_classes, found.size(1)); ++i)
     outputs.push_back(

@@ -1,5 +1,8 @@
 #include "sagips/run/learning_task.hpp"
 
+#include <functional>
+#include <span>
+
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -18,10 +21,6 @@ namespace {
 
 namespace files = record::run_files;
 
-nn::Shape shape_of_rows(const torch::Tensor& rows) {
-  return nn::Shape(rows.sizes().begin() + 1, rows.sizes().end());
-}
-
 optim::SupervisedConfig scaled(const Job& job, std::int64_t ranks) {
   optim::SupervisedConfig config = job.settings.learning.learner;
   config.optimizer.learning_rate *=
@@ -31,20 +30,23 @@ optim::SupervisedConfig scaled(const Job& job, std::int64_t ranks) {
   return config;
 }
 
-// Each array of a network by its name, in the order of its file.
+// Each array of networks by its name, in the order of their file.
 void for_each_array(
-    const nn::Network& network, nn::Replica& replica,
+    std::span<optim::WeightedNetwork> networks,
     const std::function<void(const std::string& name, torch::Tensor& values)>& use) {
-  nn::Leaves& leaves = replica.leaves();
-  for (std::size_t i = 0; i < network.parameters().size(); ++i)
-    use(network.parameters()[i].name, leaves.tensors[i]);
-  for (std::size_t i = 0; i < network.buffers().size(); ++i)
-    use(network.buffers()[i].name, leaves.buffers[i]);
+  for (auto& [part, replica] : networks) {
+    const std::string place = networks.size() > 1 ? part.name + "." : "";
+    nn::Leaves& leaves = replica.leaves();
+    for (std::size_t i = 0; i < part.network->parameters().size(); ++i)
+      use(place + part.network->parameters()[i].name, leaves.tensors[i]);
+    for (std::size_t i = 0; i < part.network->buffers().size(); ++i)
+      use(place + part.network->buffers()[i].name, leaves.buffers[i]);
+  }
 }
 
-void write_network(const std::string& path, const nn::Network& network, nn::Replica& replica) {
+void write_networks(const std::string& path, std::span<optim::WeightedNetwork> networks) {
   record::TensorFile file;
-  for_each_array(network, replica, [&](const std::string& name, torch::Tensor& values) {
+  for_each_array(networks, [&](const std::string& name, torch::Tensor& values) {
     const torch::Tensor dense = values.detach().to(torch::kCPU).contiguous();
     file.tensors[name] = record::StoredTensor::of(
         {dense.data_ptr<float>(), static_cast<std::size_t>(dense.numel())}, dense.sizes().vec());
@@ -60,23 +62,37 @@ data::ExampleSets load_examples(const Job& job) {
   const std::uint64_t seed = own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
   data::ExampleSets sets = job.examples->load(seed);
   const optim::Loss& loss = optim::loss_named(learning.learner.loss, "loss");
-  for (data::Examples* part : {&sets.training, &sets.validation})
+  for (auto [part, key] : {std::pair(&sets.training, "data.targets"),
+                           std::pair(&sets.validation, "data.validation_targets")})
     if (part->rows() > 0 && loss.of_classes())
-      part->targets = data::class_numbers(part->targets, sets.origin);
+      part->targets = data::class_numbers(part->targets, key);
     else if (part->rows() > 0 && part->targets.dim() == 1)
       part->targets = part->targets.unsqueeze(1);
   learning.split.apply(sets, core::RandomStream(seed, "rows kept aside"));
-  if (shape_of_rows(sets.validation.inputs) != shape_of_rows(sets.training.inputs))
+  if (nn::shape_of_rows(sets.validation.inputs) != nn::shape_of_rows(sets.training.inputs))
     throw core::ConfigError(
         "data.validation_inputs",
-        core::text("has rows of ", nn::written(shape_of_rows(sets.validation.inputs)),
-                   ", the inputs have ", nn::written(shape_of_rows(sets.training.inputs)), "."));
+        core::text("has rows of ", nn::written(nn::shape_of_rows(sets.validation.inputs)),
+                   ", the inputs have ", nn::written(nn::shape_of_rows(sets.training.inputs)),
+                   "."));
   return sets;
 }
 
-std::shared_ptr<const nn::Network> make_network(const Job& job, const data::Examples& examples) {
-  return std::make_shared<nn::LayeredNetwork>(job.settings.learning.layers,
-                                              shape_of_rows(examples.inputs));
+std::vector<optim::NetworkPart> make_networks(const Job& job, const data::Examples& examples) {
+  const LearningSettings& learning = job.settings.learning;
+  nn::Shape shape = nn::shape_of_rows(examples.inputs);
+  if (learning.networks.empty())
+    return {{.network = std::make_shared<nn::LayeredNetwork>(learning.layers, shape)}};
+  if (!learning.layers.empty())
+    throw core::ConfigError("networks", "stand in place of network.layers. Leave either out.");
+  std::vector<optim::NetworkPart> parts;
+  for (const PartSettings& part : learning.networks) {
+    auto network = std::make_shared<nn::LayeredNetwork>(
+        part.layers, shape, core::text("networks.", part.name, ".layers"));
+    shape = network->output();
+    parts.push_back({part.name, std::move(network), part.rate});
+  }
+  return parts;
 }
 
 std::string print_of(const data::ExampleSets& sets) {
@@ -90,20 +106,41 @@ std::string print_of(const data::ExampleSets& sets) {
 }
 
 std::unique_ptr<optim::Supervised> make_learner(const Job& job,
-                                                std::shared_ptr<const nn::Network> network,
+                                                const std::vector<optim::NetworkPart>& networks,
                                                 const data::ExampleSets& sets,
                                                 const problem::RankPlace& place) {
   auto learner = std::make_unique<optim::Supervised>(
-      scaled(job, place.ranks), std::move(network), sets.training, job.seed(),
+      scaled(job, place.ranks), networks, sets.training, job.seed(),
       nn::device_from_name(job.settings.device), place);
   learner->check_targets(sets.validation);
+  const auto named = static_cast<std::int64_t>(sets.classes.size()),
+             outputs = networks.back().network->output()[0];
+  if (named > 0 && named != outputs)
+    throw core::ConfigError(
+        "data.classes", core::text("names ", named, " classes, and the network ", "has ", outputs,
+                                   " outputs. Change either."));
   return learner;
 }
 
-void read_network(const std::string& folder, const nn::Network& network, nn::Replica& replica) {
+// A few rows have all of them.
+std::vector<std::string> metric_names(const optim::Supervised& learner,
+                                      const data::ExampleSets& sets) {
+  std::vector<std::string> names;
+  const torch::Tensor few =
+      torch::arange(std::min<std::int64_t>(2, sets.validation.rows()), torch::kInt64);
+  for (const auto& [name, value] : learner.metrics(sets.validation.chosen(few)))
+    names.push_back(name);
+  return names;
+}
+
+std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::Examples& examples,
+                                                  const std::string& folder) {
+  std::vector<optim::WeightedNetwork> networks;
+  for (const optim::NetworkPart& part : make_networks(job, examples))
+    networks.push_back({part, nn::Replica(part.network, nn::SharedPart::all, torch::kCPU)});
   const std::string path = core::text(folder, "/", files::network.name);
   const record::TensorFile file = record::read_tensor_file(path);
-  for_each_array(network, replica, [&](const std::string& name, torch::Tensor& values) {
+  for_each_array(networks, [&](const std::string& name, torch::Tensor& values) {
     const record::StoredTensor& stored = file.tensor(name, path);
     if (stored.shape != values.sizes().vec())
       throw core::DataError(path,
@@ -112,6 +149,7 @@ void read_network(const std::string& folder, const nn::Network& network, nn::Rep
     const torch::NoGradGuard no_grad;
     values.copy_(torch::tensor(stored.numbers(), torch::kFloat64).reshape(stored.shape));
   });
+  return networks;
 }
 
 LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
@@ -120,28 +158,22 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       log_(log),
       sets_(load_examples(job)),
       print_(print_of(sets_)),
-      network_(make_network(job, sets_.training)),
-      learner_(make_learner(job, network_, sets_, {ranks.rank(), ranks.size()})) {}
+      learner_(make_learner(job, make_networks(job, sets_.training), sets_,
+                            {ranks.rank(), ranks.size()})) {}
 
 std::string LearningTask::description() const {
   return core::text(job_.settings.workload, " on ", sets_.origin, ", ",
                     core::with_thousands(sets_.training.rows()), " rows (",
                     core::with_thousands(sets_.validation.rows()), " kept aside), ",
-                    core::with_thousands(learner_->replica().size()), " weights");
+                    core::with_thousands(learner_->weights()), " weights");
 }
 
 std::string LearningTask::share() const {
   return core::text(core::with_thousands(sets_.training.rows() / ranks_.size()), " rows");
 }
 
-// A few rows have all of them.
 std::vector<std::string> LearningTask::metric_names() const {
-  std::vector<std::string> names;
-  const torch::Tensor few =
-      torch::arange(std::min<std::int64_t>(2, sets_.validation.rows()), torch::kInt64);
-  for (const auto& [name, value] : learner_->metrics(sets_.validation.chosen(few)))
-    names.push_back(name);
-  return names;
+  return run::metric_names(*learner_, sets_);
 }
 
 bool LearningTask::waits_for_plateau() const {
@@ -149,7 +181,9 @@ bool LearningTask::waits_for_plateau() const {
 }
 
 void LearningTask::begin(bool resumed) {
-  if (!resumed) check_equal_start(ranks_, learner_->replica().shared_weights());
+  if (resumed) return;
+  for (auto& [part, replica] : learner_->networks())
+    check_equal_start(ranks_, replica.shared_weights());
 }
 
 record::Evaluated LearningTask::evaluate(std::int64_t) {
@@ -179,11 +213,11 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
     results.numbers.push_back({metric.name + "_start", metric.value});
   for (const auto& metric : training.record.last.distances)
     results.numbers.push_back({metric.name + "_end", metric.value});
-  results.numbers.push_back({"weights", static_cast<double>(learner_->replica().size())});
+  results.numbers.push_back({"weights", static_cast<double>(learner_->weights())});
   results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
   results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
   const record::RunDirectory& folder = outputs.folder();
-  write_network(folder.file(files::network.name), *network_, learner_->replica());
+  write_networks(folder.file(files::network.name), learner_->networks());
   outputs.write(results, rows, [&] {
     const optim::Loss& loss = optim::loss_named(job_.settings.learning.learner.loss, "loss");
     return draw_learning_figures(folder, job_.settings.figures, loss,

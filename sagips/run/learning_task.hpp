@@ -12,21 +12,26 @@ namespace sagips::run {
 /// throws: ConfigError, DataError
 data::ExampleSets load_examples(const Job& job);
 
-/// The network of a learning problem for such inputs. throws: ConfigError where layers do not fit
-std::shared_ptr<const nn::Network> make_network(const Job& job, const data::Examples& examples);
+/// The networks of a learning problem for such inputs. throws: ConfigError where layers do not fit
+std::vector<optim::NetworkPart> make_networks(const Job& job, const data::Examples& examples);
 
 /// What tells these rows from others.
 std::string print_of(const data::ExampleSets& sets);
 
 /// throws: ConfigError for what contradicts the rows, and where the loss cannot compare their targets
 std::unique_ptr<optim::Supervised> make_learner(const Job& job,
-                                                std::shared_ptr<const nn::Network> network,
+                                                const std::vector<optim::NetworkPart>& networks,
                                                 const data::ExampleSets& sets,
                                                 const problem::RankPlace& place = {});
 
-/// A network with the weights that a run has left. folder: of the run
-/// throws: DataError when the file is missing or of another network
-void read_network(const std::string& folder, const nn::Network& network, nn::Replica& replica);
+/// The metrics that an evaluation has.
+std::vector<std::string> metric_names(const optim::Supervised& learner,
+                                      const data::ExampleSets& sets);
+
+/// The networks for such inputs, with the weights that a run has left in its folder.
+/// throws: DataError when the file is missing or of other networks
+std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::Examples& examples,
+                                                  const std::string& folder);
 
 /// A network that learns targets from inputs. Rank 0 judges it by the rows that are kept aside.
 class LearningTask final : public Task {
@@ -53,7 +58,6 @@ class LearningTask final : public Task {
   core::Log& log_;
   data::ExampleSets sets_;
   std::string print_;
-  std::shared_ptr<const nn::Network> network_;
   std::unique_ptr<optim::Supervised> learner_;
 };
 

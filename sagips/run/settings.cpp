@@ -1,8 +1,10 @@
 #include "sagips/run/settings.hpp"
 
 #include <filesystem>
+#include <set>
 
 #include "sagips/core/text.hpp"
+#include "sagips/env/outside/plugin.hpp"
 
 namespace sagips::run {
 
@@ -28,6 +30,13 @@ void SolveConfig::fields(core::FieldList& list) {
            core::Range::between(10, 1e6));
 }
 
+void PartSettings::fields(core::FieldList& list) {
+  list.list("layers", layers, nn::LayerConfig::help());
+  list.add("rate", rate, "times optimizer.learning_rate; 0: it stays as it begins",
+           core::Range::at_least(0));
+  list.add("exchange", exchange, "how ranks exchange its gradients; empty: as `exchange` says");
+}
+
 void LearningSettings::fields(core::FieldList& list, problem::ExampleSource& source) {
   core::FieldList data;
   source.fields(data);
@@ -36,7 +45,23 @@ void LearningSettings::fields(core::FieldList& list, problem::ExampleSource& sou
   core::FieldList network;
   network.list("layers", layers, nn::LayerConfig::help());
   list.add_group("network", std::move(network), "what learns");
+  list.named_groups("networks", networks,
+                    "several, by names of yours, in place of `network`: each takes what the one "
+                    "before it gives");
   learner.fields(list);
+}
+
+train::ExchangeChoice Settings::exchange_choice() const {
+  train::ExchangeChoice choice{exchange, {}, exchanges};
+  if (learning.networks.empty()) choice.others = {{"discriminator", gan.discriminator.exchange}};
+  for (const PartSettings& part : learning.networks) {
+    const std::string own = part.exchange.empty() ? exchange : part.exchange;
+    if (&part == &learning.networks.front())
+      choice.primary = own;
+    else
+      choice.others[part.name] = own;
+  }
+  return choice;
 }
 
 void Settings::set_learning_defaults() {
@@ -54,6 +79,10 @@ void Settings::learning_fields(core::FieldList& list, problem::ExampleSource& so
 
 void Settings::first_fields(core::FieldList& list) {
   list.add("workload", workload, "what is to be solved; see `sagips list`");
+  list.add_path(
+      "plugin", plugin,
+      "shared library with networks (layer `module`) and losses of yours; stages of one are "
+      "named in the pipeline");
   list.add("device", device, "where tensors live: cpu");
   list.add("threads", threads,
            "threads that share an epoch's tiles; 0: OMP_NUM_THREADS, else the cores the process "
@@ -171,6 +200,12 @@ Source assigned_source(const Workloads& workloads, const std::string& source,
   return found;
 }
 
+// Networks and losses are known by their names from then on, so once is enough.
+void load_networks(const std::string& plugin) {
+  static std::set<std::string> loaded;
+  if (!plugin.empty() && loaded.insert(plugin).second) env::load_plugin(plugin);
+}
+
 Job job_from(const Workloads& workloads, const std::string& source, const Source& found) {
   Job job;
   job.entry = found.entry;
@@ -187,6 +222,7 @@ Job job_from(const Workloads& workloads, const std::string& source, const Source
     throw ConfigError(found.document.where("workload"),
                       text("the workload is '", found.entry->name, "' and cannot be changed to '",
                            job.settings.workload, "'. Name it in place of '", source, "'."));
+  load_networks(job.settings.plugin);
   job.effective_config = core::write_fields(list);
   job.training_config = core::write_fields(training_fields(job));
   return job;

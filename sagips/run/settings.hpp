@@ -38,10 +38,20 @@ struct SolveConfig {
   void fields(core::FieldList& list);
 };
 
+/// One of several networks of a learning problem.
+struct PartSettings {
+  std::string name;
+  std::vector<nn::LayerConfig> layers;
+  double rate = 1;
+  std::string exchange;  ///< empty: that of the run
+  void fields(core::FieldList& list);
+};
+
 /// What a learning problem reads in place of parameters, pipelines and a GAN.
 struct LearningSettings {
   data::ExampleSplit split;
   std::vector<nn::LayerConfig> layers;
+  std::vector<PartSettings> networks;  ///< in place of those
   optim::SupervisedConfig learner;
   void fields(core::FieldList& list, problem::ExampleSource& source);
 };
@@ -49,6 +59,7 @@ struct LearningSettings {
 /// The config of a run as far as a training or a solution reads it; every part lists its own fields.
 struct Settings {
   std::string workload;
+  std::string plugin;  ///< shared library with networks and losses of a user
   std::string device = "cpu";
   std::int64_t threads = 0;
   record::RunConfig run;
@@ -66,9 +77,7 @@ struct Settings {
   optim::SolversConfig solvers;
   LearningSettings learning;
 
-  train::ExchangeChoice exchange_choice() const {
-    return {exchange, {{"discriminator", gan.discriminator.exchange}}, exchanges};
-  }
+  train::ExchangeChoice exchange_choice() const;
   void fields(core::FieldList& list);
   /// Those of a learning problem, and their defaults.
   void learning_fields(core::FieldList& list, problem::ExampleSource& source);

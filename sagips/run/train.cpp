@@ -1,6 +1,5 @@
 #include "sagips/run/train.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -8,6 +7,7 @@
 #include "sagips/nn/device.hpp"
 #include "sagips/run/rank_agreement.hpp"
 #include "sagips/run/task.hpp"
+#include "sagips/run/training_setup.hpp"
 
 namespace sagips::run {
 
@@ -61,17 +61,6 @@ void say_start(const Job& job, comm::Ranks& ranks, const Task& task,
   log.info(line);
 }
 
-// Before a folder is made.
-void check_metric(const Job& job, const Task& task) {
-  const train::EarlyStopConfig& config = job.settings.early_stop;
-  if (!config.watches() && !task.waits_for_plateau()) return;
-  const std::vector<std::string> known = task.metric_names();
-  if (std::find(known.begin(), known.end(), config.metric) == known.end())
-    throw core::ConfigError("early_stop.metric",
-                            core::text("no evaluation has a '", config.metric,
-                                       "'. There are: ", core::join(known, ", "), "."));
-}
-
 }  // namespace
 
 Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, core::Log& log) {
@@ -84,7 +73,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   nn::device_from_name(job.settings.device);
   const int threads = set_threads(job, ranks, log);
   const std::unique_ptr<Task> task = make_task(job, ranks, log);
-  check_metric(job, *task);
+  check_metric(job.settings.early_stop, task->waits_for_plateau(), task->metric_names());
   train::RankExchange exchange(ranks, task->optimizer(), job.settings.exchange_choice(),
                                job.seed());
   RunOutputs outputs(job, ranks, options.start, task->print(), task->kinds_of_ranks(), threads, log,

@@ -1,5 +1,6 @@
 #include "sagips/run/training_setup.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sagips/core/error.hpp"
@@ -35,6 +36,15 @@ void check_plateau(const optim::UpdateConfig& rule, const std::string& place, st
     throw core::ConfigError(place + ".schedule",
                             "ranks see different evaluations, so each would lower its rate at "
                             "another time. Use cosine or steps, or one rank.");
+}
+
+void check_metric(const train::EarlyStopConfig& watched, bool waits_for_plateau,
+                  const std::vector<std::string>& known) {
+  if (!watched.watches() && !waits_for_plateau) return;
+  if (std::find(known.begin(), known.end(), watched.metric) == known.end())
+    throw core::ConfigError("early_stop.metric",
+                            core::text("no evaluation has a '", watched.metric,
+                                       "'. There are: ", core::join(known, ", "), "."));
 }
 
 TrainingSetup::TrainingSetup(const Job& job, env::Environment seen, std::uint64_t seed,

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sagips/optim/gan/gan.hpp"
 #include "sagips/run/settings.hpp"
@@ -14,6 +15,10 @@ train::LoopConfig loop_of(const Job& job);
 /// throws: ConfigError where a rate waits for a plateau on several ranks, which see different
 /// evaluations. place: of the rule's keys
 void check_plateau(const optim::UpdateConfig& rule, const std::string& place, std::int64_t ranks);
+
+/// throws: ConfigError where the metric that a job watches is none of these
+void check_metric(const train::EarlyStopConfig& watched, bool waits_for_plateau,
+                  const std::vector<std::string>& known);
 
 /// A training that is put together and has not begun: the one place where a job becomes networks and
 /// the settings of their loop.

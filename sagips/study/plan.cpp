@@ -141,10 +141,13 @@ std::string try_variants(const run::Workloads& workloads, const std::string& sou
                          const std::vector<std::string>& assignments, const record::Study& study) {
   std::string print;
   for (const record::StudyVariant& variant : study.variants) {
-    const run::Job job = job_of(workloads, source, assignments, variant);
+    run::Job job = job_of(workloads, source, assignments, variant);
     if (job.examples) {
+      const auto& config = job.of<EnsembleConfig>();
+      if (config.vary == EnsembleConfig::Vary::folds)
+        job.settings.learning.split.fold = text("1/", config.members);
       const data::ExampleSets sets = run::load_examples(job);
-      run::make_learner(job, run::make_network(job, sets.training), sets);
+      run::make_learner(job, run::make_networks(job, sets.training), sets, {0, config.ranks});
       if (print.empty()) print = run::print_of(sets);
       continue;
     }

@@ -11,7 +11,8 @@ namespace sagips::train {
 void EarlyStopConfig::fields(core::FieldList& list) {
   list.add(
       "metric", metric,
-      "number of the evaluations that is watched: ks_mean, ks_OBSERVABLE, energy, NUMBER_residual");
+      "number of the evaluations that is watched: ks_mean, ks_OBSERVABLE, energy, NUMBER_residual; "
+      "of a learning problem loss, accuracy, ... (what its evaluations print)");
   list.choice("better", better, {{"lower", Better::lower}, {"higher", Better::higher}},
               "which way the metric gets better");
   list.add("patience", patience,

@@ -294,18 +294,26 @@ bool Loop::in_flight() const {
          });
 }
 
+// Other ranks or another batch cut an epoch into other steps: what was begun of one begins again.
+void Loop::go_on_by_epochs(std::int64_t per_epoch) {
+  step_ = step_of_epoch(step_ / per_epoch);
+  if (evaluated_step_ >= 0) evaluated_step_ = step_of_epoch(evaluated_step_ / per_epoch);
+  begin_epoch();
+}
+
 void Loop::state(nn::StateList& list) {
+  std::int64_t per_epoch = steps_per_epoch_;
+  list.field("steps_per_epoch", per_epoch);
   list.field("step", step_);
   list.field("time_s", time_s_);
   list.field("evaluated_step", evaluated_step_);
   list.field("early_stop", early_stop_);
   optimizer_.state(list);
-  if (steps_per_epoch_ > 1) {  // else an epoch is over wherever a state is taken
-    if (losses_.empty()) begin_epoch();
-    list.field("epoch_events", epoch_events_);
-    list.field("epoch_s", epoch_s_);
-    for (auto& [pass, sums] : losses_) list.field("losses." + pass->name, sums);
-  }
+  if (losses_.empty()) begin_epoch();
+  list.field("epoch_events", epoch_events_);
+  list.field("epoch_s", epoch_s_);
+  for (auto& [pass, sums] : losses_) list.field("losses." + pass->name, sums);
+  if (per_epoch != steps_per_epoch_) go_on_by_epochs(per_epoch);
   for (std::size_t index = 0; index < pending_.size(); ++index) {
     complete_exchange(index);
     const std::string name = "pending." + optimizer_.steps()[index].name;

@@ -128,6 +128,7 @@ class Loop {
   void observe(const record::Event& event) const;
   void observe_epoch();
   void begin_epoch();
+  void go_on_by_epochs(std::int64_t per_epoch);
   std::int64_t step_of_epoch(std::int64_t epoch) const { return epoch * steps_per_epoch_; }
   void evaluate();
   double progress() const;

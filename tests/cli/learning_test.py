@@ -1,6 +1,6 @@
 """Learning problems from the command line: training, resuming, ranks, folds, predictions and bad input.
 
-usage: learning_test.py MPIEXEC SAGIPS   (MPIEXEC may be empty: without tests of ranks)
+usage: learning_test.py MPIEXEC SAGIPS PLUGIN   (MPIEXEC may be empty: without tests of ranks)
 """
 import csv
 import gzip
@@ -19,7 +19,7 @@ import unittest
 
 import jobs
 
-MPIEXEC, SAGIPS = sys.argv[1:3]
+MPIEXEC, SAGIPS, PLUGIN = sys.argv[1:4]
 ENVIRONMENT = {**os.environ, **jobs.ENVIRONMENT}
 
 CLASSES = """\
@@ -155,9 +155,85 @@ class Learning(unittest.TestCase):
         for fold in (1, 2, 3):
             values.append(self.results(f"folds/members/learning/fold_00{fold}")["accuracy_end"])
         self.assertAlmostEqual(self.results("folds")["accuracy_end"], sum(values) / 3, places=12)
+        # other parts of the rows are another study
+        refused = self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "4", "run.name=folds", "--override",
+                              expect=2)
+        self.assertIn("ensemble.members", refused.stderr)
+        for words in (["--members", "1000"], ["data.validation_inputs.file=rings.csv",
+                      "data.validation_inputs.columns=[x, y]", "data.validation_targets.file=rings.csv",
+                      "data.validation_targets.columns=[ring]"]):
+            refused = self.sagips("ensemble", "rings.yaml", "--vary", "folds", *words, "run.name=none", expect=2)
+            self.assertIn("data.fold", refused.stderr)
+            self.assertFalse((self.folder / "runs/learning/none").exists())
         self.assertIn("all,accuracy,3,", (self.folder / "runs/learning/folds/ensemble.csv").read_text())
         self.assertIn("ensemble.vary", self.sagips("ensemble", "rings.yaml", "--vary", "both", expect=2).stderr)
         self.assertIn("ensemble.vary", self.sagips("ensemble", "proxy1d", "--vary", "folds", expect=2).stderr)
+
+    def test_targets_are_no_inputs_however_their_file_is_written(self):
+        for file in ("./rings.csv", str(self.folder / "rings.csv")):
+            said = self.sagips("check", "rings.yaml", f"data.inputs.file={file}", "data.inputs.columns=[]").stdout
+            self.assertIn("network: 2 to 3,", said)
+
+    def test_predictions_are_of_rows_that_were_not_learned_from(self):
+        self.sagips("train", "waves.yaml", "train.epochs=2", "data.held_out=0.0025", "run.figures=true")
+        self.assertTrue((self.folder / "runs/learning/waves/report.html").exists(), "one row is kept aside")
+        self.table("waves.csv", ["x", "wave"], waves(399))
+        self.assertIn("inputs=FILE", self.sagips("predict", "runs/learning/waves", expect=2).stderr)
+        (self.folder / "waves.csv").unlink()
+        self.table("new.csv", ["x"], [[0.5], [1]])
+        self.sagips("predict", "runs/learning/waves", "inputs=new.csv", "out=new.npy")
+        self.table("wide.csv", ["x", "y"], [[0.5, 1]])
+        refused = self.sagips("predict", "runs/learning/waves", "inputs=wide.csv", expect=2).stderr
+        self.assertIn("wide.csv: has rows of 2, which do not fit the network", refused)
+
+    def test_inputs_may_be_one_number_a_row(self):
+        header = b"\x93NUMPY\x01\0v\0" + b"{'descr': '<f4', 'fortran_order': False, 'shape': (400,), }"
+        (self.folder / "flat.npy").write_bytes(header.ljust(127) + b"\n" + struct.pack("<400f", *range(400)))
+        said = self.sagips("check", "waves.yaml", "data.inputs.file=flat.npy", "data.inputs.columns=[]").stdout
+        self.assertIn("network: 1 to 1,", said)
+
+    def test_a_page_compares_runs(self):
+        for rate in ("1e-3", "1e-2"):
+            self.sagips("train", "rings.yaml", f"optimizer.learning_rate={rate}", f"run.name=rate_{rate}")
+        self.sagips("report", "runs/learning/rate_1e-3", "runs/learning/rate_1e-2", "--out", "both.html")
+        page = (self.folder / "both.html").read_text()
+        for words in ("accuracy", "area_under_curve", "optimizer.learning_rate"):
+            self.assertIn(words, page)
+
+    def test_several_networks_have_rates_and_exchanges_of_their_own(self):
+        self.write("parts.yaml", CLASSES.replace("network: {layers: [{dense: 32, activation: relu}, {batch_norm: {}}, {dropout: 0.1}, {dense: 3}]}", """
+networks:
+  body: {layers: [{dense: 32, activation: relu}, {dropout: 0.1}], rate: 0.5}
+  head: {layers: [{dense: 3}], exchange: ring}
+"""))
+        said = self.sagips("check", "parts.yaml").stdout
+        self.assertIn("body: 2 to 32, 96 weights", said)
+        self.assertIn("head: 32 to 3, 99 weights", said)
+        self.sagips("train", "parts.yaml", "run.name=alone")
+        self.assertGreater(self.results("alone")["accuracy_end"], 0.9)
+        self.assertIn(b'"body.layer0.weight"', self.network("alone"))
+        self.sagips("predict", "runs/learning/alone")
+        if MPIEXEC:
+            said = self.sagips("train", "parts.yaml", "run.name=ranks", ranks=2).stderr
+            self.assertIn("body: the library's all-reduce over 2 ranks; head: ring over 2 ranks", said)
+        refused = self.sagips("train", "parts.yaml", "network.layers=[{dense: 3}]", expect=2).stderr
+        self.assertIn("networks: stand in place of network.layers", refused)
+        refused = self.sagips("train", "parts.yaml", "networks.head.layers=[{gru: 3}]", expect=2).stderr
+        self.assertIn("networks.head.layers.0 (gru)", refused)
+
+    def test_modules_and_losses_of_a_plug_in(self):
+        own = [f"plugin={PLUGIN}", "network.layers=[{module: two_layers}, {dense: 3}]", "loss=squared_entropy"]
+        self.assertIn("layer0 module", self.sagips("check", "rings.yaml", *own).stdout)
+        self.sagips("train", "rings.yaml", *own, "threads=2")
+        self.assertGreater(self.results("rings")["accuracy_end"], 0.9)
+        self.sagips("predict", "runs/learning/rings")
+        small = ["train.epochs=3", "batch.samples=4", "batch.events=10", "toy.events=500", "run.figures=false"]
+        networks = [f"{which}.hidden_layers=[{{module: two_layers}}]" for which in ("generator", "discriminator")]
+        self.sagips("train", "proxy1d", f"plugin={PLUGIN}", *networks, *small, "run.name=modules")
+        self.sagips("predict", "runs/proxy1d/modules", "samples=10")
+        refused = self.sagips("train", "proxy1d", f"plugin={PLUGIN}", *small, "run.name=refused", expect=2,
+                              *["generator.hidden_layers=[{module: with_dropout}]"])
+        self.assertIn("generator.hidden_layers: has dropout", refused.stderr)
 
     def test_early_stop_and_target(self):
         self.sagips("train", "rings.yaml", "early_stop.metric=accuracy", "early_stop.better=higher",
@@ -176,12 +252,14 @@ class Learning(unittest.TestCase):
             (self.folder / name).write_bytes(gzip.compress(content))
         self.table("five.csv", ["x", "y", "ring"], [[0.1 * i, 1, 5 * (i % 2)] for i in range(20)])
         self.write("ragged.csv", "x,y,ring\n1,2,0\n1,2\n")
+        self.table("one.csv", ["ring"], [[i % 3] for i in range(20)])
+        self.write("twice.csv", "x,x,ring\n1,2,0\n")
         self.write("nan.csv", "x,y,ring\n1,2,0\n1,nan,1\n")
         self.table("few.csv", ["x", "wave"], [[1, 2]])
         gz("idx.gz", b"\0\0\x08\x01\0\0\0\x09\1\2")
         both = lambda name: [f"data.inputs.file={name}", f"data.targets.file={name}"]
         for words, said in (
-                (both("five.csv"), "is of class 5, and the network knows 0 to 2"),
+                (both("five.csv"), "a row is of class 5, and the network knows 0 to 2"),
                 (both("ragged.csv"), "ragged.csv:3: the row has 2 cells"),
                 (both("nan.csv"), "nan.csv: row 2 holds NaN"),
                 (both("nowhere.csv"), "nowhere.csv"),
@@ -195,6 +273,11 @@ class Learning(unittest.TestCase):
                 (["loss=mean_square"], "compares them with targets of 1"),
                 (["network.layers=[{dense: 4}, {dens: 3}]"], "no kind of layer"),
                 (["network.layers=[{convolution: 4, kernel: [3, 3]}]"], "network.layers.0 (convolution)"),
+                (["data.inputs.columns=[]", "data.inputs.file=one.csv", "data.targets.file=one.csv"], "has no columns but"),
+                (both("twice.csv"), "two columns are called 'x'"),
+                (["data.classes=[a, b]"], "data.classes: names 2 classes, and the network has 3 outputs"),
+                (["plugin=nowhere.so"], "nowhere.so"),
+                (["network.layers=[{module: mine}]"], "There is no module 'mine'"),
                 (["network.layers=[]"], "network.layers: is empty"),
                 (["early_stop.metric=ks_mean", "early_stop.patience=3"], "no evaluation has a 'ks_mean'"),
                 (["generator.width=3"], "unknown key 'generator'"),

@@ -1,5 +1,9 @@
-// The plug-in of the tests: one stage that works, one with a nested Config.
+// The plug-in of the tests: stages, one with a nested Config; networks and a loss.
+#include <torch/nn/modules/linear.h>
+
 #include "sagips/env/outside/plugin.hpp"
+#include "sagips/nn/module.hpp"
+#include "sagips/optim/learn/losses.hpp"
 
 namespace {
 
@@ -49,6 +53,36 @@ struct Efficiency {
   }
 };
 
+struct TwoLayersImpl : torch::nn::Module {
+  torch::nn::Linear first{nullptr}, second{nullptr};
+  double left_out;
+  TwoLayersImpl(std::int64_t inputs, double dropout) : left_out(dropout) {
+    first = register_module("first", torch::nn::Linear(inputs, 24));
+    second = register_module("second", torch::nn::Linear(24, 24));
+  }
+  torch::Tensor forward(const torch::Tensor& rows) {
+    const torch::Tensor hidden = torch::leaky_relu(first->forward(rows), 0.2);
+    return torch::leaky_relu(second->forward(sagips::nn::dropout(hidden, left_out)), 0.2);
+  }
+};
+TORCH_MODULE(TwoLayers);
+
+torch::Tensor squared_entropy(const torch::Tensor& outputs, const torch::Tensor& targets) {
+  return torch::cross_entropy_loss(outputs, targets, {}, at::Reduction::None).square();
+}
+
+void add_networks() {
+  using sagips::nn::Shape;
+  sagips::nn::add_module(
+      "two_layers", {"24 neurons each", [](const Shape& input) { return TwoLayers(input[0], 0); }});
+  sagips::nn::add_module("with_dropout", {"the same with dropout", [](const Shape& input) {
+                                            return TwoLayers(input[0], 0.2);
+                                          }});
+  sagips::optim::add_loss(
+      {"squared_entropy", sagips::optim::Loss::Targets::classes, squared_entropy,
+       [](const torch::Tensor& outputs) { return torch::softmax(outputs, -1); }});
+}
+
 }  // namespace
 
 #ifdef SAGIPS_PRETENDED_BUILD
@@ -56,6 +90,7 @@ struct Efficiency {
 #define SAGIPS_BUILD SAGIPS_PRETENDED_BUILD
 #endif
 SAGIPS_PLUGIN(stages) {
+  add_networks();
   stages.add<Decay>("decay", "times of decays");
   stages.add<DecayWithBackground>("decay_with_background", "times of decays and of background");
   stages.add<Shift>("shift", "moves events");

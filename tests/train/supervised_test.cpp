@@ -9,6 +9,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/nn/layers/layer_config.hpp"
+#include "sagips/nn/module.hpp"
 #include "sagips/optim/learn/metrics.hpp"
 #include "sagips/train/loop.hpp"
 #include "tests/core/message_of.hpp"
@@ -101,11 +102,12 @@ TEST(Supervised, RanksTogetherAreOneRankWithALargerBatch) {
 }
 
 TEST(Supervised, TwoRanksLearnWhatOneLearnsFromTwiceTheBatch) {
-  const auto weights_of = [](int count, std::int64_t batch) {
+  const Examples examples = sectors(90);  // threads share LibTorch's generator
+  const auto weights_of = [&](int count, std::int64_t batch) {
     torch::Tensor weights;
     sagips::testing::on_ranks(count, [&](comm::Ranks& ranks) {
-      Supervised learner({.batch = batch}, network_of(with_dropout, {3}), sectors(90), 1,
-                         torch::kCPU, {ranks.rank(), ranks.size()});
+      Supervised learner({.batch = batch}, network_of(with_dropout, {3}), examples, 1, torch::kCPU,
+                         {ranks.rank(), ranks.size()});
       RankExchange exchange(ranks, learner, {.primary = "all_reduce"}, 1);
       Loop::Callbacks callbacks;
       if (count > 1) callbacks.exchange = exchange.hooks();
@@ -139,6 +141,133 @@ TEST(Supervised, GivesTheGradientsOfLibTorchInAnyTilesAndThreads) {
                       .norm()
                       .item<double>(),
                   1e-5 * theirs[i].grad().norm().item<double>());
+    }
+}
+
+/// One network written in several ways, and LibTorch's own with its own optimizer.
+struct Forms {
+  std::function<torch::nn::Sequential()> reference;
+  std::vector<std::pair<std::string, std::string>> written;  ///< layers, and `dense.library`
+  nn::Shape input;
+
+  Examples examples(std::int64_t rows) const {
+    Examples all = sectors(rows);
+    nn::Shape shape = input;
+    shape.insert(shape.begin(), rows);
+    const torch::Tensor further = torch::randn({rows, nn::numbers_in(input) - 3});
+    all.inputs = torch::cat({all.inputs, further}, 1).reshape(shape).contiguous();
+    return all;
+  }
+  std::unique_ptr<Supervised> learner(std::size_t form, const Examples& examples) const {
+    nn::add_module("of_this_test",
+                   {"the reference", [this](const nn::Shape&) { return reference(); }});
+    optim::SupervisedConfig config{.batch = 20};
+    config.optimizer = {.learning_rate = 1e-2, .beta1 = 0.9, .final_rate = 1};
+    config.dense.library = written[form].second;
+    return std::make_unique<Supervised>(config, network_of(written[form].first, input), examples, 1,
+                                        torch::kCPU);
+  }
+};
+
+const std::vector<Forms>& all_forms() {
+  namespace t = torch::nn;
+  static const std::vector<Forms> all = {
+      {[] {
+         return t::Sequential(t::Linear(3, 8), t::Tanh(), t::Linear(8, 6), t::Tanh(),
+                              t::Linear(6, 3));
+       },
+       {{"{dense: 8, activation: tanh}, {dense: 6, activation: tanh}, {dense: 3}", "auto"},
+        {"{dense: 8, activation: tanh}, {dense: 6, activation: tanh}, {dense: 3}", "libtorch"},
+        {"{dense: 8}, {activation: tanh}, {dense: 6}, {activation: tanh}, {dense: 3}", "auto"},
+        {"{module: of_this_test}", "auto"}},
+       {3}},
+      {[] {
+         return t::Sequential(t::Conv2d(1, 4, 3), t::ReLU(), t::MaxPool2d(2), t::Flatten(),
+                              t::Linear(16, 3));
+       },
+       {{"{convolution: 4, kernel: [3, 3], activation: relu}, {max_pooling: [2, 2]}, {flatten: "
+         "{}}, "
+         "{dense: 3}",
+         "auto"},
+        {"{module: of_this_test}", "auto"}},
+       {1, 6, 6}}};
+  return all;
+}
+
+torch::Tensor rows_of(const optim::Batch& batch) {
+  const torch::Tensor numbers = Supervised::inputs_of(batch).flatten(1).select(1, 0);
+  return (numbers * 1e6).round().to(torch::kInt64);
+}
+
+/// Steps of LibTorch's Adam on the batches that a learner draws; before each of them `at` sees the
+/// reference with its gradients. Returns the loss over all rows at the end.
+double learn_reference(const Supervised& drawing, torch::nn::Sequential reference,
+                       const Examples& examples,
+                       const std::function<void(const optim::Batch&, torch::nn::Sequential&)>& at) {
+  torch::optim::Adam adam(reference->parameters(), torch::optim::AdamOptions(1e-2));
+  for (std::uint32_t step = 1; step <= 100; ++step) {
+    const auto batch = drawing.draw(step);
+    const Examples chosen = examples.chosen(rows_of(*batch));
+    adam.zero_grad();
+    torch::cross_entropy_loss(reference->forward(chosen.inputs), chosen.targets).backward();
+    at(*batch, reference);
+    adam.step();
+  }
+  const torch::NoGradGuard no_grad;
+  return torch::cross_entropy_loss(reference->forward(examples.inputs), examples.targets)
+      .item<double>();
+}
+
+void copy_weights(torch::nn::Sequential& from, nn::Replica& to) {
+  const torch::NoGradGuard no_grad;
+  const auto theirs = from->parameters();
+  ASSERT_EQ(theirs.size(), to.parameters().size());
+  for (std::size_t i = 0; i < theirs.size(); ++i) to.view(to.weights(), i).copy_(theirs[i]);
+}
+
+TEST(Supervised, HasTheGradientsOfLibTorchInEachFormOfANetwork) {
+  for (const Forms& forms : all_forms())
+    for (std::size_t form = 0; form < forms.written.size(); ++form) {
+      const Examples examples = forms.examples(90);
+      const auto learner = forms.learner(form, examples);
+      std::vector<std::unique_ptr<Engine>> engines;
+      for (const int threads : {1, 2, 4})
+        engines.push_back(
+            std::make_unique<Engine>(EngineConfig{.tile_samples = 7, .threads = threads}));
+      double worst = 0;
+      const auto compare = [&](const optim::Batch& drawn, torch::nn::Sequential& reference) {
+        copy_weights(reference, learner->replica());
+        const auto batch = learner->draw(drawn.step);
+        for (const auto& engine : engines) {
+          engine->gradients(learner->passes()[0], learner->steps(), *batch, {});
+          const auto theirs = reference->parameters();
+          for (std::size_t i = 0; i < theirs.size(); ++i) {
+            const torch::Tensor ours = learner->replica().view(learner->replica().gradients(), i);
+            worst = std::max(
+                worst, ((ours - theirs[i].grad()).norm() / theirs[i].grad().norm().clamp_min(1e-12))
+                           .item<double>());
+          }
+        }
+      };
+      torch::manual_seed(4);
+      learn_reference(*learner, forms.reference(), examples, compare);
+      EXPECT_LT(worst, 1e-5) << forms.written[form].first << ", " << forms.written[form].second;
+    }
+}
+
+TEST(Supervised, LearnsAsLibTorchDoesInEachFormOfANetwork) {
+  for (const Forms& forms : all_forms())
+    for (std::size_t form = 0; form < forms.written.size(); ++form) {
+      const Examples examples = forms.examples(90);
+      const auto learner = forms.learner(form, examples);
+      torch::manual_seed(4);
+      torch::nn::Sequential reference = forms.reference();
+      copy_weights(reference, learner->replica());
+      Loop(epochs(1000), *learner, {}).run_steps(100);
+      const double theirs =
+          learn_reference(*learner, reference, examples, [](const auto&, auto&) {});
+      EXPECT_NEAR(learner->metrics(examples).at("loss"), theirs, 1e-3)
+          << forms.written[form].first << ", " << forms.written[form].second;
     }
 }
 
@@ -179,6 +308,51 @@ TEST(Supervised, GoesOnFromItsState) {
   EXPECT_TRUE(torch::equal(resumed->replica().weights(), straight->replica().weights()));
   EXPECT_TRUE(torch::equal(nn::give_state(resumed->replica()).at("buffers"),
                            nn::give_state(straight->replica()).at("buffers")));
+}
+
+TEST(Supervised, HasSeveralNetworksOneBehindTheOther) {
+  const Examples examples = sectors(90);
+  const optim::SupervisedConfig config{.batch = 90};
+  Supervised whole(config, network_of(two_layers, {3}), examples, 1, torch::kCPU);
+  Supervised parts(config,
+                   {{"body", network_of("{dense: 8, activation: tanh}", {3}), 0},
+                    {"head", network_of("{dense: 3}", {8})}},
+                   examples, 1, torch::kCPU);
+  EXPECT_EQ(parts.weights(), whole.weights());
+  ASSERT_EQ(parts.steps().size(), 2U);
+  whole.replica().weights().copy_(
+      torch::cat({parts.steps()[0].replica->weights(), parts.steps()[1].replica->weights()}));
+  for (Supervised* learner : {&whole, &parts})
+    Engine({.tile_samples = 7, .threads = 2})
+        .gradients(learner->passes()[0], learner->steps(), *learner->draw(1), {});
+  const torch::Tensor theirs = whole.replica().gradients(),
+                      ours = torch::cat({parts.steps()[0].replica->gradients(),
+                                         parts.steps()[1].replica->gradients()});
+  EXPECT_LT((ours - theirs).norm().item<double>(), 1e-5 * theirs.norm().item<double>());
+  EXPECT_NEAR(parts.metrics(examples).at("loss"), whole.metrics(examples).at("loss"), 1e-6);
+  const torch::Tensor body = parts.steps()[0].replica->weights().clone(),
+                      head = parts.steps()[1].replica->weights().clone();
+  Loop(epochs(5), parts, {}).run();
+  EXPECT_TRUE(torch::equal(parts.steps()[0].replica->weights(), body)) << "its rate is 0";
+  EXPECT_FALSE(torch::equal(parts.steps()[1].replica->weights(), head));
+}
+
+// 90 rows: 5 steps an epoch before, 9 afterwards.
+TEST(Supervised, GoesOnAtItsEpochWithAnotherBatch) {
+  const auto make = [](std::int64_t batch) {
+    return std::make_unique<Supervised>(optim::SupervisedConfig{.batch = batch},
+                                        network_of(two_layers, {3}), sectors(90), 1, torch::kCPU);
+  };
+  for (const std::int64_t batch : {10, 90}) {
+    const auto begun = make(20), resumed = make(batch);
+    Loop first(epochs(6), *begun, {}), second(epochs(6), *resumed, {});
+    first.run_steps(2 * 5 + 3);
+    nn::take_state(second, nn::give_state(first));
+    EXPECT_EQ(second.epoch(), 2);
+    EXPECT_EQ(second.step(), 2 * resumed->steps_per_epoch()) << "the third begins anew";
+    EXPECT_TRUE(torch::equal(resumed->replica().weights(), begun->replica().weights()));
+    EXPECT_EQ(second.run().epochs, 6);
+  }
 }
 
 TEST(Supervised, HasTheLossesOfLibTorch) {
@@ -243,6 +417,17 @@ TEST(Metrics, AreaUnderCurveCountsPairs) {
   EXPECT_TRUE(std::isnan(optim::area_under_curve(scores, signal & ~signal, ones)));
 }
 
+// Odds tell apart what probabilities next to 1 do not; a class without rows has no area.
+TEST(Metrics, AreaOfManyClassesIsOverThoseThatAreThere) {
+  const torch::Tensor outputs =
+      torch::tensor({{40.0F, 0.0F, 1.0F}, {30.0F, 0.0F, 1.0F}, {29.0F, 0.0F, 1.0F}});
+  const torch::Tensor classes = torch::tensor({0, 0, 1}, torch::kInt64);
+  const auto found =
+      optim::metrics(optim::loss_named("cross_entropy", "loss"), outputs, classes, {}, 2);
+  EXPECT_NEAR(found.at("area_under_curve"), 1, 1e-12);
+  EXPECT_NEAR(found.at("top_2_accuracy"), 2.0 / 3, 1e-12);
+}
+
 TEST(Supervised, RefusesWhatDoesNotFit) {
   const auto refusal = [](const std::string& layers, Examples examples, const std::string& loss,
                           std::int64_t ranks = 1) {
@@ -252,6 +437,15 @@ TEST(Supervised, RefusesWhatDoesNotFit) {
     });
   };
   EXPECT_NE(refusal("{dense: 2}", sectors(9), "cross_entropy").find("knows 0 to 1"),
+            std::string::npos);
+  Examples negative = sectors(9);
+  negative.targets = torch::full({9, 3}, -1.0F);
+  for (const auto& [loss, words] :
+       {std::pair("poisson", "has none below 0"), std::pair("kullback_leibler", "has none below 0"),
+        std::pair("binary_cross_entropy", "has none below 0")})
+    EXPECT_NE(refusal(two_layers, negative, loss).find(words), std::string::npos) << loss;
+  negative.targets = torch::full({9, 3}, 2.0F);
+  EXPECT_NE(refusal(two_layers, negative, "binary_cross_entropy").find("a target is 2"),
             std::string::npos);
   EXPECT_NE(
       refusal("{reshape: [3, 1]}", sectors(9), "cross_entropy").find("one number for each class"),

@@ -50,6 +50,21 @@ std::string goodness(const RunContents& run) {
       ", p = ", core::significant(one.p_value, 2));
 }
 
+bool all_learn(const Runs& runs) {
+  return std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run.is_learning(); });
+}
+
+/// The metrics of learning problems among the runs.
+std::vector<std::string> all_metrics(const Runs& runs) {
+  std::vector<std::string> names;
+  for (const RunContents& run : runs)
+    if (run.results && run.is_learning())
+      for (const record::MetricResult& metric : record::metrics_of(*run.results))
+        if (std::find(names.begin(), names.end(), metric.name) == names.end())
+          names.push_back(metric.name);
+  return names;
+}
+
 std::string facts(const Runs& runs) {
   Table table{.caption = "The runs", .header = header_of(runs, {""}), .style_class = "text"};
   const auto result = [](const auto& say) {
@@ -61,7 +76,7 @@ std::string facts(const Runs& runs) {
   add_row(table, {"end"}, runs, [](const RunContents& run) { return run.end; });
   add_row(table, {"method"}, runs, result([](const auto& r) { return r.method; }));
   add_row(table, {"data"}, runs, result([](const auto& r) { return r.data_origin; }));
-  add_row(table, {"events"}, runs,
+  add_row(table, {all_learn(runs) ? "rows" : "events"}, runs,
           result([](const auto& r) { return core::with_thousands(r.events); }));
   add_row(table, {"seed"}, runs, result([](const auto& r) { return core::text(r.seed); }));
   add_row(table, {"ranks"}, runs, [](const RunContents& run) {
@@ -70,6 +85,11 @@ std::string facts(const Runs& runs) {
   });
   add_row(table, {"time"}, runs,
           result([](const auto& r) { return core::significant(r.time_s, 3) + " s"; }));
+  for (const std::string& metric : all_metrics(runs))
+    add_row(table, {metric}, runs, [&](const RunContents& run) {
+      const auto end = number_of(run, metric + "_end");
+      return run.is_learning() && end ? core::significant(*end, 4) : "";
+    });
   add_row(table, {"goodness"}, runs, goodness);
   add_row(table, {"mean |residual|"}, runs, mean_residual);
   add_row(table, {"errors"}, runs, result([](const auto& r) { return r.errors_from; }));
@@ -111,6 +131,7 @@ std::string parameters(const Runs& runs) {
 }
 
 std::string over_time(const Runs& runs, Gallery& gallery) {
+  if (all_learn(runs)) return {};  // each run's page has its learning curves
   std::vector<RunCourse> courses;
   std::vector<ParameterResult> references;
   for (const RunContents& run : runs) {

@@ -17,7 +17,7 @@ using record::GoodnessResult;
 // Probabilities below which a fit is doubted and refused, as the warnings of the commands have them.
 constexpr double doubtful = 0.05, improbable = 1e-3;
 constexpr double far_away = 1;               // errors
-constexpr double past_best = 1.1;            // of the smallest loss
+constexpr double past_best = 0.1;            // of the smallest loss, above it
 constexpr double settled = 0.3, moving = 1;  // of the unit of a settling
 
 /// A short answer, its colour and what it rests on.
@@ -151,7 +151,7 @@ Verdict quality_verdict(const RunContents& run) {
       if (metric.name != name) continue;
       verdict.answer = metric.name == "accuracy" ? percent(metric.end) + " right"
                                                  : core::significant(metric.end, 3);
-      verdict.mood = "good";
+      verdict.mood = "open";  // what is good enough is the user's to say
       verdict.reason = metric.name == "accuracy" ? "Of the rows that were kept aside."
                        : metric.name == "loss"   ? "Loss over the rows that were kept aside."
                                                  : "Mean absolute error over the rows kept aside.";
@@ -171,7 +171,7 @@ Verdict best_verdict(const RunContents& run) {
       if (best == nullptr || last < smallest) best = evaluated, smallest = last;
     }
   if (best == nullptr) return verdict;
-  const bool at_best = last <= past_best * smallest;
+  const bool at_best = last - smallest <= past_best * std::abs(smallest);
   verdict.answer = at_best ? "yes" : "past it";
   verdict.mood = at_best ? "good" : "fair";
   verdict.reason =

@@ -8,6 +8,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/run/learning_task.hpp"
+#include "sagips/run/training_setup.hpp"
 
 namespace sagips::cli {
 
@@ -64,7 +65,7 @@ void show_data(const env::Environment& environment) {
 }
 
 // Layers, and what their weights, gradients and an update rule's numbers take.
-void show_network(const nn::Network& network) {
+void show_network(const std::string& name, const nn::Network& network) {
   std::vector<std::vector<std::string>> rows;
   std::int64_t weights = 0, operations = 0, outputs = 0;
   for (const nn::LayerSummary& layer : network.layers()) {
@@ -75,7 +76,7 @@ void show_network(const nn::Network& network) {
     outputs += nn::numbers_in(layer.output);
   }
   constexpr double bytes = sizeof(float), arrays = 4;  // weights, gradients, two moments of Adam
-  std::cout << "network: " << nn::written(network.input()) << " to "
+  std::cout << name << ": " << nn::written(network.input()) << " to "
             << nn::written(network.output()) << ", " << core::with_thousands(weights)
             << " weights\n"
             << analysis::plain_table({"layer", "output", "weights", "multiply-adds of a row"}, rows)
@@ -93,9 +94,12 @@ void check_learning(const Job& job) {
   std::cout << "data: " << sets.origin << ", " << core::with_thousands(sets.training.rows())
             << " rows to learn from, " << core::with_thousands(sets.validation.rows())
             << " kept aside\n";
-  const auto network = run::make_network(job, sets.training);
-  show_network(*network);
-  run::make_learner(job, network, sets);
+  const auto networks = run::make_networks(job, sets.training);
+  for (const optim::NetworkPart& part : networks) show_network(part.name, *part.network);
+  const auto learner = run::make_learner(job, networks, sets);
+  run::check_metric(job.settings.early_stop,
+                    job.settings.learning.learner.optimizer.waits_for_plateau(),
+                    run::metric_names(*learner, sets));
 }
 
 // Returns whether a GAN can be trained.

@@ -72,9 +72,13 @@ class EnsembleRun {
         plan_(std::move(plan)),
         log_({.quiet = arguments.quiet}) {
     if (ranks_.is_first()) {
-      opened_.emplace(study::open_study(job, "ensemble", data, start_of(arguments),
-                                        {"ensemble.members", "ensemble.vary", "ensemble.at_once",
-                                         "ensemble.draws", "ensemble.launcher"}));
+      std::vector<std::string> may_change = {"ensemble.at_once", "ensemble.draws",
+                                             "ensemble.launcher"};
+      // other numbers of folds are other parts of the rows
+      if (job.of<study::EnsembleConfig>().vary != study::EnsembleConfig::Vary::folds)
+        may_change.insert(may_change.end(), {"ensemble.members", "ensemble.vary"});
+      opened_.emplace(
+          study::open_study(job, "ensemble", data, start_of(arguments), std::move(may_change)));
       log_.add_file(opened_->directory.file(files::log.name));
       opened_->directory.folder(core::text(files::members.name, "/logs"));
       core::write_file(

@@ -6,7 +6,9 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/optim/learn/metrics.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/record/run_status.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/proposals.hpp"
 
@@ -20,28 +22,48 @@ namespace {
                                      "network keeps its config). Known: ", known));
 }
 
+// The rows that a run has not learned from. throws: DataError when its data have changed since
+data::Examples rows_kept_aside(const Job& job, const std::string& folder) {
+  data::ExampleSets sets = run::load_examples(job);
+  const auto record = record::read_run_record(folder);
+  const std::string now = run::print_of(sets);
+  if (record && !record->data.empty() && record->data != now)
+    throw core::DataError(
+        sets.origin,
+        core::text("other rows than the network has learned from (", record->data, " -> ", now,
+                   "), so none are known to be kept aside. Name rows by ", "inputs=FILE."));
+  return std::move(sets.validation);
+}
+
 // What a network says of the rows of a file, or of those that were kept aside.
 core::ExitCode predict_rows(Job& job, const std::string& folder,
                             std::vector<std::string> assignments) {
   const std::string out = take_assignment(assignments, "out");
   const std::string inputs = take_assignment(assignments, "inputs");
   if (!assignments.empty()) refuse_rest(assignments, "inputs=FILE, out=FILE.npy");
-  const data::ExampleSets sets = run::load_examples(job);
-  const auto network = run::make_network(job, sets.training);
-  const auto learner = run::make_learner(job, network, sets);
-  run::read_network(folder, *network, learner->replica());
-  data::Examples examples = sets.validation;
-  if (!inputs.empty()) examples = {job.examples->inputs_of(inputs), {}};
-  if (nn::Shape(examples.inputs.sizes().begin() + 1, examples.inputs.sizes().end()) !=
-      network->input())
-    throw core::DataError(inputs, core::text("has other rows than the network takes (",
-                                             nn::written(network->input()), ")."));
-  const optim::Loss& loss = optim::loss_named(job.settings.learning.learner.loss, "loss");
+  data::Examples examples;
+  if (inputs.empty())
+    examples = rows_kept_aside(job, folder);
+  else
+    examples.inputs = job.examples->inputs_of(inputs);
+  std::vector<optim::WeightedNetwork> networks;
+  try {
+    networks = run::read_networks(job, examples, folder);
+  } catch (const core::Error& error) {
+    if (inputs.empty()) throw;
+    throw core::DataError(
+        inputs, core::text("has rows of ", nn::written(nn::shape_of_rows(examples.inputs)),
+                           ", which do not fit the network of ", folder, ": ", error.what()));
+  }
+  const optim::SupervisedConfig& learner = job.settings.learning.learner;
+  const optim::Loss& loss = optim::loss_named(learner.loss, "loss");
+  const torch::Tensor outputs = optim::outputs_of(networks, examples.inputs);
   const std::string file = out.empty() ? folder + "/predictions.npy" : out;
-  run::write_rows(file, loss.predicted(learner->outputs(examples.inputs)));
+  run::write_rows(file, loss.predicted(outputs));
   if (examples.targets.defined()) {
     std::vector<std::vector<std::string>> table;
-    for (const auto& [name, value] : learner->metrics(examples))
+    for (const auto& [name, value] :
+         optim::metrics(loss, outputs, examples.targets, examples.weights, learner.top_k))
       table.push_back({name, core::significant(value, 4)});
     std::cout << analysis::plain_table({"metric", "rows kept aside"}, table);
   }

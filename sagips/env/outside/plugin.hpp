@@ -88,4 +88,4 @@ PluginStages load_plugin(const std::string& path);
   extern "C" __attribute__((used, visibility("default"))) const char sagips_plugin_tag[] = \
       SAGIPS_PLUGIN_MARK SAGIPS_BUILD SAGIPS_PLUGIN_SURROUNDINGS;                          \
   extern "C" __attribute__((visibility("default"))) void sagips_plugin_stages(             \
-      ::sagips::env::PluginStages&(stages))
+      [[maybe_unused]] ::sagips::env::PluginStages&(stages))

@@ -126,17 +126,7 @@ class Dropout final : public CopiedLayer<Dropout> {
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                            const Evaluation& evaluation) const override {
     if (!evaluation.training || probability_ == 0) return input;
-    const std::int64_t rows = input.size(0);
-    const auto each = static_cast<std::size_t>(rows > 0 ? input.numel() / rows : 0);
-    torch::Tensor uniform = torch::empty({rows, static_cast<std::int64_t>(each)});
-    for (std::int64_t row = 0; row < rows; ++row)
-      evaluation.training->uniform(
-          static_cast<std::uint32_t>(evaluation.first_sample + row), tensors.number,
-          std::span<float>(uniform.data_ptr<float>() + row * static_cast<std::int64_t>(each),
-                           each));
-    const torch::Tensor kept =
-        (uniform >= probability_).to(input.device(), torch::kFloat32).view(input.sizes());
-    return input * kept / (1 - probability_);
+    return left_out(input, probability_, evaluation, tensors.number);
   }
 
  private:
@@ -198,6 +188,20 @@ std::optional<kernels::PanelActivation> Activation::fusable() const {
   if (name == "tanh") return {{Kind::tanh}};
   if (name == "sigmoid") return {{Kind::sigmoid}};
   return {};
+}
+
+torch::Tensor left_out(const torch::Tensor& input, double probability, const Evaluation& evaluation,
+                       std::uint32_t dimension) {
+  const std::int64_t rows = input.size(0);
+  const auto each = static_cast<std::size_t>(rows > 0 ? input.numel() / rows : 0);
+  torch::Tensor uniform = torch::empty({rows, static_cast<std::int64_t>(each)});
+  for (std::int64_t row = 0; row < rows; ++row)
+    evaluation.training->uniform(
+        static_cast<std::uint32_t>(evaluation.first_sample + row), dimension,
+        std::span<float>(uniform.data_ptr<float>() + row * static_cast<std::int64_t>(each), each));
+  const torch::Tensor kept =
+      (uniform >= probability).to(input.device(), torch::kFloat32).view(input.sizes());
+  return input * kept / (1 - probability);
 }
 
 std::shared_ptr<Layer> dense_layer(std::int64_t outputs, const Activation& activation) {

@@ -34,8 +34,8 @@ struct LayerPlace {
   /// Its starting values are drawn from a uniform distribution of width 1 / sqrt(fan_in) on both
   /// sides, as PyTorch does.
   void parameter(const std::string& of, Shape shape, std::int64_t fan_in, bool is_bias);
-  void constant(const std::string& of, Shape shape, double value, bool is_bias);
-  void buffer(const std::string& of, Shape shape, double value);
+  void constant(const std::string& of, const Shape& shape, double value, bool is_bias);
+  void buffer(const std::string& of, const Shape& shape, double value);
 };
 
 /// What a layer is evaluated with: its own weights and buffers, and its number for random numbers.
@@ -43,6 +43,7 @@ struct LayerTensors {
   std::span<const torch::Tensor> weights;
   std::span<torch::Tensor> buffers;
   std::uint32_t number = 0;
+  void* bound = nullptr;  ///< what `bind` has made for these leaves
 };
 
 /// One entry of `layers: [...]`: options until `declare`, then a function of weights and input.
@@ -55,6 +56,11 @@ class Layer {
   /// Says which weights it needs for such samples, and what it makes of them. throws: core::Error for
   /// samples that do not fit, in words that the network puts a place before
   virtual Shape declare(const Shape& input, LayerPlace& place) = 0;
+  /// What it keeps for the leaves of one thread; it may put tensors of its own that lie in the same
+  /// memory in place of these. Null: it keeps nothing.
+  virtual std::shared_ptr<void> bind(std::span<torch::Tensor>, std::span<torch::Tensor>) const {
+    return nullptr;
+  }
   /// shape: [rows, input] -> [rows, output]
   virtual torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                                    const Evaluation& evaluation) const = 0;

@@ -23,12 +23,16 @@ std::int64_t numbers_in(const Shape& shape) {
   return product;
 }
 
+Shape shape_of_rows(const torch::Tensor& rows) {
+  return Shape(rows.sizes().begin() + 1, rows.sizes().end());
+}
+
 namespace {
 
 const std::vector<LayerKind>& all_kinds() {
   static const std::vector<LayerKind> all = [] {
     std::vector<LayerKind> kinds = dense_layers();
-    for (const auto& more : {image_layers(), recurrent_layers()})
+    for (const auto& more : {image_layers(), recurrent_layers(), module_layers()})
       kinds.insert(kinds.end(), more.begin(), more.end());
     return kinds;
   }();
@@ -79,12 +83,13 @@ void LayerPlace::parameter(const std::string& of, Shape shape, std::int64_t fan_
   parameters.push_back({name + "." + of, std::move(shape), fan_in, is_bias});
 }
 
-void LayerPlace::constant(const std::string& of, Shape shape, double value, bool is_bias) {
-  parameters.push_back({name + "." + of, std::move(shape), 1, is_bias, value});
+void LayerPlace::constant(const std::string& of, const Shape& shape, double value, bool is_bias) {
+  parameters.push_back({name + "." + of, shape, 1, is_bias,
+                        [=](const core::RandomStream&) { return torch::full(shape, value); }});
 }
 
-void LayerPlace::buffer(const std::string& of, Shape shape, double value) {
-  buffers.push_back({name + "." + of, std::move(shape), value});
+void LayerPlace::buffer(const std::string& of, const Shape& shape, double value) {
+  buffers.push_back({name + "." + of, torch::full(shape, value)});
 }
 
 LayeredNetwork::LayeredNetwork(const std::vector<LayerConfig>& layers, const Shape& input,
@@ -132,6 +137,19 @@ void LayeredNetwork::find_dense_chain(const std::vector<LayerPlace>& places) {
   fusable_ = chain;
 }
 
+void LayeredNetwork::bind(Leaves& leaves) const {
+  std::size_t parameter = 0, buffer = 0;
+  for (std::size_t i = 0; i < placed_.size(); ++i) {
+    const Placed& placed = placed_[i];
+    if (auto kept =
+            placed.layer->bind(std::span(leaves.tensors).subspan(parameter, placed.parameters),
+                               std::span(leaves.buffers).subspan(buffer, placed.buffers)))
+      leaves.bound[i] = std::move(kept);
+    parameter += placed.parameters;
+    buffer += placed.buffers;
+  }
+}
+
 torch::Tensor LayeredNetwork::operator()(const Leaves& leaves, const torch::Tensor& input,
                                          const Evaluation& evaluation) const {
   torch::Tensor values = input;
@@ -139,10 +157,12 @@ torch::Tensor LayeredNetwork::operator()(const Leaves& leaves, const torch::Tens
   std::vector<torch::Tensor> buffers = leaves.buffers;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     const Placed& placed = placed_[i];
+    const auto bound = leaves.bound.find(i);
     values = (*placed.layer)(
         values,
         {std::span(leaves.tensors).subspan(parameter, placed.parameters),
-         std::span(buffers).subspan(buffer, placed.buffers), static_cast<std::uint32_t>(i)},
+         std::span(buffers).subspan(buffer, placed.buffers), static_cast<std::uint32_t>(i),
+         bound == leaves.bound.end() ? nullptr : bound->second.get()},
         evaluation);
     parameter += placed.parameters;
     buffer += placed.buffers;

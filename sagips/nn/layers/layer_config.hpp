@@ -40,6 +40,7 @@ class LayeredNetwork final : public Network {
   LayeredNetwork(const std::vector<LayerConfig>& layers, const Shape& input,
                  const std::string& place = "network.layers");
 
+  void bind(Leaves& leaves) const override;
   torch::Tensor operator()(const Leaves& leaves, const torch::Tensor& input,
                            const Evaluation& evaluation) const override;
 

@@ -25,5 +25,11 @@ std::vector<LayerKind>
 dense_layers();  ///< dense, flatten, reshape, dropout, batch_norm, activation
 std::vector<LayerKind> image_layers();  ///< convolutions, pooling, upsampling: 1 to 3 dimensions
 std::vector<LayerKind> recurrent_layers();  ///< over sequences
+std::vector<LayerKind> module_layers();     ///< torch::nn modules of programs and plug-ins
+
+/// Training, the input with that share of its numbers left out and the others scaled up.
+/// dimension: of the random numbers, which are named by the row in the batch of all ranks
+torch::Tensor left_out(const torch::Tensor& input, double probability, const Evaluation& evaluation,
+                       std::uint32_t dimension);
 
 }  // namespace sagips::nn

@@ -48,6 +48,13 @@ nn::FusedMlp::Slopes slopes_of(const AdversarialObjective& objective, const Mean
   };
 }
 
+// shape: input [..., observables] -> [...]; a network of listed layers wants rows
+torch::Tensor of_rows(const nn::Network& network, const nn::Leaves& leaves,
+                      const torch::Tensor& input) {
+  const torch::Tensor rows = network(leaves, input.reshape({-1, input.size(-1)}), {});
+  return rows.view(input.sizes().slice(0, static_cast<std::size_t>(input.dim() - 1)));
+}
+
 }  // namespace
 
 Discriminator::Discriminator(const DiscriminatorConfig& config, const UpdateConfig& update,
@@ -99,10 +106,8 @@ torch::Tensor Discriminator::logits(const torch::Tensor& input) const {
   return fused_ ? (*fused_)(input) : judged(constant_, input);
 }
 
-// shape: input [..., observables] -> [...]; a network of listed layers wants rows
 torch::Tensor Discriminator::judged(const nn::Leaves& leaves, const torch::Tensor& input) const {
-  const torch::Tensor rows = (*network_)(leaves, input.reshape({-1, input.size(-1)}), {});
-  return rows.view(input.sizes().slice(0, static_cast<std::size_t>(input.dim() - 1)));
+  return of_rows(*network_, leaves, input);
 }
 
 torch::Tensor Discriminator::score(const DiscriminatorInput& input) const {
@@ -121,7 +126,7 @@ env::Feature Discriminator::feature() const {
   const torch::Tensor scale = constant(scale_);
   return {"discriminator", [network = network_, leaves, centre, scale](const torch::Tensor& x) {
             const torch::Tensor input = centre.defined() ? (x - centre) / scale : x;
-            return torch::tanh((*network)(leaves, input.to(torch::kFloat32), {}).squeeze(-1) * 0.5);
+            return torch::tanh(of_rows(*network, leaves, input.to(torch::kFloat32)) * 0.5);
           }};
 }
 

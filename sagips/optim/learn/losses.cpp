@@ -51,12 +51,12 @@ std::vector<Loss>& known_losses() {
   using Targets = Loss::Targets;
   static std::vector<Loss> all = {
       {"cross_entropy", Targets::classes, cross_entropy, of_last_dimension},
-      {"binary_cross_entropy", Targets::yes_or_no, binary_cross_entropy, of_each},
+      {"binary_cross_entropy", Targets::yes_or_no, binary_cross_entropy, of_each, 0, 1},
       {"mean_square", Targets::values, mean_square},
       {"mean_absolute", Targets::values, mean_absolute},
       {"smooth_l1", Targets::values, smooth_l1},
-      {"poisson", Targets::values, poisson, exponential},
-      {"kullback_leibler", Targets::values, kullback_leibler, of_last_dimension}};
+      {"poisson", Targets::values, poisson, exponential, 0},
+      {"kullback_leibler", Targets::values, kullback_leibler, of_last_dimension, 0, 1}};
   return all;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct Loss {
   torch::Tensor (*rows)(const torch::Tensor& outputs, const torch::Tensor& targets);
   /// What outputs stand for: probabilities, means. Null: themselves.
   torch::Tensor (*meaning)(const torch::Tensor& outputs) = nullptr;
+  /// Targets beyond these have no such loss.
+  double lowest = -std::numeric_limits<double>::infinity();
+  double highest = std::numeric_limits<double>::infinity();
 
   bool of_classes() const { return targets == Targets::classes; }
   torch::Tensor predicted(const torch::Tensor& outputs) const {

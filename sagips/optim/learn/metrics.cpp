@@ -1,12 +1,13 @@
 #include "sagips/optim/learn/metrics.hpp"
 
+#include <cmath>
 #include <limits>
+
+#include "sagips/core/text.hpp"
 
 namespace sagips::optim {
 
 namespace {
-
-constexpr std::int64_t top = 3;
 
 /// Means over rows with their weights.
 class WeightedMean {
@@ -25,11 +26,16 @@ double mean_area(const torch::Tensor& outputs, const torch::Tensor& targets,
   const std::int64_t classes = outputs.size(1);
   if (classes == 2)
     return area_under_curve(outputs.select(1, 1) - outputs.select(1, 0), targets == 1, weights);
-  const torch::Tensor probabilities = torch::softmax(outputs, 1);
   double sum = 0;
-  for (std::int64_t k = 0; k < classes; ++k)
-    sum += area_under_curve(probabilities.select(1, k), targets == k, weights);
-  return sum / static_cast<double>(classes);
+  std::int64_t there = 0;
+  for (std::int64_t k = 0; k < classes; ++k) {
+    // odds, since probabilities next to 1 are equal
+    const torch::Tensor others = torch::cat({outputs.slice(1, 0, k), outputs.slice(1, k + 1)}, 1);
+    const double area =
+        area_under_curve(outputs.select(1, k) - others.logsumexp(1), targets == k, weights);
+    if (std::isfinite(area)) sum += area, ++there;
+  }
+  return sum / static_cast<double>(there);
 }
 
 }  // namespace
@@ -50,7 +56,8 @@ double area_under_curve(const torch::Tensor& scores, const torch::Tensor& is_sig
 }
 
 std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& outputs,
-                                      const torch::Tensor& targets, const torch::Tensor& weights) {
+                                      const torch::Tensor& targets, const torch::Tensor& weights,
+                                      std::int64_t top_k) {
   torch::NoGradGuard no_grad;
   const torch::Tensor losses = loss.rows(outputs, targets);
   const torch::Tensor counts = weights.defined() ? weights.to(torch::kFloat64)
@@ -59,9 +66,9 @@ std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& out
   std::map<std::string, double> found{{"loss", mean(losses)}};
   if (loss.of_classes()) {
     found["accuracy"] = mean(outputs.argmax(1) == targets);
-    if (outputs.size(1) > top) {
-      const torch::Tensor best = std::get<1>(outputs.topk(top, 1));
-      found["top_3_accuracy"] = mean((best == targets.unsqueeze(1)).any(1));
+    if (outputs.size(1) > top_k) {
+      const torch::Tensor best = std::get<1>(outputs.topk(top_k, 1));
+      found[core::text("top_", top_k, "_accuracy")] = mean((best == targets.unsqueeze(1)).any(1));
     }
     found["area_under_curve"] = mean_area(outputs, targets, counts);
   } else if (loss.targets == Loss::Targets::yes_or_no) {

@@ -17,11 +17,19 @@ namespace {
 
 constexpr std::int64_t rows_at_once = 1000;  // of a prediction
 
-nn::Shape shape_of_rows(const torch::Tensor& rows) {
-  return nn::Shape(rows.sizes().begin() + 1, rows.sizes().end());
-}
-
 }  // namespace
+
+torch::Tensor outputs_of(std::span<const WeightedNetwork> networks, const torch::Tensor& inputs) {
+  const torch::NoGradGuard no_grad;
+  std::vector<torch::Tensor> pieces;
+  for (torch::Tensor piece : inputs.split(rows_at_once)) {
+    piece = piece.to(networks.front().replica.weights().device());
+    for (const auto& [part, replica] : networks)
+      piece = (*part.network)(replica.leaves(), piece, {});
+    pieces.push_back(piece.cpu());
+  }
+  return torch::cat(pieces);
+}
 
 struct Supervised::RowBatch final : Batch {
   torch::Tensor inputs, targets, weights;
@@ -34,6 +42,8 @@ void SupervisedConfig::fields(core::FieldList& list) {
   for (const Loss& known : losses()) names.push_back(known.name);
   list.add("batch", batch, "rows of a rank in a step", core::Range::between(1, 1e8));
   list.add("loss", loss, "what is made small: " + core::join(names, ", "));
+  list.add("top_k", top_k, "classes among which the right one counts for top_K_accuracy",
+           core::Range::between(1, 1e6));
   list.group("optimizer", optimizer, "updates of the network");
   list.choice("shared", shared,
               {{"weights_only", nn::SharedPart::weights_only},
@@ -43,37 +53,63 @@ void SupervisedConfig::fields(core::FieldList& list) {
   list.group("dense", dense, "who evaluates networks of dense layers alone on a CPU");
 }
 
-Supervised::Supervised(const SupervisedConfig& config, std::shared_ptr<const nn::Network> network,
+Supervised::Supervised(const SupervisedConfig& config, const std::vector<NetworkPart>& networks,
                        data::Examples examples, std::uint64_t seed, torch::Device device,
                        const problem::RankPlace& place)
     : config_(config),
-      network_(std::move(network)),
       examples_(std::move(examples)),
       seed_(seed),
       device_(device),
       place_(place),
-      loss_(loss_named(config.loss, "loss")),
-      replica_(network_, config.shared, device),
-      fused_(nn::FusedMlp::make(*network_, config.dense, device)) {
+      loss_(loss_named(config.loss, "loss")) {
+  for (const NetworkPart& part : networks)
+    networks_.push_back({part, nn::Replica(part.network, config.shared, device)});
+  if (networks.size() == 1)
+    fused_ = nn::FusedMlp::make(*networks.front().network, config.dense, device);
   const std::int64_t together = config.batch * place.ranks;
   steps_per_epoch_ = (examples_.rows() + together - 1) / together;
   check();
-  nn::initialise_uniform(replica_, core::RandomStream(seed, "weights of the network"));
-  rule_ = make_update_rule(replica_, config.optimizer);
-  steps_.push_back({"network", &replica_, rule_.get()});
+  add_steps();
+}
+
+void Supervised::add_steps() {
   Pass pass;
   pass.name = "network";
-  pass.steps = {0};
-  pass.separable = network_->separable();
+  for (auto& [part, replica] : networks_) {
+    nn::initialise_uniform(replica, core::RandomStream(seed_, "weights of the " + part.name));
+    UpdateConfig update = config_.optimizer;
+    update.learning_rate *= part.rate;
+    rules_.push_back(make_update_rule(replica, update));
+    pass.steps.push_back(steps_.size());
+    steps_.push_back({part.name, &replica, rules_.back().get()});
+  }
+  pass.separable = is_separable();
   pass.loss_names = {"loss"};
   pass.prepare = [this](Batch&, std::int64_t) {
-    if (fused_) fused_->pack(replica_.leaves());
+    if (fused_) fused_->pack(replica().leaves());
   };
   pass.gradients = [this](Batch& batch, const Tile& tile, std::span<nn::Leaves* const> leaves) {
     const auto& rows = static_cast<const RowBatch&>(batch);
-    return fused_ ? fused_gradients(rows, tile, *leaves[0]) : gradients(rows, tile, *leaves[0]);
+    return fused_ ? fused_gradients(rows, tile, *leaves[0]) : gradients(rows, tile, leaves);
   };
   passes_.push_back(std::move(pass));
+}
+
+std::vector<Action> Supervised::schedule() const {
+  std::vector<Action> actions = {{Action::Kind::gradients, 0}};
+  for (std::size_t i = 0; i < steps_.size(); ++i) actions.push_back({Action::Kind::update, i});
+  return actions;
+}
+
+bool Supervised::is_separable() const {
+  return std::all_of(networks_.begin(), networks_.end(),
+                     [](const auto& one) { return one.part.network->separable(); });
+}
+
+std::int64_t Supervised::weights() const {
+  std::int64_t sum = 0;
+  for (const auto& [part, replica] : networks_) sum += replica.size();
+  return sum;
 }
 
 void Supervised::check() const {
@@ -82,39 +118,47 @@ void Supervised::check() const {
                                    " ranks. Give more rows, or use fewer ranks."));
   const std::int64_t last =
       examples_.rows() - (steps_per_epoch_ - 1) * config_.batch * place_.ranks;
-  if (!network_->separable() && last / place_.ranks < 2)
+  if (!is_separable() && last / place_.ranks < 2)
     throw ConfigError("batch", text("the last batch of a data epoch has ", last,
                                     last == 1 ? " row for " : " rows for ", place_.ranks,
                                     place_.ranks > 1 ? " ranks" : " rank",
                                     ", and batch norm needs two on each. Change it."));
-  const nn::Shape inputs = shape_of_rows(examples_.inputs);
-  if (inputs != network_->input())
-    throw ConfigError("network", text("takes rows of ", nn::written(network_->input()),
+  const nn::Shape inputs = nn::shape_of_rows(examples_.inputs);
+  const nn::Network& first = *networks_.front().part.network;
+  if (inputs != first.input())
+    throw ConfigError("network", text("takes rows of ", nn::written(first.input()),
                                       ", the inputs have ", nn::written(inputs), "."));
   check_targets(examples_);
 }
 
 void Supervised::check_targets(const data::Examples& examples) const {
-  const nn::Shape targets = shape_of_rows(examples.targets);
+  const nn::Shape targets = nn::shape_of_rows(examples.targets);
   if (!loss_.of_classes()) {
-    if (targets != network_->output())
-      throw ConfigError("network", text("gives rows of ", nn::written(network_->output()), ", and ",
+    if (targets != output())
+      throw ConfigError("network", text("gives rows of ", nn::written(output()), ", and ",
                                         loss_.name, " compares them with targets of ",
                                         nn::written(targets), ". Change its last layer."));
+    const torch::Tensor beyond = examples.targets.masked_select((examples.targets < loss_.lowest) |
+                                                                (examples.targets > loss_.highest));
+    if (beyond.numel() > 0)
+      throw ConfigError(
+          "data",
+          text("a target is ", beyond[0].item<float>(), ", and ", loss_.name, " has none ",
+               examples.targets.lt(loss_.lowest).any().item<bool>() ? text("below ", loss_.lowest)
+                                                                    : text("above ", loss_.highest),
+               ". Correct it, or choose another loss."));
     return;
   }
-  if (network_->output().size() != 1)
-    throw ConfigError("network", text("gives rows of ", nn::written(network_->output()), ", and ",
-                                      loss_.name, " needs a row of one number for each class."));
-  const std::int64_t classes = network_->output()[0];
+  if (output().size() != 1)
+    throw ConfigError("network", text("gives rows of ", nn::written(output()), ", and ", loss_.name,
+                                      " needs a row of one number for each class."));
+  const std::int64_t classes = output()[0];
   const torch::Tensor wrong =
-      ((examples.targets < 0) | (examples.targets >= classes)).nonzero().flatten();
-  if (wrong.numel() > 0) {
-    const auto row = wrong[0].item<std::int64_t>();
-    throw ConfigError(
-        "data", text("row ", row + 1, " is of class ", examples.targets[row].item<std::int64_t>(),
-                     ", and the network knows 0 to ", classes - 1, "."));
-  }
+      examples.targets.masked_select((examples.targets < 0) | (examples.targets >= classes));
+  if (wrong.numel() > 0)
+    throw ConfigError("data", text("a row is of class ", wrong[0].item<std::int64_t>(),
+                                   ", and the network knows 0 to ", classes - 1,
+                                   ". Change its last layer, or correct the targets."));
 }
 
 std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
@@ -143,13 +187,18 @@ std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
 }
 
 torch::Tensor Supervised::gradients(const RowBatch& batch, const Tile& tile,
-                                    nn::Leaves& leaves) const {
-  const core::RandomStream random(seed_, "dropout of the network", batch.step);
-  const torch::Tensor outputs =
-      (*network_)(leaves, batch.inputs.narrow(0, tile.first, tile.samples),
-                  {.training = &random, .first_sample = batch.first + tile.first});
-  const torch::Tensor loss = this->loss(batch, tile, outputs);
-  loss.backward({}, {}, false, leaves.tensors);
+                                    std::span<nn::Leaves* const> leaves) const {
+  torch::Tensor values = batch.inputs.narrow(0, tile.first, tile.samples);
+  std::vector<torch::Tensor> weights;
+  for (std::size_t i = 0; i < networks_.size(); ++i) {
+    const NetworkPart& part = networks_[i].part;
+    const core::RandomStream random(seed_, "dropout of the " + part.name, batch.step);
+    values = (*part.network)(*leaves[i], values,
+                             {.training = &random, .first_sample = batch.first + tile.first});
+    weights.insert(weights.end(), leaves[i]->tensors.begin(), leaves[i]->tensors.end());
+  }
+  const torch::Tensor loss = this->loss(batch, tile, values);
+  loss.backward({}, {}, false, weights);
   return loss.detach().to(torch::kFloat64).reshape({1});
 }
 
@@ -164,7 +213,7 @@ torch::Tensor Supervised::loss(const RowBatch& batch, const Tile& tile,
 // The passes ask for the slopes of a few rows at a time, whose loss LibTorch differentiates.
 torch::Tensor Supervised::fused_gradients(const RowBatch& batch, const Tile& tile,
                                           nn::Leaves& leaves) const {
-  const std::int64_t width = network_->output()[0];
+  const std::int64_t width = output()[0];
   torch::Tensor sum = torch::zeros({1}, torch::kFloat64);
   const auto slopes = [&](std::span<const float> outputs, std::int64_t first, std::span<float> to) {
     const auto rows = static_cast<std::int64_t>(outputs.size()) / width;
@@ -187,20 +236,19 @@ const torch::Tensor& Supervised::inputs_of(const Batch& batch) {
 }
 
 torch::Tensor Supervised::outputs(const torch::Tensor& inputs) const {
-  torch::NoGradGuard no_grad;
-  std::vector<torch::Tensor> pieces;
-  for (const torch::Tensor& piece : inputs.split(rows_at_once))
-    pieces.push_back((*network_)(replica_.leaves(), piece.to(device_), {}).to(torch::kCPU));
-  return torch::cat(pieces);
+  return outputs_of(networks_, inputs);
 }
 
 std::map<std::string, double> Supervised::metrics(const data::Examples& examples) const {
-  return optim::metrics(loss_, outputs(examples.inputs), examples.targets, examples.weights);
+  return optim::metrics(loss_, outputs(examples.inputs), examples.targets, examples.weights,
+                        config_.top_k);
 }
 
 void Supervised::state(nn::StateList& list) {
-  list.part("network", replica_);
-  list.part("network_update", *rule_);
+  for (std::size_t i = 0; i < networks_.size(); ++i) {
+    list.part(networks_[i].part.name, networks_[i].replica);
+    list.part(networks_[i].part.name + "_update", *rules_[i]);
+  }
 }
 
 }  // namespace sagips::optim

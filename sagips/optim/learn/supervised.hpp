@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,31 @@ namespace sagips::optim {
 struct SupervisedConfig {
   std::int64_t batch = 100;  ///< rows of a rank in a step
   std::string loss = "cross_entropy";
+  std::int64_t top_k = 3;
   UpdateConfig optimizer{.learning_rate = 1e-3, .beta1 = 0.9};
   nn::SharedPart shared = nn::SharedPart::all;
   nn::DenseConfig dense{};
   void fields(core::FieldList& list);
 };
 
-/// A network that learns targets from inputs.
+/// One of the networks of a learning problem; each takes what the one before it gives.
+struct NetworkPart {
+  std::string name = "network";
+  std::shared_ptr<const nn::Network> network;
+  double rate = 1;  ///< times the learning rate; 0: it stays as it begins
+};
+
+/// A network and its weights.
+struct WeightedNetwork {
+  NetworkPart part;
+  nn::Replica replica;
+};
+
+/// What networks say of such rows when they predict, in pieces, on the CPU.
+/// shape: [rows, ...] -> [rows, ...]
+torch::Tensor outputs_of(std::span<const WeightedNetwork> networks, const torch::Tensor& inputs);
+
+/// One or several networks, one behind the other, that learn targets from inputs.
 ///
 /// Each data epoch has an order of its own, a function of seed and data epoch alone; ranks take parts of
 /// the same batch, so that each row is seen once a data epoch by all of them together. The last batch of
@@ -32,26 +51,32 @@ struct SupervisedConfig {
 class Supervised final : public Optimizer {
  public:
   /// throws: ConfigError for a network whose output does not fit the loss, or too few rows for the ranks
-  Supervised(const SupervisedConfig& config, std::shared_ptr<const nn::Network> network,
+  Supervised(const SupervisedConfig& config, const std::vector<NetworkPart>& networks,
              data::Examples examples, std::uint64_t seed, torch::Device device,
              const problem::RankPlace& place = {});
+  /// Of one network.
+  Supervised(const SupervisedConfig& config, std::shared_ptr<const nn::Network> network,
+             data::Examples examples, std::uint64_t seed, torch::Device device,
+             const problem::RankPlace& place = {})
+      : Supervised(config, std::vector<NetworkPart>{{.network = std::move(network)}},
+                   std::move(examples), seed, device, place) {}
   Supervised(Supervised&&) = delete;  // its steps point into it
 
   std::unique_ptr<Batch> draw(std::uint32_t step) const override;
   std::int64_t steps_per_epoch() const override { return steps_per_epoch_; }
   std::vector<UpdateStep>& steps() override { return steps_; }
   std::vector<Pass>& passes() override { return passes_; }
-  std::vector<Action> schedule() const override {
-    return {{Action::Kind::gradients, 0}, {Action::Kind::update, 0}};
-  }
+  std::vector<Action> schedule() const override;
   void state(nn::StateList& list) override;
 
   /// throws: ConfigError for targets that the loss cannot compare with the network's outputs
   void check_targets(const data::Examples& examples) const;
-  nn::Replica& replica() { return replica_; }
+  std::vector<WeightedNetwork>& networks() { return networks_; }
+  nn::Replica& replica() { return networks_.front().replica; }  ///< of the first
+  std::int64_t weights() const;                                 ///< of all networks
   /// The inputs of a batch that `draw` has drawn. shape: [samples, ...]
   static const torch::Tensor& inputs_of(const Batch& batch);
-  /// What the network says of such rows, in pieces of a batch. shape: [rows, ...] -> [rows, ...]
+  /// See `outputs_of`.
   torch::Tensor outputs(const torch::Tensor& inputs) const;
   /// See optim/learn/metrics.hpp.
   std::map<std::string, double> metrics(const data::Examples& examples) const;
@@ -59,21 +84,24 @@ class Supervised final : public Optimizer {
  private:
   struct RowBatch;
   void check() const;
-  torch::Tensor gradients(const RowBatch& batch, const Tile& tile, nn::Leaves& leaves) const;
+  void add_steps();
+  bool is_separable() const;
+  const nn::Shape& output() const { return networks_.back().part.network->output(); }
+  torch::Tensor gradients(const RowBatch& batch, const Tile& tile,
+                          std::span<nn::Leaves* const> leaves) const;
   torch::Tensor loss(const RowBatch& batch, const Tile& tile, const torch::Tensor& outputs) const;
   torch::Tensor fused_gradients(const RowBatch& batch, const Tile& tile, nn::Leaves& leaves) const;
 
   SupervisedConfig config_;
-  std::shared_ptr<const nn::Network> network_;
   data::Examples examples_;
   std::uint64_t seed_;
   torch::Device device_;
   problem::RankPlace place_;
   std::int64_t steps_per_epoch_ = 1;
   const Loss& loss_;
-  nn::Replica replica_;
-  std::unique_ptr<UpdateRule> rule_;
-  std::unique_ptr<nn::FusedMlp> fused_;  ///< null: LibTorch evaluates the network
+  std::vector<WeightedNetwork> networks_;
+  std::vector<std::unique_ptr<UpdateRule>> rules_;  ///< of each network
+  std::unique_ptr<nn::FusedMlp> fused_;             ///< null: LibTorch evaluates the networks
   std::vector<UpdateStep> steps_;
   std::vector<Pass> passes_;
   mutable std::uint32_t ordered_epoch_ = 0;  ///< of `order_`; 0: none yet
