@@ -41,8 +41,8 @@ std::string plain_table(const std::vector<std::string>& header,
 std::vector<std::string> metric_header();
 std::vector<std::vector<std::string>> metric_rows(const record::Results& results);
 
-/// The table that ends a run: metrics of a network without parameters; else parameter, true, recovered, spread, residual at start and end, floor
-/// (and fit +- error where one exists).
+/// The table that ends a run: metrics of a network without parameters; else parameter, true, recovered,
+/// spread, residual at start and end, floor (and fit +- error where one exists).
 /// A mark column says "moved away" (|residual| grew) and "above floor" (|residual| > floor); a
 /// legend below explains marks and columns.
 /// Columns nobody can fill (no truth, no fit) are left out.

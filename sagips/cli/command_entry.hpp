@@ -20,7 +20,7 @@ struct CommandEntry {  // NOLINT(clang-analyzer-optin.performance.Padding)
   std::vector<CommandOption> options{};
   std::vector<run::SettingsGroup> settings{};  ///< that this command alone reads
   const char* source = "NAME|FILE";            ///< name of the first argument; empty: none
-  const char* source_help = "a workload, WORKLOAD/SETTINGS, or a YAML file with a key `workload`";
+  const char* source_help = "a workload, WORKLOAD/SETTINGS, or a YAML file";
   bool needs_source = true;
   /// What may follow the first argument.
   const char* rest = "key=value";

@@ -48,8 +48,8 @@ template <class Body>
 
 using Kind = PanelActivation::Kind;
 
-/// exp(x) to 1e-7 of itself between the smallest and the largest float, without a branch, so that loops
-/// are vectorised: 2^n times the Taylor series of what is left, |rest| <= ln(2) / 2.
+/// exp(x) to 3e-7 of itself for -87 <= x <= 88, beyond that its value there; without a branch, so that
+/// loops are vectorised. 2^n times the Taylor series of what is left, |rest| <= ln(2) / 2.
 [[gnu::always_inline]] inline float exponential(float x) {
   constexpr float log2_e = 1.44269504F, ln2_high = 0.693359375F, ln2_low = -2.12194440e-4F;
   constexpr float rounds = 12582912.0F;  // 1.5 2^23: what is added to it loses its fraction

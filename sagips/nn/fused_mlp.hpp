@@ -27,7 +27,8 @@ struct DenseConfig {
 };
 
 /// A network evaluated by kernels::MlpPasses: forward and backward in one go while a block of rows
-/// is in the cache. Tests compare it with the network's own layers on LibTorch. Differentiable once, not twice.
+/// is in the cache. Tests compare it with the network's own layers on LibTorch. Differentiable once, not
+/// twice.
 class FusedMlp {
  public:
   /// Nothing where LibTorch has to do it: another device, other layers, or the config says so.

@@ -1,5 +1,7 @@
 #include "sagips/run/figure_writer.hpp"
 
+#include <cctype>
+
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
@@ -10,8 +12,11 @@ FigureWriter::FigureWriter(const record::RunDirectory& folder, const analysis::F
                            core::Log& log)
     : folder_(folder.folder(record::run_files::figures.name)), config_(config), log_(log) {}
 
-std::string FigureWriter::operator()(const analysis::Figure& figure, const std::string& name) {
+std::string FigureWriter::operator()(const analysis::Figure& figure, std::string name) {
   if (missing_) return {};
+  for (char& letter : name)  // observables may be called "m/E"
+    if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '-' && letter != '.')
+      letter = '_';
   std::string problem;
   try {
     if (analysis::write_figure(analysis::sized(figure, config_), folder_ + "/" + name, problem))

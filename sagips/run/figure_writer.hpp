@@ -14,8 +14,9 @@ class FigureWriter {
   FigureWriter(const record::RunDirectory& folder, const analysis::FigureConfig& config,
                core::Log& log);
 
+  /// name: of the files; what no file should be called becomes '_'
   /// The path of its PNG; empty where there is none.
-  std::string operator()(const analysis::Figure& figure, const std::string& name);
+  std::string operator()(const analysis::Figure& figure, std::string name);
 
  private:
   std::string folder_;

@@ -76,7 +76,7 @@ void check_equal_start(comm::Ranks& ranks, std::span<const float> weights) {
       ranks.gather(core::fnv1a({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   if (all[static_cast<std::size_t>(ranks.rank())] != all[0])
     throw core::Error(
-        "this rank's generator begins with other weights than rank 0's (another LibTorch, or "
+        "this rank's networks begin with other weights than rank 0's (another LibTorch, or "
         "another kind of processor). Run all ranks on machines that are alike.");
 }
 

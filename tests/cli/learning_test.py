@@ -155,10 +155,6 @@ class Learning(unittest.TestCase):
         for fold in (1, 2, 3):
             values.append(self.results(f"folds/members/learning/fold_00{fold}")["accuracy_end"])
         self.assertAlmostEqual(self.results("folds")["accuracy_end"], sum(values) / 3, places=12)
-        # other parts of the rows are another study
-        refused = self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "4", "run.name=folds", "--override",
-                              expect=2)
-        self.assertIn("ensemble.members", refused.stderr)
         for words in (["--members", "1000"], ["data.validation_inputs.file=rings.csv",
                       "data.validation_inputs.columns=[x, y]", "data.validation_targets.file=rings.csv",
                       "data.validation_targets.columns=[ring]"]):
@@ -169,13 +165,26 @@ class Learning(unittest.TestCase):
         self.assertIn("ensemble.vary", self.sagips("ensemble", "rings.yaml", "--vary", "both", expect=2).stderr)
         self.assertIn("ensemble.vary", self.sagips("ensemble", "proxy1d", "--vary", "folds", expect=2).stderr)
 
+    def test_folds_that_were_interrupted_go_on_with_as_many(self):
+        study = ["ensemble", "rings.yaml", "--vary", "folds", "run.name=cut"]
+        job = subprocess.Popen([SAGIPS, *study, "--members", "3", "train.epochs=1000000"], cwd=self.folder,
+                               env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        waiting = time.monotonic() + 100 * jobs.SLOWDOWN
+        while not (self.folder / "runs/learning/cut/members/learning/fold_001").exists() and time.monotonic() < waiting:
+            time.sleep(0.1)
+        job.send_signal(signal.SIGINT)
+        self.assertEqual(job.wait(timeout=100 * jobs.SLOWDOWN), 3)
+        refused = self.sagips(*study, "--members", "4", "train.epochs=1000000", "--override", expect=2).stderr
+        self.assertIn("ensemble.members", refused)  # other parts of the rows are another study
+
     def test_targets_are_no_inputs_however_their_file_is_written(self):
         for file in ("./rings.csv", str(self.folder / "rings.csv")):
             said = self.sagips("check", "rings.yaml", f"data.inputs.file={file}", "data.inputs.columns=[]").stdout
             self.assertIn("network: 2 to 3,", said)
 
     def test_predictions_are_of_rows_that_were_not_learned_from(self):
-        self.sagips("train", "waves.yaml", "train.epochs=2", "data.held_out=0.0025", "run.figures=true")
+        self.sagips("train", "waves.yaml", "train.epochs=2", "data.held_out=0.0025", "run.figures=true",
+                    "data.inputs.columns=[]")
         self.assertTrue((self.folder / "runs/learning/waves/report.html").exists(), "one row is kept aside")
         self.table("waves.csv", ["x", "wave"], waves(399))
         self.assertIn("inputs=FILE", self.sagips("predict", "runs/learning/waves", expect=2).stderr)
@@ -229,6 +238,9 @@ networks:
         self.sagips("predict", "runs/learning/rings")
         small = ["train.epochs=3", "batch.samples=4", "batch.events=10", "toy.events=500", "run.figures=false"]
         networks = [f"{which}.hidden_layers=[{{module: two_layers}}]" for which in ("generator", "discriminator")]
+        said = self.sagips("check", "proxy1d", f"plugin={PLUGIN}", *networks).stdout
+        for words in ("generator: 6 to 6, 918 weights", "discriminator: 2 to 1, 697 weights", "layer0 module"):
+            self.assertIn(words, said)
         self.sagips("train", "proxy1d", f"plugin={PLUGIN}", *networks, *small, "run.name=modules")
         self.sagips("predict", "runs/proxy1d/modules", "samples=10")
         refused = self.sagips("train", "proxy1d", f"plugin={PLUGIN}", *small, "run.name=refused", expect=2,

@@ -394,6 +394,17 @@ TEST(Outside, LostEventsAreLostInWhicheverWayTheyAreTold) {
   }
 }
 
+TEST(Outside, GeneratedEventsKeepTheCutsThatTheyHavePassed) {
+  Problem problem(simulator("decay"));
+  ASSERT_EQ(problem.sagips("generate p.yaml events=8000 'data.cuts=[t < 2]' out=c.npy").exit_code,
+            0);
+  EXPECT_NE(problem.read("c.yaml").find("t < 2"), std::string::npos) << problem.read("c.yaml");
+  const Outcome solved =
+      problem.sagips("solve c.yaml run.figures=false solve.test_events=0 moments.minima=false");
+  EXPECT_EQ(solved.exit_code, 0) << solved.err;
+  EXPECT_EQ(solved.err.find("does not describe"), std::string::npos) << solved.err;
+}
+
 TEST(Outside, CutsOfTheDataSelectSimulatedEventsToo) {
   Problem problem(simulator("decay"));
   ASSERT_EQ(problem.sagips("generate p.yaml events=20000 out=toy.npy").exit_code, 0);

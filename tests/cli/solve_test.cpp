@@ -162,3 +162,10 @@ TEST(Train, FinishesByMomentsWhereTheConfigSaysSo) {
     EXPECT_LT(std::abs(row.recovered - *row.fit_value), *row.fit_error) << row.name;
   }
 }
+
+TEST(Solve, FewEventsAreSaid) {
+  Scratch scratch;
+  const std::string solve = "solve resonance run.figures=false solve.test_events=0 toy.events=";
+  EXPECT_NE(scratch.sagips(solve + "30").err.find("the data are 30 events"), std::string::npos);
+  EXPECT_EQ(scratch.sagips(solve + "200").err.find("events (means of so few"), std::string::npos);
+}

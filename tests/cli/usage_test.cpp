@@ -126,6 +126,8 @@ TEST(Usage, TheShellCompletesCommandsWorkloadsOptionsAndKeys) {
   EXPECT_EQ(completed("train proxy1d --timeline optimizer.generator.b"),
             "optimizer.generator.beta1= optimizer.generator.beta2=\n");
   EXPECT_EQ(completed("solve p.yaml parameters.lifetime.l"), "parameters.lifetime.low=\n");
+  EXPECT_EQ(completed("train classify optimizer.learn"), "optimizer.learning_rate=\n");
+  EXPECT_EQ(completed("explain moments.features.deg"), "moments.features.degree\n");
   EXPECT_EQ(completed("solve p.yaml pipeline").find("pipeline= pipeline.0.detector.enabled= "), 0U);
   EXPECT_EQ(completed("solve p.yaml pipeline.N"), "\n") << "it stands for any item";
   EXPECT_EQ(completed("ensemble proxy1d --mem"), "--members\n");

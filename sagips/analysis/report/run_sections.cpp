@@ -128,8 +128,7 @@ std::vector<Section> learning_sections(const RunContents& run, RunFigures& figur
   sections.push_back({"over-time", "Over the epochs",
                       figures.own_or_drawn("learning_curves", evaluated,
                                            [&] { return learning_curves(run.metrics); })});
-  sections.push_back(
-      {"classes", "Classes", side_by_side(figures.own("confusion") + figures.own("roc"))});
+  sections.push_back({"classes", "Classes", figures.own("confusion") + figures.own("roc")});
   sections.push_back(
       {"values", "Values",
        side_by_side(figures.own("residuals") + figures.own("predicted_against_true"))});

@@ -65,7 +65,7 @@ void show_data(const env::Environment& environment) {
 }
 
 // Layers, and what their weights, gradients and an update rule's numbers take.
-void show_network(const std::string& name, const nn::Network& network) {
+void show_network(const std::string& name, const nn::Network& network, bool with_layers = true) {
   std::vector<std::vector<std::string>> rows;
   std::int64_t weights = 0, operations = 0, outputs = 0;
   for (const nn::LayerSummary& layer : network.layers()) {
@@ -78,13 +78,30 @@ void show_network(const std::string& name, const nn::Network& network) {
   constexpr double bytes = sizeof(float), arrays = 4;  // weights, gradients, two moments of Adam
   std::cout << name << ": " << nn::written(network.input()) << " to "
             << nn::written(network.output()) << ", " << core::with_thousands(weights)
-            << " weights\n"
-            << analysis::plain_table({"layer", "output", "weights", "multiply-adds of a row"}, rows)
-            << core::with_thousands(operations) << " multiply-adds a row forward; "
+            << " weights\n";
+  if (with_layers)
+    std::cout << analysis::plain_table({"layer", "output", "weights", "multiply-adds of a row"},
+                                       rows);
+  std::cout << core::with_thousands(operations) << " multiply-adds a row forward; "
             << core::significant(arrays * bytes * static_cast<double>(weights) / 1e6, 3)
             << " MB for weights, gradients and Adam; "
             << core::significant(bytes * static_cast<double>(outputs) / 1e3, 3)
             << " kB a row for what layers put out\n";
+}
+
+// Of networks that nobody has listed the sizes tell all.
+void show_networks(const optim::GanConfig& gan, const env::Environment& environment) {
+  const auto show = [](const std::string& key, const std::string& suffix,
+                       const nn::MlpConfig& config, std::int64_t inputs, std::int64_t outputs) {
+    show_network(key + suffix, *config.network(inputs, outputs, key),
+                 !config.hidden_layers.empty());
+  };
+  const std::int64_t parameters = environment.parameters.free_size();
+  if (parameters == 0) return;
+  show("generator", "", gan.generator.network, gan.generator.noise_dimensions, parameters);
+  for (std::size_t i = 0; i < environment.channels.size(); ++i)
+    show("discriminator", environment.suffix(i), gan.discriminator.network,
+         environment.channels[i].observables(), 1);
 }
 
 using Part = std::function<void(const std::function<void()>&)>;
@@ -113,7 +130,10 @@ bool check_pipelines(const Job& job, const Part& part) {
       part([&] { trainable = show_pipeline(plan, parameters, reach) && trainable; });
   });
   part([&] {
-    show_data(problem::load_data(*job.workload, job.settings.data, job.seed()).training());
+    const env::Environment environment =
+        problem::load_data(*job.workload, job.settings.data, job.seed()).training();
+    show_data(environment);
+    if (trainable) show_networks(job.settings.gan, environment);
   });
   return trainable;
 }

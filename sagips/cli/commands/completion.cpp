@@ -52,7 +52,7 @@ Words workload_names(const Workloads& workloads) {
 
 /// Keys of single values, without those that stand for any item.
 Words keys(const Workloads& workloads, const std::string& source) {
-  Job job = run::read_job(workloads, source, {});
+  Job job = run::read_any_job(workloads, source, {});
   Words all;
   for (const core::FieldDescription& field : run::describe_job(workloads, job, {})) {
     const Words names = core::split(field.key, '.');

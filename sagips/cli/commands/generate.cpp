@@ -44,7 +44,20 @@ std::vector<std::string> expanded(const Workloads& workloads, const Arguments& a
 struct Made {
   std::string channel, file;
   data::Dataset toys;
+  std::vector<std::string> cuts;  ///< that the pipeline's events have passed
 };
+
+/// The config's cuts where they select this pipeline's events, which is so wherever the file is read.
+/// throws: ConfigError where the events would ignore what the config says
+std::vector<std::string> cuts_on_events(const problem::DataSettings& settings,
+                                        const problem::ChannelPlan& plan) {
+  const bool is_named = plan.settings || settings.channels.count(plan.name) > 0;
+  const data::DatasetConfig config = is_named ? settings.of(plan).data : settings.data;
+  if (plan.cuts_select_events) return config.cuts;
+  if (config.file.empty())
+    config.check_toy_data(is_named ? core::text("channels.", plan.name, ".data") : "data");
+  return {};
+}
 
 // Settings that read the files back, with truth and reference numbers and all that the job was given.
 std::string settings_text(const Workloads& workloads, Job& job, const std::vector<Made>& all,
@@ -55,6 +68,7 @@ std::string settings_text(const Workloads& workloads, Job& job, const std::vecto
     data::DatasetConfig& source = files.back().source;
     source.file = made.file;
     source.reference = made.toys.reference;
+    source.cuts = made.cuts;
     if (made.toys.weights)  // the last column
       source.weight_column = core::text(made.toys.dimensions());
   }
@@ -87,6 +101,7 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
   for (const problem::ChannelPlan& plan : plans) {
     std::vector<std::string> names;
     for (const auto& observable : plan.observables) names.push_back(observable.name);
+    cuts_on_events(job.settings.data, plan);  // before anything is made
     plan.pipeline.check(parameters, static_cast<std::int64_t>(names.size()), env::Reach::nothing);
     std::filesystem::path file(out);
     if (plans.size() > 1) file.replace_filename(file.stem().string() + "_" + plan.name + ".npy");
@@ -94,7 +109,8 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
         {plan.name, file.string(),
          env::toy_data(plan.pipeline, parameters.truth(), job.settings.data.toy_events_of(plan),
                        names, core::RandomStream(data_seed, "toy data " + plan.name),
-                       job.settings.data.toy_weights)});
+                       job.settings.data.toy_weights),
+         cuts_on_events(job.settings.data, plan)});
     const Made& made = all.back();
     run::write_rows(made.file,
                     made.toys.weights

@@ -1,6 +1,7 @@
 #include <torch/nn/modules/batchnorm.h>
 
 #include <map>
+#include <utility>
 
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
@@ -23,14 +24,24 @@ std::map<std::string, ModuleKind>& kinds() {
   return all;
 }
 
-/// What `dropout` draws with while a module evaluates rows; modules take no further arguments.
+/// What `dropout` draws with while a module of this thread evaluates rows; modules take no further
+/// arguments.
 struct Evaluating {
   const Evaluation& evaluation;
   std::uint32_t layer;
   std::int64_t rows;
   std::uint32_t calls = 0;
+  Evaluating* outer;
+
+  Evaluating(const Evaluation& by, std::uint32_t number, std::int64_t count)
+      : evaluation(by), layer(number), rows(count), outer(std::exchange(now, this)) {}
+  ~Evaluating() { now = outer; }
+  Evaluating(const Evaluating&) = delete;
+  Evaluating& operator=(const Evaluating&) = delete;
+
+  static thread_local Evaluating* now;
 };
-thread_local Evaluating* evaluating = nullptr;
+thread_local Evaluating* Evaluating::now = nullptr;
 
 /// LibTorch's own random numbers: those that modules begin with come from a seed, and what others draw
 /// goes on as if nothing had happened.
@@ -62,17 +73,9 @@ struct Module {
   AnyRowsModule any;
   std::vector<NamedTensor> parameters{}, buffers{};
 
-  torch::Tensor forward(const torch::Tensor& input, Evaluating& place) {
-    any.module().train(place.evaluation.training != nullptr);
-    Evaluating* const outer = std::exchange(evaluating, &place);
-    try {
-      torch::Tensor output = any.forward(input);
-      evaluating = outer;
-      return output;
-    } catch (...) {
-      evaluating = outer;
-      throw;
-    }
+  torch::Tensor forward(const torch::Tensor& rows, const Evaluation& evaluation) const {
+    any.module().train(evaluation.training != nullptr);
+    return any.forward(rows);
   }
 };
 
@@ -164,9 +167,9 @@ class Trial {
  private:
   torch::Tensor forward(const torch::Tensor& rows, const core::RandomStream* training) {
     const Evaluation evaluation{.training = training};
-    Evaluating place{evaluation, 0, rows.size(0)};
-    torch::Tensor output = module_.forward(rows, place);
-    calls_ = place.calls;
+    Evaluating evaluating(evaluation, 0, rows.size(0));
+    torch::Tensor output = module_.forward(rows, evaluation);
+    calls_ = evaluating.calls;
     return output;
   }
 
@@ -241,8 +244,8 @@ class ModuleLayer final : public CopiedLayer<ModuleLayer> {
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                            const Evaluation& evaluation) const override {
     if (!tensors.bound) throw core::StateError("these leaves are bound to no module");
-    Evaluating place{evaluation, tensors.number, input.size(0)};
-    return static_cast<Module*>(tensors.bound)->forward(input, place);
+    Evaluating evaluating(evaluation, tensors.number, input.size(0));
+    return static_cast<Module*>(tensors.bound)->forward(input, evaluation);
   }
 
  private:
@@ -285,6 +288,7 @@ void add_module(const std::string& name, ModuleKind kind) {
 }
 
 torch::Tensor dropout(const torch::Tensor& input, double probability) {
+  Evaluating* const evaluating = Evaluating::now;
   if (!evaluating || !evaluating->evaluation.training || probability <= 0) return input;
   if (input.dim() == 0 || input.size(0) != evaluating->rows || probability >= 1)
     throw Error(text("dropout of ", probability, " for ", written(input.sizes().vec()),

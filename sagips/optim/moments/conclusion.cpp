@@ -17,6 +17,7 @@ constexpr int most_rounds = 6;           // of simulations, each where the last 
 constexpr std::int64_t least = 4;        // simulations whose scatter says something
 constexpr double small_share = 1. / 16;  // of the simulation in a variance: a quarter of an error
 constexpr double large_share = 1. / 9;   // a third of an error: seeds scatter visibly
+constexpr double few_events = 50;        // effective ones
 constexpr double large_doubt = 0.2;      // share of a variance
 
 // excess: expected of the simulation's scatter in chi2
@@ -140,6 +141,11 @@ class Conclusion {
   }
 
   void add_doubts(Solution& solution) const {
+    if (model_.data_events() < few_events)
+      solution.warnings.push_back(core::text(
+          "the data are ", std::llround(model_.data_events()),
+          " events (means of so few are not normal, so values, errors and chi2 may be far "
+          "off). Trust none of them; where the density is known, use sagips fit"));
     if (unsettled_)
       solution.warnings.push_back(
           "the last step was still longer than an error (chi2 is no parabola there). Simulate "
