@@ -50,7 +50,7 @@ TEST(Usage, ExplainKnowsWhatItemsOfListsMayHold) {
 
 TEST(Usage, ExplainSaysWhoseValuesItShows) {
   Scratch scratch;
-  const std::string of_all = scratch.sagips("explain batch.samples").out;
+  const std::string of_all = scratch.sagips("explain train.epochs").out;
   EXPECT_NE(of_all.find("those of `custom`; explain KEY workload=NAME"), std::string::npos)
       << of_all;
   const std::string of_one = scratch.sagips("explain parameters.mass").out;

@@ -47,9 +47,9 @@ torch::Tensor of_last_dimension(const torch::Tensor& outputs) {
 torch::Tensor of_each(const torch::Tensor& outputs) { return torch::sigmoid(outputs); }
 torch::Tensor exponential(const torch::Tensor& outputs) { return torch::exp(outputs); }
 
-std::vector<Loss>& known_losses() {
+std::deque<Loss>& known_losses() {
   using Targets = Loss::Targets;
-  static std::vector<Loss> all = {
+  static std::deque<Loss> all = {
       {"cross_entropy", Targets::classes, cross_entropy, of_last_dimension},
       {"binary_cross_entropy", Targets::yes_or_no, binary_cross_entropy, of_each, 0, 1},
       {"mean_square", Targets::values, mean_square},
@@ -62,13 +62,16 @@ std::vector<Loss>& known_losses() {
 
 }  // namespace
 
-const std::vector<Loss>& losses() { return known_losses(); }
+const std::deque<Loss>& losses() { return known_losses(); }
 
 void add_loss(Loss loss) {
-  for (const Loss& known : losses())
-    if (known.name == loss.name)
-      throw core::StateError(core::text("there is a loss '", loss.name, "' already"));
-  known_losses().push_back(std::move(loss));
+  static const std::size_t shipped = losses().size();
+  std::size_t place = 0;
+  while (place < losses().size() && losses()[place].name != loss.name) ++place;
+  if (place < shipped)
+    throw core::StateError(core::text("SAGIPS has a loss '", loss.name, "' already"));
+  if (place == losses().size()) known_losses().emplace_back();
+  known_losses()[place] = std::move(loss);
 }
 
 const Loss& loss_named(const std::string& name, const std::string& key) {

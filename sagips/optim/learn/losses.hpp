@@ -1,7 +1,7 @@
 #pragma once
+#include <deque>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "sagips/data/torch.hpp"
 
@@ -28,9 +28,10 @@ struct Loss {
 };
 
 /// source: definitions as PyTorch has them; what it averages over a row's outputs is averaged here
-const std::vector<Loss>& losses();
-/// A loss of a user's own, from now on known by its name. Called before configs are read, on one thread.
-/// throws: StateError when the name is taken
+const std::deque<Loss>& losses();
+/// A loss of a user's own, from now on known by its name; an earlier one of that name is replaced, since
+/// a plug-in may be loaded more than once. Called before configs are read or from a plug-in, on one
+/// thread. throws: StateError when SAGIPS has one of that name
 void add_loss(Loss loss);
 /// key: for messages. throws: ConfigError for an unknown name
 const Loss& loss_named(const std::string& name, const std::string& key);
