@@ -134,7 +134,7 @@ torch::Tensor ExampleFiles::inputs_of(const std::string& file) const {
 torch::Tensor class_numbers(const torch::Tensor& targets, const std::string& file) {
   const torch::Tensor flat = targets.flatten(1 < targets.dim() ? 1 : 0);
   const bool is_one_hot = flat.dim() == 2 && flat.size(1) > 1;
-  const torch::Tensor numbers = is_one_hot ? flat.argmax(1) : flat.flatten().to(torch::kInt64);
+  torch::Tensor numbers = is_one_hot ? flat.argmax(1) : flat.flatten().to(torch::kInt64);
   const torch::Tensor wrong = is_one_hot ? ((flat != 0) & (flat != 1)).any(1) | (flat.sum(1) != 1)
                                          : flat.flatten() != numbers.to(flat.dtype());
   const torch::Tensor rows = wrong.nonzero().flatten();

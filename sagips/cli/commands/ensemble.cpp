@@ -77,8 +77,7 @@ class EnsembleRun {
       // other numbers of folds are other parts of the rows
       if (job.of<study::EnsembleConfig>().vary != study::EnsembleConfig::Vary::folds)
         may_change.insert(may_change.end(), {"ensemble.members", "ensemble.vary"});
-      opened_.emplace(
-          study::open_study(job, "ensemble", data, start_of(arguments), std::move(may_change)));
+      opened_.emplace(study::open_study(job, "ensemble", data, start_of(arguments), may_change));
       log_.add_file(opened_->directory.file(files::log.name));
       opened_->directory.folder(core::text(files::members.name, "/logs"));
       core::write_file(

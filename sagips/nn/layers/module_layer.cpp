@@ -213,7 +213,7 @@ class ModuleLayer final : public CopiedLayer<ModuleLayer> {
       for (const auto& [name, tensor] : module.buffers)
         place.buffers.push_back({place.name + "." + name, tensor.clone()});
       Trial trial(module, input);
-      const Shape output = trial.output();
+      Shape output = trial.output();
       trial.train(place);
       return output;
     } catch (const Error&) {
