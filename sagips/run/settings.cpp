@@ -266,8 +266,9 @@ std::string other_events(const Job& job, std::vector<OtherEvents> channels,
   };
   core::FieldList list;
   group(list, "parameters", [&](core::FieldList& parameters) {
-    for (auto& [name, value] : values)
-      group(parameters, name, [&](core::FieldList& one) { one.add(field, value, {}); });
+    for (auto& value : values)  // clang cannot capture a structured binding
+      group(parameters, value.first,
+            [&](core::FieldList& one) { one.add(field, value.second, {}); });
   });
   if (job.settings.data.channels.empty() && !job.workload->channels().front().settings) {
     OtherEvents& only = channels.at(0);
