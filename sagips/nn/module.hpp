@@ -44,20 +44,16 @@ class AnyRowsModule {
   std::function<torch::Tensor(const torch::Tensor&)> forward_;
 };
 
-/// A `torch::nn` module of a program or a plug-in, which configs name as a layer: `{module: NAME}`.
+/// Makes a `torch::nn` module of a program or a plug-in for samples of such a shape: the same module at
+/// each call but for the numbers that its weights begin at.
 ///
 /// Its weights and buffers move into the replica's flat arrays. Each thread has a module of its own, so
 /// `forward` may keep intermediate results, and nothing that a later call depends on.
-struct ModuleKind {
-  std::string help{};
-  /// Makes it for samples of such a shape; the same module at each call but for the numbers that its
-  /// weights begin at.
-  std::function<AnyRowsModule(const Shape& input)> make{};
-};
+using MakeModule = std::function<AnyRowsModule(const Shape& input)>;
 
-/// From now on configs know it by this name; an earlier one of the name is replaced. Called before
-/// configs are read, or from a plug-in, on one thread.
-void add_module(const std::string& name, ModuleKind kind);
+/// From now on configs know it as a layer, `{module: NAME}`; an earlier one of the name is replaced. Called
+/// before configs are read, or from a plug-in, on one thread.
+void add_module(const std::string& name, MakeModule make);
 
 /// In `forward`, in place of torch::dropout and torch::nn::Dropout: draws from the run's own stream,
 /// named by the row in the batch of all ranks, so no result depends on threads, tiles or ranks. A row

@@ -73,11 +73,9 @@ torch::Tensor squared_entropy(const torch::Tensor& outputs, const torch::Tensor&
 
 void add_networks() {
   using sagips::nn::Shape;
-  sagips::nn::add_module(
-      "two_layers", {"24 neurons each", [](const Shape& input) { return TwoLayers(input[0], 0); }});
-  sagips::nn::add_module("with_dropout", {"the same with dropout", [](const Shape& input) {
-                                            return TwoLayers(input[0], 0.2);
-                                          }});
+  sagips::nn::add_module("two_layers", [](const Shape& input) { return TwoLayers(input[0], 0); });
+  sagips::nn::add_module("with_dropout",
+                         [](const Shape& input) { return TwoLayers(input[0], 0.2); });
   sagips::optim::add_loss(
       {"squared_entropy", sagips::optim::Loss::Targets::classes, squared_entropy,
        [](const torch::Tensor& outputs) { return torch::softmax(outputs, -1); }});

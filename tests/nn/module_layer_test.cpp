@@ -17,7 +17,7 @@ using testing::message_of;
 
 template <class Make>
 std::shared_ptr<const Network> network_of(Make make, const Shape& input) {
-  add_module("tested", {"of this test", make});
+  add_module("tested", make);
   struct Layers {
     std::vector<LayerConfig> layers{};
     void fields(core::FieldList& list) { list.list("layers", layers, LayerConfig::help()); }

@@ -159,8 +159,7 @@ struct Forms {
     return all;
   }
   std::unique_ptr<Supervised> learner(std::size_t form, const Examples& examples) const {
-    nn::add_module("of_this_test",
-                   {"the reference", [this](const nn::Shape&) { return reference(); }});
+    nn::add_module("of_this_test", [this](const nn::Shape&) { return reference(); });
     optim::SupervisedConfig config{.batch = 20};
     config.optimizer = {.learning_rate = 1e-2, .beta1 = 0.9, .final_rate = 1};
     config.dense.library = written[form].second;

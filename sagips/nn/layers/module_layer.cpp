@@ -19,8 +19,8 @@ namespace {
 constexpr std::int64_t trial_rows = 3;
 constexpr std::uint32_t calls_apart = 1U << 16U;  // dropout dimensions: layers below, calls above
 
-std::map<std::string, ModuleKind>& kinds() {
-  static std::map<std::string, ModuleKind> all;
+std::map<std::string, MakeModule>& makers() {
+  static std::map<std::string, MakeModule> all;
   return all;
 }
 
@@ -90,9 +90,9 @@ void add_once(std::vector<NamedTensor>& list, const std::string& name,
   list.push_back({name, tensor});
 }
 
-Module module_of(const ModuleKind& kind, const Shape& input, std::uint64_t seed) {
+Module module_of(const MakeModule& make, const Shape& input, std::uint64_t seed) {
   const TorchNumbers numbers(seed);
-  Module module{kind.make(input)};
+  Module module{make(input)};
   for (const auto& item : module.any.module().named_parameters())
     add_once(module.parameters, item.key(), item.value());
   for (const auto& item : module.any.module().named_buffers())
@@ -201,12 +201,12 @@ class ModuleLayer final : public CopiedLayer<ModuleLayer> {
   }
 
   Shape declare(const Shape& input, LayerPlace& place) override {
-    const auto found = kinds().find(name_);
-    if (found == kinds().end()) throw Error(unknown());
-    kind_ = found->second;
+    const auto found = makers().find(name_);
+    if (found == makers().end()) throw Error(unknown());
+    make_ = found->second;
     input_ = input;
     try {
-      Module module = module_of(kind_, input, 0);
+      Module module = module_of(make_, input, 0);
       check_tensors(module);
       for (std::size_t i = 0; i < module.parameters.size(); ++i)
         declare_parameter(place, module, i);
@@ -226,7 +226,7 @@ class ModuleLayer final : public CopiedLayer<ModuleLayer> {
 
   std::shared_ptr<void> bind(std::span<torch::Tensor> weights,
                              std::span<torch::Tensor> buffers) const override {
-    auto module = std::make_shared<Module>(module_of(kind_, input_, 0));
+    auto module = std::make_shared<Module>(module_of(make_, input_, 0));
     const auto look_into = [&](std::vector<NamedTensor>& own, std::span<torch::Tensor> flat) {
       for (std::size_t i = 0; i < own.size(); ++i) {
         torch::Tensor& tensor = own[i].tensor;
@@ -251,7 +251,7 @@ class ModuleLayer final : public CopiedLayer<ModuleLayer> {
  private:
   std::string unknown() const {
     std::vector<std::string> known;
-    for (const auto& [name, kind] : kinds()) known.push_back(name);
+    for (const auto& [name, make] : makers()) known.push_back(name);
     if (known.empty())
       return text("There is no module '", name_,
                   "': neither the program nor `plugin: FILE` of the ",
@@ -267,24 +267,24 @@ class ModuleLayer final : public CopiedLayer<ModuleLayer> {
         {.name = place.name + "." + name,
          .shape = tensor.sizes().vec(),
          .is_bias = name.size() >= 4 && name.compare(name.size() - 4, 4, "bias") == 0,
-         .initial = [kind = kind_, input = input_, number, i](const core::RandomStream& stream) {
+         .initial = [make = make_, input = input_, number, i](const core::RandomStream& stream) {
            std::int64_t seed = 0;
            stream.integers(number, 0, 1U << 31U, {&seed, 1});
-           return module_of(kind, input, static_cast<std::uint64_t>(seed))
+           return module_of(make, input, static_cast<std::uint64_t>(seed))
                .parameters[i]
                .tensor.detach();
          }});
   }
 
   std::string name_;
-  ModuleKind kind_;  ///< once declared
+  MakeModule make_;  ///< once declared
   Shape input_;
 };
 
 }  // namespace
 
-void add_module(const std::string& name, ModuleKind kind) {
-  kinds().insert_or_assign(name, std::move(kind));
+void add_module(const std::string& name, MakeModule make) {
+  makers().insert_or_assign(name, std::move(make));
 }
 
 torch::Tensor dropout(const torch::Tensor& input, double probability) {
