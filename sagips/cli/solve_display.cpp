@@ -50,9 +50,10 @@ std::string SolveDisplay::line(double elapsed_s) const {
   if (calls > 0 && expected > calls)
     left_s = std::min(
         left_s, elapsed_s * static_cast<double>(expected - calls) / static_cast<double>(calls));
-  std::string line =
-      core::text(progress_.phase.load(), ": ", core::with_thousands(progress_.evaluations.load()),
-                 " evaluations in ", core::duration(elapsed_s));
+  std::string line = progress_.phase.load();
+  if (const std::int64_t count = progress_.evaluations; count > 0)
+    line += core::text(": ", core::with_thousands(count), " evaluations");
+  line += " in " + core::duration(elapsed_s);
   if (std::isfinite(score)) line += ", score " + core::significant(score, 4);
   if (std::isfinite(left_s) && left_s > 0)
     line += core::text(", about ", core::duration(left_s), " left");

@@ -73,7 +73,7 @@ TEST(ClosureCommand, CountsExperimentsThatFail) {
 
 TEST(ClosureCommand, GoesOnWhereItWasStopped) {
   Scratch scratch;
-  const std::string command = "closure proxy1d --experiments 20 run.figures=false" + tiny_study;
+  const std::string command = "closure proxy1d --experiments 6 run.figures=false" + tiny_study;
   const Outcome stopped =
       scratch.run("{ " SAGIPS_PROGRAM " " + command +
                   " & study=$!; for i in $(seq 5000); do [ $(cat " + folder +
@@ -82,10 +82,10 @@ TEST(ClosureCommand, GoesOnWhereItWasStopped) {
   EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
   const std::size_t before = experiments(scratch).size();
   EXPECT_GE(before, 1u);
-  EXPECT_LT(before, 20u) << "stopped before its end";
+  EXPECT_LT(before, 6u) << "stopped before its end";
   const Outcome resumed = scratch.sagips(command);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_EQ(experiments(scratch).size(), 20u);
+  EXPECT_EQ(experiments(scratch).size(), 6u);
   Scratch undisturbed;
   ASSERT_EQ(undisturbed.sagips(command).exit_code, 0);
   EXPECT_EQ(scratch.read(folder + "closure.csv"), undisturbed.read(folder + "closure.csv"));
@@ -98,7 +98,7 @@ TEST(ClosureCommand, OfMeasuredEventsMakesToysOfWhatSolvesThem) {
       scratch.sagips("solve proxy1d data.file=measured.npy run.name=s run.figures=false").exit_code,
       0);
   const std::string command =
-      "closure proxy1d data.file=measured.npy --experiments 4 run.name=c run.figures=false";
+      "closure proxy1d data.file=measured.npy --experiments 2 run.name=c run.figures=false";
   const Outcome run = scratch.sagips(command);
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.err.find("data solved by moments: N_u = "), std::string::npos) << run.err;
@@ -116,7 +116,7 @@ TEST(ClosureCommand, OfMeasuredEventsMakesToysOfWhatSolvesThem) {
     values +=
         " parameters." + parameter.name + ".toy=" + sagips::core::round_trip(parameter.recovered);
   ASSERT_EQ(scratch
-                .sagips("closure proxy1d --experiments 4 toy.events=3000 run.name=toys "
+                .sagips("closure proxy1d --experiments 2 toy.events=3000 run.name=toys "
                         "run.figures=false" +
                         values)
                 .exit_code,

@@ -174,7 +174,7 @@ TEST(EnsembleCommand, CompletesMembersThatWereStoppedWithoutACheckpoint) {
   Scratch scratch;
   const std::string command =
       "ensemble proxy1d --members 2" + tiny_members +
-      "train.epochs=10000 train.evaluate_every=1000 train.checkpoints.minutes=0 "
+      "train.epochs=3000 train.evaluate_every=1000 train.checkpoints.minutes=0 "
       "run.figures=false ensemble.at_once=1";
   const std::string first = study_folder + "members/proxy1d/seed_001/";
   const Outcome stopped = scratch.run("{ " SAGIPS_PROGRAM " " + command +

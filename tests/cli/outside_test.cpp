@@ -510,15 +510,20 @@ TEST(Outside, ASimulatorThatFailsInTheMiddleLeavesTheLastState) {
 TEST(Outside, NothingIsLeftWhenTheProgramIsKilled) {
   for (const std::string signal : {"TERM", "KILL"}) {
     Problem problem(simulator("hangs", ", timeout_s: 600"));
-    const Outcome outcome = problem.run("sh -c '" SAGIPS_PROGRAM
-                                        " check p.yaml & program=$!; "
-                                        // the simulator and its child
-                                        "for i in $(seq 2000); do [ \"$(cat pids 2>/dev/null | wc "
-                                        "-l)\" = 2 ] && break; sleep 0.05; done;"
-                                        " kill -" +
-                                        signal + " $program; wait $program'");
+    const Outcome outcome =
+        problem.run("mkdir temporary; TMPDIR=$PWD/temporary sh -c '" SAGIPS_PROGRAM
+                    " check p.yaml & program=$!; "
+                    // the simulator and its child
+                    "for i in $(seq 2000); do [ \"$(cat pids 2>/dev/null | wc "
+                    "-l)\" = 2 ] && break; sleep 0.05; done;"
+                    " kill -" +
+                    signal + " $program; wait $program'");
     EXPECT_NE(outcome.exit_code, 0);
     expect_nothing_left(problem);
+    const std::string temporary = problem.path() + "/temporary";
+    for (int tries = 0; !std::filesystem::is_empty(temporary) && tries < 6000; ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_TRUE(std::filesystem::is_empty(temporary)) << "the simulator's scratch folder";
   }
 }
 

@@ -221,7 +221,7 @@ class Resume(unittest.TestCase):
     def left_in_an_epoch(self, ranks):
         """Epochs of some 0.4 s, one of which is left in the middle, end as undisturbed ones do."""
         command = ["train", "proxy1d/paper", *[word for word in SMALL if "batch" not in word], "batch.samples=400",
-                   "batch.events=100", f"train.epochs={15 if ranks == 1 else 40}"]
+                   "batch.events=100", f"train.epochs={15 if ranks == 1 else 25}"]
         code, output = self.run_to_end([*command, "run.name=undisturbed"], ranks=ranks)
         self.assertEqual(code, 0, output)
         named = [*command, "run.name=disturbed"]
@@ -369,7 +369,7 @@ class Resume(unittest.TestCase):
 
     @unittest.skipIf(not MPIEXEC, "no MPI here")
     def test_a_rank_that_is_behind_hears_of_signals_when_the_first_has_ended(self):
-        command = [*TRAIN, *NEVER_BY_ITSELF, "train.epochs=4000", "exchange=rma_ring", "run.fit=false", "run.name=x"]
+        command = [*TRAIN, *NEVER_BY_ITSELF, "train.epochs=2000", "exchange=rma_ring", "run.fit=false", "run.name=x"]
         job = self.start(command, ranks=2)
         run = self.folder.name + "/runs/proxy1d/x"
         self.wait_for(lambda: glob.glob(run + "/ranks/*1.jsonl"), "no rank 1")

@@ -58,6 +58,10 @@ TEST(Usage, ExplainSaysWhoseValuesItShows) {
   EXPECT_NE(of_one.find("of `resonance`. Only some workloads have this key: resonance;"),
             std::string::npos)
       << of_one;
+  EXPECT_EQ(scratch.sagips("explain pipeline.0.process").out,
+            scratch.sagips("explain pipeline.N.process").out);
+  EXPECT_NE(scratch.sagips("explain channels.near.weight").out.find("channels.NAME.weight"),
+            std::string::npos);
   const Outcome channels = scratch.sagips("explain channels");
   EXPECT_EQ(channels.exit_code, 0) << channels.err;
   EXPECT_NE(channels.out.find(".weight = "), std::string::npos) << channels.out;

@@ -97,6 +97,38 @@ TEST(MomentMinima, TakeAValleyForOneSolution) {
   }
 }
 
+// A normal peak of a hundredth of its range, and two at a time: where a descent begins no event is like
+// the data's, so nothing changes there. A value beyond 5 errors: 6e-7 each.
+TEST(Moments, FindANarrowPeakInAWideRange) {
+  for (const std::int64_t peaks : {1, 2})
+    for (const double place : {7.0, 63.2, 95.5}) {
+      env::Environment environment;
+      std::vector<env::Parameter> parameters = {testing::small_parameter("x", 0, 100, place),
+                                                testing::small_parameter("y", 0, 100, 31)};
+      parameters.resize(static_cast<std::size_t>(peaks));
+      environment.parameters = env::ParameterSet(parameters);
+      const env::Pipeline pipeline{[peaks](torch::Tensor p, env::Noise& noise) {
+        std::vector<torch::Tensor> columns;
+        for (std::int64_t i = 0; i < peaks; ++i) columns.push_back(noise.normal());
+        return p.unsqueeze(1) + torch::stack(columns, 2);
+      }};
+      std::vector<std::string> names = {"a", "b"};
+      names.resize(parameters.size());
+      environment.channels.push_back({"events",
+                                      pipeline,
+                                      env::toy_data(pipeline, environment.parameters.truth(), 2'000,
+                                                    names, core::RandomStream(1, "narrow")),
+                                      {},
+                                      std::nullopt});
+      const Solution found = solve(environment, 1);
+      EXPECT_TRUE(found.warnings.empty()) << found.warnings[0];
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        EXPECT_LT(std::abs(found.values[i] - *parameters[i].truth), 5 * found.errors[i]) << place;
+        EXPECT_NEAR(found.errors[i], 1 / std::sqrt(2000.), 0.005);
+      }
+    }
+}
+
 TEST(MomentMinima, AreNotLookedForFromAGivenStart) {
   const env::Environment environment = pair(1, -3);
   SolveContext context;

@@ -55,14 +55,38 @@ void show(const Fields& fields) {
   }
 }
 
-// Where a workload has the key: as it is, or as a key of a list's items, for which it is short
-// ("detector" is pipeline.N.detector). Empty where it has none.
+bool is_number(const std::string& word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// Whether the words of a key are the field's from one of them on; "0" is one of its numbers, "near" of its
+// names.
+bool is_at(std::size_t first, const std::vector<std::string>& words,
+           const std::vector<std::string>& of_field) {
+  if (of_field.size() < first + words.size()) return false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& there = of_field[first + i];
+    const bool fits = there == words[i] || there == core::any_name ||
+                      (there == core::any_number && is_number(words[i]));
+    if (!fits) return false;
+  }
+  return true;
+}
+
+// Where a workload has the key: as it is ("pipeline.0.process" is pipeline.N.process), or as a key of a
+// list's items, for which it is short ("detector" is pipeline.N.detector). Empty where it has none.
 std::string place_of(const std::string& key, const Fields& all) {
-  const std::string in_item = core::text(".", core::any_number, ".", key);
+  const std::vector<std::string> words = core::split(key, '.');
   std::string shortest;
   for (const core::FieldDescription& field : all) {
-    if (field.key == key || field.key.starts_with(key + ".")) return key;
-    if (field.key.ends_with(in_item) && (shortest.empty() || field.key.size() < shortest.size()))
+    std::vector<std::string> of_field = core::split(field.key, '.');
+    if (is_at(0, words, of_field)) {
+      of_field.resize(words.size());
+      return core::join(of_field, ".");
+    }
+    const std::size_t before = of_field.size() - std::min(words.size(), of_field.size());
+    if (before > 0 && of_field[before - 1] == core::any_number && is_at(before, words, of_field) &&
+        (shortest.empty() || field.key.size() < shortest.size()))
       shortest = field.key;
   }
   return shortest;
@@ -80,6 +104,16 @@ std::vector<std::string> asked_workloads(const Workloads& workloads, const std::
 struct Holder {
   std::string workload, place;
 };
+
+// A parameter that some workload has by its name is not any parameter of another.
+void keep_named(const std::string& key, std::vector<Holder>& holders) {
+  const auto is_named = [&](const Holder& holder) { return holder.place == key; };
+  const auto words = [](const std::string& text) { return core::split(text, '.').size(); };
+  if (std::any_of(holders.begin(), holders.end(), is_named))
+    std::erase_if(holders, [&](const Holder& holder) {
+      return !is_named(holder) && words(holder.place) == words(key);
+    });
+}
 
 std::string origin_text(const std::vector<Holder>& holders, std::size_t asked) {
   const std::string first = core::text("Values are those of `", holders.front().workload, "`");
@@ -110,14 +144,15 @@ core::ExitCode explain(const Workloads& workloads, const Arguments& arguments) {
     Job job = run::read_any_job(workloads, workload, assignments);
     const Fields all = run::describe_job(workloads, job, {});
     const std::string place = key.empty() ? key : place_of(key, all);
-    if (place.empty() && !key.empty()) continue;
-    if (holders.empty()) show(run::describe_job(workloads, job, place));
-    holders.push_back({workload, place});
+    if (!place.empty() || key.empty()) holders.push_back({workload, place});
   }
+  keep_named(key, holders);
   if (holders.empty()) {  // says which key is the nearest
     Job job = run::read_any_job(workloads, asked.front(), assignments);
     run::describe_job(workloads, job, key);
   }
+  Job job = run::read_any_job(workloads, holders.front().workload, assignments);
+  show(run::describe_job(workloads, job, holders.front().place));
   if (holders.front().workload == custom) show_example(holders.front().place);
   std::cout << '\n' << origin_text(holders, asked.size()) << std::endl;
   return core::ExitCode::done;

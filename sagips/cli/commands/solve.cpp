@@ -127,17 +127,20 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
                               .alarmed = [] { return InterruptGuard::requested(); }});
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads, run::ranks_on_these_processors(ranks));
+  core::Log log({.quiet = arguments.quiet});
+  optim::SolveProgress progress;
+  progress.phase = "reads the data and tries the pipeline";
+  optim::SolveContext context;
+  if (config.minutes > 0) context.time_limit_s = config.minutes * 60;
+  std::optional<SolveDisplay> display;
+  if (ranks.is_first() && !arguments.quiet) display.emplace(progress, log, context.time_limit_s);
   const problem::LoadedData data = run::load_data(job, ranks);
   const env::Environment environment = data.all(run::parts_share(job, ranks));
-  core::Log log({.quiet = arguments.quiet});
   std::optional<KeptRun> kept;
   if (environment.processes() > 0 && ranks.size() == 1)
     kept.emplace(job, environment, data.print(), start_of(arguments), log);
-  optim::SolveProgress progress;
-  optim::SolveContext context;
   context.seed = job.seed();
   context.place = {ranks.rank(), ranks.size()};
-  if (config.minutes > 0) context.time_limit_s = config.minutes * 60;
   std::string visits = visits_header(environment.parameters);
   context.observe = [&visits](const optim::Visit& visit) { visits += visit_row(visit); };
   context.interrupted = [] { return InterruptGuard::requested(); };
@@ -145,8 +148,6 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   if (ranks.size() > 1)
     context.add_up = [&ranks](std::span<double> numbers) { train::add_up(ranks, numbers); };
   const InterruptGuard interrupt;
-  std::optional<SolveDisplay> display;
-  if (ranks.is_first() && !arguments.quiet) display.emplace(progress, log, context.time_limit_s);
   optim::Solution solution;
   try {
     solution = solver->solve(environment, context);

@@ -64,8 +64,9 @@ SimulatorProcess::SimulatorProcess(Config config)
     : config_(std::move(config)),
       process_(shell("cd -- \"$1\" || exit; " + config_.command, input_, output_.write.number(),
                      messages_.write.number(), std::filesystem::absolute(config_.folder).string())),
-      guardian_(shell(text("trap '' HUP; read -r end; kill -s KILL -- -", process_.number()),
-                      lifeline_)) {
+      guardian_(shell(text("trap '' HUP; read -r end; kill -s KILL -- -", process_.number(),
+                           "; rm -rf -- \"$1\""),
+                      lifeline_, -1, -1, folder_.path)) {
   output_.write.close();
   messages_.write.close();
   lifeline_.read.close();

@@ -11,7 +11,8 @@ namespace sagips::env {
 /// holds the protocol.
 ///
 /// It and everything it starts end with this object and, whatever happens to this program (a second
-/// Ctrl-C, kill -9, an abort of the job), with this program: a guardian process waits for that.
+/// Ctrl-C, kill -9, an abort of the job), with this program: a guardian process waits for that, and
+/// then removes the scratch folder.
 /// Used by one thread at a time.
 class SimulatorProcess {
  public:

@@ -17,6 +17,8 @@ struct EventFeaturesConfig {
   bool learned = false;           ///< a classifier a parameter beside the polynomials
   /// How often degrees were raised by a half, and the degree of products by 2. No key.
   int growth = 0;
+  /// Whether scales reach over events from all over the ranges, too. No key.
+  bool wide = false;
   /// 14 for one observable, 6 for several, where `degree` is automatic; then as `growth` says.
   std::int64_t degree_for(std::int64_t observables) const;
   std::int64_t cross_degree_grown() const;

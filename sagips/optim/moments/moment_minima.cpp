@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "sagips/core/error.hpp"
-#include "sagips/env/compare/common_draw.hpp"
 
 namespace sagips::optim {
 
@@ -46,7 +45,7 @@ class Minima {
 
  private:
   void look() {
-    const torch::Tensor starts = sobol_points();
+    const torch::Tensor starts = model_.points_in_ranges(rounds * round_size);
     for (std::int64_t round = 0; round < rounds; ++round) {
       std::vector<Quick> quick = quick_descents(starts.narrow(0, round * round_size, round_size));
       for (Quick& one : quick)
@@ -64,17 +63,6 @@ class Minima {
     int met = 0;
     bool refused = false;  ///< no parabola there
   };
-
-  torch::Tensor sobol_points() const {
-    const std::int64_t free = model_.parameters().free_size(), count = rounds * round_size;
-    const auto source = env::common_draw(env::DrawKind::sobol, count, free,
-                                         core::RandomStream(context_.seed, "minima"));
-    env::Noise noise(source, 1, count);
-    std::vector<torch::Tensor> columns;
-    for (std::int64_t i = 0; i < free; ++i)
-      columns.push_back(noise.uniform()[0].to(torch::kFloat64));
-    return torch::stack(columns, 1).clamp(1e-3, 1 - 1e-3);
-  }
 
   void add(Concluded minimum, double chi2) {
     const bool refused = !minimum.settled && !known_.empty();

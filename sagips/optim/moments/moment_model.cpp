@@ -81,13 +81,53 @@ void MomentModel::add_up(torch::Tensor& numbers) const {
   context_.add_up({numbers.data_ptr<double>(), static_cast<std::size_t>(numbers.numel())});
 }
 
+torch::Tensor MomentModel::points_in_ranges(std::int64_t count) const {
+  const std::int64_t free = parameters().free_size();
+  env::Noise noise(env::common_draw(env::DrawKind::sobol, count, free,
+                                    core::RandomStream(context_.seed, "minima")),
+                   1, count);
+  std::vector<torch::Tensor> columns;
+  for (std::int64_t i = 0; i < free; ++i) columns.push_back(noise.uniform()[0].to(torch::kFloat64));
+  return torch::stack(columns, 1).clamp(1e-3, 1 - 1e-3);
+}
+
+// Data and, with as much weight, events from all over the ranges. On a scale of both, means of features
+// change with the parameters also where no event is like the data's.
+// shapes: [events, observables], [events]
+std::pair<torch::Tensor, torch::Tensor> MomentModel::wide_sample(
+    const env::Channel& channel) const {
+  constexpr std::int64_t points = 16, events_a_point = 256, most_data = 16384;
+  const torch::Tensor physical = parameters().physical_from_unit(points_in_ranges(points));
+  env::Noise numbers(
+      env::common_draw(env::DrawKind::pseudo_random, events_a_point,
+                       env::noise_dimensions(channel.pipeline, parameters()),
+                       core::RandomStream(context_.seed, "moments " + channel.name + " scales")),
+      points, events_a_point);
+  const env::Events made = channel.pipeline.infer(physical.to(torch::kFloat32), numbers);
+  const data::Dataset& data = channel.training;
+  const std::int64_t stride = 1 + data.size() / most_data;
+  std::vector<torch::Tensor> values, weights;
+  const auto add = [&](const torch::Tensor& rows, const torch::Tensor& of_rows) {
+    values.push_back(rows);
+    weights.push_back(of_rows.defined() ? of_rows.to(torch::kFloat32)
+                                        : torch::ones({rows.size(0)}, torch::kFloat32));
+    weights.back() = weights.back() / weights.back().sum();
+  };
+  add(data.values.slice(0, 0, data.size(), stride),
+      data.weights ? data.weights->slice(0, 0, data.size(), stride) : torch::Tensor());
+  const auto [rows, of_rows] = made.rows();
+  add(rows, of_rows);
+  return {torch::cat(values), torch::cat(weights)};
+}
+
 // Scales of all ranks' events: the mean of their quantiles, so that all have the same.
 std::vector<ObservableScale> MomentModel::scales(const env::Channel& channel) const {
+  const auto [values, weights] =
+      config_.features.wide ? wide_sample(channel)
+                            : std::pair{channel.training.values, weights_of(channel.training)};
   std::vector<ObservableScale> found;
   for (std::int64_t i = 0; i < channel.observables(); ++i) {
-    std::vector<double> numbers =
-        ObservableScale(channel.training.values.select(1, i), weights_of(channel.training))
-            .numbers();
+    std::vector<double> numbers = ObservableScale(values.select(1, i), weights).numbers();
     if (context_.add_up) context_.add_up(numbers);
     for (double& number : numbers) number /= ranks_;
     found.emplace_back(numbers);
@@ -125,7 +165,10 @@ void MomentModel::weigh_at(const torch::Tensor& unit, std::int64_t events) {
     const torch::Tensor covariance = covariance_of(found);
     if (!torch::isfinite(covariance).all().item<bool>())
       continue;  // no events here: the data's stays
-    target.whitening = whitening_of(covariance, target.events);
+    const torch::Tensor whitening = whitening_of(covariance, target.events);
+    // where events are all alike, most differences would count for nothing
+    if (2 * whitening.size(0) < target.whitening.size(0)) continue;
+    target.whitening = whitening;
   }
   evaluations_ += 1;
   if (context_.progress) context_.progress->called(1);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sagips/core/error.hpp"
@@ -71,6 +72,8 @@ class MomentModel {
   std::int64_t size() const { return residuals_; }
   std::int64_t evaluations() const { return evaluations_; }
   const env::ParameterSet& parameters() const { return environment_.parameters; }
+  /// Sobol points all over the ranges, the same on every rank. shape: [count, free], unit
+  torch::Tensor points_in_ranges(std::int64_t count) const;
 
  private:
   enum class Form { inference, training };
@@ -88,6 +91,7 @@ class MomentModel {
   torch::Tensor sums(const Target& target, const torch::Tensor& events,
                      const torch::Tensor& weights) const;
   Target target(const env::Channel& channel) const;
+  std::pair<torch::Tensor, torch::Tensor> wide_sample(const env::Channel& channel) const;
   std::vector<ObservableScale> scales(const env::Channel& channel) const;
   std::vector<Categories> categories(const env::Channel& channel) const;
   torch::Tensor simulate(const Target& target, const env::Channel& channel,

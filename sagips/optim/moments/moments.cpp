@@ -143,7 +143,7 @@ class Answer {
       solution = best_so_far();
     }
     solution.starts = starts_;
-    solution.evaluations = model_->evaluations();
+    solution.evaluations = model_->evaluations() + other_evaluations_;
     solution.time_s = std::chrono::duration<double>(Clock::now() - began_).count();
     return solution;
   }
@@ -199,10 +199,25 @@ class Answer {
   // false: out of time
   bool descend_once() {
     const std::int64_t start = starts_++;
+    if (start == 1) return descend_from_far(start);
     if (!context_.start || start > 0)
       return descent_->from(starting_point(config_, free_, start, context_.seed));
     return descent_->polish(
         environment_->parameters.logit_from_physical(context_.start->to(torch::kFloat64)));
+  }
+
+  // Where simulated events share no place with the data, means of features on the data's scale do not
+  // change, so a scale that reaches over the ranges leads to them first.
+  bool descend_from_far(std::int64_t start) {
+    MomentsConfig config = config_;
+    config.features.wide = true;
+    config.features.degree = 2;  // of a narrow peak, higher ones oscillate as it moves
+    config.features.cross_degree = 0;
+    const MomentModel wide(*environment_, config, context_);
+    MomentDescent descent(wide, config, context_, began_);
+    const bool in_time = descent.from(starting_point(config_, free_, start, context_.seed));
+    other_evaluations_ += wide.evaluations();
+    return descent_->polish(descent.theta()) && in_time;
   }
 
   void descend_again() {
@@ -290,6 +305,7 @@ class Answer {
   const env::Environment* environment_;
   SolveContext context_;
   std::int64_t free_, starts_ = 0;
+  std::int64_t other_evaluations_ = 0;  ///< of models that are gone
   double degrees_ = 1;
   std::optional<env::Environment> with_learned_;
   std::unique_ptr<MomentModel> model_;
