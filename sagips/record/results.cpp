@@ -1,5 +1,6 @@
 #include "sagips/record/results.hpp"
 
+#include <cmath>
 #include <exception>
 #include <filesystem>
 
@@ -12,6 +13,22 @@
 #include "sagips/record/run_files.hpp"
 
 namespace sagips::record {
+
+Json json_of(const SquareMatrix& matrix) {
+  const auto size = static_cast<std::ptrdiff_t>(std::lround(std::sqrt(matrix.size())));
+  Json rows = Json::array();
+  for (auto row = matrix.begin(); row != matrix.end(); row += size)
+    rows.push_back(std::vector<double>(row, row + size));
+  return rows;
+}
+
+void read_into(SquareMatrix& matrix, const Json& rows) {
+  for (const Json& row : rows)
+    if (row.is_array())
+      read_into(static_cast<std::vector<double>&>(matrix), row);
+    else  // older files hold all numbers in one list
+      matrix.push_back(number(row));
+}
 
 void each_field(Either<ParameterResult> auto& parameter, const auto& use) {
   use("name", parameter.name);

@@ -1,6 +1,8 @@
 #pragma once
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sagips/record/event.hpp"
@@ -40,12 +42,19 @@ struct GoodnessResult {
   double p_value = 1;
 };
 
+/// One row behind the other; in files a list of rows.
+struct SquareMatrix : std::vector<double> {
+  SquareMatrix() = default;
+  SquareMatrix(std::vector<double> rows) : std::vector<double>(std::move(rows)) {}
+  SquareMatrix(std::initializer_list<double> rows) : std::vector<double>(rows) {}
+};
+
 /// Correlations of the free parameters' estimates.
 struct CorrelationResult {
-  std::string of;                    ///< "errors: covariance of the moments"
-  std::vector<std::string> names;    ///< of the rows and columns
-  std::vector<double> values;        ///< shape: [names, names], row-major
-  std::vector<double> covariance{};  ///< the same in physical units; empty: not known
+  std::string of;                  ///< "errors: covariance of the moments"
+  std::vector<std::string> names;  ///< of the rows and columns
+  SquareMatrix values;             ///< shape: [names, names]
+  SquareMatrix covariance{};       ///< the same in physical units; empty: not known
 };
 
 /// Another solution that the data allow, all parameters.

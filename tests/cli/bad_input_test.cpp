@@ -161,6 +161,7 @@ TEST(BadInput, UnknownCommandOrArgument) {
   expect_refused(scratch, "train proxy1d epochs", "epochs");
   expect_refused(scratch, "predict nowhere", "nowhere");
   expect_refused(scratch, "generate proxy1d events=10", "out=");
+  expect_refused(scratch, "generate proxy1d events=10 out=a.csv", "for example out=a.npy");
   expect_refused(scratch, "generate resonance events=10 'data.cuts=[75 < M < 105]' out=m.npy",
                  "data.cuts: applies to a file of measured events");
 }

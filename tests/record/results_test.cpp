@@ -97,6 +97,22 @@ TEST(Results, ReadsBackWhatItWrites) {
   EXPECT_EQ(copy.warnings, std::vector<std::string>{"the errors may be off"});
 }
 
+TEST(Results, MatricesAreListsOfRowsAndWereListsOfNumbers) {
+  const TemporaryFolder scratch;
+  const std::string path = scratch.path() + "/results.json";
+  Results results;
+  results.correlations = {{"errors", {"a", "b"}, {1, -0.5, -0.5, 1}, {4, -3, -3, 9}}};
+  write_results_json(path, results);
+  std::string text = core::read_file(path);
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+  const std::string rows = R"("covariance":[[4.0,-3.0],[-3.0,9.0]])";
+  ASSERT_NE(text.find(rows), std::string::npos) << text;
+  text.replace(text.find(rows), rows.size(), R"("covariance":[4.0,-3.0,-3.0,9.0])");
+  core::write_file(path, text);
+  EXPECT_EQ(read_results_json(path).correlations[0].covariance,
+            (std::vector<double>{4, -3, -3, 9}));
+}
+
 TEST(Results, KeepsOneOrderOfKeys) {
   const TemporaryFolder folder;
   Results results;

@@ -20,6 +20,17 @@ std::string take_assignment(std::vector<std::string>& assignments, const std::st
   return value;
 }
 
+std::string take_rows_file(std::vector<std::string>& assignments) {
+  const std::string out = take_assignment(assignments, "out");
+  std::filesystem::path npy = out;
+  if (!out.empty() && npy.extension() != ".npy")
+    throw core::ConfigError(
+        "command line",
+        core::text("out=", out, ": rows are written as .npy alone, for example out=",
+                   npy.replace_extension(".npy").string(), "."));
+  return out;
+}
+
 namespace {
 
 // "mass=90" is short for parameters.mass.toy=90, "events=5" for toy.events=5
@@ -87,8 +98,8 @@ std::string settings_text(const Workloads& workloads, Job& job, const std::vecto
 
 core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) {
   std::vector<std::string> assignments = arguments.assignments;
-  const std::string out = take_assignment(assignments, "out");
-  if (out.empty() || std::filesystem::path(out).extension() != ".npy")
+  const std::string out = take_rows_file(assignments);
+  if (out.empty())
     throw core::ConfigError(
         "command line",
         "say where the events go, for example: sagips generate proxy1d out=toy.npy");

@@ -38,7 +38,7 @@ data::Examples rows_kept_aside(const Job& job, const std::string& folder) {
 // What a network says of the rows of a file, or of those that were kept aside.
 core::ExitCode predict_rows(Job& job, const std::string& folder,
                             std::vector<std::string> assignments) {
-  const std::string out = take_assignment(assignments, "out");
+  const std::string out = take_rows_file(assignments);
   const std::string inputs = take_assignment(assignments, "inputs");
   if (!assignments.empty()) refuse_rest(assignments, "inputs=FILE, out=FILE.npy");
   data::Examples examples;
@@ -85,7 +85,7 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
   Job job = run::read_job_of_networks(workloads, config);
   nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
   if (job.examples) return predict_rows(job, arguments.source, std::move(assignments));
-  const std::string out = take_assignment(assignments, "out");
+  const std::string out = take_rows_file(assignments);
   const std::string count = take_assignment(assignments, "samples");
   double rows = 1000;
   if (!count.empty() && (!core::parse_number(count, rows) || rows < 2 || rows > 1e9 ||
