@@ -40,6 +40,17 @@ TEST(LinearTicks, NeverExceedTheirNumber) {
   }
 }
 
+TEST(LinearTicks, AreAtLeastTwo) {
+  for (int most = 2; most < 8; ++most)
+    for (double low = 0.01; low < 10; low += 0.0937)
+      for (double length = 0.013; length < 50; length *= 1.17) {
+        const Ticks ticks = linear_ticks({low, low + length}, most);
+        EXPECT_GE(ticks.major.size(), 2u) << low << " " << length << " " << most;
+        EXPECT_LE(ticks.major.size(), static_cast<std::size_t>(most));
+        EXPECT_LE(ticks.major.back().value, low + length * (1 + 1e-9));
+      }
+}
+
 TEST(LinearTicks, WriteVeryLargeAndSmallNumbersAsPowers) {
   EXPECT_EQ(labels(linear_ticks({0, 4e6}, 3)), (Labels{"0", "2×10⁶", "4×10⁶"}));
   EXPECT_EQ(labels(linear_ticks({0, 2.1e-7}, 3)), (Labels{"0", "10⁻⁷", "2×10⁻⁷"}));

@@ -82,10 +82,15 @@ Ticks linear_ticks(Interval interval, int most) {
   const auto first = [&] { return std::ceil(interval.low / step - 1e-9); };
   const auto last = [&] { return std::floor(interval.high / step + 1e-9); };
   while (last() - first() + 1 > std::max(most, 2)) step = round_step(step * 1.5);
+  long long every = 1;
+  if (last() - first() < 1) {  // one tick tells no scale: the first and the last of a finer step
+    step = round_step(step / 2.6);
+    every = std::max(1LL, static_cast<long long>(last() - first()));
+  }
   const double largest = std::max(std::abs(interval.low), std::abs(interval.high));
   Ticks ticks;
   const auto begin = static_cast<long long>(first()), end = static_cast<long long>(last());
-  for (long long count = begin; count <= end; ++count) {
+  for (long long count = begin; count <= end; count += every) {
     const double value = static_cast<double>(count) * step;
     ticks.major.push_back({value, linear_label(value, step, largest)});
   }
