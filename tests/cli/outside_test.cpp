@@ -482,6 +482,15 @@ TEST(Outside, AKilledSolveGoesOnWithoutAskingAgain) {
   EXPECT_LE(again, 1) << "the one that was under way";
 }
 
+TEST(Outside, ASolveSaysWhatItDoesWhileTheDryRunWaits) {
+  Problem problem("[{process: \"sleep 4; " SAGIPS_SIMULATOR " decay\", noise_dimensions: 1}]");
+  const Outcome solved =
+      problem.sagips("solve p.yaml toy.events=500 run.figures=false solve.test_events=0");
+  EXPECT_EQ(solved.exit_code, 0) << solved.err;
+  EXPECT_NE(solved.err.find("reads the data and tries the pipeline in 2 s"), std::string::npos)
+      << solved.err;
+}
+
 TEST(Outside, ASolveThatRunsOutOfTimeGivesNoVerdict) {
   Problem problem(simulator("slow"));
   const Outcome stopped =
