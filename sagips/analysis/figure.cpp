@@ -85,8 +85,9 @@ const char* const no_gnuplot =
 }  // namespace
 
 Colour colour_of(std::size_t curve) {
-  constexpr std::array colours{Colour::blue,   Colour::vermillion, Colour::green, Colour::purple,
-                               Colour::orange, Colour::sky,        Colour::black, Colour::grey};
+  constexpr std::array<Colour, curve_colours> colours{
+      Colour::blue,   Colour::vermillion, Colour::green, Colour::purple,
+      Colour::orange, Colour::sky,        Colour::black, Colour::grey};
   return colours[curve % colours.size()];
 }
 

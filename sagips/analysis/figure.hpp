@@ -11,7 +11,8 @@ namespace sagips::analysis {
 /// source: Okabe and Ito, "Color Universal Design" (2008); grey added for what stands back
 enum class Colour { automatic, black, blue, vermillion, green, purple, orange, sky, grey };
 
-/// The colour of the curve with that number, the same in all figures; the ninth has the first's.
+inline constexpr std::size_t curve_colours = 8;
+/// The colour of the curve with that number, the same in all figures; behind the last comes the first.
 Colour colour_of(std::size_t curve);
 
 /// One curve or set of points. A number that is not finite, or not positive on a logarithmic axis,

@@ -73,7 +73,11 @@ Figure roc_curves(const std::vector<RocCurve>& curves) {
   Panel panel{.x = {.label = "share of the others taken for it", .lowest = 0, .highest = 1},
               .y = {.label = "share found", .lowest = 0, .highest = 1}};
   for (const RocCurve& curve : curves) {
-    panel.series.push_back({.label = curve.label});
+    const std::size_t number = panel.series.size();
+    panel.series.push_back(
+        {.label = curve.label,
+         .style = number < curve_colours ? Series::Style::line : Series::Style::dashed,
+         .colour = colour_of(number)});
     for (std::size_t i = 0; i < curve.found.size(); ++i)
       panel.series.back().add(curve.wrong[i], curve.found[i]);
   }
