@@ -35,8 +35,9 @@ test-build: ## Build the tests, too
 	@tools/setup.sh tests
 	@tools/build.sh release $(ALONE) -DSAGIPS_BUILD_TESTS=ON
 
+# One test more than cores: many wait for programs, for disks or for time to pass.
 test: test-build ## Build and run every test but the long ones
-	@ctest --preset release --parallel $$(nproc); status=$$?; tools/count_tests.py $(BUILD); exit $$status
+	@ctest --preset release --parallel $$(($$(nproc) + 1)); status=$$?; tools/count_tests.py $(BUILD); exit $$status
 
 test-long: test-build ## Run the long tests, going on where an earlier call stopped
 	@tools/check.py long

@@ -4,7 +4,7 @@
 #   program that loads LibTorch takes longer than most cases. What CTest prints of a suite that fails names the case;
 #   the program with --gtest_filter=SUITE.CASE runs it by itself.
 #   (none)  label "fast": in `make test`, run side by side with others, so with one OpenMP thread each
-#   SLOW    label "slow": in `make test`, has all cores to itself
+#   SLOW    label "slow": in `make test`, begun first, since the last one must not be a long one
 #   LONG    label "long": only in `make test-long`, has all cores to itself; default TIMEOUT 3600 s, else 300 s;
 #           each case is a test, named Long.SUITE.CASE, so that a later call goes on with the next
 #   TIMING  processes, threads or clocks: tools/under_load.py runs it many times; the label is "fast-timing" or
@@ -49,7 +49,7 @@ function(sagips_add_test name)
     set(properties LABELS long PROCESSORS ${SAGIPS_CORES} ENVIRONMENT SAGIPS_LONG_TESTS=1)
     set(timeout 3600)
   elseif(test_SLOW)
-    set(properties LABELS slow${timing} PROCESSORS ${SAGIPS_CORES})
+    set(properties LABELS slow${timing} COST 100)
     set(timeout 300)
   else()
     set(properties LABELS fast${timing} ENVIRONMENT OMP_NUM_THREADS=1)
