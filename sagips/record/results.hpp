@@ -45,7 +45,7 @@ struct GoodnessResult {
 /// One row behind the other; in files a list of rows.
 struct SquareMatrix : std::vector<double> {
   SquareMatrix() = default;
-  SquareMatrix(std::vector<double> rows) : std::vector<double>(std::move(rows)) {}
+  explicit SquareMatrix(std::vector<double> rows) : std::vector<double>(std::move(rows)) {}
   SquareMatrix(std::initializer_list<double> rows) : std::vector<double>(rows) {}
 };
 

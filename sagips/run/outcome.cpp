@@ -108,8 +108,9 @@ void add_correlations(record::Results& results, const torch::Tensor& covariance,
     const torch::Tensor rows = matrix.contiguous();
     return std::vector<double>(rows.data_ptr<double>(), rows.data_ptr<double>() + rows.numel());
   };
-  result.values = numbers(dense / (errors.unsqueeze(0) * errors.unsqueeze(1)));
-  result.covariance = numbers(dense);
+  result.values =
+      record::SquareMatrix(numbers(dense / (errors.unsqueeze(0) * errors.unsqueeze(1))));
+  result.covariance = record::SquareMatrix(numbers(dense));
   results.correlations.push_back(std::move(result));
 }
 

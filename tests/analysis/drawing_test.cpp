@@ -42,8 +42,9 @@ TEST(LinearTicks, NeverExceedTheirNumber) {
 
 TEST(LinearTicks, AreAtLeastTwo) {
   for (int most = 2; most < 8; ++most)
-    for (double low = 0.01; low < 10; low += 0.0937)
-      for (double length = 0.013; length < 50; length *= 1.17) {
+    for (int place = 0; place < 100; ++place)
+      for (int size = 0; size < 50; ++size) {
+        const double low = 0.01 + 0.0937 * place, length = 0.013 * std::pow(1.17, size);
         const Ticks ticks = linear_ticks({low, low + length}, most);
         EXPECT_GE(ticks.major.size(), 2u) << low << " " << length << " " << most;
         EXPECT_LE(ticks.major.size(), static_cast<std::size_t>(most));

@@ -77,7 +77,7 @@ std::string matrix_csv(const record::CorrelationResult& matrix) {
 record::CorrelationResult of_proposals(const FreeProposals& free) {
   record::CorrelationResult result{"proposals over noise vectors (no errors)", {}, {}};
   for (const ParameterResult* parameter : free.parameters) result.names.push_back(parameter->name);
-  result.values = correlation_matrix(free.samples, free.parameters.size());
+  result.values = record::SquareMatrix(correlation_matrix(free.samples, free.parameters.size()));
   return result;
 }
 

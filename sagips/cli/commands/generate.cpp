@@ -21,7 +21,7 @@ std::string take_assignment(std::vector<std::string>& assignments, const std::st
 }
 
 std::string take_rows_file(std::vector<std::string>& assignments) {
-  const std::string out = take_assignment(assignments, "out");
+  std::string out = take_assignment(assignments, "out");
   std::filesystem::path npy = out;
   if (!out.empty() && npy.extension() != ".npy")
     throw core::ConfigError(
