@@ -491,6 +491,16 @@ TEST(Outside, ASolveSaysWhatItDoesWhileTheDryRunWaits) {
       << solved.err;
 }
 
+// Every step waits 50 ms and more for the simulator.
+TEST(Outside, ASolverWithoutPhasesIsNotTakenForTheDryRun) {
+  Problem problem(simulator("slow", ", gradient: true"));
+  const Outcome solved = problem.sagips(
+      "solve p.yaml toy.events=500 run.figures=false solve.test_events=0 solve.method=direct "
+      "direct.starts=1 direct.steps=60");
+  EXPECT_EQ(solved.exit_code, 0) << solved.err;
+  EXPECT_NE(solved.err.find("begins in 2 s"), std::string::npos) << solved.err;
+}
+
 TEST(Outside, ASolveThatRunsOutOfTimeGivesNoVerdict) {
   Problem problem(simulator("slow"));
   const Outcome stopped =

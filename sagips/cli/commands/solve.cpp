@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <iostream>
+#include <limits>
+#include <memory>
 #include <optional>
 
 #include "sagips/analysis/table.hpp"
@@ -128,19 +130,26 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads, run::ranks_on_these_processors(ranks));
   core::Log log({.quiet = arguments.quiet});
-  optim::SolveProgress progress;
-  progress.phase = "reads the data and tries the pipeline";
-  optim::SolveContext context;
-  if (config.minutes > 0) context.time_limit_s = config.minutes * 60;
-  std::optional<SolveDisplay> display;
-  if (ranks.is_first() && !arguments.quiet) display.emplace(progress, log, context.time_limit_s);
-  const problem::LoadedData data = run::load_data(job, ranks);
+  // A display for each part: what is logged between them needs a line of its own.
+  const auto shown = [&](const optim::SolveProgress& of, double limit_s) {
+    return ranks.is_first() && !arguments.quiet ? std::make_unique<SolveDisplay>(of, log, limit_s)
+                                                : nullptr;
+  };
+  const problem::LoadedData data = [&] {
+    optim::SolveProgress loading;
+    loading.phase = "reads the data and tries the pipeline";
+    const auto display = shown(loading, std::numeric_limits<double>::infinity());
+    return run::load_data(job, ranks);
+  }();
   const env::Environment environment = data.all(run::parts_share(job, ranks));
   std::optional<KeptRun> kept;
   if (environment.processes() > 0 && ranks.size() == 1)
     kept.emplace(job, environment, data.print(), start_of(arguments), log);
+  optim::SolveProgress progress;
+  optim::SolveContext context;
   context.seed = job.seed();
   context.place = {ranks.rank(), ranks.size()};
+  if (config.minutes > 0) context.time_limit_s = config.minutes * 60;
   std::string visits = visits_header(environment.parameters);
   context.observe = [&visits](const optim::Visit& visit) { visits += visit_row(visit); };
   context.interrupted = [] { return InterruptGuard::requested(); };
@@ -148,6 +157,7 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   if (ranks.size() > 1)
     context.add_up = [&ranks](std::span<double> numbers) { train::add_up(ranks, numbers); };
   const InterruptGuard interrupt;
+  auto display = shown(progress, context.time_limit_s);
   optim::Solution solution;
   try {
     solution = solver->solve(environment, context);

@@ -105,6 +105,7 @@ std::pair<torch::Tensor, torch::Tensor> MomentModel::wide_sample(
       points, events_a_point);
   const env::Events made = channel.pipeline.infer(physical.to(torch::kFloat32), numbers);
   const data::Dataset& data = channel.training;
+  const torch::Tensor data_weights = weights_of(data);
   const std::int64_t stride = 1 + data.size() / most_data;
   std::vector<torch::Tensor> values, weights;
   const auto add = [&](const torch::Tensor& rows, const torch::Tensor& of_rows) {
@@ -114,7 +115,7 @@ std::pair<torch::Tensor, torch::Tensor> MomentModel::wide_sample(
     weights.back() = weights.back() / weights.back().sum();
   };
   add(data.values.slice(0, 0, data.size(), stride),
-      data.weights ? data.weights->slice(0, 0, data.size(), stride) : torch::Tensor());
+      data_weights.defined() ? data_weights.slice(0, 0, data.size(), stride) : data_weights);
   const auto [rows, of_rows] = made.rows();
   add(rows, of_rows);
   return {torch::cat(values), torch::cat(weights)};

@@ -143,7 +143,7 @@ class Answer {
       solution = best_so_far();
     }
     solution.starts = starts_;
-    solution.evaluations = model_->evaluations() + other_evaluations_;
+    solution.evaluations = model_->evaluations() + far_evaluations_;
     solution.time_s = std::chrono::duration<double>(Clock::now() - began_).count();
     return solution;
   }
@@ -216,7 +216,7 @@ class Answer {
     const MomentModel wide(*environment_, config, context_);
     MomentDescent descent(wide, config, context_, began_);
     const bool in_time = descent.from(starting_point(config_, free_, start, context_.seed));
-    other_evaluations_ += wide.evaluations();
+    far_evaluations_ += wide.evaluations();
     return descent_->polish(descent.theta()) && in_time;
   }
 
@@ -305,7 +305,7 @@ class Answer {
   const env::Environment* environment_;
   SolveContext context_;
   std::int64_t free_, starts_ = 0;
-  std::int64_t other_evaluations_ = 0;  ///< of models that are gone
+  std::int64_t far_evaluations_ = 0;  ///< of `descend_from_far`'s model
   double degrees_ = 1;
   std::optional<env::Environment> with_learned_;
   std::unique_ptr<MomentModel> model_;
