@@ -26,6 +26,11 @@ struct ParameterTensor {
   }
 };
 
+struct NamedTensor {
+  std::string name;
+  torch::Tensor tensor;
+};
+
 /// Numbers of a network that do not learn by gradients and yet change, such as running means.
 struct BufferTensor {
   std::string name;

@@ -2,7 +2,6 @@
 
 #include <torch/csrc/jit/passes/inliner.h>
 #include <torch/script.h>
-#include <torch/version.h>
 
 #include <filesystem>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/env/outside/outside_events.hpp"
+#include "sagips/nn/script.hpp"
 
 namespace sagips::env {
 
@@ -28,46 +28,12 @@ struct Form {
   bool takes_noise;
 };
 
-// LibTorch's messages have many lines; one of them says what is wrong.
-std::string reason(const std::string& message) {
-  const std::size_t error = message.rfind("Error: ");
-  const std::string line = error == std::string::npos ? message : message.substr(error + 7);
-  return core::trim(line.substr(0, line.find('\n')));
-}
-
-bool contains(const std::string& message, const char* words) {
-  return message.find(words) != std::string::npos;
-}
-
-[[noreturn]] void refuse_file(const std::string& path, const std::string& message) {
-  const std::string here = text("this is LibTorch ", TORCH_VERSION);
-  if (contains(message, "maximum supported version"))
-    throw DataError(path, text("was written by a newer PyTorch (", reason(message), "; ", here,
-                               "). Save it with an older PyTorch."));
-  if (contains(message, "Unknown builtin op") || contains(message, "Unknown type"))
-    throw DataError(path, text("uses what this LibTorch does not know (", reason(message), "; ",
-                               here, "). Save it with PyTorch ", TORCH_VERSION, " or older."));
-  throw DataError(path, text("is no TorchScript module (", reason(message),
-                             "). Save one with torch.jit.script(module).save(\"", path, "\")."));
-}
-
 torch::jit::Module load(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path))
-    throw DataError(
-        path, text("is not there (looked for it from ", std::filesystem::current_path().string(),
-                   "). Relative paths of a YAML count from its folder, those of the command "
-                   "line from where you start."));
-  try {
-    torch::jit::Module module = torch::jit::load(path, torch::kCPU);
-    module.eval();
-    // several threads would add to the gradients of the same weights
-    for (torch::Tensor parameter : module.parameters()) parameter.set_requires_grad(false);
-    return module;
-  } catch (const c10::Error& problem) {
-    refuse_file(path, problem.what_without_backtrace());
-  } catch (const std::exception& problem) {
-    refuse_file(path, problem.what());
-  }
+  torch::jit::Module module = nn::load_script(path);
+  module.eval();
+  // several threads would add to the gradients of the same weights
+  for (torch::Tensor parameter : module.parameters()) parameter.set_requires_grad(false);
+  return module;
 }
 
 bool assigns_attributes(const torch::jit::Block& block) {
@@ -146,8 +112,8 @@ struct ScriptStage::Module {
       for (const auto& one : answer.toGenericDict())
         arrays[one.key().toStringRef()] = one.value().toTensor();
     } catch (const std::exception& problem) {
-      throw core::ShapeError(
-          name, text("fails on input of shape ", input.sizes(), ": ", reason(problem.what())));
+      throw core::ShapeError(name, text("fails on input of shape ", input.sizes(), ": ",
+                                        nn::reason_of(problem.what())));
     }
     for (const auto& one : arrays)
       if (one.first != "values" && one.first != "mask" && one.first != "weights" &&
