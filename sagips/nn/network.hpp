@@ -31,6 +31,7 @@ struct LayerSummary {
   Shape output;                 ///< of one sample
   std::int64_t weights = 0;     ///< numbers that learn
   std::int64_t operations = 0;  ///< multiply-adds of one sample, forward
+  std::string script{};         ///< TorchScript file that it is; empty: it is none
 };
 
 /// A network that owns no weights: these are leaves of a `Replica`, so that several threads can

@@ -29,6 +29,7 @@ struct LayerPlace {
   std::int64_t operations = 0;  ///< multiply-adds of one sample
   bool separable = true, is_random = false;
   bool only_flattens = false;
+  std::string script{};                  ///< file of a TorchScript module
   const Activation* connects = nullptr;  ///< of a dense layer with a bias on flat rows
 
   /// Its starting values are drawn from a uniform distribution of width 1 / sqrt(fan_in) on both

@@ -32,7 +32,7 @@ namespace {
 const std::vector<LayerKind>& all_kinds() {
   static const std::vector<LayerKind> all = [] {
     std::vector<LayerKind> kinds = dense_layers();
-    for (const auto& more : {image_layers(), recurrent_layers(), module_layers()})
+    for (const auto& more : {image_layers(), recurrent_layers(), module_layers(), script_layers()})
       kinds.insert(kinds.end(), more.begin(), more.end());
     return kinds;
   }();
@@ -108,7 +108,8 @@ LayeredNetwork::LayeredNetwork(const std::vector<LayerConfig>& layers, const Sha
     }
     std::int64_t weights = 0;
     for (const ParameterTensor& parameter : own.parameters) weights += parameter.size();
-    layers_.push_back({text(own.name, " ", layers[i].kind()), output_, weights, own.operations});
+    layers_.push_back(
+        {text(own.name, " ", layers[i].kind()), output_, weights, own.operations, own.script});
     placed_.push_back({layer, own.parameters.size(), own.buffers.size()});
     parameters_.insert(parameters_.end(), own.parameters.begin(), own.parameters.end());
     buffers_.insert(buffers_.end(), own.buffers.begin(), own.buffers.end());

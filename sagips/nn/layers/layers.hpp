@@ -26,6 +26,7 @@ dense_layers();  ///< dense, flatten, reshape, dropout, batch_norm, activation
 std::vector<LayerKind> image_layers();  ///< convolutions, pooling, upsampling: 1 to 3 dimensions
 std::vector<LayerKind> recurrent_layers();  ///< over sequences
 std::vector<LayerKind> module_layers();     ///< torch::nn modules of programs and plug-ins
+std::vector<LayerKind> script_layers();     ///< TorchScript modules of files
 
 /// Training, the input with that share of its numbers left out and the others scaled up.
 /// dimension: of the random numbers, which are named by the row in the batch of all ranks
