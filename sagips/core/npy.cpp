@@ -15,38 +15,38 @@ namespace sagips::core {
 namespace {
 
 template <class Number>
-double number_at(const char* place, bool big_endian) {
+Number number_at(const char* place, bool is_foreign) {
   char bytes[sizeof(Number)];
   std::memcpy(bytes, place, sizeof bytes);
-  if (big_endian != (std::endian::native == std::endian::big))
-    std::reverse(bytes, bytes + sizeof bytes);
+  if (is_foreign) std::reverse(bytes, bytes + sizeof bytes);
   Number number;
   std::memcpy(&number, bytes, sizeof number);
-  return static_cast<double>(number);
+  return number;
 }
 
-using Reader = double (*)(const char*, bool);
-
-Reader reader_for(char kind, std::size_t bytes) {
-  if (kind == 'f') return bytes == 4 ? number_at<float> : number_at<double>;
-  const bool is_signed = kind == 'i';
-  switch (bytes) {
-    case 1:
-      return is_signed ? number_at<std::int8_t> : number_at<std::uint8_t>;
-    case 2:
-      return is_signed ? number_at<std::int16_t> : number_at<std::uint16_t>;
-    case 4:
-      return is_signed ? number_at<std::int32_t> : number_at<std::uint32_t>;
-    default:
-      return is_signed ? number_at<std::int64_t> : number_at<std::uint64_t>;
+template <class Number, class To>
+void convert_as(bool is_foreign, const char* place, std::span<To> values) {
+  for (To& value : values) {
+    value = static_cast<To>(number_at<Number>(place, is_foreign));
+    place += sizeof(Number);
   }
 }
 
-void convert(const NpyHeader& header, const char* place, std::vector<double>& values) {
-  const Reader reader = reader_for(header.kind, header.item_bytes);
-  for (double& value : values) {
-    value = reader(place, header.big_endian);
-    place += header.item_bytes;
+template <class To>
+void convert(const NpyHeader& header, const char* place, std::span<To> values) {
+  const bool is_foreign = header.big_endian != (std::endian::native == std::endian::big);
+  const auto as = [&]<class Number>(Number) { convert_as<Number>(is_foreign, place, values); };
+  if (header.kind == 'f') return header.item_bytes == 4 ? as(float{}) : as(double{});
+  const bool is_signed = header.kind == 'i';
+  switch (header.item_bytes) {
+    case 1:
+      return is_signed ? as(std::int8_t{}) : as(std::uint8_t{});
+    case 2:
+      return is_signed ? as(std::int16_t{}) : as(std::uint16_t{});
+    case 4:
+      return is_signed ? as(std::int32_t{}) : as(std::uint32_t{});
+    default:
+      return is_signed ? as(std::int64_t{}) : as(std::uint64_t{});
   }
 }
 
@@ -78,8 +78,35 @@ void check_size(const NpyHeader& header, std::size_t file_bytes, const std::stri
                                " bytes, ", present, " are there. Write it again with numpy.save."));
 }
 
+std::string part_of(std::ifstream& file, const std::string& path, std::size_t offset,
+                    std::size_t size) {
+  std::string bytes(size, '\0');
+  file.seekg(static_cast<std::streamoff>(offset));
+  if (!file.read(bytes.data(), static_cast<std::streamsize>(size)))
+    throw DataError(path, "cannot be read to its end. Copy it again.");
+  return bytes;
+}
+
+template <class Number>
+void write_as_single(const std::string& path, std::span<const Number> values,
+                     const std::vector<std::size_t>& shape) {
+  std::size_t count = 1;
+  for (const std::size_t size : shape) count *= size;
+  if (count != values.size())
+    throw Error(text("write_npy: a shape of ", count, " numbers was given ", values.size(), "."));
+  std::string content = npy_header_bytes(shape, "<f4");
+  content.reserve(content.size() + 4 * values.size());
+  for (const Number value : values) {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    for (int shift = 0; shift < 32; shift += 8) content += static_cast<char>(bits >> shift & 0xff);
+  }
+  write_file(path, content);
+}
+
+}  // namespace
+
 // The dictionary is padded so that the numbers begin at a multiple of 64 bytes.
-std::string version_1_header(const std::vector<std::size_t>& shape, const char* type) {
+std::string npy_header_bytes(const std::vector<std::size_t>& shape, const char* type) {
   std::string sizes;
   for (const std::size_t size : shape) sizes += text(size, ", ");
   if (shape.size() > 1) sizes.resize(sizes.size() - 2);
@@ -96,26 +123,8 @@ std::string version_1_header(const std::vector<std::size_t>& shape, const char* 
   return header + dictionary;
 }
 
-template <class Number>
-void write_as_single(const std::string& path, std::span<const Number> values,
-                     const std::vector<std::size_t>& shape) {
-  std::size_t count = 1;
-  for (const std::size_t size : shape) count *= size;
-  if (count != values.size())
-    throw Error(text("write_npy: a shape of ", count, " numbers was given ", values.size(), "."));
-  std::string content = version_1_header(shape, "<f4");
-  content.reserve(content.size() + 4 * values.size());
-  for (const Number value : values) {
-    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    for (int shift = 0; shift < 32; shift += 8) content += static_cast<char>(bits >> shift & 0xff);
-  }
-  write_file(path, content);
-}
-
-}  // namespace
-
 std::string npy_bytes(std::span<const double> values, const std::vector<std::size_t>& shape) {
-  std::string content = version_1_header(shape, "<f8");
+  std::string content = npy_header_bytes(shape, "<f8");
   const std::size_t start = content.size();
   content.resize(start + values.size_bytes());
   // the machines that LibTorch runs on are little-endian
@@ -125,20 +134,26 @@ std::string npy_bytes(std::span<const double> values, const std::vector<std::siz
 
 NpyArray read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
 
-NpyArray read_npy(const std::string& path, const RowShare& share) {
-  constexpr std::size_t longest_header = 1 << 16;
+NpyHeader read_npy_header(const std::string& path) {
+  constexpr std::size_t longest = 1 << 16;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return read_npy(path);  // says why
+  if (!file) return parse_npy_header(read_file(path), path);  // says why
   const auto file_bytes = static_cast<std::size_t>(file.tellg());
-  const auto read = [&](std::size_t offset, std::size_t size) {
-    std::string bytes(size, '\0');
-    file.seekg(static_cast<std::streamoff>(offset));
-    if (!file.read(bytes.data(), static_cast<std::streamsize>(size)))
-      throw DataError(path, "cannot be read to its end. Copy it again.");
-    return bytes;
-  };
-  const NpyHeader header = parse_npy_header(read(0, std::min(file_bytes, longest_header)), path);
+  NpyHeader header = parse_npy_header(part_of(file, path, 0, std::min(file_bytes, longest)), path);
   check_size(header, file_bytes, path);
+  return header;
+}
+
+void convert_numbers(const NpyHeader& header, const char* bytes, std::span<float> numbers) {
+  convert(header, bytes, numbers);
+}
+
+NpyArray read_npy(const std::string& path, const RowShare& share) {
+  const NpyHeader header = read_npy_header(path);
+  std::ifstream file(path, std::ios::binary);
+  const auto read = [&](std::size_t offset, std::size_t size) {
+    return part_of(file, path, offset, size);
+  };
   if (header.shape.empty()) return read_npy(path);
   const std::size_t rows = header.shape[0], row = rows > 0 ? header.count / rows : 0;
   const std::size_t first = share.first(rows), size = share.size(rows);
@@ -151,7 +166,7 @@ NpyArray read_npy(const std::string& path, const RowShare& share) {
   for (std::size_t i = 0; i < stretches; ++i)
     bytes += read(header.data_offset + (i * rows + first) * width * header.item_bytes,
                   size * width * header.item_bytes);
-  convert(header, bytes.data(), array.values);
+  convert(header, bytes.data(), std::span(array.values));
   if (fortran) array.values = row_major(array.values, array.shape);
   return array;
 }
@@ -160,7 +175,7 @@ NpyArray parse_npy(std::string_view bytes, const std::string& file) {
   const NpyHeader header = parse_npy_header(bytes, file);
   check_size(header, bytes.size(), file);
   NpyArray array{header.shape, std::vector<double>(header.count)};
-  convert(header, bytes.data() + header.data_offset, array.values);
+  convert(header, bytes.data() + header.data_offset, std::span(array.values));
   if (header.fortran_order && header.shape.size() > 1)
     array.values = row_major(array.values, header.shape);
   return array;

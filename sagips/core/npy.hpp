@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sagips/core/npy_header.hpp"
+
 namespace sagips::core {
 
 /// A numeric array of a .npy file, row-major, converted to double.
@@ -42,8 +44,17 @@ NpyArray read_npy(const std::string& path);
 /// A share of the rows (the first axis), without reading the others.
 NpyArray read_npy(const std::string& path, const RowShare& share);
 
+/// What a file holds, once its size has been compared with that. throws: DataError
+NpyHeader read_npy_header(const std::string& path);
+
+/// Numbers as such a file holds them, of whole items, as single precision.
+void convert_numbers(const NpyHeader& header, const char* bytes, std::span<float> numbers);
+
 /// The same from bytes in memory; `file` names them in messages.
 NpyArray parse_npy(std::string_view bytes, const std::string& file);
+
+/// What a .npy file of version 1.0 begins with: row-major, little-endian. type: "<f4" or "<f8"
+std::string npy_header_bytes(const std::vector<std::size_t>& shape, const char* type);
 
 /// What a .npy file of version 1.0 in f8 holds, row-major.
 std::string npy_bytes(std::span<const double> values, const std::vector<std::size_t>& shape);

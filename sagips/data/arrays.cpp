@@ -1,167 +1,122 @@
 #include "sagips/data/arrays.hpp"
 
-#include <zlib.h>
+#include <glob.h>
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
-#include <functional>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
+#include <sstream>
 
-#include "sagips/core/csv.hpp"
+#include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/npy.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/data/hdf5.hpp"
+#include "sagips/data/row_file.hpp"
 #include "sagips/data/table.hpp"
+#include "sagips/data/whole_file.hpp"
 
 namespace sagips::data {
 
 using core::DataError;
 using core::text;
+using Shape = std::vector<std::int64_t>;
 
 namespace {
 
-/// Numbers of a file before anything is chosen of them.
-struct Numbers {
-  torch::Tensor values;            ///< [rows, ...]
-  std::vector<std::string> names;  ///< of the columns; empty: they are numbered
-};
+constexpr std::int64_t bytes_at_once = std::int64_t{1} << 26;  // of rows that are read together
 
-torch::Tensor tensor_of(std::vector<double> values, const std::vector<std::size_t>& shape) {
-  const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
-  return torch::from_blob(values.data(), sizes, torch::kFloat64).to(torch::kFloat32);
+bool is_elsewhere(const std::string& name) { return name.find("://") != std::string::npos; }
+
+std::string written(const Shape& shape) {
+  std::vector<std::string> lengths;
+  for (const std::int64_t length : shape) lengths.push_back(text(length));
+  return lengths.empty() ? "a single number" : core::join(lengths, " x ");
 }
 
-// What a file holds, unpacked where gzip has packed it.
-std::string content_of(const std::string& path) {
-  if (!path.ends_with(".gz")) return core::read_file(path);
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
-  if (!file) throw DataError(path, "cannot be read. Check the path and its permissions.");
-  std::string content;
-  std::vector<char> piece(std::size_t{1} << 20);
-  for (;;) {
-    const int count = gzread(file.get(), piece.data(), static_cast<unsigned>(piece.size()));
-    content.append(piece.data(), static_cast<std::size_t>(std::max(0, count)));
-    int status = Z_OK;
-    gzerror(file.get(), &status);
-    if (count < 0 || status == Z_BUF_ERROR)
-      throw DataError(path, "is a broken or truncated gzip file. Copy it again.");
-    if (count == 0) return content;
+std::int64_t product(const Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+// Of a row, from that of all rows.
+Shape without_first(const Shape& shape) { return {shape.begin() + 1, shape.end()}; }
+
+// And back.
+Shape with_first(std::int64_t rows, Shape shape) {
+  shape.insert(shape.begin(), rows);
+  return shape;
+}
+
+std::vector<std::string> matching(const std::string& pattern) {
+  glob_t found{};
+  const int status = glob(pattern.c_str(), 0, nullptr, &found);
+  const std::vector<std::string> names(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  globfree(&found);
+  if (status != 0 || names.empty())
+    throw DataError(pattern, "fits no file. Check the pattern and the folder.");
+  return names;
+}
+
+std::vector<std::string> listed(const std::string& list) {
+  const std::string folder = std::filesystem::path(list).parent_path().string();
+  std::vector<std::string> names;
+  for (const std::string& line : core::split(core::read_file(list), '\n'))
+    if (const std::string name = core::trim(line); !name.empty() && name.front() != '#')
+      names.push_back(core::path_from(folder, name));
+  if (names.empty()) throw DataError(list, "names no file. Write one a line.");
+  return names;
+}
+
+// A layout as a line of words, and back.
+std::string words_of(const std::optional<core::NpyHeader>& layout) {
+  if (!layout) return "-";
+  std::string words = text(layout->kind, ' ', layout->item_bytes, ' ', layout->big_endian, ' ',
+                           layout->data_offset, ' ', layout->count);
+  for (const std::size_t size : layout->shape) words += text(' ', size);
+  return words;
+}
+
+std::optional<core::NpyHeader> layout_of(const std::string& words) {
+  std::istringstream in(words);
+  core::NpyHeader layout{};
+  if (!(in >> layout.kind) || layout.kind == '-') return std::nullopt;
+  in >> layout.item_bytes >> layout.big_endian >> layout.data_offset >> layout.count;
+  for (std::size_t size = 0; in >> size;) layout.shape.push_back(size);
+  return layout;
+}
+
+// Size, first and last bytes.
+std::uint32_t print_of(const std::string& path) {
+  constexpr std::int64_t most = 4096;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::int64_t size = file.tellg();
+  std::uint32_t sum = core::crc32c(text(size));
+  for (const std::int64_t place : {std::int64_t{0}, std::max<std::int64_t>(0, size - most)}) {
+    std::string bytes(most, '\0');
+    file.seekg(place);
+    file.read(bytes.data(), most);
+    sum = core::crc32c(bytes, sum);
+    file.clear();
   }
-}
-
-// A first line without a number is a header.
-Numbers read_text(const std::string& path) {
-  Numbers numbers;
-  std::vector<double> values;
-  std::size_t width = 0, rows = 0;
-  core::for_each_csv_row(content_of(path), path, [&](const auto& cells, std::size_t line) {
-    double number = 0;
-    const bool is_header =
-        width == 0 && std::none_of(cells.begin(), cells.end(), [&](const std::string& cell) {
-          return core::parse_number(cell, number);
-        });
-    if (width == 0) width = cells.size();
-    if (is_header) {
-      for (const std::string& name : cells)
-        if (std::count(cells.begin(), cells.end(), name) > 1)
-          throw DataError(path, line,
-                          text("two columns are called '", core::excerpt(name),
-                               "'. Give each a name of its own."));
-      numbers.names = cells;
-      return;
-    }
-    if (cells.size() != width)
-      throw DataError(path, line,
-                      text("the row has ", cells.size(), cells.size() == 1 ? " cell" : " cells",
-                           ", those before it ", width, ". Write the file again."));
-    for (std::size_t i = 0; i < width; ++i) {
-      if (!core::parse_number(cells[i], number))
-        throw DataError(
-            path, line,
-            text("'", core::excerpt(cells[i]), "' in column ", i, " is no number. Correct it."));
-      values.push_back(number);
-    }
-    ++rows;
-  });
-  numbers.values = tensor_of(std::move(values), {rows, width});
-  return numbers;
-}
-
-template <class T>
-std::vector<double> big_endian(std::string_view bytes) {
-  std::vector<double> values(bytes.size() / sizeof(T));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    char turned[sizeof(T)] = {};
-    std::reverse_copy(bytes.data() + i * sizeof(T), bytes.data() + (i + 1) * sizeof(T), turned);
-    T value;
-    std::memcpy(&value, turned, sizeof(T));
-    values[i] = static_cast<double>(value);
-  }
-  return values;
-}
-
-struct IdxType {
-  unsigned char code;
-  std::size_t bytes;
-  std::vector<double> (*numbers)(std::string_view);
-};
-constexpr IdxType idx_types[] = {
-    {0x08, 1, big_endian<std::uint8_t>}, {0x09, 1, big_endian<std::int8_t>},
-    {0x0b, 2, big_endian<std::int16_t>}, {0x0c, 4, big_endian<std::int32_t>},
-    {0x0d, 4, big_endian<float>},        {0x0e, 8, big_endian<double>}};
-
-Numbers read_idx(const std::string& path) {
-  const std::string content = content_of(path);
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(content[i]); };
-  const bool begins_well = content.size() >= 4 && byte(0) == 0 && byte(1) == 0 && byte(3) > 0;
-  const auto* const type =
-      begins_well ? std::find_if(std::begin(idx_types), std::end(idx_types),
-                                 [&](const IdxType& one) { return one.code == byte(2); })
-                  : std::end(idx_types);
-  const std::size_t header = begins_well ? 4 + 4 * std::size_t{byte(3)} : 4;
-  if (type == std::end(idx_types) || content.size() < header)
-    throw DataError(path, "is no idx file. Give a .npy, .csv, .hdf5, .h5 or idx file.");
-  std::vector<std::size_t> shape;
-  for (const double size :
-       big_endian<std::uint32_t>(std::string_view(content).substr(4, header - 4)))
-    shape.push_back(static_cast<std::size_t>(size));
-  // sizes that a broken header multiplies to are compared as real numbers, which do not overflow
-  double count = static_cast<double>(type->bytes);
-  for (const std::size_t size : shape) count *= static_cast<double>(size);
-  if (count != static_cast<double>(content.size() - header))
-    throw DataError(path, text("announces ", core::round_trip(count), " bytes of numbers and has ",
-                               content.size() - header, " (truncated?). Copy it again."));
-  return {tensor_of(type->numbers(std::string_view(content).substr(header)), shape), {}};
-}
-
-Numbers read_numbers(const ArraySource& source) {
-  std::string name = source.file;
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  if (name.ends_with(".npy")) {
-    const core::NpyArray array = core::read_npy(source.file);
-    return {tensor_of(array.values, array.shape), {}};
-  }
-  if (name.ends_with(".csv") || name.ends_with(".csv.gz")) return read_text(source.file);
-  if (name.ends_with(".hdf5") || name.ends_with(".h5")) {
-    const core::NpyArray array = read_hdf5(source.file, source.hdf5_dataset);
-    return {tensor_of(array.values, array.shape), {}};
-  }
-  return read_idx(source.file);
+  return sum;
 }
 
 // The places of these columns, by their names or numbers; all others where `columns` is empty.
-std::vector<std::int64_t> chosen_columns(const ArraySource& source, const Numbers& numbers,
+std::vector<std::int64_t> chosen_columns(const ArraySource& source, const std::string& path,
+                                         std::vector<std::string> names, const Shape& row,
                                          const std::vector<std::string>& without) {
-  std::vector<std::string> names = numbers.names;
-  for (std::int64_t i = 0; numbers.names.empty() && i < numbers.values.size(1); ++i)
-    names.push_back(text(i));
+  if (source.columns.empty() && without.empty()) return {};
+  if (row.size() != 1)
+    throw DataError(path, text("has ", row.size() + 1,
+                               " dimensions, and only a table [rows, columns] has columns. Leave "
+                               "'columns' out."));
+  if (names.empty())
+    for (std::int64_t i = 0; i < row[0]; ++i) names.push_back(text(i));
   const auto place = [&](const std::string& name) -> std::int64_t {
     const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) refuse_missing_column(source.file, {name, "columns"}, names);
+    if (found == names.end()) refuse_missing_column(path, {name, "columns"}, names);
     return found - names.begin();
   };
   std::vector<std::int64_t> places;
@@ -173,61 +128,325 @@ std::vector<std::int64_t> chosen_columns(const ArraySource& source, const Number
   for (std::size_t i = 0; i < names.size(); ++i)
     if (std::find(without.begin(), without.end(), names[i]) == without.end())
       places.push_back(static_cast<std::int64_t>(i));
+  if (places.empty())
+    throw DataError(path, "has no columns but those of the targets. Give a file with inputs.");
   return places;
 }
 
-torch::Tensor shaped(const ArraySource& source, const torch::Tensor& values) {
-  if (source.shape.empty()) return values;
-  std::vector<std::int64_t> sizes{values.size(0)};
-  sizes.insert(sizes.end(), source.shape.begin(), source.shape.end());
-  const std::int64_t wanted = std::accumulate(source.shape.begin(), source.shape.end(),
-                                              std::int64_t{1}, std::multiplies<>());
-  const std::int64_t there = values.size(0) == 0 ? wanted : values.numel() / values.size(0);
-  if (wanted != there)
-    throw DataError(source.file, text("a row has ", there, " numbers, and 'shape' makes ", wanted,
-                                      " of them. Change it."));
-  return values.reshape(sizes);
+// "0:3, 2:, -1": a range, or a number that takes the dimension away, of each dimension of a row.
+torch::Tensor selected(torch::Tensor rows, const std::string& select, const std::string& file) {
+  std::int64_t dimension = 1;
+  for (const std::string& word : core::split(select, ',')) {
+    const std::vector<std::string> ends = core::split(core::trim(word), ':');
+    const bool is_range = ends.size() == 2;
+    const auto number = [&](const std::string& end, std::int64_t otherwise) {
+      auto value = static_cast<double>(otherwise);
+      if (ends.size() > 2 ||
+          (core::trim(end).empty() ? !is_range : !core::parse_number(core::trim(end), value)))
+        throw DataError(
+            file, text("cannot be cut by 'select: ", core::excerpt(select),
+                       "'. Write a range for each dimension of a row, such as ", "\"0:40, 3:\"."));
+      return static_cast<std::int64_t>(value);
+    };
+    const std::int64_t first = number(ends[0], 0);
+    if (dimension >= rows.dim())
+      throw DataError(file, text("has rows of ", rows.dim() - 1,
+                                 " dimensions, fewer than 'select: ", core::excerpt(select),
+                                 "' cuts. Leave some out."));
+    const std::int64_t length = rows.size(dimension);
+    const auto from_the_end = [&](std::int64_t end) { return end < 0 ? end + length : end; };
+    const std::int64_t begin = from_the_end(first);
+    const std::int64_t end =
+        is_range ? std::min(length, from_the_end(number(ends[1], length))) : begin + 1;
+    if (begin < 0 || begin >= end || end > length)
+      throw DataError(file, text("has ", length, " numbers in dimension ", dimension - 1,
+                                 " of a row, and 'select: ", core::excerpt(select),
+                                 "' leaves none of them. Change it."));
+    rows = rows.slice(dimension, begin, end);
+    if (is_range)
+      ++dimension;
+    else
+      rows = rows.squeeze(dimension);
+  }
+  return rows;
+}
+
+torch::Tensor reordered(const torch::Tensor& rows, Shape order, const std::string& file) {
+  Shape sorted = order, all(static_cast<std::size_t>(rows.dim() - 1));
+  std::sort(sorted.begin(), sorted.end());
+  std::iota(all.begin(), all.end(), 0);
+  if (sorted != all)
+    throw DataError(file, text("has rows of ", all.size(),
+                               " dimensions, and 'reorder' does not name each of them once. "
+                               "Change it."));
+  for (std::int64_t& one : order) ++one;
+  return rows.permute(with_first(0, order));
 }
 
 }  // namespace
 
+std::vector<std::string> files_named(const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  for (const std::string& name : names) {
+    const bool is_pattern = name.find_first_of("*?[") != std::string::npos && !is_elsewhere(name) &&
+                            !std::filesystem::exists(name);
+    const std::vector<std::string> found = is_pattern               ? matching(name)
+                                           : name.ends_with(".txt") ? files_named(listed(name))
+                                                                    : std::vector{name};
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
 void ArraySource::fields(core::FieldList& list) {
-  list.add_path("file", file, ".npy, .csv, .hdf5, .h5 or idx; .csv.gz and idx .gz");
-  list.add("hdf5_dataset", hdf5_dataset, "path of the array inside an HDF5 file");
+  list.add_paths("file", file,
+                 ".npy, .csv, .hdf5, .h5 or idx; .csv.gz and idx .gz; several: a list, a pattern "
+                 "(train_*.h5), or a .txt with a file a line");
+  list.add("hdf5_dataset", hdf5_dataset,
+           "path of the array inside an HDF5 file, or of a group: its arrays follow each other in "
+           "a row, by name");
   list.add(
       "columns", columns,
       "of a table: names of its header, else numbers from 0; empty: all that the targets leave");
   list.add("shape", shape, "lengths of a row's dimensions, [1, 28, 28]; empty: as in the file",
            core::Range::between(1, 1e9));
+  list.add("select", select,
+           "what is kept of each dimension of a row, as NumPy writes it: \"0:40, 3:\"; empty: all");
+  list.add("reorder", reorder, "a row's dimensions in another order, from 0: [1, 0]",
+           core::Range::between(0, 31));
   list.add("divide_by", divide_by, "every number is divided by this, 255 for bytes of images",
            core::Range::positive());
+  list.add_path("script", script,
+                "TorchScript module that makes other rows of them, [rows, ...] to [rows, ...]");
+}
+
+struct ArrayRows::Piece {
+  Shape shape;  ///< [rows, ...], as it is read
+  std::optional<RowFile> file{};
+  torch::Tensor held{};
+  std::vector<std::int64_t> columns{};  ///< that are kept of a file's; empty: all
+
+  void read(std::int64_t first, std::int64_t count, torch::Tensor to) const {
+    if (held.defined()) {
+      to.copy_(held.narrow(0, first, count));
+    } else if (columns.empty()) {
+      file->read(first, count, to.data_ptr<float>());
+    } else {
+      const torch::Tensor table = torch::empty({count, shape[1]});
+      file->read(first, count, table.data_ptr<float>());
+      torch::index_select_out(to, table, 1, torch::tensor(columns));
+    }
+  }
+};
+
+struct ArrayRows::Member {
+  std::vector<Piece> pieces;
+  Shape row;  ///< of each piece, once columns are chosen
+};
+
+ArrayRows::ArrayRows(const ArraySource& source, const Reading& reading,
+                     const std::vector<std::string>& without)
+    : source_(source), files_(files_named(source.file)) {
+  if (!source.script.empty()) function_ = reading.function(source.script);
+  for (std::string& file : files_) {
+    if (reading.cache && reading.cache->copies()) file = reading.cache->copied(file);
+    if (is_elsewhere(file))
+      throw DataError(file, "is on another machine. Say in data.cache.copy how it is copied.");
+  }
+  std::vector<std::string> datasets{source.hdf5_dataset};
+  if (format_of(files_[0]) == FileFormat::hdf5 && !source.hdf5_dataset.empty())
+    datasets = core::split(reading.once([&] {
+      return core::join(hdf5_members(files_[0], source.hdf5_dataset), "\n");
+    }),
+                           '\n');
+  std::uint64_t held = 0;
+  for (const std::string& dataset : datasets) {
+    const std::string catalogue = reading.once([&] {
+      std::string lines;
+      for (const std::string& file : files_) {
+        const std::string layout = words_of(row_layout(file, dataset));
+        lines += text(print_of(file), ' ', layout, '\n');
+      }
+      return lines;
+    });
+    print_ = core::crc32c(catalogue, print_);
+    members_.push_back(
+        std::make_shared<const Member>(open(dataset, catalogue, reading, without, held)));
+  }
+}
+
+ArrayRows::Member ArrayRows::open(const std::string& dataset, const std::string& catalogue,
+                                  const Reading& reading, const std::vector<std::string>& without,
+                                  std::uint64_t& held) {
+  Member member;
+  const auto open_files = std::make_shared<OpenFiles>();
+  const std::vector<std::string> lines = core::split(catalogue, '\n');
+  std::vector<std::int64_t> begins{0};
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    const std::string& path = files_[i];
+    Piece piece;
+    if (const auto layout = layout_of(lines.at(i).substr(lines[i].find(' ') + 1))) {
+      piece.shape.assign(layout->shape.begin(), layout->shape.end());
+      piece.columns = chosen_columns(source_, path, {}, without_first(piece.shape), without);
+      piece.file.emplace(path, *layout, open_files);
+    } else {
+      piece = unpacked(path, dataset, reading, without, held);
+    }
+    if (product(piece.shape) == 0) throw DataError(path, "holds no rows. Give a file with some.");
+    Shape row = without_first(piece.shape);
+    if (!piece.columns.empty()) row = {static_cast<std::int64_t>(piece.columns.size())};
+    if (i == 0) member.row = row;
+    if (row != member.row)
+      throw DataError(path, text("has rows of ", written(row), ", ", files_[0], " of ",
+                                 written(member.row), ". All files of a list need rows alike."));
+    begins.push_back(begins.back() + piece.shape[0]);
+    member.pieces.push_back(std::move(piece));
+  }
+  if (begins_.empty()) begins_ = begins;
+  for (std::size_t i = 0; i < files_.size(); ++i)
+    if (begins[i + 1] - begins[i] != begins_[i + 1] - begins_[i])
+      throw DataError(files_[i], text("has ", begins[i + 1] - begins[i], " rows of '", dataset,
+                                      "', and of the group's first array ",
+                                      begins_[i + 1] - begins_[i], ". Write it again."));
+  return member;
+}
+
+// Chosen columns are taken at once, as a copy in the cache has no names.
+ArrayRows::Piece ArrayRows::unpacked(const std::string& path, const std::string& dataset,
+                                     const Reading& reading,
+                                     const std::vector<std::string>& without,
+                                     std::uint64_t& held) const {
+  Shape shape;
+  torch::Tensor values;
+  const auto fits = [&] {
+    return !reading.cache || held + sizeof(float) * static_cast<std::uint64_t>(product(shape)) <=
+                                 reading.memory_bytes;
+  };
+  const bool is_hdf5 = format_of(path) == FileFormat::hdf5;
+  if (is_hdf5) {
+    const Hdf5Array array = hdf5_array(path, dataset);
+    shape.assign(array.shape.begin(), array.shape.end());
+  }
+  if (!is_hdf5 || fits()) {
+    const WholeFile whole = read_whole(path, dataset);
+    values = whole.values;
+    if (values.dim() == 0) throw DataError(path, "holds no rows. Give a file with some.");
+    const Shape row(values.sizes().begin() + 1, values.sizes().end());
+    const auto columns = chosen_columns(source_, path, whole.names, row, without);
+    if (!columns.empty()) values = values.index_select(1, torch::tensor(columns));
+    shape.assign(values.sizes().begin(), values.sizes().end());
+    if (fits()) {
+      if (values.numel() > 0)
+        check_finite(path, 0, values.numel() / shape[0], values.data_ptr<float>(), values.numel());
+      held += values.nbytes();
+      return {.shape = shape, .held = values};
+    }
+  }
+  const auto write = [&](const std::string& copy) {
+    std::ofstream out(copy, std::ios::binary);
+    out << core::npy_header_bytes({shape.begin(), shape.end()}, "<f4");
+    const std::int64_t row = std::max<std::int64_t>(1, product(without_first(shape)));
+    const std::int64_t at_once = std::max<std::int64_t>(1, bytes_at_once / (4 * row));
+    std::vector<float> numbers;
+    for (std::int64_t first = 0; first < shape[0]; first += at_once) {
+      const std::int64_t count = std::min(at_once, shape[0] - first);
+      numbers.resize(static_cast<std::size_t>(count * row));
+      if (values.defined())
+        std::copy_n(values.data_ptr<float>() + first * row, numbers.size(), numbers.begin());
+      else
+        read_hdf5_rows(path, dataset, static_cast<std::size_t>(first),
+                       static_cast<std::size_t>(count), numbers.data());
+      check_finite(path, first, row, numbers.data(), count * row);
+      out.write(reinterpret_cast<const char*>(numbers.data()),
+                static_cast<std::streamsize>(numbers.size() * sizeof(float)));
+    }
+    out.close();
+    if (!out) throw core::StorageError(copy, "cannot be written to its end. Free space there.");
+  };
+  const std::string name =
+      text(std::filesystem::absolute(path).string(), '\n', std::filesystem::file_size(path), '\n',
+           std::filesystem::last_write_time(path).time_since_epoch().count(), '\n', dataset, '\n',
+           is_hdf5 ? "" : core::join(source_.columns, ","), '\n',
+           is_hdf5 ? "" : core::join(without, ","), "\n.npy");
+  const std::string copy = reading.cache->made(
+      name, sizeof(float) * static_cast<std::uint64_t>(product(shape)) + 128, write);
+  Piece piece{.shape = shape};
+  if (is_hdf5) piece.columns = chosen_columns(source_, path, {}, without_first(shape), without);
+  piece.file.emplace(copy, core::read_npy_header(copy), std::make_shared<OpenFiles>());
+  return piece;
+}
+
+std::uint64_t ArrayRows::bytes() const {
+  std::int64_t numbers = 0;
+  for (const auto& member : members_) numbers += product(member->row);
+  return sizeof(float) * static_cast<std::uint64_t>(rows() * numbers);
+}
+
+torch::Tensor ArrayRows::files_of_rows() const {
+  const torch::Tensor numbers = torch::empty({rows()}, torch::kInt64);
+  for (std::size_t i = 0; i + 1 < begins_.size(); ++i)
+    numbers.slice(0, begins_[i], begins_[i + 1]).fill_(static_cast<std::int64_t>(i));
+  return numbers;
+}
+
+// Neighbours are read together.
+torch::Tensor ArrayRows::read(const torch::Tensor& numbers) const {
+  const std::int64_t count = numbers.size(0);
+  const std::int64_t* const number = numbers.const_data_ptr<std::int64_t>();
+  std::vector<torch::Tensor> arrays;
+  for (const auto& member : members_) {
+    const torch::Tensor rows = torch::empty(with_first(count, member->row));
+    for (std::int64_t i = 0, run = 1; i < count; i += run) {
+      const auto next = std::upper_bound(begins_.begin(), begins_.end(), number[i]);
+      for (run = 1;
+           i + run < count && number[i + run] == number[i] + run && number[i + run] < *next;)
+        ++run;
+      const Piece& piece = member->pieces[static_cast<std::size_t>(next - begins_.begin() - 1)];
+      piece.read(number[i] - *(next - 1), run, rows.narrow(0, i, run));
+    }
+    arrays.push_back(members_.size() > 1 ? rows.reshape({count, product(member->row)}) : rows);
+  }
+  return transformed(arrays.size() == 1 ? arrays[0] : torch::cat(arrays, 1));
+}
+
+torch::Tensor ArrayRows::transformed(torch::Tensor rows) const {
+  const std::int64_t count = rows.size(0);
+  if (!source_.shape.empty()) {
+    const std::int64_t there = product(without_first(rows.sizes().vec()));
+    if (product(source_.shape) != there)
+      throw DataError(name(), text("a row has ", there, " numbers, and 'shape' makes ",
+                                   product(source_.shape), " of them. Change it."));
+    rows = rows.reshape(with_first(count, source_.shape));
+  }
+  if (!source_.select.empty()) rows = selected(rows, source_.select, name());
+  if (!source_.reorder.empty()) rows = reordered(rows, source_.reorder, name());
+  if (source_.divide_by != 1) rows = rows / source_.divide_by;
+  if (function_) rows = function_(rows);
+  if (rows.dim() == 0 || rows.size(0) != count)
+    throw DataError(source_.script, text("makes ", rows.dim() == 0 ? 0 : rows.size(0), " rows of ",
+                                         count, ". It needs one for each."));
+  return rows.contiguous();
+}
+
+torch::Tensor ArrayRows::all() const {
+  const std::int64_t row_bytes = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(bytes()) / std::max<std::int64_t>(1, rows()));
+  const std::int64_t at_once = std::max<std::int64_t>(1, bytes_at_once / row_bytes);
+  torch::Tensor result;
+  for (std::int64_t first = 0; first < rows(); first += at_once) {
+    const torch::Tensor numbers =
+        torch::arange(first, std::min(first + at_once, rows()), torch::kInt64);
+    const torch::Tensor piece = read(numbers);
+    if (numbers.size(0) == rows()) return piece;
+    if (!result.defined())
+      result = torch::empty(with_first(rows(), without_first(piece.sizes().vec())));
+    result.narrow(0, first, numbers.size(0)).copy_(piece);
+  }
+  return result;
 }
 
 torch::Tensor read_array(const ArraySource& source, const std::vector<std::string>& without) {
-  const Numbers numbers = read_numbers(source);
-  torch::Tensor values = numbers.values;
-  if (values.dim() == 0 || values.size(0) == 0)
-    throw DataError(source.file, "holds no rows. Give a file with some.");
-  if (!source.columns.empty() || !without.empty()) {
-    if (values.dim() != 2)
-      throw DataError(source.file, text("has ", values.dim(),
-                                        " dimensions, and only a table [rows, columns] has "
-                                        "columns. Leave 'columns' out."));
-    values = values.index_select(1, torch::tensor(chosen_columns(source, numbers, without)));
-  }
-  if (values.numel() == 0)
-    throw DataError(source.file,
-                    "has no columns but those of the targets. Give a file with inputs.");
-  const torch::Tensor broken = torch::isfinite(values)
-                                   .reshape({values.size(0), -1})
-                                   .all(1)
-                                   .logical_not()
-                                   .nonzero()
-                                   .flatten();
-  if (broken.numel() > 0)
-    throw DataError(source.file, text("row ", broken[0].item<std::int64_t>() + 1,
-                                      " holds NaN or infinity. Correct or remove it."));
-  return shaped(source, source.divide_by == 1 ? values : values / source.divide_by);
+  return ArrayRows(source, {}, without).all();
 }
 
 }  // namespace sagips::data

@@ -77,7 +77,8 @@ std::pair<Dataset, Dataset> set_aside(const Dataset& dataset, std::span<std::int
 }  // namespace
 
 // The rows sorted by a random number each.
-std::vector<std::int64_t> shuffled_rows(std::int64_t size, const core::RandomStream& stream) {
+std::vector<std::int64_t> shuffled_rows(std::int64_t size, const core::RandomStream& stream,
+                                        std::uint32_t sample) {
   std::vector<double> keys(static_cast<std::size_t>(size));
   stream.uniform(sample, dimension, std::span<double>(keys));
   std::vector<std::int64_t> rows(keys.size());

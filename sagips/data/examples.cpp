@@ -1,12 +1,17 @@
 #include "sagips/data/examples.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
+#include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/data/dataset.hpp"
+#include "sagips/data/whole_file.hpp"
 
 namespace sagips::data {
 
@@ -22,26 +27,119 @@ bool is_same_file(const std::string& one, const std::string& other) {
   return one == other || std::filesystem::equivalent(one, other, missing);
 }
 
-torch::Tensor read_inputs(const ArraySource& source, const std::vector<std::string>& without) {
-  const torch::Tensor rows = read_array(source, without);
-  return rows.dim() == 1 ? rows.unsqueeze(1) : rows;
-}
-
-Examples read_examples(const ArraySource& inputs, const ArraySource& targets) {
-  std::vector<std::string> without;  // of one table, the targets' columns are no inputs
+// Of one table, the columns of other arrays are no inputs.
+std::vector<std::string> columns_of_others(const ArraySource& inputs,
+                                           const std::vector<const ArraySource*>& others,
+                                           const std::string& split_by) {
   const auto dataset = [](const ArraySource& source) {
     return source.hdf5_dataset.substr(source.hdf5_dataset.starts_with('/') ? 1 : 0);
   };
-  if (inputs.columns.empty() && is_same_file(inputs.file, targets.file) &&
-      dataset(inputs) == dataset(targets))
-    without = targets.columns;
-  Examples examples{read_inputs(inputs, without), read_array(targets)};
-  if (examples.inputs.size(0) != examples.targets.size(0))
-    throw DataError(targets.file,
-                    text("has ", examples.targets.size(0), " rows, ", inputs.file, " has ",
-                         examples.inputs.size(0), ". Inputs and targets belong together by row."));
-  return examples;
+  std::vector<std::string> columns;
+  if (!inputs.columns.empty()) return columns;
+  for (const ArraySource* other : others)
+    if (other->is_given() && is_same_file(inputs.file.front(), other->file.front()) &&
+        dataset(inputs) == dataset(*other))
+      columns.insert(columns.end(), other->columns.begin(), other->columns.end());
+  const bool is_column = split_by != "rows" && split_by != "files";
+  if (is_column && format_of(inputs.file.front()) != FileFormat::hdf5) columns.push_back(split_by);
+  return columns;
 }
+
+torch::Tensor as_inputs(const torch::Tensor& rows) {
+  return rows.dim() == 1 ? rows.unsqueeze(1) : rows;
+}
+
+torch::Tensor as_weights(const torch::Tensor& rows, const std::string& file) {
+  if (rows.numel() != rows.size(0))
+    throw DataError(file, text("has rows of ", rows.numel() / rows.size(0),
+                               " numbers, and a weight is one. Choose a column."));
+  if (rows.lt(0).any().item<bool>())
+    throw DataError(file, "holds a negative weight, by which no loss can be weighted. Correct it.");
+  return rows.flatten();
+}
+
+class HeldExamples final : public ExampleRows {
+ public:
+  explicit HeldExamples(Examples examples) : examples_(std::move(examples)) {}
+  std::int64_t rows() const override { return examples_.rows(); }
+  Examples read(const torch::Tensor& numbers) const override { return examples_.chosen(numbers); }
+  const Examples* held() const override { return &examples_; }
+  std::uint32_t print(std::uint32_t sum) const override {
+    for (const torch::Tensor& numbers : {examples_.inputs, examples_.targets, examples_.weights}) {
+      if (!numbers.defined()) continue;
+      const torch::Tensor dense = numbers.contiguous();
+      sum = core::crc32c({static_cast<const char*>(dense.data_ptr()), dense.nbytes()}, sum);
+    }
+    return sum;
+  }
+
+ private:
+  Examples examples_;
+};
+
+class FileExamples final : public ExampleRows {
+ public:
+  std::optional<ArrayRows> inputs, targets, weights;
+
+  std::int64_t rows() const override { return inputs->rows(); }
+  Examples read(const torch::Tensor& numbers) const override {
+    Examples examples{as_inputs(inputs->read(numbers)), {}};
+    if (targets) examples.targets = targets->read(numbers);
+    if (weights) examples.weights = as_weights(weights->read(numbers), weights->name());
+    return examples;
+  }
+  std::uint32_t print(std::uint32_t sum) const override {
+    for (const auto* array : {&inputs, &targets, &weights})
+      if (*array) sum = core::crc32c(text((*array)->print()), sum);
+    return sum;
+  }
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto* array : {&inputs, &targets, &weights})
+      if (*array) sum += (*array)->bytes();
+    return sum;
+  }
+  ExampleRowsPtr in_memory() const {
+    Examples examples{as_inputs(inputs->all()), {}};
+    if (targets) examples.targets = targets->all();
+    if (weights) examples.weights = as_weights(weights->all(), weights->name());
+    return hold(std::move(examples));
+  }
+};
+
+class ChangedExamples final : public ExampleRows {
+ public:
+  ChangedExamples(ExampleRowsPtr rows, std::function<void(Examples&)> change)
+      : rows_(std::move(rows)), change_(std::move(change)) {}
+  std::int64_t rows() const override { return rows_->rows(); }
+  Examples read(const torch::Tensor& numbers) const override {
+    Examples examples = rows_->read(numbers);
+    change_(examples);
+    return examples;
+  }
+  std::uint32_t print(std::uint32_t sum) const override { return rows_->print(sum); }
+
+ private:
+  ExampleRowsPtr rows_;
+  std::function<void(Examples&)> change_;
+};
+
+class ChosenExamples final : public ExampleRows {
+ public:
+  ChosenExamples(ExampleRowsPtr rows, RowSelection selection)
+      : rows_(std::move(rows)), selection_(std::move(selection)) {}
+  std::int64_t rows() const override { return selection_.count(); }
+  Examples read(const torch::Tensor& numbers) const override {
+    return rows_->read(selection_.rows_of(numbers));
+  }
+  std::uint32_t print(std::uint32_t sum) const override {
+    return core::crc32c(text(selection_.count()), rows_->print(sum));
+  }
+
+ private:
+  ExampleRowsPtr rows_;
+  RowSelection selection_;
+};
 
 // "2/5" as {2, 5}.
 std::pair<std::int64_t, std::int64_t> numbers_of(const std::string& fold) {
@@ -54,11 +152,47 @@ std::pair<std::int64_t, std::int64_t> numbers_of(const std::string& fold) {
   return {number, parts};
 }
 
+// Groups are dealt to parts as rows are.
+RowSelection rows_of_groups(const torch::Tensor& groups, const std::vector<std::int64_t>& sizes,
+                            std::size_t part, const core::RandomStream& stream) {
+  const auto [all, numbers] = at::_unique(groups, /*sorted=*/true, /*return_inverse=*/true);
+  const RowSelection of_groups = drawn_part(sizes, part, stream);
+  const torch::Tensor chosen = of_groups.rows_of(torch::arange(of_groups.count(), torch::kInt64));
+  const torch::Tensor is_chosen =
+      torch::zeros({all.size(0)}, torch::kBool).index_fill(0, chosen, 1);
+  const torch::Tensor rows = is_chosen.index_select(0, numbers.flatten());
+  const bool* const row = rows.const_data_ptr<bool>();
+  return {rows.size(0), [row](std::int64_t i) { return row[i]; }};
+}
+
 }  // namespace
 
 Examples Examples::chosen(const torch::Tensor& rows) const {
-  return {inputs.index_select(0, rows), targets.index_select(0, rows),
-          weights.defined() ? weights.index_select(0, rows) : weights};
+  const auto of = [&](const torch::Tensor& all) {
+    return all.defined() ? all.index_select(0, rows) : all;
+  };
+  return {of(inputs), of(targets), of(weights)};
+}
+
+Examples ExampleRows::first(std::int64_t count) const {
+  return read(torch::arange(std::min(count, rows()), torch::kInt64));
+}
+
+ExampleRowsPtr hold(Examples examples) {
+  return std::make_shared<const HeldExamples>(std::move(examples));
+}
+
+ExampleRowsPtr changed(const ExampleRowsPtr& rows, std::function<void(Examples&)> change) {
+  if (!rows->held()) return std::make_shared<const ChangedExamples>(rows, std::move(change));
+  Examples examples = *rows->held();
+  change(examples);
+  return hold(std::move(examples));
+}
+
+ExampleRowsPtr chosen(const ExampleRowsPtr& rows, RowSelection selection) {
+  if (!rows->held()) return std::make_shared<const ChosenExamples>(rows, std::move(selection));
+  const torch::Tensor numbers = selection.rows_of(torch::arange(selection.count(), torch::kInt64));
+  return hold(rows->held()->chosen(numbers));
 }
 
 void ExampleSplit::fields(core::FieldList& list) {
@@ -71,43 +205,89 @@ void ExampleSplit::fields(core::FieldList& list) {
 }
 
 void ExampleSplit::apply(ExampleSets& sets, const core::RandomStream& stream) const {
-  if (sets.validation.rows() > 0) {
+  if (sets.validation) {
     if (fold.empty()) return;
     throw ConfigError("data.fold",
                       "these data have rows for evaluations already (folds take them from the "
-                      "training's). Leave it out, or give no validation rows.");
+                      "training's). Leave it out, give no validation rows, or set data.join=true.");
   }
-  const std::int64_t rows = sets.training.rows();
-  std::int64_t begin = 0, end = std::llround(held_out * static_cast<double>(rows));
-  if (!fold.empty()) {
-    const auto [number, parts] = numbers_of(fold);
-    if (parts > rows)
-      throw ConfigError("data.fold", text(rows, " rows make no ", parts,
-                                          " parts. Choose fewer parts, or give more rows."));
-    begin = (number - 1) * rows / parts;
-    end = number * rows / parts;
+  const std::int64_t rows = sets.training->rows();
+  std::int64_t number = 1, parts = 0;
+  if (!fold.empty()) std::tie(number, parts) = numbers_of(fold);
+  const std::int64_t all =
+      sets.groups.defined() ? std::get<0>(at::_unique(sets.groups)).size(0) : rows;
+  const char* const what = sets.groups.defined() ? " groups of rows" : " rows";
+  if (parts > all)
+    throw ConfigError("data.fold", text(all, what, " make no ", parts,
+                                        " parts. Choose fewer parts, or give more rows."));
+  std::vector<std::int64_t> sizes;  // of the parts
+  for (std::int64_t i = 1; i <= parts; ++i)
+    sizes.push_back(i * all / parts - (i - 1) * all / parts);
+  if (sizes.empty()) {
+    const std::int64_t aside = std::llround(held_out * static_cast<double>(all));
+    sizes = {aside, all - aside};
   }
-  if (begin == end || end - begin == rows)
+  const std::int64_t aside = sizes[static_cast<std::size_t>(number - 1)];
+  if (aside == 0 || aside == all)
     throw ConfigError(fold.empty() ? "data.held_out" : "data.fold",
-                      text(rows, " rows leave none ", begin == end ? "aside" : "to learn from",
+                      text(all, what, " leave none ", aside == 0 ? "aside" : "to learn from",
                            ". Change it, or give more rows."));
-  const torch::Tensor order = torch::tensor(shuffled_rows(rows, stream));
-  const Examples all = sets.training;
-  sets.validation = all.chosen(std::get<0>(order.slice(0, begin, end).sort()));
-  sets.training = all.chosen(
-      std::get<0>(torch::cat({order.slice(0, 0, begin), order.slice(0, end, rows)}).sort()));
+  const auto part = static_cast<std::size_t>(number - 1);
+  const RowSelection kept = sets.groups.defined() ? rows_of_groups(sets.groups, sizes, part, stream)
+                                                  : drawn_part(sizes, part, stream);
+  sets.validation = chosen(sets.training, kept);
+  sets.training =
+      chosen(sets.training, RowSelection(rows, [&](std::int64_t row) { return !kept.holds(row); }));
 }
 
 void ExampleFiles::fields(core::FieldList& list) {
   list.group("inputs", inputs, "what the network sees");
   list.group("targets", targets, "what it learns: numbers of classes from 0, or values");
+  list.group("weights", weights, "how much each row counts in the loss; without a file: 1");
   list.group("validation_inputs", validation_inputs,
              "inputs of the evaluations; without a file: rows kept aside");
   list.group("validation_targets", validation_targets, "targets of the evaluations");
+  list.group("validation_weights", validation_weights, "weights of the evaluations");
   list.add("classes", classes, "names of the classes, from 0; empty: their numbers");
+  list.add(
+      "join", join,
+      "the validation files are read behind the others, as these are, and rows of all are kept "
+      "aside");
+  list.add("split_by", split_by,
+           "what is kept aside as a whole: rows, files, or the rows of equal numbers in a column "
+           "(of HDF5 a data set) of that name");
+  list.add("memory_GB", memory_GB,
+           "rows that take more in single precision are read from their files again in each epoch",
+           core::Range::at_least(0));
+  list.group("cache", cache, "copies of files on a disk of this machine");
 }
 
-ExampleSets ExampleFiles::load() const {
+ExampleRowsPtr ExampleFiles::rows_of(const ArraySource& inputs, const ArraySource& targets,
+                                     const ArraySource& weights, const Reading& reading,
+                                     torch::Tensor* groups) const {
+  const auto files = std::make_shared<FileExamples>();
+  files->inputs.emplace(inputs, reading, columns_of_others(inputs, {&targets, &weights}, split_by));
+  if (targets.is_given()) files->targets.emplace(targets, reading);
+  if (weights.is_given()) files->weights.emplace(weights, reading);
+  for (const auto* array : {&files->targets, &files->weights})
+    if (*array && (*array)->rows() != files->rows())
+      throw DataError((*array)->name(),
+                      text("has ", (*array)->rows(), " rows, ", files->inputs->name(), " has ",
+                           files->rows(), ". Inputs, targets and weights belong together by row."));
+  if (groups && split_by == "files") *groups = files->inputs->files_of_rows();
+  if (groups && split_by != "files" && split_by != "rows") {
+    ArraySource column{.file = inputs.file, .hdf5_dataset = inputs.hdf5_dataset};
+    if (format_of(inputs.file.front()) == FileFormat::hdf5)
+      column.hdf5_dataset = split_by;
+    else
+      column.columns = {split_by};
+    *groups = ArrayRows(column, reading).all().flatten();
+  }
+  if (files->bytes() > reading.memory_bytes) return files;
+  return files->in_memory();
+}
+
+ExampleSets ExampleFiles::load(Reading reading) const {
   for (const auto& [name, source] : {std::pair("inputs", &inputs), std::pair("targets", &targets)})
     if (!source->is_given())
       throw ConfigError(text("data.", name, ".file"),
@@ -116,19 +296,37 @@ ExampleSets ExampleFiles::load() const {
     throw ConfigError(validation_inputs.is_given() ? "data.validation_targets.file"
                                                    : "data.validation_inputs.file",
                       "is empty, and the other one is not. Name both, or neither.");
-  ExampleSets sets{read_examples(inputs, targets)};
-  if (validation_inputs.is_given())
-    sets.validation = read_examples(validation_inputs, validation_targets);
+  if (join && !validation_inputs.is_given())
+    throw ConfigError("data.join", "joins files for evaluations, and there are none. Name them.");
+  reading.memory_bytes = static_cast<std::uint64_t>(memory_GB * 1e9);
+  reading.cache = std::make_shared<FileCache>(cache);
+  const auto joined = [&](ArraySource source, const ArraySource& other) {
+    if (join) source.file.insert(source.file.end(), other.file.begin(), other.file.end());
+    return source;
+  };
+  ExampleSets sets;
+  sets.training = rows_of(joined(inputs, validation_inputs), joined(targets, validation_targets),
+                          joined(weights, validation_weights), reading, &sets.groups);
+  if (validation_inputs.is_given() && !join)
+    sets.validation =
+        rows_of(validation_inputs, validation_targets, validation_weights, reading, nullptr);
   sets.classes = classes;
-  sets.origin = inputs.file;
+  sets.origin = inputs.file.front();
+  if (inputs.file.size() > 1) sets.origin += text(" and ", inputs.file.size() - 1, " more");
+  if (!sets.training->held()) sets.origin += " (read anew in each epoch)";
   return sets;
 }
 
-torch::Tensor ExampleFiles::inputs_of(const std::string& file) const {
+ExampleRowsPtr ExampleFiles::inputs_of(const std::string& file, Reading reading) const {
   ArraySource source = inputs;
-  source.file = file;
+  source.file = {file};
+  reading.memory_bytes = static_cast<std::uint64_t>(memory_GB * 1e9);
+  reading.cache = std::make_shared<FileCache>(cache);
+  const auto files = std::make_shared<FileExamples>();
   // a table without the targets' columns holds the inputs alone
-  return read_inputs(source, {});
+  files->inputs.emplace(source, reading);
+  if (files->bytes() > reading.memory_bytes) return files;
+  return files->in_memory();
 }
 
 torch::Tensor class_numbers(const torch::Tensor& targets, const std::string& file) {

@@ -1,11 +1,14 @@
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/data/arrays.hpp"
+#include "sagips/data/row_selection.hpp"
 #include "sagips/data/torch.hpp"
 
 namespace sagips::data {
@@ -20,11 +23,35 @@ struct Examples {
   Examples chosen(const torch::Tensor& rows) const;
 };
 
+/// Rows to learn from or to judge by, in memory or in files. Threads may share them.
+class ExampleRows {
+ public:
+  virtual ~ExampleRows() = default;
+  virtual std::int64_t rows() const = 0;
+  /// shape: numbers [n] int64, from 0. throws: DataError for what cannot be read
+  virtual Examples read(const torch::Tensor& numbers) const = 0;
+  /// All of them where they are in memory, else null.
+  virtual const Examples* held() const { return nullptr; }
+  /// A checksum of what tells these rows from others, going on from another one.
+  virtual std::uint32_t print(std::uint32_t sum) const = 0;
+
+  Examples first(std::int64_t count) const;  ///< fewer where there are not as many
+};
+using ExampleRowsPtr = std::shared_ptr<const ExampleRows>;
+
+ExampleRowsPtr hold(Examples examples);
+/// Rows with something done to them: at once where they are in memory, else as they are read.
+ExampleRowsPtr changed(const ExampleRowsPtr& rows, std::function<void(Examples&)> change);
+ExampleRowsPtr chosen(const ExampleRowsPtr& rows, RowSelection selection);
+
 /// Rows to learn from, and others to judge by what was learned.
 struct ExampleSets {
-  Examples training, validation{};
-  std::vector<std::string> classes{};  ///< their names, where there are any
-  std::string origin{};                ///< file, or "drawn: ..."
+  ExampleRowsPtr training, validation{};  ///< null: there are none
+  std::vector<std::string> classes{};     ///< their names, where there are any
+  std::string origin{};                   ///< file, or "drawn: ..."
+  /// Which rows are only kept aside together, by equal numbers; undefined: each by itself.
+  /// shape: [rows of training]
+  torch::Tensor groups{};
 };
 
 /// Which rows are kept aside.
@@ -40,14 +67,23 @@ struct ExampleSplit {
 
 /// Inputs and targets of files.
 struct ExampleFiles {
-  ArraySource inputs, targets, validation_inputs, validation_targets;
+  ArraySource inputs, targets, weights, validation_inputs, validation_targets, validation_weights;
   std::vector<std::string> classes;
+  bool join = false;              ///< validation files are rows like the others
+  std::string split_by = "rows";  ///< or files, or a column
+  double memory_GB = 4;
+  FileCacheConfig cache;
 
   void fields(core::FieldList& list);
-  /// throws: ConfigError, DataError
-  ExampleSets load() const;
+  /// throws: ConfigError, DataError; collective
+  ExampleSets load(Reading reading = {}) const;
   /// Inputs of another file of the same form. throws: DataError
-  torch::Tensor inputs_of(const std::string& file) const;
+  ExampleRowsPtr inputs_of(const std::string& file, Reading reading = {}) const;
+
+ private:
+  ExampleRowsPtr rows_of(const ArraySource& inputs, const ArraySource& targets,
+                         const ArraySource& weights, const Reading& reading,
+                         torch::Tensor* groups) const;
 };
 
 /// Targets as numbers of classes: from whole numbers [rows] or [rows, 1], or from rows with a single 1

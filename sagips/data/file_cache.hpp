@@ -36,6 +36,8 @@ class FileCache {
   /// Makes no folder yet: a run that needs no copy must not fail for want of a place. throws:
   /// ConfigError when `copy` is no command with two {}
   explicit FileCache(FileCacheConfig config);
+  /// Whether files have to be copied before they are read.
+  bool copies() const { return !config_.copy.empty(); }
 
   /// The local copy of a file by the copy command, or `source` itself without one. A local file
   /// that has changed is copied anew; a remote one is known by its name alone, and its copy stays.

@@ -153,34 +153,91 @@ struct Selection {
   Handle file, memory;
 };
 
-// events: all that the data set holds
-core::NpyArray read_array(const std::string& path, const Handle& file, const std::string& dataset,
-                          const core::RowShare& rows, std::size_t& events,
-                          int most_dimensions = table_dimensions) {
-  const Handle object = open_dataset(path, file, dataset);
-  check_type(path, dataset, object);
-  core::NpyArray array{shape_of(path, dataset, object, most_dimensions), {}};
-  events = array.shape[0];
-  array.first_row = rows.first(events);
-  array.shape[0] = rows.size(events);
-  const Selection selection(object, array.shape, array.first_row);
-  const std::size_t count =
-      std::accumulate(array.shape.begin(), array.shape.end(), std::size_t{1}, std::multiplies<>());
-  array.values.resize(count);
-  if (count > 0 && H5Dread(object.id(), H5T_NATIVE_DOUBLE, selection.memory.id(),
-                           selection.file.id(), H5P_DEFAULT, array.values.data()) < 0)
+void read_numbers(const std::string& path, const std::string& dataset, const Handle& object,
+                  const std::vector<std::size_t>& shape, std::size_t first, hid_t type, void* to) {
+  const Selection selection(object, shape, first);
+  const bool is_empty = std::find(shape.begin(), shape.end(), 0U) != shape.end();
+  if (!is_empty &&
+      H5Dread(object.id(), type, selection.memory.id(), selection.file.id(), H5P_DEFAULT, to) < 0)
     throw DataError(path, text("data set '", dataset,
                                "' cannot be read (truncated, or packed with a filter that this "
                                "HDF5 library lacks). Write it again without that filter."));
+}
+
+std::size_t count_of(const std::vector<std::size_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+}
+
+// events: all that the data set holds
+core::NpyArray read_array(const std::string& path, const Handle& file, const std::string& dataset,
+                          const core::RowShare& rows, std::size_t& events) {
+  const Handle object = open_dataset(path, file, dataset);
+  check_type(path, dataset, object);
+  core::NpyArray array{shape_of(path, dataset, object, table_dimensions), {}};
+  events = array.shape[0];
+  array.first_row = rows.first(events);
+  array.shape[0] = rows.size(events);
+  array.values.resize(count_of(array.shape));
+  read_numbers(path, dataset, object, array.shape, array.first_row, H5T_NATIVE_DOUBLE,
+               array.values.data());
   return array;
+}
+
+// Numbers that a .npy file may hold as well, if they are.
+std::optional<core::NpyHeader> layout_of(const Handle& object,
+                                         const std::vector<std::size_t>& shape) {
+  const Handle type(H5Dget_type(object.id()), H5Tclose);
+  const Handle creation(H5Dget_create_plist(object.id()), H5Pclose);
+  const haddr_t offset = H5Dget_offset(object.id());
+  const std::size_t bytes = H5Tget_size(type.id());
+  const bool is_float = H5Tget_class(type.id()) == H5T_FLOAT;
+  const auto is_type = [&](hid_t one) { return H5Tequal(type.id(), one) > 0; };
+  const bool is_known = is_float ? is_type(H5T_IEEE_F32LE) || is_type(H5T_IEEE_F32BE) ||
+                                       is_type(H5T_IEEE_F64LE) || is_type(H5T_IEEE_F64BE)
+                                 : H5Tget_precision(type.id()) == 8 * bytes &&
+                                       (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+  if (H5Pget_layout(creation.id()) != H5D_CONTIGUOUS || H5Pget_external_count(creation.id()) > 0 ||
+      offset == HADDR_UNDEF || !is_known)
+    return std::nullopt;
+  const bool is_signed = !is_float && H5Tget_sign(type.id()) == H5T_SGN_2;
+  const char kind = is_float ? 'f' : is_signed ? 'i' : 'u';
+  return core::NpyHeader{
+      kind, bytes, H5Tget_order(type.id()) == H5T_ORDER_BE, false, shape, offset, count_of(shape)};
 }
 
 }  // namespace
 
-core::NpyArray read_hdf5(const std::string& path, const std::string& dataset) {
+Hdf5Array hdf5_array(const std::string& path, const std::string& dataset) {
   const QuietErrors quiet;
-  std::size_t rows = 0;
-  return read_array(path, open_file(path), dataset, {}, rows, H5S_MAX_RANK);
+  const Handle file = open_file(path);
+  const Handle object = open_dataset(path, file, dataset);
+  check_type(path, dataset, object);
+  Hdf5Array array{shape_of(path, dataset, object, H5S_MAX_RANK), {}};
+  array.layout = layout_of(object, array.shape);
+  return array;
+}
+
+void read_hdf5_rows(const std::string& path, const std::string& dataset, std::size_t first,
+                    std::size_t count, float* to) {
+  const QuietErrors quiet;
+  const Handle file = open_file(path);
+  const Handle object = open_dataset(path, file, dataset);
+  std::vector<std::size_t> shape = shape_of(path, dataset, object, H5S_MAX_RANK);
+  shape[0] = count;
+  read_numbers(path, dataset, object, shape, first, H5T_NATIVE_FLOAT, to);
+}
+
+std::vector<std::string> hdf5_members(const std::string& path, const std::string& name) {
+  const QuietErrors quiet;
+  const Handle file = open_file(path);
+  const Handle group(name.empty() ? -1 : H5Oopen(file.id(), name.c_str(), H5P_DEFAULT), H5Oclose);
+  if (!group || H5Iget_type(group.id()) != H5I_GROUP) return {name};
+  const std::string begin = name.ends_with('/') ? name : name + "/";
+  std::vector<std::string> members;
+  for (const std::string& one : datasets_in(group)) members.push_back(begin + one);
+  if (members.empty())
+    throw DataError(path, text("the group '", name, "' holds no data sets. Name one that does."));
+  return members;
 }
 
 Table read_hdf5_array(const std::string& path, const std::string& dataset,

@@ -1,13 +1,31 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sagips/core/npy_header.hpp"
 #include "sagips/data/table.hpp"
 
 namespace sagips::data {
 
-/// One data set of any rank. throws: as below
-core::NpyArray read_hdf5(const std::string& path, const std::string& dataset);
+/// A data set of any rank.
+struct Hdf5Array {
+  std::vector<std::size_t> shape;
+  /// Where its rows lie in the file; empty: in chunks, packed or elsewhere, so that only
+  /// `read_hdf5_rows` reads them.
+  std::optional<core::NpyHeader> layout;
+};
+
+/// throws: as below
+Hdf5Array hdf5_array(const std::string& path, const std::string& dataset);
+
+/// Rows as single precision. shape: to [count, numbers of a row]; throws: as below
+void read_hdf5_rows(const std::string& path, const std::string& dataset, std::size_t first,
+                    std::size_t count, float* to);
+
+/// The data sets below a group, in the order of their names; of a data set itself alone.
+/// throws: as below, and for a group that holds none
+std::vector<std::string> hdf5_members(const std::string& path, const std::string& name);
 
 /// One data set of rank 1 or 2, [events] or [events, observables]; columns "0", "1", ...
 /// rows: the share of the events that is read

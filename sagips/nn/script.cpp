@@ -54,6 +54,22 @@ torch::jit::Module load_script(const std::string& path) {
   }
 }
 
+std::function<torch::Tensor(const torch::Tensor& rows)> script_function(const std::string& path) {
+  auto module = std::make_shared<torch::jit::Module>(load_script(path));
+  module->eval();
+  if (!module->find_method("forward")) throw DataError(path, "has no method forward.");
+  return [path, module](const torch::Tensor& rows) {
+    const torch::NoGradGuard no_grad;
+    const torch::jit::GraphOptimizerEnabledGuard as_written(false);
+    try {
+      return module->forward({rows}).toTensor().to(torch::kFloat32);
+    } catch (const std::exception& problem) {
+      throw DataError(path, text("fails for ", rows.size(0), " rows of shape ", rows.sizes(), ": ",
+                                 reason_of(problem.what())));
+    }
+  };
+}
+
 void save_script(const std::string& from, const std::string& to,
                  std::span<const NamedTensor> tensors) {
   torch::jit::Module module = load_script(from);

@@ -1,6 +1,9 @@
 #pragma once
+#include <functional>
 #include <span>
 #include <string>
+
+#include <torch/types.h>
 
 #include "sagips/nn/parameter.hpp"
 
@@ -15,6 +18,10 @@ std::string reason_of(const std::string& message);
 
 /// A TorchScript module as its file holds it, on the CPU. throws: core::DataError
 torch::jit::Module load_script(const std::string& path);
+
+/// The function of rows that a TorchScript module is, as it predicts; threads may call it at a time.
+/// throws: core::DataError, also when it is called with rows that it cannot take
+std::function<torch::Tensor(const torch::Tensor& rows)> script_function(const std::string& path);
 
 /// The TorchScript module of a file with other numbers in its parameters and buffers, and set to
 /// predict, as a file that Python's torch.jit.load reads.

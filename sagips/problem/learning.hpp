@@ -13,10 +13,11 @@ class ExampleSource {
   virtual ~ExampleSource() = default;
   /// Its keys of the group `data`.
   virtual void fields(core::FieldList& list) = 0;
-  /// Every row; those for evaluations apart where it has some. seed: of what is drawn
-  virtual data::ExampleSets load(std::uint64_t seed) const = 0;
+  /// Every row; those for evaluations apart where it has some. seed: of what is drawn. collective
+  virtual data::ExampleSets load(std::uint64_t seed, const data::Reading& reading) const = 0;
   /// Inputs of another file, as the training's are read. throws: DataError
-  virtual torch::Tensor inputs_of(const std::string& file) const = 0;
+  virtual data::ExampleRowsPtr inputs_of(const std::string& file,
+                                         const data::Reading& reading) const = 0;
 };
 
 }  // namespace sagips::problem

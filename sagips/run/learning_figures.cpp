@@ -51,8 +51,7 @@ analysis::RocCurve roc(const std::string& label, const torch::Tensor& scores,
   return {label, share(wrong), share(found)};
 }
 
-std::vector<std::string> class_names(const data::ExampleSets& sets, std::int64_t classes) {
-  std::vector<std::string> names = sets.classes;
+std::vector<std::string> class_names(std::vector<std::string> names, std::int64_t classes) {
   for (std::int64_t k = static_cast<std::int64_t>(names.size()); k < classes; ++k)
     names.push_back(core::text(k));
   names.resize(static_cast<std::size_t>(classes));
@@ -60,11 +59,10 @@ std::vector<std::string> class_names(const data::ExampleSets& sets, std::int64_t
 }
 
 void draw_classes(FigureWriter& draw, const torch::Tensor& probabilities,
-                  const data::ExampleSets& sets) {
-  const torch::Tensor& targets = sets.validation.targets;
+                  const torch::Tensor& targets, const std::vector<std::string>& known) {
   const std::int64_t classes = probabilities.size(1);
   if (classes > most_classes) return;
-  const std::vector<std::string> names = class_names(sets, classes);
+  const std::vector<std::string> names = class_names(known, classes);
   draw(analysis::confusion_matrix(numbers(confusion(probabilities.argmax(1), targets, classes)),
                                   names),
        "confusion");
@@ -101,18 +99,18 @@ void draw_values(FigureWriter& draw, const torch::Tensor& values, const torch::T
 
 std::string draw_learning_figures(const record::RunDirectory& folder,
                                   const analysis::FigureConfig& config, const optim::Loss& loss,
-                                  const torch::Tensor& predicted, const data::ExampleSets& sets,
-                                  core::Log& log) {
+                                  const torch::Tensor& predicted, const torch::Tensor& targets,
+                                  const std::vector<std::string>& classes, core::Log& log) {
   FigureWriter draw(folder, config, log);
   std::string first = draw(
       analysis::learning_curves(record::read_metrics(folder.file(record::run_files::metrics.name))),
       "learning_curves");
   if (loss.of_classes())
-    draw_classes(draw, predicted, sets);
+    draw_classes(draw, predicted, targets, classes);
   else if (loss.targets == optim::Loss::Targets::yes_or_no)
-    draw_yes_or_no(draw, predicted, sets.validation.targets);
+    draw_yes_or_no(draw, predicted, targets);
   else
-    draw_values(draw, predicted, sets.validation.targets);
+    draw_values(draw, predicted, targets);
   return first;
 }
 

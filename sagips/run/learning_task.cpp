@@ -8,6 +8,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/nn/script.hpp"
 #include "sagips/optim/learn/metrics.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/tensor_file.hpp"
@@ -56,31 +57,46 @@ void write_networks(const std::string& path, std::span<optim::WeightedNetwork> n
 
 }  // namespace
 
-data::ExampleSets load_examples(const Job& job) {
+data::Reading reading_of(comm::Ranks* ranks) {
+  data::Reading reading;
+  if (ranks)
+    reading.once = [ranks](const data::Reading::Text& say) {
+      return ranks->broadcast(ranks->is_first() ? say() : std::string());
+    };
+  reading.function = nn::script_function;
+  return reading;
+}
+
+data::ExampleSets load_examples(const Job& job, comm::Ranks* ranks) {
   const LearningSettings& learning = job.settings.learning;
   const std::int64_t own = learning.split.seed;
   const std::uint64_t seed = own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
-  data::ExampleSets sets = job.examples->load(seed);
-  const optim::Loss& loss = optim::loss_named(learning.learner.loss, "loss");
+  data::ExampleSets sets = job.examples->load(seed, reading_of(ranks));
+  const bool of_classes = optim::loss_named(learning.learner.loss, "loss").of_classes();
   for (auto [part, key] : {std::pair(&sets.training, "data.targets"),
                            std::pair(&sets.validation, "data.validation_targets")})
-    if (part->rows() > 0 && loss.of_classes())
-      part->targets = data::class_numbers(part->targets, key);
-    else if (part->rows() > 0 && part->targets.dim() == 1)
-      part->targets = part->targets.unsqueeze(1);
+    if (*part)
+      *part = data::changed(*part, [of_classes, key](data::Examples& examples) {
+        if (of_classes)
+          examples.targets = data::class_numbers(examples.targets, key);
+        else if (examples.targets.dim() == 1)
+          examples.targets = examples.targets.unsqueeze(1);
+      });
   learning.split.apply(sets, core::RandomStream(seed, "rows kept aside"));
-  if (nn::shape_of_rows(sets.validation.inputs) != nn::shape_of_rows(sets.training.inputs))
+  const auto shape = [](const data::ExampleRowsPtr& rows) {
+    return nn::shape_of_rows(rows->first(1).inputs);
+  };
+  if (shape(sets.validation) != shape(sets.training))
     throw core::ConfigError(
         "data.validation_inputs",
-        core::text("has rows of ", nn::written(nn::shape_of_rows(sets.validation.inputs)),
-                   ", the inputs have ", nn::written(nn::shape_of_rows(sets.training.inputs)),
-                   "."));
+        core::text("has rows of ", nn::written(shape(sets.validation)), ", the inputs have ",
+                   nn::written(shape(sets.training)), "."));
   return sets;
 }
 
-std::vector<optim::NetworkPart> make_networks(const Job& job, const data::Examples& examples) {
+std::vector<optim::NetworkPart> make_networks(const Job& job, const data::ExampleRows& rows) {
   const LearningSettings& learning = job.settings.learning;
-  nn::Shape shape = nn::shape_of_rows(examples.inputs);
+  nn::Shape shape = nn::shape_of_rows(rows.first(1).inputs);
   if (learning.networks.empty())
     return {{.network = std::make_shared<nn::LayeredNetwork>(learning.layers, shape)}};
   if (!learning.layers.empty())
@@ -96,13 +112,8 @@ std::vector<optim::NetworkPart> make_networks(const Job& job, const data::Exampl
 }
 
 std::string print_of(const data::ExampleSets& sets) {
-  std::uint32_t sum = 0;
-  for (const torch::Tensor& numbers : {sets.training.inputs, sets.training.targets,
-                                       sets.validation.inputs, sets.validation.targets}) {
-    const torch::Tensor dense = numbers.contiguous();
-    sum = core::crc32c({static_cast<const char*>(dense.data_ptr()), dense.nbytes()}, sum);
-  }
-  return core::text(sets.training.rows(), " and ", sets.validation.rows(), " rows, crc32c ", sum);
+  const std::uint32_t sum = sets.validation->print(sets.training->print(0));
+  return core::text(sets.training->rows(), " and ", sets.validation->rows(), " rows, crc32c ", sum);
 }
 
 std::unique_ptr<optim::Supervised> make_learner(const Job& job,
@@ -112,7 +123,8 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
   auto learner = std::make_unique<optim::Supervised>(
       scaled(job, place.ranks), networks, sets.training, job.seed(),
       nn::device_from_name(job.settings.device), place);
-  learner->check_targets(sets.validation);
+  const data::ExampleRows& aside = *sets.validation;
+  learner->check_targets(aside.held() ? *aside.held() : aside.first(1000));
   const auto named = static_cast<std::int64_t>(sets.classes.size()),
              outputs = networks.back().network->output()[0];
   if (named > 0 && named != outputs)
@@ -126,17 +138,15 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
 std::vector<std::string> metric_names(const optim::Supervised& learner,
                                       const data::ExampleSets& sets) {
   std::vector<std::string> names;
-  const torch::Tensor few =
-      torch::arange(std::min<std::int64_t>(2, sets.validation.rows()), torch::kInt64);
-  for (const auto& [name, value] : learner.metrics(sets.validation.chosen(few)))
-    names.push_back(name);
+  const data::ExampleRowsPtr few = data::hold(sets.validation->first(2));
+  for (const auto& [name, value] : learner.metrics(learner.predict(*few))) names.push_back(name);
   return names;
 }
 
-std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::Examples& examples,
+std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::ExampleRows& rows,
                                                   const std::string& folder) {
   std::vector<optim::WeightedNetwork> networks;
-  for (const optim::NetworkPart& part : make_networks(job, examples))
+  for (const optim::NetworkPart& part : make_networks(job, rows))
     networks.push_back({part, nn::Replica(part.network, nn::SharedPart::all, torch::kCPU)});
   const std::string path = core::text(folder, "/", files::network.name);
   const record::TensorFile file = record::read_tensor_file(path);
@@ -156,20 +166,20 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
     : job_(job),
       ranks_(ranks),
       log_(log),
-      sets_(load_examples(job)),
+      sets_(load_examples(job, &ranks)),
       print_(print_of(sets_)),
-      learner_(make_learner(job, make_networks(job, sets_.training), sets_,
+      learner_(make_learner(job, make_networks(job, *sets_.training), sets_,
                             {ranks.rank(), ranks.size()})) {}
 
 std::string LearningTask::description() const {
   return core::text(job_.settings.workload, " on ", sets_.origin, ", ",
-                    core::with_thousands(sets_.training.rows()), " rows (",
-                    core::with_thousands(sets_.validation.rows()), " kept aside), ",
+                    core::with_thousands(sets_.training->rows()), " rows (",
+                    core::with_thousands(sets_.validation->rows()), " kept aside), ",
                     core::with_thousands(learner_->weights()), " weights");
 }
 
 std::string LearningTask::share() const {
-  return core::text(core::with_thousands(sets_.training.rows() / ranks_.size()), " rows");
+  return core::text(core::with_thousands(sets_.training->rows() / ranks_.size()), " rows");
 }
 
 std::vector<std::string> LearningTask::metric_names() const {
@@ -189,7 +199,7 @@ void LearningTask::begin(bool resumed) {
 record::Evaluated LearningTask::evaluate(std::int64_t) {
   record::Evaluated evaluated;
   if (!ranks_.is_first()) return evaluated;
-  for (const auto& [name, value] : learner_->metrics(sets_.validation))
+  for (const auto& [name, value] : learner_->metrics(learner_->predict(*sets_.validation)))
     evaluated.distances.push_back({name, value});
   return evaluated;
 }
@@ -204,7 +214,7 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
   results.data_origin = sets_.origin;
   results.method = record::learning_method;
   results.seed = job_.settings.run.seed;
-  results.events = sets_.training.rows();
+  results.events = sets_.training->rows();
   results.finish_reason = training.record.finished.reason;
   results.complete = training.record.finished.complete;
   results.epochs = training.record.finished.epochs;
@@ -216,13 +226,19 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
   results.numbers.push_back({"weights", static_cast<double>(learner_->weights())});
   results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
   results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
+  if (!sets_.training->held()) {
+    const double waited = learner_->waited_s();
+    results.numbers.push_back({"waited_for_rows_s", waited});
+    log_.info(core::text("waited ", core::significant(waited, 2), " s for rows of files"));
+  }
   const record::RunDirectory& folder = outputs.folder();
   write_networks(folder.file(files::network.name), learner_->networks());
   outputs.write(results, rows, [&] {
     const optim::Loss& loss = optim::loss_named(job_.settings.learning.learner.loss, "loss");
+    const optim::Prediction prediction = learner_->predict(*sets_.validation);
     return draw_learning_figures(folder, job_.settings.figures, loss,
-                                 loss.predicted(learner_->outputs(sets_.validation.inputs)), sets_,
-                                 log_);
+                                 loss.predicted(prediction.outputs), prediction.targets,
+                                 sets_.classes, log_);
   });
   return results;
 }

@@ -8,12 +8,15 @@
 
 namespace sagips::run {
 
+/// How a learning problem reads its files. ranks: of a job, whose first rank looks into them for all
+data::Reading reading_of(comm::Ranks* ranks = nullptr);
+
 /// The rows of a learning problem, their targets as its loss takes them, and those kept aside.
-/// throws: ConfigError, DataError
-data::ExampleSets load_examples(const Job& job);
+/// throws: ConfigError, DataError; collective
+data::ExampleSets load_examples(const Job& job, comm::Ranks* ranks = nullptr);
 
 /// The networks of a learning problem for such inputs. throws: ConfigError where layers do not fit
-std::vector<optim::NetworkPart> make_networks(const Job& job, const data::Examples& examples);
+std::vector<optim::NetworkPart> make_networks(const Job& job, const data::ExampleRows& rows);
 
 /// What tells these rows from others.
 std::string print_of(const data::ExampleSets& sets);
@@ -30,7 +33,7 @@ std::vector<std::string> metric_names(const optim::Supervised& learner,
 
 /// The networks for such inputs, with the weights that a run has left in its folder.
 /// throws: DataError when the file is missing or of other networks
-std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::Examples& examples,
+std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::ExampleRows& rows,
                                                   const std::string& folder);
 
 /// A network that learns targets from inputs. Rank 0 judges it by the rows that are kept aside.

@@ -147,7 +147,7 @@ std::string try_variants(const run::Workloads& workloads, const std::string& sou
       if (config.vary == EnsembleConfig::Vary::folds)
         job.settings.learning.split.fold = text("1/", config.members);
       const data::ExampleSets sets = run::load_examples(job);
-      run::make_learner(job, run::make_networks(job, sets.training), sets, {0, config.ranks});
+      run::make_learner(job, run::make_networks(job, *sets.training), sets, {0, config.ranks});
       if (print.empty()) print = run::print_of(sets);
       continue;
     }

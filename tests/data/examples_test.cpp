@@ -58,22 +58,22 @@ TEST_F(Arrays, TablesHaveAHeaderOrNot) {
   const std::string named = write("named.csv", "a,b,label\n1,2,0\n3,4,1\n"),
                     plain = write_packed("plain.csv.gz", "1,2,0\n3,4,1\n");
   const torch::Tensor all = tensor_of({1, 2, 0, 3, 4, 1}, {2, 3});
-  EXPECT_TRUE(read_array({.file = named}).equal(all));
-  EXPECT_TRUE(read_array({.file = plain}).equal(all));
-  EXPECT_TRUE(read_array({.file = named, .columns = {"label"}}).equal(tensor_of({0, 1}, {2, 1})));
+  EXPECT_TRUE(read_array({.file = {named}}).equal(all));
+  EXPECT_TRUE(read_array({.file = {plain}}).equal(all));
+  EXPECT_TRUE(read_array({.file = {named}, .columns = {"label"}}).equal(tensor_of({0, 1}, {2, 1})));
   EXPECT_TRUE(
-      read_array({.file = plain, .columns = {"2", "0"}}).equal(tensor_of({0, 1, 1, 3}, {2, 2})));
-  EXPECT_TRUE(read_array({.file = named}, {"label"}).equal(tensor_of({1, 2, 3, 4}, {2, 2})));
+      read_array({.file = {plain}, .columns = {"2", "0"}}).equal(tensor_of({0, 1, 1, 3}, {2, 2})));
+  EXPECT_TRUE(read_array({.file = {named}}, {"label"}).equal(tensor_of({1, 2, 3, 4}, {2, 2})));
 }
 
 TEST_F(Arrays, ImagesOfEveryFormatAreTheSame) {
   const torch::Tensor image = tensor_of({1, 2, 3, 4, 5, 255}, {2, 3});
-  EXPECT_TRUE(read_array({.file = write("images", idx())}).equal(image));
-  EXPECT_TRUE(read_array({.file = write_packed("images.gz", idx())}).equal(image));
+  EXPECT_TRUE(read_array({.file = {write("images", idx())}}).equal(image));
+  EXPECT_TRUE(read_array({.file = {write_packed("images.gz", idx())}}).equal(image));
   const std::string npy = path("images.npy");
   core::write_npy(npy, std::vector<float>{1, 2, 3, 4, 5, 255}, {2, 3});
-  EXPECT_TRUE(read_array({.file = npy}).equal(image));
-  EXPECT_TRUE(read_array({.file = npy, .shape = {3, 1}, .divide_by = 2})
+  EXPECT_TRUE(read_array({.file = {npy}}).equal(image));
+  EXPECT_TRUE(read_array({.file = {npy}, .shape = {3, 1}, .divide_by = 2})
                   .equal(image.reshape({2, 3, 1}) / 2));
 }
 
@@ -89,9 +89,9 @@ TEST_F(Arrays, Hdf5OfAnyRank) {
   H5Dclose(set);
   H5Sclose(space);
   H5Fclose(id);
-  EXPECT_TRUE(read_array({.file = file, .hdf5_dataset = "images"})
+  EXPECT_TRUE(read_array({.file = {file}, .hdf5_dataset = "images"})
                   .equal(torch::tensor(values).reshape({2, 1, 2, 2})));
-  EXPECT_NE(refusal([&] { read_array({.file = file}); }).find("it holds: images"),
+  EXPECT_NE(refusal([&] { read_array({.file = {file}}); }).find("it holds: images"),
             std::string::npos);
 }
 
@@ -99,26 +99,26 @@ TEST_F(Arrays, WhatIsBrokenIsNamedWithItsPlace) {
   const auto says = [&](const ArraySource& source, const std::string& words) {
     const std::string said = refusal([&] { read_array(source); });
     EXPECT_NE(said.find(words), std::string::npos) << said;
-    EXPECT_NE(said.find(source.file), std::string::npos) << said;
+    EXPECT_NE(said.find(source.file[0]), std::string::npos) << said;
   };
-  says({.file = write("ragged.csv", "1,2\n3\n")}, ":2: the row has 1 cell, those before it 2");
-  says({.file = write("words.csv", "1,2\n3,x\n")}, "'x' in column 1 is no number");
-  says({.file = write("nan.csv", "1,2\n3,nan\n")}, "row 2 holds NaN or infinity");
-  says({.file = write("empty.csv", "a,b\n")}, "holds no rows");
-  says({.file = path("nowhere.csv")}, "nowhere.csv");
-  says({.file = path("nowhere.gz")}, "cannot be read");
-  says({.file = write("short.csv", "a,b\n1,2\n"), .columns = {"c"}}, "'c'");
-  says({.file = write("idx", idx().substr(0, 17))}, "announces 6 bytes of numbers and has 5");
-  says({.file = write("root", "x")}, "is no idx file");
-  says({.file = write("shape.csv", "1,2\n"), .shape = {3}}, "a row has 2 numbers, and 'shape'");
+  says({.file = {write("ragged.csv", "1,2\n3\n")}}, ":2: the row has 1 cell, those before it 2");
+  says({.file = {write("words.csv", "1,2\n3,x\n")}}, "'x' in column 1 is no number");
+  says({.file = {write("nan.csv", "1,2\n3,nan\n")}}, "row 2 holds NaN or infinity");
+  says({.file = {write("empty.csv", "a,b\n")}}, "holds no rows");
+  says({.file = {path("nowhere.csv")}}, "nowhere.csv");
+  says({.file = {path("nowhere.gz")}}, "cannot be read");
+  says({.file = {write("short.csv", "a,b\n1,2\n")}, .columns = {"c"}}, "'c'");
+  says({.file = {write("idx", idx().substr(0, 17))}}, "announces 6 bytes of numbers and has 5");
+  says({.file = {write("root", "x")}}, "is no idx file");
+  says({.file = {write("shape.csv", "1,2\n")}, .shape = {3}}, "a row has 2 numbers, and 'shape'");
   const std::string packed = write_packed("cut.csv.gz", std::string(4000, '1') + ",2\n");
   std::filesystem::resize_file(packed, std::filesystem::file_size(packed) - 9);
-  says({.file = packed}, "broken or truncated gzip file");
+  says({.file = {packed}}, "broken or truncated gzip file");
 }
 
 ExampleSets rows(std::int64_t count) {
   const torch::Tensor numbers = torch::arange(count, torch::kFloat32);
-  return {{numbers.unsqueeze(1), numbers}};
+  return {hold({numbers.unsqueeze(1), numbers})};
 }
 
 TEST(ExampleSplit, FoldsKeepEachRowAsideOnce) {
@@ -127,10 +127,11 @@ TEST(ExampleSplit, FoldsKeepEachRowAsideOnce) {
     for (int fold = 1; fold <= 5; ++fold) {
       ExampleSets sets = rows(count);
       ExampleSplit{.fold = std::to_string(fold) + "/5"}.apply(sets, core::RandomStream(1, "x"));
-      EXPECT_EQ(sets.training.rows() + sets.validation.rows(), count);
-      const torch::Tensor both = torch::cat({sets.training.targets, sets.validation.targets});
+      EXPECT_EQ(sets.training->rows() + sets.validation->rows(), count);
+      const torch::Tensor both =
+          torch::cat({sets.training->held()->targets, sets.validation->held()->targets});
       EXPECT_TRUE(std::get<0>(both.sort()).equal(torch::arange(count, torch::kFloat32)));
-      aside.push_back(sets.validation.targets);
+      aside.push_back(sets.validation->held()->targets);
     }
     EXPECT_TRUE(std::get<0>(torch::cat(aside).sort()).equal(torch::arange(count, torch::kFloat32)));
   }

@@ -23,8 +23,8 @@ constexpr const char* digits_from_program[] = {"/../share/sagips/digits.csv.gz",
 
 data::ExampleFiles digits_in(const std::string& file) {
   data::ExampleFiles files;
-  files.inputs = {.file = file, .shape = {1, 8, 8}, .divide_by = 16};
-  files.targets = {.file = file, .columns = {"64"}};
+  files.inputs = {.file = {file}, .shape = {1, 8, 8}, .divide_by = 16};
+  files.targets = {.file = {file}, .columns = {"64"}};
   return files;
 }
 
@@ -50,12 +50,12 @@ data::ExampleSets fashion() {
                                        "shapes."));
   data::ExampleFiles files;
   const auto images = [&](const std::string& name) {
-    return data::ArraySource{.file = folder + "/" + name, .shape = {1, 28, 28}, .divide_by = 255};
+    return data::ArraySource{.file = {folder + "/" + name}, .shape = {1, 28, 28}, .divide_by = 255};
   };
   files.inputs = images("train-images-idx3-ubyte.gz");
-  files.targets.file = folder + "/train-labels-idx1-ubyte.gz";
+  files.targets.file = {folder + "/train-labels-idx1-ubyte.gz"};
   files.validation_inputs = images("t10k-images-idx3-ubyte.gz");
-  files.validation_targets.file = folder + "/t10k-labels-idx1-ubyte.gz";
+  files.validation_targets.file = {folder + "/t10k-labels-idx1-ubyte.gz"};
   files.classes = {"t-shirt", "trousers", "pullover", "dress", "coat",
                    "sandal",  "shirt",    "sneaker",  "bag",   "boot"};
   data::ExampleSets sets = files.load();
@@ -80,19 +80,21 @@ class Classify final : public problem::ExampleSource {
              core::Range::between(1, 1e8));
   }
 
-  data::ExampleSets load(std::uint64_t seed) const override {
+  data::ExampleSets load(std::uint64_t seed, const data::Reading&) const override {
     if (images_ == Images::digits) return digits();
     if (images_ == Images::fashion) return fashion();
     const DrawnImages& images = images_ == Images::shapes ? shapes() : tracks();
-    return {drawn(images, 0, rows_, seed), drawn(images, rows_, validation_rows_, seed),
-            images.classes, "drawn images"};
+    return {data::hold(drawn(images, 0, rows_, seed)),
+            data::hold(drawn(images, rows_, validation_rows_, seed)), images.classes,
+            "drawn images"};
   }
 
-  torch::Tensor inputs_of(const std::string& file) const override {
-    if (images_ == Images::digits) return digits_in(file).inputs_of(file);
-    data::ArraySource source{.file = file};
-    if (images_ == Images::fashion) source = {.file = file, .shape = {1, 28, 28}, .divide_by = 255};
-    return data::read_array(source);
+  data::ExampleRowsPtr inputs_of(const std::string& file,
+                                 const data::Reading& reading) const override {
+    if (images_ == Images::digits) return digits_in(file).inputs_of(file, reading);
+    data::ExampleFiles files;
+    if (images_ == Images::fashion) files.inputs = {.shape = {1, 28, 28}, .divide_by = 255};
+    return files.inputs_of(file, reading);
   }
 
  private:

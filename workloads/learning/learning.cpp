@@ -12,8 +12,13 @@ namespace {
 class Files final : public problem::ExampleSource {
  public:
   void fields(core::FieldList& list) override { files_.fields(list); }
-  data::ExampleSets load(std::uint64_t) const override { return files_.load(); }
-  torch::Tensor inputs_of(const std::string& file) const override { return files_.inputs_of(file); }
+  data::ExampleSets load(std::uint64_t, const data::Reading& reading) const override {
+    return files_.load(reading);
+  }
+  data::ExampleRowsPtr inputs_of(const std::string& file,
+                                 const data::Reading& reading) const override {
+    return files_.inputs_of(file, reading);
+  }
 
  private:
   data::ExampleFiles files_;

@@ -108,10 +108,10 @@ using Part = std::function<void(const std::function<void()>&)>;
 
 void check_learning(const Job& job) {
   const data::ExampleSets sets = run::load_examples(job);
-  std::cout << "data: " << sets.origin << ", " << core::with_thousands(sets.training.rows())
-            << " rows to learn from, " << core::with_thousands(sets.validation.rows())
+  std::cout << "data: " << sets.origin << ", " << core::with_thousands(sets.training->rows())
+            << " rows to learn from, " << core::with_thousands(sets.validation->rows())
             << " kept aside\n";
-  const auto networks = run::make_networks(job, sets.training);
+  const auto networks = run::make_networks(job, *sets.training);
   for (const optim::NetworkPart& part : networks) show_network(part.name, *part.network);
   const auto learner = run::make_learner(job, networks, sets);
   run::check_metric(job.settings.early_stop,

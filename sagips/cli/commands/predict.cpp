@@ -23,7 +23,7 @@ namespace {
 }
 
 // The rows that a run has not learned from. throws: DataError when its data have changed since
-data::Examples rows_kept_aside(const Job& job, const std::string& folder) {
+data::ExampleRowsPtr rows_kept_aside(const Job& job, const std::string& folder) {
   data::ExampleSets sets = run::load_examples(job);
   const auto record = record::read_run_record(folder);
   const std::string now = run::print_of(sets);
@@ -32,7 +32,7 @@ data::Examples rows_kept_aside(const Job& job, const std::string& folder) {
         sets.origin,
         core::text("other rows than the network has learned from (", record->data, " -> ", now,
                    "), so none are known to be kept aside. Name rows by ", "inputs=FILE."));
-  return std::move(sets.validation);
+  return sets.validation;
 }
 
 // What a network says of the rows of a file, or of those that were kept aside.
@@ -41,33 +41,30 @@ core::ExitCode predict_rows(Job& job, const std::string& folder,
   const std::string out = take_rows_file(assignments);
   const std::string inputs = take_assignment(assignments, "inputs");
   if (!assignments.empty()) refuse_rest(assignments, "inputs=FILE, out=FILE.npy");
-  data::Examples examples;
-  if (inputs.empty())
-    examples = rows_kept_aside(job, folder);
-  else
-    examples.inputs = job.examples->inputs_of(inputs);
+  const data::ExampleRowsPtr rows = inputs.empty()
+                                        ? rows_kept_aside(job, folder)
+                                        : job.examples->inputs_of(inputs, run::reading_of());
   std::vector<optim::WeightedNetwork> networks;
   try {
-    networks = run::read_networks(job, examples, folder);
+    networks = run::read_networks(job, *rows, folder);
   } catch (const core::Error& error) {
     if (inputs.empty()) throw;
     throw core::DataError(
-        inputs, core::text("has rows of ", nn::written(nn::shape_of_rows(examples.inputs)),
+        inputs, core::text("has rows of ", nn::written(nn::shape_of_rows(rows->first(1).inputs)),
                            ", which do not fit the network of ", folder, ": ", error.what()));
   }
   const optim::SupervisedConfig& learner = job.settings.learning.learner;
   const optim::Loss& loss = optim::loss_named(learner.loss, "loss");
-  const torch::Tensor outputs = optim::outputs_of(networks, examples.inputs);
+  const auto [outputs, targets, weights] = optim::prediction_of(networks, *rows);
   const std::string file = out.empty() ? folder + "/predictions.npy" : out;
   run::write_rows(file, loss.predicted(outputs));
-  if (examples.targets.defined()) {
+  if (targets.defined()) {
     std::vector<std::vector<std::string>> table;
-    for (const auto& [name, value] :
-         optim::metrics(loss, outputs, examples.targets, examples.weights, learner.top_k))
+    for (const auto& [name, value] : optim::metrics(loss, outputs, targets, weights, learner.top_k))
       table.push_back({name, core::significant(value, 4)});
     std::cout << analysis::plain_table({"metric", "rows kept aside"}, table);
   }
-  std::cout << core::with_thousands(examples.inputs.size(0))
+  std::cout << core::with_thousands(rows->rows())
             << (loss.of_classes() ? " rows of probabilities: " : " rows: ") << file << std::endl;
   return core::ExitCode::done;
 }

@@ -106,6 +106,8 @@ class FieldList {
   /// everywhere. words: what may stand there and is no path
   void add_path(std::string name, std::string& value, std::string help,
                 std::vector<std::string> words = {});
+  /// One of these or a list of them; a name with "://" in it is taken as it is.
+  void add_paths(std::string name, std::vector<std::string>& value, std::string help);
 
   /// One of a few words. `get` and `set` translate; see `choice` for enums.
   void add_choice(std::string name, std::vector<std::string> words,

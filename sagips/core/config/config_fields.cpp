@@ -62,6 +62,7 @@ std::filesystem::path absolute(const std::string& path) {
 }
 
 std::string written_path(const std::string& value, const std::string& beside) {
+  if (value.find("://") != std::string::npos) return written(value);
   const std::filesystem::path path = absolute(value);
   if (beside.empty()) return written(path.string());
   const auto inside = path.lexically_relative(absolute(beside));
@@ -112,7 +113,8 @@ std::function<Entry()> any_of(std::function<std::vector<FieldList::NamedFields>(
 }  // namespace
 
 std::string path_from(const std::string& folder, const std::string& path) {
-  if (folder.empty() || path.empty()) return path;
+  const bool is_elsewhere = path.find("://") != std::string::npos;  // s3://..., root://...
+  if (folder.empty() || path.empty() || is_elsewhere) return path;
   return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
@@ -184,6 +186,27 @@ void FieldList::add_path(std::string name, std::string& value, std::string help,
     std::string result;
     read_value(found, key, {}, result);
     if (is_path(result)) result = path_from(found.folder, result);
+    return [&value, result] { value = result; };
+  };
+  append(*entries_, std::move(entry));
+}
+
+void FieldList::add_paths(std::string name, std::vector<std::string>& value, std::string help) {
+  Entry entry = entry_for(std::move(name), "path or paths", value, std::move(help));
+  entry.write = [&value](const std::string& beside) {
+    std::vector<std::string> paths;
+    for (const std::string& one : value) paths.push_back(written_path(one, beside));
+    if (paths.empty()) return written(std::string());
+    return paths.size() == 1 ? paths[0] : core::text("[", join(paths, ", "), "]");
+  };
+  entry.check = [&value](const ConfigValue& found, const std::string& key) -> Assignment {
+    std::vector<std::string> result(1);
+    if (found.kind == Kind::list)
+      read_value(found, key, {}, result);
+    else
+      read_value(found, key, {}, result[0]);
+    std::erase(result, "");
+    for (std::string& one : result) one = path_from(found.folder, one);
     return [&value, result] { value = result; };
   };
   append(*entries_, std::move(entry));

@@ -4,7 +4,6 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/data/dataset.hpp"
 #include "sagips/nn/initialise.hpp"
 #include "sagips/optim/learn/metrics.hpp"
 
@@ -15,20 +14,29 @@ using core::text;
 
 namespace {
 
-constexpr std::int64_t rows_at_once = 1000;  // of a prediction
+constexpr std::int64_t rows_at_once = 1000, numbers_at_once = std::int64_t{1} << 23;
+
+torch::Tensor joined(const std::vector<torch::Tensor>& pieces) {
+  return pieces.empty() ? torch::Tensor() : torch::cat(pieces);
+}
 
 }  // namespace
 
-torch::Tensor outputs_of(std::span<const WeightedNetwork> networks, const torch::Tensor& inputs) {
+Prediction prediction_of(std::span<const WeightedNetwork> networks, const data::ExampleRows& rows) {
   const torch::NoGradGuard no_grad;
-  std::vector<torch::Tensor> pieces;
-  for (torch::Tensor piece : inputs.split(rows_at_once)) {
-    piece = piece.to(networks.front().replica.weights().device());
+  const std::int64_t row = nn::numbers_in(networks.front().part.network->input());
+  const std::int64_t at_once = std::clamp<std::int64_t>(numbers_at_once / row, 1, rows_at_once);
+  std::vector<torch::Tensor> outputs, targets, weights;
+  for (const torch::Tensor& numbers : torch::arange(rows.rows(), torch::kInt64).split(at_once)) {
+    const data::Examples examples = rows.read(numbers);
+    torch::Tensor values = examples.inputs.to(networks.front().replica.weights().device());
     for (const auto& [part, replica] : networks)
-      piece = (*part.network)(replica.leaves(), piece, {});
-    pieces.push_back(piece.cpu());
+      values = (*part.network)(replica.leaves(), values, {});
+    outputs.push_back(values.cpu());
+    if (examples.targets.defined()) targets.push_back(examples.targets);
+    if (examples.weights.defined()) weights.push_back(examples.weights);
   }
-  return torch::cat(pieces);
+  return {joined(outputs), joined(targets), joined(weights)};
 }
 
 struct Supervised::RowBatch final : Batch {
@@ -41,6 +49,10 @@ void SupervisedConfig::fields(core::FieldList& list) {
   std::vector<std::string> names;
   for (const Loss& known : losses()) names.push_back(known.name);
   list.add("batch", batch, "rows of a rank in a step", core::Range::between(1, 1e8));
+  list.add(
+      "window", window,
+      "rows that are mixed with each other at a time; the others follow in chunks of neighbours",
+      core::Range::between(256, 1e9));
   list.add("loss", loss, "what is made small: " + core::join(names, ", "));
   list.add("top_k", top_k, "classes among which the right one counts for top_K_accuracy",
            core::Range::between(1, 1e6));
@@ -54,21 +66,25 @@ void SupervisedConfig::fields(core::FieldList& list) {
 }
 
 Supervised::Supervised(const SupervisedConfig& config, const std::vector<NetworkPart>& networks,
-                       data::Examples examples, std::uint64_t seed, torch::Device device,
+                       const data::ExampleRowsPtr& rows, std::uint64_t seed, torch::Device device,
                        const problem::RankPlace& place)
     : config_(config),
-      examples_(std::move(examples)),
+      rows_(rows->rows()),
       seed_(seed),
       device_(device),
       place_(place),
-      loss_(loss_named(config.loss, "loss")) {
+      loss_(loss_named(config.loss, "loss")),
+      stream_(
+          rows, data::SamplePlan(rows_, seed, config.window),
+          [this](std::uint32_t step) { return place_of(step); },
+          [this](const data::Examples& examples) { check_targets(examples); }) {
   for (const NetworkPart& part : networks)
     networks_.push_back({part, nn::Replica(part.network, config.shared, device)});
   if (networks.size() == 1)
     fused_ = nn::FusedMlp::make(*networks.front().network, config.dense, device);
   const std::int64_t together = config.batch * place.ranks;
-  steps_per_epoch_ = (examples_.rows() + together - 1) / together;
-  check();
+  steps_per_epoch_ = (rows_ + together - 1) / together;
+  check(*rows);
   add_steps();
 }
 
@@ -112,23 +128,24 @@ std::int64_t Supervised::weights() const {
   return sum;
 }
 
-void Supervised::check() const {
-  if (examples_.rows() < place_.ranks)
-    throw ConfigError("data", text(examples_.rows(), " rows for ", place_.ranks,
+void Supervised::check(const data::ExampleRows& rows) const {
+  if (rows_ < place_.ranks)
+    throw ConfigError("data", text(rows_, " rows for ", place_.ranks,
                                    " ranks. Give more rows, or use fewer ranks."));
-  const std::int64_t last =
-      examples_.rows() - (steps_per_epoch_ - 1) * config_.batch * place_.ranks;
+  const std::int64_t last = rows_ - (steps_per_epoch_ - 1) * config_.batch * place_.ranks;
   if (!is_separable() && last / place_.ranks < 2)
     throw ConfigError("batch", text("the last batch of a data epoch has ", last,
                                     last == 1 ? " row for " : " rows for ", place_.ranks,
                                     place_.ranks > 1 ? " ranks" : " rank",
                                     ", and batch norm needs two on each. Change it."));
-  const nn::Shape inputs = nn::shape_of_rows(examples_.inputs);
+  // of files those that come first, and the others as they are read
+  const data::Examples examples = rows.held() ? *rows.held() : rows.first(rows_at_once);
+  const nn::Shape inputs = nn::shape_of_rows(examples.inputs);
   const nn::Network& first = *networks_.front().part.network;
   if (inputs != first.input())
     throw ConfigError("network", text("takes rows of ", nn::written(first.input()),
                                       ", the inputs have ", nn::written(inputs), "."));
-  check_targets(examples_);
+  check_targets(examples);
 }
 
 void Supervised::check_targets(const data::Examples& examples) const {
@@ -161,28 +178,30 @@ void Supervised::check_targets(const data::Examples& examples) const {
                                    ". Change its last layer, or correct the targets."));
 }
 
-std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
+data::ExampleStream::Place Supervised::place_of(std::uint32_t step) const {
   const auto number = static_cast<std::int64_t>(step) - 1;
-  const auto epoch = static_cast<std::uint32_t>(number / steps_per_epoch_ + 1);
-  const std::int64_t rows = examples_.rows();
-  if (ordered_epoch_ != epoch) {
-    order_ = torch::tensor(
-        data::shuffled_rows(rows, core::RandomStream(seed_, "order of the rows", epoch)));
-    ordered_epoch_ = epoch;
-  }
   const std::int64_t together = config_.batch * place_.ranks;
   const std::int64_t begin = number % steps_per_epoch_ * together;
-  const std::int64_t all = std::min(together, rows - begin);
+  const std::int64_t all = std::min(together, rows_ - begin);
+  const std::int64_t first = all * place_.rank / place_.ranks;
+  return {static_cast<std::uint32_t>(number / steps_per_epoch_ + 1), begin + first,
+          all * (place_.rank + 1) / place_.ranks - first};
+}
+
+std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
+  const data::ExampleStream::Place place = place_of(step);
+  const std::int64_t together = config_.batch * place_.ranks;
+  const std::int64_t begin = place.first / together * together;
   auto batch = std::make_unique<RowBatch>();
   batch->step = step;
-  batch->first = all * place_.rank / place_.ranks;
-  batch->samples = all * (place_.rank + 1) / place_.ranks - batch->first;
-  batch->scale = static_cast<double>(place_.ranks) / static_cast<double>(all);
-  const data::Examples chosen =
-      examples_.chosen(order_.narrow(0, begin + batch->first, batch->samples));
-  batch->inputs = chosen.inputs.to(device_);
-  batch->targets = chosen.targets.to(device_);
-  if (chosen.weights.defined()) batch->weights = chosen.weights.to(device_);
+  batch->first = place.first - begin;
+  batch->samples = place.count;
+  batch->scale =
+      static_cast<double>(place_.ranks) / static_cast<double>(std::min(together, rows_ - begin));
+  const data::Examples examples = stream_.at(step);
+  batch->inputs = examples.inputs.to(device_);
+  batch->targets = examples.targets.to(device_);
+  if (examples.weights.defined()) batch->weights = examples.weights.to(device_);
   return batch;
 }
 
@@ -235,12 +254,8 @@ const torch::Tensor& Supervised::inputs_of(const Batch& batch) {
   return static_cast<const RowBatch&>(batch).inputs;
 }
 
-torch::Tensor Supervised::outputs(const torch::Tensor& inputs) const {
-  return outputs_of(networks_, inputs);
-}
-
-std::map<std::string, double> Supervised::metrics(const data::Examples& examples) const {
-  return optim::metrics(loss_, outputs(examples.inputs), examples.targets, examples.weights,
+std::map<std::string, double> Supervised::metrics(const Prediction& prediction) const {
+  return optim::metrics(loss_, prediction.outputs, prediction.targets, prediction.weights,
                         config_.top_k);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/data/example_stream.hpp"
 #include "sagips/data/examples.hpp"
 #include "sagips/nn/fused_mlp.hpp"
 #include "sagips/nn/network.hpp"
@@ -18,6 +19,7 @@ namespace sagips::optim {
 
 struct SupervisedConfig {
   std::int64_t batch = 100;  ///< rows of a rank in a step
+  std::int64_t window = data::SamplePlan::default_window;
   std::string loss = "cross_entropy";
   std::int64_t top_k = 3;
   UpdateConfig optimizer{.learning_rate = 1e-3, .beta1 = 0.9};
@@ -39,27 +41,32 @@ struct WeightedNetwork {
   nn::Replica replica;
 };
 
-/// What networks say of such rows when they predict, in pieces, on the CPU.
-/// shape: [rows, ...] -> [rows, ...]
-torch::Tensor outputs_of(std::span<const WeightedNetwork> networks, const torch::Tensor& inputs);
+/// What networks say of rows when they predict, on the CPU, beside what these are.
+struct Prediction {
+  torch::Tensor outputs;           ///< [rows, ...]
+  torch::Tensor targets, weights;  ///< of the rows; undefined where these have none
+};
+
+/// In pieces, so that rows in files need not fit into memory.
+Prediction prediction_of(std::span<const WeightedNetwork> networks, const data::ExampleRows& rows);
 
 /// One or several networks, one behind the other, that learn targets from inputs.
 ///
-/// Each data epoch has an order of its own, a function of seed and data epoch alone; ranks take parts of
-/// the same batch, so that each row is seen once a data epoch by all of them together. The last batch of
-/// a data epoch may be smaller; gradients are those of the mean over all ranks' rows.
+/// Each data epoch has an order of its own (see data::SamplePlan); ranks take parts of the same batch, so
+/// that each row is seen once a data epoch by all of them together. The last batch of a data epoch may be
+/// smaller; gradients are those of the mean over all ranks' rows.
 class Supervised final : public Optimizer {
  public:
   /// throws: ConfigError for a network whose output does not fit the loss, or too few rows for the ranks
   Supervised(const SupervisedConfig& config, const std::vector<NetworkPart>& networks,
-             data::Examples examples, std::uint64_t seed, torch::Device device,
+             const data::ExampleRowsPtr& rows, std::uint64_t seed, torch::Device device,
              const problem::RankPlace& place = {});
-  /// Of one network.
+  /// Of one network, with rows in memory.
   Supervised(const SupervisedConfig& config, std::shared_ptr<const nn::Network> network,
              data::Examples examples, std::uint64_t seed, torch::Device device,
              const problem::RankPlace& place = {})
       : Supervised(config, std::vector<NetworkPart>{{.network = std::move(network)}},
-                   std::move(examples), seed, device, place) {}
+                   data::hold(std::move(examples)), seed, device, place) {}
   Supervised(Supervised&&) = delete;  // its steps point into it
 
   std::unique_ptr<Batch> draw(std::uint32_t step) const override;
@@ -76,14 +83,16 @@ class Supervised final : public Optimizer {
   std::int64_t weights() const;                                 ///< of all networks
   /// The inputs of a batch that `draw` has drawn. shape: [samples, ...]
   static const torch::Tensor& inputs_of(const Batch& batch);
-  /// See `outputs_of`.
-  torch::Tensor outputs(const torch::Tensor& inputs) const;
+  Prediction predict(const data::ExampleRows& rows) const { return prediction_of(networks_, rows); }
   /// See optim/learn/metrics.hpp.
-  std::map<std::string, double> metrics(const data::Examples& examples) const;
+  std::map<std::string, double> metrics(const Prediction& prediction) const;
+  /// Time that steps have waited for rows of files [s].
+  double waited_s() const { return stream_.waited_s(); }
 
  private:
   struct RowBatch;
-  void check() const;
+  void check(const data::ExampleRows& rows) const;
+  data::ExampleStream::Place place_of(std::uint32_t step) const;
   void add_steps();
   bool is_separable() const;
   const nn::Shape& output() const { return networks_.back().part.network->output(); }
@@ -93,7 +102,7 @@ class Supervised final : public Optimizer {
   torch::Tensor fused_gradients(const RowBatch& batch, const Tile& tile, nn::Leaves& leaves) const;
 
   SupervisedConfig config_;
-  data::Examples examples_;
+  std::int64_t rows_;
   std::uint64_t seed_;
   torch::Device device_;
   problem::RankPlace place_;
@@ -104,8 +113,7 @@ class Supervised final : public Optimizer {
   std::unique_ptr<nn::FusedMlp> fused_;             ///< null: LibTorch evaluates the networks
   std::vector<UpdateStep> steps_;
   std::vector<Pass> passes_;
-  mutable std::uint32_t ordered_epoch_ = 0;  ///< of `order_`; 0: none yet
-  mutable torch::Tensor order_;              ///< the rows in the order of a data epoch
+  mutable data::ExampleStream stream_;  ///< its thread looks into what is above
 };
 
 }  // namespace sagips::optim

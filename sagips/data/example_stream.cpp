@@ -1,0 +1,79 @@
+#include "sagips/data/example_stream.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "sagips/core/error.hpp"
+
+namespace sagips::data {
+
+namespace {
+
+constexpr std::size_t steps_ahead = 4;
+
+}  // namespace
+
+ExampleStream::ExampleStream(ExampleRowsPtr rows, SamplePlan plan, PlaceOfStep place,
+                             std::function<void(const Examples&)> check)
+    : rows_(std::move(rows)),
+      plan_(std::move(plan)),
+      place_(std::move(place)),
+      check_(std::move(check)) {}
+
+ExampleStream::~ExampleStream() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Examples ExampleStream::read(std::uint32_t step) const {
+  const Place place = place_(step);
+  return rows_->read(plan_.rows_at(place.epoch, place.first, place.count));
+}
+
+Examples ExampleStream::at(std::uint32_t step) {
+  if (rows_->held()) return read(step);
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  while (!ready_.empty() && ready_.front().step != step) ready_.pop_front();
+  if (ready_.empty() && next_ != step) next_ = step;  // the thread drops what it reads just now
+  if (!thread_.joinable()) thread_ = std::thread([this] { read_ahead(); });
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return !ready_.empty(); });
+  Ready ready = std::move(ready_.front());
+  ready_.pop_front();
+  lock.unlock();
+  changed_.notify_all();
+  waited_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (ready.failure) std::rethrow_exception(ready.failure);
+  return std::move(ready.examples);
+}
+
+// Rows that cannot be read once a training runs are its failure, not that of the command.
+void ExampleStream::read_ahead() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return ends_ || ready_.size() < steps_ahead; });
+    if (ends_) return;
+    Ready ready{.step = next_};
+    lock.unlock();
+    try {
+      ready.examples = read(ready.step);
+      check_(ready.examples);
+    } catch (const core::Error& error) {
+      ready.failure = std::make_exception_ptr(core::Error(error.what()));
+    } catch (...) {
+      ready.failure = std::current_exception();
+    }
+    lock.lock();
+    if (next_ != ready.step) continue;
+    ++next_;
+    ready_.push_back(std::move(ready));
+    changed_.notify_all();
+  }
+}
+
+}  // namespace sagips::data

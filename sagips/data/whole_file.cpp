@@ -1,0 +1,125 @@
+#include "sagips/data/whole_file.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+
+#include "sagips/core/csv.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/npy.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/data/hdf5.hpp"
+#include "sagips/data/idx.hpp"
+
+namespace sagips::data {
+
+using core::DataError;
+using core::text;
+
+namespace {
+
+torch::Tensor tensor_of(std::vector<double> values, const std::vector<std::size_t>& shape) {
+  const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
+  return torch::from_blob(values.data(), sizes, torch::kFloat64).to(torch::kFloat32);
+}
+
+// What a file holds, unpacked where gzip has packed it.
+std::string content_of(const std::string& path) {
+  if (!path.ends_with(".gz")) return core::read_file(path);
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (!file) throw DataError(path, "cannot be read. Check the path and its permissions.");
+  std::string content;
+  std::vector<char> piece(std::size_t{1} << 20);
+  for (;;) {
+    const int count = gzread(file.get(), piece.data(), static_cast<unsigned>(piece.size()));
+    content.append(piece.data(), static_cast<std::size_t>(std::max(0, count)));
+    int status = Z_OK;
+    gzerror(file.get(), &status);
+    if (count < 0 || status == Z_BUF_ERROR)
+      throw DataError(path, "is a broken or truncated gzip file. Copy it again.");
+    if (count == 0) return content;
+  }
+}
+
+// A first line without a number is a header.
+WholeFile read_text(const std::string& path) {
+  WholeFile numbers;
+  std::vector<double> values;
+  std::size_t width = 0, rows = 0;
+  core::for_each_csv_row(content_of(path), path, [&](const auto& cells, std::size_t line) {
+    double number = 0;
+    const bool is_header =
+        width == 0 && std::none_of(cells.begin(), cells.end(), [&](const std::string& cell) {
+          return core::parse_number(cell, number);
+        });
+    if (width == 0) width = cells.size();
+    if (is_header) {
+      for (const std::string& name : cells)
+        if (std::count(cells.begin(), cells.end(), name) > 1)
+          throw DataError(path, line,
+                          text("two columns are called '", core::excerpt(name),
+                               "'. Give each a name of its own."));
+      numbers.names = cells;
+      return;
+    }
+    if (cells.size() != width)
+      throw DataError(path, line,
+                      text("the row has ", cells.size(), cells.size() == 1 ? " cell" : " cells",
+                           ", those before it ", width, ". Write the file again."));
+    for (std::size_t i = 0; i < width; ++i) {
+      if (!core::parse_number(cells[i], number))
+        throw DataError(
+            path, line,
+            text("'", core::excerpt(cells[i]), "' in column ", i, " is no number. Correct it."));
+      values.push_back(number);
+    }
+    ++rows;
+  });
+  numbers.values = tensor_of(std::move(values), {rows, width});
+  return numbers;
+}
+
+WholeFile read_idx(const std::string& path) {
+  const std::string content = content_of(path);
+  const core::NpyHeader layout = parse_idx_header(content, content.size(), path);
+  const std::vector<std::int64_t> sizes(layout.shape.begin(), layout.shape.end());
+  const torch::Tensor values = torch::empty(sizes);
+  core::convert_numbers(layout, content.data() + layout.data_offset,
+                        {values.data_ptr<float>(), layout.count});
+  return {values, {}};
+}
+
+}  // namespace
+
+FileFormat format_of(const std::string& path) {
+  std::string name = path;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (name.ends_with(".npy")) return FileFormat::npy;
+  if (name.ends_with(".csv") || name.ends_with(".csv.gz")) return FileFormat::csv;
+  if (name.ends_with(".hdf5") || name.ends_with(".h5")) return FileFormat::hdf5;
+  return name.ends_with(".gz") ? FileFormat::packed_idx : FileFormat::idx;
+}
+
+WholeFile read_whole(const std::string& path, const std::string& hdf5_dataset) {
+  switch (format_of(path)) {
+    case FileFormat::csv:
+      return read_text(path);
+    case FileFormat::npy: {
+      const core::NpyArray array = core::read_npy(path);
+      return {tensor_of(array.values, array.shape), {}};
+    }
+    case FileFormat::hdf5: {
+      const Hdf5Array array = hdf5_array(path, hdf5_dataset);
+      const std::vector<std::int64_t> sizes(array.shape.begin(), array.shape.end());
+      const torch::Tensor values = torch::empty(sizes);
+      read_hdf5_rows(path, hdf5_dataset, 0, array.shape[0], values.data_ptr<float>());
+      return {values, {}};
+    }
+    default:
+      return read_idx(path);
+  }
+}
+
+}  // namespace sagips::data
