@@ -35,6 +35,9 @@ inline constexpr RunFile generator{
 inline constexpr RunFile network{"network.safetensors",
                                  "the trained network's weights by name, for `sagips predict` and "
                                  "for Python"};
+inline constexpr RunFile script{"network.pt",
+                                "a network from TorchScript as it has been trained, for "
+                                "torch.jit.load; of several networks NAME.pt"};
 inline constexpr RunFile ranks{"ranks", "metrics of every other rank, as rank_0001.jsonl"};
 inline constexpr RunFile exchange{"exchange.csv",
                                   "what the exchange cost each rank: one row a rank"};
@@ -99,6 +102,7 @@ inline constexpr std::array all{report,
                                 generator_samples,
                                 generator,
                                 network,
+                                script,
                                 checkpoints,
                                 snapshots,
                                 tensorboard,

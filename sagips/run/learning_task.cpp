@@ -55,6 +55,26 @@ void write_networks(const std::string& path, std::span<optim::WeightedNetwork> n
   record::write_tensor_file(path, file);
 }
 
+// Networks that are a TorchScript module and nothing else, as modules for Python.
+void write_scripts(const record::RunDirectory& folder, std::span<optim::WeightedNetwork> networks,
+                   core::Log& log) {
+  for (auto& one : networks) {
+    const auto& layers = one.part.network->layers();
+    if (layers.size() != 1 || layers[0].script.empty()) continue;
+    std::vector<nn::NamedTensor> tensors;
+    for_each_array({&one, 1}, [&](const std::string& name, torch::Tensor& values) {
+      tensors.push_back({name.substr(name.find('.') + 1), values});  // after "layer0."
+    });
+    const std::string name =
+        networks.size() > 1 ? one.part.name + ".pt" : std::string(files::script.name);
+    try {
+      nn::save_script(layers[0].script, folder.file(name), tensors);
+    } catch (const core::DataError& problem) {  // the file has changed: weights are written already
+      log.warning(core::text(name, " is not written: ", problem.what()));
+    }
+  }
+}
+
 }  // namespace
 
 data::Reading reading_of(comm::Ranks* ranks) {
@@ -233,6 +253,7 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
   }
   const record::RunDirectory& folder = outputs.folder();
   write_networks(folder.file(files::network.name), learner_->networks());
+  write_scripts(folder, learner_->networks(), log_);
   outputs.write(results, rows, [&] {
     const optim::Loss& loss = optim::loss_named(job_.settings.learning.learner.loss, "loss");
     const optim::Prediction prediction = learner_->predict(*sets_.validation);

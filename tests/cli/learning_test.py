@@ -1,6 +1,6 @@
 """Learning problems from the command line: training, resuming, ranks, folds, predictions and bad input.
 
-usage: learning_test.py MPIEXEC SAGIPS PLUGIN   (MPIEXEC may be empty: without tests of ranks)
+usage: learning_test.py MPIEXEC SAGIPS PLUGIN MAKE_SCRIPTS   (MPIEXEC may be empty: without tests of ranks)
 """
 import csv
 import gzip
@@ -19,7 +19,7 @@ import unittest
 
 import jobs
 
-MPIEXEC, SAGIPS, PLUGIN = sys.argv[1:4]
+MPIEXEC, SAGIPS, PLUGIN, MAKE_SCRIPTS = sys.argv[1:5]
 ENVIRONMENT = {**os.environ, **jobs.ENVIRONMENT}
 
 CLASSES = """\
@@ -246,6 +246,49 @@ networks:
         refused = self.sagips("train", "proxy1d", f"plugin={PLUGIN}", *small, "run.name=refused", expect=2,
                               *["generator.hidden_layers=[{module: with_dropout}]"])
         self.assertIn("generator.hidden_layers: has dropout", refused.stderr)
+
+    def train_script(self, *words):
+        subprocess.run([MAKE_SCRIPTS], cwd=self.folder, check=True)
+        self.sagips("train", "rings.yaml", "network.layers=[{script: network.pt}]", *words)
+        return "runs/learning/rings/network.pt"
+
+    def test_a_network_from_torchscript(self):
+        trained = self.train_script("threads=2")
+        numbers = self.results("rings")
+        self.assertGreater(numbers["accuracy_end"], 0.9)
+        self.assertLess(numbers["accuracy_start"], 0.7)
+        self.sagips("predict", "runs/learning/rings")
+        # another training begins where this one has ended
+        self.sagips("train", "rings.yaml", f"network.layers=[{{script: {trained}}}]", "run.name=further",
+                    "train.epochs=1")
+        for metric in ("accuracy", "loss"):
+            self.assertAlmostEqual(self.results("further")[f"{metric}_start"], numbers[f"{metric}_end"], places=5)
+        self.write("parts.yaml", CLASSES.replace("network: {layers: [{dense: 32, activation: relu}, {batch_norm: {}}, "
+                                                 "{dropout: 0.1}, {dense: 3}]}", """
+networks:
+  body: {layers: [{script: network.pt}]}
+  head: {layers: [{dense: 3}]}"""))
+        self.sagips("train", "parts.yaml", "run.name=parts", "train.epochs=1")
+        files = {path.name for path in (self.folder / "runs/learning/parts").glob("*.pt")}
+        self.assertEqual(files, {"body.pt"})
+        self.write("network.pt", "changed since")
+        refused = self.sagips("train", "parts.yaml", "run.name=refused", expect=2).stderr
+        self.assertIn("networks.body.layers.0 (script)", refused)
+        self.assertIn("is no TorchScript module", refused)
+
+    def test_python_reads_a_trained_torchscript_network(self):
+        if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True, check=False).returncode:
+            self.skipTest(f"{sys.executable} cannot import torch (tools/setup.sh full installs one that can)")
+        trained = self.train_script("train.epochs=3")
+        self.table("new.csv", ["x", "y"], [[0.1, 0.1], [0, 2.3]])
+        self.sagips("predict", "runs/learning/rings", "inputs=new.csv", "out=new.npy")
+        ours = struct.unpack("<6f", (self.folder / "new.npy").read_bytes()[-24:])
+        read = ("import sys, torch; print(*torch.jit.load(sys.argv[1])(torch.tensor([[0.1, 0.1], [0, 2.3]]))"
+                ".softmax(1).flatten().tolist())")
+        said = subprocess.run([sys.executable, "-c", read, trained], cwd=self.folder, capture_output=True, text=True,
+                              check=True).stdout
+        for one, other in zip(ours, map(float, said.split()), strict=True):
+            self.assertAlmostEqual(one, other, places=5)
 
     def test_early_stop_and_target(self):
         self.sagips("train", "rings.yaml", "early_stop.metric=accuracy", "early_stop.better=higher",

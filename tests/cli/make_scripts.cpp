@@ -14,6 +14,29 @@ void save(const std::string& file, const std::string& source, std::int64_t noise
   module.save(file + ".pt");
 }
 
+/// A network that learns, as torch.jit.script makes it.
+void save_network() {
+  torch::manual_seed(1);
+  torch::jit::Module network("network");
+  network.register_attribute("training", c10::BoolType::get(), true);
+  const auto weight = [&](const char* name, std::int64_t outputs, std::int64_t inputs) {
+    network.register_parameter(name, torch::randn({outputs, inputs}) / 2, false);
+  };
+  weight("first", 32, 2);
+  weight("last", 3, 32);
+  network.register_parameter("offset", torch::randn({32}), false);
+  network.register_buffer("mean", torch::zeros({32}));
+  network.register_buffer("variance", torch::ones({32}));
+  for (torch::Tensor parameter : network.parameters()) parameter.requires_grad_();
+  network.define(R"(
+def forward(self, x: Tensor) -> Tensor:
+    x = torch.relu(torch.linear(x, self.first, self.offset))
+    x = torch.batch_norm(x, None, None, self.mean, self.variance, self.training, 0.1, 1e-5, True)
+    return torch.linear(torch.dropout(x, 0.1, self.training), self.last)
+)");
+  network.save("network.pt");
+}
+
 }  // namespace
 
 int main() {
@@ -56,4 +79,5 @@ def forward(self, lifetime: Tensor, noise: Tensor) -> Tensor:
 def forward(self, lifetime: Tensor) -> Tensor:
     return (lifetime * torch.rand([lifetime.size(0), 40])).unsqueeze(2)
 )");
+  save_network();
 }
