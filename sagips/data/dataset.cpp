@@ -29,6 +29,9 @@ void DatasetConfig::fields(core::FieldList& list) {
            core::Range::between(-1, 9e15));
   list.add("held_out", held_out, "share of the events kept aside, never trained on",
            core::Range::between(0.0, 0.9));
+  list.add("memory_GB", memory_GB,
+           "events that take more in single precision are kept in a file of TMPDIR (or /tmp)",
+           core::Range::between(0, 1e9));
 }
 
 void DatasetConfig::check_toy_data(const std::string& group) const {

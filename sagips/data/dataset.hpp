@@ -36,6 +36,7 @@ struct DatasetConfig {
   /// The rows of a .npy or HDF5 file that this rank reads; not a key of the config.
   core::RowShare rows;
   double held_out = 0.1;  ///< share kept aside for distances between events, never trained on
+  double memory_GB = 4;   ///< see Dataset::memory_bytes
 
   void fields(core::FieldList& list);
   /// The fields that belong to one file.
@@ -53,6 +54,8 @@ struct Dataset {
   std::vector<std::string> observables;
   std::map<std::string, double> reference;
   std::string origin;  ///< file, or "toy data: ..."
+  /// Values that take more lie in a file that is mapped (see GrowingRows), also those of a part.
+  std::uint64_t memory_bytes = std::uint64_t{4} << 30U;
 
   std::int64_t size() const { return values.size(0); }
   std::int64_t dimensions() const { return values.size(1); }

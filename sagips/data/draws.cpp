@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <span>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/data/dataset.hpp"
+#include "sagips/data/growing_rows.hpp"
+#include "sagips/data/row_selection.hpp"
 
 namespace sagips::data {
 namespace {
@@ -16,13 +19,39 @@ using core::text;
 // Every draw of this file is one dimension of sample 0: callers tell draws apart by purpose and
 // step of the stream.
 constexpr std::uint32_t sample = 0, dimension = 0;
+constexpr std::int64_t rows_at_once = std::int64_t{1} << 20;
+// More rows are not put in a random order, which would take 16 bytes for each.
+constexpr std::int64_t most_in_order = std::int64_t{1} << 24;
 
-Dataset chosen_events(const Dataset& dataset, const torch::Tensor& rows_on_cpu) {
-  const torch::Tensor rows = rows_on_cpu.to(dataset.values.device());
+// Rows that come piece by piece, so that they need not fit into memory.
+Dataset chosen_events(
+    const Dataset& dataset, std::int64_t count,
+    const std::function<torch::Tensor(std::int64_t first, std::int64_t count)>& rows) {
   Dataset chosen = dataset;
-  chosen.values = dataset.values.index_select(0, rows);
-  if (dataset.weights) chosen.weights = dataset.weights->index_select(0, rows);
+  GrowingRows values(dataset.memory_bytes), weights(dataset.memory_bytes);
+  std::int64_t first = 0;
+  do {
+    const std::int64_t piece = std::min(rows_at_once, count - first);
+    const torch::Tensor numbers = rows(first, piece).to(dataset.values.device());
+    values.add(dataset.values.index_select(0, numbers));
+    if (dataset.weights) weights.add(dataset.weights->index_select(0, numbers));
+    first += piece;
+  } while (first < count);
+  chosen.values = values.take();
+  if (dataset.weights) chosen.weights = weights.take();
   return chosen;
+}
+
+Dataset chosen_events(const Dataset& dataset, const torch::Tensor& rows) {
+  return chosen_events(dataset, rows.size(0), [&](std::int64_t first, std::int64_t count) {
+    return rows.narrow(0, first, count);
+  });
+}
+
+Dataset chosen_events(const Dataset& dataset, const RowSelection& rows) {
+  return chosen_events(dataset, rows.count(), [&](std::int64_t first, std::int64_t count) {
+    return rows.rows_of(torch::arange(first, first + count, torch::kInt64));
+  });
 }
 
 void check_has_events(const Dataset& dataset) {
@@ -74,6 +103,14 @@ std::pair<Dataset, Dataset> set_aside(const Dataset& dataset, std::span<std::int
   return {in_file_order(dataset, rows.subspan(aside)), in_file_order(dataset, rows.first(aside))};
 }
 
+// The rows of one of these parts, behind all others.
+std::pair<Dataset, Dataset> set_aside(const Dataset& dataset,
+                                      const std::vector<std::int64_t>& sizes, std::size_t part,
+                                      const core::RandomStream& stream) {
+  const RowSelection aside = drawn_part(sizes, part, stream);
+  return {chosen_events(dataset, aside.others()), chosen_events(dataset, aside)};
+}
+
 }  // namespace
 
 // The rows sorted by a random number each.
@@ -104,7 +141,9 @@ torch::Tensor draw_events(const Dataset& dataset, std::int64_t count,
 
 Dataset bootstrap(const Dataset& dataset, const core::RandomStream& stream) {
   check_has_events(dataset);
-  return chosen_events(dataset, any_rows(dataset.size(), dataset.size(), stream, 0));
+  return chosen_events(dataset, dataset.size(), [&](std::int64_t first, std::int64_t count) {
+    return any_rows(dataset.size(), count, stream, first);
+  });
 }
 
 Dataset subsample(const Dataset& dataset, double fraction, const core::RandomStream& stream) {
@@ -115,6 +154,8 @@ Dataset subsample(const Dataset& dataset, double fraction, const core::RandomStr
     throw ConfigError("", text("fraction = ", fraction, " leaves none of ", dataset.size(),
                                " events. Raise it."));
   if (kept == dataset.size()) return dataset;
+  if (dataset.size() > most_in_order)
+    return chosen_events(dataset, drawn_part({kept, dataset.size() - kept}, 0, stream));
   std::vector<std::int64_t> rows = shuffled_rows(dataset.size(), stream);
   return in_file_order(dataset, std::span(rows).first(static_cast<std::size_t>(kept)));
 }
@@ -128,6 +169,8 @@ std::pair<Dataset, Dataset> hold_out(const Dataset& dataset, double held_out,
                                " event. Set it to 0 or give more events."));
   auto aside = std::llround(held_out * static_cast<double>(dataset.size()));
   if (held_out > 0.0) aside = std::clamp<long long>(aside, 1, dataset.size() - 1);
+  if (dataset.size() > most_in_order)
+    return set_aside(dataset, {aside, dataset.size() - aside}, 0, stream);
   std::vector<std::int64_t> rows = shuffled_rows(dataset.size(), stream);
   return set_aside(dataset, rows, static_cast<std::size_t>(aside));
 }
@@ -137,8 +180,16 @@ std::pair<Dataset, Dataset> fold(const Dataset& dataset, std::int64_t number, st
   if (count < 2 || number < 0 || number >= count || dataset.size() < count)
     throw ConfigError("", text("there is no fold ", number, " of ", count, " of ", dataset.size(),
                                " events. Ask for 2 folds or more, at most one an event."));
+  const auto folds = static_cast<std::size_t>(count);
+  if (dataset.size() > most_in_order) {
+    std::vector<std::int64_t> sizes;
+    for (std::size_t i = 0; i < folds; ++i)
+      sizes.push_back(static_cast<std::int64_t>(
+          core::RowShare{i, folds}.size(static_cast<std::size_t>(dataset.size()))));
+    return set_aside(dataset, sizes, static_cast<std::size_t>(number), stream);
+  }
   std::vector<std::int64_t> rows = shuffled_rows(dataset.size(), stream);
-  const core::RowShare part{static_cast<std::size_t>(number), static_cast<std::size_t>(count)};
+  const core::RowShare part{static_cast<std::size_t>(number), folds};
   const auto first = rows.begin() + static_cast<std::ptrdiff_t>(part.first(rows.size()));
   std::rotate(rows.begin(), first, rows.end());
   return set_aside(dataset, rows, part.size(rows.size()));

@@ -10,6 +10,7 @@
 #include "sagips/data/csv.hpp"
 #include "sagips/data/cuts.hpp"
 #include "sagips/data/dataset.hpp"
+#include "sagips/data/growing_rows.hpp"
 #include "sagips/data/hdf5.hpp"
 #include "sagips/data/table.hpp"
 
@@ -149,8 +150,10 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
   for (const std::string& condition : config.cuts) cuts.emplace_back(condition);
   DatasetConfig piece = config;
   piece.rows.most = rows_at_once;
-  Dataset dataset{{}, std::nullopt, {}, config.reference, config.file};
-  std::vector<torch::Tensor> values, weights;  // of each piece
+  Dataset dataset{{},          std::nullopt,
+                  {},          config.reference,
+                  config.file, static_cast<std::uint64_t>(config.memory_GB * 1e9)};
+  GrowingRows values(dataset.memory_bytes), weights(dataset.memory_bytes);
   std::int64_t kept = 0;
   std::vector<std::size_t> left;
   for (bool more = true; more; piece.rows.skip += rows_at_once) {
@@ -169,14 +172,13 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
     const auto room = static_cast<std::size_t>(config.maximum_events - kept);
     if (config.maximum_events > 0 && events.size() > room) events.resize(room);
     kept += static_cast<std::int64_t>(events.size());
-    values.push_back(values_of(table, chosen.columns, events));
-    if (!config.weight_column.empty()) weights.push_back(weights_of(table, weight(config), events));
+    values.add(values_of(table, chosen.columns, events));
+    if (!config.weight_column.empty()) weights.add(weights_of(table, weight(config), events));
   }
   check_events_left(config.file, cuts, left);
-  dataset.values = torch::cat(values);
-  values.clear();
+  dataset.values = values.take();
   if (config.weight_column.empty()) return dataset;
-  dataset.weights = torch::cat(weights);
+  dataset.weights = weights.take();
   if (!(dataset.weights->max().item<float>() > 0))
     throw DataError(config.file, text("all weights in column '", config.weight_column,
                                       "' are zero, so no event can be drawn. Choose another "

@@ -14,7 +14,7 @@ constexpr std::int64_t bits = 64, block_words = 64;
 
 RowSelection::RowSelection(std::int64_t rows,
                            const std::function<bool(std::int64_t row)>& is_chosen)
-    : words_(static_cast<std::size_t>((rows + bits - 1) / bits)) {
+    : rows_(rows), words_(static_cast<std::size_t>((rows + bits - 1) / bits)) {
   for (std::int64_t row = 0; row < rows; ++row)
     if (is_chosen(row))
       words_[static_cast<std::size_t>(row / bits)] |= std::uint64_t{1} << (row % bits);
@@ -24,6 +24,10 @@ RowSelection::RowSelection(std::int64_t rows,
     count += std::popcount(words_[i]);
   }
   counts_.push_back(count);
+}
+
+RowSelection RowSelection::others() const {
+  return {rows_, [this](std::int64_t row) { return !holds(row); }};
 }
 
 std::int64_t RowSelection::row_of(std::int64_t number) const {

@@ -14,6 +14,7 @@ class RowSelection {
   RowSelection(std::int64_t rows, const std::function<bool(std::int64_t row)>& is_chosen);
 
   std::int64_t count() const { return counts_.back(); }  ///< of chosen rows
+  RowSelection others() const;
   bool holds(std::int64_t row) const {
     return (words_[static_cast<std::size_t>(row / 64)] >> (row % 64) & 1U) != 0;
   }
@@ -24,6 +25,7 @@ class RowSelection {
  private:
   std::int64_t row_of(std::int64_t number) const;
 
+  std::int64_t rows_;
   std::vector<std::uint64_t> words_;
   std::vector<std::int64_t> counts_;  ///< of chosen rows before each block of words, and of all
 };

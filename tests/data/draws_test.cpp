@@ -177,6 +177,46 @@ TEST(Fold, RefusesWhatThereIsNot) {
   EXPECT_THROW(fold(counting(2), 0, 3, stream), core::ConfigError);
 }
 
+// Values that memory has no room for lie in a file that is mapped.
+TEST(Draws, AreTheSameWhereverTheEventsLie) {
+  Dataset held = counting(1000);
+  held.weights = torch::arange(1000, torch::kFloat32);
+  Dataset mapped = held;
+  mapped.memory_bytes = 0;
+  const core::RandomStream stream(6, "parts");
+  const auto expect_same = [](const Dataset& one, const Dataset& other) {
+    EXPECT_TRUE(one.values.equal(other.values));
+    EXPECT_TRUE(one.weights->equal(*other.weights));
+  };
+  expect_same(bootstrap(held, stream), bootstrap(mapped, stream));
+  expect_same(subsample(held, 0.3, stream), subsample(mapped, 0.3, stream));
+  const auto [training, aside] = hold_out(held, 0.3, stream);
+  const auto [mapped_training, mapped_aside] = hold_out(mapped, 0.3, stream);
+  expect_same(training, mapped_training);
+  expect_same(aside, mapped_aside);
+  // a part of a part outlives what it is taken from
+  const auto [others, part] = fold(hold_out(mapped, 0.3, stream).first, 1, 3, stream);
+  expect_same(part, fold(training, 1, 3, stream).second);
+}
+
+// Beyond 2^24 events parts are drawn one by one, without an order of all.
+TEST(Draws, CutManyEventsIntoParts) {
+  constexpr std::int64_t events = (std::int64_t{1} << 24) + 5;
+  Dataset many{
+      torch::arange(events, torch::kFloat32).unsqueeze(1), std::nullopt, {"x"}, {}, "many"};
+  many.values.select(1, 0).slice(0, std::int64_t{1} << 24).fill_(-1);  // no number of its own
+  const auto [training, aside] = hold_out(many, 0.25, core::RandomStream(7, "parts"));
+  ASSERT_EQ(aside.size(), std::llround(0.25 * events));
+  ASSERT_EQ(training.size() + aside.size(), events);
+  const torch::Tensor seen = torch::zeros({events}, torch::kUInt8);
+  for (const Dataset* part : {&training, &aside}) {
+    const torch::Tensor numbers = part->values.select(1, 0).to(torch::kInt64);
+    seen.index_fill_(0, numbers.masked_select(numbers >= 0), 1);
+    EXPECT_TRUE(numbers.masked_select(numbers >= 0).diff().gt(0).all().item<bool>()) << "in order";
+  }
+  EXPECT_EQ(seen.sum().item<std::int64_t>(), std::int64_t{1} << 24);
+}
+
 TEST(HoldOut, RefusesSharesItCannotGive) {
   const core::RandomStream stream(7, "hold-out");
   EXPECT_THROW(hold_out(counting(1), 0.1, stream), core::ConfigError);

@@ -49,7 +49,11 @@ TEST(NpyData, ReadsManyRowsInPieces) {
   const TemporaryFolder folder;
   const ManyRows rows;
   std::vector<float> all = rows.array();
-  expect_many_rows(config_of(array_file(folder, all, {ManyRows::count, 3})), "0", "1", "2");
+  DatasetConfig config = config_of(array_file(folder, all, {ManyRows::count, 3}));
+  expect_many_rows(config, "0", "1", "2");
+  const torch::Tensor held = load_dataset(config, {}).values;
+  config.memory_GB = 0;
+  EXPECT_TRUE(load_dataset(config, {}).values.equal(held)) << "mapped";
   all[std::size_t{3} * 1'100'000] = std::numeric_limits<float>::quiet_NaN();
   DatasetConfig broken = config_of(array_file(folder, all, {ManyRows::count, 3}));
   EXPECT_TRUE(data_refusal(broken).starts_with("1100001: column '0' holds nan"));
