@@ -64,12 +64,13 @@ std::unique_ptr<optim::Supervised> make_learner(const run::Job& job, const nn::S
   shape.insert(shape.begin(), rows);
   torch::manual_seed(1);
   data::Examples examples{torch::randn(shape), {}};
-  const auto networks = run::make_networks(job, examples);
+  const auto networks = run::make_networks(job, *data::hold(examples));
   const std::int64_t outputs = networks.back().network->output()[0];
   examples.targets = optim::loss_named(settings.loss, "loss").of_classes()
                          ? torch::randint(outputs, {rows}, torch::kInt64)
                          : torch::randn({rows, outputs});
-  return run::make_learner(job, networks, {examples, examples});
+  const data::ExampleRowsPtr held = data::hold(examples);
+  return run::make_learner(job, networks, {held, held});
 }
 
 void take_turns(const bench::Options& options) {
