@@ -3,6 +3,7 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -87,15 +88,15 @@ std::optional<core::NpyHeader> layout_of(const std::string& words) {
   return layout;
 }
 
-// Size, first and last bytes.
+// Size, and bytes from all over the file.
 std::uint32_t print_of(const std::string& path) {
-  constexpr std::int64_t most = 4096;
+  constexpr std::int64_t places = 16, most = 4096;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::int64_t size = file.tellg();
   std::uint32_t sum = core::crc32c(text(size));
-  for (const std::int64_t place : {std::int64_t{0}, std::max<std::int64_t>(0, size - most)}) {
+  for (std::int64_t i = 0; i < places; ++i) {
     std::string bytes(most, '\0');
-    file.seekg(place);
+    file.seekg(std::max<std::int64_t>(0, size - most) / (places - 1) * i);
     file.read(bytes.data(), most);
     sum = core::crc32c(bytes, sum);
     file.clear();
@@ -140,13 +141,16 @@ torch::Tensor selected(torch::Tensor rows, const std::string& select, const std:
     const std::vector<std::string> ends = core::split(core::trim(word), ':');
     const bool is_range = ends.size() == 2;
     const auto number = [&](const std::string& end, std::int64_t otherwise) {
-      auto value = static_cast<double>(otherwise);
-      if (ends.size() > 2 ||
-          (core::trim(end).empty() ? !is_range : !core::parse_number(core::trim(end), value)))
+      const std::string digits = core::trim(end);
+      std::int64_t value = otherwise;
+      const auto [last, error] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      const bool is_whole = error == std::errc{} && last == digits.data() + digits.size();
+      if (ends.size() > 2 || (digits.empty() ? !is_range : !is_whole))
         throw DataError(
             file, text("cannot be cut by 'select: ", core::excerpt(select),
                        "'. Write a range for each dimension of a row, such as ", "\"0:40, 3:\"."));
-      return static_cast<std::int64_t>(value);
+      return value;
     };
     const std::int64_t first = number(ends[0], 0);
     if (dimension >= rows.dim())
@@ -155,7 +159,8 @@ torch::Tensor selected(torch::Tensor rows, const std::string& select, const std:
                                  "' cuts. Leave some out."));
     const std::int64_t length = rows.size(dimension);
     const auto from_the_end = [&](std::int64_t end) { return end < 0 ? end + length : end; };
-    const std::int64_t begin = from_the_end(first);
+    std::int64_t begin = from_the_end(first);
+    if (is_range) begin = std::max<std::int64_t>(0, begin);
     const std::int64_t end =
         is_range ? std::min(length, from_the_end(number(ends[1], length))) : begin + 1;
     if (begin < 0 || begin >= end || end > length)
@@ -187,14 +192,15 @@ torch::Tensor reordered(const torch::Tensor& rows, Shape order, const std::strin
 
 std::vector<std::string> files_named(const std::vector<std::string>& names) {
   std::vector<std::string> files;
-  for (const std::string& name : names) {
+  const auto add = [&](const std::string& name) {
     const bool is_pattern = name.find_first_of("*?[") != std::string::npos && !is_elsewhere(name) &&
                             !std::filesystem::exists(name);
-    const std::vector<std::string> found = is_pattern               ? matching(name)
-                                           : name.ends_with(".txt") ? files_named(listed(name))
-                                                                    : std::vector{name};
+    const std::vector<std::string> found = is_pattern ? matching(name) : std::vector{name};
     files.insert(files.end(), found.begin(), found.end());
-  }
+  };
+  for (const std::string& name : names)
+    for (const std::string& one : name.ends_with(".txt") ? listed(name) : std::vector{name})
+      add(one);
   return files;
 }
 
@@ -246,10 +252,15 @@ struct ArrayRows::Member {
 
 ArrayRows::ArrayRows(const ArraySource& source, const Reading& reading,
                      const std::vector<std::string>& without)
-    : source_(source), files_(files_named(source.file)) {
-  if (!source.script.empty()) function_ = reading.function(source.script);
+    : source_(source), cache_(reading.cache) {
+  files_ =
+      core::split(reading.once([&] { return core::join(files_named(source.file), "\n"); }), '\n');
+  if (!source.script.empty()) {
+    function_ = reading.function(source.script);
+    print_ = core::crc32c(core::read_file(source.script));
+  }
   for (std::string& file : files_) {
-    if (reading.cache && reading.cache->copies()) file = reading.cache->copied(file);
+    if (is_elsewhere(file) && cache_ && cache_->copies()) file = cache_->copied(file);
     if (is_elsewhere(file))
       throw DataError(file, "is on another machine. Say in data.cache.copy how it is copied.");
   }
@@ -259,7 +270,7 @@ ArrayRows::ArrayRows(const ArraySource& source, const Reading& reading,
       return core::join(hdf5_members(files_[0], source.hdf5_dataset), "\n");
     }),
                            '\n');
-  std::uint64_t held = 0;
+  check_names();
   for (const std::string& dataset : datasets) {
     const std::string catalogue = reading.once([&] {
       std::string lines;
@@ -270,16 +281,24 @@ ArrayRows::ArrayRows(const ArraySource& source, const Reading& reading,
       return lines;
     });
     print_ = core::crc32c(catalogue, print_);
-    members_.push_back(
-        std::make_shared<const Member>(open(dataset, catalogue, reading, without, held)));
+    members_.push_back(std::make_shared<const Member>(open(dataset, catalogue, reading, without)));
   }
 }
 
+// Columns that nobody names must be the same in every file.
+void ArrayRows::check_names() const {
+  if (!source_.columns.empty() || files_.size() < 2 || format_of(files_[0]) != FileFormat::csv)
+    return;
+  const std::vector<std::string> names = column_names(files_[0]);
+  for (const std::string& file : files_)
+    if (format_of(file) == FileFormat::csv && column_names(file) != names)
+      throw DataError(file, text("has other columns than ", files_[0],
+                                 ", or in another order. Name those to take in 'columns'."));
+}
+
 ArrayRows::Member ArrayRows::open(const std::string& dataset, const std::string& catalogue,
-                                  const Reading& reading, const std::vector<std::string>& without,
-                                  std::uint64_t& held) {
+                                  const Reading& reading, const std::vector<std::string>& without) {
   Member member;
-  const auto open_files = std::make_shared<OpenFiles>();
   const std::vector<std::string> lines = core::split(catalogue, '\n');
   std::vector<std::int64_t> begins{0};
   for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -288,9 +307,9 @@ ArrayRows::Member ArrayRows::open(const std::string& dataset, const std::string&
     if (const auto layout = layout_of(lines.at(i).substr(lines[i].find(' ') + 1))) {
       piece.shape.assign(layout->shape.begin(), layout->shape.end());
       piece.columns = chosen_columns(source_, path, {}, without_first(piece.shape), without);
-      piece.file.emplace(path, *layout, open_files);
+      piece.file.emplace(path, *layout, reading.open);
     } else {
-      piece = unpacked(path, dataset, reading, without, held);
+      piece = unpacked(path, dataset, reading, without);
     }
     if (product(piece.shape) == 0) throw DataError(path, "holds no rows. Give a file with some.");
     Shape row = without_first(piece.shape);
@@ -314,35 +333,51 @@ ArrayRows::Member ArrayRows::open(const std::string& dataset, const std::string&
 // Chosen columns are taken at once, as a copy in the cache has no names.
 ArrayRows::Piece ArrayRows::unpacked(const std::string& path, const std::string& dataset,
                                      const Reading& reading,
-                                     const std::vector<std::string>& without,
-                                     std::uint64_t& held) const {
-  Shape shape;
-  torch::Tensor values;
-  const auto fits = [&] {
-    return !reading.cache || held + sizeof(float) * static_cast<std::uint64_t>(product(shape)) <=
-                                 reading.memory_bytes;
-  };
+                                     const std::vector<std::string>& without) const {
   const bool is_hdf5 = format_of(path) == FileFormat::hdf5;
+  const auto fits = [&](std::uint64_t bytes) {
+    return !reading.cache || *reading.held_bytes + bytes <= reading.memory_bytes;
+  };
+  const auto bytes_of = [](const Shape& shape) {
+    return sizeof(float) * static_cast<std::uint64_t>(product(shape));
+  };
+  const auto read = [&] {
+    const WholeFile whole = read_whole(path, dataset);
+    torch::Tensor values = whole.values;
+    if (values.dim() == 0) throw DataError(path, "holds no rows. Give a file with some.");
+    const Shape row = without_first(values.sizes().vec());
+    const auto columns = chosen_columns(source_, path, whole.names, row, without);
+    if (!columns.empty()) values = values.index_select(1, torch::tensor(columns));
+    if (values.numel() > 0)
+      check_finite(path, 0, values.numel() / values.size(0), values.data_ptr<float>(),
+                   values.numel());
+    return values;
+  };
+  Shape shape;
   if (is_hdf5) {
     const Hdf5Array array = hdf5_array(path, dataset);
     shape.assign(array.shape.begin(), array.shape.end());
   }
-  if (!is_hdf5 || fits()) {
-    const WholeFile whole = read_whole(path, dataset);
-    values = whole.values;
-    if (values.dim() == 0) throw DataError(path, "holds no rows. Give a file with some.");
-    const Shape row(values.sizes().begin() + 1, values.sizes().end());
-    const auto columns = chosen_columns(source_, path, whole.names, row, without);
-    if (!columns.empty()) values = values.index_select(1, torch::tensor(columns));
+  // of other files the shape is known once they are read, which a copy that is there spares
+  constexpr std::uint64_t usual_packing = 8;
+  std::error_code missing;  // which reading it says
+  const std::uint64_t size = std::filesystem::file_size(path, missing);
+  const std::uint64_t guess =
+      missing ? 0 : size * (path.ends_with(".gz") ? usual_packing : std::uint64_t{1});
+  torch::Tensor values;
+  if (fits(is_hdf5 ? bytes_of(shape) : guess)) {
+    values = read();
     shape.assign(values.sizes().begin(), values.sizes().end());
-    if (fits()) {
-      if (values.numel() > 0)
-        check_finite(path, 0, values.numel() / shape[0], values.data_ptr<float>(), values.numel());
-      held += values.nbytes();
+    if (fits(values.nbytes())) {
+      *reading.held_bytes += values.nbytes();
       return {.shape = shape, .held = values};
     }
   }
   const auto write = [&](const std::string& copy) {
+    if (!is_hdf5 && !values.defined()) {
+      values = read();
+      shape.assign(values.sizes().begin(), values.sizes().end());
+    }
     std::ofstream out(copy, std::ios::binary);
     out << core::npy_header_bytes({shape.begin(), shape.end()}, "<f4");
     const std::int64_t row = std::max<std::int64_t>(1, product(without_first(shape)));
@@ -351,12 +386,13 @@ ArrayRows::Piece ArrayRows::unpacked(const std::string& path, const std::string&
     for (std::int64_t first = 0; first < shape[0]; first += at_once) {
       const std::int64_t count = std::min(at_once, shape[0] - first);
       numbers.resize(static_cast<std::size_t>(count * row));
-      if (values.defined())
+      if (values.defined()) {
         std::copy_n(values.data_ptr<float>() + first * row, numbers.size(), numbers.begin());
-      else
+      } else {
         read_hdf5_rows(path, dataset, static_cast<std::size_t>(first),
                        static_cast<std::size_t>(count), numbers.data());
-      check_finite(path, first, row, numbers.data(), count * row);
+        check_finite(path, first, row, numbers.data(), count * row);
+      }
       out.write(reinterpret_cast<const char*>(numbers.data()),
                 static_cast<std::streamsize>(numbers.size() * sizeof(float)));
     }
@@ -368,11 +404,13 @@ ArrayRows::Piece ArrayRows::unpacked(const std::string& path, const std::string&
            std::filesystem::last_write_time(path).time_since_epoch().count(), '\n', dataset, '\n',
            is_hdf5 ? "" : core::join(source_.columns, ","), '\n',
            is_hdf5 ? "" : core::join(without, ","), "\n.npy");
-  const std::string copy = reading.cache->made(
-      name, sizeof(float) * static_cast<std::uint64_t>(product(shape)) + 128, write);
-  Piece piece{.shape = shape};
-  if (is_hdf5) piece.columns = chosen_columns(source_, path, {}, without_first(shape), without);
-  piece.file.emplace(copy, core::read_npy_header(copy), std::make_shared<OpenFiles>());
+  const std::string copy =
+      reading.cache->made(name, shape.empty() ? 0 : bytes_of(shape) + 128, write);
+  const core::NpyHeader layout = core::read_npy_header(copy);
+  Piece piece{.shape = {layout.shape.begin(), layout.shape.end()}};
+  if (is_hdf5)
+    piece.columns = chosen_columns(source_, path, {}, without_first(piece.shape), without);
+  piece.file.emplace(copy, layout, reading.open);
   return piece;
 }
 
@@ -392,6 +430,7 @@ torch::Tensor ArrayRows::files_of_rows() const {
 // Neighbours are read together.
 torch::Tensor ArrayRows::read(const torch::Tensor& numbers) const {
   const std::int64_t count = numbers.size(0);
+  if (count == 0) return read(torch::zeros({1}, torch::kInt64)).narrow(0, 0, 0);  // for its shape
   const std::int64_t* const number = numbers.const_data_ptr<std::int64_t>();
   std::vector<torch::Tensor> arrays;
   for (const auto& member : members_) {
@@ -425,7 +464,10 @@ torch::Tensor ArrayRows::transformed(torch::Tensor rows) const {
   if (rows.dim() == 0 || rows.size(0) != count)
     throw DataError(source_.script, text("makes ", rows.dim() == 0 ? 0 : rows.size(0), " rows of ",
                                          count, ". It needs one for each."));
-  return rows.contiguous();
+  rows = rows.contiguous();
+  if (function_ && !torch::isfinite(rows).all().item<bool>())
+    throw DataError(source_.script, "makes NaN or infinity of rows. Correct it.");
+  return rows;
 }
 
 torch::Tensor ArrayRows::all() const {

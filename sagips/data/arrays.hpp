@@ -8,6 +8,7 @@
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/data/file_cache.hpp"
+#include "sagips/data/row_file.hpp"
 #include "sagips/data/torch.hpp"
 
 namespace sagips::data {
@@ -28,7 +29,8 @@ struct ArraySource {
   bool is_given() const { return !file.empty(); }
 };
 
-/// The files that such names stand for, in order: patterns by name, lists as they say.
+/// The files that such names stand for, in order: patterns by name, lists (of files and patterns) as they
+/// say.
 /// throws: DataError for a pattern that fits no file, a list that cannot be read or is empty
 std::vector<std::string> files_named(const std::vector<std::string>& names);
 
@@ -44,6 +46,9 @@ struct Reading {
   /// Memory that rows may take together; more are read from files again and again.
   std::uint64_t memory_bytes = std::uint64_t{4} << 30U;
   std::shared_ptr<FileCache> cache{};  ///< null: files are read where they are, whatever they take
+  std::shared_ptr<OpenFiles> open = std::make_shared<OpenFiles>();
+  /// Of that memory, what arrays have taken so far.
+  std::shared_ptr<std::uint64_t> held_bytes = std::make_shared<std::uint64_t>(0);
 };
 
 /// The rows of an array over all its files. Threads may share it.
@@ -73,9 +78,10 @@ class ArrayRows {
   struct Piece;   ///< of an array: one file's part of it
   struct Member;  ///< one of the arrays that make a row
   Member open(const std::string& dataset, const std::string& catalogue, const Reading& reading,
-              const std::vector<std::string>& without, std::uint64_t& held);
+              const std::vector<std::string>& without);
   Piece unpacked(const std::string& path, const std::string& dataset, const Reading& reading,
-                 const std::vector<std::string>& without, std::uint64_t& held) const;
+                 const std::vector<std::string>& without) const;
+  void check_names() const;
   torch::Tensor transformed(torch::Tensor rows) const;
 
   ArraySource source_;
@@ -83,6 +89,7 @@ class ArrayRows {
   std::vector<std::int64_t> begins_;  ///< first row of each file, and the number of all
   std::vector<std::shared_ptr<const Member>> members_;
   Reading::RowFunction function_;
+  std::shared_ptr<FileCache> cache_;  ///< keeps the copies that are read from being removed
   std::uint32_t print_ = 0;
 };
 

@@ -36,12 +36,13 @@ std::vector<std::string> columns_of_others(const ArraySource& inputs,
   };
   std::vector<std::string> columns;
   if (!inputs.columns.empty()) return columns;
+  const std::string first = files_named(inputs.file).front();
   for (const ArraySource* other : others)
-    if (other->is_given() && is_same_file(inputs.file.front(), other->file.front()) &&
+    if (other->is_given() && is_same_file(first, files_named(other->file).front()) &&
         dataset(inputs) == dataset(*other))
       columns.insert(columns.end(), other->columns.begin(), other->columns.end());
   const bool is_column = split_by != "rows" && split_by != "files";
-  if (is_column && format_of(inputs.file.front()) != FileFormat::hdf5) columns.push_back(split_by);
+  if (is_column && format_of(first) != FileFormat::hdf5) columns.push_back(split_by);
   return columns;
 }
 
@@ -236,8 +237,8 @@ void ExampleSplit::apply(ExampleSets& sets, const core::RandomStream& stream) co
   const RowSelection kept = sets.groups.defined() ? rows_of_groups(sets.groups, sizes, part, stream)
                                                   : drawn_part(sizes, part, stream);
   sets.validation = chosen(sets.training, kept);
-  sets.training =
-      chosen(sets.training, RowSelection(rows, [&](std::int64_t row) { return !kept.holds(row); }));
+  sets.training = chosen(sets.training, kept.others());
+  sets.groups = torch::Tensor();
 }
 
 void ExampleFiles::fields(core::FieldList& list) {
@@ -258,7 +259,7 @@ void ExampleFiles::fields(core::FieldList& list) {
            "(of HDF5 a data set) of that name");
   list.add("memory_GB", memory_GB,
            "rows that take more in single precision are read from their files again in each epoch",
-           core::Range::at_least(0));
+           core::Range::between(0, 1e9));
   list.group("cache", cache, "copies of files on a disk of this machine");
 }
 
@@ -277,11 +278,15 @@ ExampleRowsPtr ExampleFiles::rows_of(const ArraySource& inputs, const ArraySourc
   if (groups && split_by == "files") *groups = files->inputs->files_of_rows();
   if (groups && split_by != "files" && split_by != "rows") {
     ArraySource column{.file = inputs.file, .hdf5_dataset = inputs.hdf5_dataset};
-    if (format_of(inputs.file.front()) == FileFormat::hdf5)
+    if (format_of(files->inputs->name()) == FileFormat::hdf5)
       column.hdf5_dataset = split_by;
     else
       column.columns = {split_by};
     *groups = ArrayRows(column, reading).all().flatten();
+    if (groups->size(0) != files->rows())
+      throw DataError(files->inputs->name(),
+                      text("has ", files->rows(), " rows, and '", split_by, "' ", groups->size(0),
+                           " numbers. It needs one for each row."));
   }
   if (files->bytes() > reading.memory_bytes) return files;
   return files->in_memory();
@@ -329,7 +334,7 @@ ExampleRowsPtr ExampleFiles::inputs_of(const std::string& file, Reading reading)
   return files->in_memory();
 }
 
-torch::Tensor class_numbers(const torch::Tensor& targets, const std::string& file) {
+torch::Tensor class_numbers(const torch::Tensor& targets, const std::string& file, bool is_part) {
   const torch::Tensor flat = targets.flatten(1 < targets.dim() ? 1 : 0);
   const bool is_one_hot = flat.dim() == 2 && flat.size(1) > 1;
   torch::Tensor numbers = is_one_hot ? flat.argmax(1) : flat.flatten().to(torch::kInt64);
@@ -337,8 +342,8 @@ torch::Tensor class_numbers(const torch::Tensor& targets, const std::string& fil
                                          : flat.flatten() != numbers.to(flat.dtype());
   const torch::Tensor rows = wrong.nonzero().flatten();
   if (rows.numel() > 0)
-    throw DataError(file, text("row ", rows[0].item<std::int64_t>() + 1, " is ",
-                               is_one_hot ? "no single 1 among zeros" : "no whole number",
+    throw DataError(file, text(is_part ? "a row" : text("row ", rows[0].item<std::int64_t>() + 1),
+                               " is ", is_one_hot ? "no single 1 among zeros" : "no whole number",
                                ", and a class is one. Choose a loss of values, or correct it."));
   return numbers;
 }

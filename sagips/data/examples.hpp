@@ -87,7 +87,9 @@ struct ExampleFiles {
 };
 
 /// Targets as numbers of classes: from whole numbers [rows] or [rows, 1], or from rows with a single 1
-/// among zeros. file: for messages. shape: [rows] int64. throws: DataError
-torch::Tensor class_numbers(const torch::Tensor& targets, const std::string& file);
+/// among zeros. file: for messages, with the number of a row where these are not any part of the file's.
+/// shape: [rows] int64. throws: DataError
+torch::Tensor class_numbers(const torch::Tensor& targets, const std::string& file,
+                            bool is_part = false);
 
 }  // namespace sagips::data

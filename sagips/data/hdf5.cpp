@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -130,6 +131,12 @@ std::vector<std::size_t> shape_of(const std::string& path, const std::string& da
   std::vector<hsize_t> sizes(static_cast<std::size_t>(rank));
   H5Sget_simple_extent_dims(space.id(), sizes.data(), nullptr);
   std::vector<std::size_t> shape(sizes.begin(), sizes.end());
+  std::size_t bytes = sizeof(double);
+  for (const std::size_t size : shape)
+    if (__builtin_mul_overflow(bytes, size, &bytes))
+      throw DataError(path,
+                      text("data set '", dataset,
+                           "' announces more numbers than any file can hold. Copy it again."));
   const bool holds_numbers = std::find(shape.begin(), shape.end(), 0u) == shape.end();
   // Room is taken when the first number is written; before that any size can be announced.
   if (holds_numbers && H5Dget_storage_size(object.id()) == 0)
@@ -184,7 +191,7 @@ core::NpyArray read_array(const std::string& path, const Handle& file, const std
 }
 
 // Numbers that a .npy file may hold as well, if they are.
-std::optional<core::NpyHeader> layout_of(const Handle& object,
+std::optional<core::NpyHeader> layout_of(const std::string& path, const Handle& object,
                                          const std::vector<std::size_t>& shape) {
   const Handle type(H5Dget_type(object.id()), H5Tclose);
   const Handle creation(H5Dget_create_plist(object.id()), H5Pclose);
@@ -196,9 +203,14 @@ std::optional<core::NpyHeader> layout_of(const Handle& object,
                                        is_type(H5T_IEEE_F64LE) || is_type(H5T_IEEE_F64BE)
                                  : H5Tget_precision(type.id()) == 8 * bytes &&
                                        (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
-  if (H5Pget_layout(creation.id()) != H5D_CONTIGUOUS || H5Pget_external_count(creation.id()) > 0 ||
-      offset == HADDR_UNDEF || !is_known)
+  std::string file(4096, '\0');  // an external link leads to another one
+  file.resize(static_cast<std::size_t>(
+      std::max<ssize_t>(0, H5Fget_name(object.id(), file.data(), file.size()))));
+  if (file != path || H5Pget_layout(creation.id()) != H5D_CONTIGUOUS ||
+      H5Pget_external_count(creation.id()) > 0 || offset == HADDR_UNDEF || !is_known)
     return std::nullopt;
+  if (offset + count_of(shape) * bytes > std::filesystem::file_size(path))
+    throw DataError(path, "is a broken or truncated HDF5 file. Copy it again.");
   const bool is_signed = !is_float && H5Tget_sign(type.id()) == H5T_SGN_2;
   const char kind = is_float ? 'f' : is_signed ? 'i' : 'u';
   return core::NpyHeader{
@@ -213,7 +225,7 @@ Hdf5Array hdf5_array(const std::string& path, const std::string& dataset) {
   const Handle object = open_dataset(path, file, dataset);
   check_type(path, dataset, object);
   Hdf5Array array{shape_of(path, dataset, object, H5S_MAX_RANK), {}};
-  array.layout = layout_of(object, array.shape);
+  array.layout = layout_of(path, object, array.shape);
   return array;
 }
 

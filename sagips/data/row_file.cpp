@@ -91,6 +91,9 @@ RowFile::RowFile(std::string path, core::NpyHeader layout, std::shared_ptr<OpenF
   if (stat(path_.c_str(), &begun_) != 0)
     throw DataError(path_, text("cannot be read (", std::strerror(errno),
                                 "). Check the path and its permissions."));
+  if (static_cast<std::uint64_t>(begun_.st_size) <
+      layout_.data_offset + layout_.count * layout_.item_bytes)
+    throw DataError(path_, "is shorter than the first rank's. Copy it to this machine again.");
 }
 
 void RowFile::check_unchanged(int descriptor) const {

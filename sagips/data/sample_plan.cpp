@@ -8,9 +8,11 @@
 
 namespace sagips::data {
 
-SamplePlan::SamplePlan(std::int64_t rows, std::uint64_t seed, std::int64_t window)
-    : rows_(rows), window_chunks_(std::max<std::int64_t>(1, window / chunk_rows)), seed_(seed) {
-  if (rows <= window) window_chunks_ = rows / chunk_rows + 1;
+SamplePlan::SamplePlan(std::int64_t rows, std::uint64_t seed, std::int64_t shuffle_rows)
+    : rows_(rows),
+      block_chunks_(std::max<std::int64_t>(1, shuffle_rows / chunk_rows)),
+      seed_(seed) {
+  if (rows <= shuffle_rows) block_chunks_ = rows / chunk_rows + 1;
 }
 
 std::int64_t SamplePlan::rows_in(std::int64_t chunk) const {
@@ -19,27 +21,27 @@ std::int64_t SamplePlan::rows_in(std::int64_t chunk) const {
 
 void SamplePlan::begin_epoch(std::uint32_t epoch) const {
   const std::int64_t chunks = (rows_ + chunk_rows - 1) / chunk_rows;
-  if (chunks <= window_chunks_) {  // one window, whose rows are put in order at once
+  if (chunks <= block_chunks_) {  // one block, whose rows are put in order at once
     chunks_.resize(static_cast<std::size_t>(chunks));
     std::iota(chunks_.begin(), chunks_.end(), 0);
   } else {
     chunks_ = shuffled_rows(chunks, core::RandomStream(seed_, "order of the chunks", epoch));
   }
-  window_begins_ = {0};
+  block_begins_ = {0};
   std::int64_t begin = 0;
   for (std::int64_t i = 0; i < chunks; ++i) {
     begin += rows_in(chunks_[static_cast<std::size_t>(i)]);
-    if ((i + 1) % window_chunks_ == 0 || i + 1 == chunks) window_begins_.push_back(begin);
+    if ((i + 1) % block_chunks_ == 0 || i + 1 == chunks) block_begins_.push_back(begin);
   }
   epoch_ = epoch;
   order_ = torch::Tensor();
 }
 
-void SamplePlan::order_window(std::size_t window) const {
+void SamplePlan::order_block(std::size_t block) const {
   std::vector<torch::Tensor> rows;
-  const auto first = static_cast<std::int64_t>(window) * window_chunks_;
+  const auto first = static_cast<std::int64_t>(block) * block_chunks_;
   const std::int64_t last =
-      std::min(first + window_chunks_, static_cast<std::int64_t>(chunks_.size()));
+      std::min(first + block_chunks_, static_cast<std::int64_t>(chunks_.size()));
   for (std::int64_t i = first; i < last; ++i) {
     const std::int64_t chunk = chunks_[static_cast<std::size_t>(i)], begin = chunk * chunk_rows;
     rows.push_back(torch::arange(begin, begin + rows_in(chunk), torch::kInt64));
@@ -47,8 +49,8 @@ void SamplePlan::order_window(std::size_t window) const {
   const torch::Tensor unmixed = torch::cat(rows);
   const core::RandomStream stream(seed_, "order of the rows", epoch_);
   order_ = unmixed.index_select(
-      0, torch::tensor(shuffled_rows(unmixed.size(0), stream, static_cast<std::uint32_t>(window))));
-  window_ = window;
+      0, torch::tensor(shuffled_rows(unmixed.size(0), stream, static_cast<std::uint32_t>(block))));
+  block_ = block;
 }
 
 torch::Tensor SamplePlan::rows_at(std::uint32_t epoch, std::int64_t place,
@@ -57,11 +59,11 @@ torch::Tensor SamplePlan::rows_at(std::uint32_t epoch, std::int64_t place,
   std::vector<torch::Tensor> pieces;
   if (count == 0) pieces.push_back(torch::empty({0}, torch::kInt64));
   while (count > 0) {
-    const auto next = std::upper_bound(window_begins_.begin(), window_begins_.end(), place);
-    const auto window = static_cast<std::size_t>(next - window_begins_.begin() - 1);
-    if (!order_.defined() || window != window_) order_window(window);
+    const auto next = std::upper_bound(block_begins_.begin(), block_begins_.end(), place);
+    const auto block = static_cast<std::size_t>(next - block_begins_.begin() - 1);
+    if (!order_.defined() || block != block_) order_block(block);
     const std::int64_t taken = std::min(count, *next - place);
-    pieces.push_back(order_.narrow(0, place - window_begins_[window], taken));
+    pieces.push_back(order_.narrow(0, place - block_begins_[block], taken));
     place += taken;
     count -= taken;
   }

@@ -42,19 +42,22 @@ std::string content_of(const std::string& path) {
   }
 }
 
-// A first line without a number is a header.
+// A first line without a number is one.
+bool is_header(const std::vector<std::string>& cells) {
+  double number = 0;
+  return std::none_of(cells.begin(), cells.end(),
+                      [&](const std::string& cell) { return core::parse_number(cell, number); });
+}
+
 WholeFile read_text(const std::string& path) {
   WholeFile numbers;
   std::vector<double> values;
   std::size_t width = 0, rows = 0;
   core::for_each_csv_row(content_of(path), path, [&](const auto& cells, std::size_t line) {
     double number = 0;
-    const bool is_header =
-        width == 0 && std::none_of(cells.begin(), cells.end(), [&](const std::string& cell) {
-          return core::parse_number(cell, number);
-        });
-    if (width == 0) width = cells.size();
-    if (is_header) {
+    const bool begins = width == 0;
+    if (begins) width = cells.size();
+    if (begins && is_header(cells)) {
       for (const std::string& name : cells)
         if (std::count(cells.begin(), cells.end(), name) > 1)
           throw DataError(path, line,
@@ -100,6 +103,19 @@ FileFormat format_of(const std::string& path) {
   if (name.ends_with(".csv") || name.ends_with(".csv.gz")) return FileFormat::csv;
   if (name.ends_with(".hdf5") || name.ends_with(".h5")) return FileFormat::hdf5;
   return name.ends_with(".gz") ? FileFormat::packed_idx : FileFormat::idx;
+}
+
+std::vector<std::string> column_names(const std::string& path) {
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (!file) throw DataError(path, "cannot be read. Check the path and its permissions.");
+  std::string line;  // zlib reads what is not packed as it is
+  for (int letter = gzgetc(file.get()); letter >= 0 && letter != '\n'; letter = gzgetc(file.get()))
+    line += static_cast<char>(letter);
+  std::vector<std::string> names;
+  core::for_each_csv_row(line, path, [&](const auto& cells, std::size_t) {
+    if (is_header(cells)) names = cells;
+  });
+  return names;
 }
 
 WholeFile read_whole(const std::string& path, const std::string& hdf5_dataset) {

@@ -17,6 +17,9 @@ struct WholeFile {
   std::vector<std::string> names;  ///< of the columns; empty: they are numbered
 };
 
+/// The names in the first line of a .csv or .csv.gz; empty where it holds numbers. throws: DataError
+std::vector<std::string> column_names(const std::string& path);
+
 /// throws: DataError for what is broken, ragged or no number, with the line where there is one
 WholeFile read_whole(const std::string& path, const std::string& hdf5_dataset);
 

@@ -96,12 +96,13 @@ data::ExampleSets load_examples(const Job& job, comm::Ranks* ranks) {
   for (auto [part, key] : {std::pair(&sets.training, "data.targets"),
                            std::pair(&sets.validation, "data.validation_targets")})
     if (*part)
-      *part = data::changed(*part, [of_classes, key](data::Examples& examples) {
-        if (of_classes)
-          examples.targets = data::class_numbers(examples.targets, key);
-        else if (examples.targets.dim() == 1)
-          examples.targets = examples.targets.unsqueeze(1);
-      });
+      *part = data::changed(
+          *part, [of_classes, key, is_part = !(*part)->held()](data::Examples& examples) {
+            if (of_classes)
+              examples.targets = data::class_numbers(examples.targets, key, is_part);
+            else if (examples.targets.dim() == 1)
+              examples.targets = examples.targets.unsqueeze(1);
+          });
   learning.split.apply(sets, core::RandomStream(seed, "rows kept aside"));
   const auto shape = [](const data::ExampleRowsPtr& rows) {
     return nn::shape_of_rows(rows->first(1).inputs);
@@ -219,9 +220,22 @@ void LearningTask::begin(bool resumed) {
 record::Evaluated LearningTask::evaluate(std::int64_t) {
   record::Evaluated evaluated;
   if (!ranks_.is_first()) return evaluated;
-  for (const auto& [name, value] : learner_->metrics(learner_->predict(*sets_.validation)))
-    evaluated.distances.push_back({name, value});
+  try {
+    for (const auto& [name, value] : learner_->metrics(learner_->predict(*sets_.validation)))
+      evaluated.distances.push_back({name, value});
+  } catch (const core::Error& error) {  // files that have changed: the training's failure
+    throw core::Error(error.what());
+  }
   return evaluated;
+}
+
+// Files that cannot be read any more may be what has failed.
+record::Evaluated LearningTask::after_failure() {
+  try {
+    return evaluate(0);
+  } catch (const core::Error&) {
+    return {};
+  }
 }
 
 record::Results LearningTask::write(RunOutputs& outputs, const Training& training,

@@ -51,7 +51,7 @@ class LearningTask final : public Task {
   void begin_evaluations(bool) override {}
   record::Evaluated evaluate(std::int64_t epoch) override;
   record::Evaluated last(std::int64_t epoch) override { return evaluate(epoch); }
-  record::Evaluated after_failure() override { return evaluate(0); }
+  record::Evaluated after_failure() override;
   record::Results write(RunOutputs& outputs, const Training& training,
                         const std::vector<RankRow>& rows) override;
 

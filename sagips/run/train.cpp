@@ -101,7 +101,11 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
                         finished.epochs, " epochs, ", core::duration(finished.time_s)));
 
   results.rows = gather_rows(ranks, training.row);
-  results.results = task->write(outputs, training, results.rows);
+  try {
+    results.results = task->write(outputs, training, results.rows);
+  } catch (const core::Error&) {
+    if (!training.failure) throw;  // which tells more
+  }
   results.figure = outputs.figure();
   results.page = outputs.page();
   outputs.finish(training.failure ? record::RunStatus::failed

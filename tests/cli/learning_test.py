@@ -276,8 +276,26 @@ networks:
         self.assertIn("networks.body.layers.0 (script)", refused)
         self.assertIn("is no TorchScript module", refused)
 
+    def test_a_generator_and_a_discriminator_from_torchscript(self):
+        subprocess.run([MAKE_SCRIPTS], cwd=self.folder, check=True)
+        layers = [f"{network}.hidden_layers=[{{script: layer_of_{inputs}.pt}}, {{dense: 16, activation: leaky_relu}}]"
+                  for network, inputs in (("generator", 6), ("discriminator", 2))]
+        said = self.sagips("check", "proxy1d", *layers).stdout
+        self.assertIn("layer0 script", said)
+        self.assertIn("generator: 6 to 6, 470 weights", said)  # 16*6 + 16*16+16 + 6*16+6
+        short = ["train.epochs=6", "run.figures=false", "data.toy.events=2000", "run.fit=false"]
+        self.sagips("train", "proxy1d", *layers, *short, "run.name=scripts", "threads=2")
+        numbers = json.loads((self.folder / "runs/proxy1d/scripts/results.json").read_text())
+        self.assertEqual(numbers["epochs"], 6)
+        self.sagips("predict", "runs/proxy1d/scripts")
+        refused = self.sagips("train", "proxy1d", "discriminator.hidden_layers=[{script: network.pt}]", *short, expect=2)
+        self.assertIn("has batch norm", refused.stderr)
+
     def test_python_reads_a_trained_torchscript_network(self):
-        if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True, check=False).returncode:
+        full = pathlib.Path(__file__).resolve().parents[2] / ".venv-full/bin/python"
+        pythons = [python for python in (sys.executable, full) if python and pathlib.Path(python).exists()
+                   and not subprocess.run([python, "-c", "import torch"], capture_output=True, check=False).returncode]
+        if not pythons:
             self.skipTest(f"{sys.executable} cannot import torch (tools/setup.sh full installs one that can)")
         trained = self.train_script("train.epochs=3")
         self.table("new.csv", ["x", "y"], [[0.1, 0.1], [0, 2.3]])
@@ -285,10 +303,113 @@ networks:
         ours = struct.unpack("<6f", (self.folder / "new.npy").read_bytes()[-24:])
         read = ("import sys, torch; print(*torch.jit.load(sys.argv[1])(torch.tensor([[0.1, 0.1], [0, 2.3]]))"
                 ".softmax(1).flatten().tolist())")
-        said = subprocess.run([sys.executable, "-c", read, trained], cwd=self.folder, capture_output=True, text=True,
+        said = subprocess.run([pythons[0], "-c", read, trained], cwd=self.folder, capture_output=True, text=True,
                               check=True).stdout
         for one, other in zip(ours, map(float, said.split()), strict=True):
             self.assertAlmostEqual(one, other, places=5)
+
+    # Points of rings in three .npy files and a list of them.
+    def streamed(self, *words):
+        points = rings(2000)
+        for number, (first, end) in enumerate(((0, 700), (700, 701), (701, 2000))):
+            self.npy(f"rings_{number}.npy", points[first:end])
+        self.write("rings.txt", "rings_0.npy\nrings_1.npy\nrings_2.npy\n")
+        source = ["data.inputs.file=rings_*.npy", "data.inputs.columns=[0, 1]", "data.targets.file=rings.txt",
+                  "data.targets.columns=[2]", "data.cache.folder=cache"]
+        return ["train", "rings.yaml", *source, *words]
+
+    def npy(self, name, rows):
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(rows)}, {len(rows[0])}), }}"
+        header += " " * (-(len(header) + 11) % 64) + "\n"
+        content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+        (self.folder / name).write_bytes(content + b"".join(struct.pack(f"<{len(row)}f", *row) for row in rows))
+
+    def start_and_wait_for(self, words, *command):
+        job = subprocess.Popen([SAGIPS, *command], cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+        for line in job.stdout:
+            if words in line:
+                return job
+        self.fail(f"'{words}' was never said")
+
+    def test_rows_in_files_give_the_network_of_rows_in_memory(self):
+        anew = "data.memory_GB=0"
+        self.sagips(*self.streamed("run.name=held", "train.epochs=10"))
+        said = self.sagips(*self.streamed("run.name=anew", "train.epochs=10", anew)).stderr
+        self.assertIn("read anew in each epoch", said)
+        self.assertIn("s for rows of files", said)
+        self.assertEqual(self.network("anew"), self.network("held"))
+        self.assertGreater(self.results("anew")["accuracy_end"], 0.9)
+        self.assertLess(self.results("anew")["waited_for_rows_s"], 10 * jobs.SLOWDOWN)
+        # interrupted, it goes on as if nothing had happened
+        longer = self.streamed("train.epochs=300", "train.evaluate_every=20", anew)
+        self.sagips(*longer, "run.name=whole")
+        job = self.start_and_wait_for("evaluation at epoch 20", *longer, "run.name=cut")
+        job.send_signal(signal.SIGINT)
+        job.communicate(timeout=100 * jobs.SLOWDOWN)
+        self.assertEqual(job.returncode, 3)
+        self.assertIn("resuming", self.sagips(*longer, "run.name=cut").stderr)
+        self.assertEqual(self.network("cut"), self.network("whole"))
+        # what is predicted is predicted in pieces, of the files as well
+        self.assertIn("accuracy", self.sagips("predict", "runs/learning/anew").stdout)
+
+    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    def test_ranks_read_their_own_rows(self):
+        layers = "network.layers=[{dense: 16, activation: tanh}, {dense: 3}]"  # no statistics of a batch
+        plain = self.streamed("data.memory_GB=0", "train.epochs=5", layers)
+        self.sagips(*plain, "batch=100", "run.name=one")
+        self.sagips(*plain, "batch=50", "run.name=two", ranks=2)
+        one, two = self.results("one"), self.results("two")
+        self.assertAlmostEqual(one["loss_end"], two["loss_end"], delta=1e-3 * one["loss_end"])
+
+    def test_a_file_that_vanishes_ends_the_training_and_not_the_run(self):
+        command = self.streamed("data.memory_GB=0", "train.epochs=100000", "train.checkpoints.epochs=20",
+                                "train.evaluate_every=50")
+        job = self.start_and_wait_for("evaluation at epoch 50", *command)
+        deadline = time.monotonic() + 60 * jobs.SLOWDOWN
+        while not list((self.folder / "runs/learning/rings/checkpoints").glob("*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        content = (self.folder / "rings_2.npy").read_bytes()
+        (self.folder / "rings_2.npy").unlink()
+        said = job.communicate(timeout=100 * jobs.SLOWDOWN)[0]
+        self.assertEqual(job.returncode, 1, said)
+        error = [line for line in said.splitlines() if "error:" in line]
+        self.assertEqual(len(error), 1, said)
+        self.assertIn("rings_2.npy", error[0])
+        (self.folder / "rings_2.npy").write_bytes(content)
+        self.assertIn("resuming", self.sagips(*command, "train.minutes=0.02", "--override").stderr)
+
+    def test_rows_pass_through_a_script_of_the_user(self):
+        subprocess.run([MAKE_SCRIPTS], cwd=self.folder, check=True)
+        for memory in ("data.memory_GB=1", "data.memory_GB=0"):
+            self.sagips(*self.streamed("data.inputs.script=shift.pt", memory, f"run.name={memory[-1]}"))
+        self.assertEqual(self.network("0"), self.network("1"))
+        refused = self.sagips(*self.streamed("data.inputs.script=wrong_size.pt"), expect=2).stderr
+        self.assertIn("wrong_size.pt", refused)
+        self.assertEqual(len(refused.strip().splitlines()), 1, refused)
+
+    def test_remote_files_are_copied_once(self):
+        command = self.streamed("run.name=far", "train.epochs=2")
+        self.write("far.txt", "store://rings_0.npy\nstore://rings_2.npy\n")
+        self.write("fetch.sh", 'echo "$1" >> fetched; cp "${1#store://}" "$2"\n')
+        far = ["data.inputs.file=far.txt", "data.targets.file=far.txt", "data.cache.copy=sh fetch.sh {} {}"]
+        for name in ("far", "again"):
+            self.sagips(*command, *far, f"run.name={name}")
+        self.assertEqual((self.folder / "fetched").read_text(), "store://rings_0.npy\nstore://rings_2.npy\n")
+        self.assertEqual(self.network("far"), self.network("again"))
+        for words, said in (
+                (["data.cache.copy="], "is on another machine"),
+                (["data.cache.copy=sh fetch.sh {}"], "data.cache.copy"),
+                (["data.cache.copy=false {} {}", "data.cache.folder=other"], "'false' ended with 1"),
+                (["data.cache.copy=sleep 60 {} {}", "data.cache.folder=other"], "'sleep' ended with 1"),
+                (["data.cache.limit_GB=1e-6", "data.cache.folder=other"], "data.cache.limit_GB"),
+                (["data.cache.folder=far.txt/below"], "data.cache.folder"),
+        ):
+            with self.subTest(words):
+                refused = self.sagips(*command, *far, "run.name=refused", *words, expect=2).stderr.strip()
+                self.assertEqual(len(refused.splitlines()), 1, refused)
+                self.assertIn(said, refused)
+                self.assertFalse((self.folder / "runs/learning/refused").exists())
 
     def test_early_stop_and_target(self):
         self.sagips("train", "rings.yaml", "early_stop.metric=accuracy", "early_stop.better=higher",
@@ -312,13 +433,31 @@ networks:
         self.write("nan.csv", "x,y,ring\n1,2,0\n1,nan,1\n")
         self.table("few.csv", ["x", "wave"], [[1, 2]])
         gz("idx.gz", b"\0\0\x08\x01\0\0\0\x09\1\2")
+        self.npy("wide.npy", [[1, 2, 0], [3, 4, 1]])
+        self.npy("narrow.npy", [[1, 0], [3, 1]])
+        self.write("list.txt", "wide.npy\nnowhere.npy\n")
+        self.write("none.txt", "# nothing\n")
+        (self.folder / "cut.npy").write_bytes((self.folder / "wide.npy").read_bytes()[:-1])
         both = lambda name: [f"data.inputs.file={name}", f"data.targets.file={name}"]
+        numbered = ["data.inputs.columns=[0, 1]", "data.targets.columns=[2]"]
         for words, said in (
                 (both("five.csv"), "a row is of class 5, and the network knows 0 to 2"),
                 (both("ragged.csv"), "ragged.csv:3: the row has 2 cells"),
                 (both("nan.csv"), "nan.csv: row 2 holds NaN"),
                 (both("nowhere.csv"), "nowhere.csv"),
                 (["data.targets.columns=[rung]"], "'rung'"),
+                ([*both("list.txt"), *numbered], "nowhere.npy: "),
+                ([*both("none.txt"), *numbered], "none.txt: names no file"),
+                ([*both("x_*.npy"), *numbered], "fits no file"),
+                ([*both("cut.npy"), *numbered], "cut.npy: is truncated"),
+                ([*both("[wide.npy, narrow.npy]"), "data.inputs.columns=[]", "data.targets.columns=[]"],
+                 "narrow.npy: has rows of 2"),
+                (["data.inputs.select=0:7:2"], "cannot be cut by 'select"),
+                (["data.inputs.script=nowhere.pt"], "nowhere.pt: is not there"),
+                (["data.weights.file=rings.csv", "data.weights.columns=[x]"], "holds a negative weight"),
+                (["data.join=true"], "data.join"),
+                (["data.split_by=rung"], "'rung'"),
+                (["shuffle_rows=7"], "shuffle_rows"),
                 (["data.targets.file=few.csv", "data.targets.columns=[wave]"], "has 1 rows"),
                 (["data.inputs.file=idx.gz", "data.inputs.columns=[]"], "idx.gz: announces 9 bytes"),
                 (["data.inputs.file="], "data.inputs.file: is empty"),

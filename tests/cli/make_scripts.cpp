@@ -37,6 +37,20 @@ def forward(self, x: Tensor) -> Tensor:
   network.save("network.pt");
 }
 
+/// A layer of 16 outputs that a generator or a discriminator may begin with.
+void save_layer(std::int64_t inputs) {
+  torch::manual_seed(2);
+  torch::jit::Module layer("layer");
+  layer.register_attribute("training", c10::BoolType::get(), true);
+  layer.register_parameter("weight", torch::randn({16, inputs}) / 2, false);
+  for (torch::Tensor parameter : layer.parameters()) parameter.requires_grad_();
+  layer.define(R"(
+def forward(self, x: Tensor) -> Tensor:
+    return torch.dropout(torch.tanh(torch.linear(x, self.weight)), 0.1, self.training)
+)");
+  layer.save("layer_of_" + std::to_string(inputs) + ".pt");
+}
+
 }  // namespace
 
 int main() {
@@ -80,4 +94,6 @@ def forward(self, lifetime: Tensor) -> Tensor:
     return (lifetime * torch.rand([lifetime.size(0), 40])).unsqueeze(2)
 )");
   save_network();
+  save_layer(2);
+  save_layer(6);
 }

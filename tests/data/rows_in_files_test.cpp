@@ -2,11 +2,13 @@
 // a run is named.
 #include <gtest/gtest.h>
 #include <hdf5.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -18,6 +20,7 @@
 #include "sagips/data/example_stream.hpp"
 #include "sagips/data/examples.hpp"
 #include "tests/core/message_of.hpp"
+#include "tests/core/mutator.hpp"
 #include "tests/core/temporary_folder.hpp"
 
 namespace sagips::data {
@@ -173,6 +176,7 @@ TEST(RowsInFiles, RowsAreCutReorderedAndScaled) {
   EXPECT_TRUE(read({.select = "0:3, -2:"}).equal(wanted.slice(1, 0, 3).slice(2, 4)));
   EXPECT_TRUE(read({.select = ":, 1"}).equal(wanted.select(2, 1)));
   EXPECT_TRUE(read({.select = "-1"}).equal(wanted.select(1, 3)));
+  EXPECT_TRUE(read({.select = "-100:, :100"}).equal(wanted));
   EXPECT_TRUE(read({.reorder = {1, 0}}).equal(wanted.transpose(1, 2)));
   EXPECT_TRUE(read({.select = "1:", .reorder = {1, 0}, .divide_by = 4})
                   .equal(wanted.slice(1, 1).transpose(1, 2) / 4));
@@ -186,6 +190,7 @@ TEST(RowsInFiles, RowsAreCutReorderedAndScaled) {
   says({.select = "7"}, "leaves none of them");
   says({.select = "-9"}, "leaves none of them");
   says({.select = "0:x"}, "cannot be cut");
+  says({.select = "1.5"}, "cannot be cut");
   says({.select = "0:1:2"}, "cannot be cut");
   says({.select = "0:1,"}, "cannot be cut");
   says({.select = ":, :, :"}, "fewer than 'select");
@@ -216,6 +221,41 @@ TEST(RowsInFiles, ArraysOfAGroupFollowEachOtherByName) {
   says("empty", "the group 'empty' holds no data sets");
 }
 
+// Their numbers lie in another file, at a place that this one has as well.
+TEST(RowsInFiles, LinksToOtherFilesAreFollowed) {
+  const TemporaryFolder folder;
+  write_hdf5(folder.file("part.h5"), "x", {4, 2}, H5T_IEEE_F32LE, some_numbers(8));
+  write_hdf5(folder.file("all.h5"), "y", {4, 2}, H5T_IEEE_F32LE, std::vector<float>(8, 7));
+  const hid_t id = H5Fopen(folder.file("all.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  H5Lcreate_external(folder.file("part.h5").c_str(), "x", id, "x", H5P_DEFAULT, H5P_DEFAULT);
+  H5Fclose(id);
+  for (const std::uint64_t memory : {std::uint64_t{1} << 30U, std::uint64_t{0}}) {
+    const ArrayRows rows({.file = {folder.file("all.h5")}, .hdf5_dataset = "x"},
+                         with_cache(folder, memory));
+    EXPECT_TRUE(rows.all().equal(torch::tensor(some_numbers(8)).reshape({4, 2}))) << memory;
+  }
+}
+
+TEST(RowsInFiles, CopiesThatAreReadAreNotRemoved) {
+  const TemporaryFolder folder;
+  ExampleFiles files;
+  files.cache = {.folder = folder.file("cache"), .limit_GB = 20e-6};
+  files.memory_GB = 0;
+  const auto load = [&](const std::string& name) {
+    std::string table;
+    for (int i = 0; i < 3000; ++i) table += std::to_string(i) + "\n";  // 12 kB unpacked
+    files.inputs = files.targets = {.file = {folder.make(name, table)}};
+    return files.load().training;
+  };
+  {
+    const ExampleRowsPtr rows = load("a.csv");
+    EXPECT_NE(message_of<core::ConfigError>([&] { load("b.csv"); }).find("limit_GB"),
+              std::string::npos);
+    EXPECT_EQ(rows->read(torch::tensor({2999}, torch::kInt64)).inputs.item<float>(), 2999);
+  }
+  EXPECT_EQ(load("b.csv")->rows(), 3000) << "nobody uses the other one any more";
+}
+
 TEST(RowsInFiles, WhatDoesNotFitTogetherIsNamedBeforeTheFirstRow) {
   const TemporaryFolder folder;
   folder.make("a.npy", npy("<f4", some_numbers(6), {2, 3}));
@@ -232,7 +272,12 @@ TEST(RowsInFiles, WhatDoesNotFitTogetherIsNamedBeforeTheFirstRow) {
         [&] { ArrayRows({.file = names, .hdf5_dataset = "x"}, {}).all(); });
     EXPECT_NE(said.find(words), std::string::npos) << said;
   };
+  folder.make("a.csv", "x,y\n1,2\n");
+  folder.make("b.csv", "y,x\n1,2\n");
+  folder.make("itself.txt", "itself.txt\n");
   says({"a.npy", "b.npy"}, "b.npy: has rows of 4");
+  says({"a.csv", "b.csv"}, "b.csv: has other columns than");
+  says({"itself.txt"}, "is no idx file");
   says({"c*.csv"}, "fits no file");
   says({"empty.txt"}, "names no file");
   says({"missing.txt"}, "nowhere.npy");
@@ -277,10 +322,64 @@ TEST(RowsInFiles, MoreFilesThanMayBeOpenAreReadInAnyOrder) {
   for (std::size_t i = 0; i < files; ++i)
     folder.make("part_" + std::to_string(1000 + i) + ".npy",
                 npy("<i2", {static_cast<float>(i)}, {1, 1}));
-  const ArrayRows rows({.file = {folder.file("part_*.npy")}}, {});
+  rlimit usual{};
+  getrlimit(RLIMIT_NOFILE, &usual);
+  const rlimit few{100, usual.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &few);
+  const Reading reading;  // arrays of a data set share what is open
+  const ArrayRows rows({.file = {folder.file("part_*.npy")}}, reading),
+      others({.file = {folder.file("part_*.npy")}}, reading);
   const torch::Tensor order = in_any_order(files);
-  for (int turn = 0; turn < 2; ++turn)
-    EXPECT_TRUE(rows.read(order).flatten().equal(order.to(torch::kFloat32)));
+  for (const ArrayRows* array : {&rows, &others})
+    EXPECT_TRUE(array->read(order).flatten().equal(order.to(torch::kFloat32)));
+  setrlimit(RLIMIT_NOFILE, &usual);
+}
+
+// SAGIPS_FUZZ_SECONDS=600 goes on for that long with each format.
+TEST(RowsInFiles, BrokenFilesGiveRowsOrOneLine) {
+  const TemporaryFolder folder;
+  const char* const seconds = std::getenv("SAGIPS_FUZZ_SECONDS");
+  const std::vector<float> values = some_numbers(40);
+  const auto bytes_of = [&](Kept kept) {
+    const std::string file = folder.file("whole.h5");
+    std::filesystem::remove(file);
+    write_hdf5(file, "x", {10, 4}, H5T_IEEE_F32LE, values, kept);
+    return core::read_file(file);
+  };
+  std::string table = "a,b\n";
+  for (int i = 0; i < 20; ++i) table += std::to_string(0.25 * i) + ",-1e-3\n";
+  const gzFile packed = gzopen(folder.file("table.csv.gz").c_str(), "wb");
+  gzwrite(packed, table.data(), static_cast<unsigned>(table.size()));
+  gzclose(packed);
+  const std::vector<std::pair<std::string, std::string>> originals = {
+      {"x.npy", npy("<f4", values, {10, 4})},
+      {"x.idx", std::string("\0\0\x08\x02\0\0\0\x04\0\0\0\x02\1\2\3\4\5\6\7\x08", 20)},
+      {"x.csv", table},
+      {"x.csv.gz", core::read_file(folder.file("table.csv.gz"))},
+      {"x.h5", bytes_of(Kept::together)},
+      {"x.hdf5", bytes_of(Kept::in_packed_chunks)}};
+  for (const auto& [name, original] : originals) {
+    sagips::testing::Mutator mutate(
+        1, std::string("(),'<>0123456789fiu-eE.\n\x00\xff\x01\x08\x93", 28));
+    std::size_t rows_read = 0, refused = 0;
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::seconds(seconds ? std::stoi(seconds) : 0);
+    for (int i = 0; i < 300 || std::chrono::steady_clock::now() < until; ++i) {
+      const std::string file = folder.make(name, mutate(original));
+      try {
+        const ArrayRows rows({.file = {file}, .hdf5_dataset = "x"},
+                             with_cache(folder, i % 2 == 0 ? 1U << 20U : 0U));
+        ASSERT_TRUE(torch::isfinite(rows.all()).all().item<bool>());
+        ++rows_read;
+      } catch (const core::Error& error) {
+        ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+        ++refused;
+      }
+    }
+    EXPECT_GT(rows_read, name == "x.csv.gz" ? 0U : 10U)
+        << name << " (packed files hold a checksum)";
+    EXPECT_GT(refused, 10U) << name;
+  }
 }
 
 TEST(RowSelection, FindsTheRowsThatAreChosen) {
@@ -334,7 +433,8 @@ TEST(ExampleFiles, RowsOfAFileOrOfAColumnsValueStayTogether) {
   }
   ExampleFiles by_column;
   by_column.inputs.file = {folder.make("all.csv", all)};
-  by_column.targets = {.file = by_column.inputs.file, .columns = {"y"}};
+  folder.make("list.txt", "all.csv\n");  // the same file by another name
+  by_column.targets = {.file = {folder.file("list.txt")}, .columns = {"y"}};
   by_column.split_by = "run";
   by_column.cache.folder = folder.file("cache");
   ExampleFiles by_file = by_column;
@@ -433,11 +533,10 @@ TEST(ExampleStream, SaysWhatFailsAtTheStepThatNeedsIt) {
   const auto place = [](std::uint32_t step) {
     return ExampleStream::Place{1, 2 * (std::int64_t{step} - 1), 2};
   };
-  ExampleStream stream(two_hundred(folder), SamplePlan(200, 1), place,
-                       [](const Examples& examples) {
-                         if (examples.inputs.eq(7).any().item<bool>())
-                           throw core::ConfigError("data", "holds a 7.");
-                       });
+  const ExampleRowsPtr rows = two_hundred(folder);
+  ExampleStream stream(rows, SamplePlan(200, 1), place, [](const Examples& examples) {
+    if (examples.inputs.eq(7).any().item<bool>()) throw core::ConfigError("data", "holds a 7.");
+  });
   std::string said;
   std::uint32_t step = 0;
   while (said.empty() && step < 100) try {
@@ -445,6 +544,9 @@ TEST(ExampleStream, SaysWhatFailsAtTheStepThatNeedsIt) {
     } catch (const core::Error& error) {
       said = error.what();
       EXPECT_EQ(error.exit_code(), core::ExitCode::failed);
+      const auto there = place(step);
+      const torch::Tensor numbers = SamplePlan(200, 1).rows_at(1, there.first, there.count);
+      EXPECT_TRUE(rows->read(numbers).inputs.eq(7).any().item<bool>());
     }
   EXPECT_EQ(said, "data: holds a 7.");
   EXPECT_EQ(message_of<core::Error>([&] { stream.at(step); }), said) << "again";

@@ -47,12 +47,13 @@ data::ExampleFiles numbered(const TemporaryFolder& folder, const std::vector<std
 
 // The rows of a data epoch, step by step, the ranks' behind each other.
 std::vector<std::int64_t> order_of_epoch(const data::ExampleRowsPtr& rows, std::int64_t batch,
-                                         std::int64_t window, std::int64_t ranks,
+                                         std::int64_t shuffle_rows, std::int64_t ranks,
                                          std::uint32_t epoch) {
   std::vector<std::unique_ptr<Supervised>> learners;
   for (std::int64_t rank = 0; rank < ranks; ++rank)
     learners.push_back(std::make_unique<Supervised>(
-        optim::SupervisedConfig{.batch = batch, .window = window, .loss = "mean_square"},
+        optim::SupervisedConfig{
+            .batch = batch, .shuffle_rows = shuffle_rows, .loss = "mean_square"},
         one_layer(1), rows, 7, torch::kCPU, problem::RankPlace{rank, ranks}));
   std::vector<std::int64_t> order;
   const auto steps = static_cast<std::uint32_t>(learners[0]->steps_per_epoch());
@@ -84,37 +85,38 @@ TEST(StreamedRows, EachOnceADataEpochInAnOrderThatKnowsNoRanks) {
     }
     const data::ExampleRowsPtr examples = numbered(folder, rows).load().training;
     ASSERT_FALSE(examples->held());
-    const std::int64_t window = 256 * between(1, 8), ranks = std::min(all, between(2, 8)),
+    const std::int64_t shuffle_rows = 256 * between(1, 8), ranks = std::min(all, between(2, 8)),
                        batch = between(1, 200);
     std::vector<std::vector<std::int64_t>> orders;
     for (const std::uint32_t epoch : {1U, 2U}) {
-      orders.push_back(order_of_epoch(examples, batch * ranks, window, 1, epoch));
-      EXPECT_EQ(order_of_epoch(examples, batch, window, ranks, epoch), orders.back())
+      orders.push_back(order_of_epoch(examples, batch * ranks, shuffle_rows, 1, epoch));
+      EXPECT_EQ(order_of_epoch(examples, batch, shuffle_rows, ranks, epoch), orders.back())
           << ranks << " ranks of batches of " << batch;
       EXPECT_EQ(orders.back().size(), static_cast<std::size_t>(all));
       const std::set<std::int64_t> seen(orders.back().begin(), orders.back().end());
-      EXPECT_EQ(seen.size(), static_cast<std::size_t>(all)) << all << " rows, window " << window;
+      EXPECT_EQ(seen.size(), static_cast<std::size_t>(all))
+          << all << " rows, of which shuffled " << shuffle_rows;
     }
     EXPECT_TRUE(all <= 20 || orders[0] != orders[1]);
   }
 }
 
 TEST(StreamedRows, BatchesAreMixedFromManyChunks) {
-  constexpr std::int64_t rows = 100 * 256, window = 20 * 256;
-  const data::SamplePlan plan(rows, 3, window);
-  std::set<std::int64_t> chunks_of_window;
-  for (std::int64_t place = 0; place + 100 <= window; place += 100) {
+  constexpr std::int64_t rows = 100 * 256, shuffle_rows = 20 * 256;
+  const data::SamplePlan plan(rows, 3, shuffle_rows);
+  std::set<std::int64_t> chunks_of_block;
+  for (std::int64_t place = 0; place + 100 <= shuffle_rows; place += 100) {
     const torch::Tensor chunks = plan.rows_at(1, place, 100).div(256, "floor");
     EXPECT_GE(std::get<0>(at::_unique(chunks)).size(0), 17)
         << "of 20 chunks; four are missing from 100 draws with a chance of 1e-6";
-    for (std::int64_t i = 0; i < 100; ++i) chunks_of_window.insert(chunks[i].item<std::int64_t>());
+    for (std::int64_t i = 0; i < 100; ++i) chunks_of_block.insert(chunks[i].item<std::int64_t>());
   }
-  EXPECT_EQ(chunks_of_window.size(), 20U) << "a window stays within its chunks";
+  EXPECT_EQ(chunks_of_block.size(), 20U) << "a block stays within its chunks";
 }
 
 torch::Tensor weights_after(const data::ExampleRowsPtr& rows, std::int64_t steps) {
-  Supervised learner({.batch = 32, .window = 512, .loss = "mean_square"}, one_layer(1), rows, 7,
-                     torch::kCPU);
+  Supervised learner({.batch = 32, .shuffle_rows = 512, .loss = "mean_square"}, one_layer(1), rows,
+                     7, torch::kCPU);
   LoopConfig config;
   config.epochs = 10;
   Loop(config, learner, {}).run_steps(steps);
@@ -151,16 +153,15 @@ TEST(StreamedRows, TenTimesTheMemoryPassesThroughIt) {
   files.targets.file = {folder.file("targets.npy")};
   files.memory_GB = 0.06;
   files.cache.folder = folder.file("cache");
+  const std::int64_t before = anonymous_kB();
+  ASSERT_GT(before, 0);
   Supervised learner({.batch = 50, .loss = "mean_square"}, one_layer(numbers),
                      files.load().training, 1, torch::kCPU);
   LoopConfig config;
   config.epochs = 1;
   Loop loop(config, learner, {});
-  loop.run_steps(2);
-  const std::int64_t before = anonymous_kB();
-  ASSERT_GT(before, 0);
   std::int64_t most = before;
-  for (std::int64_t step = 3; step <= learner.steps_per_epoch(); ++step) {
+  for (std::int64_t step = 1; step <= learner.steps_per_epoch(); ++step) {
     loop.run_steps(step);
     most = std::max(most, anonymous_kB());
   }

@@ -22,13 +22,15 @@ torch::Tensor joined(const std::vector<torch::Tensor>& pieces) {
 
 }  // namespace
 
-Prediction prediction_of(std::span<const WeightedNetwork> networks, const data::ExampleRows& rows) {
+Prediction prediction_of(std::span<const WeightedNetwork> networks, const data::ExampleRows& rows,
+                         const std::function<void(const data::Examples&)>& check) {
   const torch::NoGradGuard no_grad;
   const std::int64_t row = nn::numbers_in(networks.front().part.network->input());
   const std::int64_t at_once = std::clamp<std::int64_t>(numbers_at_once / row, 1, rows_at_once);
   std::vector<torch::Tensor> outputs, targets, weights;
   for (const torch::Tensor& numbers : torch::arange(rows.rows(), torch::kInt64).split(at_once)) {
     const data::Examples examples = rows.read(numbers);
+    if (check) check(examples);
     torch::Tensor values = examples.inputs.to(networks.front().replica.weights().device());
     for (const auto& [part, replica] : networks)
       values = (*part.network)(replica.leaves(), values, {});
@@ -50,9 +52,9 @@ void SupervisedConfig::fields(core::FieldList& list) {
   for (const Loss& known : losses()) names.push_back(known.name);
   list.add("batch", batch, "rows of a rank in a step", core::Range::between(1, 1e8));
   list.add(
-      "window", window,
-      "rows that are mixed with each other at a time; the others follow in chunks of neighbours",
-      core::Range::between(256, 1e9));
+      "shuffle_rows", shuffle_rows,
+      "rows in one random order; of more rows, chunks of neighbours are drawn that make as many",
+      core::Range::between(data::SamplePlan::chunk_rows, 1e9));
   list.add("loss", loss, "what is made small: " + core::join(names, ", "));
   list.add("top_k", top_k, "classes among which the right one counts for top_K_accuracy",
            core::Range::between(1, 1e6));
@@ -75,7 +77,7 @@ Supervised::Supervised(const SupervisedConfig& config, const std::vector<Network
       place_(place),
       loss_(loss_named(config.loss, "loss")),
       stream_(
-          rows, data::SamplePlan(rows_, seed, config.window),
+          rows, data::SamplePlan(rows_, seed, config.shuffle_rows),
           [this](std::uint32_t step) { return place_of(step); },
           [this](const data::Examples& examples) { check_targets(examples); }) {
   for (const NetworkPart& part : networks)

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -19,7 +20,7 @@ namespace sagips::optim {
 
 struct SupervisedConfig {
   std::int64_t batch = 100;  ///< rows of a rank in a step
-  std::int64_t window = data::SamplePlan::default_window;
+  std::int64_t shuffle_rows = data::SamplePlan::default_shuffle_rows;
   std::string loss = "cross_entropy";
   std::int64_t top_k = 3;
   UpdateConfig optimizer{.learning_rate = 1e-3, .beta1 = 0.9};
@@ -47,8 +48,10 @@ struct Prediction {
   torch::Tensor targets, weights;  ///< of the rows; undefined where these have none
 };
 
-/// In pieces, so that rows in files need not fit into memory.
-Prediction prediction_of(std::span<const WeightedNetwork> networks, const data::ExampleRows& rows);
+/// In pieces, so that the inputs of rows in files need not fit into memory; outputs and targets do.
+/// check: is called with each piece, and throws for one that does not fit
+Prediction prediction_of(std::span<const WeightedNetwork> networks, const data::ExampleRows& rows,
+                         const std::function<void(const data::Examples&)>& check = {});
 
 /// One or several networks, one behind the other, that learn targets from inputs.
 ///
@@ -83,7 +86,10 @@ class Supervised final : public Optimizer {
   std::int64_t weights() const;                                 ///< of all networks
   /// The inputs of a batch that `draw` has drawn. shape: [samples, ...]
   static const torch::Tensor& inputs_of(const Batch& batch);
-  Prediction predict(const data::ExampleRows& rows) const { return prediction_of(networks_, rows); }
+  Prediction predict(const data::ExampleRows& rows) const {
+    return prediction_of(networks_, rows,
+                         [this](const data::Examples& examples) { check_targets(examples); });
+  }
   /// See optim/learn/metrics.hpp.
   std::map<std::string, double> metrics(const Prediction& prediction) const;
   /// Time that steps have waited for rows of files [s].
