@@ -1,6 +1,7 @@
 #include "sagips/run/run_figures.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "sagips/analysis/figures/densities.hpp"
 #include "sagips/analysis/figures/errors.hpp"
@@ -46,30 +47,25 @@ void fill(analysis::Histogram& histogram, const torch::Tensor& values,
   }
 }
 
-torch::Tensor all_events(const env::Channel& channel) {
-  if (!channel.held_out.values.defined()) return channel.training.values;
-  return torch::cat({channel.training.values, channel.held_out.values});
-}
-
-torch::Tensor all_weights(const env::Channel& channel) {
-  if (!channel.training.weights) return {};
-  if (!channel.held_out.values.defined()) return *channel.training.weights;
-  return torch::cat({*channel.training.weights, *channel.held_out.weights});
-}
-
 // prefix: of the files, where there are several channels
 void draw_observables(FigureWriter& draw, const problem::ChannelPlan& plan,
                       const env::Channel& channel, const std::string& prefix,
                       const std::pair<torch::Tensor, torch::Tensor>& synthetic) {
-  const torch::Tensor measured = all_events(channel), weights = all_weights(channel);
+  std::vector<data::Dataset> measured{channel.training};  // not joined: they may lie in files
+  if (channel.held_out.values.defined()) measured.push_back(channel.held_out);
   for (std::size_t i = 0; i < plan.observables.size(); ++i) {
-    const torch::Tensor data = measured.select(1, static_cast<std::int64_t>(i));
-    const torch::Tensor model = synthetic.first.select(1, static_cast<std::int64_t>(i));
-    const double low = data.min().item<double>(), high = data.max().item<double>();
+    const auto column = static_cast<std::int64_t>(i);
+    const torch::Tensor model = synthetic.first.select(1, column);
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const data::Dataset& part : measured) {
+      low = std::min(low, part.values.select(1, column).min().item<double>());
+      high = std::max(high, part.values.select(1, column).max().item<double>());
+    }
     if (!(low < high) || model.size(0) == 0) continue;
     analysis::Histogram measured_counts(low, high, histogram_bins),
         model_counts(low, high, histogram_bins);
-    fill(measured_counts, data, weights);
+    for (const data::Dataset& part : measured)
+      fill(measured_counts, part.values.select(1, column), part.weights.value_or(torch::Tensor()));
     fill(model_counts, model, synthetic.second);
     const problem::Observable& observable = plan.observables[i];
     draw(analysis::observable_with_ratio(measured_counts, model_counts, observable.name,
