@@ -283,7 +283,7 @@ networks:
         said = self.sagips("check", "proxy1d", *layers).stdout
         self.assertIn("layer0 script", said)
         self.assertIn("generator: 6 to 6, 470 weights", said)  # 16*6 + 16*16+16 + 6*16+6
-        short = ["train.epochs=6", "run.figures=false", "data.toy.events=2000", "run.fit=false"]
+        short = ["train.epochs=6", "run.figures=false", "toy.events=2000", "run.fit=false"]
         self.sagips("train", "proxy1d", *layers, *short, "run.name=scripts", "threads=2")
         numbers = json.loads((self.folder / "runs/proxy1d/scripts/results.json").read_text())
         self.assertEqual(numbers["epochs"], 6)
@@ -342,7 +342,7 @@ networks:
         self.assertGreater(self.results("anew")["accuracy_end"], 0.9)
         self.assertLess(self.results("anew")["waited_for_rows_s"], 10 * jobs.SLOWDOWN)
         # interrupted, it goes on as if nothing had happened
-        longer = self.streamed("train.epochs=300", "train.evaluate_every=20", anew)
+        longer = self.streamed("train.epochs=100", "train.evaluate_every=20", anew)
         self.sagips(*longer, "run.name=whole")
         job = self.start_and_wait_for("evaluation at epoch 20", *longer, "run.name=cut")
         job.send_signal(signal.SIGINT)
