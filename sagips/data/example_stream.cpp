@@ -9,7 +9,11 @@ namespace sagips::data {
 
 namespace {
 
-constexpr std::size_t steps_ahead = 4;
+constexpr std::size_t steps_ahead = 4, bytes_ahead = std::size_t{1} << 26;
+
+std::size_t bytes_of(const Examples& examples) {
+  return examples.inputs.defined() ? examples.inputs.nbytes() + examples.targets.nbytes() : 0;
+}
 
 }  // namespace
 
@@ -56,7 +60,11 @@ Examples ExampleStream::at(std::uint32_t step) {
 void ExampleStream::read_ahead() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return ends_ || ready_.size() < steps_ahead; });
+    changed_.wait(lock, [this] {
+      std::size_t bytes = 0;
+      for (const Ready& ready : ready_) bytes += bytes_of(ready.examples);
+      return ends_ || (ready_.size() < steps_ahead && bytes < bytes_ahead);
+    });
     if (ends_) return;
     Ready ready{.step = next_};
     lock.unlock();

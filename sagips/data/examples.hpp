@@ -36,6 +36,8 @@ class ExampleRows {
   virtual std::uint32_t print(std::uint32_t sum) const = 0;
 
   Examples first(std::int64_t count) const;  ///< fewer where there are not as many
+  /// All where they are in memory, else the first ones, which take little of it.
+  Examples some() const;
 };
 using ExampleRowsPtr = std::shared_ptr<const ExampleRows>;
 

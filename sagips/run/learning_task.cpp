@@ -144,8 +144,7 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
   auto learner = std::make_unique<optim::Supervised>(
       scaled(job, place.ranks), networks, sets.training, job.seed(),
       nn::device_from_name(job.settings.device), place);
-  const data::ExampleRows& aside = *sets.validation;
-  learner->check_targets(aside.held() ? *aside.held() : aside.first(1000));
+  learner->check_targets(sets.validation->some());
   const auto named = static_cast<std::int64_t>(sets.classes.size()),
              outputs = networks.back().network->output()[0];
   if (named > 0 && named != outputs)

@@ -141,7 +141,7 @@ void Supervised::check(const data::ExampleRows& rows) const {
                                     place_.ranks > 1 ? " ranks" : " rank",
                                     ", and batch norm needs two on each. Change it."));
   // of files those that come first, and the others as they are read
-  const data::Examples examples = rows.held() ? *rows.held() : rows.first(rows_at_once);
+  const data::Examples examples = rows.some();
   const nn::Shape inputs = nn::shape_of_rows(examples.inputs);
   const nn::Network& first = *networks_.front().part.network;
   if (inputs != first.input())
