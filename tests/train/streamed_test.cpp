@@ -102,7 +102,7 @@ TEST(StreamedRows, EachOnceADataEpochInAnOrderThatKnowsNoRanks) {
 }
 
 TEST(StreamedRows, BatchesAreMixedFromManyChunks) {
-  constexpr std::int64_t rows = 100 * 256, shuffle_rows = 20 * 256;
+  constexpr std::int64_t rows = 25600, shuffle_rows = 5120;
   const data::SamplePlan plan(rows, 3, shuffle_rows);
   std::set<std::int64_t> chunks_of_block;
   for (std::int64_t place = 0; place + 100 <= shuffle_rows; place += 100) {
