@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <span>
 #include <sstream>
 
 #include "sagips/core/crc32c.hpp"
@@ -28,8 +29,6 @@ using Shape = std::vector<std::int64_t>;
 namespace {
 
 constexpr std::int64_t bytes_at_once = std::int64_t{1} << 26;  // of rows that are read together
-
-bool is_elsewhere(const std::string& name) { return name.find("://") != std::string::npos; }
 
 std::string written(const Shape& shape) {
   std::vector<std::string> lengths;
@@ -70,6 +69,20 @@ std::vector<std::string> listed(const std::string& list) {
   return names;
 }
 
+std::vector<std::string> looked_up(const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  const auto add = [&](const std::string& name) {
+    const bool is_pattern = name.find_first_of("*?[") != std::string::npos &&
+                            !core::is_remote(name) && !std::filesystem::exists(name);
+    const std::vector<std::string> found = is_pattern ? matching(name) : std::vector{name};
+    files.insert(files.end(), found.begin(), found.end());
+  };
+  for (const std::string& name : names)
+    for (const std::string& one : name.ends_with(".txt") ? listed(name) : std::vector{name})
+      add(one);
+  return files;
+}
+
 // A layout as a line of words, and back.
 std::string words_of(const std::optional<core::NpyHeader>& layout) {
   if (!layout) return "-";
@@ -102,6 +115,27 @@ std::uint32_t print_of(const std::string& path) {
     file.clear();
   }
   return sum;
+}
+
+// A data set that keeps its rows in chunks, as a .npy file, some of them at a time.
+void unpack_hdf5(const std::string& path, const std::string& dataset, const Shape& shape,
+                 const std::string& copy) {
+  std::ofstream out(copy, std::ios::binary);
+  out << core::npy_header_bytes({shape.begin(), shape.end()}, "<f4");
+  const std::int64_t row = std::max<std::int64_t>(1, product(without_first(shape)));
+  const std::int64_t at_once = std::max<std::int64_t>(1, bytes_at_once / (4 * row));
+  std::vector<float> numbers;
+  for (std::int64_t first = 0; first < shape[0]; first += at_once) {
+    const std::int64_t count = std::min(at_once, shape[0] - first);
+    numbers.resize(static_cast<std::size_t>(count * row));
+    read_hdf5_rows(path, dataset, static_cast<std::size_t>(first), static_cast<std::size_t>(count),
+                   numbers.data());
+    check_finite(path, first, row, numbers.data(), count * row);
+    out.write(reinterpret_cast<const char*>(numbers.data()),
+              static_cast<std::streamsize>(numbers.size() * sizeof(float)));
+  }
+  out.close();
+  if (!out) throw core::StorageError(copy, "cannot be written to its end. Free space there.");
 }
 
 // The places of these columns, by their names or numbers; all others where `columns` is empty.
@@ -190,18 +224,9 @@ torch::Tensor reordered(const torch::Tensor& rows, Shape order, const std::strin
 
 }  // namespace
 
-std::vector<std::string> files_named(const std::vector<std::string>& names) {
-  std::vector<std::string> files;
-  const auto add = [&](const std::string& name) {
-    const bool is_pattern = name.find_first_of("*?[") != std::string::npos && !is_elsewhere(name) &&
-                            !std::filesystem::exists(name);
-    const std::vector<std::string> found = is_pattern ? matching(name) : std::vector{name};
-    files.insert(files.end(), found.begin(), found.end());
-  };
-  for (const std::string& name : names)
-    for (const std::string& one : name.ends_with(".txt") ? listed(name) : std::vector{name})
-      add(one);
-  return files;
+std::vector<std::string> files_named(const std::vector<std::string>& names,
+                                     const Reading& reading) {
+  return core::split(reading.once([&] { return core::join(looked_up(names), "\n"); }), '\n');
 }
 
 void ArraySource::fields(core::FieldList& list) {
@@ -252,16 +277,14 @@ struct ArrayRows::Member {
 
 ArrayRows::ArrayRows(const ArraySource& source, const Reading& reading,
                      const std::vector<std::string>& without)
-    : source_(source), cache_(reading.cache) {
-  files_ =
-      core::split(reading.once([&] { return core::join(files_named(source.file), "\n"); }), '\n');
+    : source_(source), files_(files_named(source.file, reading)), cache_(reading.cache) {
   if (!source.script.empty()) {
     function_ = reading.function(source.script);
     print_ = core::crc32c(core::read_file(source.script));
   }
   for (std::string& file : files_) {
-    if (is_elsewhere(file) && cache_ && cache_->copies()) file = cache_->copied(file);
-    if (is_elsewhere(file))
+    if (core::is_remote(file) && cache_ && cache_->copies()) file = cache_->copied(file);
+    if (core::is_remote(file))
       throw DataError(file, "is on another machine. Say in data.cache.copy how it is copied.");
   }
   std::vector<std::string> datasets{source.hdf5_dataset};
@@ -374,33 +397,15 @@ ArrayRows::Piece ArrayRows::unpacked(const std::string& path, const std::string&
     }
   }
   const auto write = [&](const std::string& copy) {
-    if (!is_hdf5 && !values.defined()) {
-      values = read();
-      shape.assign(values.sizes().begin(), values.sizes().end());
-    }
-    std::ofstream out(copy, std::ios::binary);
-    out << core::npy_header_bytes({shape.begin(), shape.end()}, "<f4");
-    const std::int64_t row = std::max<std::int64_t>(1, product(without_first(shape)));
-    const std::int64_t at_once = std::max<std::int64_t>(1, bytes_at_once / (4 * row));
-    std::vector<float> numbers;
-    for (std::int64_t first = 0; first < shape[0]; first += at_once) {
-      const std::int64_t count = std::min(at_once, shape[0] - first);
-      numbers.resize(static_cast<std::size_t>(count * row));
-      if (values.defined()) {
-        std::copy_n(values.data_ptr<float>() + first * row, numbers.size(), numbers.begin());
-      } else {
-        read_hdf5_rows(path, dataset, static_cast<std::size_t>(first),
-                       static_cast<std::size_t>(count), numbers.data());
-        check_finite(path, first, row, numbers.data(), count * row);
-      }
-      out.write(reinterpret_cast<const char*>(numbers.data()),
-                static_cast<std::streamsize>(numbers.size() * sizeof(float)));
-    }
-    out.close();
-    if (!out) throw core::StorageError(copy, "cannot be written to its end. Free space there.");
+    if (is_hdf5) return unpack_hdf5(path, dataset, shape, copy);
+    if (!values.defined()) values = read();
+    core::write_npy(
+        copy,
+        std::span<const float>(values.data_ptr<float>(), static_cast<std::size_t>(values.numel())),
+        {values.sizes().begin(), values.sizes().end()});
   };
   const std::string name =
-      text(std::filesystem::absolute(path).string(), '\n', std::filesystem::file_size(path), '\n',
+      text(std::filesystem::absolute(path).string(), '\n', size, '\n',
            std::filesystem::last_write_time(path).time_since_epoch().count(), '\n', dataset, '\n',
            is_hdf5 ? "" : core::join(source_.columns, ","), '\n',
            is_hdf5 ? "" : core::join(without, ","), "\n.npy");

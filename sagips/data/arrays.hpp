@@ -29,11 +29,6 @@ struct ArraySource {
   bool is_given() const { return !file.empty(); }
 };
 
-/// The files that such names stand for, in order: patterns by name, lists (of files and patterns) as they
-/// say.
-/// throws: DataError for a pattern that fits no file, a list that cannot be read or is empty
-std::vector<std::string> files_named(const std::vector<std::string>& names);
-
 /// What the reading of files takes from the job around it.
 struct Reading {
   using Text = std::function<std::string()>;
@@ -50,6 +45,11 @@ struct Reading {
   /// Of that memory, what arrays have taken so far.
   std::shared_ptr<std::uint64_t> held_bytes = std::make_shared<std::uint64_t>(0);
 };
+
+/// The files that such names stand for, in order, as the first rank finds them: patterns by name, lists
+/// (of files and patterns) as they say.
+/// throws: DataError for a pattern that fits no file, a list that cannot be read or is empty; collective
+std::vector<std::string> files_named(const std::vector<std::string>& names, const Reading& reading);
 
 /// The rows of an array over all its files. Threads may share it.
 class ArrayRows {

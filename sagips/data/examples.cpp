@@ -27,7 +27,7 @@ bool is_same_file(const std::string& one, const std::string& other) {
   return one == other || std::filesystem::equivalent(one, other, missing);
 }
 
-// Of one table, the columns of other arrays are no inputs.
+// Of one table, the columns of other arrays are no inputs. Their files are looked up already.
 std::vector<std::string> columns_of_others(const ArraySource& inputs,
                                            const std::vector<const ArraySource*>& others,
                                            const std::string& split_by) {
@@ -36,9 +36,9 @@ std::vector<std::string> columns_of_others(const ArraySource& inputs,
   };
   std::vector<std::string> columns;
   if (!inputs.columns.empty()) return columns;
-  const std::string first = files_named(inputs.file).front();
+  const std::string& first = inputs.file.front();
   for (const ArraySource* other : others)
-    if (other->is_given() && is_same_file(first, files_named(other->file).front()) &&
+    if (other->is_given() && is_same_file(first, other->file.front()) &&
         dataset(inputs) == dataset(*other))
       columns.insert(columns.end(), other->columns.begin(), other->columns.end());
   const bool is_column = split_by != "rows" && split_by != "files";
@@ -107,6 +107,11 @@ class FileExamples final : public ExampleRows {
     return hold(std::move(examples));
   }
 };
+
+ExampleRowsPtr held_or_not(const std::shared_ptr<FileExamples>& files, const Reading& reading) {
+  if (files->bytes() > reading.memory_bytes) return files;
+  return files->in_memory();
+}
 
 class ChangedExamples final : public ExampleRows {
  public:
@@ -270,9 +275,15 @@ void ExampleFiles::fields(core::FieldList& list) {
   list.group("cache", cache, "copies of files on a disk of this machine");
 }
 
-ExampleRowsPtr ExampleFiles::rows_of(const ArraySource& inputs, const ArraySource& targets,
-                                     const ArraySource& weights, const Reading& reading,
-                                     torch::Tensor* groups) const {
+void ExampleFiles::take_limits(Reading& reading) const {
+  reading.memory_bytes = static_cast<std::uint64_t>(memory_GB * 1e9);
+  reading.cache = std::make_shared<FileCache>(cache);
+}
+
+ExampleRowsPtr ExampleFiles::rows_of(ArraySource inputs, ArraySource targets, ArraySource weights,
+                                     const Reading& reading, torch::Tensor* groups) const {
+  for (ArraySource* source : {&inputs, &targets, &weights})
+    if (source->is_given()) source->file = files_named(source->file, reading);
   const auto files = std::make_shared<FileExamples>();
   files->inputs.emplace(inputs, reading, columns_of_others(inputs, {&targets, &weights}, split_by));
   if (targets.is_given()) files->targets.emplace(targets, reading);
@@ -295,8 +306,7 @@ ExampleRowsPtr ExampleFiles::rows_of(const ArraySource& inputs, const ArraySourc
                       text("has ", files->rows(), " rows, and '", split_by, "' ", groups->size(0),
                            " numbers. It needs one for each row."));
   }
-  if (files->bytes() > reading.memory_bytes) return files;
-  return files->in_memory();
+  return held_or_not(files, reading);
 }
 
 ExampleSets ExampleFiles::load(Reading reading) const {
@@ -310,8 +320,7 @@ ExampleSets ExampleFiles::load(Reading reading) const {
                       "is empty, and the other one is not. Name both, or neither.");
   if (join && !validation_inputs.is_given())
     throw ConfigError("data.join", "joins files for evaluations, and there are none. Name them.");
-  reading.memory_bytes = static_cast<std::uint64_t>(memory_GB * 1e9);
-  reading.cache = std::make_shared<FileCache>(cache);
+  take_limits(reading);
   const auto joined = [&](ArraySource source, const ArraySource& other) {
     if (join) source.file.insert(source.file.end(), other.file.begin(), other.file.end());
     return source;
@@ -332,13 +341,11 @@ ExampleSets ExampleFiles::load(Reading reading) const {
 ExampleRowsPtr ExampleFiles::inputs_of(const std::string& file, Reading reading) const {
   ArraySource source = inputs;
   source.file = {file};
-  reading.memory_bytes = static_cast<std::uint64_t>(memory_GB * 1e9);
-  reading.cache = std::make_shared<FileCache>(cache);
+  take_limits(reading);
   const auto files = std::make_shared<FileExamples>();
   // a table without the targets' columns holds the inputs alone
   files->inputs.emplace(source, reading);
-  if (files->bytes() > reading.memory_bytes) return files;
-  return files->in_memory();
+  return held_or_not(files, reading);
 }
 
 torch::Tensor class_numbers(const torch::Tensor& targets, const std::string& file, bool is_part) {

@@ -83,9 +83,9 @@ struct ExampleFiles {
   ExampleRowsPtr inputs_of(const std::string& file, Reading reading = {}) const;
 
  private:
-  ExampleRowsPtr rows_of(const ArraySource& inputs, const ArraySource& targets,
-                         const ArraySource& weights, const Reading& reading,
-                         torch::Tensor* groups) const;
+  void take_limits(Reading& reading) const;
+  ExampleRowsPtr rows_of(ArraySource inputs, ArraySource targets, ArraySource weights,
+                         const Reading& reading, torch::Tensor* groups) const;
 };
 
 /// Targets as numbers of classes: from whole numbers [rows] or [rows, 1], or from rows with a single 1

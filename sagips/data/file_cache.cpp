@@ -160,7 +160,8 @@ void FileCacheConfig::fields(core::FieldList& list) {
   list.add("limit_GB", limit_GB, "what the files of the folder may take together", positive);
   list.add(
       "copy", copy,
-      "copies a file, the first {}, to the second, as 'xrdcp {} {}' does; '' reads it in place");
+      "copies a file of another machine (s3://..., root://...), the first {}, to the second, as "
+      "'xrdcp {} {}' does");
   list.add("copy_minutes", copy_minutes, "a copy that takes longer has failed", positive);
 }
 

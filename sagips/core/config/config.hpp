@@ -40,6 +40,9 @@ concept Described = requires(T value, FieldList& list) {
   value.fields(list);
 };
 
+/// Whether a path is a name on another machine ("s3://...", "root://..."), which no folder precedes.
+bool is_remote(const std::string& path);
+
 /// What a path of a config names: a relative one counts from the folder of the YAML that holds it.
 /// folder: empty for the current one, where those of the command line count from
 std::string path_from(const std::string& folder, const std::string& path);
@@ -106,7 +109,7 @@ class FieldList {
   /// everywhere. words: what may stand there and is no path
   void add_path(std::string name, std::string& value, std::string help,
                 std::vector<std::string> words = {});
-  /// One of these or a list of them; a name with "://" in it is taken as it is.
+  /// One of these or a list of them; a remote name is taken as it is.
   void add_paths(std::string name, std::vector<std::string>& value, std::string help);
 
   /// One of a few words. `get` and `set` translate; see `choice` for enums.

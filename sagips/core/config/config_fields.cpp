@@ -62,7 +62,7 @@ std::filesystem::path absolute(const std::string& path) {
 }
 
 std::string written_path(const std::string& value, const std::string& beside) {
-  if (value.find("://") != std::string::npos) return written(value);
+  if (is_remote(value)) return written(value);
   const std::filesystem::path path = absolute(value);
   if (beside.empty()) return written(path.string());
   const auto inside = path.lexically_relative(absolute(beside));
@@ -112,9 +112,10 @@ std::function<Entry()> any_of(std::function<std::vector<FieldList::NamedFields>(
 
 }  // namespace
 
+bool is_remote(const std::string& path) { return path.find("://") != std::string::npos; }
+
 std::string path_from(const std::string& folder, const std::string& path) {
-  const bool is_elsewhere = path.find("://") != std::string::npos;  // s3://..., root://...
-  if (folder.empty() || path.empty() || is_elsewhere) return path;
+  if (folder.empty() || path.empty() || is_remote(path)) return path;
   return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 

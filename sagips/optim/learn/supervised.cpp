@@ -78,7 +78,10 @@ Supervised::Supervised(const SupervisedConfig& config, const std::vector<Network
       loss_(loss_named(config.loss, "loss")),
       stream_(
           rows, data::SamplePlan(rows_, seed, config.shuffle_rows),
-          [this](std::uint32_t step) { return place_of(step); },
+          [this](std::uint32_t step) {
+            const StepRows own = rows_of(step);
+            return data::ExampleStream::Place{own.epoch, own.begin + own.first, own.count};
+          },
           [this](const data::Examples& examples) { check_targets(examples); }) {
   for (const NetworkPart& part : networks)
     networks_.push_back({part, nn::Replica(part.network, config.shared, device)});
@@ -180,26 +183,24 @@ void Supervised::check_targets(const data::Examples& examples) const {
                                    ". Change its last layer, or correct the targets."));
 }
 
-data::ExampleStream::Place Supervised::place_of(std::uint32_t step) const {
+Supervised::StepRows Supervised::rows_of(std::uint32_t step) const {
   const auto number = static_cast<std::int64_t>(step) - 1;
   const std::int64_t together = config_.batch * place_.ranks;
-  const std::int64_t begin = number % steps_per_epoch_ * together;
-  const std::int64_t all = std::min(together, rows_ - begin);
-  const std::int64_t first = all * place_.rank / place_.ranks;
-  return {static_cast<std::uint32_t>(number / steps_per_epoch_ + 1), begin + first,
-          all * (place_.rank + 1) / place_.ranks - first};
+  StepRows rows{.epoch = static_cast<std::uint32_t>(number / steps_per_epoch_ + 1),
+                .begin = number % steps_per_epoch_ * together};
+  rows.all = std::min(together, rows_ - rows.begin);
+  rows.first = rows.all * place_.rank / place_.ranks;
+  rows.count = rows.all * (place_.rank + 1) / place_.ranks - rows.first;
+  return rows;
 }
 
 std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
-  const data::ExampleStream::Place place = place_of(step);
-  const std::int64_t together = config_.batch * place_.ranks;
-  const std::int64_t begin = place.first / together * together;
+  const StepRows rows = rows_of(step);
   auto batch = std::make_unique<RowBatch>();
   batch->step = step;
-  batch->first = place.first - begin;
-  batch->samples = place.count;
-  batch->scale =
-      static_cast<double>(place_.ranks) / static_cast<double>(std::min(together, rows_ - begin));
+  batch->first = rows.first;
+  batch->samples = rows.count;
+  batch->scale = static_cast<double>(place_.ranks) / static_cast<double>(rows.all);
   const data::Examples examples = stream_.at(step);
   batch->inputs = examples.inputs.to(device_);
   batch->targets = examples.targets.to(device_);

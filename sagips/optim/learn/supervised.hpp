@@ -98,7 +98,12 @@ class Supervised final : public Optimizer {
  private:
   struct RowBatch;
   void check(const data::ExampleRows& rows) const;
-  data::ExampleStream::Place place_of(std::uint32_t step) const;
+  /// Of a step: where its rows begin in the data epoch, how many all ranks take, and this one's of them.
+  struct StepRows {
+    std::uint32_t epoch = 1;
+    std::int64_t begin = 0, all = 0, first = 0, count = 0;
+  };
+  StepRows rows_of(std::uint32_t step) const;
   void add_steps();
   bool is_separable() const;
   const nn::Shape& output() const { return networks_.back().part.network->output(); }
