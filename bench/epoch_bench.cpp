@@ -1,11 +1,10 @@
-#include <chrono>
 #include <cstdio>
 #include <fstream>
-#include <iostream>
 #include <string>
 
 #include "bench/measuring.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/memory.hpp"
 #include "sagips/optim/gan/gan.hpp"
@@ -62,15 +61,9 @@ void take_turns(const bench::Options& options) {
   std::printf("ready {\"name\": \"sagips %s\", \"threads\": %d, \"resident_mb\": %.1f}\n",
               options.text("update").c_str(), threads, resident);
   std::fflush(stdout);
-  for (std::string command; std::getline(std::cin, command);) {
-    const int turn = command.size() > 3 ? std::stoi(command.substr(3)) : 1;
-    const auto start = std::chrono::steady_clock::now();
-    loop.run_epochs(epochs += turn);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / turn;
-    std::printf("{\"seconds\": %.6f, \"peak_mb\": %.1f}\n", seconds, memory_mb("VmHWM"));
-    std::fflush(stdout);
-  }
+  bench::answer_turns(
+      [&](int more) { loop.run_epochs(epochs += more); },
+      [] { return core::text(", \"peak_mb\": ", core::fixed(memory_mb("VmHWM"), 1)); });
 }
 
 }  // namespace

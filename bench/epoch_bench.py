@@ -9,6 +9,7 @@ Writes FOLDER/epochs.md, FOLDER/results.json, FOLDER/seconds_per_epoch.svg and F
 usage: bench/epoch_bench.py --program PATH [--rates PATH,PATH,...] [--python PATH] [--out FOLDER] ...
 """
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -169,6 +170,35 @@ class Program:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+@contextlib.contextmanager
+def running(commands, threads, logs, pieces=None):
+    """Programs that are ready to take turns, by (name, command); stopped at the end. pieces: of a turn, else measured"""
+    programs = []
+    try:
+        for name, command in commands:
+            programs.append(Program(name, threads, command, logs))
+            programs[-1].wait_until_ready()
+            if pieces:
+                programs[-1].epochs = pieces
+            else:
+                programs[-1].calibrate()
+        yield programs
+    finally:
+        for program in programs:
+            program.stop()
+
+
+def alternate(programs, turns, patience):
+    """Seconds by program for each turn, and what share of the processors others used before each of these."""
+    seconds, others = [], []
+    for turn in range(turns):
+        seconds.append({})
+        for program in programs if turn % 2 == 0 else reversed(programs):
+            others.append(rest(patience))
+            seconds[-1][program.name] = program.turn()["seconds"]
+    return seconds, others
 
 
 def commands(options, samples, threads):

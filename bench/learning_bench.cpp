@@ -1,6 +1,4 @@
-#include <chrono>
 #include <cstdio>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
@@ -89,15 +87,7 @@ void take_turns(const bench::Options& options) {
               static_cast<long long>(learner->replica().size()),
               static_cast<long long>(job.settings.learning.learner.batch));
   std::fflush(stdout);
-  for (std::string command; std::getline(std::cin, command);) {
-    const int turn = command.size() > 3 ? std::stoi(command.substr(3)) : 1;
-    const auto start = std::chrono::steady_clock::now();
-    loop.run_steps(steps += turn);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / turn;
-    std::printf("{\"seconds\": %.9f}\n", seconds);
-    std::fflush(stdout);
-  }
+  bench::answer_turns([&](int more) { loop.run_steps(steps += more); });
 }
 
 }  // namespace

@@ -47,23 +47,11 @@ def commands(options, network, threads):
 def measure(options, network, threads, logs):
     """What the turns gave. throws: common.Failure"""
     print(f"{network}, {common.counted(threads)} ...", flush=True)
-    turns, others, programs = [], [], []
-    try:
-        for name, command in commands(options, network, threads):
-            programs.append(common.Program(name, threads, command, logs))
-            programs[-1].wait_until_ready()
-            programs[-1].calibrate()
+    with common.running(commands(options, network, threads), threads, logs) as programs:
         sizes = [(program.ready["weights"], program.ready["batch"]) for program in programs]
         if len(set(sizes)) > 1:
             raise common.Failure(f"the programs differ in weights or batch: {sizes}")
-        for turn in range(options.turns):
-            turns.append({})
-            for program in programs if turn % 2 == 0 else reversed(programs):
-                others.append(common.rest(options.patience))
-                turns[-1][program.name] = program.turn()["seconds"]
-    finally:
-        for program in programs:
-            program.stop()
+        turns, others = common.alternate(programs, options.turns, options.patience)
     return {"network": network, "threads": threads, "weights": sizes[0][0], "batch": sizes[0][1], "turns": turns,
             "share_of_processors_used_by_others": others}
 

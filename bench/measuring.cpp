@@ -1,7 +1,10 @@
 #include "bench/measuring.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <fstream>
+#include <iostream>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -49,6 +52,19 @@ double Options::number(const std::string& name) const {
     throw core::Error(core::text("option '--", name, "': '", text(name), "' is no number."),
                       core::ExitCode::bad_input);
   return value;
+}
+
+void answer_turns(const std::function<void(int pieces)>& work,
+                  const std::function<std::string()>& more) {
+  for (std::string command; std::getline(std::cin, command);) {
+    const int pieces = command.size() > 3 ? std::stoi(command.substr(3)) : 1;
+    const auto start = std::chrono::steady_clock::now();
+    work(pieces);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / pieces;
+    std::printf("{\"seconds\": %.9f%s}\n", seconds, more ? more().c_str() : "");
+    std::fflush(stdout);
+  }
 }
 
 }  // namespace sagips::bench

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,5 +29,10 @@ class Options {
  private:
   std::map<std::string, std::string> values_;
 };
+
+/// Answers lines "go K" of standard input, as the scripts that let programs take turns write them: does K
+/// pieces of work and prints a line of JSON, {"seconds": mean time of one}, with what `more` adds.
+void answer_turns(const std::function<void(int pieces)>& work,
+                  const std::function<std::string()>& more = {});
 
 }  // namespace sagips::bench

@@ -1,10 +1,9 @@
-#include <chrono>
 #include <cstdio>
-#include <iostream>
 #include <string>
 
 #include "bench/measuring.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
 #include "sagips/data/example_stream.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/memory.hpp"
@@ -42,15 +41,7 @@ void take_turns(const bench::Options& options) {
   std::printf("ready {\"rows\": %lld, \"batch\": %lld}\n", static_cast<long long>(rows->rows()),
               static_cast<long long>(batch));
   std::fflush(stdout);
-  for (std::string command; std::getline(std::cin, command);) {
-    const int batches = command.size() > 3 ? std::stoi(command.substr(3)) : 1;
-    const auto start = std::chrono::steady_clock::now();
-    take(batches);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / batches;
-    std::printf("{\"seconds\": %.9f, \"sum\": %.9g}\n", seconds, sum);
-    std::fflush(stdout);
-  }
+  bench::answer_turns(take, [&] { return core::text(", \"sum\": ", core::round_trip(sum)); });
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ import sys
 import epoch_bench as common
 
 PEER = common.HERE / "peers" / "pytorch_rows.py"
+BATCHES_A_TURN = 300  # many beside the four that either program has read ahead when its turn begins
 # floats of a row, rows of the file
 FILES = {"3 kB": (784, 60000), "260 kB": (65000, 3000)}
 MAKE = """
@@ -47,20 +48,10 @@ def measure(options, name, out):
     path = out / f"{numbers}.h5"
     if not path.exists():
         subprocess.run([options.python, "-c", MAKE, path, str(numbers), str(rows)], check=True)
-    turns, programs = [], []
-    try:
-        for who, command in (("sagips", [options.program, "--file", str(path)]),
-                             ("DataLoader", [options.python, PEER, "--file", path, "--workers", str(options.workers)])):
-            programs.append(common.Program(who, 1, command, out))
-            programs[-1].wait_until_ready()
-            programs[-1].calibrate()
-        for turn in range(options.turns):
-            turns.append({})
-            for program in programs if turn % 2 == 0 else reversed(programs):
-                turns[-1][program.name] = program.turn()["seconds"]
-    finally:
-        for program in programs:
-            program.stop()
+    commands = (("sagips", [options.program, "--file", path]),
+                ("DataLoader", [options.python, PEER, "--file", path, "--workers", str(options.workers)]))
+    with common.running(commands, 1, out, BATCHES_A_TURN) as programs:
+        turns, _ = common.alternate(programs, options.turns, 0.0)
     return {"row": name, "turns": turns}
 
 
