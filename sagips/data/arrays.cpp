@@ -52,7 +52,7 @@ Shape with_first(std::int64_t rows, Shape shape) {
 std::vector<std::string> matching(const std::string& pattern) {
   glob_t found{};
   const int status = glob(pattern.c_str(), 0, nullptr, &found);
-  const std::vector<std::string> names(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  std::vector<std::string> names(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
   if (status != 0 || names.empty())
     throw DataError(pattern, "fits no file. Check the pattern and the folder.");
@@ -426,7 +426,7 @@ std::uint64_t ArrayRows::bytes() const {
 }
 
 torch::Tensor ArrayRows::files_of_rows() const {
-  const torch::Tensor numbers = torch::empty({rows()}, torch::kInt64);
+  torch::Tensor numbers = torch::empty({rows()}, torch::kInt64);
   for (std::size_t i = 0; i + 1 < begins_.size(); ++i)
     numbers.slice(0, begins_[i], begins_[i + 1]).fill_(static_cast<std::int64_t>(i));
   return numbers;
@@ -483,7 +483,7 @@ torch::Tensor ArrayRows::all() const {
   for (std::int64_t first = 0; first < rows(); first += at_once) {
     const torch::Tensor numbers =
         torch::arange(first, std::min(first + at_once, rows()), torch::kInt64);
-    const torch::Tensor piece = read(numbers);
+    torch::Tensor piece = read(numbers);
     if (numbers.size(0) == rows()) return piece;
     if (!result.defined())
       result = torch::empty(with_first(rows(), without_first(piece.sizes().vec())));

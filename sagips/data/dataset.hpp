@@ -71,9 +71,9 @@ Dataset load_dataset(const DatasetConfig& config, const std::vector<std::string>
 torch::Tensor draw_events(const Dataset& dataset, std::int64_t count,
                           const core::RandomStream& stream, std::int64_t first = 0);
 
-/// Numbers from 0 to size - 1 in random order. sample: tells several such orders of a stream apart
+/// Numbers from 0 to size - 1 in random order. order: tells several of a stream apart
 std::vector<std::int64_t> shuffled_rows(std::int64_t size, const core::RandomStream& stream,
-                                        std::uint32_t sample = 0);
+                                        std::uint32_t order = 0);
 
 /// Draws as many events again, with replacement (Efron's bootstrap).
 Dataset bootstrap(const Dataset& dataset, const core::RandomStream& stream);

@@ -115,9 +115,9 @@ std::pair<Dataset, Dataset> set_aside(const Dataset& dataset,
 
 // The rows sorted by a random number each.
 std::vector<std::int64_t> shuffled_rows(std::int64_t size, const core::RandomStream& stream,
-                                        std::uint32_t sample) {
+                                        std::uint32_t order) {
   std::vector<double> keys(static_cast<std::size_t>(size));
-  stream.uniform(sample, dimension, std::span<double>(keys));
+  stream.uniform(order, dimension, std::span<double>(keys));
   std::vector<std::int64_t> rows(keys.size());
   std::iota(rows.begin(), rows.end(), std::int64_t{0});
   std::sort(rows.begin(), rows.end(), [&](std::int64_t left, std::int64_t right) {

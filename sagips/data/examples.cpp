@@ -280,22 +280,26 @@ void ExampleFiles::take_limits(Reading& reading) const {
   reading.cache = std::make_shared<FileCache>(cache);
 }
 
-ExampleRowsPtr ExampleFiles::rows_of(ArraySource inputs, ArraySource targets, ArraySource weights,
-                                     const Reading& reading, torch::Tensor* groups) const {
-  for (ArraySource* source : {&inputs, &targets, &weights})
+ExampleRowsPtr ExampleFiles::rows_of(ArraySource inputs_source, ArraySource targets_source,
+                                     ArraySource weights_source, const Reading& reading,
+                                     torch::Tensor* groups) const {
+  for (ArraySource* source : {&inputs_source, &targets_source, &weights_source})
     if (source->is_given()) source->file = files_named(source->file, reading);
   const auto files = std::make_shared<FileExamples>();
-  files->inputs.emplace(inputs, reading, columns_of_others(inputs, {&targets, &weights}, split_by));
-  if (targets.is_given()) files->targets.emplace(targets, reading);
-  if (weights.is_given()) files->weights.emplace(weights, reading);
+  files->inputs.emplace(
+      inputs_source, reading,
+      columns_of_others(inputs_source, {&targets_source, &weights_source}, split_by));
+  if (targets_source.is_given()) files->targets.emplace(targets_source, reading);
+  if (weights_source.is_given()) files->weights.emplace(weights_source, reading);
   for (const auto* array : {&files->targets, &files->weights})
     if (*array && (*array)->rows() != files->rows())
-      throw DataError((*array)->name(),
-                      text("has ", (*array)->rows(), " rows, ", files->inputs->name(), " has ",
-                           files->rows(), ". Inputs, targets and weights belong together by row."));
+      throw DataError(
+          (*array)->name(),
+          text("has ", (*array)->rows(), " rows, ", files->inputs->name(), " has ", files->rows(),
+               ". Inputs, targets and weights_source belong together by row."));
   if (groups && split_by == "files") *groups = files->inputs->files_of_rows();
   if (groups && split_by != "files" && split_by != "rows") {
-    ArraySource column{.file = inputs.file, .hdf5_dataset = inputs.hdf5_dataset};
+    ArraySource column{.file = inputs_source.file, .hdf5_dataset = inputs_source.hdf5_dataset};
     if (format_of(files->inputs->name()) == FileFormat::hdf5)
       column.hdf5_dataset = split_by;
     else

@@ -84,8 +84,9 @@ struct ExampleFiles {
 
  private:
   void take_limits(Reading& reading) const;
-  ExampleRowsPtr rows_of(ArraySource inputs, ArraySource targets, ArraySource weights,
-                         const Reading& reading, torch::Tensor* groups) const;
+  ExampleRowsPtr rows_of(ArraySource inputs_source, ArraySource targets_source,
+                         ArraySource weights_source, const Reading& reading,
+                         torch::Tensor* groups) const;
 };
 
 /// Targets as numbers of classes: from whole numbers [rows] or [rows, 1], or from rows with a single 1

@@ -93,16 +93,17 @@ data::ExampleSets load_examples(const Job& job, comm::Ranks* ranks) {
   const std::uint64_t seed = own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
   data::ExampleSets sets = job.examples->load(seed, reading_of(ranks));
   const bool of_classes = optim::loss_named(learning.learner.loss, "loss").of_classes();
-  for (auto [part, key] : {std::pair(&sets.training, "data.targets"),
-                           std::pair(&sets.validation, "data.validation_targets")})
-    if (*part)
-      *part = data::changed(
-          *part, [of_classes, key, is_part = !(*part)->held()](data::Examples& examples) {
-            if (of_classes)
-              examples.targets = data::class_numbers(examples.targets, key, is_part);
-            else if (examples.targets.dim() == 1)
-              examples.targets = examples.targets.unsqueeze(1);
-          });
+  const auto take_targets = [of_classes](data::ExampleRowsPtr& rows, const char* key) {
+    if (!rows) return;
+    rows = data::changed(rows, [=, is_part = !rows->held()](data::Examples& examples) {
+      if (of_classes)
+        examples.targets = data::class_numbers(examples.targets, key, is_part);
+      else if (examples.targets.dim() == 1)
+        examples.targets = examples.targets.unsqueeze(1);
+    });
+  };
+  take_targets(sets.training, "data.targets");
+  take_targets(sets.validation, "data.validation_targets");
   learning.split.apply(sets, core::RandomStream(seed, "rows kept aside"));
   const auto shape = [](const data::ExampleRowsPtr& rows) {
     return nn::shape_of_rows(rows->first(1).inputs);

@@ -34,7 +34,7 @@ torch::jit::Module module_of(const std::string& source, const Tensors& parameter
 
 std::string saved(const torch::jit::Module& module) {
   static int count = 0;
-  const std::string path = ::testing::TempDir() + "script_layer_" + std::to_string(count++) + ".pt";
+  std::string path = ::testing::TempDir() + "script_layer_" + std::to_string(count++) + ".pt";
   module.save(path);
   return path;
 }
@@ -134,7 +134,7 @@ def forward(self, x: Tensor) -> Tensor:
 )",
                                                {{"a_weight", weight_of({3, 2, 3, 3})},
                                                 {"b_bias", weight_of({3})},
-                                                {"c_weight", weight_of({2, 3 * 4 * 4})},
+                                                {"c_weight", weight_of({2, 48})},
                                                 {"d_bias", weight_of({2})}}),
                                      {2, 6, 6});
   expect_equal_training(
