@@ -3,7 +3,21 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sagips/core/text.hpp"
+
 namespace sagips::comm {
+
+void give_floats(State& state, const std::string& name, std::span<const float> values) {
+  state[name] = {values.begin(), values.end()};
+}
+
+void take_floats(const State& state, const std::string& name, std::span<float> into) {
+  const auto found = state.find(name);
+  if (found == state.end() || found->second.size() != into.size())
+    throw core::StateError(core::text("the state of the exchange is missing '", name, "'."));
+  std::transform(found->second.begin(), found->second.end(), into.begin(),
+                 [](double value) { return static_cast<float>(value); });
+}
 
 Task Exchange::mix_weights(ReplicaView, Step) { co_return; }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -33,6 +34,14 @@ struct Cost {
 /// Numbers that let a resumed run go on, by name. Whole numbers up to 2^53 and floats fit.
 using State = std::map<std::string, std::vector<double>>;
 
+void give_floats(State& state, const std::string& name, std::span<const float> values);
+/// throws: StateError when there are none of that name or not as many
+void take_floats(const State& state, const std::string& name, std::span<float> into);
+
+/// Makes what moves a piece of weights by a piece of gradients, once a call; both stay where they are.
+using MakeUpdate =
+    std::function<std::function<void()>(std::span<float> weights, std::span<float> gradients)>;
+
 /// Where an exchange lives: its ranks, its tags, its counters. One for each exchange of a run;
 /// compositions hand it down to their parts.
 struct Site {
@@ -43,6 +52,8 @@ struct Site {
   std::shared_ptr<Cost> traffic = std::make_shared<Cost>();  ///< sent or fetched so far
   std::shared_ptr<int> next_tag =
       std::make_shared<int>(1);  ///< reserved in the same order everywhere
+  /// The optimizer's update rule, for exchanges that update themselves; none: weights -= gradients.
+  MakeUpdate update{};
 
   std::vector<int> all_ranks() const;
 };
@@ -65,6 +76,24 @@ struct Freshness {
   double age_maximum = 0;     ///< over `used`
 
   Freshness& operator+=(const Freshness& other);
+};
+
+/// What an exchange offers that keeps weights of its own beside those of the ranks.
+class CentralWeights {
+ public:
+  virtual ~CentralWeights() = default;
+  /// Answers what others have sent. Called between pieces of work, whether or not a task is under way.
+  virtual void poll() = 0;
+  /// False: this rank has no share in the work; it serves the others.
+  virtual bool computes() const = 0;
+  /// Serves until the others have come as far as this step on average, or have left.
+  virtual Task serve(ReplicaView replica, Step step) = 0;
+  /// All that was sent is applied, nothing is under way any more, and every rank knows the last central
+  /// weights. collective
+  virtual Task close() = 0;
+  /// What the central weights are now; after `close`, what they are at the end. Before the first step
+  /// they are what `into` holds, on every rank the same.
+  virtual Task look(std::span<float> into) = 0;
 };
 
 /// A way for replicas to learn from each other. Written as tasks; `ExchangeDriver` runs them.
@@ -94,6 +123,9 @@ class Exchange {
   virtual Freshness freshness() const { return {}; }
   /// What the exchange turned out to be, for the log: "chunked_ring over 4 ranks".
   virtual std::string description() const = 0;
+
+  /// Weights beside those of the ranks; most exchanges have none.
+  virtual CentralWeights* central_weights() { return nullptr; }
 
   /// Gives what a resumed run needs; called with nothing in flight.
   virtual void give_state(State&) const {}

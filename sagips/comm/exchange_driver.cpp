@@ -37,11 +37,14 @@ void ExchangeDriver::start(ReplicaView replica, Step step) {
 
 void ExchangeDriver::progress() {
   site_.timeout->look_after();
-  if (flow_.over()) return;
+  CentralWeights* const central = exchange_->central_weights();
+  if (flow_.over() && central == nullptr) return;
   const std::int64_t now = site_.communicator->now_ns();
+  if (central != nullptr) central->poll();
+  const bool was_over = flow_.over();
   flow_.ready();
   const std::int64_t end = site_.communicator->now_ns(), spent = end - now;
-  if (flow_.over()) over_ns_ = end;
+  if (flow_.over() && !was_over) over_ns_ = end;
   progress_ns_ += spent;
   report_.exposed_s += seconds(spent);
 }
@@ -61,6 +64,32 @@ void ExchangeDriver::after_update(ReplicaView replica, Step step) {
     wait(step, now);
   else
     report_.exposed_s += seconds(site_.communicator->now_ns() - now);
+}
+
+void ExchangeDriver::serve(ReplicaView replica, Step step) {
+  run(exchange_->central_weights()->serve(replica, step), "to be served by");
+}
+
+void ExchangeDriver::close() {
+  if (CentralWeights* const central = exchange_->central_weights())
+    run(central->close(), "to the end of", true);
+}
+
+void ExchangeDriver::look(std::span<float> into) {
+  if (CentralWeights* const central = exchange_->central_weights())
+    run(central->look(into), "with central weights of");
+}
+
+// Waits beside the calls that a step makes.
+void ExchangeDriver::run(Task task, const char* what, bool however_long) {
+  Flow flow(std::move(task));
+  if (flow.over()) return;
+  Timeout::Whom whom = whom_;
+  whom.what = core::text(what, " the exchange");
+  whom.however_long = however_long;
+  for (const int rank : site_.all_ranks())
+    if (rank != site_.communicator->rank()) whom.partners.push_back(rank);
+  site_.timeout->wait(flow, whom);
 }
 
 // The last of the partners to begin this call; those that are not seen count as begun.

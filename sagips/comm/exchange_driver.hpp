@@ -33,6 +33,11 @@ class ExchangeDriver {
   void finish();                               ///< gradients hold what the update is to use
   void after_update(ReplicaView replica, Step step);
 
+  /// Of an exchange with central weights: see CentralWeights. Others have nothing to close and show nothing.
+  void serve(ReplicaView replica, Step step);
+  void close();
+  void look(std::span<float> into);
+
   const Exchange& exchange() const { return *exchange_; }
   Exchange& exchange() { return *exchange_; }
   ExchangeReport report() const;
@@ -40,6 +45,7 @@ class ExchangeDriver {
 
  private:
   void wait(Step step, std::int64_t entered_ns);
+  void run(Task task, const char* what, bool however_long = false);
   std::int64_t last_start(std::int64_t otherwise) const;
 
   std::unique_ptr<Exchange> exchange_;

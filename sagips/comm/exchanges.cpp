@@ -23,6 +23,7 @@ void ExchangesConfig::fields(core::FieldList& list) {
   list.group("grouped", grouped,
              "inner and outer exchange; arar_arar and rma_arar_arar set inner and outer");
   list.group("averaged", averaged, "an exchange with weights averaged now and then");
+  list.group("served", served, "workers and central weights: Downpour, EASGD, GEM");
   list.group("auto", automatic, "the fastest exact exchange, measured at the start");
 }
 
@@ -93,7 +94,7 @@ ExchangeEntry mode(const std::string& inner, std::string summary) {
 Made make_averaged(const ExchangesConfig& config, const Site& site, const Ranks& ranks) {
   const auto known = known_exchanges();
   const std::string& name = config.averaged.inner;
-  if (name == "averaged" || name == "auto")
+  if (name == "averaged" || name == "auto" || name == "served")
     throw core::ConfigError("exchanges.averaged.inner",
                             core::text("'", name, "' cannot be averaged. Use e.g. arar_arar."));
   Made inner = known.get(name, "exchanges.averaged.inner").make(config, site, ranks);
@@ -102,6 +103,13 @@ Made make_averaged(const ExchangesConfig& config, const Site& site, const Ranks&
   return std::make_unique<Averaged>(
       config.averaged, std::move(inner),
       make_part(config.averaged.mean, of_weights, site, ranks, "exchanges.averaged.mean"));
+}
+
+Made make_served(const ExchangesConfig& config, const Site& site, const Ranks&) {
+  return std::make_unique<Served>(config.served, site, [&](const Site& inner, Ranks ranks) {
+    return make_part(config.served.inner, config, inner, std::move(ranks),
+                     "exchanges.served.inner");
+  });
 }
 
 Made make_auto(const ExchangesConfig& config, const Site& site, const Ranks& ranks) {
@@ -173,6 +181,9 @@ void add_compositions(core::Registry<ExchangeEntry>& known) {
                         }});
   known.add("averaged", {"averaged{inner, mean}", "any exchange, with drift between ranks bounded",
                          Part::no, make_averaged});
+  known.add("served", {"workers and owners of central weights",
+                       "Downpour, EASGD and GEM; masters, or every rank owns a piece", Part::no,
+                       make_served});
   known.add("auto", {"the fastest exact one", "when in doubt, and no rank is much slower", Part::no,
                      make_auto});
   known.add("ensemble", {"none", "the paper's ensemble: independent runs, averaged at the end",

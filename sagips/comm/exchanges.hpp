@@ -12,6 +12,7 @@
 #include "sagips/comm/exchanges/gossip.hpp"
 #include "sagips/comm/exchanges/grouped.hpp"
 #include "sagips/comm/exchanges/rma_ring.hpp"
+#include "sagips/comm/exchanges/served.hpp"
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/registry.hpp"
 
@@ -25,6 +26,7 @@ struct ExchangesConfig {
   Gossip::Config gossip;
   Grouped::Config grouped;
   Averaged::Config averaged;
+  Served::Config served;
   Auto::Config automatic;
 
   void fields(core::FieldList& list);

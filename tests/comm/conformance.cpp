@@ -8,6 +8,7 @@
 
 #include "sagips/comm/exchange_driver.hpp"
 #include "tests/comm/oracle.hpp"
+#include "tests/comm/served_player.hpp"
 
 namespace sagips::comm::testing {
 
@@ -19,10 +20,15 @@ constexpr std::uint64_t seed = 5;
 /// One rank's replica, driven as the training loop does.
 struct Player {
   Player(Kit& kit, const std::string& name, const ExchangesConfig& config, std::size_t floats)
-      : site(kit.site(floats, seed)),
+      : site(with_update(kit.site(floats, seed))),
         driver(make_exchange(name, config, site), site, 0, "test"),
         rank(kit.communicator.rank()),
         weights(floats, 1.0F) {}
+
+  static Site with_update(Site site) {
+    site.update = plain_update(0.1F);
+    return site;
+  }
 
   void epoch(std::int64_t number) { epoch(number, gradient_of(rank, number, weights.size())); }
 
@@ -87,6 +93,7 @@ ExchangesConfig busy_config(int ranks) {
   config.grouped.rule = Grouped::Rule::inner_then_outer_then_broadcast;
   config.averaged.every = 3;
   config.automatic.repeats = 2;
+  config.served.synchronous = true;  // served_checks.hpp has what others promise
   return config;
 }
 
@@ -114,6 +121,7 @@ void check_values(Kit& kit, const std::string& name, const ExchangesConfig& conf
     }
   }
   const Cost traffic = player.driver.report().traffic;
+  player.driver.close();
   EXPECT_EQ(traffic.messages, player.cost.messages) << name << " " << ranks << " ranks " << floats;
   EXPECT_EQ(traffic.bytes, player.cost.bytes) << name << " " << ranks << " ranks " << floats;
 }
@@ -133,10 +141,13 @@ void check_resumes(Kit& kit, const std::string& name, const ExchangesConfig& con
   for (std::int64_t epoch = 1; epoch <= 3; ++epoch) first.epoch(epoch);
   State state;
   first.driver.exchange().give_state(state);
+  whole.driver.close();
+  first.driver.close();
   Player second(kit, name, config, floats);
   second.driver.exchange().take_state(state);
   second.weights = first.weights;
   for (std::int64_t epoch = 4; epoch <= epochs; ++epoch) second.epoch(epoch);
+  second.driver.close();
   EXPECT_EQ(bits_of(second.weights), bits_of(whole.weights)) << name;
 }
 
@@ -172,6 +183,7 @@ void check_one_sided(Kit& kit, const std::string& name, const ExchangesConfig& c
 std::uint64_t fingerprint(Kit& kit, const std::string& name, const ExchangesConfig& config) {
   Player player(kit, name, config, 300);
   for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) player.epoch(epoch);
+  player.driver.close();
   return bits_of(player.weights);
 }
 

@@ -70,11 +70,16 @@ class Recorder {
     ++made_.team.sweep;
     for (std::size_t r = 0; r < flows.size(); ++r) flows[r].begin(make(r));
     constexpr int timeout = 10000;
+    std::size_t sent = 0;
     for (int sweep = 0; sweep < timeout; ++sweep) {
       ++made_.team.sweep;
       bool over = true;
       for (Flow& flow : flows) over = flow.ready() && over;
-      if (over) return;
+      for (const auto& exchange : made_.ranks)
+        if (CentralWeights* const central = exchange->central_weights()) central->poll();
+      // owners of central weights answer when all tasks are over
+      if (over && made_.team.diary.size() == sent) return;
+      sent = made_.team.diary.size();
     }
     throw core::Error(core::text("exchange '", variant_.name, "' does not come to an end."));
   }

@@ -17,6 +17,7 @@ struct Kit {
     made.timeout = &timeout;
     made.floats = floats;
     made.seed = seed;
+    made.next_tag = next_tag;
     return made;
   }
   /// collective
@@ -37,6 +38,7 @@ struct Kit {
   Communicator& communicator;
   RankStatus status;
   Timeout timeout;
+  std::shared_ptr<int> next_tag = std::make_shared<int>(1);
 };
 
 /// Runs `body` on ranks that are threads.

@@ -241,6 +241,9 @@ inline std::vector<Variant> variants() {
     config.grouped.outer = "rabenseifner";
   });
   add("averaged");
+  add("served");
+  add("served", "owners: master",
+      [](ExchangesConfig& config) { config.served.owners = Served::Owners::master; });
   return all;
 }
 

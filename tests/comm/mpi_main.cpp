@@ -12,6 +12,7 @@
 #include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/comm/ranks.hpp"
 #include "tests/comm/conformance.hpp"
+#include "tests/comm/served_checks.hpp"
 
 namespace sagips::comm::testing {
 namespace {
@@ -58,6 +59,23 @@ TEST(Variants, EqualTheSerialModelUnderMpi) {
   check_one_sided(kit(), "gossip", config, 1000);
   config.grouped.inner = config.grouped.outer = "rma_ring";
   check_one_sided(kit(), "grouped", config, 51206);
+}
+
+class EveryForm : public ::testing::TestWithParam<ServedForm> {};
+
+INSTANTIATE_TEST_SUITE_P(Known, EveryForm, ::testing::ValuesIn(served_forms()),
+                         [](const auto& form) { return form.param.what; });
+
+TEST_P(EveryForm, ServesUnderMpi) {
+  const int ranks = world->size();
+  if (ranks < GetParam().ranks || ranks % GetParam().config.ranks_per_worker != 0)
+    GTEST_SKIP() << "needs another number of ranks";
+  check_applied_once(kit(), GetParam().config, 40);
+  for (const auto rule : {CentreRuleConfig::Rule::easgd, CentreRuleConfig::Rule::gem}) {
+    Served::Config config = GetParam().config;
+    config.rule.rule = rule;
+    check_settles(kit(), config);
+  }
 }
 
 TEST(Split, GivesPartsWithMessagesAndMemoryOfTheirOwnUnderMpi) {

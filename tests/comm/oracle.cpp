@@ -93,6 +93,13 @@ void serial_epoch(const std::string& name, const ExchangesConfig& config,
                   const std::vector<int>& nodes, std::uint64_t seed, std::int64_t epoch,
                   Replicas& replicas) {
   const Ranks all = everybody(nodes.size());
+  if (name == "served") {  // synchronous Downpour: the centre, which all hold, takes the mean
+    std::vector<Doubles> own = replicas.gradients;
+    average(replicas.gradients, all);
+    update(replicas);
+    replicas.gradients = std::move(own);
+    return;
+  }
   Grouped::Config grouped = config.grouped;
   if (name == "averaged") {
     serial_epoch(config.averaged.inner, config, nodes, seed, epoch, replicas);

@@ -61,16 +61,13 @@ std::string AllReduce::description() const {
 }
 
 void AllReduce::give_state(State& state) const {
-  state["all_reduce.collected"] = {collected_.begin(), collected_.end()};
+  give_floats(state, "all_reduce.collected", collected_);
 }
 
 void AllReduce::take_state(const State& state) {
   const auto found = state.find("all_reduce.collected");
-  if (found == state.end())
-    throw core::StateError("the state of exchange 'all_reduce' is missing 'all_reduce.collected'.");
-  collected_.assign(found->second.size(), 0);
-  std::transform(found->second.begin(), found->second.end(), collected_.begin(),
-                 [](double value) { return static_cast<float>(value); });
+  collected_.resize(found == state.end() ? 0 : found->second.size());
+  take_floats(state, "all_reduce.collected", collected_);
 }
 
 }  // namespace sagips::comm

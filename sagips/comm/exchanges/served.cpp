@@ -1,0 +1,425 @@
+#include "sagips/comm/exchanges/served.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "sagips/comm/arithmetic.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+
+namespace sagips::comm {
+
+void Served::Config::fields(core::FieldList& list) {
+  using Rule = CentreRuleConfig::Rule;
+  list.choice("rule", rule.rule,
+              {{"downpour", Rule::downpour}, {"easgd", Rule::easgd}, {"gem", Rule::gem}},
+              "gradients for the optimizer of the centre; weights that pull at it; steps that are "
+              "scaled by how far it has gone");
+  list.choice("owners", owners,
+              {{"all", Owners::all}, {"nodes", Owners::nodes}, {"master", Owners::master}},
+              "who owns a piece of the central weights: every rank, the first of each node, or "
+              "ranks that do nothing else");
+  list.add("masters", masters, "owners: master: how many ranks own a piece each",
+           core::Range::between(1, 1000000));
+  list.add("groups", groups,
+           "owners: master: sub-masters, each with a centre and workers of its own; 0: none",
+           core::Range::between(0, 1000000));
+  list.add("parent_every", parent_every,
+           "updates of a sub-master from one exchange with rank 0 to the next",
+           core::Range::between(1, 4294967295.0));
+  list.add("ranks_per_worker", ranks_per_worker, "ranks that work as one, on a batch each",
+           core::Range::between(1, 1000000));
+  list.add("inner", inner, "exact exchange between the ranks that work as one");
+  list.add("every", every, "updates from one exchange to the next",
+           core::Range::between(1, 4294967295.0));
+  list.add("synchronous", synchronous, "all workers come before the centre moves");
+  list.add("force", rule.force, "easgd: how strongly all workers together pull at the centre",
+           {0.0, 1.0, true, false});
+  list.group("gem", rule.gem, "rule: gem");
+}
+
+// A rank that is alone computes.
+int Served::Config::serving(int ranks) const {
+  return ranks > 1 && owners == Owners::master ? static_cast<int>(masters + groups) : 0;
+}
+
+namespace {
+
+// Consecutive ones.
+std::vector<std::vector<int>> teams_of(const std::vector<int>& ranks, std::int64_t size) {
+  if (static_cast<std::int64_t>(ranks.size()) % size != 0)
+    throw core::ConfigError("exchanges.served.ranks_per_worker",
+                            core::text("is ", size, ", and ", ranks.size(),
+                                       ranks.size() == 1 ? " rank computes" : " ranks compute",
+                                       ", which cannot be divided by it. Change either."));
+  std::vector<std::vector<int>> teams;
+  for (std::size_t first = 0; first < ranks.size(); first += static_cast<std::size_t>(size))
+    teams.emplace_back(ranks.begin() + static_cast<std::ptrdiff_t>(first),
+                       ranks.begin() + static_cast<std::ptrdiff_t>(first) + size);
+  return teams;
+}
+
+std::vector<int> first_ranks(const std::vector<std::vector<int>>& teams) {
+  std::vector<int> first;
+  for (const auto& team : teams) first.push_back(team.front());
+  return first;
+}
+
+bool holds(const std::vector<int>& ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+void check(const Served::Config& config, int ranks) {
+  const bool has_masters = config.owners == Served::Owners::master;
+  if (!has_masters && config.groups > 0)
+    throw core::ConfigError("exchanges.served.groups",
+                            "are those of sub-masters. Set exchanges.served.owners=master.");
+  if (!has_masters && config.masters > 1)
+    throw core::ConfigError("exchanges.served.masters",
+                            "do not compute. Set exchanges.served.owners=master.");
+  if (config.groups > 0 && (config.synchronous || config.masters > 1))
+    throw core::ConfigError(
+        "exchanges.served.groups",
+        "have one parent, which hears of sub-masters now and then. Leave masters at "
+        "1 and synchronous at false.");
+  const int serving = config.serving(ranks);
+  if (serving > 0 && ranks <= serving)
+    throw core::ConfigError("exchange", core::text("served: ", serving, " of ", ranks,
+                                                   " ranks would serve, and none compute. Start "
+                                                   "more ranks, or set "
+                                                   "exchanges.served.owners=all."));
+}
+
+}  // namespace
+
+Served::Plan Served::plan_of(const Config& config, const Site& site) {
+  std::vector<int> all = site.all_ranks();
+  const int rank = site.communicator->rank();
+  Plan plan;
+  check(config, static_cast<int>(all.size()));
+  if (config.serving(static_cast<int>(all.size())) == 0) {
+    plan.teams = teams_of(all, config.ranks_per_worker);
+    plan.workers = first_ranks(plan.teams);
+    std::set<int> nodes;
+    for (const int owner : all)
+      if (config.owners != Owners::nodes ||
+          nodes.insert(site.communicator->nodes()[static_cast<std::size_t>(owner)]).second)
+        plan.owners.push_back(owner);
+    return plan;
+  }
+  const int serving = config.serving(static_cast<int>(all.size()));
+  plan.teams = teams_of({all.begin() + serving, all.end()}, config.ranks_per_worker);
+  const std::vector<int> workers = first_ranks(plan.teams);
+  if (config.groups == 0) {
+    plan.owners.assign(all.begin(), all.begin() + serving);
+    plan.workers = workers;
+    return plan;
+  }
+  if (static_cast<std::int64_t>(workers.size()) < config.groups)
+    throw core::ConfigError("exchanges.served.groups",
+                            core::text("are ", config.groups, ", and there are ", workers.size(),
+                                       " workers. Start more ranks, or make fewer groups."));
+  plan.parents = {0};
+  plan.children.assign(all.begin() + 1, all.begin() + serving);
+  // workers are dealt out; this rank sees those of its own sub-master
+  const auto group_of_worker = [&](std::size_t worker) {
+    return 1 + static_cast<int>(worker % static_cast<std::size_t>(config.groups));
+  };
+  int mine = rank;  // a sub-master's group has its number
+  for (std::size_t worker = 0; worker < workers.size(); ++worker)
+    if (workers[worker] == rank) mine = group_of_worker(worker);
+  if (rank == 0) return plan;
+  plan.owners = {mine};
+  for (std::size_t worker = 0; worker < workers.size(); ++worker)
+    if (group_of_worker(worker) == mine) plan.workers.push_back(workers[worker]);
+  return plan;
+}
+
+Served::Served(const Config& config, const Site& site, const MakeInner& make_inner)
+    : config_(config),
+      site_(site),
+      plan_(plan_of(config, site)),
+      group_(site, site.all_ranks(), 3),
+      parents_(site, site.all_ranks(), 2) {
+  const int rank = site.communicator->rank();
+  for (const auto& team : plan_.teams) {
+    std::unique_ptr<Exchange> inner;
+    if (config.ranks_per_worker > 1) inner = make_inner(site, team);  // collective
+    if (!holds(team, rank)) continue;
+    team_ = team;
+    inner_ = std::move(inner);
+    if (inner_ && !inner_->promise().exact)
+      throw core::ConfigError("exchanges.served.inner",
+                              core::text("'", config.inner,
+                                         "' is not exact (the ranks of a worker would not stay the "
+                                         "same). Use rabenseifner or ring."));
+  }
+  make_ends(site, site.floats);
+}
+
+void Served::make_ends(const Site& site, std::size_t floats) {
+  const int rank = site.communicator->rank(), owners = static_cast<int>(plan_.owners.size());
+  std::vector<int> guests = plan_.workers;
+  for (const int owner : plan_.owners)
+    if (owners > 1 && !holds(guests, owner)) guests.push_back(owner);  // who only looks
+  std::vector<CentreWorker::Owner> ends;
+  for (int k = 0; k < owners; ++k)
+    ends.push_back({plan_.owners[static_cast<std::size_t>(k)], piece(floats, k, owners)});
+  for (const CentreWorker::Owner& end : ends) {
+    if (end.place != rank) continue;
+    own_piece_ = end.piece;
+    own_ = std::make_unique<CentreOwner>(group_, guests, plan_.workers.size(), end.piece.size,
+                                         config_.rule, site.update, config_.synchronous);
+  }
+  if (holds(guests, rank))
+    worker_ = std::make_unique<CentreWorker>(group_, ends, floats, config_.rule.sends_gradients(),
+                                             own_.get());
+  if (plan_.parents.empty()) return;
+  if (rank == 0) {
+    own_piece_ = {0, floats};
+    own_ = std::make_unique<CentreOwner>(parents_, plan_.children, plan_.children.size(), floats,
+                                         config_.rule, site.update, false);
+  }
+  if (!holds(plan_.children, rank)) return;
+  child_ =
+      std::make_unique<CentreWorker>(parents_, std::vector<CentreWorker::Owner>{{0, {0, floats}}},
+                                     floats, config_.rule.sends_gradients(), nullptr);
+  if (config_.rule.sends_gradients())
+    own_->before_round = [this](std::span<const Arrival> round, std::uint64_t steps) {
+      child_->collect(round.front().values, steps);  // asynchronous: a round of one
+    };
+  own_->may_part = [this] { return parted_; };
+}
+
+void Served::begin(std::span<const float> weights) {
+  if (begun_) return;
+  begun_ = true;
+  if (own_ && !own_->has_begun()) own_->begin(weights.subspan(own_piece_.first, own_piece_.size));
+}
+
+// A sub-master is a worker of its parent: what its centre has gone through is what it brings.
+void Served::report_to_parent() {
+  const std::span<float> centre = own_->centre();
+  if (config_.rule.sends_gradients())
+    child_->take_centre(centre);
+  else
+    child_->take_elastically(centre, alpha(plan_.children.size()));
+  if (own_->is_over()) {
+    if (parted_ || !child_->all_answered()) return;
+    if (std::exchange(left_parent_, true)) {
+      std::copy(child_->centre().begin(), child_->centre().end(), centre.begin());
+      parted_ = true;
+    } else {
+      child_->leave();
+    }
+    return;
+  }
+  const auto every = static_cast<std::uint64_t>(config_.parent_every);
+  if (own_->version() < reported_version_ + every) return;
+  reported_version_ = own_->version();
+  if (config_.rule.sends_gradients())
+    child_->send_gradients();
+  else
+    child_->send_weights(centre, own_->steps() - std::exchange(reported_steps_, own_->steps()));
+}
+
+void Served::poll() {
+  if (!own_) return;
+  if (child_ && begun_) report_to_parent();
+  own_->poll();
+}
+
+bool Served::is_idle() {
+  poll();
+  const bool has_heard = !worker_ || worker_->all_answered();
+  return has_heard && (!own_ || !config_.synchronous || own_->has_sent());
+}
+
+Task Served::gradients(ReplicaView replica, Step step) {
+  begin(replica.weights);
+  poll();
+  if (inner_) co_await inner_->gradients(replica, step);
+  if (!config_.rule.sends_gradients() || !leads()) co_return;
+  worker_->collect(replica.gradients);
+  if (!is_time(step)) co_return;
+  worker_->send_gradients();
+  if (!waits()) co_return;
+  Until answered([this] { return is_idle(); });
+  co_await answered;
+}
+
+Task Served::mix_weights(ReplicaView replica, Step step) {
+  if (leads() && config_.rule.sends_gradients()) worker_->take_centre(replica.weights);
+  if (leads() && !config_.rule.sends_gradients()) {
+    const double pull = alpha(plan_.workers.size());
+    worker_->take_elastically(replica.weights, pull);
+    if (is_time(step)) {
+      worker_->send_weights(replica.weights, static_cast<std::uint64_t>(config_.every));
+      if (waits()) {
+        Until answered([this] { return is_idle(); });
+        co_await answered;
+      }
+      worker_->take_elastically(replica.weights, pull);
+    }
+  }
+  if (team_.size() > 1 && is_time(step)) co_await send_to_team(replica.weights);
+}
+
+Task Served::send_to_team(std::span<float> weights) {
+  const int rank = group_.communicator().rank();
+  if (rank != team_.front()) {
+    Request received = group_.receive(team_.front(), weights, 2);
+    co_await received;
+    co_return;
+  }
+  std::vector<Request> sent;
+  for (std::size_t k = 1; k < team_.size(); ++k) sent.push_back(group_.send(team_[k], weights, 2));
+  for (Request& request : sent) co_await request;
+}
+
+Task Served::serve(ReplicaView replica, Step step) {
+  begin(replica.weights);
+  const bool is_parent = !plan_.parents.empty() && group_.index() == 0;
+  const std::size_t workers = is_parent ? plan_.teams.size() : plan_.workers.size();
+  const std::uint64_t until = static_cast<std::uint64_t>(step.update) * workers;
+  Until served([this, until] {
+    poll();
+    return own_->workers_have_left() || own_->steps() >= until;
+  });
+  co_await served;
+  const std::span<float> centre = own_->centre();
+  std::copy(centre.begin(), centre.end(), part(replica.weights, own_piece_).begin());
+}
+
+Task Served::close() {
+  Until idle([this] { return is_idle(); });
+  co_await idle;
+  if (worker_) {
+    worker_->leave();
+    co_await idle;
+  }
+  Until parted([this] {
+    poll();
+    return !own_ || own_->is_idle();
+  });
+  co_await parted;
+  last_.resize(site_.floats);
+  if (worker_)
+    std::copy(worker_->centre().begin(), worker_->centre().end(), last_.begin());
+  else if (own_)
+    std::copy(own_->centre().begin(), own_->centre().end(), last_.begin());
+  if (team_.size() > 1) co_await send_to_team(last_);
+  closed_ = true;
+}
+
+Task Served::look(std::span<float> into) {
+  begin(into);
+  if (closed_) {
+    std::copy(last_.begin(), last_.end(), into.begin());
+  } else if (worker_) {
+    Until idle([this] { return is_idle(); });
+    co_await idle;
+    worker_->look();
+    co_await idle;
+    std::copy(worker_->centre().begin(), worker_->centre().end(), into.begin());
+  } else if (own_ && own_piece_.size == into.size()) {
+    const std::span<float> centre = own_->centre();
+    std::copy(centre.begin(), centre.end(), into.begin());
+  }
+}
+
+Cost Served::cost(std::size_t floats, Step step) const {
+  Cost cost;
+  if (inner_) cost += inner_->cost(floats, step);
+  if (!is_time(step)) return cost;
+  const auto add_message = [&](std::size_t values) {
+    cost += {1, (values + CentreMessage::head_floats) * sizeof(float)};
+  };
+  const int rank = group_.communicator().rank(), owners = static_cast<int>(plan_.owners.size());
+  if (leads())
+    for (int k = 0; k < owners; ++k)
+      if (plan_.owners[static_cast<std::size_t>(k)] != rank)
+        add_message(piece(floats, k, owners).size);
+  for (int k = 0; k < owners; ++k) {
+    if (plan_.owners[static_cast<std::size_t>(k)] != rank) continue;
+    for (const int worker : plan_.workers)
+      if (worker != rank) add_message(piece(floats, k, owners).size);
+  }
+  if (team_.size() > 1 && leads()) {
+    const auto others = static_cast<std::uint64_t>(team_.size() - 1);
+    cost += {others, others * floats * sizeof(float)};
+  }
+  return cost;
+}
+
+Promise Served::promise() const {
+  return {.exact = false,
+          .waits = waits(),
+          .repeats = config_.synchronous,
+          .resumes = config_.synchronous};
+}
+
+std::vector<int> Served::partners(Step step) const {
+  std::vector<int> all;
+  if (inner_) all = inner_->partners(step);
+  if (!is_time(step) || !waits()) return all;
+  all.insert(all.end(), plan_.owners.begin(), plan_.owners.end());
+  if (config_.synchronous) all.insert(all.end(), plan_.workers.begin(), plan_.workers.end());
+  return all;
+}
+
+// Masters come to whoever asks, so who waits for them alone may stop when it likes.
+bool Served::ever_waits(int) const {
+  return site_.communicator->size() > 1 && (config_.synchronous || config_.ranks_per_worker > 1);
+}
+
+Freshness Served::freshness() const {
+  Freshness fresh;
+  if (own_) fresh = own_->staleness();
+  if (leads()) fresh.missing = worker_->postponed();
+  return fresh;
+}
+
+std::string Served::description() const {
+  const bool has_masters = config_.owners == Owners::master;
+  std::string text =
+      core::text(config_.synchronous ? "synchronous " : "",
+                 config_.rule.rule == CentreRuleConfig::Rule::easgd ? "easgd"
+                 : config_.rule.rule == CentreRuleConfig::Rule::gem ? "gem"
+                                                                    : "downpour",
+                 ", ", plan_.teams.size(), plan_.teams.size() == 1 ? " worker" : " workers");
+  if (config_.ranks_per_worker > 1) text += core::text(" of ", config_.ranks_per_worker, " ranks");
+  if (has_masters && config_.groups > 0)
+    return core::text(text, ", ", config_.groups, " sub-masters, 1 master");
+  if (has_masters)
+    return core::text(text, ", ", config_.masters, config_.masters == 1 ? " master" : " masters");
+  return core::text(text, ", which own the centre (",
+                    config_.owners == Owners::all ? "all" : "one a node", ")");
+}
+
+void Served::give_state(State& state) const {
+  if (own_) own_->give_state(state);
+  if (worker_) worker_->give_state(state);
+  if (inner_) {
+    State inner;
+    inner_->give_state(inner);
+    for (const auto& field : inner) state["inner." + field.first] = field.second;
+  }
+  state["served.reported"] = {static_cast<double>(reported_version_),
+                              static_cast<double>(reported_steps_)};
+}
+
+void Served::take_state(const State& state) {
+  if (own_) own_->take_state(state);
+  if (worker_) worker_->take_state(state);
+  if (inner_) {
+    State inner;
+    for (const auto& field : state)
+      if (field.first.rfind("inner.", 0) == 0) inner[field.first.substr(6)] = field.second;
+    inner_->take_state(inner);
+  }
+  reported_version_ = static_cast<std::uint64_t>(state.at("served.reported").at(0));
+  reported_steps_ = static_cast<std::uint64_t>(state.at("served.reported").at(1));
+}
+
+}  // namespace sagips::comm

@@ -1,0 +1,109 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sagips/comm/group.hpp"
+#include "sagips/comm/served/centre_owner.hpp"
+#include "sagips/comm/served/centre_worker.hpp"
+
+namespace sagips::comm {
+
+/// Workers and central weights: each piece of these has an owner, which moves it by what workers send and
+/// answers them. Downpour, EASGD and GEM; see `make_centre_rule`.
+///
+/// `all`: every rank computes and owns a piece. `nodes`: so does the first rank of each node. `master`:
+/// the first ranks own pieces and do not compute. Asynchronous workers wait for masters, which do nothing
+/// else, and never for ranks that compute: they go on with what they have heard, and what they could not
+/// send yet is sent together later. Synchronous ones wait for each other. With `groups`, each has a
+/// sub-master, which is a worker of rank 0.
+///
+/// cost:    a message to each owner and one back, together 8 * shared bytes, every `every` updates;
+///          a master sends 4 * shared bytes to each of its workers
+/// source:  Dean et al., NeurIPS 2012 (owners of pieces, Downpour); Zhang et al., arXiv 1412.6651 (EASGD);
+///          Hermans, Louppe, arXiv 1805.08469 (GEM); sub-masters: Anderson et al., arXiv 1712.05878
+class Served final : public Exchange, public CentralWeights {
+ public:
+  enum class Owners { all, nodes, master };
+  struct Config {
+    CentreRuleConfig rule;
+    Owners owners = Owners::all;
+    std::int64_t masters = 1, groups = 0, parent_every = 10, ranks_per_worker = 1, every = 1;
+    std::string inner = "rabenseifner";
+    bool synchronous = false;
+    void fields(core::FieldList& list);
+    /// How many ranks serve and do not compute: the first ones.
+    int serving(int ranks) const;
+  };
+  /// Makes an exchange by name for the ranks that work as one.
+  using MakeInner = std::function<std::unique_ptr<Exchange>(const Site&, std::vector<int> ranks)>;
+
+  /// throws: core::ConfigError for settings that contradict each other or the number of ranks
+  Served(const Config& config, const Site& site, const MakeInner& make_inner);
+
+  Task gradients(ReplicaView replica, Step step) override;
+  Task mix_weights(ReplicaView replica, Step step) override;
+  bool updates(Step) const override { return !config_.rule.sends_gradients(); }
+  Cost cost(std::size_t floats, Step step) const override;
+  Promise promise() const override;
+  std::vector<int> partners(Step step) const override;
+  bool ever_waits(int rank) const override;
+  std::int64_t period() const override { return config_.every; }
+  Freshness freshness() const override;
+  std::string description() const override;
+  CentralWeights* central_weights() override { return this; }
+  void give_state(State& state) const override;
+  void take_state(const State& state) override;
+
+  void poll() override;
+  bool computes() const override { return !team_.empty(); }
+  /// Teams of ranks that compute, each a worker.
+  std::size_t workers() const { return plan_.teams.size(); }
+  Task serve(ReplicaView replica, Step step) override;
+  Task close() override;
+  Task look(std::span<float> into) override;
+  /// Steps of workers in this rank's piece; 0 where it owns none.
+  std::uint64_t steps_applied() const { return own_ ? own_->steps() : 0; }
+
+ private:
+  /// Who serves whom.
+  struct Plan {
+    std::vector<int> owners;              ///< of the pieces that this rank's workers or guests meet
+    std::vector<int> workers;             ///< first ranks of the teams that are served by these
+    std::vector<std::vector<int>> teams;  ///< all of them
+    std::vector<int> parents;  ///< rank 0 where there are sub-masters, which are then here:
+    std::vector<int> children;
+  };
+  static Plan plan_of(const Config& config, const Site& site);
+  void make_ends(const Site& site, std::size_t floats);
+  void begin(std::span<const float> weights);
+  void report_to_parent();
+  bool is_time(Step step) const { return step.update % config_.every == 0; }
+  /// Whether this rank speaks for its team.
+  bool leads() const { return !team_.empty() && team_.front() == group_.communicator().rank(); }
+  bool waits() const { return config_.synchronous || config_.owners == Owners::master; }
+  bool is_idle();
+  Task send_to_team(std::span<float> weights);
+  double alpha(std::size_t workers) const {
+    return config_.rule.force / static_cast<double>(workers);
+  }
+
+  Config config_;
+  Site site_;
+  Plan plan_;
+  Group group_;            ///< all ranks; two tags for pieces, one in teams
+  Group parents_;          ///< all ranks; two tags between sub-masters and their parent
+  std::vector<int> team_;  ///< of this rank, itself included; empty: it does not compute
+  Piece own_piece_{};
+  std::unique_ptr<CentreOwner> own_;      ///< this rank owns a piece
+  std::unique_ptr<CentreWorker> worker_;  ///< this rank meets owners
+  std::unique_ptr<CentreWorker> child_;   ///< a sub-master's end towards its parent
+  std::unique_ptr<Exchange> inner_;
+  std::uint64_t reported_version_ = 0, reported_steps_ = 0;
+  bool begun_ = false, closed_ = false;
+  std::vector<float> last_;                    ///< central weights at the end
+  bool left_parent_ = false, parted_ = false;  ///< a sub-master, and its parent has answered
+};
+
+}  // namespace sagips::comm

@@ -1,0 +1,82 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sagips/comm/group.hpp"
+#include "sagips/comm/served/centre_message.hpp"
+#include "sagips/comm/served/centre_rule.hpp"
+
+namespace sagips::comm {
+
+/// The owner's end: a piece of the central weights, moved by what workers send, and an answer to each.
+///
+/// Asynchronous: whoever comes is served at once. Synchronous: a round begins when all have come. Nothing
+/// happens but in `poll`.
+class CentreOwner {
+ public:
+  /// group: has two tags, for what workers send and for answers; guests are places in it, first the
+  /// workers, then those who only look
+  CentreOwner(const Group& group, std::vector<int> guests, std::size_t workers, std::size_t floats,
+              const CentreRuleConfig& config, const MakeUpdate& update, bool synchronous);
+
+  /// The first central weights; before, nobody is served.
+  void begin(std::span<const float> weights);
+  bool has_begun() const { return begun_; }
+  void poll();
+  /// What a worker on this rank sends, and its answer, which is there when `answered`.
+  void bring(const CentreMessage& message);
+  bool answered() const { return own_answered_; }
+  const CentreMessage& answer() const { return guests_[own_].message; }
+
+  std::span<float> centre() { return centre_; }
+  std::uint64_t version() const { return version_; }
+  std::uint64_t steps() const { return steps_; }  ///< of workers, that are in the centre
+  std::size_t workers() const { return workers_; }
+  bool is_over() const { return left_ == guests_.size(); }  ///< all have left
+  bool workers_have_left() const;
+  bool has_sent();  ///< its answers are on their way no longer
+  bool is_idle();   ///< and have their answers
+  /// Age: updates of the centre between what a share was made of and its coming.
+  const Freshness& staleness() const { return staleness_; }
+  /// Called with each round before it is applied.
+  std::function<void(std::span<const Arrival> round, std::uint64_t steps)> before_round{};
+  /// Those who have left are answered when this says so; empty: at once.
+  std::function<bool()> may_part{};
+
+  void give_state(State& state) const;
+  void take_state(const State& state);
+
+ private:
+  struct Guest {
+    enum class Place { away, here, answered };
+    CentreMessage message;
+    Request request{};
+    Place place = Place::away;  ///< away: its message is expected
+    bool has_left = false;
+  };
+  void expect(std::size_t worker);
+  void welcome(std::size_t worker);
+  void serve(std::span<const std::size_t> workers);
+  void serve_round();
+  void answer_to(std::size_t worker);
+  void answer_those_who_left();
+
+  const Group& group_;
+  std::vector<int> places_;  ///< of guests in the group
+  std::size_t workers_;
+  std::size_t own_ = no_worker;
+  std::vector<float> centre_;
+  std::unique_ptr<CentreRule> rule_;
+  bool synchronous_, begun_ = false, own_answered_ = false, parted_ = false;
+  std::vector<Guest> guests_;  ///< workers first
+  std::size_t first_ = 0;      ///< who is looked at first in turn
+  std::size_t left_ = 0;
+  std::uint64_t version_ = 0, steps_ = 0;
+  Freshness staleness_;
+
+  static constexpr auto no_worker = static_cast<std::size_t>(-1);
+};
+
+}  // namespace sagips::comm

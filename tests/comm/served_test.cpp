@@ -1,0 +1,347 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "sagips/core/error.hpp"
+#include "tests/comm/oracle.hpp"
+#include "tests/comm/served_checks.hpp"
+#include "tests/comm/served_player.hpp"
+
+namespace sagips::comm::testing {
+namespace {
+
+using Rule = CentreRuleConfig::Rule;
+using Owners = Served::Owners;
+
+bool fits(const ServedForm& form, int ranks) {
+  return ranks >= form.ranks && ranks % static_cast<int>(form.config.ranks_per_worker) == 0;
+}
+
+class EveryForm : public ::testing::TestWithParam<ServedForm> {};
+
+INSTANTIATE_TEST_SUITE_P(Known, EveryForm, ::testing::ValuesIn(served_forms()),
+                         [](const auto& form) { return form.param.what; });
+
+TEST_P(EveryForm, AppliesEveryGradientOnce) {
+  for (int ranks = 1; ranks <= 16; ranks += ranks < 6 ? 1 : 5)
+    if (fits(GetParam(), ranks))
+      on_threads({.ranks = ranks},
+                 [&](Kit& kit) { check_applied_once(kit, GetParam().config, 9); });
+}
+
+// The long tests (make test-long) run a thousand.
+TEST_P(EveryForm, AppliesEveryGradientOnceWheneverMessagesArrive) {
+  const std::uint64_t runs = std::getenv("SAGIPS_LONG_TESTS") != nullptr ? 1000 : 20;
+  for (std::uint64_t run = 1; run <= runs; ++run) {
+    const ThreadTeamConfig team{
+        .ranks = 6, .nodes = {0, 0, 1, 1, 2, 2}, .delay_seed = run, .maximum_delay_us = 200};
+    on_threads(team, [&](Kit& kit) { check_applied_once(kit, GetParam().config, 8); });
+  }
+}
+
+TEST_P(EveryForm, SettlesByEachRule) {
+  for (const Rule rule : {Rule::downpour, Rule::easgd, Rule::gem}) {
+    Served::Config config = GetParam().config;
+    config.rule.rule = rule;
+    on_threads({.ranks = 6}, [&](Kit& kit) { check_settles(kit, config); });
+  }
+}
+
+// --- one worker is the serial optimizer ---------------------------------------------------------
+
+// SGD with momentum, which remembers.
+MakeUpdate momentum_update() {
+  return [](std::span<float> weights, std::span<float> gradients) {
+    auto velocity = std::make_shared<std::vector<float>>(weights.size());
+    return [=] {
+      for (std::size_t k = 0; k < weights.size(); ++k) {
+        (*velocity)[k] = 0.9F * (*velocity)[k] + gradients[k];
+        weights[k] -= 0.1F * (*velocity)[k];
+      }
+    };
+  };
+}
+
+TEST(Downpour, IsTheSerialOptimizerForOneWorker) {
+  constexpr std::size_t floats = 100;
+  std::vector<float> serial(floats, 1.0F), gradient(floats);
+  const auto update = momentum_update()(serial, gradient);
+  for (std::int64_t step = 1; step <= 50; ++step) {
+    std::ranges::copy(gradient_of(1, step, floats), gradient.begin());
+    update();
+  }
+  for (const Owners owners : {Owners::all, Owners::master})
+    on_threads({.ranks = owners == Owners::all ? 1 : 2}, [&](Kit& kit) {
+      Served::Config config;
+      config.owners = owners;
+      ServedPlayer player(kit, config, std::vector<float>(floats, 1.0F), momentum_update());
+      for (std::int64_t step = 1; step <= 50; ++step)
+        if (player.served().computes())
+          player.step(step, gradient_of(1, step, floats));
+        else
+          player.serve(step);
+      EXPECT_EQ(player.weights, serial);
+      player.close();
+      EXPECT_EQ(player.weights, serial);
+    });
+}
+
+// --- synchronous forms are their equations -------------------------------------------------------
+
+TEST(Downpour, SynchronousIsTheSumInRankOrder) {
+  constexpr std::size_t floats = 103;
+  for (const Owners owners : {Owners::all, Owners::nodes})
+    on_threads({.ranks = 4, .nodes = {0, 0, 1, 1}}, [&](Kit& kit) {
+      Served::Config config;
+      config.owners = owners;
+      config.synchronous = true;
+      ServedPlayer player(kit, config, std::vector<float>(floats, 1.0F), plain_update(0.1F));
+      std::vector<float> serial(floats, 1.0F);
+      for (std::int64_t step = 1; step <= 20; ++step) {
+        player.step(step, gradient_of(kit.communicator.rank(), step, floats));
+        std::vector<float> sum(floats, 0.0F);
+        for (int rank = 0; rank < 4; ++rank) {
+          const auto one = gradient_of(rank, step, floats);
+          for (std::size_t k = 0; k < floats; ++k) sum[k] += one[k];
+        }
+        for (std::size_t k = 0; k < floats; ++k) serial[k] -= 0.1F * (sum[k] * 0.25F);
+      }
+      EXPECT_EQ(player.weights, serial);
+      player.close();
+    });
+}
+
+using Floats = std::vector<float>;
+
+/// EASGD and GEM as published, one worker after another or all at once, by the numbers of float32.
+/// source: the equations that centre_rule.hpp names
+struct Published {
+  Published(Served::Config chosen, std::size_t workers, std::size_t floats, float start)
+      : config(chosen), centre(floats, start), weights(workers, Floats(floats, start)) {
+    momentum.assign(workers, Floats(floats, 0.0F));
+    seen.assign(workers, centre);
+  }
+
+  void meet(std::span<const std::size_t> round, const std::vector<Floats>& gradients) {
+    const Floats before = centre;
+    for (const std::size_t w : round)
+      config.rule.rule == Rule::easgd ? pull(w, before, gradients[w])
+                                      : step(w, before, gradients[w]);
+  }
+
+  void pull(std::size_t w, const Floats& before, const Floats& gradient) {
+    const float alpha = static_cast<float>(config.rule.force) / static_cast<float>(weights.size());
+    for (std::size_t k = 0; k < centre.size(); ++k) {
+      float& x = weights[w][k];
+      x -= 0.05F * gradient[k];
+      const float force = alpha * (x - before[k]);
+      x -= force;
+      centre[k] += force;
+    }
+  }
+
+  void step(std::size_t w, const Floats& before, const Floats& gradient) {
+    const auto& gem = config.rule.gem;
+    for (std::size_t k = 0; k < centre.size(); ++k) {
+      const float d = -static_cast<float>(gem.learning_rate) * gradient[k];
+      momentum[w][k] = static_cast<float>(gem.momentum) * momentum[w][k] + d;
+      const float v = before[k] - seen[w][k];
+      seen[w][k] = before[k];
+      const float room = (static_cast<float>(gem.kappa) * std::abs(momentum[w][k]) - std::abs(v)) /
+                         (std::abs(d) + 1e-12F);
+      const float u = d * std::clamp(room, 0.0F, static_cast<float>(gem.clamp));
+      centre[k] += u;
+      weights[w][k] = before[k] + u;
+    }
+  }
+
+  Served::Config config;
+  Floats centre;
+  std::vector<Floats> weights, momentum, seen;
+};
+
+void expect_like(const std::vector<float>& found, const Floats& wanted, const char* what) {
+  double difference = 0, size = 0;
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    difference += (found[k] - wanted[k]) * (found[k] - wanted[k]);
+    size += wanted[k] * wanted[k];
+  }
+  EXPECT_LE(std::sqrt(difference / size), 1e-6) << what;
+}
+
+constexpr std::int64_t many_steps = 200;
+constexpr std::size_t some_floats = 51;
+
+// Far from the weights' own size, so that float's rounding stays below the bound.
+std::vector<float> small_gradient(int worker, std::int64_t step) {
+  auto gradient = gradient_of(worker, step, some_floats);
+  for (float& value : gradient) value *= 0.1F;
+  return gradient;
+}
+
+TEST(Published, SynchronousFormsAreTheirEquations) {
+  for (const Rule rule : {Rule::easgd, Rule::gem})
+    for (const Owners owners : {Owners::all, Owners::nodes, Owners::master}) {
+      Served::Config config;
+      config.rule.rule = rule;
+      config.owners = owners;
+      config.synchronous = true;
+      const int first = owners == Owners::master ? 1 : 0;
+      on_threads({.ranks = 3 + first}, [&](Kit& kit) {
+        ServedPlayer player(kit, config, std::vector<float>(some_floats, 1.0F), plain_update(1));
+        Published published(config, 3, some_floats, 1.0F);
+        for (std::int64_t step = 1; step <= many_steps; ++step) {
+          const std::vector<std::size_t> everybody{0, 1, 2};
+          std::vector<Floats> gradients;
+          for (int worker = 0; worker < 3; ++worker)
+            gradients.push_back(small_gradient(worker, step));
+          published.meet(everybody, gradients);
+          if (player.served().computes())
+            player.step(step, small_gradient(kit.communicator.rank() - first, step));
+          else
+            player.serve(step);
+        }
+        if (player.served().computes())
+          expect_like(player.weights,
+                      published.weights[static_cast<std::size_t>(kit.communicator.rank() - first)],
+                      "weights");
+        player.close();
+        expect_like(player.weights, published.centre, "central weights");
+      });
+    }
+}
+
+// Workers take turns, so the order in which the master meets them is known.
+TEST(Published, AsynchronousFormsAreTheirEquationsOneWorkerAfterAnother) {
+  for (const Rule rule : {Rule::easgd, Rule::gem}) {
+    Served::Config config;
+    config.rule.rule = rule;
+    config.owners = Owners::master;
+    std::mutex mutex;
+    std::condition_variable turned;
+    std::int64_t turn = 0;
+    on_threads({.ranks = 4}, [&](Kit& kit) {
+      ServedPlayer player(kit, config, std::vector<float>(some_floats, 1.0F), plain_update(1));
+      Published published(config, 3, some_floats, 1.0F);
+      for (std::int64_t step = 1; step <= many_steps; ++step) {
+        std::vector<Floats> gradients;
+        for (int worker = 0; worker < 3; ++worker)
+          gradients.push_back(small_gradient(worker, step));
+        for (std::size_t worker = 0; worker < 3; ++worker)
+          published.meet(std::span(&worker, 1), gradients);
+        if (!player.served().computes()) {
+          player.serve(step);
+          continue;
+        }
+        const int worker = kit.communicator.rank() - 1;
+        std::unique_lock lock(mutex);
+        turned.wait(lock, [&] { return turn == 3 * (step - 1) + worker; });
+        player.step(step, small_gradient(worker, step));
+        ++turn;
+        turned.notify_all();
+      }
+      if (player.served().computes())
+        expect_like(player.weights,
+                    published.weights[static_cast<std::size_t>(kit.communicator.rank() - 1)],
+                    "weights");
+      player.close();
+      expect_like(player.weights, published.centre, "central weights");
+    });
+  }
+}
+
+// --- nobody waits for a slow worker --------------------------------------------------------------
+
+// The last rank makes one step, and only when all others have made theirs.
+TEST_P(EveryForm, DoesNotWaitForASlowWorker) {
+  const Served::Config& config = GetParam().config;
+  if (config.synchronous) GTEST_SKIP() << "synchronous workers wait by intention";
+  if (config.ranks_per_worker > 1) GTEST_SKIP() << "ranks that work as one wait for each other";
+  constexpr int ranks = 6;
+  std::atomic<int> done = 0;
+  on_threads({.ranks = ranks}, [&](Kit& kit) {
+    ServedPlayer player(kit, config, std::vector<float>(20, 0.0F), plain_update(0.1F));
+    const int workers = static_cast<int>(player.served().workers());
+    const bool is_last = kit.communicator.rank() == ranks - 1;
+    if (!player.served().computes()) {
+      player.serve(1'000'000);  // until all have left
+    } else if (is_last) {
+      while (done < workers - 1) std::this_thread::yield();
+      player.step(1, std::vector<float>(20, 1.0F));
+    } else {
+      for (std::int64_t step = 1; step <= 30; ++step)
+        player.step(step, std::vector<float>(20, 1.0F));
+      ++done;
+    }
+    player.close();
+  });
+  SUCCEED() << "the others came to their end while it had not begun";
+}
+
+// --- what cannot be ---------------------------------------------------------------------------------
+
+std::string refusal(int ranks, Served::Config config) {
+  std::string said;
+  on_threads({.ranks = ranks}, [&](Kit& kit) {
+    std::string mine = "nothing";
+    try {
+      ServedPlayer player(kit, config, std::vector<float>(4, 0.0F), {});
+    } catch (const core::ConfigError& error) {
+      mine = error.what();
+    }
+    if (kit.communicator.rank() == 0) said = mine;
+  });
+  return said;
+}
+
+TEST(Served, RefusesSettingsThatContradictEachOther) {
+  const auto names = [](const std::string& said, const std::string& key) {
+    return said.find(key) != std::string::npos;
+  };
+  Served::Config config;
+  config.masters = 2;
+  EXPECT_TRUE(names(refusal(2, config), "exchanges.served.masters")) << refusal(2, config);
+  config = {};
+  config.groups = 1;
+  EXPECT_TRUE(names(refusal(2, config), "exchanges.served.groups"));
+  config.owners = Owners::master;
+  EXPECT_TRUE(names(refusal(2, config), "none compute")) << refusal(2, config);
+  config.groups = 2;
+  EXPECT_TRUE(names(refusal(4, config), "there are 1 workers"));
+  config.synchronous = true;
+  EXPECT_TRUE(names(refusal(6, config), "exchanges.served.groups"));
+  config = {};
+  config.ranks_per_worker = 2;
+  EXPECT_TRUE(names(refusal(3, config), "exchanges.served.ranks_per_worker"));
+  config.inner = "gossip";
+  EXPECT_TRUE(names(refusal(2, config), "exchanges.served.inner"));
+}
+
+TEST(Served, CountsHowOldSharesAre) {
+  on_threads({.ranks = 3}, [&](Kit& kit) {
+    Served::Config config;
+    config.owners = Owners::master;
+    ServedPlayer player(kit, config, std::vector<float>(6, 0.0F), plain_update(0.1F));
+    for (std::int64_t step = 1; step <= 40; ++step)
+      if (player.served().computes())
+        player.step(step, std::vector<float>(6, 1.0F));
+      else
+        player.serve(step);
+    player.close();
+    const Freshness fresh = player.driver->report().freshness;
+    if (player.served().computes()) return;
+    EXPECT_EQ(fresh.used, 80U);   // each share once
+    EXPECT_GT(fresh.age_sum, 0);  // two workers come between each other
+    EXPECT_LE(fresh.age_maximum, 40);
+  });
+}
+
+}  // namespace
+}  // namespace sagips::comm::testing
