@@ -72,7 +72,7 @@ def python_with_mpi4py(options):
         probe = subprocess.run([python, "-c", "import mpi4py, numpy"], stderr=subprocess.DEVNULL, check=False)
         if probe.returncode == 0:
             return python
-    print("exchange_bench: no Python with mpi4py and NumPy (Debian: python3-mpi4py python3-numpy): no comparison with "
+    print("bench: no Python with mpi4py and NumPy (Debian: python3-mpi4py python3-numpy): no comparison with "
           "it", file=sys.stderr)
     return None
 

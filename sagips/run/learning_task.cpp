@@ -190,7 +190,8 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       sets_(load_examples(job, &ranks)),
       print_(print_of(sets_)),
       learner_(make_learner(job, make_networks(job, *sets_.training), sets_,
-                            {ranks.rank(), ranks.size()})) {}
+                            train::traits_of(job.settings.exchange_choice(), ranks.size())
+                                .place(ranks.rank(), ranks.size()))) {}
 
 std::string LearningTask::description() const {
   return core::text(job_.settings.workload, " on ", sets_.origin, ", ",
@@ -200,7 +201,10 @@ std::string LearningTask::description() const {
 }
 
 std::string LearningTask::share() const {
-  return core::text(core::with_thousands(sets_.training->rows() / ranks_.size()), " rows");
+  const auto learning = train::traits_of(job_.settings.exchange_choice(), ranks_.size())
+                            .place(ranks_.rank(), ranks_.size())
+                            .ranks;
+  return core::text(core::with_thousands(sets_.training->rows() / learning), " rows");
 }
 
 std::vector<std::string> LearningTask::metric_names() const {
@@ -221,7 +225,12 @@ record::Evaluated LearningTask::evaluate(std::int64_t) {
   record::Evaluated evaluated;
   if (!ranks_.is_first()) return evaluated;
   try {
-    for (const auto& [name, value] : learner_->metrics(learner_->predict(*sets_.validation)))
+    const optim::Prediction prediction = optim::prediction_of(
+        learner_->networks(), *sets_.validation, [this](const data::Examples& examples) {
+          learner_->check_targets(examples);
+          meanwhile();
+        });
+    for (const auto& [name, value] : learner_->metrics(prediction))
       evaluated.distances.push_back({name, value});
   } catch (const core::Error& error) {  // files that have changed: the training's failure
     throw core::Error(error.what());

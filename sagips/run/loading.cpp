@@ -8,7 +8,8 @@ namespace {
 
 problem::DataShare share_of(const Job& job, const comm::Ranks& ranks) {
   problem::DataShare share;
-  share.place = {ranks.rank(), ranks.size()};
+  share.place = train::traits_of(job.settings.exchange_choice(), ranks.size())
+                    .place(ranks.rank(), ranks.size());
   share.sharded = job.settings.ranks.data == train::RankConfig::Data::sharded;
   return share;
 }

@@ -145,7 +145,8 @@ void ManyRanks::note_end(const train::RankExchange& exchange, std::int64_t epoch
 void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& clock) {
   comm::Ranks ranks(communicator);
   ranks.timeout().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
-  TrainingSetup setup = this->setup({ranks.rank(), ranks.size()});
+  TrainingSetup setup = this->setup(train::traits_of(job_.settings.exchange_choice(), ranks.size())
+                                        .place(ranks.rank(), ranks.size()));
   setup.loop.engine.threads = 1;  // ranks take turns
   take_targets(setup.environment.parameters);
   optim::Gan& gan = setup.gan;
@@ -156,7 +157,7 @@ void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& cl
   train::Loop::Callbacks callbacks;
   callbacks.exchange = exchange.hooks();
   callbacks.agree = [&](std::int64_t epoch, const std::string&) {
-    clock.compute(epoch + 1, callbacks.exchange.poll);
+    if (!callbacks.exchange.serve) clock.compute(epoch + 1, callbacks.exchange.poll);
     return std::string{};
   };
   train::Loop* running = nullptr;
@@ -167,6 +168,7 @@ void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& cl
   train::Loop loop(setup.loop, gan, callbacks);
   running = &loop;
   const train::LoopResult result = loop.run();
+  if (callbacks.exchange.close) callbacks.exchange.close();
   note_end(exchange, result.epochs);
   if (ranks.is_first()) course_.floats = gan.generator().shared_size();
   ranks.gather(0);  // windows are read until the last one has ended

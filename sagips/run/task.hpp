@@ -1,7 +1,9 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sagips/comm/ranks.hpp"
@@ -50,10 +52,20 @@ class Task {
   /// The networks at the last evaluation, on rank 0; nothing: there are no snapshots of such a task.
   virtual std::optional<record::Snapshot> snapshot() const { return std::nullopt; }
   virtual void set_tracer(core::Tracer*) {}
+  /// What long evaluations call now and then, so that other ranks need not wait for this one.
+  void set_meanwhile(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
 
   /// Writes what was found into the run folder, on rank 0. collective
   virtual record::Results write(RunOutputs& outputs, const Training& training,
                                 const std::vector<RankRow>& rows) = 0;
+
+ protected:
+  void meanwhile() const {
+    if (meanwhile_) meanwhile_();
+  }
+
+ private:
+  std::function<void()> meanwhile_;
 };
 
 /// throws: ConfigError for settings that contradict each other, and what reading the data throws.

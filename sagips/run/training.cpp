@@ -200,7 +200,12 @@ train::Loop::Callbacks TrainingRun::callbacks() {
                 std::ref(live_files_),    [this](const record::Event& event) { watch(event); }};
   train::Loop::Callbacks callbacks;
   callbacks.observers = observers_;
-  callbacks.evaluate = [this] { return task_.evaluate(epoch_); };
+  callbacks.evaluate = [this] {
+    if (!ranks_.is_first() || ranks_.size() == 1) return task_.evaluate(epoch_);
+    record::Evaluated evaluated;
+    exchange_.with_central_weights([&] { evaluated = task_.evaluate(epoch_); });
+    return evaluated;
+  };
   if (ranks_.is_first())
     callbacks.should_stop = [this](const record::Evaluated& evaluated) {
       return early_stop_(evaluated);
@@ -209,7 +214,10 @@ train::Loop::Callbacks TrainingRun::callbacks() {
     callbacks.score = [this](const record::Evaluated& evaluated) {
       return early_stop_.score(evaluated);
     };
-  if (ranks_.size() > 1) callbacks.exchange = exchange_.hooks();
+  if (ranks_.size() > 1) {
+    callbacks.exchange = exchange_.hooks();
+    task_.set_meanwhile([this] { exchange_.poll(); });
+  }
   callbacks.tracer = live_files_.tracer();
   checkpointer_->attach_to(callbacks);
   return callbacks;
@@ -242,6 +250,7 @@ Training TrainingRun::run(Beginning beginning) {
   const bool had_terminal = log_.set_terminal(false);
   set_alarm([this] {
     checkpointer_->poll();
+    if (ranks_.size() > 1) exchange_.poll();
     return requests_.stop();
   });
   for (const record::Observer& observer : outside_)
@@ -258,6 +267,7 @@ Training TrainingRun::run(Beginning beginning) {
     training_.record.last.epoch = epoch_;
   }
   training_.left = checkpointer_->gave_up() && ranks_.size() > 1;
+  if (ranks_.size() > 1 && !training_.left) exchange_.settle();
   if (!all_wait_ && ranks_.size() > 1 && !training_.left) report_last(result);
   set_alarm(requests_.stop);
   log_.set_terminal(had_terminal);

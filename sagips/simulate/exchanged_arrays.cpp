@@ -56,7 +56,22 @@ void ExchangedArrays::progress() {
 
 void ExchangedArrays::complete(const Part& part, comm::Step step) {
   part.driver->finish();
-  if (part.driver->exchange().updates(step)) part.driver->after_update(view(part), step);
+  const bool has_centre = part.driver->exchange().central_weights() != nullptr;
+  if (has_centre || part.driver->exchange().updates(step))
+    part.driver->after_update(view(part), step);
+}
+
+bool ExchangedArrays::computes() const {
+  comm::CentralWeights* const central = parts_.front().driver->exchange().central_weights();
+  return central == nullptr || central->computes();
+}
+
+void ExchangedArrays::serve(comm::Step step) {
+  for (const Part& part : parts_) part.driver->serve(view(part), step);
+}
+
+void ExchangedArrays::close() {
+  for (const Part& part : parts_) part.driver->close();
 }
 
 comm::Cost ExchangedArrays::cost(comm::Step step) const {

@@ -30,6 +30,11 @@ class ExchangedArrays {
   void start(const Part& part, comm::Step step) { part.driver->start(view(part), step); }
   void progress();
   void complete(const Part& part, comm::Step step);
+  /// False: this rank serves the others, in place of an epoch.
+  bool computes() const;
+  void serve(comm::Step step);
+  comm::ReplicaView view(const Part& part);
+  void close();  ///< nothing is under way any more; collective
 
   comm::Cost cost(comm::Step step) const;  ///< what the exchange says of itself
   comm::Cost sent() const;                 ///< what was sent so far
@@ -38,7 +43,6 @@ class ExchangedArrays {
  private:
   void add_tensor(const ReplayConfig& config, comm::Ranks& ranks, std::size_t size);
   void add_part(const ReplayConfig& config, comm::Ranks& ranks, std::size_t size);
-  comm::ReplicaView view(const Part& part);
 
   std::vector<float> gradients_, weights_;
   std::vector<Part> parts_;

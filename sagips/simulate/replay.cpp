@@ -63,6 +63,7 @@ class RankReplay {
     findings_.promised = arrays_.exchange().promise().exact;
     if (config_.alone) exchange_by_itself();
     if (config_.epochs > 0) scenario();
+    arrays_.close();
   }
 
  private:
@@ -100,6 +101,7 @@ class RankReplay {
   }
 
   void exchange(const Part& part) {
+    if (!arrays_.computes()) return part.driver->serve(arrays_.view(part), {epoch_});
     arrays_.start(part, {epoch_});
     arrays_.complete(part, {epoch_});
   }
@@ -176,6 +178,10 @@ class RankReplay {
   // and is ended after its computation.
   void epochs(bool late) {
     for (std::int64_t k = 1; k <= config_.epochs; ++k) {
+      if (!arrays_.computes()) {
+        arrays_.serve({++epoch_});
+        continue;
+      }
       if (!late) compute(k);
       bring_gradients();
       copy(arrays_.bytes());

@@ -75,8 +75,9 @@ void Loop::observe(const record::Event& event) const {
 
 // An epoch is over: what its steps have given is told, and the next one begins at nothing.
 void Loop::observe_epoch() {
-  record::EpochDone done{epoch(), time_s_, epoch_events_ / epoch_s_, {}};
+  record::EpochDone done{epoch(), time_s_, epoch_s_ > 0 ? epoch_events_ / epoch_s_ : 0, {}};
   for (const auto& [pass, sums] : losses_) {
+    if (callbacks_.exchange.serve) break;  // it has seen none
     const torch::Tensor means = (sums / static_cast<double>(steps_per_epoch_)).to(torch::kCPU);
     for (std::size_t i = 0; i < pass->loss_names.size(); ++i)
       done.losses.push_back(
@@ -155,6 +156,7 @@ void Loop::hand_over(std::size_t index) {
     else
       pending_[index].updates = 0;
   }
+  step.progress = progress();
   if (exchange.gradients_ready) exchange.gradients_ready(step);
 }
 
@@ -187,13 +189,18 @@ void Loop::update(std::size_t index) {
     const core::Span mixing = span("exchange of weights");
     callbacks_.exchange.after_update(step);
   }
-  if (updated && step.updated) step.updated();
+  if ((updated || callbacks_.exchange.moves_weights) && step.updated) step.updated();
 }
 
 // Threads take tiles. What is left beside those is too short for threads in each operation.
 double Loop::run_step() {
   const OperationThreads one(1);
   const core::Span whole = span("epoch");
+  if (callbacks_.exchange.serve) {
+    callbacks_.exchange.serve(step_ + 1, progress());
+    ++step_;
+    return 0;
+  }
   core::Span drawing = span("draw");
   const std::unique_ptr<optim::Batch> batch =
       optimizer_.draw(static_cast<std::uint32_t>(step_ + 1));

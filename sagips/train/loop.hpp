@@ -45,6 +45,11 @@ struct ExchangeHooks {
   std::function<bool(optim::UpdateStep&)> before_update;
   std::function<void(optim::UpdateStep&)> after_update;
   std::function<void()> poll;  ///< between pieces of work
+  /// Given on a rank that does not compute: stands in place of a step's work. progress: as in UpdateStep
+  std::function<void(std::int64_t step, double progress)> serve;
+  bool moves_weights = false;  ///< also where it says that no update follows
+  std::function<void()>
+      close;  ///< after the last step: what is under way between ranks is over then
 };
 
 /// Thrown by who is polled: the epoch that is running is left, the loop goes back to a boundary

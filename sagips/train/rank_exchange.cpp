@@ -54,7 +54,7 @@ record::Exchanged on_the_books(const std::vector<double>& numbers) {
 
 RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
                            const ExchangeChoice& choice, std::uint64_t seed)
-    : ranks_(ranks), primary_(optimizer.steps().front().name) {
+    : ranks_(ranks), optimizer_(optimizer), primary_(optimizer.steps().front().name) {
   for (optim::UpdateStep& step : optimizer.steps()) {
     const bool is_primary = step.name == primary_;
     const std::string network = step.network.empty() ? step.name : step.network;
@@ -68,13 +68,50 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     if (index >= comm::RankStatus::exchanges)
       throw core::ConfigError(key, core::text("more than ", comm::RankStatus::exchanges,
                                               " networks cannot be exchanged. Set it to none."));
-    const comm::Site site = ranks.site(static_cast<std::size_t>(step.replica->shared_size()), seed);
+    comm::Site site = ranks.site(static_cast<std::size_t>(step.replica->shared_size()), seed);
+    Link& link = links_[step.name];
+    site.update = updates_by(step, link);
     auto exchange = comm::make_exchange(name, choice.config, site, key);
-    links_[step.name] = {
-        std::make_unique<comm::ExchangeDriver>(std::move(exchange), site, index,
-                                               core::text("the ", step.name, "'s gradients")),
-        name};
+    link.name = name;
+    link.driver = std::make_unique<comm::ExchangeDriver>(
+        std::move(exchange), site, index, core::text("the ", step.name, "'s gradients"));
+    link.updates_a_step = 0;
+    for (const optim::Action& action : optimizer.schedule())
+      if (action.kind == optim::Action::Kind::update && &optimizer.steps()[action.index] == &step)
+        ++link.updates_a_step;
+    check_central(step, link, key);
   }
+}
+
+// The optimizer's rule on a piece of the central weights, by the learning rate of this moment.
+comm::MakeUpdate RankExchange::updates_by(const optim::UpdateStep& step, Link& link) {
+  return
+      [&link, config = step.rule->config()](std::span<float> weights, std::span<float> gradients) {
+        const auto tensor = [](std::span<float> values) {
+          return torch::from_blob(values.data(), {static_cast<std::int64_t>(values.size())},
+                                  torch::kFloat32);
+        };
+        std::shared_ptr<optim::UpdateRule> rule =
+            optim::make_update_rule(tensor(weights), tensor(gradients), config);
+        link.rules.push_back(rule);
+        return [rule, &link] { rule->step(link.progress); };
+      };
+}
+
+void RankExchange::check_central(const optim::UpdateStep& step, const Link& link,
+                                 const std::string& key) const {
+  comm::CentralWeights* const primary = links_.at(primary_).driver->exchange().central_weights();
+  comm::CentralWeights* const central = link.driver->exchange().central_weights();
+  if (primary != nullptr && !primary->computes() && (central == nullptr || central->computes()))
+    throw core::ConfigError(key,
+                            "would wait for ranks that do not compute. Use served as well, or "
+                            "none.");
+  if (central != nullptr && !link.driver->exchange().updates({1}) &&
+      step.replica->shared_size() != step.replica->weights().numel())
+    throw core::ConfigError(
+        key, core::text("served: Downpour and GEM move all weights of the ", step.name,
+                        " (what is not shared would stay as it began). Set ",
+                        step.network.empty() ? step.name : step.network, ".shared=all."));
 }
 
 comm::ReplicaView RankExchange::view(optim::UpdateStep& step) {
@@ -87,6 +124,7 @@ ExchangeHooks RankExchange::hooks() {
     const auto link = links_.find(step.name);
     if (link == links_.end()) return;
     ++link->second.step.update;
+    link->second.progress = step.progress;
     link->second.driver->start(view(step), link->second.step);
   };
   hooks.before_update = [this](optim::UpdateStep& step) {
@@ -102,7 +140,52 @@ ExchangeHooks RankExchange::hooks() {
   hooks.poll = [this] {
     for (auto& link : links_) link.second.driver->progress();
   };
+  comm::CentralWeights* const central = links_.at(primary_).driver->exchange().central_weights();
+  if (central == nullptr) return hooks;
+  hooks.moves_weights = true;
+  hooks.close = [this] {
+    for (auto& link : links_) link.second.driver->close();
+  };
+  if (!central->computes())
+    hooks.serve = [this](std::int64_t step, double progress) { serve(step, progress); };
   return hooks;
+}
+
+void RankExchange::serve(std::int64_t number, double progress) {
+  for (optim::UpdateStep& step : optimizer_.steps()) {
+    const auto link = links_.find(step.name);
+    if (link == links_.end()) continue;
+    link->second.progress = progress;
+    link->second.step.update = number * link->second.updates_a_step;
+    link->second.driver->serve(view(step), link->second.step);
+  }
+}
+
+void RankExchange::poll() {
+  for (auto& link : links_)
+    if (comm::CentralWeights* const central = link.second.driver->exchange().central_weights())
+      central->poll();
+}
+
+void RankExchange::with_central_weights(const std::function<void()>& run) {
+  std::vector<std::pair<std::span<float>, std::vector<float>>> own;
+  for (optim::UpdateStep& step : optimizer_.steps()) {
+    const auto link = links_.find(step.name);
+    if (link == links_.end() || !link->second.driver->exchange().central_weights()) continue;
+    const std::span<float> weights = step.replica->shared_weights();
+    std::vector<float> before(weights.begin(), weights.end());
+    link->second.driver->look(weights);
+    own.emplace_back(weights, std::move(before));
+  }
+  run();
+  for (auto& [weights, before] : own) std::copy(before.begin(), before.end(), weights.begin());
+}
+
+void RankExchange::settle() {
+  for (optim::UpdateStep& step : optimizer_.steps()) {
+    const auto link = links_.find(step.name);
+    if (link != links_.end()) link->second.driver->look(step.replica->shared_weights());
+  }
 }
 
 std::vector<record::Exchanged> RankExchange::reports(std::int64_t epoch) const {
@@ -139,6 +222,8 @@ void RankExchange::state(nn::StateList& list) {
     std::vector<double> books = together(books_of(*link.driver), link.earlier);
     list.field("books." + subject, books);
     list.field("updates." + subject, link.step.update);
+    for (std::size_t piece = 0; piece < link.rules.size(); ++piece)
+      list.part(core::text("rule.", subject, ".", piece), *link.rules[piece]);
     if (list.gives()) continue;
     exchange.take_state(known);
     const std::vector<double> own = books_of(*link.driver);
@@ -155,6 +240,7 @@ ExchangeTraits traits_of(const ExchangeChoice& choice, int ranks) {
   if (ranks == 1) return {};
   const std::string inner =
       choice.primary == "averaged" ? choice.config.averaged.inner : choice.primary;
+  if (choice.primary == "served") return {.serving = choice.config.served.serving(ranks)};
   if (inner != "all_reduce") return {.learning_rate_factor = 1, .data_fraction = 0.5};
   return {choice.config.all_reduce.learning_rate_factor(ranks), 1};
 }

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,6 +10,7 @@
 #include "sagips/comm/exchanges.hpp"
 #include "sagips/comm/ranks.hpp"
 #include "sagips/optim/learn/optimizer.hpp"
+#include "sagips/problem/rank_place.hpp"
 #include "sagips/record/event.hpp"
 #include "sagips/train/loop.hpp"
 
@@ -37,6 +40,12 @@ class RankExchange {
   /// Whether this rank ever waits for another one.
   bool waits() const;
   std::string description() const;
+  /// Answers other ranks; called where this one waits for something else.
+  void poll();
+  /// Runs this with the central weights in place of this rank's own, where an exchange has some.
+  void with_central_weights(const std::function<void()>& run);
+  /// Gives every rank the last central weights. collective, after the hook `close`
+  void settle();
   /// The step whose network gives the answer.
   const std::string& primary() const { return primary_; }
 
@@ -48,10 +57,17 @@ class RankExchange {
     std::string name;
     comm::Step step{0};             ///< of the gradients under way, or the last ones
     std::vector<double> earlier{};  ///< what was counted before a restart; empty: nothing
+    double progress = 0;            ///< of the run, for update rules of the exchange's own
+    std::int64_t updates_a_step = 1;
+    std::vector<std::shared_ptr<optim::UpdateRule>> rules{};  ///< of pieces of central weights
   };
+  static comm::MakeUpdate updates_by(const optim::UpdateStep& step, Link& link);
+  void check_central(const optim::UpdateStep& step, const Link& link, const std::string& key) const;
+  void serve(std::int64_t step, double progress);
   static comm::ReplicaView view(optim::UpdateStep& step);
 
   comm::Ranks& ranks_;
+  optim::Optimizer& optimizer_;
   std::string primary_;
   std::map<std::string, Link> links_;  ///< by step
 };
@@ -61,6 +77,11 @@ class RankExchange {
 struct ExchangeTraits {
   double learning_rate_factor = 1;
   double data_fraction = 1;
+  int serving = 0;  ///< ranks that do not compute, the first ones
+  /// This rank's among those that compute; of one that does not: the first's.
+  problem::RankPlace place(int rank, int ranks) const {
+    return {std::max(0, rank - serving), ranks - serving};
+  }
 };
 /// throws: ConfigError for an unknown exchange
 ExchangeTraits traits_of(const ExchangeChoice& choice, int ranks);

@@ -148,6 +148,39 @@ class Learning(unittest.TestCase):
         refused = self.sagips(*plain, "optimizer.schedule=plateau", ranks=2, expect=2)
         self.assertIn("optimizer.schedule", refused.stderr)
 
+    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    def test_workers_of_a_master(self):
+        plain = ["train", "rings.yaml", "train.epochs=20", "threads=1", "run.figures=false"]
+        served = [*plain, "exchange=served", "exchanges.served.owners=master"]
+        self.sagips(*plain, "run.name=alone")
+        self.sagips(*served, "run.name=worker", ranks=2)
+        self.assertEqual(self.network("worker"), self.network("alone"))  # one worker is the serial optimizer
+        for rule in ("downpour", "easgd", "gem"):
+            self.sagips(*served, f"exchanges.served.rule={rule}", "exchanges.served.gem.learning_rate=0.1",
+                        "train.epochs=60", f"run.name={rule}", ranks=3)
+            numbers = self.results(rule)
+            self.assertLess(numbers["loss_end"], numbers["loss_start"], rule)
+        rows = list(csv.DictReader(open(self.folder / "runs/learning/downpour/exchange.csv", encoding="utf-8")))
+        steps = int(rows[1]["calls"])  # every step of either worker is one update of the master, none is lost
+        self.assertEqual(int(rows[0]["used"]), 2 * steps)
+        self.assertIn("none compute", self.sagips(*served, "exchanges.served.masters=2", "run.name=no", ranks=2,
+                                                  expect=2).stderr)
+
+    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    def test_workers_that_were_interrupted_go_on(self):
+        served = ["train", "rings.yaml", "exchange=served", "train.epochs=2000", "train.evaluate_every=20",
+                  "threads=1", "run.figures=false", "run.name=cut"]
+        job = subprocess.Popen([MPIEXEC, "-n", "2", SAGIPS, *served], cwd=self.folder, env=ENVIRONMENT,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for line in job.stdout:
+            if "evaluation at epoch 40" in line:
+                job.send_signal(signal.SIGINT)
+                break
+        job.communicate(timeout=100 * jobs.SLOWDOWN)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertIn("resuming", self.sagips(*served, "train.epochs=2000", ranks=2).stderr)
+        self.assertEqual(json.loads((self.folder / "runs/learning/cut/results.json").read_text())["epochs"], 2000)
+
     def test_folds_and_members(self):
         said = self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "3", "run.name=folds").stdout
         self.assertIn("3 members that vary folds", said)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "sagips/core/error.hpp"
 
@@ -74,7 +75,8 @@ namespace {
 
 class Adam final : public UpdateRule {
  public:
-  Adam(const nn::Replica& replica, const UpdateConfig& config) : UpdateRule(replica, config) {
+  Adam(const torch::Tensor& weights, const torch::Tensor& gradients, const UpdateConfig& config)
+      : UpdateRule(weights, gradients, config) {
     if (config_.optimistic) direction_ = zeros();
   }
 
@@ -113,7 +115,8 @@ class Adam final : public UpdateRule {
 
 class Rmsprop final : public UpdateRule {
  public:
-  Rmsprop(const nn::Replica& replica, const UpdateConfig& config) : UpdateRule(replica, config) {}
+  Rmsprop(const torch::Tensor& weights, const torch::Tensor& gradients, const UpdateConfig& config)
+      : UpdateRule(weights, gradients, config) {}
 
  private:
   void move(double rate) override {
@@ -137,7 +140,8 @@ class Rmsprop final : public UpdateRule {
 
 class Sgd final : public UpdateRule {
  public:
-  Sgd(const nn::Replica& replica, const UpdateConfig& config) : UpdateRule(replica, config) {}
+  Sgd(const torch::Tensor& weights, const torch::Tensor& gradients, const UpdateConfig& config)
+      : UpdateRule(weights, gradients, config) {}
 
  private:
   void move(double rate) override {
@@ -156,7 +160,8 @@ class Sgd final : public UpdateRule {
 
 class Adadelta final : public UpdateRule {
  public:
-  Adadelta(const nn::Replica& replica, const UpdateConfig& config) : UpdateRule(replica, config) {}
+  Adadelta(const torch::Tensor& weights, const torch::Tensor& gradients, const UpdateConfig& config)
+      : UpdateRule(weights, gradients, config) {}
 
  private:
   void move(double rate) override {
@@ -179,10 +184,10 @@ class Adadelta final : public UpdateRule {
 
 }  // namespace
 
-UpdateRule::UpdateRule(const nn::Replica& replica, const UpdateConfig& config)
+UpdateRule::UpdateRule(torch::Tensor weights, torch::Tensor gradients, const UpdateConfig& config)
     : config_(config),
-      weights_(replica.weights()),
-      gradients_(replica.gradients()),
+      weights_(std::move(weights)),
+      gradients_(std::move(gradients)),
       best_(std::numeric_limits<double>::infinity()) {}
 
 double UpdateRule::rate(double progress) const {
@@ -233,20 +238,26 @@ void UpdateRule::state(nn::StateList& list) {
   list.field("since_best", since_best_);
 }
 
-std::unique_ptr<UpdateRule> make_update_rule(const nn::Replica& replica, const UpdateConfig& config,
-                                             const std::string& place) {
-  config.check(place);
+std::unique_ptr<UpdateRule> make_update_rule(const torch::Tensor& weights,
+                                             const torch::Tensor& gradients,
+                                             const UpdateConfig& config) {
   switch (config.rule) {
     case UpdateConfig::Rule::rmsprop:
-      return std::make_unique<Rmsprop>(replica, config);
+      return std::make_unique<Rmsprop>(weights, gradients, config);
     case UpdateConfig::Rule::sgd:
-      return std::make_unique<Sgd>(replica, config);
+      return std::make_unique<Sgd>(weights, gradients, config);
     case UpdateConfig::Rule::adadelta:
-      return std::make_unique<Adadelta>(replica, config);
+      return std::make_unique<Adadelta>(weights, gradients, config);
     case UpdateConfig::Rule::adam:
       break;
   }
-  return std::make_unique<Adam>(replica, config);
+  return std::make_unique<Adam>(weights, gradients, config);
+}
+
+std::unique_ptr<UpdateRule> make_update_rule(const nn::Replica& replica, const UpdateConfig& config,
+                                             const std::string& place) {
+  config.check(place);
+  return make_update_rule(replica.weights(), replica.gradients(), config);
 }
 
 }  // namespace sagips::optim

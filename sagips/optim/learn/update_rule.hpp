@@ -55,9 +55,10 @@ class UpdateRule {
   /// Tells a schedule that waits for a plateau the metric of an evaluation; smaller is better.
   void observe(double metric);
   void state(nn::StateList& list);
+  const UpdateConfig& config() const { return config_; }
 
  protected:
-  UpdateRule(const nn::Replica& replica, const UpdateConfig& config);
+  UpdateRule(torch::Tensor weights, torch::Tensor gradients, const UpdateConfig& config);
 
   /// One update with that learning rate; `steps_` counts it already.
   virtual void move(double rate) = 0;
@@ -65,7 +66,7 @@ class UpdateRule {
   torch::Tensor zeros() const { return torch::zeros_like(weights_); }
 
   const UpdateConfig config_;
-  torch::Tensor weights_, gradients_;  ///< the replica's flat arrays
+  torch::Tensor weights_, gradients_;  ///< flat arrays of others
   std::int64_t steps_ = 0;
 
  private:
@@ -78,5 +79,9 @@ class UpdateRule {
 /// place: as in `UpdateConfig::check`
 std::unique_ptr<UpdateRule> make_update_rule(const nn::Replica& replica, const UpdateConfig& config,
                                              const std::string& place = "optimizer");
+/// Of flat arrays that stay where they are. shapes: the same
+std::unique_ptr<UpdateRule> make_update_rule(const torch::Tensor& weights,
+                                             const torch::Tensor& gradients,
+                                             const UpdateConfig& config);
 
 }  // namespace sagips::optim

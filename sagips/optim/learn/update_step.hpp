@@ -18,6 +18,8 @@ struct UpdateStep {
   UpdateRule* rule = nullptr;
   /// Called after each update, when the ranks are done with it, too. Empty: nothing follows.
   std::function<void()> updated{};
+  double progress =
+      0;  ///< share of the run that is over when its gradients are new; the loop sets it
   std::string network{};  ///< whose settings it has, "discriminator"; empty: its name is that
 };
 

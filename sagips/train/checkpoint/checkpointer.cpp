@@ -21,6 +21,7 @@ void Checkpointer::attach_to(Loop::Callbacks& callbacks) {
   callbacks.agree = [this](std::int64_t epoch, const std::string& reason) {
     return agree(epoch, reason);
   };
+  close_ = callbacks.exchange.close;
   callbacks.ended = [this] { return ended(); };
   callbacks.interrupted = [this] {
     return signals_.stop() && !(config_.are_written() && quick_stop_.in_hand());
@@ -122,6 +123,7 @@ void Checkpointer::lead_others() {
 bool Checkpointer::ended() {
   quick_stop_.close();
   leads_others_ = ranks_.is_first() && ranks_.size() > 1 && !told_to_stop_ && !gave_up();
+  if (close_ && !gave_up()) close_();  // the state is whole only then
   if (config_.are_written()) {
     const core::Span writing(tracer_, "checkpoint");
     checkpoints_.write(Checkpoints::last, loop_->epoch(), loop_->time_s(), take());

@@ -50,6 +50,7 @@ class Checkpointer {
   std::function<void(nn::StateList&)> state_;
   QuickStop quick_stop_;
   core::Tracer* tracer_ = nullptr;  ///< of the loop
+  std::function<void()> close_;     ///< ends what is under way between ranks; empty: nothing is
   const Loop* loop_ = nullptr;
   std::int64_t number_ = 1;      ///< of the next one
   std::int64_t last_epoch_ = 0;  ///< of the last one, or where this process began
