@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace sagips::comm {
 
@@ -44,19 +45,27 @@ void CentreOwner::expect(std::size_t worker) {
   guest.request = group_.receive(places_[worker], guest.message.whole(), 0);
 }
 
+// Whether anything has come of it. What was sent or is expected now is asked for at once: who waits for any
+// of what it has asked for must know of all.
+bool CentreOwner::look_at(std::size_t worker) {
+  Guest& guest = guests_[worker];
+  if (worker == own_ || guest.place == Guest::Place::here || !guest.request.ready()) return false;
+  if (guest.place == Guest::Place::away) {
+    welcome(worker);
+    return true;
+  }
+  if (!guest.has_left) expect(worker);
+  return !guest.has_left;
+}
+
 // Who was looked at first is looked at last the next time: a fixed order would starve the others of
 // an owner that has much to do.
 void CentreOwner::poll() {
   if (!begun_) return;
-  for (std::size_t k = 0; k < guests_.size(); ++k) {
-    const std::size_t worker = (first_ + k) % guests_.size();
-    Guest& guest = guests_[worker];
-    if (worker == own_ || guest.place == Guest::Place::here || !guest.request.ready()) continue;
-    if (guest.place == Guest::Place::away)
-      welcome(worker);
-    else if (!guest.has_left)
-      expect(worker);
-  }
+  bool has_moved = true;
+  while (std::exchange(has_moved, false))
+    for (std::size_t k = 0; k < guests_.size(); ++k)
+      has_moved = look_at((first_ + k) % guests_.size()) || has_moved;
   first_ = (first_ + 1) % guests_.size();
   if (is_over() && !parted_ && (!may_part || may_part())) {
     parted_ = true;

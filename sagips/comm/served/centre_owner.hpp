@@ -56,6 +56,7 @@ class CentreOwner {
     Place place = Place::away;  ///< away: its message is expected
     bool has_left = false;
   };
+  bool look_at(std::size_t worker);
   void expect(std::size_t worker);
   void welcome(std::size_t worker);
   void serve(std::span<const std::size_t> workers);
