@@ -1,13 +1,16 @@
 #include "sagips/data/arrays.hpp"
 
+#include <fcntl.h>
 #include <glob.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <span>
 #include <sstream>
 
 #include "sagips/core/crc32c.hpp"
@@ -117,11 +120,37 @@ std::uint32_t print_of(const std::string& path) {
   return sum;
 }
 
-// A data set that keeps its rows in chunks, as a .npy file, some of them at a time.
+// A .npy file in the cache, some numbers at a time. It is written where the cache looks for what was
+// left half written, and core::write_npy would put it aside first.
+class CopyInCache {
+ public:
+  CopyInCache(const std::string& path, const Shape& shape)
+      : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    check(file_.number() >= 0 &&
+          core::write_all(file_.number(),
+                          core::npy_header_bytes({shape.begin(), shape.end()}, "<f4")));
+  }
+  void add(const float* numbers, std::int64_t count) {
+    check(core::write_all(file_.number(), {reinterpret_cast<const char*>(numbers),
+                                           static_cast<std::size_t>(count) * sizeof(float)}));
+  }
+  void finish() { check(::fsync(file_.number()) == 0 && file_.close()); }
+
+ private:
+  void check(bool is_done) const {
+    if (!is_done)
+      throw core::StorageError(path_, text("cannot be written (", std::strerror(errno),
+                                           "). Look at data.cache.folder."));
+  }
+
+  std::string path_;
+  core::Descriptor file_;
+};
+
+// A data set that keeps its rows in chunks, some of them at a time.
 void unpack_hdf5(const std::string& path, const std::string& dataset, const Shape& shape,
                  const std::string& copy) {
-  std::ofstream out(copy, std::ios::binary);
-  out << core::npy_header_bytes({shape.begin(), shape.end()}, "<f4");
+  CopyInCache out(copy, shape);
   const std::int64_t row = std::max<std::int64_t>(1, product(without_first(shape)));
   const std::int64_t at_once = std::max<std::int64_t>(1, bytes_at_once / (4 * row));
   std::vector<float> numbers;
@@ -131,11 +160,9 @@ void unpack_hdf5(const std::string& path, const std::string& dataset, const Shap
     read_hdf5_rows(path, dataset, static_cast<std::size_t>(first), static_cast<std::size_t>(count),
                    numbers.data());
     check_finite(path, first, row, numbers.data(), count * row);
-    out.write(reinterpret_cast<const char*>(numbers.data()),
-              static_cast<std::streamsize>(numbers.size() * sizeof(float)));
+    out.add(numbers.data(), count * row);
   }
-  out.close();
-  if (!out) throw core::StorageError(copy, "cannot be written to its end. Free space there.");
+  out.finish();
 }
 
 // The places of these columns, by their names or numbers; all others where `columns` is empty.
@@ -399,10 +426,9 @@ ArrayRows::Piece ArrayRows::unpacked(const std::string& path, const std::string&
   const auto write = [&](const std::string& copy) {
     if (is_hdf5) return unpack_hdf5(path, dataset, shape, copy);
     if (!values.defined()) values = read();
-    core::write_npy(
-        copy,
-        std::span<const float>(values.data_ptr<float>(), static_cast<std::size_t>(values.numel())),
-        {values.sizes().begin(), values.sizes().end()});
+    CopyInCache out(copy, values.sizes().vec());
+    out.add(values.data_ptr<float>(), values.numel());
+    out.finish();
   };
   const std::string name =
       text(std::filesystem::absolute(path).string(), '\n', size, '\n',

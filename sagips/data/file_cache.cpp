@@ -141,6 +141,21 @@ std::optional<core::Ending> run(const core::ChildProgram& program, double minute
   }
 }
 
+// What the user knows of a name.
+std::string shown(const std::string& name) { return name.substr(0, name.find('\n')); }
+
+// Why a file cannot grow when that is for want of room; empty: for another reason, or it can. Who has
+// failed to write it may not say so: the message of a command goes to the same disk.
+std::string want_of_room(const std::string& path) {
+  constexpr std::size_t most_left = std::size_t{1} << 16;
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (file.number() >= 0 && core::write_all(file.number(), std::string(most_left, '\0')) &&
+      ::fsync(file.number()) == 0 && file.close())
+    return {};
+  const bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  return is_full ? std::strerror(errno) : "";
+}
+
 // " (its last line)", from where a bar of progress was drawn last.
 std::string last_said(const std::string& log) {
   constexpr std::size_t longest = 200;
@@ -259,9 +274,14 @@ void FileCache::fill(const std::string& path, const std::string& name, std::uint
     make_room(path, name, std::filesystem::file_size(aside));
     if (::rename(aside.c_str(), path.c_str()) != 0) refuse_folder(std::strerror(errno));
   } catch (...) {
+    const std::string full = want_of_room(aside);  // before what is half written gives room back
     remove_beside();  // before others may add files: what had no room must not count for them
     ::unlink((path + lock_ending).c_str());  // last: others see by it that they wait for nothing
-    throw;
+    if (full.empty()) throw;
+    throw ConfigError("data.cache.folder",
+                      text("'", folder_, "' has no room for '", shown(name), "' (", full,
+                           "). Free space there, choose another folder, or lower "
+                           "data.cache.limit_GB, so that older copies make room."));
   }
 }
 
@@ -309,8 +329,8 @@ void FileCache::make_room(const std::string& path, const std::string& name,
   }
   if (used + needed <= limit) return;
   throw ConfigError("data.cache.limit_GB",
-                    text("'", name, "' takes ", needed / 1e9, " GB, and '", folder_, "' may hold ",
-                         config_.limit_GB, " GB",
+                    text("'", shown(name), "' takes ", needed / 1e9, " GB, and '", folder_,
+                         "' may hold ", config_.limit_GB, " GB",
                          needed > limit ? "" : text(", of which ", used / 1e9, " GB are in use"),
                          ". Raise the limit if the disk has room, or use less at a time."));
 }

@@ -27,7 +27,8 @@ struct FileCacheConfig {
 ///
 /// Several objects may share a folder, in a process or not; one thread at a time uses an object. A
 /// process that wants a file which another one is making waits for it, as long as that takes.
-/// Every function throws ConfigError when the folder cannot be used or the limit leaves no room.
+/// Every function throws ConfigError when the folder cannot be used, or the limit or the disk leaves no
+/// room.
 class FileCache {
  public:
   /// Writes a file to the path that it gets; its folder is there.
@@ -45,8 +46,8 @@ class FileCache {
   std::string copied(const std::string& source);
 
   /// The file that `make` writes. Only `name` tells it from all others: callers put in the path,
-  /// size and time of change of what it is made of, and what else its content depends on. The file
-  /// ends as the name does, which may say its format.
+  /// size and time of change of what it is made of, and what else its content depends on. Messages
+  /// say its first line. The file ends as the name does, which may say its format.
   /// bytes: what it will take, so that others make room before; 0: unknown, they do after
   /// throws: what `make` throws; DataError when it writes nothing
   std::string made(const std::string& name, std::uint64_t bytes, const Maker& make);

@@ -444,6 +444,29 @@ networks:
                 self.assertIn(said, refused)
                 self.assertFalse((self.folder / "runs/learning/refused").exists())
 
+    def test_a_full_disk_of_the_cache_is_named_before_the_training(self):
+        self.write("far.txt", "store://large.csv\n")
+        self.table("large.csv", ["x", "y", "ring"], rings(60000))  # 2.5 MB, and 480 kB unpacked
+        with_disk = 'mkdir -p small && mount -t tmpfs -o size=$0 tmpfs small && "$@"; code=$?; ls -A small; exit $code'
+        self.write("fetch.sh", 'cp "${1#store://}" "$2"\n')
+        far = ["data.cache.copy=sh fetch.sh {} {}"]
+        for size, name, file, words in (("1m", "store://large.csv", "far.txt", far),
+                                        ("200k", str(self.folder / "large.csv"), "large.csv", [])):
+            with self.subTest(file):
+                job = subprocess.run(
+                    ["unshare", "-r", "-m", "sh", "-c", with_disk, size, SAGIPS, "train", "rings.yaml", "data.memory_GB=0",
+                     f"data.inputs.file={file}", f"data.targets.file={file}", "data.cache.folder=small", *words],
+                    cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True, check=False,
+                    timeout=200 * jobs.SLOWDOWN)
+                if "unshare:" in job.stderr or "mount:" in job.stderr:
+                    self.skipTest("no right to mount: " + job.stderr)
+                self.assertEqual(job.returncode, 2, job.stderr)
+                self.assertEqual(len(job.stderr.strip().splitlines()), 1, job.stderr)
+                self.assertIn(f"data.cache.folder: '{self.folder}/small' has no room for '{name}' (No space left on "
+                              "device). Free space there", job.stderr)
+                self.assertEqual(job.stdout, "", "nothing is left in the cache")
+                self.assertFalse((self.folder / "runs").exists())
+
     def test_early_stop_and_target(self):
         self.sagips("train", "rings.yaml", "early_stop.metric=accuracy", "early_stop.better=higher",
                     "early_stop.target=0.8", "train.evaluate_every=1")

@@ -19,6 +19,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "tests/record/full_disk.hpp"
 
 namespace sagips::data {
 namespace {
@@ -346,6 +347,30 @@ TEST_F(FileCacheTest, AMakerThatFailsLeavesNothing) {
   EXPECT_NE(said.find("name: no file came of it"), std::string::npos) << said;
   EXPECT_TRUE(names().empty());
   EXPECT_EQ(content(cache.made("name", 0, hundred_bytes('a'))), std::string(100, 'a'));
+}
+
+// The message of a command may have no room either: the cache looks for itself.
+TEST_F(FileCacheTest, AFullDiskIsNamedAndLeavesNothing) {
+  const FileCacheConfig how = config(command("head -c 200000 /dev/zero > \"$2\""));
+  const std::string words = text("2: data.cache.folder: '", path("cache"), "' has no room for '"),
+                    advice =
+                        "' (File too large). Free space there, choose another folder, or lower "
+                        "data.cache.limit_GB, so that older copies make room.";
+  {
+    const sagips::testing::FullDisk disk(100'000);
+    FileCache cache(how);
+    EXPECT_EQ(refusal([&] { cache.copied("s3://bucket/file.npy"); }),
+              words + "s3://bucket/file.npy" + advice);
+    EXPECT_TRUE(names().empty()) << names().front();
+    const auto half = [](const std::string& path) {
+      write(path, std::string(200'000, 'x'));
+      throw core::DataError(path, "came to no end.");
+    };
+    EXPECT_EQ(refusal([&] { cache.made("table.csv\n123", 0, half); }),
+              words + "table.csv" + advice);
+    EXPECT_TRUE(names().empty()) << names().front();
+  }
+  EXPECT_EQ(files::file_size(FileCache(how).copied("s3://bucket/file.npy")), 200'000U);
 }
 
 TEST_F(FileCacheTest, MakesAgainWhatWasRemovedByHand) {

@@ -22,6 +22,7 @@
 #include "tests/core/message_of.hpp"
 #include "tests/core/mutator.hpp"
 #include "tests/core/temporary_folder.hpp"
+#include "tests/record/full_disk.hpp"
 
 namespace sagips::data {
 namespace {
@@ -284,6 +285,34 @@ TEST(RowsInFiles, WhatDoesNotFitTogetherIsNamedBeforeTheFirstRow) {
   says({"cut.npy"}, "is truncated");
   says({"cut.h5"}, "broken or truncated");
   says({"s3://bucket/a.npy"}, "data.cache.copy");
+}
+
+TEST(RowsInFiles, WhatIsUnpackedToAFullDiskIsNamedAndLeavesNothing) {
+  const TemporaryFolder folder;
+  const std::vector<float> values = some_numbers(40'000);
+  std::string table;
+  for (const float value : values) table += std::to_string(static_cast<int>(value)) + "\n";
+  folder.make("x.csv", table);
+  write_hdf5(folder.file("x.h5"), "x", {1000, 40}, H5T_IEEE_F32LE, values, Kept::in_packed_chunks);
+  for (const std::string name : {"x.csv", "x.h5"}) {
+    const ArraySource source{.file = {folder.file(name)}, .hdf5_dataset = "x"};
+    {
+      const sagips::testing::FullDisk disk(100'000);  // 160 kB are needed
+      const std::string said =
+          message_of<core::ConfigError>([&] { ArrayRows(source, with_cache(folder, 0)); });
+      EXPECT_NE(said.find("data.cache.folder: '" + folder.file("cache") + "' has no room for '" +
+                          folder.file(name) + "' (File too large)"),
+                std::string::npos)
+          << said;
+    }
+    for (const auto& left : std::filesystem::directory_iterator(folder.file("cache")))
+      EXPECT_EQ(left.path().filename(), "lock");
+  }
+  for (const std::string name : {"x.csv", "x.h5"})
+    EXPECT_TRUE(ArrayRows({.file = {folder.file(name)}, .hdf5_dataset = "x"}, with_cache(folder, 0))
+                    .all()
+                    .flatten()
+                    .equal(torch::tensor(values)));
 }
 
 TEST(RowsInFiles, AFileThatChangesUnderARunIsNamed) {

@@ -4,14 +4,15 @@
 
 namespace sagips::testing {
 
-/// Files of this process cannot grow as long as this lives: a full disk, as write() sees it.
+/// Files of this process, and of those it starts, cannot grow beyond some bytes as long as this lives: a
+/// full disk, as write() sees it.
 class FullDisk {
  public:
-  FullDisk() : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+  explicit FullDisk(rlim_t bytes = 0) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
     ::getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit none = before_;
-    none.rlim_cur = 0;
-    ::setrlimit(RLIMIT_FSIZE, &none);
+    rlimit low = before_;
+    low.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &low);
   }
   ~FullDisk() {
     ::setrlimit(RLIMIT_FSIZE, &before_);
