@@ -51,6 +51,8 @@ core::NpyHeader parse_idx_header(std::string_view bytes, std::size_t file_bytes,
     throw DataError(file,
                     text("announces ", core::round_trip(announced), " bytes of numbers and has ",
                          file_bytes - header, " (truncated?). Copy it again."));
+  // beside a size of 0 the others may be of any size, and must not be multiplied
+  if (announced == 0) throw DataError(file, "holds no rows. Give a file with some.");
   layout.count = (file_bytes - header) / type->bytes;
   return layout;
 }

@@ -47,6 +47,12 @@ void read_bytes(const std::string& path, int descriptor, std::uint64_t offset, c
   }
 }
 
+// Beside a size of 0 the others may be of any size, and must not be multiplied.
+void check_holds_numbers(const std::string& path, const std::vector<std::size_t>& shape) {
+  if (std::find(shape.begin(), shape.end(), 0U) != shape.end())
+    throw DataError(path, "holds no rows. Give a file with some.");
+}
+
 bool is_native_float(const core::NpyHeader& layout) {
   return layout.kind == 'f' && layout.item_bytes == sizeof(float) &&
          layout.big_endian == (std::endian::native == std::endian::big);
@@ -76,8 +82,13 @@ std::optional<core::NpyHeader> row_layout(const std::string& path,
   std::optional<core::NpyHeader> layout;
   const FileFormat format = format_of(path);
   if (format == FileFormat::npy) layout = core::read_npy_header(path);
-  if (format == FileFormat::hdf5) layout = hdf5_array(path, hdf5_dataset).layout;
+  if (format == FileFormat::hdf5) {
+    Hdf5Array array = hdf5_array(path, hdf5_dataset);
+    check_holds_numbers(path, array.shape);
+    layout = std::move(array.layout);
+  }
   if (format == FileFormat::idx) layout = read_idx_header(path);
+  if (layout) check_holds_numbers(path, layout->shape);
   const bool is_row_by_row =
       layout && !layout->shape.empty() && !(layout->fortran_order && layout->shape.size() > 1);
   return is_row_by_row ? layout : std::nullopt;

@@ -105,6 +105,13 @@ TEST_F(Arrays, WhatIsBrokenIsNamedWithItsPlace) {
   says({.file = {write("words.csv", "1,2\n3,x\n")}}, "'x' in column 1 is no number");
   says({.file = {write("nan.csv", "1,2\n3,nan\n")}}, "row 2 holds NaN or infinity");
   says({.file = {write("empty.csv", "a,b\n")}}, "holds no rows");
+  // a size of 0 hides that the others multiply to more than a number holds
+  const std::string huge("\0\0\x08\x05\x70\0\0\0\x70\0\0\0\x70\0\0\0\x70\0\0\0\0\0\0\0", 24);
+  says({.file = {write("huge", huge)}}, "holds no rows");
+  says({.file = {write_packed("huge.gz", huge)}}, "holds no rows");
+  constexpr std::size_t most = std::size_t{1} << 40U;
+  says({.file = {write("huge.npy", core::npy_header_bytes({0, most, most}, "<f4"))}},
+       "holds no rows");
   says({.file = {path("nowhere.csv")}}, "nowhere.csv");
   says({.file = {path("nowhere.gz")}}, "cannot be read");
   says({.file = {write("short.csv", "a,b\n1,2\n")}, .columns = {"c"}}, "'c'");
