@@ -79,7 +79,7 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     for (const optim::Action& action : optimizer.schedule())
       if (action.kind == optim::Action::Kind::update && &optimizer.steps()[action.index] == &step)
         ++link.updates_a_step;
-    check_central(step, link, key);
+    check_central(step, link, traits_of(choice, ranks.size()).serving, key);
   }
 }
 
@@ -98,20 +98,25 @@ comm::MakeUpdate RankExchange::updates_by(const optim::UpdateStep& step, Link& l
       };
 }
 
-void RankExchange::check_central(const optim::UpdateStep& step, const Link& link,
+void RankExchange::check_central(const optim::UpdateStep& step, const Link& link, int serving,
                                  const std::string& key) const {
-  comm::CentralWeights* const primary = links_.at(primary_).driver->exchange().central_weights();
   comm::CentralWeights* const central = link.driver->exchange().central_weights();
-  if (primary != nullptr && !primary->computes() && (central == nullptr || central->computes()))
-    throw core::ConfigError(key,
-                            "would wait for ranks that do not compute. Use served as well, or "
-                            "none.");
+  const std::string network = step.network.empty() ? step.name : step.network;
+  if (serving > 0 && central == nullptr)
+    throw core::ConfigError(
+        key, "would wait for ranks that do not compute. Use served as well, or none.");
+  if (serving > 0 && !step.replica->leaves().buffers.empty())
+    throw core::ConfigError(
+        key, core::text("served: the running statistics of the ", network,
+                        "'s batch norm are with "
+                        "the ranks that compute, and rank 0, which writes the results, is none of "
+                        "them. Set exchanges.served.owners=all, or leave batch norm out."));
   if (central != nullptr && !link.driver->exchange().updates({1}) &&
       step.replica->shared_size() != step.replica->weights().numel())
     throw core::ConfigError(
-        key, core::text("served: Downpour and GEM move all weights of the ", step.name,
-                        " (what is not shared would stay as it began). Set ",
-                        step.network.empty() ? step.name : step.network, ".shared=all."));
+        key,
+        core::text("served: Downpour and GEM move all weights of the ", step.name,
+                   " (what is not shared would stay as it began). Set ", network, ".shared=all."));
 }
 
 comm::ReplicaView RankExchange::view(optim::UpdateStep& step) {

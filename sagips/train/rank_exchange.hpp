@@ -62,7 +62,8 @@ class RankExchange {
     std::vector<std::shared_ptr<optim::UpdateRule>> rules{};  ///< of pieces of central weights
   };
   static comm::MakeUpdate updates_by(const optim::UpdateStep& step, Link& link);
-  void check_central(const optim::UpdateStep& step, const Link& link, const std::string& key) const;
+  void check_central(const optim::UpdateStep& step, const Link& link, int serving,
+                     const std::string& key) const;
   void serve(std::int64_t step, double progress);
   static comm::ReplicaView view(optim::UpdateStep& step);
 

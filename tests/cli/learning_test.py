@@ -150,7 +150,8 @@ class Learning(unittest.TestCase):
 
     @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
     def test_workers_of_a_master(self):
-        plain = ["train", "rings.yaml", "train.epochs=20", "threads=1", "run.figures=false"]
+        plain = ["train", "rings.yaml", "train.epochs=20", "threads=1",
+                 "network.layers=[{dense: 32, activation: relu}, {dropout: 0.1}, {dense: 3}]"]
         served = [*plain, "exchange=served", "exchanges.served.owners=master"]
         self.sagips(*plain, "run.name=alone")
         self.sagips(*served, "run.name=worker", ranks=2)
@@ -163,6 +164,8 @@ class Learning(unittest.TestCase):
         rows = list(csv.DictReader(open(self.folder / "runs/learning/downpour/exchange.csv", encoding="utf-8")))
         steps = int(rows[1]["calls"])  # every step of either worker is one update of the master, none is lost
         self.assertEqual(int(rows[0]["used"]), 2 * steps)
+        refused = self.sagips("train", "rings.yaml", *served[5:], "run.name=no", ranks=2, expect=2)
+        self.assertIn("batch norm", refused.stderr)
         self.assertIn("none compute", self.sagips(*served, "exchanges.served.masters=2", "run.name=no", ranks=2,
                                                   expect=2).stderr)
 

@@ -68,9 +68,8 @@ void check_applied_once(Kit& kit, const Served::Config& config, std::int64_t ste
   }
 }
 
-void check_settles(Kit& kit, const Served::Config& config) {
+void check_settles(Kit& kit, const Served::Config& config, std::int64_t steps) {
   constexpr std::size_t floats = 11;
-  constexpr std::int64_t steps = 600;
   constexpr float target = 1;
   ServedPlayer player(kit, config, std::vector<float>(floats, 0.0F), plain_update(0.05F));
   for (std::int64_t step = 1; step <= steps; ++step) {

@@ -21,6 +21,6 @@ std::vector<ServedForm> served_forms();
 void check_applied_once(Kit& kit, const Served::Config& config, std::int64_t steps);
 
 /// Workers whose gradients lead to the same target get there by their rule, all ranks to the same weights.
-void check_settles(Kit& kit, const Served::Config& config);
+void check_settles(Kit& kit, const Served::Config& config, std::int64_t steps);
 
 }  // namespace sagips::comm::testing

@@ -50,7 +50,7 @@ TEST_P(EveryForm, SettlesByEachRule) {
   for (const Rule rule : {Rule::downpour, Rule::easgd, Rule::gem}) {
     Served::Config config = GetParam().config;
     config.rule.rule = rule;
-    on_threads({.ranks = 6}, [&](Kit& kit) { check_settles(kit, config); });
+    on_threads({.ranks = 6}, [&](Kit& kit) { check_settles(kit, config, 600); });
   }
 }
 

@@ -281,7 +281,10 @@ Task Served::serve(ReplicaView replica, Step step) {
   begin(replica.weights);
   const bool is_parent = !plan_.parents.empty() && group_.index() == 0;
   const std::size_t workers = is_parent ? plan_.teams.size() : plan_.workers.size();
-  const std::uint64_t until = static_cast<std::uint64_t>(step.update) * workers;
+  std::uint64_t until = static_cast<std::uint64_t>(step.update) * workers;
+  if (is_parent)  // what sub-masters have not told yet they may tell when all else is over
+    until -= std::min(until, static_cast<std::uint64_t>(config_.parent_every * config_.every) *
+                                 plan_.children.size());
   Until served([this, until] {
     poll();
     return own_->workers_have_left() || own_->steps() >= until;
