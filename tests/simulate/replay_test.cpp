@@ -58,12 +58,26 @@ TEST_P(EveryExchange, KeepsItsPromisesAndSendsWhatItsCostSays) {
   config.epochs = 3;
   config.scenario.compute_s = 1e-3;
   config.scenario.jitter = 0.1;
+  config.exchanges.served.synchronous = true;  // else answers are sent in any epoch
   const ReplayResult result = replay(config);
   EXPECT_EQ(result.exact, result.promised) << result.largest_error;
   EXPECT_EQ(result.sent_messages, result.messages);
   EXPECT_EQ(result.sent_bytes, result.bytes);
   EXPECT_GT(result.epoch_s, 1e-3 * 0.7);
   EXPECT_EQ(result.epochs_per_s.size(), 10U);
+}
+
+TEST(Replay, ServesWithMastersAndSubMasters) {
+  for (const std::int64_t groups : {0, 2}) {
+    ReplayConfig config = on_polaris("served", 10);
+    config.epochs = 30;
+    config.scenario.compute_s = 1e-3;
+    config.exchanges.served.owners = comm::Served::Owners::master;
+    config.exchanges.served.groups = groups;
+    const ReplayResult result = in_a_process(config);
+    EXPECT_EQ(result.epochs_per_s.size(), 10U);
+    EXPECT_GT(result.epoch_s, 1e-3);
+  }
 }
 
 TEST(Replay, RunsOnOneNodeThroughItsMemory) {

@@ -40,7 +40,14 @@ void Served::Config::fields(core::FieldList& list) {
 
 // A rank that is alone computes.
 int Served::Config::serving(int ranks) const {
-  return ranks > 1 && owners == Owners::master ? static_cast<int>(masters + groups) : 0;
+  const int serving =
+      ranks > 1 && owners == Owners::master ? static_cast<int>(masters + groups) : 0;
+  if (serving > 0 && ranks <= serving)
+    throw core::ConfigError("exchange", core::text("served: ", serving, " of ", ranks,
+                                                   " ranks would serve, and none compute. Start "
+                                                   "more ranks, or set "
+                                                   "exchanges.served.owners=all."));
+  return serving;
 }
 
 namespace {
@@ -82,12 +89,7 @@ void check(const Served::Config& config, int ranks) {
         "exchanges.served.groups",
         "have one parent, which hears of sub-masters now and then. Leave masters at "
         "1 and synchronous at false.");
-  const int serving = config.serving(ranks);
-  if (serving > 0 && ranks <= serving)
-    throw core::ConfigError("exchange", core::text("served: ", serving, " of ", ranks,
-                                                   " ranks would serve, and none compute. Start "
-                                                   "more ranks, or set "
-                                                   "exchanges.served.owners=all."));
+  config.serving(ranks);
 }
 
 }  // namespace

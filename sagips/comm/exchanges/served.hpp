@@ -33,7 +33,8 @@ class Served final : public Exchange, public CentralWeights {
     std::string inner = "rabenseifner";
     bool synchronous = false;
     void fields(core::FieldList& list);
-    /// How many ranks serve and do not compute: the first ones.
+    /// How many ranks serve and do not compute: the first ones. throws: core::ConfigError where none would
+    /// compute
     int serving(int ranks) const;
   };
   /// Makes an exchange by name for the ranks that work as one.
