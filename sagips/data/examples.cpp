@@ -293,10 +293,9 @@ ExampleRowsPtr ExampleFiles::rows_of(ArraySource inputs_source, ArraySource targ
   if (weights_source.is_given()) files->weights.emplace(weights_source, reading);
   for (const auto* array : {&files->targets, &files->weights})
     if (*array && (*array)->rows() != files->rows())
-      throw DataError(
-          (*array)->name(),
-          text("has ", (*array)->rows(), " rows, ", files->inputs->name(), " has ", files->rows(),
-               ". Inputs, targets and weights_source belong together by row."));
+      throw DataError((*array)->name(),
+                      text("has ", (*array)->rows(), " rows, ", files->inputs->name(), " has ",
+                           files->rows(), ". Inputs, targets and weights belong together by row."));
   if (groups && split_by == "files") *groups = files->inputs->files_of_rows();
   if (groups && split_by != "files" && split_by != "rows") {
     ArraySource column{.file = inputs_source.file, .hdf5_dataset = inputs_source.hdf5_dataset};

@@ -48,8 +48,8 @@ struct ExchangeHooks {
   /// Given on a rank that does not compute: stands in place of a step's work. progress: as in UpdateStep
   std::function<void(std::int64_t step, double progress)> serve;
   bool moves_weights = false;  ///< also where it says that no update follows
-  std::function<void()>
-      close;  ///< after the last step: what is under way between ranks is over then
+  /// After the last step: what is under way between ranks is over then.
+  std::function<void()> close;
 };
 
 /// Thrown by who is polled: the epoch that is running is left, the loop goes back to a boundary
