@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "sagips/core/text.hpp"
 
 namespace sagips::comm {
 
@@ -50,10 +49,7 @@ void ClockedWindow::give_state(State& state, const std::string& name) const {
 }
 
 void ClockedWindow::take_state(const State& state, const std::string& name) {
-  const auto found = state.find(name);
-  if (found == state.end() || found->second.size() != 1)
-    throw core::StateError(core::text("the state of the exchange is missing '", name, "'."));
-  clock_ = static_cast<std::uint64_t>(found->second.front());
+  clock_ = static_cast<std::uint64_t>(numbers_of(state, name, 1).front());
 }
 
 }  // namespace sagips::comm

@@ -11,12 +11,26 @@ void give_floats(State& state, const std::string& name, std::span<const float> v
   state[name] = {values.begin(), values.end()};
 }
 
-void take_floats(const State& state, const std::string& name, std::span<float> into) {
+const std::vector<double>& numbers_of(const State& state, const std::string& name,
+                                      std::size_t count) {
   const auto found = state.find(name);
-  if (found == state.end() || found->second.size() != into.size())
+  if (found == state.end() || found->second.size() != count)
     throw core::StateError(core::text("the state of the exchange is missing '", name, "'."));
-  std::transform(found->second.begin(), found->second.end(), into.begin(),
+  return found->second;
+}
+
+void take_floats(const State& state, const std::string& name, std::span<float> into) {
+  const std::vector<double>& numbers = numbers_of(state, name, into.size());
+  std::transform(numbers.begin(), numbers.end(), into.begin(),
                  [](double value) { return static_cast<float>(value); });
+}
+
+State part_of(const State& state, const std::string& name) {
+  const std::string prefix = name + ".";
+  State part;
+  for (const auto& field : state)
+    if (field.first.rfind(prefix, 0) == 0) part[field.first.substr(prefix.size())] = field.second;
+  return part;
 }
 
 Task Exchange::mix_weights(ReplicaView, Step) { co_return; }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sagips/comm/timeout.hpp"
@@ -34,9 +35,22 @@ struct Cost {
 /// Numbers that let a resumed run go on, by name. Whole numbers up to 2^53 and floats fit.
 using State = std::map<std::string, std::vector<double>>;
 
-void give_floats(State& state, const std::string& name, std::span<const float> values);
 /// throws: StateError when there are none of that name or not as many
+const std::vector<double>& numbers_of(const State& state, const std::string& name,
+                                      std::size_t count);
+void give_floats(State& state, const std::string& name, std::span<const float> values);
+/// throws: StateError, as numbers_of
 void take_floats(const State& state, const std::string& name, std::span<float> into);
+
+/// The state of a part that has one of its own, its names behind "name.".
+template <class Part>
+void give_part(State& state, const std::string& name, const Part& part) {
+  State own;
+  part.give_state(own);
+  for (auto& field : own) state[name + "." + field.first] = std::move(field.second);
+}
+/// What has a name behind "name.", without that.
+State part_of(const State& state, const std::string& name);
 
 /// Makes what moves a piece of weights by a piece of gradients, once a call; both stay where they are.
 using MakeUpdate =

@@ -50,6 +50,10 @@ run: {figures: false, name: waves}
 """
 
 
+def launcher(ranks):
+    return [MPIEXEC, "-n", str(ranks)] if ranks > 1 else []
+
+
 def rings(rows):
     """Points of three rings around 0, which lie apart."""
     numbers = random.Random(1)
@@ -84,8 +88,7 @@ class Learning(unittest.TestCase):
             csv.writer(file).writerows([header, *rows])
 
     def sagips(self, *words, expect=0, ranks=1):
-        launcher = [MPIEXEC, "-n", str(ranks)] if ranks > 1 else []
-        done = subprocess.run([*launcher, SAGIPS, *words], cwd=self.folder, env=ENVIRONMENT, capture_output=True,
+        done = subprocess.run([*launcher(ranks), SAGIPS, *words], cwd=self.folder, env=ENVIRONMENT, capture_output=True,
                               text=True, check=False, timeout=200 * jobs.SLOWDOWN)
         self.assertEqual(done.returncode, expect, f"{words}\n{done.stdout}\n{done.stderr}")
         return done
@@ -127,12 +130,8 @@ class Learning(unittest.TestCase):
     def test_a_run_that_was_interrupted_ends_as_one_that_was_not(self):
         longer = ["train", "rings.yaml", "train.epochs=400", "train.evaluate_every=20"]
         self.sagips(*longer, "run.name=whole")
-        job = subprocess.Popen([SAGIPS, *longer, "run.name=cut"], cwd=self.folder, env=ENVIRONMENT,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        for line in job.stdout:
-            if "evaluation at epoch 40" in line:
-                job.send_signal(signal.SIGINT)
-                break
+        job = self.start_and_wait_for("evaluation at epoch 40", *longer, "run.name=cut")
+        job.send_signal(signal.SIGINT)
         job.communicate(timeout=100 * jobs.SLOWDOWN)
         self.assertEqual(job.returncode, 3)
         self.assertIn("resuming", self.sagips(*longer, "run.name=cut").stderr)
@@ -173,12 +172,8 @@ class Learning(unittest.TestCase):
     def test_workers_that_were_interrupted_go_on(self):
         served = ["train", "rings.yaml", "exchange=served", "train.epochs=2000", "train.evaluate_every=20",
                   "threads=1", "run.figures=false", "run.name=cut"]
-        job = subprocess.Popen([MPIEXEC, "-n", "2", SAGIPS, *served], cwd=self.folder, env=ENVIRONMENT,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        for line in job.stdout:
-            if "evaluation at epoch 40" in line:
-                job.send_signal(signal.SIGINT)
-                break
+        job = self.start_and_wait_for("evaluation at epoch 40", *served, ranks=2)
+        job.send_signal(signal.SIGINT)
         job.communicate(timeout=100 * jobs.SLOWDOWN)
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("resuming", self.sagips(*served, "train.epochs=2000", ranks=2).stderr)
@@ -360,9 +355,9 @@ networks:
         content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
         (self.folder / name).write_bytes(content + b"".join(struct.pack(f"<{len(row)}f", *row) for row in rows))
 
-    def start_and_wait_for(self, words, *command):
-        job = subprocess.Popen([SAGIPS, *command], cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True)
+    def start_and_wait_for(self, words, *command, ranks=1):
+        job = subprocess.Popen([*launcher(ranks), SAGIPS, *command], cwd=self.folder, env=ENVIRONMENT,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         for line in job.stdout:
             if words in line:
                 return job

@@ -285,6 +285,48 @@ TEST_P(EveryForm, DoesNotWaitForASlowWorker) {
   SUCCEED() << "the others came to their end while it had not begun";
 }
 
+// --- what was not yet told is not lost ---
+
+TEST(Served, SubMastersThatGoOnTellTheirParentWhatTheyHadHeardBefore) {
+  constexpr std::int64_t steps = 6;
+  constexpr std::size_t floats = 5 * steps;
+  const MakeUpdate count = [](std::span<float> weights, std::span<float> gradients) {
+    return [=] {
+      for (std::size_t k = 0; k < weights.size(); ++k)
+        weights[k] += gradients[k] != 0 ? 1.0F : 0.0F;
+    };
+  };
+  Served::Config config;
+  config.owners = Owners::master;
+  config.groups = 2;
+  config.parent_every = 1000;  // only at the end
+  on_threads({.ranks = 5}, [&](Kit& kit) {
+    const int rank = kit.communicator.rank();
+    const auto play = [&](ServedPlayer& player, std::int64_t first, std::int64_t last) {
+      for (std::int64_t step = first; step <= last; ++step) {
+        if (!player.served().computes()) {
+          player.serve(step);
+          continue;
+        }
+        std::vector<float> gradient(floats, 0.0F);
+        gradient[static_cast<std::size_t>(rank * steps + step - 1)] = 1.0F;
+        player.step(step, gradient);
+      }
+    };
+    ServedPlayer first(kit, config, std::vector<float>(floats, 0.0F), count);
+    play(first, 1, 3);
+    State state;
+    first.driver->exchange().give_state(state);
+    ServedPlayer second(kit, config, first.weights, count);
+    second.driver->exchange().take_state(state);
+    kit.barrier();
+    play(second, 4, steps);
+    second.close();
+    for (std::size_t k = 0; k < floats; ++k)
+      EXPECT_EQ(second.weights[k], k / steps < 3 ? 0.0F : 1.0F) << "gradient " << k;
+  });
+}
+
 // --- what cannot be ---------------------------------------------------------------------------------
 
 std::string refusal(int ranks, Served::Config config) {

@@ -142,27 +142,15 @@ std::string Grouped::description() const {
 }
 
 void Grouped::give_state(State& state) const {
-  State inner;
-  inner_->give_state(inner);
-  for (const auto& field : inner) state["inner." + field.first] = field.second;
-  for (std::size_t turn = 0; turn < outer_.size(); ++turn) {
-    State outer;
-    outer_[turn]->give_state(outer);
-    for (const auto& field : outer)
-      state[core::text("outer", turn, ".", field.first)] = field.second;
-  }
+  give_part(state, "inner", *inner_);
+  for (std::size_t turn = 0; turn < outer_.size(); ++turn)
+    give_part(state, core::text("outer", turn), *outer_[turn]);
 }
 
 void Grouped::take_state(const State& state) {
-  const auto below = [&](const std::string& prefix) {
-    State part;
-    for (const auto& field : state)
-      if (field.first.rfind(prefix, 0) == 0) part[field.first.substr(prefix.size())] = field.second;
-    return part;
-  };
-  inner_->take_state(below("inner."));
+  inner_->take_state(part_of(state, "inner"));
   for (std::size_t turn = 0; turn < outer_.size(); ++turn)
-    outer_[turn]->take_state(below(core::text("outer", turn, ".")));
+    outer_[turn]->take_state(part_of(state, core::text("outer", turn)));
 }
 
 }  // namespace sagips::comm

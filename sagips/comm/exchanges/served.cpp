@@ -405,11 +405,8 @@ std::string Served::description() const {
 void Served::give_state(State& state) const {
   if (own_) own_->give_state(state);
   if (worker_) worker_->give_state(state);
-  if (inner_) {
-    State inner;
-    inner_->give_state(inner);
-    for (const auto& field : inner) state["inner." + field.first] = field.second;
-  }
+  if (child_) give_part(state, "child", *child_);
+  if (inner_) give_part(state, "inner", *inner_);
   state["served.reported"] = {static_cast<double>(reported_version_),
                               static_cast<double>(reported_steps_)};
 }
@@ -417,14 +414,11 @@ void Served::give_state(State& state) const {
 void Served::take_state(const State& state) {
   if (own_) own_->take_state(state);
   if (worker_) worker_->take_state(state);
-  if (inner_) {
-    State inner;
-    for (const auto& field : state)
-      if (field.first.rfind("inner.", 0) == 0) inner[field.first.substr(6)] = field.second;
-    inner_->take_state(inner);
-  }
-  reported_version_ = static_cast<std::uint64_t>(state.at("served.reported").at(0));
-  reported_steps_ = static_cast<std::uint64_t>(state.at("served.reported").at(1));
+  if (child_) child_->take_state(part_of(state, "child"));
+  if (inner_) inner_->take_state(part_of(state, "inner"));
+  const std::vector<double>& reported = numbers_of(state, "served.reported", 2);
+  reported_version_ = static_cast<std::uint64_t>(reported[0]);
+  reported_steps_ = static_cast<std::uint64_t>(reported[1]);
 }
 
 }  // namespace sagips::comm

@@ -173,11 +173,10 @@ void CentreOwner::give_state(State& state) const {
 
 void CentreOwner::take_state(const State& state) {
   take_floats(state, "served.centre", centre_);
-  std::vector<float> counts(3);
-  take_floats(state, "served.counts", counts);
-  begun_ = state.at("served.counts")[0] != 0;
-  version_ = static_cast<std::uint64_t>(state.at("served.counts")[1]);
-  steps_ = static_cast<std::uint64_t>(state.at("served.counts")[2]);
+  const std::vector<double>& counts = numbers_of(state, "served.counts", 3);
+  begun_ = counts[0] != 0;
+  version_ = static_cast<std::uint64_t>(counts[1]);
+  steps_ = static_cast<std::uint64_t>(counts[2]);
   rule_->take_state(state);
 }
 

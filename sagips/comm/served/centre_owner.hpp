@@ -32,8 +32,7 @@ class CentreOwner {
 
   std::span<float> centre() { return centre_; }
   std::uint64_t version() const { return version_; }
-  std::uint64_t steps() const { return steps_; }  ///< of workers, that are in the centre
-  std::size_t workers() const { return workers_; }
+  std::uint64_t steps() const { return steps_; }            ///< of workers, that are in the centre
   bool is_over() const { return left_ == guests_.size(); }  ///< all have left
   bool workers_have_left() const;
   bool has_sent();  ///< its answers are on their way no longer

@@ -2,7 +2,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "sagips/comm/exchange.hpp"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "sagips/comm/arithmetic.hpp"
-#include "sagips/core/text.hpp"
 
 namespace sagips::comm {
 
@@ -133,12 +132,10 @@ void CentreWorker::give_state(State& state) const {
 
 void CentreWorker::take_state(const State& state) {
   take_floats(state, "served.collected", collected_);
-  const auto found = state.find("served.links");
-  if (found == state.end() || found->second.size() != 2 * links_.size())
-    throw core::StateError("the state of the exchange is missing 'served.links'.");
+  const std::vector<double>& numbers = numbers_of(state, "served.links", 2 * links_.size());
   for (std::size_t k = 0; k < links_.size(); ++k) {
-    links_[k].version = static_cast<std::uint64_t>(found->second[2 * k]);
-    links_[k].steps = static_cast<std::uint64_t>(found->second[2 * k + 1]);
+    links_[k].version = static_cast<std::uint64_t>(numbers[2 * k]);
+    links_[k].steps = static_cast<std::uint64_t>(numbers[2 * k + 1]);
   }
 }
 

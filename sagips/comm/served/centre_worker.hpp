@@ -42,7 +42,6 @@ class CentreWorker {
   std::span<const float> centre() const { return centre_; }
   /// Exchanges that were due while an owner had not answered yet.
   std::uint64_t postponed() const { return postponed_; }
-  std::size_t owners() const { return links_.size(); }
 
   void give_state(State& state) const;
   void take_state(const State& state);
