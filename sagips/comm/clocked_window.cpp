@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-
 namespace sagips::comm {
 
 std::uint64_t tick(std::uint64_t clock, std::int64_t epoch) {
