@@ -56,7 +56,8 @@ struct Exchanged {
   double waiting_s = 0;                             ///< for ranks that had not begun the same call
   double hidden_s = 0;                              ///< under way while the rank computed
   std::int64_t used = 0, dropped = 0, missing = 0;  ///< one-sided contributions
-  double age_mean = 0, age_maximum = 0;             ///< of the used ones [epochs]
+  /// Of the used ones [epochs]; of central weights [their updates], whose missing ones come later.
+  double age_mean = 0, age_maximum = 0;
 };
 struct Warning {
   std::int64_t epoch = 0;

@@ -117,10 +117,15 @@ Scalars scalars_of(const Evaluated& evaluated) {
 
 Scalars scalars_of(const Exchanged& exchanged) {
   const std::string group = "exchange_" + exchanged.subject + "/";
-  return {{group + "exposed_s", exchanged.exposed_s},
-          {group + "waiting_s", exchanged.waiting_s},
-          {group + "hidden_s", exchanged.hidden_s},
-          {group + "megabytes", static_cast<double>(exchanged.bytes) / 1e6}};
+  Scalars scalars{{group + "exposed_s", exchanged.exposed_s},
+                  {group + "waiting_s", exchanged.waiting_s},
+                  {group + "hidden_s", exchanged.hidden_s},
+                  {group + "megabytes", static_cast<double>(exchanged.bytes) / 1e6}};
+  if (exchanged.used == 0) return scalars;
+  scalars.push_back({group + "used", static_cast<double>(exchanged.used)});
+  scalars.push_back({group + "age_mean", exchanged.age_mean});
+  scalars.push_back({group + "age_maximum", exchanged.age_maximum});
+  return scalars;
 }
 
 }  // namespace

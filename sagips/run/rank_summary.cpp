@@ -90,8 +90,12 @@ std::string exchange_line(const std::vector<RankRow>& rows) {
     sum.waiting_s += row.exchange.waiting_s;
     sum.hidden_s += row.exchange.hidden_s;
     sum.used += row.exchange.used;
-    sum.dropped += row.exchange.dropped + row.exchange.missing;
+    sum.dropped += row.exchange.dropped;
+    sum.missing += row.exchange.missing;
+    sum.age_mean += row.exchange.age_mean * static_cast<double>(row.exchange.used);
+    sum.age_maximum = std::max(sum.age_maximum, row.exchange.age_maximum);
   }
+  if (sum.used > 0) sum.age_mean /= static_cast<double>(sum.used);
   const double calls = static_cast<double>(std::max<std::int64_t>(1, sum.calls));
   const auto micro = [&](double seconds) {
     return core::text(core::significant(seconds / calls * 1e6, 3), " us");
@@ -102,9 +106,16 @@ std::string exchange_line(const std::vector<RankRow>& rows) {
       core::significant(static_cast<double>(sum.bytes) / calls / 1e6, 3), " MB in ",
       core::significant(static_cast<double>(sum.messages) / calls, 3), " messages; exposed ",
       micro(sum.exposed_s), ", waiting ", micro(sum.waiting_s), ", hidden ", micro(sum.hidden_s));
-  if (sum.used + sum.dropped > 0)
-    line += core::text("; ", core::with_thousands(sum.dropped), " of ",
-                       core::with_thousands(sum.used + sum.dropped),
+  const std::int64_t left_out = sum.dropped + sum.missing;
+  if (rows.front().exchange.exchange == "served")
+    line += core::text("; ", core::with_thousands(sum.used), " shares of weights that were ",
+                       core::significant(sum.age_mean, 2), " updates old (",
+                       core::significant(sum.age_maximum, 3), " at most), ",
+                       core::with_thousands(sum.missing),
+                       " times with the next one because the owner had not answered");
+  else if (sum.used + left_out > 0)
+    line += core::text("; ", core::with_thousands(left_out), " of ",
+                       core::with_thousands(sum.used + left_out),
                        " contributions dropped as too old or not yet there");
   return line;
 }

@@ -71,22 +71,27 @@ std::string exchange_table(const RunContents& run) {
                time = column(run, "time_s"), rate = column(run, "events_per_second"),
                messages = column(run, "messages"), bytes = column(run, "bytes"),
                exposed = column(run, "exposed_s"), waiting = column(run, "waiting_s"),
-               hidden = column(run, "hidden_s"), dropped = column(run, "dropped");
+               hidden = column(run, "hidden_s"), dropped = column(run, "dropped"),
+               age = column(run, "age_mean"), oldest = column(run, "age_maximum");
   const std::size_t count = ranks.size();
-  for (const Column* one :
-       {&epochs, &time, &rate, &messages, &bytes, &exposed, &waiting, &hidden, &dropped})
+  for (const Column* one : {&epochs, &time, &rate, &messages, &bytes, &exposed, &waiting, &hidden,
+                            &dropped, &age, &oldest})
     if (one->size() != count) return paragraph("exchange.csv lacks a column.", "missing");
-  Table table{.caption = "What the exchange cost each rank",
-              .header = {"rank", "epochs", "training", "events / s", "messages", "MB", "exposed",
-                         "waiting", "hidden", "dropped"},
-              .note =
-                  "Exposed: in the exchange's own calls. Waiting: for ranks that had not begun "
-                  "the same call. Hidden: under way while the rank computed."};
+  Table table{
+      .caption = "What the exchange cost each rank",
+      .header = {"rank", "epochs", "training", "events / s", "messages", "MB", "exposed", "waiting",
+                 "hidden", "dropped", "age, mean and most"},
+      .note =
+          "Exposed: in the exchange's own calls. Waiting: for ranks that had not begun "
+          "the same call. Hidden: under way while the rank computed. Age: of what was used, in "
+          "epochs of the fastest rank; of shares for central weights (exchange served), in "
+          "updates of these since the worker had them."};
   for (std::size_t i = 0; i < std::min(count, most_ranks_shown); ++i)
     table.rows.push_back({core::text(ranks[i]), core::text(epochs[i]), time_cell(time[i]),
                           core::significant(rate[i], 3), core::text(messages[i]),
                           core::significant(bytes[i] / 1e6, 3), time_cell(exposed[i]),
-                          time_cell(waiting[i]), time_cell(hidden[i]), core::text(dropped[i])});
+                          time_cell(waiting[i]), time_cell(hidden[i]), core::text(dropped[i]),
+                          core::text(core::significant(age[i], 3), ", ", oldest[i])});
   if (count > most_ranks_shown)
     table.note +=
         core::text(" The first ", most_ranks_shown, " of ", count, " ranks; exchange.csv has all.");
