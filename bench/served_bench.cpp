@@ -52,8 +52,8 @@ void run(comm::Communicator& communicator, const bench::Options& options) {
   if (is_slow) work_s *= options.number("slow");
 
   comm::Site site = ranks.site(floats, 1);
-  site.update = [](std::span<float> weights, std::span<float> gradients) {
-    return [=] {
+  site.update = [](std::span<float> weights) {
+    return [=](std::span<const float> gradients, double) {
       for (std::size_t k = 0; k < weights.size(); ++k) weights[k] -= 1e-3F * gradients[k];
     };
   };

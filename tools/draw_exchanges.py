@@ -36,6 +36,8 @@ PANELS = (
     ("grouped", "rule: inner_then_outer_then_broadcast", "rule ..._then_broadcast", "last"),
     ("grouped", "rule: outer_only", "rule outer_only", "last"),
     ("grouped", "inner: shared_node, outer: rabenseifner", "shared_node + rabenseifner", "last"),
+    ("served", "", "served: all own a piece", "last"),
+    ("served", "owners: master", "served: a master", "last"),
 )
 
 Strand = collections.namedtuple("Strand", "round kind start end bytes")

@@ -20,6 +20,7 @@ struct ReplicaView {
 
 struct Step {
   std::int64_t update = 1;  ///< whose gradients these are: of this network, counts from 1
+  double progress = 0;      ///< share of the run that was over then, for update rules of exchanges
 };
 
 /// What one rank sends (or fetches, one-sided) in one call.
@@ -52,9 +53,10 @@ void give_part(State& state, const std::string& name, const Part& part) {
 /// What has a name behind "name.", without that.
 State part_of(const State& state, const std::string& name);
 
-/// Makes what moves a piece of weights by a piece of gradients, once a call; both stay where they are.
-using MakeUpdate =
-    std::function<std::function<void()>(std::span<float> weights, std::span<float> gradients)>;
+/// Moves a piece of weights by gradients. progress: as in Step
+using Update = std::function<void(std::span<const float> gradients, double progress)>;
+/// Makes what moves these weights, which stay where they are.
+using MakeUpdate = std::function<Update(std::span<float> weights)>;
 
 /// Where an exchange lives: its ranks, its tags, its counters. One for each exchange of a run;
 /// compositions hand it down to their parts.
@@ -105,9 +107,16 @@ class CentralWeights {
   /// All that was sent is applied, nothing is under way any more, and every rank knows the last central
   /// weights. collective
   virtual Task close() = 0;
-  /// What the central weights are now; after `close`, what they are at the end. Before the first step
-  /// they are what `into` holds, on every rank the same.
-  virtual Task look(std::span<float> into) = 0;
+  /// A look that several ranks take at the same weights, those that the first of them finds.
+  struct Look {
+    std::uint64_t number;       ///< of these looks, rising
+    std::uint64_t readers = 1;  ///< ranks that take it, once each
+  };
+  /// The ranks that may look before `close`.
+  virtual std::vector<int> readers() const = 0;
+  /// What the central weights are; after `close`, on all ranks, what they are at the end. Before the
+  /// first step they are what `into` holds, on every rank the same.
+  virtual Task look(std::span<float> into, Look which) = 0;
 };
 
 /// A way for replicas to learn from each other. Written as tasks; `ExchangeDriver` runs them.

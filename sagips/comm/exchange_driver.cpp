@@ -75,9 +75,9 @@ void ExchangeDriver::close() {
     run(central->close(), "to the end of", true);
 }
 
-void ExchangeDriver::look(std::span<float> into) {
+void ExchangeDriver::look(std::span<float> into, CentralWeights::Look which) {
   if (CentralWeights* const central = exchange_->central_weights())
-    run(central->look(into), "with central weights of");
+    run(central->look(into, which), "with central weights of");
 }
 
 // Waits beside the calls that a step makes.

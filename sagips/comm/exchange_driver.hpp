@@ -36,7 +36,7 @@ class ExchangeDriver {
   /// Of an exchange with central weights: see CentralWeights. Others have nothing to close and show nothing.
   void serve(ReplicaView replica, Step step);
   void close();
-  void look(std::span<float> into);
+  void look(std::span<float> into, CentralWeights::Look which);
 
   const Exchange& exchange() const { return *exchange_; }
   Exchange& exchange() { return *exchange_; }

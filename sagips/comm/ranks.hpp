@@ -54,7 +54,8 @@ enum class ControlTag : int {
   summary,
   checkpoint,
   quick_stop,
-  study
+  study,
+  share
 };
 
 inline int tag_of(ControlTag tag) { return static_cast<int>(tag); }

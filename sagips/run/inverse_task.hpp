@@ -22,7 +22,9 @@ class InverseTask final : public Task {
   int kinds_of_ranks() const override;
   void begin(bool resumed) override;
   void begin_evaluations(bool all_wait) override;
-  record::Evaluated evaluate(std::int64_t epoch) override { return (*evaluation_)(epoch); }
+  std::optional<record::Evaluated> evaluate(std::int64_t epoch) override {
+    return (*evaluation_)(epoch);
+  }
   record::Evaluated last(std::int64_t epoch) override { return evaluation_->last(epoch); }
   record::Evaluated after_failure() override;
   std::optional<record::Snapshot> snapshot() const override { return evaluation_->snapshot(); }

@@ -1,5 +1,6 @@
 #include "sagips/run/learning_task.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <span>
 
@@ -189,9 +190,9 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       log_(log),
       sets_(load_examples(job, &ranks)),
       print_(print_of(sets_)),
-      learner_(make_learner(job, make_networks(job, *sets_.training), sets_,
-                            train::traits_of(job.settings.exchange_choice(), ranks.size())
-                                .place(ranks.rank(), ranks.size()))) {}
+      learner_(
+          make_learner(job, make_networks(job, *sets_.training), sets_,
+                       train::place_of(job.settings.exchange_choice(), ranks.communicator()))) {}
 
 std::string LearningTask::description() const {
   return core::text(job_.settings.workload, " on ", sets_.origin, ", ",
@@ -201,10 +202,8 @@ std::string LearningTask::description() const {
 }
 
 std::string LearningTask::share() const {
-  const auto learning = train::traits_of(job_.settings.exchange_choice(), ranks_.size())
-                            .place(ranks_.rank(), ranks_.size())
-                            .ranks;
-  return core::text(core::with_thousands(sets_.training->rows() / learning), " rows");
+  const auto place = train::place_of(job_.settings.exchange_choice(), ranks_.communicator());
+  return core::text(core::with_thousands(sets_.training->rows() / place.ranks), " rows");
 }
 
 std::vector<std::string> LearningTask::metric_names() const {
@@ -221,27 +220,83 @@ void LearningTask::begin(bool resumed) {
     check_equal_start(ranks_, replica.shared_weights());
 }
 
-record::Evaluated LearningTask::evaluate(std::int64_t) {
-  record::Evaluated evaluated;
-  if (!ranks_.is_first()) return evaluated;
+// Ranks have statistics of batch norm of their own.
+bool LearningTask::share_evaluations(const std::vector<int>& ranks, bool all_wait) {
+  const auto has_statistics = [](const optim::WeightedNetwork& one) {
+    return !one.replica.leaves().buffers.empty();
+  };
+  const auto& networks = learner_->networks();
+  if (ranks.size() < 2 || sets_.validation->rows() < static_cast<std::int64_t>(ranks.size()) ||
+      std::any_of(networks.begin(), networks.end(), has_statistics))
+    return false;
+  all_wait_ = all_wait;
+  shares_.emplace(ranks_, ranks, sets_.validation->rows());
+  if (!shares_->takes_part()) return true;
+  const comm::Piece own = shares_->own();
+  const auto first = static_cast<std::int64_t>(own.first),
+             end = first + static_cast<std::int64_t>(own.size);
+  own_rows_ = data::chosen(sets_.validation,
+                           data::RowSelection(sets_.validation->rows(), [=](std::int64_t row) {
+                             return row >= first && row < end;
+                           }));
+  return true;
+}
+
+optim::Prediction LearningTask::predict(const data::ExampleRows& rows) const {
   try {
-    const optim::Prediction prediction = optim::prediction_of(
-        learner_->networks(), *sets_.validation, [this](const data::Examples& examples) {
-          learner_->check_targets(examples);
-          meanwhile();
-        });
-    for (const auto& [name, value] : learner_->metrics(prediction))
-      evaluated.distances.push_back({name, value});
+    return optim::prediction_of(learner_->networks(), rows, [this](const data::Examples& examples) {
+      learner_->check_targets(examples);
+      meanwhile();
+    });
   } catch (const core::Error& error) {  // files that have changed: the training's failure
     throw core::Error(error.what());
   }
+}
+
+record::Evaluated LearningTask::judged(const optim::Prediction& prediction) const {
+  record::Evaluated evaluated;
+  for (const auto& [name, value] : learner_->metrics(prediction))
+    evaluated.distances.push_back({name, value});
   return evaluated;
+}
+
+record::Evaluated LearningTask::judged() const {
+  return ranks_.is_first() ? judged(predict(*sets_.validation)) : record::Evaluated{};
+}
+
+std::optional<record::Evaluated> LearningTask::evaluate(std::int64_t epoch) {
+  if (!shares_) return judged();
+  if (shares_->takes_part()) {
+    const optim::Prediction own = predict(*own_rows_);
+    train::RowShares::Tensors share{own.outputs, own.targets};
+    if (own.weights.defined()) share.push_back(own.weights);
+    shares_->bring(epoch, share);
+  }
+  if (!ranks_.is_first()) return record::Evaluated{};
+  if (!all_wait_) return std::nullopt;
+  return judged_together(true);
+}
+
+std::optional<record::Evaluated> LearningTask::judged_together(bool wait) {
+  const auto all = shares_->next(wait);
+  if (!all) return std::nullopt;
+  return judged({(*all)[0], (*all)[1], all->size() > 2 ? (*all)[2] : torch::Tensor()});
+}
+
+std::optional<record::Evaluated> LearningTask::late(bool wait) {
+  if (!shares_) return std::nullopt;
+  std::optional<record::Evaluated> evaluated;
+  if (ranks_.is_first()) evaluated = judged_together(wait);
+  if (evaluated || !wait) return evaluated;
+  shares_->close();
+  shares_.reset();  // nobody trains any more: rank 0 has the time
+  return std::nullopt;
 }
 
 // Files that cannot be read any more may be what has failed.
 record::Evaluated LearningTask::after_failure() {
   try {
-    return evaluate(0);
+    return judged();
   } catch (const core::Error&) {
     return {};
   }

@@ -1,10 +1,12 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sagips/optim/learn/supervised.hpp"
 #include "sagips/run/task.hpp"
+#include "sagips/train/row_shares.hpp"
 
 namespace sagips::run {
 
@@ -36,7 +38,8 @@ std::vector<std::string> metric_names(const optim::Supervised& learner,
 std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::ExampleRows& rows,
                                                   const std::string& folder);
 
-/// A network that learns targets from inputs. Rank 0 judges it by the rows that are kept aside.
+/// A network that learns targets from inputs. It is judged by the rows that are kept aside, on rank 0 or
+/// by shares of ranks that have the same weights.
 class LearningTask final : public Task {
  public:
   LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log);
@@ -49,19 +52,29 @@ class LearningTask final : public Task {
   bool waits_for_plateau() const override;
   void begin(bool resumed) override;
   void begin_evaluations(bool) override {}
-  record::Evaluated evaluate(std::int64_t epoch) override;
-  record::Evaluated last(std::int64_t epoch) override { return evaluate(epoch); }
+  std::optional<record::Evaluated> evaluate(std::int64_t epoch) override;
+  bool share_evaluations(const std::vector<int>& ranks, bool all_wait) override;
+  std::optional<record::Evaluated> late(bool wait) override;
+  record::Evaluated last(std::int64_t) override { return judged(); }
   record::Evaluated after_failure() override;
   record::Results write(RunOutputs& outputs, const Training& training,
                         const std::vector<RankRow>& rows) override;
 
  private:
+  optim::Prediction predict(const data::ExampleRows& rows) const;
+  record::Evaluated judged() const;
+  record::Evaluated judged(const optim::Prediction& prediction) const;
+  std::optional<record::Evaluated> judged_together(bool wait);
+
   const Job& job_;
   comm::Ranks& ranks_;
   core::Log& log_;
   data::ExampleSets sets_;
   std::string print_;
   std::unique_ptr<optim::Supervised> learner_;
+  std::optional<train::RowShares> shares_;  ///< of the rows that are kept aside
+  data::ExampleRowsPtr own_rows_;           ///< this rank's
+  bool all_wait_ = false;
 };
 
 }  // namespace sagips::run

@@ -8,8 +8,7 @@ namespace {
 
 problem::DataShare share_of(const Job& job, const comm::Ranks& ranks) {
   problem::DataShare share;
-  share.place = train::traits_of(job.settings.exchange_choice(), ranks.size())
-                    .place(ranks.rank(), ranks.size());
+  share.place = train::place_of(job.settings.exchange_choice(), ranks.communicator());
   share.sharded = job.settings.ranks.data == train::RankConfig::Data::sharded;
   return share;
 }

@@ -145,8 +145,7 @@ void ManyRanks::note_end(const train::RankExchange& exchange, std::int64_t epoch
 void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& clock) {
   comm::Ranks ranks(communicator);
   ranks.timeout().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
-  TrainingSetup setup = this->setup(train::traits_of(job_.settings.exchange_choice(), ranks.size())
-                                        .place(ranks.rank(), ranks.size()));
+  TrainingSetup setup = this->setup(train::place_of(job_.settings.exchange_choice(), communicator));
   setup.loop.engine.threads = 1;  // ranks take turns
   take_targets(setup.environment.parameters);
   optim::Gan& gan = setup.gan;

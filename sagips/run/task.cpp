@@ -10,4 +10,6 @@ std::unique_ptr<Task> make_task(const Job& job, comm::Ranks& ranks, core::Log& l
   return std::make_unique<InverseTask>(job, ranks, log);
 }
 
+bool Task::share_evaluations(const std::vector<int>&, bool) { return false; }
+
 }  // namespace sagips::run

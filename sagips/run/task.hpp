@@ -43,8 +43,13 @@ class Task {
   /// Called before the first evaluation. all_wait: the exchanges let every rank wait. collective
   virtual void begin_evaluations(bool all_wait) = 0;
   /// How good the networks are: of all ranks on rank 0, of its own on others. Epoch and time are left
-  /// open. collective
-  virtual record::Evaluated evaluate(std::int64_t epoch) = 0;
+  /// open. Nothing: it comes later, from `late`. collective
+  virtual std::optional<record::Evaluated> evaluate(std::int64_t epoch) = 0;
+  /// Asks that these ranks, which will have the same networks whenever they evaluate, judge a share of
+  /// the rows each. all_wait: as before. False: rank 0 judges alone. collective
+  virtual bool share_evaluations(const std::vector<int>& ranks, bool all_wait);
+  /// See train::Loop::Callbacks.
+  virtual std::optional<record::Evaluated> late(bool) { return std::nullopt; }
   /// The same at the end, now that the slowest rank has come there.
   virtual record::Evaluated last(std::int64_t epoch) = 0;
   /// What is known when the training has failed on the only rank.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include "sagips/core/text.hpp"
@@ -190,7 +191,10 @@ void TrainingRun::watch(const record::Event& event) {
     }
   record::Event shown = event;
   if (auto* done = std::get_if<record::EpochDone>(&shown))
-    done->events_per_second *= ranks_.size();  // what all analyse together, at this rank's pace
+    // what all analyse together, at this rank's pace; one that serves has none
+    done->events_per_second = done->events_per_second > 0
+                                  ? done->events_per_second * ranks_.size()
+                                  : std::numeric_limits<double>::quiet_NaN();
   for (const record::Observer& observer : outside_) observer(shown);
 }
 
@@ -200,10 +204,17 @@ train::Loop::Callbacks TrainingRun::callbacks() {
                 std::ref(live_files_),    [this](const record::Event& event) { watch(event); }};
   train::Loop::Callbacks callbacks;
   callbacks.observers = observers_;
-  callbacks.evaluate = [this] {
-    if (!ranks_.is_first() || ranks_.size() == 1) return task_.evaluate(epoch_);
-    record::Evaluated evaluated;
-    exchange_.with_central_weights([&] { evaluated = task_.evaluate(epoch_); });
+  std::vector<int> readers;
+  if (ranks_.size() > 1) readers = exchange_.readers();
+  if (task_.share_evaluations(readers, all_wait_))
+    callbacks.late = [this](bool wait) { return task_.late(wait); };
+  else if (!readers.empty())
+    readers = {0};
+  callbacks.evaluate = [this, readers]() -> std::optional<record::Evaluated> {
+    if (std::find(readers.begin(), readers.end(), ranks_.rank()) == readers.end())
+      return task_.evaluate(epoch_);
+    std::optional<record::Evaluated> evaluated;
+    exchange_.with_central_weights(readers.size(), [&] { evaluated = task_.evaluate(epoch_); });
     return evaluated;
   };
   if (ranks_.is_first())
@@ -216,6 +227,11 @@ train::Loop::Callbacks TrainingRun::callbacks() {
     };
   if (ranks_.size() > 1) {
     callbacks.exchange = exchange_.hooks();
+    if (callbacks.late)  // the last checkpoint has what was found
+      callbacks.exchange.close = [this, close = callbacks.exchange.close] {
+        close();
+        loop_->take_late(true);
+      };
     task_.set_meanwhile([this] { exchange_.poll(); });
   }
   callbacks.tracer = live_files_.tracer();

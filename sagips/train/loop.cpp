@@ -108,14 +108,29 @@ void Loop::evaluate() {
   if (!callbacks_.evaluate || evaluated_step_ == step_) return;
   evaluated_step_ = step_;
   const core::Span evaluating = span("evaluation");
-  record::Evaluated evaluated = callbacks_.evaluate();
-  evaluated.epoch = epoch();
-  evaluated.time_s = time_s_;
+  if (std::optional<record::Evaluated> evaluated = callbacks_.evaluate())
+    take(std::move(*evaluated), epoch(), time_s_);
+  else
+    under_way_.emplace_back(epoch(), time_s_);
+}
+
+void Loop::take_late(bool wait) {
+  if (!callbacks_.late || (under_way_.empty() && !wait)) return;
+  while (std::optional<record::Evaluated> evaluated = callbacks_.late(wait)) {
+    const auto [epoch, time_s] = under_way_.front();
+    under_way_.pop_front();
+    take(std::move(*evaluated), epoch, time_s);
+  }
+}
+
+void Loop::take(record::Evaluated evaluated, std::int64_t epoch, double time_s) {
+  evaluated.epoch = epoch;
+  evaluated.time_s = time_s;
   observe(evaluated);
-  if (callbacks_.score && step_ > 0)
+  if (callbacks_.score && epoch > 0)
     if (const auto score = callbacks_.score(evaluated))
       for (const optim::UpdateStep& step : optimizer_.steps()) step.rule->observe(*score);
-  if (callbacks_.should_stop && step_ > 0 && stop_reason_.empty() && early_stop_.empty())
+  if (callbacks_.should_stop && epoch > 0 && stop_reason_.empty() && early_stop_.empty())
     early_stop_ = callbacks_.should_stop(evaluated);
 }
 
@@ -197,7 +212,7 @@ double Loop::run_step() {
   const OperationThreads one(1);
   const core::Span whole = span("epoch");
   if (callbacks_.exchange.serve) {
-    callbacks_.exchange.serve(step_ + 1, progress());
+    callbacks_.exchange.serve(step_ + 1);
     ++step_;
     return 0;
   }
@@ -269,6 +284,7 @@ void Loop::run_until_a_reason() {
     const double step_s = seconds_since(start);
     time_s_ += step_s;
     epoch_s_ += step_s;
+    take_late(false);
     if (step_ % steps_per_epoch_ != 0) continue;
     observe_epoch();
     if (epoch() % config_.evaluate_every == 0 && epoch() != config_.epochs) evaluate();

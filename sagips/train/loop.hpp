@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -45,8 +46,8 @@ struct ExchangeHooks {
   std::function<bool(optim::UpdateStep&)> before_update;
   std::function<void(optim::UpdateStep&)> after_update;
   std::function<void()> poll;  ///< between pieces of work
-  /// Given on a rank that does not compute: stands in place of a step's work. progress: as in UpdateStep
-  std::function<void(std::int64_t step, double progress)> serve;
+  /// Given on a rank that does not compute: stands in place of a step's work.
+  std::function<void(std::int64_t step)> serve;
   bool moves_weights = false;  ///< also where it says that no update follows
   /// After the last step: what is under way between ranks is over then.
   std::function<void()> close;
@@ -74,7 +75,10 @@ class Loop {
     std::vector<record::Observer> observers;
     /// Builds the evaluation of an epoch; called before the first epoch, every `evaluate_every` and
     /// at the end.
-    std::function<record::Evaluated()> evaluate;
+    /// Nothing: what it found comes later, from `late`.
+    std::function<std::optional<record::Evaluated>()> evaluate;
+    /// The oldest evaluation that has come later; asked between steps. wait: for what is under way.
+    std::function<std::optional<record::Evaluated>(bool wait)> late;
     /// Non-empty: stop now, for this reason (early stop). Asked after each evaluation.
     std::function<std::string(const record::Evaluated&)> should_stop;
     /// What update rules whose rate waits for a plateau watch, smaller where better. Empty: none does.
@@ -104,6 +108,9 @@ class Loop {
   /// runs.
   void run_epochs(std::int64_t until) { run_steps(step_of_epoch(until)); }
   void run_steps(std::int64_t until);
+
+  /// Takes the evaluations that have come later. wait: also those that are under way, for good. collective
+  void take_late(bool wait);
 
   /// The state with nothing in flight: an exchange that is under way is completed first.
   void state(nn::StateList& list);
@@ -136,6 +143,7 @@ class Loop {
   void go_on_by_epochs(std::int64_t per_epoch);
   std::int64_t step_of_epoch(std::int64_t epoch) const { return epoch * steps_per_epoch_; }
   void evaluate();
+  void take(record::Evaluated evaluated, std::int64_t epoch, double time_s);
   double progress() const;
   core::Span span(const char* name) const { return {callbacks_.tracer, name}; }
   bool interrupted() const { return callbacks_.interrupted && callbacks_.interrupted(); }
@@ -148,6 +156,7 @@ class Loop {
   std::int64_t step_ = 0;             ///< steps that are over
   double time_s_ = 0;                 ///< training time, evaluations and recording left out
   std::int64_t evaluated_step_ = -1;  ///< of the last evaluation
+  std::deque<std::pair<std::int64_t, double>> under_way_;  ///< epochs and times of evaluations
   /// Sums over the steps of the epoch that is running, read when it is observed, in the order of the
   /// schedule. [names]
   std::vector<std::pair<const optim::Pass*, torch::Tensor>> losses_;

@@ -27,6 +27,11 @@ std::vector<double> books_of(const comm::ExchangeDriver& driver) {
           now.freshness.age_maximum};
 }
 
+std::vector<int> serving_ranks(const ExchangeChoice& choice, const comm::Communicator& ranks) {
+  if (choice.primary != "served") return {};
+  return choice.config.served.serving_ranks(ranks.nodes());
+}
+
 std::vector<double> together(std::vector<double> now, const std::vector<double>& earlier) {
   for (std::size_t i = 0; i < earlier.size(); ++i)
     now[i] = i + 1 < now.size() ? now[i] + earlier[i] : std::max(now[i], earlier[i]);
@@ -79,33 +84,35 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     for (const optim::Action& action : optimizer.schedule())
       if (action.kind == optim::Action::Kind::update && &optimizer.steps()[action.index] == &step)
         ++link.updates_a_step;
-    check_central(step, link, traits_of(choice, ranks.size()).serving, key);
+    check_central(step, link, serving_ranks(choice, ranks.communicator()).empty(), key);
   }
 }
 
-// The optimizer's rule on a piece of the central weights, by the learning rate of this moment.
+// The optimizer's rule on a piece of the central weights, by the learning rate of who sends gradients.
 comm::MakeUpdate RankExchange::updates_by(const optim::UpdateStep& step, Link& link) {
-  return
-      [&link, config = step.rule->config()](std::span<float> weights, std::span<float> gradients) {
-        const auto tensor = [](std::span<float> values) {
-          return torch::from_blob(values.data(), {static_cast<std::int64_t>(values.size())},
-                                  torch::kFloat32);
-        };
-        std::shared_ptr<optim::UpdateRule> rule =
-            optim::make_update_rule(tensor(weights), tensor(gradients), config);
-        link.rules.push_back(rule);
-        return [rule, &link] { rule->step(link.progress); };
-      };
+  return [&link, config = step.rule->config()](std::span<float> weights) {
+    const auto tensor = [](const float* values, std::size_t size) {
+      // rules read gradients, and LibTorch has no tensors of constants
+      return torch::from_blob(const_cast<float*>(values), {static_cast<std::int64_t>(size)},
+                              torch::kFloat32);
+    };
+    std::shared_ptr<optim::UpdateRule> rule =
+        optim::make_update_rule(tensor(weights.data(), weights.size()), {}, config);
+    link.rules.push_back(rule);
+    return [rule, tensor](std::span<const float> gradients, double progress) {
+      rule->step_by(tensor(gradients.data(), gradients.size()), progress);
+    };
+  };
 }
 
-void RankExchange::check_central(const optim::UpdateStep& step, const Link& link, int serving,
-                                 const std::string& key) const {
+void RankExchange::check_central(const optim::UpdateStep& step, const Link& link, bool all_compute,
+                                 const std::string& key) {
   comm::CentralWeights* const central = link.driver->exchange().central_weights();
   const std::string network = step.network.empty() ? step.name : step.network;
-  if (serving > 0 && central == nullptr)
+  if (!all_compute && central == nullptr)
     throw core::ConfigError(
         key, "would wait for ranks that do not compute. Use served as well, or none.");
-  if (serving > 0 && !step.replica->leaves().buffers.empty())
+  if (!all_compute && !step.replica->leaves().buffers.empty())
     throw core::ConfigError(
         key, core::text("served: the running statistics of the ", network,
                         "'s batch norm are with "
@@ -129,7 +136,7 @@ ExchangeHooks RankExchange::hooks() {
     const auto link = links_.find(step.name);
     if (link == links_.end()) return;
     ++link->second.step.update;
-    link->second.progress = step.progress;
+    link->second.step.progress = step.progress;
     link->second.driver->start(view(step), link->second.step);
   };
   hooks.before_update = [this](optim::UpdateStep& step) {
@@ -151,16 +158,14 @@ ExchangeHooks RankExchange::hooks() {
   hooks.close = [this] {
     for (auto& link : links_) link.second.driver->close();
   };
-  if (!central->computes())
-    hooks.serve = [this](std::int64_t step, double progress) { serve(step, progress); };
+  if (!central->computes()) hooks.serve = [this](std::int64_t step) { serve(step); };
   return hooks;
 }
 
-void RankExchange::serve(std::int64_t number, double progress) {
+void RankExchange::serve(std::int64_t number) {
   for (optim::UpdateStep& step : optimizer_.steps()) {
     const auto link = links_.find(step.name);
     if (link == links_.end()) continue;
-    link->second.progress = progress;
     link->second.step.update = number * link->second.updates_a_step;
     link->second.driver->serve(view(step), link->second.step);
   }
@@ -172,14 +177,20 @@ void RankExchange::poll() {
       central->poll();
 }
 
-void RankExchange::with_central_weights(const std::function<void()>& run) {
+std::vector<int> RankExchange::readers() const {
+  comm::CentralWeights* const central = links_.at(primary_).driver->exchange().central_weights();
+  return central != nullptr ? central->readers() : std::vector<int>{};
+}
+
+void RankExchange::with_central_weights(std::uint64_t readers, const std::function<void()>& run) {
   std::vector<std::pair<std::span<float>, std::vector<float>>> own;
   for (optim::UpdateStep& step : optimizer_.steps()) {
     const auto link = links_.find(step.name);
     if (link == links_.end() || !link->second.driver->exchange().central_weights()) continue;
     const std::span<float> weights = step.replica->shared_weights();
     std::vector<float> before(weights.begin(), weights.end());
-    link->second.driver->look(weights);
+    link->second.driver->look(weights,
+                              {static_cast<std::uint64_t>(link->second.step.update), readers});
     own.emplace_back(weights, std::move(before));
   }
   run();
@@ -189,7 +200,7 @@ void RankExchange::with_central_weights(const std::function<void()>& run) {
 void RankExchange::settle() {
   for (optim::UpdateStep& step : optimizer_.steps()) {
     const auto link = links_.find(step.name);
-    if (link != links_.end()) link->second.driver->look(step.replica->shared_weights());
+    if (link != links_.end()) link->second.driver->look(step.replica->shared_weights(), {});
   }
 }
 
@@ -245,9 +256,23 @@ ExchangeTraits traits_of(const ExchangeChoice& choice, int ranks) {
   if (ranks == 1) return {};
   const std::string inner =
       choice.primary == "averaged" ? choice.config.averaged.inner : choice.primary;
-  if (choice.primary == "served") return {.serving = choice.config.served.serving(ranks)};
+  if (choice.primary == "served") return {};
   if (inner != "all_reduce") return {.learning_rate_factor = 1, .data_fraction = 0.5};
   return {choice.config.all_reduce.learning_rate_factor(ranks), 1};
+}
+
+problem::RankPlace place_of(const ExchangeChoice& choice, const comm::Communicator& communicator) {
+  comm::known_exchanges().get(choice.primary, "exchange");
+  const int rank = communicator.rank();
+  problem::RankPlace place{rank, communicator.size()};
+  for (const int serving : serving_ranks(choice, communicator)) {
+    --place.ranks;
+    if (serving == rank)
+      place.rank = 0;
+    else if (serving < rank)
+      --place.rank;
+  }
+  return place;
 }
 
 }  // namespace sagips::train

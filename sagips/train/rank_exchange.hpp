@@ -42,8 +42,11 @@ class RankExchange {
   std::string description() const;
   /// Answers other ranks; called where this one waits for something else.
   void poll();
-  /// Runs this with the central weights in place of this rank's own, where an exchange has some.
-  void with_central_weights(const std::function<void()>& run);
+  /// Runs this with the central weights in place of this rank's own, where an exchange has some. So many
+  /// ranks do that after the same step, with the same weights.
+  void with_central_weights(std::uint64_t readers, const std::function<void()>& run);
+  /// The ranks that may do that; none: there are no central weights.
+  std::vector<int> readers() const;
   /// Gives every rank the last central weights. collective, after the hook `close`
   void settle();
   /// The step whose network gives the answer.
@@ -57,14 +60,13 @@ class RankExchange {
     std::string name;
     comm::Step step{0};             ///< of the gradients under way, or the last ones
     std::vector<double> earlier{};  ///< what was counted before a restart; empty: nothing
-    double progress = 0;            ///< of the run, for update rules of the exchange's own
     std::int64_t updates_a_step = 1;
     std::vector<std::shared_ptr<optim::UpdateRule>> rules{};  ///< of pieces of central weights
   };
   static comm::MakeUpdate updates_by(const optim::UpdateStep& step, Link& link);
-  void check_central(const optim::UpdateStep& step, const Link& link, int serving,
-                     const std::string& key) const;
-  void serve(std::int64_t step, double progress);
+  static void check_central(const optim::UpdateStep& step, const Link& link, bool all_compute,
+                            const std::string& key);
+  void serve(std::int64_t step);
   static comm::ReplicaView view(optim::UpdateStep& step);
 
   comm::Ranks& ranks_;
@@ -78,13 +80,10 @@ class RankExchange {
 struct ExchangeTraits {
   double learning_rate_factor = 1;
   double data_fraction = 1;
-  int serving = 0;  ///< ranks that do not compute, the first ones
-  /// This rank's among those that compute; of one that does not: the first's.
-  problem::RankPlace place(int rank, int ranks) const {
-    return {std::max(0, rank - serving), ranks - serving};
-  }
 };
 /// throws: ConfigError for an unknown exchange
 ExchangeTraits traits_of(const ExchangeChoice& choice, int ranks);
+/// This rank's place among those that compute; of one that does not: the first's. throws: as traits_of
+problem::RankPlace place_of(const ExchangeChoice& choice, const comm::Communicator& communicator);
 
 }  // namespace sagips::train

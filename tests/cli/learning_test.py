@@ -178,6 +178,10 @@ class Learning(unittest.TestCase):
         self.assertNotEqual(job.returncode, 0)
         self.assertIn("resuming", self.sagips(*served, "train.epochs=2000", ranks=2).stderr)
         self.assertEqual(json.loads((self.folder / "runs/learning/cut/results.json").read_text())["epochs"], 2000)
+        events = [json.loads(line) for line in open(self.folder / "runs/learning/cut/metrics.jsonl", encoding="utf-8")]
+        judged = [event["epoch"] for event in events if event["event"] == "evaluated" and event["epoch"] % 20 == 0]
+        self.assertEqual(sorted(set(judged[:-1])), judged[:-1])  # the last one is told again at the end
+        self.assertGreaterEqual(len(set(judged)), 99)  # of 101: who stopped may not all have come to the last two
 
     def test_folds_and_members(self):
         said = self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "3", "run.name=folds").stdout

@@ -37,13 +37,12 @@ std::vector<ServedForm> served_forms() {
 void check_applied_once(Kit& kit, const Served::Config& config, std::int64_t steps) {
   const int ranks = kit.communicator.size(), rank = kit.communicator.rank();
   const auto floats = static_cast<std::size_t>(ranks * steps);
-  ServedPlayer player(kit, config, std::vector<float>(floats, 0.0F),
-                      [](std::span<float> weights, std::span<float> gradients) {
-                        return [weights, gradients] {
-                          for (std::size_t k = 0; k < weights.size(); ++k)
-                            weights[k] += gradients[k] != 0 ? 1.0F : 0.0F;
-                        };
-                      });
+  ServedPlayer player(kit, config, std::vector<float>(floats, 0.0F), [](std::span<float> weights) {
+    return [weights](std::span<const float> gradients, double) {
+      for (std::size_t k = 0; k < weights.size(); ++k)
+        weights[k] += gradients[k] != 0 ? 1.0F : 0.0F;
+    };
+  });
   const bool computes = player.served().computes();
   for (std::int64_t step = 1; step <= steps; ++step) {
     if (!computes) {

@@ -10,8 +10,8 @@ namespace sagips::comm::testing {
 
 /// An update rule without memory: weights -= rate * gradients.
 inline MakeUpdate plain_update(float rate) {
-  return [rate](std::span<float> weights, std::span<float> gradients) {
-    return [=] {
+  return [rate](std::span<float> weights) {
+    return [=](std::span<const float> gradients, double) {
       for (std::size_t k = 0; k < weights.size(); ++k) weights[k] -= rate * gradients[k];
     };
   };
@@ -44,7 +44,7 @@ struct ServedPlayer {
   void serve(std::int64_t number) { driver->serve({weights, gradients}, {number}); }
   void close() {
     driver->close();
-    driver->look(weights);
+    driver->look(weights, {0});
   }
 
   std::vector<float> weights, gradients;

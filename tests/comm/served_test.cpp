@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <condition_variable>
 #include <cstdlib>
@@ -58,9 +59,9 @@ TEST_P(EveryForm, SettlesByEachRule) {
 
 // SGD with momentum, which remembers.
 MakeUpdate momentum_update() {
-  return [](std::span<float> weights, std::span<float> gradients) {
+  return [](std::span<float> weights) {
     auto velocity = std::make_shared<std::vector<float>>(weights.size());
-    return [=] {
+    return [=](std::span<const float> gradients, double) {
       for (std::size_t k = 0; k < weights.size(); ++k) {
         (*velocity)[k] = 0.9F * (*velocity)[k] + gradients[k];
         weights[k] -= 0.1F * (*velocity)[k];
@@ -72,10 +73,10 @@ MakeUpdate momentum_update() {
 TEST(Downpour, IsTheSerialOptimizerForOneWorker) {
   constexpr std::size_t floats = 100;
   std::vector<float> serial(floats, 1.0F), gradient(floats);
-  const auto update = momentum_update()(serial, gradient);
+  const auto update = momentum_update()(serial);
   for (std::int64_t step = 1; step <= 50; ++step) {
     std::ranges::copy(gradient_of(1, step, floats), gradient.begin());
-    update();
+    update(gradient, 0);
   }
   for (const Owners owners : {Owners::all, Owners::master})
     on_threads({.ranks = owners == Owners::all ? 1 : 2}, [&](Kit& kit) {
@@ -285,13 +286,61 @@ TEST_P(EveryForm, DoesNotWaitForASlowWorker) {
   SUCCEED() << "the others came to their end while it had not begun";
 }
 
+// --- who looks finds one version --------------------------------------------------------------------
+
+// Workers go on between their looks, and come to these at different times.
+TEST(Served, ShowsAllReadersTheSameWeights) {
+  for (const Owners owners : {Owners::all, Owners::nodes})
+    for (std::uint64_t run = 1; run <= 10; ++run) {
+      const ThreadTeamConfig team{
+          .ranks = 4, .nodes = {0, 0, 1, 1}, .delay_seed = run, .maximum_delay_us = 200};
+      on_threads(team, [&](Kit& kit) {
+        Served::Config config;
+        config.owners = owners;
+        constexpr std::size_t floats = 22;
+        ServedPlayer player(kit, config, std::vector<float>(floats, 0.0F), plain_update(1));
+        std::vector<std::vector<float>> seen;
+        for (std::int64_t step = 1; step <= 12; ++step) {
+          player.step(step, std::vector<float>(floats, -1.0F));
+          if (step % 3 != 0) continue;
+          seen.emplace_back(floats);
+          player.driver->look(seen.back(), {static_cast<std::uint64_t>(step), 4});
+        }
+        player.close();
+        EXPECT_NE(seen.front(), seen.back());
+        for (const auto& weights : seen)
+          for (const float weight : weights) {
+            const auto all = kit.gather(std::bit_cast<std::uint32_t>(weight));
+            EXPECT_EQ(std::count(all.begin(), all.end(), all.front()), 4);
+          }
+      });
+    }
+}
+
+// --- where masters are ------------------------------------------------------------------------------
+
+TEST(Served, PutsMastersOnDifferentNodes) {
+  Served::Config config;
+  config.owners = Owners::master;
+  const std::vector<int> nodes{0, 0, 0, 1, 1, 1, 2, 2, 2};
+  const auto serving = [&](std::int64_t masters) {
+    config.masters = masters;
+    return config.serving_ranks(nodes);
+  };
+  EXPECT_EQ(serving(1), (std::vector<int>{0}));
+  EXPECT_EQ(serving(2), (std::vector<int>{0, 3}));
+  EXPECT_EQ(serving(4), (std::vector<int>{0, 1, 3, 6}));
+  EXPECT_EQ(serving(7), (std::vector<int>{0, 1, 2, 3, 4, 6, 7}));
+  EXPECT_THROW(serving(9), core::ConfigError);
+}
+
 // --- what was not yet told is not lost ---
 
 TEST(Served, SubMastersThatGoOnTellTheirParentWhatTheyHadHeardBefore) {
   constexpr std::int64_t steps = 6;
   constexpr std::size_t floats = 5 * steps;
-  const MakeUpdate count = [](std::span<float> weights, std::span<float> gradients) {
-    return [=] {
+  const MakeUpdate count = [](std::span<float> weights) {
+    return [=](std::span<const float> gradients, double) {
       for (std::size_t k = 0; k < weights.size(); ++k)
         weights[k] += gradients[k] != 0 ? 1.0F : 0.0F;
     };

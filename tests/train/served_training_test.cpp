@@ -26,12 +26,16 @@ std::shared_ptr<const nn::Network> small_network() {
   return std::make_shared<nn::LayeredNetwork>(config.layers, nn::Shape{2});
 }
 
-data::Examples points() {
-  torch::manual_seed(1);
-  data::Examples examples;
-  examples.inputs = torch::randn({90, 2});
-  examples.targets = (examples.inputs.sum(1) > 0).to(torch::kInt64);
-  return examples;
+// Drawn once: ranks are threads, and LibTorch's own generator is one for all of them.
+const data::Examples& points() {
+  static const data::Examples drawn = [] {
+    torch::manual_seed(1);
+    data::Examples examples;
+    examples.inputs = torch::randn({90, 2});
+    examples.targets = (examples.inputs.sum(1) > 0).to(torch::kInt64);
+    return examples;
+  }();
+  return drawn;
 }
 
 LoopConfig some_epochs() {
@@ -70,7 +74,7 @@ TEST(Served, OneWorkerIsTheSerialOptimizerByEveryRule) {
       ExchangeChoice choice{.primary = "served"};
       choice.config.served.owners = Owners::master;
       optim::Supervised learner(config, small_network(), points(), 1, torch::kCPU,
-                                traits_of(choice, 2).place(ranks.rank(), 2));
+                                place_of(choice, ranks.communicator()));
       RankExchange exchange(ranks, learner, choice, 1);
       Loop::Callbacks callbacks;
       callbacks.exchange = exchange.hooks();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "sagips/comm/arithmetic.hpp"
 #include "sagips/core/error.hpp"
@@ -38,16 +39,33 @@ void Served::Config::fields(core::FieldList& list) {
   list.group("gem", rule.gem, "rule: gem");
 }
 
+namespace {
+
+bool holds(const std::vector<int>& ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+}  // namespace
+
 // A rank that is alone computes.
-int Served::Config::serving(int ranks) const {
-  const int serving =
-      ranks > 1 && owners == Owners::master ? static_cast<int>(masters + groups) : 0;
-  if (serving > 0 && ranks <= serving)
-    throw core::ConfigError("exchange", core::text("served: ", serving, " of ", ranks,
+std::vector<int> Served::Config::serving_ranks(const std::vector<int>& nodes) const {
+  if (nodes.size() < 2 || owners != Owners::master) return {};
+  const auto serving = static_cast<std::size_t>(masters + groups);
+  if (nodes.size() <= serving)
+    throw core::ConfigError("exchange", core::text("served: ", serving, " of ", nodes.size(),
                                                    " ranks would serve, and none compute. Start "
                                                    "more ranks, or set "
                                                    "exchanges.served.owners=all."));
-  return serving;
+  std::vector<int> chosen, taken(nodes.size(), 0);  // taken: of each node
+  for (int round = 0; chosen.size() < serving; ++round)
+    for (std::size_t rank = 0; rank < nodes.size() && chosen.size() < serving; ++rank) {
+      int& of_node = taken[static_cast<std::size_t>(nodes[rank])];
+      if (of_node > round || holds(chosen, static_cast<int>(rank))) continue;
+      chosen.push_back(static_cast<int>(rank));
+      ++of_node;
+    }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
 }
 
 namespace {
@@ -72,11 +90,7 @@ std::vector<int> first_ranks(const std::vector<std::vector<int>>& teams) {
   return first;
 }
 
-bool holds(const std::vector<int>& ranks, int rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
-
-void check(const Served::Config& config, int ranks) {
+void check(const Served::Config& config) {
   const bool has_masters = config.owners == Served::Owners::master;
   if (!has_masters && config.groups > 0)
     throw core::ConfigError("exchanges.served.groups",
@@ -89,52 +103,52 @@ void check(const Served::Config& config, int ranks) {
         "exchanges.served.groups",
         "have one parent, which hears of sub-masters now and then. Leave masters at "
         "1 and synchronous at false.");
-  config.serving(ranks);
 }
 
 }  // namespace
 
 Served::Plan Served::plan_of(const Config& config, const Site& site) {
-  std::vector<int> all = site.all_ranks();
-  const int rank = site.communicator->rank();
+  const std::vector<int>& nodes = site.communicator->nodes();
+  const std::vector<int> all = site.all_ranks();
   Plan plan;
-  check(config, static_cast<int>(all.size()));
-  if (config.serving(static_cast<int>(all.size())) == 0) {
-    plan.teams = teams_of(all, config.ranks_per_worker);
-    plan.workers = first_ranks(plan.teams);
-    std::set<int> nodes;
-    for (const int owner : all)
-      if (config.owners != Owners::nodes ||
-          nodes.insert(site.communicator->nodes()[static_cast<std::size_t>(owner)]).second)
-        plan.owners.push_back(owner);
-    return plan;
+  check(config);
+  plan.serving = config.serving_ranks(nodes);
+  std::vector<int> computing;
+  for (const int rank : all)
+    if (!holds(plan.serving, rank)) computing.push_back(rank);
+  plan.teams = teams_of(computing, config.ranks_per_worker);
+  plan.workers = first_ranks(plan.teams);
+  if (config.groups > 0 && !plan.serving.empty()) {
+    take_group(plan, site.communicator->rank(), config.groups);
+  } else if (!plan.serving.empty()) {
+    plan.owners = plan.serving;
+  } else {
+    std::set<int> seen;
+    for (const int rank : all)
+      if (config.owners == Owners::all || seen.insert(nodes[static_cast<std::size_t>(rank)]).second)
+        plan.owners.push_back(rank);
   }
-  const int serving = config.serving(static_cast<int>(all.size()));
-  plan.teams = teams_of({all.begin() + serving, all.end()}, config.ranks_per_worker);
-  const std::vector<int> workers = first_ranks(plan.teams);
-  if (config.groups == 0) {
-    plan.owners.assign(all.begin(), all.begin() + serving);
-    plan.workers = workers;
-    return plan;
-  }
-  if (static_cast<std::int64_t>(workers.size()) < config.groups)
+  return plan;
+}
+
+// Neighbours have the same sub-master; this rank sees the workers of its own.
+void Served::take_group(Plan& plan, int rank, std::int64_t groups) {
+  const std::vector<int> workers = std::exchange(plan.workers, {});
+  if (static_cast<std::int64_t>(workers.size()) < groups)
     throw core::ConfigError("exchanges.served.groups",
-                            core::text("are ", config.groups, ", and there are ", workers.size(),
+                            core::text("are ", groups, ", and there are ", workers.size(),
                                        " workers. Start more ranks, or make fewer groups."));
   plan.parents = {0};
-  plan.children.assign(all.begin() + 1, all.begin() + serving);
-  // workers are dealt out; this rank sees those of its own sub-master
-  const auto group_of_worker = [&](std::size_t worker) {
-    return 1 + static_cast<int>(worker % static_cast<std::size_t>(config.groups));
-  };
-  int mine = rank;  // a sub-master's group has its number
-  for (std::size_t worker = 0; worker < workers.size(); ++worker)
-    if (workers[worker] == rank) mine = group_of_worker(worker);
-  if (rank == 0) return plan;
-  plan.owners = {mine};
-  for (std::size_t worker = 0; worker < workers.size(); ++worker)
-    if (group_of_worker(worker) == mine) plan.workers.push_back(workers[worker]);
-  return plan;
+  plan.children.assign(plan.serving.begin() + 1, plan.serving.end());
+  for (int group = 0; group < static_cast<int>(groups); ++group) {
+    const Piece own = piece(workers.size(), group, static_cast<int>(groups));
+    const auto first = workers.begin() + static_cast<std::ptrdiff_t>(own.first);
+    const std::vector<int> members(first, first + static_cast<std::ptrdiff_t>(own.size));
+    const int master = plan.children[static_cast<std::size_t>(group)];
+    if (rank != master && !holds(members, rank)) continue;
+    plan.owners = {master};
+    plan.workers = members;
+  }
 }
 
 Served::Served(const Config& config, const Site& site, const MakeInner& make_inner)
@@ -174,8 +188,9 @@ void Served::make_ends(const Site& site, std::size_t floats) {
                                          config_.rule, site.update, config_.synchronous);
   }
   if (holds(guests, rank))
-    worker_ = std::make_unique<CentreWorker>(group_, ends, floats, config_.rule.sends_gradients(),
-                                             own_.get());
+    worker_ = std::make_unique<CentreWorker>(
+        group_, ends, floats, CentreWorker::Config{config_.rule.sends_gradients(), waits()},
+        own_.get());
   if (plan_.parents.empty()) return;
   if (rank == 0) {
     own_piece_ = {0, floats};
@@ -183,12 +198,13 @@ void Served::make_ends(const Site& site, std::size_t floats) {
                                          config_.rule, site.update, false);
   }
   if (!holds(plan_.children, rank)) return;
-  child_ =
-      std::make_unique<CentreWorker>(parents_, std::vector<CentreWorker::Owner>{{0, {0, floats}}},
-                                     floats, config_.rule.sends_gradients(), nullptr);
+  child_ = std::make_unique<CentreWorker>(
+      parents_, std::vector<CentreWorker::Owner>{{0, {0, floats}}}, floats,
+      CentreWorker::Config{config_.rule.sends_gradients(), false}, nullptr);
   if (config_.rule.sends_gradients())
     own_->before_round = [this](std::span<const Arrival> round, std::uint64_t steps) {
-      child_->collect(round.front().values, steps);  // asynchronous: a round of one
+      const Arrival& one = round.front();  // asynchronous: there are no more
+      child_->collect(one.values, steps, one.progress);
     };
   own_->may_part = [this] { return parted_; };
 }
@@ -208,19 +224,17 @@ void Served::report_to_parent() {
     child_->take_elastically(centre, alpha(plan_.children.size()));
   if (own_->is_over()) {
     if (parted_ || !child_->all_answered()) return;
-    if (std::exchange(left_parent_, true)) {
-      std::copy(child_->centre().begin(), child_->centre().end(), centre.begin());
+    if (std::exchange(left_parent_, true))
       parted_ = true;
-    } else {
-      child_->leave();
-    }
+    else
+      child_->leave(centre);
     return;
   }
   const auto every = static_cast<std::uint64_t>(config_.parent_every);
   if (own_->version() < reported_version_ + every) return;
   reported_version_ = own_->version();
   if (config_.rule.sends_gradients())
-    child_->send_gradients();
+    child_->send_collected();
   else
     child_->send_weights(centre, own_->steps() - std::exchange(reported_steps_, own_->steps()));
 }
@@ -242,16 +256,21 @@ Task Served::gradients(ReplicaView replica, Step step) {
   poll();
   if (inner_) co_await inner_->gradients(replica, step);
   if (!config_.rule.sends_gradients() || !leads()) co_return;
-  worker_->collect(replica.gradients);
-  if (!is_time(step)) co_return;
-  worker_->send_gradients();
-  if (!waits()) co_return;
-  Until answered([this] { return is_idle(); });
-  co_await answered;
+  if (is_time(step))
+    worker_->send_gradients(replica.gradients, step.progress);
+  else
+    worker_->collect(replica.gradients, 1, step.progress);
 }
 
 Task Served::mix_weights(ReplicaView replica, Step step) {
-  if (leads() && config_.rule.sends_gradients()) worker_->take_centre(replica.weights);
+  if (leads() && config_.rule.sends_gradients()) {
+    if (waits() && is_time(step)) {
+      worker_->expect(replica.weights);
+      Until answered([this] { return is_idle(); });
+      co_await answered;
+    }
+    worker_->take_centre(replica.weights);
+  }
   if (leads() && !config_.rule.sends_gradients()) {
     const double pull = alpha(plan_.workers.size());
     worker_->take_elastically(replica.weights, pull);
@@ -299,8 +318,9 @@ Task Served::serve(ReplicaView replica, Step step) {
 Task Served::close() {
   Until idle([this] { return is_idle(); });
   co_await idle;
+  last_.resize(site_.floats);
   if (worker_) {
-    worker_->leave();
+    worker_->leave(last_);
     co_await idle;
   }
   Until parted([this] {
@@ -308,25 +328,25 @@ Task Served::close() {
     return !own_ || own_->is_idle();
   });
   co_await parted;
-  last_.resize(site_.floats);
-  if (worker_)
-    std::copy(worker_->centre().begin(), worker_->centre().end(), last_.begin());
-  else if (own_)
-    std::copy(own_->centre().begin(), own_->centre().end(), last_.begin());
+  if (!worker_ && own_) std::copy(own_->centre().begin(), own_->centre().end(), last_.begin());
   if (team_.size() > 1) co_await send_to_team(last_);
   closed_ = true;
 }
 
-Task Served::look(std::span<float> into) {
+// Masters do not compute, and rank 0 is one of them: it looks for all.
+std::vector<int> Served::readers() const {
+  return plan_.serving.empty() ? plan_.workers : std::vector<int>{0};
+}
+
+Task Served::look(std::span<float> into, Look which) {
   begin(into);
   if (closed_) {
     std::copy(last_.begin(), last_.end(), into.begin());
   } else if (worker_) {
     Until idle([this] { return is_idle(); });
     co_await idle;
-    worker_->look();
+    worker_->look(into, which);
     co_await idle;
-    std::copy(worker_->centre().begin(), worker_->centre().end(), into.begin());
   } else if (own_ && own_piece_.size == into.size()) {
     const std::span<float> centre = own_->centre();
     std::copy(centre.begin(), centre.end(), into.begin());
@@ -337,18 +357,15 @@ Cost Served::cost(std::size_t floats, Step step) const {
   Cost cost;
   if (inner_) cost += inner_->cost(floats, step);
   if (!is_time(step)) return cost;
-  const auto add_message = [&](std::size_t values) {
-    cost += {1, (values + CentreMessage::head_floats) * sizeof(float)};
-  };
   const int rank = group_.communicator().rank(), owners = static_cast<int>(plan_.owners.size());
   if (leads())
     for (int k = 0; k < owners; ++k)
       if (plan_.owners[static_cast<std::size_t>(k)] != rank)
-        add_message(piece(floats, k, owners).size);
+        cost += {2, sizeof(CentreHead) + piece(floats, k, owners).size * sizeof(float)};
   for (int k = 0; k < owners; ++k) {
     if (plan_.owners[static_cast<std::size_t>(k)] != rank) continue;
     for (const int worker : plan_.workers)
-      if (worker != rank) add_message(piece(floats, k, owners).size);
+      if (worker != rank) cost += {1, piece(floats, k, owners).size * sizeof(float)};
   }
   if (team_.size() > 1 && leads()) {
     const auto others = static_cast<std::uint64_t>(team_.size() - 1);

@@ -14,12 +14,12 @@ namespace sagips::comm {
 /// answers them. Downpour, EASGD and GEM; see `make_centre_rule`.
 ///
 /// `all`: every rank computes and owns a piece. `nodes`: so does the first rank of each node. `master`:
-/// the first ranks own pieces and do not compute. Asynchronous workers wait for masters, which do nothing
+/// some ranks, each on another node while there are any, own pieces and do not compute. Asynchronous workers wait for masters, which do nothing
 /// else, and never for ranks that compute: they go on with what they have heard, and what they could not
 /// send yet is sent together later. Synchronous ones wait for each other. With `groups`, each has a
 /// sub-master, which is a worker of rank 0.
 ///
-/// cost:    a message to each owner and one back, together 8 * shared bytes, every `every` updates;
+/// cost:    two messages to each owner and one back, together 8 * shared bytes, every `every` updates;
 ///          a master sends 4 * shared bytes to each of its workers
 /// source:  Dean et al., NeurIPS 2012 (owners of pieces, Downpour); Zhang et al., arXiv 1412.6651 (EASGD);
 ///          Hermans, Louppe, arXiv 1805.08469 (GEM); sub-masters: Anderson et al., arXiv 1712.05878
@@ -33,9 +33,9 @@ class Served final : public Exchange, public CentralWeights {
     std::string inner = "rabenseifner";
     bool synchronous = false;
     void fields(core::FieldList& list);
-    /// How many ranks serve and do not compute: the first ones. throws: core::ConfigError where none would
-    /// compute
-    int serving(int ranks) const;
+    /// The ranks that serve and do not compute, rank 0 first, as far apart as nodes allow. nodes: of each
+    /// rank. throws: core::ConfigError where none would compute
+    std::vector<int> serving_ranks(const std::vector<int>& nodes) const;
   };
   /// Makes an exchange by name for the ranks that work as one.
   using MakeInner = std::function<std::unique_ptr<Exchange>(const Site&, std::vector<int> ranks)>;
@@ -63,13 +63,15 @@ class Served final : public Exchange, public CentralWeights {
   std::size_t workers() const { return plan_.teams.size(); }
   Task serve(ReplicaView replica, Step step) override;
   Task close() override;
-  Task look(std::span<float> into) override;
+  std::vector<int> readers() const override;
+  Task look(std::span<float> into, Look which) override;
   /// Steps of workers in this rank's piece; 0 where it owns none.
   std::uint64_t steps_applied() const { return own_ ? own_->steps() : 0; }
 
  private:
   /// Who serves whom.
   struct Plan {
+    std::vector<int> serving;             ///< ranks that do not compute
     std::vector<int> owners;              ///< of the pieces that this rank's workers or guests meet
     std::vector<int> workers;             ///< first ranks of the teams that are served by these
     std::vector<std::vector<int>> teams;  ///< all of them
@@ -77,6 +79,7 @@ class Served final : public Exchange, public CentralWeights {
     std::vector<int> children;
   };
   static Plan plan_of(const Config& config, const Site& site);
+  static void take_group(Plan& plan, int rank, std::int64_t groups);
   void make_ends(const Site& site, std::size_t floats);
   void begin(std::span<const float> weights);
   void report_to_parent();

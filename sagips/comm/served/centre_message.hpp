@@ -1,36 +1,26 @@
 #pragma once
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace sagips::comm {
 
-/// What a worker and the owner of a piece of the central weights send each other: a head and a piece.
-class CentreMessage {
- public:
+/// What a worker tells the owner of a piece of the central weights before it sends anything. A share
+/// of any steps follows; the answer is a piece.
+struct CentreHead {
   enum class Kind : std::uint64_t {
     share,  ///< what the rule makes of gradients or weights is asked for
     look,   ///< the central weights are asked for, nothing is brought
     leave   ///< a share (of no steps: nothing), the last one; answered when all have left
   };
-  struct Head {
-    Kind kind = Kind::share;
-    std::uint64_t steps = 0;    ///< whose gradients are in it
-    std::uint64_t version = 0;  ///< of the piece: updates that it had seen
-  };
+  Kind kind = Kind::share;
+  std::uint64_t number = 0;   ///< steps whose gradients are in the share; of a look: its number
+  std::uint64_t readers = 0;  ///< of a look
+  double progress = 0;        ///< of the worker's run, as in Step
 
-  explicit CentreMessage(std::size_t floats) : buffer_(head_floats + floats) {}
-  Head head() const;
-  void set_head(Head head);
-  std::span<float> values() { return std::span(buffer_).subspan(head_floats); }
-  std::span<const float> values() const { return std::span(buffer_).subspan(head_floats); }
-  std::span<float> whole() { return buffer_; }
-
-  static constexpr std::size_t head_floats = 6;
-  static_assert(sizeof(Head) == head_floats * sizeof(float));
-
- private:
-  std::vector<float> buffer_;
+  bool brings_values() const { return kind != Kind::look && number > 0; }
+  std::span<float> as_floats() {
+    return {reinterpret_cast<float*>(this), sizeof(CentreHead) / sizeof(float)};
+  }
 };
 
 }  // namespace sagips::comm

@@ -1,18 +1,9 @@
 #include "sagips/comm/served/centre_owner.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace sagips::comm {
-
-CentreMessage::Head CentreMessage::head() const {
-  Head head;
-  std::memcpy(static_cast<void*>(&head), buffer_.data(), sizeof(head));
-  return head;
-}
-
-void CentreMessage::set_head(Head head) { std::memcpy(buffer_.data(), &head, sizeof(head)); }
 
 CentreOwner::CentreOwner(const Group& group, std::vector<int> guests, std::size_t workers,
                          std::size_t floats, const CentreRuleConfig& config,
@@ -22,10 +13,9 @@ CentreOwner::CentreOwner(const Group& group, std::vector<int> guests, std::size_
       workers_(workers),
       centre_(floats),
       rule_(make_centre_rule(config, workers, centre_, update)),
-      synchronous_(synchronous) {
-  guests_.reserve(places_.size());
+      synchronous_(synchronous),
+      guests_(places_.size()) {
   for (std::size_t worker = 0; worker < places_.size(); ++worker) {
-    guests_.push_back({CentreMessage(floats)});
     if (places_[worker] == group.index())
       own_ = worker;
     else
@@ -42,7 +32,20 @@ void CentreOwner::begin(std::span<const float> weights) {
 void CentreOwner::expect(std::size_t worker) {
   Guest& guest = guests_[worker];
   guest.place = Guest::Place::away;
-  guest.request = group_.receive(places_[worker], guest.message.whole(), 0);
+  guest.request = group_.receive(places_[worker], guest.head.as_floats(), 0);
+}
+
+// A buffer is there from its coming to its answer: a master has many guests, and few at a time.
+void CentreOwner::take_in(std::size_t worker) {
+  Guest& guest = guests_[worker];
+  guest.place = Guest::Place::brings;
+  if (!spare_.empty()) {
+    guest.buffer = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  guest.buffer.resize(centre_.size());
+  guest.values = guest.answer = guest.buffer;
+  guest.request = group_.receive(places_[worker], guest.buffer, 0);
 }
 
 // Whether anything has come of it. What was sent or is expected now is asked for at once: who waits for any
@@ -50,12 +53,24 @@ void CentreOwner::expect(std::size_t worker) {
 bool CentreOwner::look_at(std::size_t worker) {
   Guest& guest = guests_[worker];
   if (worker == own_ || guest.place == Guest::Place::here || !guest.request.ready()) return false;
-  if (guest.place == Guest::Place::away) {
-    welcome(worker);
-    return true;
+  if (guest.place == Guest::Place::answered) {
+    let_go(worker);
+    if (!guest.has_left) expect(worker);
+    return !guest.has_left;
   }
-  if (!guest.has_left) expect(worker);
-  return !guest.has_left;
+  if (guest.place == Guest::Place::away && guest.head.brings_values())
+    take_in(worker);
+  else
+    welcome(worker);
+  return true;
+}
+
+void CentreOwner::let_go(std::size_t worker) {
+  Guest& guest = guests_[worker];
+  if (!guest.buffer.empty()) spare_.push_back(std::exchange(guest.buffer, {}));
+  if (guest.head.kind != CentreHead::Kind::look) return;
+  const auto kept = kept_.find(guest.head.number);
+  if (++kept->second.answered == guest.head.readers) kept_.erase(kept);
 }
 
 // Who was looked at first is looked at last the next time: a fixed order would starve the others of
@@ -73,32 +88,38 @@ void CentreOwner::poll() {
   }
 }
 
-void CentreOwner::bring(const CentreMessage& message) {
+void CentreOwner::bring(CentreHead head, std::span<const float> values, std::span<float> answer) {
   Guest& guest = guests_[own_];
-  guest.message = message;
+  guest.head = head;
+  guest.values = values;
+  guest.answer = answer;
   own_answered_ = false;
   welcome(own_);
 }
 
 void CentreOwner::welcome(std::size_t worker) {
   Guest& guest = guests_[worker];
-  const CentreMessage::Head head = guest.message.head();
   guest.place = Guest::Place::here;
-  if (head.kind == CentreMessage::Kind::look) {
-    std::copy(centre_.begin(), centre_.end(), guest.message.values().begin());
-    return answer_to(worker);
+  switch (guest.head.kind) {
+    case CentreHead::Kind::look:
+      return show(worker);
+    case CentreHead::Kind::leave:
+      guest.has_left = true;
+      ++left_;
+      if (!synchronous_ && guest.head.brings_values()) serve({&worker, 1});
+      if (synchronous_ && is_over()) serve_round();
+      return;
+    case CentreHead::Kind::share:
+      return synchronous_ ? serve_round() : serve({&worker, 1});
   }
-  if (head.kind == CentreMessage::Kind::leave) {
-    guest.has_left = true;
-    ++left_;
-    if (!synchronous_ && head.steps > 0) serve({&worker, 1});
-    if (synchronous_ && is_over()) serve_round();
-    return;
-  }
-  if (synchronous_)
-    serve_round();
-  else
-    serve({&worker, 1});
+}
+
+// The first to come finds the centre as it is, the others find the same.
+void CentreOwner::show(std::size_t worker) {
+  Kept& kept = kept_[guests_[worker].head.number];
+  if (kept.asked++ == 0) kept.centre = centre_;
+  answer_to(worker, kept.centre);
+  if (worker == own_) let_go(worker);
 }
 
 // When all workers have come; those who leave bring what they had collected, or nothing.
@@ -106,7 +127,7 @@ void CentreOwner::serve_round() {
   std::vector<std::size_t> round;
   for (std::size_t worker = 0; worker < workers_; ++worker) {
     if (guests_[worker].place != Guest::Place::here) return;
-    if (guests_[worker].message.head().steps > 0) round.push_back(worker);
+    if (guests_[worker].head.brings_values()) round.push_back(worker);
   }
   if (!round.empty()) serve(round);
 }
@@ -115,40 +136,39 @@ void CentreOwner::serve(std::span<const std::size_t> workers) {
   std::vector<Arrival> round;
   std::uint64_t steps = 0;
   for (const std::size_t worker : workers) {
-    const CentreMessage::Head head = guests_[worker].message.head();
-    const auto age = static_cast<double>(version_ - head.version);
+    const Guest& guest = guests_[worker];
+    const auto age = static_cast<double>(version_ - guest.version);
     ++staleness_.used;
     staleness_.age_sum += age;
     staleness_.age_maximum = std::max(staleness_.age_maximum, age);
-    steps += head.steps;
-    round.push_back({worker, guests_[worker].message.values()});
+    steps += guest.head.number;
+    round.push_back({worker, guest.values, guest.answer, guest.head.progress});
   }
   if (before_round) before_round(round, steps);
   rule_->apply(centre_, round);
   group_.communicator().touched(centre_.size() * sizeof(float) * round.size());
   ++version_;
   steps_ += steps;
-  for (const std::size_t worker : workers)
-    if (!guests_[worker].has_left) answer_to(worker);  // else when all have left
+  for (const std::size_t worker : workers) {
+    guests_[worker].version = version_;
+    if (!guests_[worker].has_left) answer_to(worker, guests_[worker].answer);  // else when all have
+  }
 }
 
-void CentreOwner::answer_to(std::size_t worker) {
+void CentreOwner::answer_to(std::size_t worker, std::span<const float> values) {
   Guest& guest = guests_[worker];
-  CentreMessage::Head head = guest.message.head();
-  head.version = version_;
-  guest.message.set_head(head);
   guest.place = Guest::Place::answered;
-  if (worker == own_)
-    own_answered_ = true;
-  else
-    guest.request = group_.send(places_[worker], guest.message.whole(), 1);
+  if (worker != own_) {
+    guest.request = group_.send(places_[worker], values, 1);
+    return;
+  }
+  if (values.data() != guest.answer.data())
+    std::copy(values.begin(), values.end(), guest.answer.begin());
+  own_answered_ = true;
 }
 
 void CentreOwner::answer_those_who_left() {
-  for (std::size_t worker = 0; worker < guests_.size(); ++worker) {
-    std::copy(centre_.begin(), centre_.end(), guests_[worker].message.values().begin());
-    answer_to(worker);
-  }
+  for (std::size_t worker = 0; worker < guests_.size(); ++worker) answer_to(worker, centre_);
 }
 
 bool CentreOwner::workers_have_left() const {
@@ -166,17 +186,20 @@ bool CentreOwner::is_idle() { return parted_ && has_sent(); }
 
 void CentreOwner::give_state(State& state) const {
   give_floats(state, "served.centre", centre_);
-  state["served.counts"] = {begun_ ? 1.0 : 0.0, static_cast<double>(version_),
-                            static_cast<double>(steps_)};
+  std::vector<double>& counts = state["served.counts"];
+  counts = {begun_ ? 1.0 : 0.0, static_cast<double>(version_), static_cast<double>(steps_)};
+  for (const Guest& guest : guests_) counts.push_back(static_cast<double>(guest.version));
   rule_->give_state(state);
 }
 
 void CentreOwner::take_state(const State& state) {
   take_floats(state, "served.centre", centre_);
-  const std::vector<double>& counts = numbers_of(state, "served.counts", 3);
+  const std::vector<double>& counts = numbers_of(state, "served.counts", 3 + guests_.size());
   begun_ = counts[0] != 0;
   version_ = static_cast<std::uint64_t>(counts[1]);
   steps_ = static_cast<std::uint64_t>(counts[2]);
+  for (std::size_t worker = 0; worker < guests_.size(); ++worker)
+    guests_[worker].version = static_cast<std::uint64_t>(counts[3 + worker]);
   rule_->take_state(state);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,10 +26,9 @@ class CentreOwner {
   void begin(std::span<const float> weights);
   bool has_begun() const { return begun_; }
   void poll();
-  /// What a worker on this rank sends, and its answer, which is there when `answered`.
-  void bring(const CentreMessage& message);
+  /// What a worker on this rank sends, and where its answer goes, which is there when `answered`.
+  void bring(CentreHead head, std::span<const float> values, std::span<float> answer);
   bool answered() const { return own_answered_; }
-  const CentreMessage& answer() const { return guests_[own_].message; }
 
   std::span<float> centre() { return centre_; }
   std::uint64_t version() const { return version_; }
@@ -49,18 +49,29 @@ class CentreOwner {
 
  private:
   struct Guest {
-    enum class Place { away, here, answered };
-    CentreMessage message;
+    enum class Place { away, brings, here, answered };
+    CentreHead head{};
+    std::vector<float> buffer{};  ///< what it brings, then its answer; nothing while it is away
+    std::span<const float> values{};
+    std::span<float> answer{};
     Request request{};
-    Place place = Place::away;  ///< away: its message is expected
+    Place place = Place::away;  ///< away: its head is expected; brings: and its share
     bool has_left = false;
+    std::uint64_t version = 0;  ///< of the piece, as last answered
+  };
+  struct Kept {
+    std::vector<float> centre;
+    std::size_t asked = 0, answered = 0;
   };
   bool look_at(std::size_t worker);
   void expect(std::size_t worker);
+  void take_in(std::size_t worker);
   void welcome(std::size_t worker);
+  void show(std::size_t worker);
   void serve(std::span<const std::size_t> workers);
   void serve_round();
-  void answer_to(std::size_t worker);
+  void answer_to(std::size_t worker, std::span<const float> values);
+  void let_go(std::size_t worker);
   void answer_those_who_left();
 
   const Group& group_;
@@ -71,7 +82,10 @@ class CentreOwner {
   std::unique_ptr<CentreRule> rule_;
   bool synchronous_, begun_ = false, own_answered_ = false, parted_ = false;
   std::vector<Guest> guests_;  ///< workers first
-  std::size_t first_ = 0;      ///< who is looked at first in turn
+  std::vector<std::vector<float>>
+      spare_;                           ///< buffers: those of last are used first, from the cache
+  std::map<std::uint64_t, Kept> kept_;  ///< for looks, until all who take part have their answer
+  std::size_t first_ = 0;               ///< who is looked at first in turn
   std::size_t left_ = 0;
   std::uint64_t version_ = 0, steps_ = 0;
   Freshness staleness_;

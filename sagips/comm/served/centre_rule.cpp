@@ -22,26 +22,31 @@ namespace {
 
 class Downpour final : public CentreRule {
  public:
-  Downpour(std::span<float> centre, const MakeUpdate& make) : gradient_(centre.size()) {
+  Downpour(std::span<float> centre, const MakeUpdate& make) {
     if (make)
-      update_ = make(centre, gradient_);
+      update_ = make(centre);
     else
-      update_ = [this, centre] {
-        for (std::size_t k = 0; k < centre.size(); ++k) centre[k] -= gradient_[k];
+      update_ = [centre](std::span<const float> gradient, double) {
+        for (std::size_t k = 0; k < centre.size(); ++k) centre[k] -= gradient[k];
       };
   }
   void apply(std::span<float> centre, std::span<const Arrival> round) override {
-    std::vector<const float*> parts;
-    for (const Arrival& arrival : round) parts.push_back(arrival.values.data());
-    mean_of(parts, gradient_);
-    update_();
+    if (round.size() == 1) {
+      update_(round.front().values, round.front().progress);
+    } else {
+      std::vector<const float*> parts;
+      for (const Arrival& arrival : round) parts.push_back(arrival.values.data());
+      mean_.resize(centre.size());
+      mean_of(parts, mean_);
+      update_(mean_, round.front().progress);
+    }
     for (const Arrival& arrival : round)
-      std::copy(centre.begin(), centre.end(), arrival.values.begin());
+      std::copy(centre.begin(), centre.end(), arrival.answer.begin());
   }
 
  private:
-  std::vector<float> gradient_;
-  std::function<void()> update_;
+  std::vector<float> mean_;
+  Update update_;
 };
 
 class Elastic final : public CentreRule {
@@ -52,7 +57,7 @@ class Elastic final : public CentreRule {
       const float before = centre[k];
       for (const Arrival& arrival : round) {
         centre[k] += alpha_ * (arrival.values[k] - before);
-        arrival.values[k] = before;
+        arrival.answer[k] = before;
       }
     }
   }
@@ -111,7 +116,7 @@ class Gem final : public CentreRule {
       const float room = (kappa_ * std::abs(m[k]) - std::abs(v)) / (std::abs(d) + 1e-12F);
       const float u = d * std::min(std::max(room, 0.0F), clamp_);
       centre[k] += u;
-      arrival.values[k] = before_[k] + u;
+      arrival.answer[k] = before_[k] + u;
     }
   }
 

@@ -23,10 +23,13 @@ struct CentreRuleConfig {
   bool sends_gradients() const { return rule != Rule::easgd; }
 };
 
-/// What a worker has sent to the owner of a piece; the rule writes the answer over it. shape: [piece]
+/// What a worker has sent to the owner of a piece, and where its answer goes: to the same place or
+/// another. shapes: [piece]
 struct Arrival {
   std::size_t worker;  ///< its number, from 0
-  std::span<float> values;
+  std::span<const float> values;
+  std::span<float> answer;
+  double progress = 0;  ///< of its run, as in Step
 };
 
 /// Moves a piece of the central weights c by what workers have sent. Elementwise.

@@ -7,135 +7,212 @@
 
 namespace sagips::comm {
 
+namespace {
+
+std::span<const float> part(std::span<const float> values, Piece where) {
+  return values.subspan(where.first, where.size);
+}
+
+}  // namespace
+
 CentreWorker::CentreWorker(const Group& group, const std::vector<Owner>& owners, std::size_t floats,
-                           bool sends_gradients, CentreOwner* own)
-    : group_(group),
-      sends_gradients_(sends_gradients),
-      own_(own),
-      collected_(sends_gradients ? floats : 0),
-      centre_(floats) {
-  for (const Owner& owner : owners)
-    links_.push_back({owner, owner.place == group.index(), CentreMessage(owner.piece.size),
-                      CentreMessage(owner.piece.size)});
+                           Config config, CentreOwner* own)
+    : group_(group), config_(config), own_(own), floats_(floats) {
+  for (const Owner& owner : owners) links_.push_back({owner, owner.place == group.index()});
 }
 
-bool CentreWorker::has_answered(Link& link) {
-  if (!link.waits) return link.sending.ready();
-  if (!(link.is_own ? own_->answered() : link.receiving.ready())) return false;
-  if (link.is_own) link.answer = own_->answer();
-  link.waits = false;
-  const CentreMessage::Head head = link.answer.head();
-  const std::span<const float> values = link.answer.values();
-  std::copy(values.begin(), values.end(), piece_of(link, centre_).begin());
-  if (head.kind == CentreMessage::Kind::share) {
-    link.fresh = true;
-    link.version = head.version;
-  }
-  return link.sending.ready();
-}
+// --- sending --------------------------------------------------------------------------------------
 
-bool CentreWorker::all_answered() {
-  bool all = true;
-  for (Link& link : links_) all = has_answered(link) && all;
-  return all;
-}
-
-void CentreWorker::send(Link& link, CentreMessage::Kind kind, std::uint64_t steps) {
-  link.sent.set_head({kind, steps, link.version});
-  link.waits = true;
+void CentreWorker::ask(Link& link, CentreHead head, std::span<const float> values) {
+  link.head = head;
+  link.head.progress = progress_;
+  link.state = Link::State::sent;
   if (link.is_own) {
-    own_->bring(link.sent);
-    has_answered(link);
+    link.own_answer.resize(link.owner.piece.size);
+    own_->bring(link.head, values, link.own_answer);
+  } else {
+    link.sending_head = group_.send(link.owner.place, link.head.as_floats(), 0);
+    if (head.brings_values()) link.sending = group_.send(link.owner.place, values, 0);
+  }
+  if (head.kind == CentreHead::Kind::share && !config_.waits) expect_aside(link);
+}
+
+void CentreWorker::collect(Link& link, std::span<const float> gradients, std::uint64_t steps) {
+  const std::span<const float> values = part(gradients, link.owner.piece);
+  const auto weight = static_cast<float>(steps);
+  if (link.steps == 0) {
+    link.collected.assign(values.begin(), values.end());
+    if (steps > 1) scale(link.collected, weight);
+  } else if (steps == 1) {
+    add(link.collected, values);
+  } else {
+    for (std::size_t k = 0; k < values.size(); ++k) link.collected[k] += weight * values[k];
+  }
+  link.steps += steps;
+}
+
+// Who does not wait for the answer may change it before it is gone.
+std::span<const float> CentreWorker::to_be_sent(Link& link, std::span<const float> values) {
+  if (config_.waits) return values;
+  link.sent.assign(values.begin(), values.end());
+  return link.sent;
+}
+
+void CentreWorker::collect(std::span<const float> gradients, std::uint64_t steps, double progress) {
+  progress_ = progress;
+  for (Link& link : links_) collect(link, gradients, steps);
+}
+
+// It stays in its place until the next share is sent.
+std::span<const float> CentreWorker::mean_of_collected(Link& link) {
+  const std::uint64_t steps = std::exchange(link.steps, 0);
+  if (steps > 1) scale(link.collected, 1.0F / static_cast<float>(steps));
+  if (steps > 0) std::swap(link.sent, link.collected);
+  return link.sent;
+}
+
+void CentreWorker::send_collected(Link& link) {
+  if (link.steps == 0) return;
+  if (!has_answered(link)) {
+    ++postponed_;
     return;
   }
-  link.receiving = group_.receive(link.owner.place, link.answer.whole(), 1);
-  link.sending = group_.send(link.owner.place, link.sent.whole(), 0);
+  const std::uint64_t steps = link.steps;
+  ask(link, {CentreHead::Kind::share, steps}, mean_of_collected(link));
 }
 
-void CentreWorker::collect(std::span<const float> gradients, std::uint64_t steps) {
-  if (steps == 1)
-    add(collected_, gradients);
-  else
-    for (std::size_t k = 0; k < gradients.size(); ++k)
-      collected_[k] += static_cast<float>(steps) * gradients[k];
-  for (Link& link : links_) link.steps += steps;
+void CentreWorker::send_collected() {
+  for (Link& link : links_) send_collected(link);
 }
 
-void CentreWorker::fill_with_gradients(Link& link, std::uint64_t steps) {
-  const std::span<float> collected = piece_of(link, collected_);
-  std::copy(collected.begin(), collected.end(), link.sent.values().begin());
-  if (steps > 1) scale(link.sent.values(), 1.0F / static_cast<float>(steps));
-  std::fill(collected.begin(), collected.end(), 0.0F);
-}
-
-void CentreWorker::send_gradients() {
+void CentreWorker::send_gradients(std::span<const float> gradients, double progress) {
+  progress_ = progress;
   for (Link& link : links_) {
-    if (link.steps == 0) continue;
-    if (!has_answered(link)) {
-      ++postponed_;
-      continue;
+    if (link.steps == 0 && has_answered(link)) {
+      ask(link, {CentreHead::Kind::share, 1}, to_be_sent(link, part(gradients, link.owner.piece)));
+    } else {
+      collect(link, gradients, 1);
+      send_collected(link);
     }
-    const std::uint64_t steps = std::exchange(link.steps, 0);
-    fill_with_gradients(link, steps);
-    send(link, CentreMessage::Kind::share, steps);
   }
 }
 
 void CentreWorker::send_weights(std::span<const float> weights, std::uint64_t steps) {
   for (Link& link : links_) {
     link.steps += steps;
-    if (!has_answered(link)) ++postponed_;
-    if (link.waits || link.fresh) continue;  // what was sent is still needed
-    const auto mine = weights.subspan(link.owner.piece.first, link.owner.piece.size);
-    std::copy(mine.begin(), mine.end(), link.sent.values().begin());
-    send(link, CentreMessage::Kind::share, std::exchange(link.steps, 0));
+    const bool answered = has_answered(link);
+    if (!answered) ++postponed_;
+    if (!answered || link.fresh) continue;  // what was sent is still needed
+    ask(link, {CentreHead::Kind::share, std::exchange(link.steps, 0)},
+        to_be_sent(link, part(weights, link.owner.piece)));
   }
 }
 
-void CentreWorker::look() {
-  for (Link& link : links_) send(link, CentreMessage::Kind::look, 0);
-}
-
-void CentreWorker::leave() {
+void CentreWorker::look(std::span<float> into, CentralWeights::Look which) {
   for (Link& link : links_) {
-    const std::uint64_t steps = sends_gradients_ ? std::exchange(link.steps, 0) : 0;
-    if (steps > 0) fill_with_gradients(link, steps);
-    send(link, CentreMessage::Kind::leave, steps);
+    ask(link, {CentreHead::Kind::look, which.number, which.readers}, {});
+    expect(link, comm::part(into, link.owner.piece));
   }
+}
+
+void CentreWorker::leave(std::span<float> into) {
+  for (Link& link : links_) {
+    const std::uint64_t steps = config_.sends_gradients ? link.steps : 0;
+    ask(link, {CentreHead::Kind::leave, steps},
+        steps > 0 ? mean_of_collected(link) : std::span<const float>());
+    expect(link, comm::part(into, link.owner.piece));
+  }
+}
+
+// --- answers --------------------------------------------------------------------------------------
+
+void CentreWorker::expect(Link& link, std::span<float> into) {
+  link.state = Link::State::expects;
+  link.into = into;
+  if (!link.is_own) link.receiving = group_.receive(link.owner.place, into, 1);
+}
+
+// Two buffers in turn would take twice the cache, so the second is for an answer that nobody has taken.
+void CentreWorker::expect_aside(Link& link) {
+  std::vector<float>& into = link.fresh ? link.answer : link.heard;
+  into.resize(link.owner.piece.size);
+  expect(link, into);
+}
+
+void CentreWorker::expect(std::span<float> weights) {
+  for (Link& link : links_)
+    if (link.state == Link::State::sent) expect(link, comm::part(weights, link.owner.piece));
+}
+
+void CentreWorker::arrived(Link& link) {
+  link.state = Link::State::idle;
+  if (link.is_own) std::copy(link.own_answer.begin(), link.own_answer.end(), link.into.begin());
+  const bool is_second = link.into.data() == link.answer.data();
+  if (is_second) std::swap(link.heard, link.answer);
+  link.fresh = link.fresh || is_second || link.into.data() == link.heard.data();
+}
+
+bool CentreWorker::has_answered(Link& link) {
+  if (link.state == Link::State::sent) return false;
+  if (link.state == Link::State::expects) {
+    if (!(link.is_own ? own_->answered() : link.receiving.ready())) return false;
+    arrived(link);
+  }
+  const bool head_is_sent = link.sending_head.ready();
+  return link.sending.ready() && head_is_sent;
+}
+
+// What nobody has come for is taken aside.
+bool CentreWorker::all_answered() {
+  bool all = true;
+  for (Link& link : links_) {
+    if (link.state == Link::State::sent) expect_aside(link);
+    all = has_answered(link) && all;
+  }
+  return all;
 }
 
 void CentreWorker::take_centre(std::span<float> weights) {
   for (Link& link : links_) {
     has_answered(link);
-    if (!std::exchange(link.fresh, false)) continue;
-    const std::span<float> heard = piece_of(link, centre_);
-    std::copy(heard.begin(), heard.end(), piece_of(link, weights).begin());
+    if (std::exchange(link.fresh, false))
+      std::copy(link.heard.begin(), link.heard.end(),
+                comm::part(weights, link.owner.piece).begin());
   }
 }
 
 void CentreWorker::take_elastically(std::span<float> weights, double alpha) {
   for (Link& link : links_) {
     has_answered(link);
-    if (std::exchange(link.fresh, false))
-      pull_elastically(piece_of(link, weights), link.sent.values(), piece_of(link, centre_), alpha);
+    if (!std::exchange(link.fresh, false)) continue;
+    const std::span<float> own = comm::part(weights, link.owner.piece);
+    pull_elastically(own, config_.waits ? own : std::span(link.sent), link.heard, alpha);
   }
 }
 
+// --- state ----------------------------------------------------------------------------------------
+
 void CentreWorker::give_state(State& state) const {
-  give_floats(state, "served.collected", collected_);
-  std::vector<double>& numbers = state["served.links"];
+  std::vector<float> collected(config_.sends_gradients ? floats_ : 0);
+  std::vector<double>& steps = state["served.steps"];
   for (const Link& link : links_) {
-    numbers.push_back(static_cast<double>(link.version));
-    numbers.push_back(static_cast<double>(link.steps));
+    steps.push_back(static_cast<double>(link.steps));
+    if (config_.sends_gradients && link.steps > 0)
+      std::copy(link.collected.begin(), link.collected.end(),
+                comm::part(collected, link.owner.piece).begin());
   }
+  give_floats(state, "served.collected", collected);
 }
 
 void CentreWorker::take_state(const State& state) {
-  take_floats(state, "served.collected", collected_);
-  const std::vector<double>& numbers = numbers_of(state, "served.links", 2 * links_.size());
+  std::vector<float> collected(config_.sends_gradients ? floats_ : 0);
+  take_floats(state, "served.collected", collected);
+  const std::vector<double>& steps = numbers_of(state, "served.steps", links_.size());
   for (std::size_t k = 0; k < links_.size(); ++k) {
-    links_[k].version = static_cast<std::uint64_t>(numbers[2 * k]);
-    links_[k].steps = static_cast<std::uint64_t>(numbers[2 * k + 1]);
+    links_[k].steps = static_cast<std::uint64_t>(steps[k]);
+    if (!config_.sends_gradients) continue;
+    const std::span<float> values = comm::part(collected, links_[k].owner.piece);
+    links_[k].collected.assign(values.begin(), values.end());
   }
 }
 

@@ -10,7 +10,7 @@
 namespace sagips::comm {
 
 /// The worker's end: sends each owner what belongs to its piece, and takes the answers. At most one
-/// message to an owner is under way; gradients that come meanwhile are collected for the next, so that
+/// share for an owner is under way; gradients that come meanwhile are collected for the next, so that
 /// each is sent once.
 class CentreWorker {
  public:
@@ -18,28 +18,39 @@ class CentreWorker {
     int place;  ///< in the group
     Piece piece;
   };
+  struct Config {
+    bool sends_gradients;
+    /// The answers are waited for before anything that was given here changes: it is sent from its
+    /// place, and answers with weights come to theirs.
+    bool waits;
+  };
   /// own: the owner's end on this rank, if there is one
   CentreWorker(const Group& group, const std::vector<Owner>& owners, std::size_t floats,
-               bool sends_gradients, CentreOwner* own);
+               Config config, CentreOwner* own);
 
   /// Adds the gradients of some steps (their mean) to what will be sent.
-  void collect(std::span<const float> gradients, std::uint64_t steps = 1);
+  /// progress: of the run, as in Step
+  void collect(std::span<const float> gradients, std::uint64_t steps, double progress);
   /// Sends the mean of what was collected to the owners that have answered.
-  void send_gradients();
+  void send_collected();
+  /// Both in one.
+  void send_gradients(std::span<const float> gradients, double progress);
   /// Sends weights after so many steps to the owners that have answered.
   void send_weights(std::span<const float> weights, std::uint64_t steps);
+  /// Who waits wants the answers here, which are central weights.
+  void expect(std::span<float> weights);
   /// Asks for the central weights. All have answered before.
-  void look();
-  /// Leaves for good, with the gradients that are collected. All have answered before.
-  void leave();
+  void look(std::span<float> into, CentralWeights::Look which);
+  /// Leaves for good, with the gradients that are collected, for the last central weights. All have
+  /// answered before.
+  void leave(std::span<float> into);
 
   bool all_answered();
   /// Central weights that have come since the last call, into these weights.
   void take_centre(std::span<float> weights);
-  /// The answers of EASGD that have come since the last call.
+  /// The answers of EASGD that have come since the last call; with `waits` these are the weights that
+  /// were sent.
   void take_elastically(std::span<float> weights, double alpha);
-  /// The central weights as last heard of.
-  std::span<const float> centre() const { return centre_; }
   /// Exchanges that were due while an owner had not answered yet.
   std::uint64_t postponed() const { return postponed_; }
 
@@ -48,28 +59,40 @@ class CentreWorker {
 
  private:
   struct Link {
+    enum class State {
+      idle,
+      sent,
+      expects
+    };  ///< sent: nothing was said yet of where the answer goes
     Owner owner;
     bool is_own;
-    CentreMessage sent, answer;
-    Request sending{}, receiving{};
-    bool waits = false;         ///< for an answer
-    bool fresh = false;         ///< an answer that nobody has taken
-    std::uint64_t version = 0;  ///< of the piece, as last answered
-    std::uint64_t steps = 0;    ///< whose gradients are collected
+    CentreHead head{};
+    std::vector<float> collected{}, sent{};  ///< gradients of `steps`; what is under way
+    std::vector<float> heard{}, answer{};    ///< one that nobody has taken, and then the next
+    std::vector<float> own_answer{};         ///< of the owner on this rank
+    std::span<float> into{};                 ///< where the answer goes
+    Request sending_head{}, sending{}, receiving{};
+    State state = State::idle;
+    bool fresh = false;       ///< nobody has taken what was heard
+    std::uint64_t steps = 0;  ///< whose gradients are collected
   };
   bool has_answered(Link& link);
-  void send(Link& link, CentreMessage::Kind kind, std::uint64_t steps);
-  void fill_with_gradients(Link& link, std::uint64_t steps);
-  std::span<float> piece_of(const Link& link, std::span<float> values) const {
-    return part(values, link.owner.piece);
-  }
+  void collect(Link& link, std::span<const float> gradients, std::uint64_t steps);
+  void send_collected(Link& link);
+  std::span<const float> mean_of_collected(Link& link);
+  std::span<const float> to_be_sent(Link& link, std::span<const float> values);
+  void ask(Link& link, CentreHead head, std::span<const float> values);
+  void expect(Link& link, std::span<float> into);
+  void expect_aside(Link& link);
+  void arrived(Link& link);
 
   const Group& group_;
-  bool sends_gradients_;
+  Config config_;
   CentreOwner* own_;
   std::vector<Link> links_;
-  std::vector<float> collected_, centre_;
+  std::size_t floats_;
   std::uint64_t postponed_ = 0;
+  double progress_ = 0;
 };
 
 }  // namespace sagips::comm

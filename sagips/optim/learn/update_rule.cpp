@@ -218,6 +218,11 @@ void UpdateRule::step(double progress) {
   move(rate(progress));
 }
 
+void UpdateRule::step_by(torch::Tensor gradients, double progress) {
+  gradients_ = std::move(gradients);
+  step(progress);
+}
+
 void UpdateRule::observe(double metric) {
   if (!config_.waits_for_plateau()) return;
   if (metric < best_) {

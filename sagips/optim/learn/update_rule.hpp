@@ -52,6 +52,8 @@ class UpdateRule {
 
   /// One update from the replica's gradients. progress: share of the run that is over, 0 to 1.
   void step(double progress);
+  /// The same by these gradients, from now on. shape: of the weights
+  void step_by(torch::Tensor gradients, double progress);
   /// Tells a schedule that waits for a plateau the metric of an evaluation; smaller is better.
   void observe(double metric);
   void state(nn::StateList& list);
@@ -79,7 +81,7 @@ class UpdateRule {
 /// place: as in `UpdateConfig::check`
 std::unique_ptr<UpdateRule> make_update_rule(const nn::Replica& replica, const UpdateConfig& config,
                                              const std::string& place = "optimizer");
-/// Of flat arrays that stay where they are. shapes: the same
+/// Of a flat array that stays where it is. gradients: undefined for who gives them to `step_by`
 std::unique_ptr<UpdateRule> make_update_rule(const torch::Tensor& weights,
                                              const torch::Tensor& gradients,
                                              const UpdateConfig& config);

@@ -1,0 +1,73 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "sagips/comm/group.hpp"
+#include "sagips/comm/ranks.hpp"
+#include "sagips/data/torch.hpp"
+
+namespace sagips::train {
+
+/// Brings what ranks find for shares of some rows together on rank 0, in the order of the rows, when
+/// the last has come. Nobody waits before the end.
+/// cost: a message of the share's numbers a rank and evaluation, all to rank 0
+class RowShares {
+ public:
+  /// Tensors that belong together. shape of each: [rows of a share, ...], on the CPU, the same type and
+  /// sizes of rows in every call
+  using Tensors = std::vector<torch::Tensor>;
+
+  /// sharers: who has a share, rank 0 first; rows: of all, no fewer than sharers
+  RowShares(comm::Ranks& ranks, std::vector<int> sharers, std::int64_t rows);
+
+  bool takes_part() const { return place_ >= 0; }
+  /// This rank's rows.
+  comm::Piece own() const { return piece(static_cast<std::size_t>(place_)); }
+  /// number: of the evaluation, rising
+  void bring(std::int64_t number, const Tensors& share);
+  /// On rank 0, the oldest of which all is there; wait: until it is, or those who are missing have left.
+  std::optional<Tensors> next(bool wait);
+  /// Nothing follows from this rank; on rank 0, when that is so of all. collective
+  void close();
+
+ private:
+  using Bytes = std::vector<std::byte>;
+  struct Head {
+    std::int64_t number = 0;  ///< `last`: nothing follows
+    std::uint64_t bytes = 0;
+  };
+  struct Incoming {
+    Head head{};
+    Bytes share{};
+    comm::Request request{};
+    bool comes = false;  ///< the head is there
+    bool has_left = false;
+  };
+  struct Outgoing {
+    Head head;
+    Bytes share;
+    comm::Request head_sent{}, share_sent{};
+    bool gone() { return head_sent.ready() && share_sent.ready(); }
+  };
+  comm::Piece piece(std::size_t place) const;
+  void send(std::int64_t number, Bytes share);
+  void expect(std::size_t place);
+  void take(std::size_t place);
+  bool has_next();
+  Tensors joined(const std::vector<Bytes>& shares) const;
+
+  comm::Ranks& ranks_;
+  std::vector<int> sharers_;
+  std::size_t rows_;
+  int place_ = -1;                                      ///< of this rank among them
+  Tensors like_;                                        ///< this rank's last share
+  std::vector<Incoming> incoming_;                      ///< on rank 0, by place
+  std::map<std::int64_t, std::vector<Bytes>> pending_;  ///< by number and place; empty: not yet
+  std::list<Outgoing> outgoing_;
+};
+
+}  // namespace sagips::train
