@@ -132,7 +132,7 @@ Scalars scalars_of(const Exchanged& exchanged) {
 
 struct TensorBoardWriter::Output {
   struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
+    void operator()(std::FILE* opened) const { std::fclose(opened); }
   };
   std::string path;
   double epoch_period_s = 0;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "sagips/core/error.hpp"
 #include "tests/comm/oracle.hpp"
@@ -125,7 +126,7 @@ using Floats = std::vector<float>;
 /// source: the equations that centre_rule.hpp names
 struct Published {
   Published(Served::Config chosen, std::size_t workers, std::size_t floats, float start)
-      : config(chosen), centre(floats, start), weights(workers, Floats(floats, start)) {
+      : config(std::move(chosen)), centre(floats, start), weights(workers, Floats(floats, start)) {
     momentum.assign(workers, Floats(floats, 0.0F));
     seen.assign(workers, centre);
   }
