@@ -253,10 +253,9 @@ ExchangeTraits traits_of(const ExchangeChoice& choice, int ranks) {
   comm::known_exchanges().get(choice.primary, "exchange");
   for (const auto& [network, name] : choice.others)
     comm::known_exchanges().get(name, network + ".exchange");
-  if (ranks == 1) return {};
+  if (ranks == 1 || choice.primary == "served") return {};
   const std::string inner =
       choice.primary == "averaged" ? choice.config.averaged.inner : choice.primary;
-  if (choice.primary == "served") return {};
   if (inner != "all_reduce") return {.learning_rate_factor = 1, .data_fraction = 0.5};
   return {choice.config.all_reduce.learning_rate_factor(ranks), 1};
 }

@@ -82,8 +82,12 @@ void RowShares::take(std::size_t place) {
   from.request = ranks_.communicator().receive(sharers_[place], share_tag, from.share);
 }
 
-bool RowShares::has_next() {
+void RowShares::take_all() {
   for (std::size_t place = 1; place < incoming_.size(); ++place) take(place);
+}
+
+bool RowShares::has_next() {
+  take_all();
   const std::vector<Bytes>& oldest = pending_.begin()->second;
   for (std::size_t place = 0; place < oldest.size(); ++place)
     if (oldest[place].empty() && (place == 0 || !incoming_[place].has_left)) return false;
@@ -132,7 +136,7 @@ void RowShares::close() {
       .partners = sharers_, .what = "with its share of the validation", .however_long = true};
   if (ranks_.is_first()) {
     comm::Until left([this] {
-      for (std::size_t place = 1; place < incoming_.size(); ++place) take(place);
+      take_all();
       return std::all_of(incoming_.begin() + 1, incoming_.end(),
                          [](const Incoming& from) { return from.has_left; });
     });

@@ -57,6 +57,7 @@ class RowShares {
   void send(std::int64_t number, Bytes share);
   void expect(std::size_t place);
   void take(std::size_t place);
+  void take_all();
   bool has_next();
   Tensors joined(const std::vector<Bytes>& shares) const;
 

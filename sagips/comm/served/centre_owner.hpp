@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sagips/comm/group.hpp"
-#include "sagips/comm/served/centre_message.hpp"
+#include "sagips/comm/served/centre_head.hpp"
 #include "sagips/comm/served/centre_rule.hpp"
 
 namespace sagips::comm {

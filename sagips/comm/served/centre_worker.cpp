@@ -67,7 +67,7 @@ void CentreWorker::collect(std::span<const float> gradients, std::uint64_t steps
 std::span<const float> CentreWorker::mean_of_collected(Link& link) {
   const std::uint64_t steps = std::exchange(link.steps, 0);
   if (steps > 1) scale(link.collected, 1.0F / static_cast<float>(steps));
-  if (steps > 0) std::swap(link.sent, link.collected);
+  std::swap(link.sent, link.collected);
   return link.sent;
 }
 

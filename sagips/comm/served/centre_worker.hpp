@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sagips/comm/group.hpp"
-#include "sagips/comm/served/centre_message.hpp"
+#include "sagips/comm/served/centre_head.hpp"
 #include "sagips/comm/served/centre_owner.hpp"
 
 namespace sagips::comm {
