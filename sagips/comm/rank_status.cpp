@@ -108,7 +108,8 @@ int RankStatus::dead_rank() const {
   for (int rank = 0; rank < communicator_.size(); ++rank) {
     const Entry* seen = entry(rank);
     if (seen == nullptr || seen->process == 0 || seen->left != 0) continue;
-    if (rank != communicator_.rank() && !alive(seen->process)) return rank;
+    if (rank == communicator_.rank() || alive(seen->process)) continue;
+    if (seen->left == 0) return rank;  // still: it may have said so and ended since it was asked
   }
   return -1;
 }

@@ -313,6 +313,7 @@ class Resume(unittest.TestCase):
     def test_ranks_stop_with_a_checkpoint_and_go_on(self):
         for exchange in ("arar_arar", "rma_ring"):
             with self.subTest(exchange):
+                shutil.rmtree(self.folder.name + "/runs", ignore_errors=True)
                 command = [*TRAIN, *ENDLESS, f"exchange={exchange}", "exchanges.grouped.group_size=1"]
                 code, output = self.train_until(lambda: glob.glob(self.folder.name + "/runs/proxy1d/*/ranks/*1.jsonl"),
                                                 command, signal.SIGTERM, ranks=2)
@@ -321,7 +322,6 @@ class Resume(unittest.TestCase):
                 self.assertEqual(len(self.checkpoints(run)), 1, output)
                 self.train_until(lambda: "resuming" in self.log(run), command, ranks=2)
                 self.assertIn(f"epoch {int(self.checkpoints(run)[0][6:])} of", self.log(run))
-                shutil.rmtree(self.folder.name + "/runs")
 
     @unittest.skipIf(not MPIEXEC, "no MPI here")
     def test_ranks_go_on_with_the_exchange_that_they_chose(self):
