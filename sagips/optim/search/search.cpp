@@ -20,7 +20,7 @@ torch::Tensor physical_of(const std::vector<Point>& points, const env::Parameter
 }
 
 SearchStart start_of(const env::ParameterSet& parameters, const SolveContext& context) {
-  SearchStart start{.dimensions = static_cast<std::size_t>(parameters.free_size()),
+  SearchStart start{.space = SearchSpace(static_cast<std::size_t>(parameters.free_size())),
                     .seed = context.seed};
   if (context.start) {
     const torch::Tensor unit =
@@ -72,18 +72,19 @@ Solution Search::solve(const env::Environment& environment, const SolveContext& 
   const env::ParameterSet& parameters = environment.parameters;
   const EventScore score(environment, distance_, context.seed);
   const auto searcher = searcher_(start_of(parameters, context));
+  std::vector<Trial> trials;
   Solution solution;
   solution.score = std::numeric_limits<double>::infinity();
   solution.errors_from = "none: a search knows no errors";
   for (bool stop = false; !stop && solution.evaluations < config_.evaluations;) {
     const std::int64_t most = std::min(config_.batch, config_.evaluations - solution.evaluations);
-    const std::vector<Point> points = searcher->ask(static_cast<std::size_t>(most));
+    const std::vector<Point> points = searcher->ask(trials, static_cast<std::size_t>(most));
     const torch::Tensor physical = physical_of(points, parameters);
     std::vector<double> scores = numbers_of(score.infer(physical));
     stop = agree(scores,
                  elapsed() > context.time_limit_s || (context.interrupted && context.interrupted()),
                  context);
-    searcher->tell(scores);
+    for (std::size_t i = 0; i < points.size(); ++i) trials.push_back({points[i], scores[i]});
     solution.evaluations += static_cast<std::int64_t>(points.size());
     if (context.progress) {
       context.progress->called(static_cast<std::int64_t>(points.size()));

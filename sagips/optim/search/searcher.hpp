@@ -6,30 +6,36 @@
 #include <optional>
 #include <vector>
 
+#include "sagips/optim/search/search_space.hpp"
+
 namespace sagips::optim {
 
-/// A point of the unit cube, one coordinate in (0, 1) for each free parameter.
-using Point = std::vector<double>;
+/// A point that was asked for.
+struct Trial {
+  Point point;
+  /// None: still at work. Infinite or NaN: it could not be scored, and counts as the worst.
+  std::optional<double> score{};
+};
 
-/// Looks for the point with the lowest score, knowing nothing but scores: ask for points, tell what
-/// they score. Serves wherever something has parameters and a score.
+/// Looks for the point with the lowest score, knowing nothing but scores. Serves wherever something
+/// has parameters and a score.
 ///
-/// Deterministic: the same seed and the same scores give the same points.
+/// Deterministic: the same seed and the same trials give the same points, also to a searcher that is
+/// made anew for them, unless a searcher says otherwise.
 class Searcher {
  public:
   virtual ~Searcher() = default;
-  /// The points to score next: at least one, at most `most`.
-  virtual std::vector<Point> ask(std::size_t most) = 0;
-  /// The scores of the points that were asked for last, in their order. Infinite or NaN: the point
-  /// could not be scored, and counts as the worst.
-  virtual void tell(const std::vector<double>& scores) = 0;
+  /// The points to score next: at most `most`, and none only while it waits for scores.
+  /// trials: all points so far, those of a searcher that was asked before with the same order
+  virtual std::vector<Point> ask(const std::vector<Trial>& trials, std::size_t most) = 0;
 };
 
 /// Where a search begins.
 struct SearchStart {
-  std::size_t dimensions = 1;
+  SearchSpace space;
   std::uint64_t seed = 0;
   std::optional<Point> start{};  ///< scored first; absent: the searcher's own choice
+  std::int64_t trials = 0;       ///< how many there will be; 0: not known
 };
 
 using SearcherMaker = std::function<std::unique_ptr<Searcher>(const SearchStart&)>;

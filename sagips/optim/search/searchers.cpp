@@ -1,35 +1,6 @@
 #include "sagips/optim/search/searchers.hpp"
 
-#include "sagips/core/random.hpp"
-
 namespace sagips::optim {
-
-namespace {
-
-/// Points drawn evenly: what every other searcher must beat.
-class Random final : public Searcher {
- public:
-  explicit Random(const SearchStart& start) : start_(start), stream_(start.seed, "random search") {}
-
-  std::vector<Point> ask(std::size_t most) override {
-    std::vector<Point> points;
-    for (std::size_t i = 0; i < most; ++i) {
-      Point point(start_.dimensions);
-      stream_.uniform(asked_, 0, std::span<double>(point));
-      if (asked_++ == 0 && start_.start) point = *start_.start;
-      points.push_back(std::move(point));
-    }
-    return points;
-  }
-  void tell(const std::vector<double>&) override {}
-
- private:
-  SearchStart start_;
-  core::RandomStream stream_;
-  std::uint32_t asked_ = 0;
-};
-
-}  // namespace
 
 // Here, and not in evolution.cpp: a build without pagmo knows the keys, too.
 void searchers::Evolution::Config::fields(core::FieldList& list) {
@@ -50,18 +21,50 @@ void SearcherConfigs::fields(core::FieldList& list) {
   list.group("policy_gradient", policy_gradient, "reinforcement learning of a normal policy");
 }
 
+void SettingSearcherConfigs::fields(core::FieldList& list) {
+  list.group("bayesian", numbers.bayesian, "Bayesian optimisation with a Gaussian process");
+  list.group("tpe", tpe, "tree-structured Parzen estimator");
+  list.group("ageing", ageing, "ageing evolution");
+  list.group("genetic", genetic, "NNLO's genetic search");
+  list.group("evolution", numbers.evolution, "evolutionary search by pagmo");
+  list.group("grid", grid, "every value with every other");
+}
+
+namespace {
+
+template <class Kind>
+SearcherMaker maker_of(const typename Kind::Config& config) {
+  return [config](const SearchStart& start) { return std::make_unique<Kind>(config, start); };
+}
+
+template <class Kind>
+std::unique_ptr<Searcher> made(const SearchStart& start) {
+  return std::make_unique<Kind>(start);
+}
+
+}  // namespace
+
 core::Registry<SearcherMaker> searchers_of(const SearcherConfigs& configs) {
+  using namespace searchers;
   core::Registry<SearcherMaker> registry("searcher");
-  registry.add("bayesian", [config = configs.bayesian](const SearchStart& start) {
-    return std::make_unique<searchers::Bayesian>(config, start);
-  });
-  registry.add("evolution", [config = configs.evolution](const SearchStart& start) {
-    return std::make_unique<searchers::Evolution>(config, start);
-  });
-  registry.add("policy_gradient", [config = configs.policy_gradient](const SearchStart& start) {
-    return std::make_unique<searchers::PolicyGradient>(config, start);
-  });
-  registry.add("random", [](const SearchStart& start) { return std::make_unique<Random>(start); });
+  registry.add("bayesian", maker_of<Bayesian>(configs.bayesian));
+  registry.add("evolution", maker_of<Evolution>(configs.evolution));
+  registry.add("policy_gradient", maker_of<PolicyGradient>(configs.policy_gradient));
+  registry.add("random", made<Random>);
+  return registry;
+}
+
+core::Registry<SearcherMaker> setting_searchers_of(const SettingSearcherConfigs& configs) {
+  using namespace searchers;
+  core::Registry<SearcherMaker> registry("searcher");
+  registry.add("bayesian", maker_of<Bayesian>(configs.numbers.bayesian));
+  registry.add("tpe", maker_of<Tpe>(configs.tpe));
+  registry.add("ageing", maker_of<Ageing>(configs.ageing));
+  registry.add("genetic", maker_of<Genetic>(configs.genetic));
+  registry.add("evolution", maker_of<Evolution>(configs.numbers.evolution));
+  registry.add("sobol", made<Sobol>);
+  registry.add("grid", maker_of<Grid>(configs.grid));
+  registry.add("random", made<Random>);
   return registry;
 }
 

@@ -1,14 +1,16 @@
 #include "sagips/optim/search/searchers/bayesian.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 #include <torch/optim/adam.h>
 
 #include "sagips/env/noise/noise.hpp"
-#include "sagips/env/noise/shuffle.hpp"
+#include "sagips/optim/search/search_numbers.hpp"
 
 namespace sagips::optim::searchers {
 
@@ -17,6 +19,9 @@ namespace {
 constexpr double edge = 1e-3;        // candidates keep this distance from the ends of the ranges
 constexpr double climb_rate = 0.05;  // of Adam, in logits
 constexpr double near = 0.05, nearer = 0.005;  // deviations of candidates around the best points
+constexpr double same = 1e-4;                  // two points that differ by less
+constexpr double other_value = 0.2;            // chance that a candidate there has another one
+constexpr double bound = 1.96, least = 0.01;   // of the hedge: deviations below, and least gain
 
 torch::Tensor tensor_of(const std::vector<Point>& points) {
   std::vector<torch::Tensor> rows;
@@ -37,22 +42,68 @@ torch::Tensor log_improvement(const GaussianProcess::Prediction& at, const torch
   return torch::log(at.deviation) + torch::where(u > -6, plain, far);
 }
 
-// Gradient steps on all points at once, in logits.
-torch::Tensor climbed(const GaussianProcess& process, const torch::Tensor& best,
-                      const torch::Tensor& from, std::int64_t steps) {
-  torch::AutoGradMode with_gradients(true);
-  torch::Tensor logits = torch::logit(from).requires_grad_();
-  torch::optim::Adam method({logits}, torch::optim::AdamOptions(climb_rate));
-  for (std::int64_t step = 0; step < steps; ++step) {
-    method.zero_grad();
-    const torch::Tensor gain = log_improvement(process.predict(torch::sigmoid(logits)), best);
-    (-gain.sum()).backward();
-    method.step();
-  }
-  return torch::sigmoid(logits.detach()).clamp(edge, 1 - edge);
+using Gain = Bayesian::Gain;
+constexpr std::array hedged = {Gain::improvement, Gain::lower_bound, Gain::probability};
+
+torch::Tensor gain_of(Gain gain, const GaussianProcess::Prediction& at, const torch::Tensor& best) {
+  if (gain == Gain::lower_bound) return bound * at.deviation - at.mean;
+  if (gain == Gain::probability)
+    return torch::special_log_ndtr((best - least - at.mean) / at.deviation);
+  return log_improvement(at, best);
 }
 
 }  // namespace
+
+/// All points so far: those with scores first, then those at work.
+struct Bayesian::Known {
+  std::vector<Point> points{}, pending{};
+  std::vector<double> scores{};
+
+  explicit Known(const std::vector<Trial>& trials) {
+    for (const Trial& trial : trials) {
+      (trial.score ? points : pending).push_back(trial.point);
+      if (trial.score) scores.push_back(*trial.score);
+    }
+  }
+
+  // To mean 0 and deviation 1. designed: points that were not chosen by their scores
+  torch::Tensor compressed(std::size_t designed) const {
+    double worst = -std::numeric_limits<double>::infinity();
+    for (const double score : scores)
+      if (std::isfinite(score)) worst = std::max(worst, score);
+    if (!std::isfinite(worst)) worst = 0;
+    std::vector<double> finite = scores;
+    for (double& score : finite)
+      if (!std::isfinite(score)) score = worst;
+    const torch::Tensor values = torch::tensor(finite, torch::kFloat64);
+    const torch::Tensor above = values - values.min();
+    const auto first = static_cast<std::int64_t>(std::min(designed, points.size()));
+    const double scale = above.narrow(0, 0, first).median().item<double>();
+    const torch::Tensor compressed = scale > 0 ? torch::log1p(above / scale) : above;
+    return (compressed - compressed.mean()) / compressed.std(0, false).clamp_min(1e-12);
+  }
+
+  // Where a score would tell nothing new. shape: [m, n] -> [m]
+  torch::Tensor contains(const torch::Tensor& all) const {
+    std::vector<Point> both = points;
+    both.insert(both.end(), pending.begin(), pending.end());
+    const torch::Tensor apart = all.unsqueeze(1) - tensor_of(both).unsqueeze(0);
+    return std::get<0>(apart.abs().amax(2).min(1)) < same;
+  }
+
+  // The lowest first.
+  torch::Tensor best(std::size_t most) const {
+    std::vector<std::size_t> order(points.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+      return comparable(scores[a]) < comparable(scores[b]);
+    });
+    std::vector<Point> found;
+    for (std::size_t i = 0; i < std::min(most, order.size()); ++i)
+      found.push_back(points[order[i]]);
+    return tensor_of(found);
+  }
+};
 
 void Bayesian::Config::fields(core::FieldList& list) {
   list.add(
@@ -60,6 +111,13 @@ void Bayesian::Config::fields(core::FieldList& list) {
       "points spread evenly before the first process; 0: 2 (n + 1) for n parameters, at least 8",
       core::Range::between(0, 1e5));
   list.add("batch", batch, "points at a time", core::Range::between(1, 1000));
+  list.choice("gain", gain,
+              {{"improvement", Gain::improvement},
+               {"lower_bound", Gain::lower_bound},
+               {"probability", Gain::probability},
+               {"hedge", Gain::hedge}},
+              "what the next point makes largest: the expected improvement, the score's lower "
+              "confidence bound, the probability to improve, or NNLO's hedge between these");
   list.add("candidates", candidates, "random points from which the search for the next one starts",
            core::Range::between(10, 1e6));
   list.add("climbs", climbs, "best candidates that climb along the gradient",
@@ -68,105 +126,143 @@ void Bayesian::Config::fields(core::FieldList& list) {
 }
 
 Bayesian::Bayesian(const Config& config, const SearchStart& start)
-    : config_(config),
-      stream_(start.seed, "bayesian search"),
-      dimensions_(static_cast<std::int64_t>(start.dimensions)),
-      design_(even_design(start)),
-      designed_(design_.size()) {}
-
-// Latin hypercube: each parameter takes each of as many equal parts of its range once.
-std::vector<Point> Bayesian::even_design(const SearchStart& start) const {
-  const std::int64_t size =
-      config_.initial > 0 ? config_.initial : std::max<std::int64_t>(8, 2 * (dimensions_ + 1));
-  const torch::Tensor part = env::shuffled(size, dimensions_, stream_).to(torch::kFloat64);
-  const torch::Tensor inside =
-      env::PhiloxNoise(stream_.at_step(1)).uniform(0, dimensions_, size, 0, torch::kFloat64);
-  const torch::Tensor design = ((part + inside) / static_cast<double>(size)).t().contiguous();
-  std::vector<Point> points;
-  for (std::int64_t i = 0; i < size; ++i) {
-    const double* row = design[i].data_ptr<double>();
-    points.emplace_back(row, row + dimensions_);
-  }
-  if (start.start) points.back() = *start.start;
-  return points;
+    : config_(config), start_(start), stream_(start.seed, "bayesian search") {
+  const auto initial = config.initial > 0 ? static_cast<std::size_t>(config.initial)
+                                          : std::max<std::size_t>(8, 2 * (start.space.size() + 1));
+  initial_ = initial;
 }
 
-std::vector<Point> Bayesian::ask(std::size_t most) {
-  waiting_.clear();
-  if (!design_.empty()) {
-    for (std::size_t i = 0; i < most && !design_.empty(); ++i) {
-      waiting_.push_back(design_.back());
-      design_.pop_back();
-    }
-    return waiting_;
-  }
+std::vector<Point> Bayesian::ask(const std::vector<Trial>& trials, std::size_t most) {
   torch::NoGradGuard no_grad;
-  // now and then afresh: the last one's parameters may lead to a lesser maximum
-  const bool afresh = points_.size() % 10 == 0;
-  GaussianProcess process(tensor_of(points_), compressed_scores(),
-                          afresh ? torch::Tensor() : parameters_);
-  parameters_ = process.parameters();
+  Known known(trials);
+  std::vector<Point> points;
+  std::size_t number = trials.size();
+  for (; points.size() < most && (number < initial_ || known.points.size() < 2); ++number)
+    points.push_back(design_point(number, start_.start, start_.space, stream_));
+  if (!points.empty()) return points;
+  GaussianProcess process(features(tensor_of(known.points)), known.compressed(initial_), {});
+  if (!known.pending.empty()) process = process.believing(features(tensor_of(known.pending)));
   const std::size_t count = std::min(most, static_cast<std::size_t>(config_.batch));
-  for (std::size_t i = 0; i < count; ++i) {
-    const torch::Tensor next = best_next(process);
-    waiting_.emplace_back(next.data_ptr<double>(), next.data_ptr<double>() + dimensions_);
-    if (i + 1 < count) process = process.believing(next.unsqueeze(0));
+  for (;; ++number) {
+    const torch::Tensor next = config_.gain == Gain::hedge
+                                   ? hedged_next(process, known, number)
+                                   : best_next(process, config_.gain, known, number);
+    points.emplace_back(next.data_ptr<double>(), next.data_ptr<double>() + next.numel());
+    if (points.size() == count) return points;
+    known.pending.push_back(points.back());
+    process = process.believing(features(next.unsqueeze(0)));
   }
-  return waiting_;
 }
 
-void Bayesian::tell(const std::vector<double>& scores) {
-  points_.insert(points_.end(), waiting_.begin(), waiting_.end());
-  scores_.insert(scores_.end(), scores.begin(), scores.end());
-  waiting_.clear();
+torch::Tensor Bayesian::placed(const torch::Tensor& points) const {
+  torch::Tensor all = points.clone();
+  for (std::int64_t row = 0; row < all.size(0); ++row) {
+    double* const first = all[row].data_ptr<double>();
+    const Point point = start_.space.placed(Point(first, first + all.size(1)));
+    std::copy(point.begin(), point.end(), first);
+  }
+  return all;
 }
 
-// To mean 0 and deviation 1.
-torch::Tensor Bayesian::compressed_scores() const {
-  double worst = -std::numeric_limits<double>::infinity();
-  for (const double score : scores_)
-    if (std::isfinite(score)) worst = std::max(worst, score);
-  if (!std::isfinite(worst)) worst = 0;
-  std::vector<double> finite = scores_;
-  for (double& score : finite)
-    if (!std::isfinite(score)) score = worst;
-  const torch::Tensor values = torch::tensor(finite, torch::kFloat64);
-  const torch::Tensor above = values - values.min();
-  const auto first = static_cast<std::int64_t>(std::min(designed_, points_.size()));
-  const double scale = above.narrow(0, 0, first).median().item<double>();
-  const torch::Tensor compressed = scale > 0 ? torch::log1p(above / scale) : above;
-  return (compressed - compressed.mean()) / compressed.std(0, false).clamp_min(1e-12);
+// What the process sees of points. shape: [m, n] -> [m, features]
+torch::Tensor Bayesian::features(const torch::Tensor& points) const {
+  if (start_.space.is_numeric()) return points;
+  std::vector<torch::Tensor> rows;
+  for (std::int64_t row = 0; row < points.size(0); ++row) {
+    const double* const first = points[row].data_ptr<double>();
+    const Point point(first, first + points.size(1));
+    std::vector<double> seen;
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      const SearchDimension& dimension = start_.space[i];
+      if (dimension.values == 0 || dimension.ordered) {
+        seen.push_back(point[i]);
+        continue;
+      }
+      seen.resize(seen.size() + static_cast<std::size_t>(dimension.values), 0.0);
+      if (start_.space.counts(point, i)) *(seen.end() - 1 - start_.space.value(point, i)) = 1;
+    }
+    rows.push_back(torch::tensor(seen, torch::kFloat64));
+  }
+  return torch::stack(rows);
 }
 
 // Over the whole cube, and around the best points so far.
-torch::Tensor Bayesian::candidates() const {
-  const auto step = static_cast<std::uint32_t>(points_.size() + waiting_.size() + 2);
-  const env::PhiloxNoise noise(stream_.at_step(step));
+torch::Tensor Bayesian::candidates(const Known& known, std::size_t number) const {
+  const env::PhiloxNoise noise(stream_.at_step(static_cast<std::uint32_t>(number) + 2));
+  const auto dimensions = static_cast<std::int64_t>(start_.space.size());
   const std::int64_t around = config_.candidates / 4;
-  const torch::Tensor all = torch::tensor(scores_, torch::kFloat64);
-  const torch::Tensor order = all.argsort(/*dim=*/int64_t{0}, /*descending=*/false);
-  const torch::Tensor best = tensor_of(points_).index_select(
-      0, order.narrow(0, 0, std::min<std::int64_t>(5, all.size(0))));
+  const torch::Tensor best = known.best(5);
   const torch::Tensor centre = best.repeat({(around + best.size(0) - 1) / best.size(0), 1});
   const auto normal = [&](std::int64_t sample) {
     return torch::special_ndtri(
-        noise.uniform(sample, centre.size(0), dimensions_, 0, torch::kFloat64));
+        noise.uniform(sample, centre.size(0), dimensions, 0, torch::kFloat64));
   };
-  const torch::Tensor even = noise.uniform(0, config_.candidates, dimensions_, 0, torch::kFloat64);
-  return torch::cat({even, centre + near * normal(config_.candidates),
-                     centre + nearer * normal(2 * config_.candidates)})
-      .clamp(edge, 1 - edge);
+  const torch::Tensor even = noise.uniform(0, config_.candidates, dimensions, 0, torch::kFloat64);
+  torch::Tensor all = torch::cat({even, centre + near * normal(config_.candidates),
+                                  centre + nearer * normal(2 * config_.candidates)})
+                          .clamp(edge, 1 - edge);
+  for (std::int64_t i = 0; i < dimensions; ++i) {
+    if (start_.space[static_cast<std::size_t>(i)].values == 0) continue;
+    const auto from = [&](std::int64_t sample) {
+      return noise.uniform(sample, all.size(0), dimensions, 0, torch::kFloat64).select(1, i);
+    };
+    torch::Tensor column = all.select(1, i);
+    column.copy_(torch::where(from(4 * config_.candidates) < other_value,
+                              from(8 * config_.candidates), column));
+  }
+  return placed(all);
 }
 
-torch::Tensor Bayesian::best_next(const GaussianProcess& process) const {
-  torch::NoGradGuard no_grad;
-  const torch::Tensor best = process.predict(tensor_of(points_)).mean.min();
-  const torch::Tensor all = candidates();
-  const torch::Tensor gain = log_improvement(process.predict(all), best);
-  const torch::Tensor from = all.index_select(0, std::get<1>(gain.topk(config_.climbs)));
-  const torch::Tensor ends = torch::cat({from, climbed(process, best, from, config_.climb_steps)});
-  const torch::Tensor found = log_improvement(process.predict(ends), best);
+// Gradient steps on all points at once, in logits.
+torch::Tensor Bayesian::climbed(const GaussianProcess& process, Gain gain,
+                                const torch::Tensor& best, const torch::Tensor& from) const {
+  torch::AutoGradMode with_gradients(true);
+  torch::Tensor logits = torch::logit(from).requires_grad_();
+  torch::optim::Adam method({logits}, torch::optim::AdamOptions(climb_rate));
+  for (std::int64_t step = 0; step < config_.climb_steps; ++step) {
+    method.zero_grad();
+    const torch::Tensor found = gain_of(gain, process.predict(torch::sigmoid(logits)), best);
+    (-found.sum()).backward();
+    method.step();
+  }
+  return placed(torch::sigmoid(logits.detach()).clamp(edge, 1 - edge));
+}
+
+torch::Tensor Bayesian::best_next(const GaussianProcess& process, Gain gain, const Known& known,
+                                  std::size_t number) const {
+  const torch::Tensor best = process.predict(features(tensor_of(known.points))).mean.min();
+  torch::Tensor ends = candidates(known, number);
+  torch::Tensor found = gain_of(gain, process.predict(features(ends)), best);
+  if (start_.space.is_numeric()) {
+    const torch::Tensor from = ends.index_select(0, std::get<1>(found.topk(config_.climbs)));
+    ends = torch::cat({from, climbed(process, gain, best, from)});
+    found = gain_of(gain, process.predict(ends), best);
+  }
+  const torch::Tensor known_already = known.contains(ends);
+  if (!known_already.all().item<bool>()) found = found.masked_fill(known_already, -HUGE_VAL);
   return ends[found.argmax().item<std::int64_t>()].contiguous();
+}
+
+// What each gain names is judged by the next process.
+torch::Tensor Bayesian::hedged_next(const GaussianProcess& process, const Known& known,
+                                    std::size_t number) {
+  if (nominated_.defined()) {
+    const torch::Tensor lost = process.predict(features(nominated_)).mean;
+    for (std::size_t i = 0; i < hedge_.size(); ++i)
+      hedge_[i] -= lost[static_cast<std::int64_t>(i)].item<double>();
+  }
+  std::vector<torch::Tensor> named;
+  for (const Gain gain : hedged) named.push_back(best_next(process, gain, known, number));
+  nominated_ = torch::stack(named);
+  const torch::Tensor chances = torch::softmax(torch::tensor(hedge_, torch::kFloat64), 0);
+  double left = SearchNumbers(stream_.at_step(static_cast<std::uint32_t>(number) + 2)).uniform();
+  std::size_t chosen = 0;
+  while (chosen + 1 < named.size()) {
+    left -= chances[static_cast<std::int64_t>(chosen)].item<double>();
+    if (left < 0) break;
+    ++chosen;
+  }
+  return named[chosen];
 }
 
 }  // namespace sagips::optim::searchers

@@ -29,6 +29,8 @@ constexpr std::size_t largest_population = 1 << 14;
 
 struct Stopped {};
 
+double comparable_to_pagmo(double score) { return std::isfinite(score) ? score : worst_score; }
+
 std::size_t first_population(const Evolution::Config& config, std::size_t dimensions) {
   if (config.population > 0)
     return std::max<std::size_t>(7, static_cast<std::size_t>(config.population));
@@ -60,8 +62,9 @@ pagmo::algorithm algorithm_of(const Evolution::Config& config, unsigned seed) {
 // pagmo's thread and the asking one, one of which always waits for the other.
 class Evolution::Run {
  public:
-  Run(const Config& config, const SearchStart& start)
-      : config_(config), start_(start), thread_([this] { search(); }) {}
+  // known: the first scores, which nobody is asked for
+  Run(const Config& config, const SearchStart& start, std::vector<double> known = {})
+      : config_(config), start_(start), known_(std::move(known)), thread_([this] { search(); }) {}
 
   ~Run() {
     {
@@ -82,14 +85,24 @@ class Evolution::Run {
   void tell(double score) {
     {
       const std::lock_guard lock(mutex_);
-      score_ = std::isfinite(score) ? score : worst_score;
+      score_ = comparable_to_pagmo(score);
     }
     changed_.notify_all();
+  }
+
+  // From the point that was asked for to the last one that depends on no score of these.
+  std::size_t left_in_generation() {
+    const std::lock_guard lock(mutex_);
+    return config_.algorithm == "cmaes" ? size_ - scored_ % size_ : 1;
   }
 
   // Called by pagmo.
   double score(const Point& point) {
     std::unique_lock lock(mutex_);
+    if (told_ < known_.size()) {
+      ++scored_;
+      return comparable_to_pagmo(known_[told_++]);
+    }
     point_ = point;
     changed_.notify_all();
     changed_.wait(lock, [this] { return score_ || stopping_; });
@@ -97,6 +110,7 @@ class Evolution::Run {
     const double found = *score_;
     score_.reset();
     point_.reset();
+    ++scored_;
     return found;
   }
 
@@ -118,13 +132,18 @@ class Evolution::Run {
 
   void search() {
     try {
-      std::size_t size = first_population(config_, start_.dimensions);
+      std::size_t size = first_population(config_, start_.space.size());
       for (std::uint32_t restart = 0;; ++restart) {
         const auto seed = static_cast<unsigned>(start_.seed) + restart;
-        pagmo::population population(pagmo::problem(Problem{this, start_.dimensions}), 0U, seed);
+        {
+          const std::lock_guard lock(mutex_);
+          size_ = size;
+          scored_ = 0;
+        }
+        pagmo::population population(pagmo::problem(Problem{this, start_.space.size()}), 0U, seed);
         const core::RandomStream stream(start_.seed, "evolution", restart);
         for (std::uint32_t i = 0; i < size; ++i) {
-          Point point(start_.dimensions);
+          Point point(start_.space.size());
           stream.uniform(i, 0, std::span<double>(point));
           population.push_back(restart == 0 && i == 0 && start_.start ? *start_.start : point);
         }
@@ -141,6 +160,10 @@ class Evolution::Run {
 
   const Config config_;
   const SearchStart start_;
+  const std::vector<double> known_;
+  std::size_t told_ = 0;    // of the known ones
+  std::size_t size_ = 1;    // of a generation
+  std::size_t scored_ = 0;  // of this population
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Point> point_;   // waits for its score
@@ -151,10 +174,28 @@ class Evolution::Run {
 };
 
 Evolution::Evolution(const Config& config, const SearchStart& start)
-    : run_(std::make_unique<Run>(config, start)) {}
+    : config_(config), start_(start), run_(std::make_unique<Run>(config, start)) {}
 Evolution::~Evolution() = default;
 
-std::vector<Point> Evolution::ask(std::size_t) { return {run_->ask()}; }
-void Evolution::tell(const std::vector<double>& scores) { run_->tell(scores.at(0)); }
+std::vector<Point> Evolution::ask(const std::vector<Trial>& trials, std::size_t most) {
+  for (; learned_ < trials.size() && trials[learned_].score; ++learned_) {
+    run_->ask();
+    run_->tell(*trials[learned_].score);
+  }
+  const Point next = run_->ask();
+  const std::size_t end = learned_ + run_->left_in_generation();
+  if (trials.size() == learned_ && (most == 1 || end == learned_ + 1)) return {next};
+  // another run finds out what comes next; what it is told meanwhile plays no part in that
+  std::vector<double> scores;
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    scores.push_back(i < learned_ ? *trials[i].score : 0);
+  Run scout(config_, start_, std::move(scores));
+  std::vector<Point> points;
+  for (std::size_t i = trials.size(); i < std::min(end, trials.size() + most); ++i) {
+    points.push_back(scout.ask());
+    scout.tell(0);
+  }
+  return points;
+}
 
 }  // namespace sagips::optim::searchers

@@ -13,7 +13,8 @@ namespace sagips::optim::searchers {
 ///
 /// A population that has converged is followed by a new one, twice as large (Auger and Hansen, CEC
 /// 2005), for as long as points are asked for. pagmo calls its objective, so it runs in a thread of
-/// its own that waits for each score; it asks for one point at a time.
+/// its own that waits for each score. The points of a generation of cmaes do not depend on its scores,
+/// so they can be scored side by side; the others ask for one point at a time.
 ///
 /// source: cmaes: Hansen, arXiv 1604.00772; sade: Elsayed, Sarker and Essam, CEC 2011; de1220: in
 ///         pagmo's documentation
@@ -30,12 +31,14 @@ class Evolution final : public Searcher {
 
   Evolution(const Config& config, const SearchStart& start);
   ~Evolution() override;
-  std::vector<Point> ask(std::size_t most) override;
-  void tell(const std::vector<double>& scores) override;
+  std::vector<Point> ask(const std::vector<Trial>& trials, std::size_t most) override;
 
  private:
   class Run;
+  Config config_;
+  SearchStart start_;
   std::unique_ptr<Run> run_;
+  std::size_t learned_ = 0;  ///< trials whose scores it knows
 };
 
 }  // namespace sagips::optim::searchers

@@ -10,10 +10,9 @@ Evolution::Evolution(const Config&, const SearchStart&) {
   throw core::ConfigError(
       "method",
       "evolution needs pagmo, which was not there when this program was built. Install it (Debian: "
-      "apt-get install libpagmo-dev) and build again, or take solve.method=policy_gradient.");
+      "apt-get install libpagmo-dev) and build again, or take policy_gradient.");
 }
 Evolution::~Evolution() = default;
-std::vector<Point> Evolution::ask(std::size_t) { return {}; }
-void Evolution::tell(const std::vector<double>&) {}
+std::vector<Point> Evolution::ask(const std::vector<Trial>&, std::size_t) { return {}; }
 
 }  // namespace sagips::optim::searchers

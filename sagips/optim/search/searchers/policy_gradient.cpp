@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "sagips/optim/search/search_numbers.hpp"
+
 namespace sagips::optim::searchers {
 
 namespace {
@@ -70,8 +72,8 @@ void PolicyGradient::Config::fields(core::FieldList& list) {
 
 PolicyGradient::PolicyGradient(const Config& config, const SearchStart& start)
     : config_(config), stream_(start.seed, "policy gradient"), start_(start.start) {
-  const auto n = static_cast<double>(start.dimensions);
-  const auto size = static_cast<std::int64_t>(start.dimensions);
+  const auto n = static_cast<double>(start.space.size());
+  const auto size = static_cast<std::int64_t>(start.space.size());
   batch_ = config.batch > 0 ? std::max<std::int64_t>(2, config.batch)
                             : 4 + static_cast<std::int64_t>(3 * std::log(n));
   rate_ = config.learning_rate > 0 ? config.learning_rate
@@ -81,36 +83,43 @@ PolicyGradient::PolicyGradient(const Config& config, const SearchStart& start)
   spread_ = torch::eye(size, torch::kFloat64) * config.deviation;
 }
 
-std::vector<Point> PolicyGradient::ask(std::size_t most) {
+void PolicyGradient::draw() {
+  noise_ = torch::empty({batch_, mean_.size(0)}, torch::kFloat64);
+  const core::RandomStream stream = stream_.at_step(updates_);
+  for (std::int64_t i = 0; i < batch_; ++i)
+    stream.uniform(
+        static_cast<std::uint32_t>(i), 0,
+        std::span<double>(noise_[i].data_ptr<double>(), static_cast<std::size_t>(noise_.size(1))));
+  noise_ = torch::special_ndtri(noise_);
+  if (start_) noise_[0].zero_();  // the start itself
+  start_.reset();
+}
+
+std::vector<Point> PolicyGradient::ask(const std::vector<Trial>& trials, std::size_t most) {
   torch::NoGradGuard no_grad;
-  if (scores_.empty()) {
-    noise_ = torch::empty({batch_, mean_.size(0)}, torch::kFloat64);
-    const core::RandomStream stream = stream_.at_step(updates_);
-    for (std::int64_t i = 0; i < batch_; ++i)
-      stream.uniform(static_cast<std::uint32_t>(i), 0,
-                     std::span<double>(noise_[i].data_ptr<double>(),
-                                       static_cast<std::size_t>(noise_.size(1))));
-    noise_ = torch::special_ndtri(noise_);
-    if (start_) noise_[0].zero_();  // the start itself
-    start_.reset();
+  const auto size = static_cast<std::size_t>(batch_);
+  if (!noise_.defined()) draw();
+  while (trials.size() >= learned_ + size) {
+    std::vector<double> scores;
+    for (std::size_t i = learned_; i < learned_ + size; ++i) {
+      if (!trials[i].score) return {};
+      scores.push_back(comparable(*trials[i].score));
+    }
+    update(scores);
+    learned_ += size;
+    draw();
   }
   std::vector<Point> points;
-  const std::size_t end = std::min(scores_.size() + most, static_cast<std::size_t>(batch_));
-  for (std::size_t i = scores_.size(); i < end; ++i)
+  const std::size_t first = trials.size() - learned_;
+  for (std::size_t i = first; i < std::min(first + most, size); ++i)
     points.push_back(point_of(mean_ + spread_.mv(noise_[static_cast<std::int64_t>(i)])));
   return points;
 }
 
-void PolicyGradient::tell(const std::vector<double>& scores) {
-  for (const double score : scores)
-    scores_.push_back(std::isnan(score) ? std::numeric_limits<double>::infinity() : score);
-  if (static_cast<std::int64_t>(scores_.size()) >= batch_) update();
-}
-
-void PolicyGradient::update() {
+void PolicyGradient::update(const std::vector<double>& scores) {
   torch::NoGradGuard no_grad;
   const torch::Tensor worth = torch::tensor(
-      config_.shaping == Shaping::ranks ? worth_by_rank(scores_) : standardised_worth(scores_),
+      config_.shaping == Shaping::ranks ? worth_by_rank(scores) : standardised_worth(scores),
       torch::kFloat64);
   // natural gradients in the policy's own coordinates: by the mean sum u s, by the exponent of its
   // spread sum u (s s' - 1)
@@ -120,7 +129,6 @@ void PolicyGradient::update() {
                                   one * worth.sum() - one * config_.width_penalty;
   mean_ = (mean_ + spread_.mv(by_mean)).clamp(-largest_logit, largest_logit);
   spread_ = spread_.matmul(torch::linalg_matrix_exp(by_spread * (0.5 * rate_)));
-  scores_.clear();
   ++updates_;
 }
 

@@ -38,11 +38,11 @@ class PolicyGradient final : public Searcher {
   };
 
   PolicyGradient(const Config& config, const SearchStart& start);
-  std::vector<Point> ask(std::size_t most) override;
-  void tell(const std::vector<double>& scores) override;
+  std::vector<Point> ask(const std::vector<Trial>& trials, std::size_t most) override;
 
  private:
-  void update();
+  void draw();
+  void update(const std::vector<double>& scores);
 
   Config config_;
   core::RandomStream stream_;
@@ -51,7 +51,7 @@ class PolicyGradient final : public Searcher {
   double rate_ = 0;
   torch::Tensor mean_, spread_;  ///< theta = mean + spread noise. shape: [n], [n, n]
   torch::Tensor noise_;          ///< of this batch's proposals. shape: [batch, n]
-  std::vector<double> scores_;   ///< of this batch
+  std::size_t learned_ = 0;      ///< trials of the batches before this one
   std::uint32_t updates_ = 0;
 };
 

@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+
+#include "sagips/core/config/config.hpp"
+#include "sagips/core/random.hpp"
+#include "sagips/optim/search/searcher.hpp"
+
+namespace sagips::optim::searchers {
+
+/// Points drawn evenly: what every other searcher must beat.
+class Random final : public Searcher {
+ public:
+  explicit Random(const SearchStart& start);
+  std::vector<Point> ask(const std::vector<Trial>& trials, std::size_t most) override;
+
+ private:
+  SearchStart start_;
+  core::RandomStream stream_;
+};
+
+/// Scrambled Sobol points: they leave smaller gaps than random ones.
+class Sobol final : public Searcher {
+ public:
+  explicit Sobol(const SearchStart& start);
+  std::vector<Point> ask(const std::vector<Trial>& trials, std::size_t most) override;
+
+ private:
+  SearchStart start_;
+  core::RandomStream stream_;
+};
+
+/// Every value of every dimension with every other, the last dimension's first; a continuous one at as
+/// many places as it is told. Settings that stand for the same come once. Over and over after the end.
+class Grid final : public Searcher {
+ public:
+  struct Config {
+    std::int64_t steps = 5;  ///< places on a continuous dimension
+    void fields(core::FieldList& list);
+  };
+  /// throws: ConfigError beyond a million points
+  Grid(const Config& config, const SearchStart& start);
+  std::vector<Point> ask(const std::vector<Trial>& trials, std::size_t most) override;
+  std::size_t size() const { return points_.size(); }
+
+ private:
+  std::vector<Point> points_;
+};
+
+}  // namespace sagips::optim::searchers
