@@ -56,6 +56,11 @@ inline constexpr RunFile timeline{"timeline",
                                   "what each rank did when, for ui.perfetto.dev; with --timeline"};
 inline constexpr RunFile study{"study.json", "the members of a study and how far each has come"};
 inline constexpr RunFile members{"members", "run folders of a study's members"};
+inline constexpr RunFile trials{"trials",
+                                "what a search over settings has tried: the run folder of "
+                                "each trial, and in records/ who ran it and how it ended"};
+inline constexpr RunFile tried{"trials.csv", "one row a trial: its settings, state and metric"};
+inline constexpr RunFile best{"best.yaml", "the best settings, for `sagips train`"};
 inline constexpr RunFile ensemble{"ensemble.csv",
                                   "value, spreads and residual of each parameter, by variant"};
 inline constexpr RunFile ensemble_size{"ensemble_size.csv",
@@ -109,6 +114,9 @@ inline constexpr std::array all{report,
                                 timeline,
                                 study,
                                 members,
+                                trials,
+                                tried,
+                                best,
                                 ensemble,
                                 ensemble_size,
                                 closure,
