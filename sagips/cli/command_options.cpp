@@ -48,4 +48,17 @@ std::vector<CommandOption> simulate_options() {
           {"override", "", "go on with an unfinished run.name=NAME with other ranks or exchanges"}};
 }
 
+std::vector<CommandOption> tune_options() {
+  return {{"trials", "N", "trainings; 50 without"},
+          {"minutes", "M", "no trial begins later"},
+          {"target", "VALUE", "a trial that is as good as this ends the study"},
+          {"block-ranks", "K", "ranks of a trial: under MPI the job's ranks work in blocks of K"},
+          {"worker", "", "work for the study whose folder is named, which others may do, too"},
+          {"override", "", "go on with run.name=NAME although keys of `tune` have changed"},
+          {"fresh", "", "begin anew instead of going on with an unfinished search"},
+          quiet_option,
+          json_option,
+          {"trial", "N", "", false, true}};
+}
+
 }  // namespace sagips::cli

@@ -23,5 +23,6 @@ std::vector<CommandOption> closure_options();
 std::vector<CommandOption> ensemble_options();
 std::vector<CommandOption> convergence_options();
 std::vector<CommandOption> simulate_options();
+std::vector<CommandOption> tune_options();
 
 }  // namespace sagips::cli

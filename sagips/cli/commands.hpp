@@ -41,6 +41,7 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
 core::ExitCode simulate(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode closure(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode compare(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode tune(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode solve(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode predict(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode report(const Workloads& workloads, const Arguments& arguments);

@@ -17,6 +17,7 @@
 #include "sagips/study/experiments.hpp"
 #include "sagips/study/plan.hpp"
 #include "sagips/study/simulated/simulate_config.hpp"
+#include "sagips/study/tune/tune_config.hpp"
 
 namespace sagips::cli {
 
@@ -90,6 +91,18 @@ const CommandEntry commands[] = {
      ensemble_options(),
      {run::settings_group<study::EnsembleConfig>("ensemble",
                                                  "how `sagips ensemble` trains many networks")}},
+    {"tune",
+     "search for the settings with which trainings end best",
+     "  sagips tune learning/digits tune.maximise=accuracy "
+     "'tune.space=[{key: optimizer.learning_rate, low: 1e-4, high: 1e-1, log: true}]'\n"
+     "  sagips tune my_search.yaml --trials 100\n"
+     "  mpirun -n 12 sagips tune my_search.yaml --block-ranks 4\n"
+     "  sagips tune runs/learning/my_search --worker\n"
+     "The same command goes on with a search that was interrupted.\n",
+     tune,
+     Over::all,
+     tune_options(),
+     {run::settings_group<study::TuneConfig>("tune", "what `sagips tune` searches, and how")}},
     {"convergence",
      "compare exchanges, outer periods and numbers of ranks: residuals over time",
      "  sagips convergence proxy1d/cold --ranks 4 --members 5\n"

@@ -85,8 +85,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   if (ranks.is_first()) say_start(job, ranks, *task, exchange, threads, log);
   timing.begin("evaluations and records");
   const Training training = guarded_training(outputs.path(), [&] {
-    return run_training(job, ranks, *task, exchange, std::move(beginning), options.observers,
-                        options.requests, log);
+    return run_training(job, ranks, *task, exchange, std::move(beginning), options, log);
   });
   Results results{.folder = outputs.path()};
   results.left = training.left;

@@ -1,5 +1,6 @@
 #pragma once
 #include <exception>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct TrainOptions {
   record::Start start = record::Start::resume;
   std::vector<record::Observer> observers{};  ///< see run_training; on the rank that gives them
   Requests requests{};
+  /// Asked after each evaluation on rank 0, beside the job's own early stop: a reason to stop, or
+  /// nothing.
+  std::function<std::string(const record::Evaluated&)> should_stop{};
 };
 
 /// How a training ended on this rank.

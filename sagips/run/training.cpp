@@ -10,6 +10,7 @@
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/live_files.hpp"
 #include "sagips/run/task.hpp"
+#include "sagips/run/train.hpp"
 #include "sagips/run/training_setup.hpp"
 #include "sagips/train/checkpoint/checkpointer.hpp"
 
@@ -82,14 +83,13 @@ void watch_state(nn::StateList& list, TrainingRecord& kept, RankRow& row) {
 class TrainingRun {
  public:
   TrainingRun(const Job& job, comm::Ranks& ranks, Task& task, train::RankExchange& exchange,
-              const Beginning& beginning, const std::vector<record::Observer>& observers,
-              const Requests& requests, core::Log& log)
+              const Beginning& beginning, const TrainOptions& options, core::Log& log)
       : job_(job),
         ranks_(ranks),
         task_(task),
         exchange_(exchange),
-        outside_(observers),
-        requests_(requests),
+        options_(options),
+        requests_(options.requests),
         log_(log),
         all_wait_(everybody(ranks, exchange.waits())),
         early_stop_(job.settings.early_stop),
@@ -103,7 +103,7 @@ class TrainingRun {
     training_.agreement = std::make_unique<train::StopAgreement>(ranks, exchange.waits());
     checkpointer_.emplace(
         ranks, job.settings.checkpoints, exchange.waits(), *training_.agreement, checkpoints_,
-        train::Checkpointer::Signals{[this] { return interrupted(); }, requests.checkpoint},
+        train::Checkpointer::Signals{[this] { return interrupted(); }, requests_.checkpoint},
         [this](nn::StateList& list) { state(list); });
   }
 
@@ -134,7 +134,7 @@ class TrainingRun {
   comm::Ranks& ranks_;
   Task& task_;
   train::RankExchange& exchange_;
-  const std::vector<record::Observer>& outside_;
+  const TrainOptions& options_;
   const Requests& requests_;
   core::Log& log_;
   Training training_;
@@ -195,7 +195,7 @@ void TrainingRun::watch(const record::Event& event) {
     done->events_per_second = done->events_per_second > 0
                                   ? done->events_per_second * ranks_.size()
                                   : std::numeric_limits<double>::quiet_NaN();
-  for (const record::Observer& observer : outside_) observer(shown);
+  for (const record::Observer& observer : options_.observers) observer(shown);
 }
 
 train::Loop::Callbacks TrainingRun::callbacks() {
@@ -219,7 +219,8 @@ train::Loop::Callbacks TrainingRun::callbacks() {
   };
   if (ranks_.is_first())
     callbacks.should_stop = [this](const record::Evaluated& evaluated) {
-      return early_stop_(evaluated);
+      const std::string reason = early_stop_(evaluated);
+      return reason.empty() && options_.should_stop ? options_.should_stop(evaluated) : reason;
     };
   if (task_.waits_for_plateau())
     callbacks.score = [this](const record::Evaluated& evaluated) {
@@ -269,7 +270,7 @@ Training TrainingRun::run(Beginning beginning) {
     if (ranks_.size() > 1) exchange_.poll();
     return requests_.stop();
   });
-  for (const record::Observer& observer : outside_)
+  for (const record::Observer& observer : options_.observers)
     observer(record::RunStarted{job_.settings.workload, beginning.folder, job_.settings.loop.epochs,
                                 job_.settings.loop.minutes});
   train::LoopResult result;
@@ -299,9 +300,8 @@ Training TrainingRun::run(Beginning beginning) {
 }  // namespace
 
 Training run_training(const Job& job, comm::Ranks& ranks, Task& task, train::RankExchange& exchange,
-                      Beginning beginning, const std::vector<record::Observer>& observers,
-                      const Requests& requests, core::Log& log) {
-  TrainingRun run(job, ranks, task, exchange, beginning, observers, requests, log);
+                      Beginning beginning, const TrainOptions& options, core::Log& log) {
+  TrainingRun run(job, ranks, task, exchange, beginning, options, log);
   return run.run(std::move(beginning));
 }
 

@@ -9,7 +9,6 @@
 #include "sagips/core/log.hpp"
 #include "sagips/run/outcome.hpp"
 #include "sagips/run/rank_summary.hpp"
-#include "sagips/run/requests.hpp"
 #include "sagips/run/settings.hpp"
 #include "sagips/train/checkpoint/restore.hpp"
 #include "sagips/train/checkpoint/stop_agreement.hpp"
@@ -18,6 +17,7 @@
 namespace sagips::run {
 
 class Task;
+struct TrainOptions;
 
 /// A training that has come to its end on this rank.
 struct Training {
@@ -42,7 +42,6 @@ struct Beginning {
 /// the log keeps off the terminal, which may show what observers see: RunStarted and all that the loop
 /// tells, with the events that all ranks together analyse in a second. collective
 Training run_training(const Job& job, comm::Ranks& ranks, Task& task, train::RankExchange& exchange,
-                      Beginning beginning, const std::vector<record::Observer>& observers,
-                      const Requests& requests, core::Log& log);
+                      Beginning beginning, const TrainOptions& options, core::Log& log);
 
 }  // namespace sagips::run

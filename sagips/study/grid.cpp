@@ -39,32 +39,6 @@ struct GridAxis {
   std::vector<std::string> values;
 };
 
-// Keys that a study sets itself for each of its members, and groups that no training reads: what
-// seem to be variants would be one training many times.
-void check_key(const std::string& key, const std::vector<std::string>& not_of_trainings) {
-  for (const char* name :
-       {"run.name", "run.folder", "run.seed", "run.figures", "run.fit", "run.tensorboard",
-        "data.seed", "data.bootstrap", "data.bootstrap_seed"}) {
-    const std::string own = name;
-    if (key == own)
-      throw ConfigError("--grid",
-                        text("'", key, "' is set for each member by the study (its point ",
-                             "of the grid would be lost). Choose another key."));
-    if (own.rfind(text(key, "."), 0) == 0)
-      throw ConfigError("--grid",
-                        text("'", key, "' is a group of keys, of which the study sets '", own,
-                             "'. Name the keys that are to differ, e.g. ", "data.fraction=0.5,1."));
-  }
-  if (key == "workload")
-    throw ConfigError("--grid",
-                      "'workload' is the same for all members. Choose a key of a training.");
-  for (const std::string& group : not_of_trainings)
-    if (key == group || key.rfind(text(group, "."), 0) == 0)
-      throw ConfigError("--grid", text("'", key,
-                                       "' belongs to another command or to the study (no training "
-                                       "reads it). Choose a key of a training."));
-}
-
 GridAxis parse_axis(const std::string& list, const std::vector<std::string>& not_of_trainings) {
   const auto equals = list.find('=');
   const std::string key = equals == std::string::npos ? "" : core::trim(list.substr(0, equals));
@@ -72,7 +46,7 @@ GridAxis parse_axis(const std::string& list, const std::vector<std::string>& not
     throw ConfigError("--grid", text("'", core::excerpt(list),
                                      "' is no list of values. Write key=value,value, e.g. "
                                      "generator.width=32,64."));
-  check_key(key, not_of_trainings);
+  check_varied_key("--grid", key, not_of_trainings);
   GridAxis axis{key, split_values(list.substr(equals + 1))};
   for (const std::string& value : axis.values)
     if (value.empty())
@@ -82,6 +56,31 @@ GridAxis parse_axis(const std::string& list, const std::vector<std::string>& not
 }
 
 }  // namespace
+
+// Keys that a study sets itself for each of its members, and groups that no training reads: what
+// seem to be variants would be one training many times.
+void check_varied_key(const std::string& place, const std::string& key,
+                      const std::vector<std::string>& not_of_trainings) {
+  for (const char* name :
+       {"run.name", "run.folder", "run.seed", "run.figures", "run.fit", "run.tensorboard",
+        "data.seed", "data.bootstrap", "data.bootstrap_seed"}) {
+    const std::string own = name;
+    if (key == own)
+      throw ConfigError(place, text("'", key, "' is set for each training by the study (what is ",
+                                    "asked for would be lost). Choose another key."));
+    if (own.rfind(text(key, "."), 0) == 0)
+      throw ConfigError(place,
+                        text("'", key, "' is a group of keys, of which the study sets '", own,
+                             "'. Name the keys that are to differ, e.g. ", "data.fraction=0.5,1."));
+  }
+  if (key == "workload")
+    throw ConfigError(place, "'workload' is the same for all of them. Choose a key of a training.");
+  for (const std::string& group : not_of_trainings)
+    if (key == group || key.rfind(text(group, "."), 0) == 0)
+      throw ConfigError(place, text("'", key,
+                                    "' belongs to another command or to the study (no training "
+                                    "reads it). Choose a key of a training."));
+}
 
 std::vector<record::StudyVariant> grid_variants(const std::vector<std::string>& grid,
                                                 const std::vector<std::string>& not_of_trainings) {

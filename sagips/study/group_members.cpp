@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
+#include <set>
 
 #include "sagips/core/log.hpp"
 #include "sagips/core/text.hpp"
@@ -13,41 +15,23 @@ namespace {
 
 using State = record::StudyMember::State;
 
-/// How one rank's part of a training ended.
-struct RankEnd {
-  core::ExitCode code = core::ExitCode::done;
-  std::string reason;
-};
-
-// What the ranks have to say goes into the member's log.
-RankEnd train_here(const run::Workloads& workloads, const std::string& source,
-                   const std::vector<std::string>& assignments, comm::Ranks& ranks,
-                   const run::Requests& requests, const std::string& log_file) {
+// What the ranks have to say goes into the log.
+GroupEnd work_here(comm::Ranks& ranks, const std::string& log_file, const GroupWork& work) {
   core::Log log({.terminal = false});
-  const auto failed = [&](const std::exception_ptr& problem) -> RankEnd {
-    // the first to fail says why; the others only hear that somebody has
-    const bool first = ranks.status().claim_failure();
-    try {
-      std::rethrow_exception(problem);
-    } catch (const std::exception& error) {
-      const std::string reason = error.what();
-      log.error(core::text("rank ", ranks.rank(), ": ", reason));
-      return {core::ExitCode::failed, first ? reason.substr(0, reason.find('\n')) : std::string()};
-    }
-  };
   try {
     log.add_file(log_file);
-    const run::Job job = run::read_any_job(workloads, source, assignments);
-    const run::Results trained = run::train(job, ranks, {.requests = requests}, log);
-    if (trained.failure) return failed(trained.failure);
-    return {trained.complete ? core::ExitCode::done : core::ExitCode::stopped_early, {}};
-  } catch (const std::exception&) {
-    return failed(std::current_exception());
+    return {work(ranks, log), {}};
+  } catch (const std::exception& error) {
+    // the first to fail says why; the others only hear that somebody has
+    const bool first = ranks.status().claim_failure();
+    const std::string reason = error.what();
+    log.error(core::text("rank ", ranks.rank(), ": ", reason));
+    return {core::ExitCode::failed, first ? reason.substr(0, reason.find('\n')) : std::string()};
   }
 }
 
 // The worst end of all ranks of a group, with the reason of the one that gave it. collective
-RankEnd together(comm::Communicator& group, const RankEnd& mine) {
+GroupEnd together(comm::Communicator& group, const GroupEnd& mine) {
   constexpr std::size_t longest = 512;
   struct Note {
     int code = 0;
@@ -58,7 +42,7 @@ RankEnd together(comm::Communicator& group, const RankEnd& mine) {
   mine.reason.copy(note.reason, longest - 1);
   std::vector<Note> all(static_cast<std::size_t>(group.size()));
   group.all_gather(std::as_bytes(std::span(&note, 1)), std::as_writable_bytes(std::span(all)));
-  RankEnd worst;
+  GroupEnd worst;
   for (const Note& one : all) {
     const auto code = static_cast<core::ExitCode>(one.code);
     if (code == core::ExitCode::failed || worst.code == core::ExitCode::done) worst.code = code;
@@ -67,7 +51,7 @@ RankEnd together(comm::Communicator& group, const RankEnd& mine) {
   return worst;
 }
 
-void note_end(const RankEnd& end, record::StudyMember& member) {
+void note_end(const GroupEnd& end, record::StudyMember& member) {
   member.reason = end.reason;
   member.state = end.code == core::ExitCode::done            ? State::done
                  : end.code == core::ExitCode::stopped_early ? State::pending
@@ -76,6 +60,34 @@ void note_end(const RankEnd& end, record::StudyMember& member) {
 }
 
 }  // namespace
+
+bool groups_cross_nodes(const comm::Ranks& ranks, std::int64_t ranks_of_group) {
+  std::map<int, std::set<std::int64_t>> groups_on, nodes_of;  // by node, by group
+  const auto& nodes = ranks.communicator().nodes();
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    const std::int64_t group = static_cast<std::int64_t>(rank) / ranks_of_group;
+    if ((group + 1) * ranks_of_group > ranks.size()) break;  // these stay idle
+    groups_on[nodes[rank]].insert(group);
+    nodes_of[static_cast<int>(group)].insert(nodes[rank]);
+  }
+  return std::any_of(groups_on.begin(), groups_on.end(), [&](const auto& node) {
+    return node.second.size() > 1 &&
+           std::any_of(node.second.begin(), node.second.end(), [&](std::int64_t group) {
+             return nodes_of[static_cast<int>(group)].size() > 1;
+           });
+  });
+}
+
+GroupEnd work_in_group(comm::Communicator& group, const std::string& log_file,
+                       const GroupWork& work) {
+  GroupEnd mine;
+  {
+    // messages that failed work has left on their way must not meet the next one's
+    comm::Ranks own(group.split(0));
+    mine = work_here(own, log_file, work);
+  }
+  return together(group, mine);
+}
 
 bool train_in_groups(const run::Workloads& workloads, const MemberSetting& setting,
                      const StudyPlan& plan, const std::vector<std::size_t>& pending,
@@ -88,16 +100,16 @@ bool train_in_groups(const run::Workloads& workloads, const MemberSetting& setti
   for (std::size_t i = static_cast<std::size_t>(group); i < pending.size();
        i += static_cast<std::size_t>(groups)) {
     record::StudyMember& member = study.members[pending[i]];
-    RankEnd mine;
     if (part->rank() == 0) make_room(setting.folder, member);
-    {
-      // messages that a failed member has left on their way must not meet the next one's
-      comm::Ranks own(part->split(0));
-      mine = train_here(workloads, member_source(setting),
-                        member_assignments(setting, plan.assignments[pending[i]]), own, requests,
-                        member_log(setting, member));
-    }
-    const RankEnd end = together(*part, mine);
+    const GroupEnd end =
+        work_in_group(*part, member_log(setting, member), [&](comm::Ranks& own, core::Log& log) {
+          const run::Job job =
+              run::read_any_job(workloads, member_source(setting),
+                                member_assignments(setting, plan.assignments[pending[i]]));
+          const run::Results trained = run::train(job, own, {.requests = requests}, log);
+          if (trained.failure) std::rethrow_exception(trained.failure);
+          return trained.complete ? core::ExitCode::done : core::ExitCode::stopped_early;
+        });
     note_end(end, member);
     if (part->rank() == 0) ended(pending[i]);
     if (end.code == core::ExitCode::stopped_early) return false;

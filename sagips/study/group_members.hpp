@@ -1,10 +1,29 @@
 #pragma once
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "sagips/core/error.hpp"
+#include "sagips/core/log.hpp"
 #include "sagips/study/members.hpp"
 
 namespace sagips::study {
+
+/// What each rank of a group does; the ranks of that work have no other messages.
+using GroupWork = std::function<core::ExitCode(comm::Ranks& ranks, core::Log& log)>;
+
+/// The worst end of all ranks of a group, with the reason of the one that failed first.
+struct GroupEnd {
+  core::ExitCode code = core::ExitCode::done;
+  std::string reason{};
+};
+
+/// Whether a group of so many ranks would span nodes and share one of them with another group.
+bool groups_cross_nodes(const comm::Ranks& ranks, std::int64_t ranks_of_group);
+
+/// Work that may fail without ending the job. What it says goes to a file. collective
+GroupEnd work_in_group(comm::Communicator& group, const std::string& log_file,
+                       const GroupWork& work);
 
 /// The ranks of a job in groups of `study.ranks`: each group trains its share of the members in its
 /// own processes, one after the other. What becomes of them is in `study` on the group's first rank.

@@ -29,38 +29,14 @@ namespace files = record::run_files;
 
 core::ChildProgram program_for(const MemberSetting& setting, const record::StudyMember& member,
                                int ranks, const std::vector<std::string>& assignments) {
-  core::ChildProgram program;
-  if (ranks > 1)
-    for (std::string word : core::split(setting.launcher, ' ')) {
-      const auto place = word.find("{ranks}");
-      if (place != std::string::npos) word.replace(place, 7, core::text(ranks));
-      if (!word.empty()) program.arguments.push_back(word);
-    }
-  program.arguments.push_back(core::own_program());
+  core::ChildProgram program = child_of_study(ranks, setting.launcher, setting.threads);
   program.arguments.push_back("train");
   program.arguments.push_back(member_source(setting));
   for (std::string& assignment : member_assignments(setting, assignments))
     program.arguments.push_back(std::move(assignment));
-  program.environment = {{"OMP_NUM_THREADS", core::text(setting.threads)}};
   program.log = member_log(setting, member);
-  program.hidden = comm::launcher_variables();
   program.advice = "Look at ensemble.launcher.";
   return program;
-}
-
-// The last line of a program's output that tells of an error.
-std::string last_error(const std::string& log) {
-  const std::string mark = "sagips: error: ";
-  std::string output;
-  try {
-    output = core::read_file(log);
-  } catch (const core::Error&) {
-    return {};
-  }
-  const auto place = output.rfind(mark);
-  if (place == std::string::npos) return {};
-  const auto first = place + mark.size();
-  return output.substr(first, output.find('\n', first) - first);
 }
 
 void note_end(const core::Ending& ending, const std::string& log, record::StudyMember& member) {
@@ -101,6 +77,34 @@ std::optional<record::RunDirectory> locked(const std::string& folder) {
 }
 
 }  // namespace
+
+core::ChildProgram child_of_study(int ranks, const std::string& launcher, int threads) {
+  core::ChildProgram program;
+  if (ranks > 1)
+    for (std::string word : core::split(launcher, ' ')) {
+      const auto place = word.find("{ranks}");
+      if (place != std::string::npos) word.replace(place, 7, core::text(ranks));
+      if (!word.empty()) program.arguments.push_back(word);
+    }
+  program.arguments.push_back(core::own_program());
+  program.environment = {{"OMP_NUM_THREADS", core::text(threads)}};
+  program.hidden = comm::launcher_variables();
+  return program;
+}
+
+std::string last_error(const std::string& log) {
+  const std::string mark = "sagips: error: ";
+  std::string output;
+  try {
+    output = core::read_file(log);
+  } catch (const core::Error&) {
+    return {};
+  }
+  const auto place = output.rfind(mark);
+  if (place == std::string::npos) return {};
+  const auto first = place + mark.size();
+  return output.substr(first, output.find('\n', first) - first);
+}
 
 std::string member_source(const MemberSetting& setting) {
   return core::text(setting.folder, "/", files::members.name, "/", files::config.name);

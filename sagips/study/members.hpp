@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "sagips/comm/ranks.hpp"
+#include "sagips/core/process/child_process.hpp"
 #include "sagips/run/requests.hpp"
 #include "sagips/study/plan.hpp"
 #include "sagips/study/progress.hpp"
@@ -20,6 +21,11 @@ struct MemberSetting {
 /// Threads of each of so many processes: `threads` where it is set, OMP_NUM_THREADS where that is, else
 /// what is left of the cores for each.
 int threads_of_member(const run::Job& job, std::size_t processes, int cores);
+
+/// This program as a child, through the launcher where it is to have several ranks; its command follows.
+core::ChildProgram child_of_study(int ranks, const std::string& launcher, int threads);
+/// The last line of a program's output that tells of an error, without its mark; empty: none does.
+std::string last_error(const std::string& log);
 
 /// The config that members start from.
 std::string member_source(const MemberSetting& setting);

@@ -89,13 +89,6 @@ run::Job job_of(const run::Workloads& workloads, const std::string& source,
   return run::read_any_job(workloads, source, assignments);
 }
 
-// Groups of the config that no training reads.
-std::vector<std::string> not_of_trainings(const run::Workloads& workloads) {
-  std::vector<std::string> names = {"solve", "figures"};
-  for (const run::SettingsGroup& group : workloads.groups) names.push_back(group.name);
-  return names;
-}
-
 }  // namespace
 
 void EnsembleConfig::fields(core::FieldList& list) {
@@ -120,6 +113,12 @@ void EnsembleConfig::fields(core::FieldList& list) {
            core::Range::between(0, 1e5));
   list.add("draws", draws, "sub-ensembles drawn of each size; SAGIPS paper, Sec. VI-B: 300",
            core::Range::between(2, 1e6));
+}
+
+std::vector<std::string> not_of_trainings(const run::Workloads& workloads) {
+  std::vector<std::string> names = {"solve", "figures"};
+  for (const run::SettingsGroup& group : workloads.groups) names.push_back(group.name);
+  return names;
 }
 
 StudyPlan plan_ensemble(const run::Workloads& workloads, const std::string& source,

@@ -29,6 +29,9 @@ struct StudyPlan {
   std::vector<std::vector<std::string>> assignments;
 };
 
+/// Groups of the config that no training reads.
+std::vector<std::string> not_of_trainings(const run::Workloads& workloads);
+
 /// Members of an ensemble: the same data for all; seeds count up from run.seed, bootstraps from 1.
 /// Every variant's config is read once, so that what is wrong with it is said before anything runs.
 /// throws: ConfigError

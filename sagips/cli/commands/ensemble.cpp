@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <iostream>
-#include <map>
 #include <optional>
-#include <set>
 
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/interrupt.hpp"
@@ -204,24 +202,6 @@ class EnsembleRun {
   std::vector<std::size_t> handled_;
 };
 
-// Whether a group would span nodes and share one of them with another group.
-bool groups_cross_nodes(const comm::Ranks& ranks, std::int64_t ranks_of_group) {
-  std::map<int, std::set<std::int64_t>> groups_on, nodes_of;  // by node, by group
-  const auto& nodes = ranks.communicator().nodes();
-  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
-    const std::int64_t group = static_cast<std::int64_t>(rank) / ranks_of_group;
-    if ((group + 1) * ranks_of_group > ranks.size()) break;  // these stay idle
-    groups_on[nodes[rank]].insert(group);
-    nodes_of[static_cast<int>(group)].insert(nodes[rank]);
-  }
-  return std::any_of(groups_on.begin(), groups_on.end(), [&](const auto& node) {
-    return node.second.size() > 1 &&
-           std::any_of(node.second.begin(), node.second.end(), [&](std::int64_t group) {
-             return nodes_of[static_cast<int>(group)].size() > 1;
-           });
-  });
-}
-
 void check_ranks(const Job& job, const comm::Ranks& ranks) {
   const std::int64_t wanted = job.of<study::EnsembleConfig>().ranks;
   if (wanted == 1 || ranks.size() == 1) return;
@@ -230,7 +210,7 @@ void check_ranks(const Job& job, const comm::Ranks& ranks) {
                             core::text("a member takes ", wanted, " ranks, and ", ranks.size(),
                                        " were started (no member could begin). Start more, or "
                                        "lower it."));
-  if (groups_cross_nodes(ranks, wanted))
+  if (study::groups_cross_nodes(ranks, wanted))
     throw core::ConfigError("ensemble.ranks",
                             core::text("members of ", wanted,
                                        " ranks would span nodes and share them with others (Open "

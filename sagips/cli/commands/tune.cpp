@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include "sagips/cli/commands.hpp"
+#include "sagips/cli/interrupt.hpp"
+#include "sagips/comm/mpi_communicator.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/run/rank_agreement.hpp"
+#include "sagips/run/run_environment.hpp"
+#include "sagips/run/run_report.hpp"
+#include "sagips/study/members.hpp"
+#include "sagips/study/study_folder.hpp"
+#include "sagips/study/tune/tune_board.hpp"
+#include "sagips/study/tune/tune_plan.hpp"
+#include "sagips/study/tune/tune_results.hpp"
+#include "sagips/study/tune/tune_workers.hpp"
+
+namespace sagips::cli {
+
+namespace {
+
+namespace files = record::run_files;
+
+Job job_of_study(const Workloads& workloads, const std::string& folder) {
+  const std::string config = core::text(folder, "/", files::config.name);
+  if (!std::filesystem::exists(study::training_config_of(folder)))
+    throw core::ConfigError(folder,
+                            "holds no study of `sagips tune`. Begin one with `sagips tune CONFIG`, "
+                            "and name its folder.");
+  return run::read_any_job(workloads, config, {});
+}
+
+// A child of `sagips tune`, or ranks of one: one trial of a study that is there.
+core::ExitCode run_one(const Workloads& workloads, const Arguments& arguments) {
+  const Job job = job_of_study(workloads, arguments.source);
+  const auto& config = job.of<study::TuneConfig>();
+  const study::TuneStudy study{workloads, arguments.source, job.settings.workload, config};
+  record::TrialStore store(study::records_of(study.folder), config.lease_s);
+  const InterruptGuard interrupt;
+  const CheckpointSignal checkpoint;
+  core::Log log;
+  const std::int64_t trial = std::stoll(option(arguments, "trial"));
+  return study::run_trial(study, store, trial, *arguments.ranks, requests(), log)
+             ? core::ExitCode::done
+             : core::ExitCode::stopped_early;
+}
+
+/// A study on this rank: its folder, its workers, what comes out of it.
+class Tuning {
+ public:
+  Tuning(const Workloads& workloads, const Arguments& arguments, const Job& job)
+      : workloads_(workloads),
+        job_(job),
+        config_(job.of<study::TuneConfig>()),
+        ranks_(*arguments.ranks),
+        log_({.quiet = arguments.quiet}) {}
+
+  /// Makes the folder or goes on with it. data: what tells the events from others. collective
+  void open(const std::string& data, record::Start start) {
+    if (ranks_.is_first()) {
+      opened_.emplace(study::open_study(job_, "tune", data, start, study::keys_of_workers()));
+      const record::RunDirectory& folder = opened_->directory;
+      log_.add_file(folder.file(files::log.name));
+      folder.folder(core::text(files::trials.name, "/logs"));
+      core::write_file(study::training_config_of(folder.path()), job_.training_config);
+      record::write_environment(
+          folder.file(files::environment.name),
+          run::run_environment(ranks_, static_cast<int>(job_.settings.threads)));
+    }
+    join(ranks_.broadcast(opened_ ? opened_->directory.path() : std::string()));
+  }
+
+  /// Works for a study that is there.
+  void join(const std::string& folder) {
+    folder_ = folder;
+    study_.emplace(study::TuneStudy{workloads_, folder_, job_.settings.workload, config_});
+  }
+
+  /// Returns false when it was interrupted. collective
+  bool work() {
+    const InterruptGuard interrupt;
+    const CheckpointSignal checkpoint;
+    const auto giver = [this] {
+      return study::TrialGiver(config_, folder_, job_.seed(), job_.settings.loop.epochs);
+    };
+    std::optional<study::TuneBoard> board;
+    study::TuneWatch watch;
+    if (ranks_.is_first()) {
+      board.emplace(config_, log_);
+      watch.waiting = [&](const auto& trials) { board->show(trials); };
+    }
+    if (ranks_.size() > 1) {
+      say_start(core::text("in ", ranks_.size() / config_.ranks, " blocks of ", config_.ranks,
+                           config_.ranks == 1 ? " rank" : " ranks"));
+      return study::run_trials_in_blocks(*study_, giver, ranks_, requests(), watch);
+    }
+    const int cores = nn::allowed_processors();
+    const auto ranks = static_cast<std::size_t>(config_.ranks);
+    const int threads = study::threads_of_member(
+        job_, static_cast<std::size_t>(config_.all_trials()) * ranks, cores);
+    const std::size_t taken = static_cast<std::size_t>(threads) * ranks;
+    const std::size_t at_once =
+        config_.at_once > 0 ? static_cast<std::size_t>(config_.at_once)
+                            : std::max<std::size_t>(1, static_cast<std::size_t>(cores) / taken);
+    say_start(core::text(at_once, " at a time"));
+    study::TrialGiver one = giver();
+    return study::run_trials_in_children(*study_, one, at_once, threads, requests(), watch);
+  }
+
+  /// What was found, on the first rank.
+  core::ExitCode conclude(bool finished, const Arguments& arguments) {
+    record::TrialStore store(study::records_of(folder_), config_.lease_s);
+    const bool found = study::write_tune_results(*study_, job_, store.read(), std::cout, log_);
+    say_folder(arguments, folder_);
+    if (opened_)
+      opened_->directory.finish(finished ? record::RunStatus::finished
+                                         : record::RunStatus::stopped);
+    if (opened_ && job_.settings.run.figures) say_report(run::write_run_report(folder_, log_));
+    if (!finished) return core::ExitCode::stopped_early;
+    return found ? core::ExitCode::done : core::ExitCode::failed;
+  }
+
+  core::Log& log() { return log_; }
+
+ private:
+  void say_start(const std::string& how) {
+    if (!ranks_.is_first()) return;
+    record::TrialStore store(study::records_of(folder_), config_.lease_s);
+    const std::size_t begun = store.read().size();
+    log_.info(core::text(opened_ && opened_->resumed ? "going on with " : "", folder_, ": ",
+                         config_.all_trials(), " trials of ", job_.settings.workload, ", ", begun,
+                         " of them begun; ", how));
+  }
+
+  const Workloads& workloads_;
+  const Job& job_;
+  const study::TuneConfig& config_;
+  comm::Ranks& ranks_;
+  core::Log log_;
+  std::optional<record::OpenedRun> opened_;
+  std::string folder_;
+  std::optional<study::TuneStudy> study_;
+};
+
+}  // namespace
+
+core::ExitCode tune(const Workloads& workloads, const Arguments& arguments) {
+  if (arguments.options.contains("trial")) return run_one(workloads, arguments);
+  comm::Ranks& ranks = *arguments.ranks;
+  const bool joins = arguments.options.contains("worker");
+  std::vector<std::string> assignments = arguments.assignments;
+  assign_options(assignments, arguments, "tune", {"trials", "minutes", "target"});
+  if (const std::string block = option(arguments, "block-ranks"); !block.empty())
+    assignments.push_back(core::text("tune.ranks=", block));
+  const Job job = joins ? job_of_study(workloads, arguments.source)
+                        : run::read_any_job(workloads, arguments.source, assignments);
+  run::check_agreement(ranks, job.effective_config);
+  study::check_blocks(job.of<study::TuneConfig>(), ranks);
+  Tuning tuning(workloads, arguments, job);
+  if (joins) {
+    tuning.join(arguments.source);
+  } else {
+    std::string data;
+    if (ranks.is_first())
+      data = study::check_tuning(workloads, arguments.source, assignments, job, tuning.log());
+    tuning.open(data, start_of(arguments));
+  }
+  const bool finished = tuning.work();
+  if (!ranks.is_first()) return core::ExitCode::done;
+  return tuning.conclude(finished, arguments);
+}
+
+}  // namespace sagips::cli

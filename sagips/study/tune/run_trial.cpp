@@ -1,0 +1,206 @@
+#include "sagips/study/tune/run_trial.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/run/train.hpp"
+#include "sagips/study/members.hpp"
+#include "sagips/study/tune/early_end.hpp"
+
+namespace sagips::study {
+
+namespace {
+
+namespace files = record::run_files;
+using core::text;
+using State = record::TrialEnd::State;
+
+// What the first rank knows of a trial, for all of them.
+struct Work {
+  std::int64_t number = 0, from = 0;
+  std::vector<std::string> settings;
+};
+
+Work share_out(const record::TrialRecord* trial, comm::Ranks& ranks) {
+  std::string words;
+  if (ranks.is_first())
+    words = text(trial->claim.number, "\n", trial->claim.from, "\n",
+                 core::join(trial->claim.settings, "\n"));
+  const std::vector<std::string> lines = core::split(ranks.broadcast(words), '\n');
+  Work work{std::stoll(lines.at(0)), std::stoll(lines.at(1)), {}};
+  work.settings.assign(lines.begin() + 2, lines.end());
+  return work;
+}
+
+/// One trial on this rank.
+class TrialRun {
+ public:
+  TrialRun(const TuneStudy& study, record::TrialStore& store, Work work, comm::Ranks& ranks,
+           const run::Requests& requests, core::Log& log)
+      : study_(study),
+        store_(store),
+        work_(std::move(work)),
+        ranks_(ranks),
+        requests_(requests),
+        log_(log) {}
+
+  // Nothing: interrupted.
+  std::optional<record::TrialEnd> run() {
+    std::int64_t fold = 1;
+    if (ranks_.is_first())
+      if (const auto known = summary_of(own())) fold += known->folds;
+    fold = std::stoll(ranks_.broadcast(text(fold)));
+    for (; fold <= study_.config.folds; ++fold) {
+      if (!train(fold)) return {};
+      if (!behind_.empty()) break;
+    }
+    record::TrialEnd end;
+    if (!ranks_.is_first()) return end;
+    const auto summary = summary_of(own());
+    end.state = behind_.empty() ? State::done : State::ended_early;
+    end.reason = behind_;
+    end.value = summary->mean;
+    if (study_.config.folds > 1) end.spread = summary->spread;
+    end.epochs = summary->epochs;
+    end.time_s = time_s_;
+    if (!std::isfinite(summary->mean)) {
+      end.state = State::failed;
+      end.reason = text(study_.config.metric(), " is ", summary->mean, " at its end");
+    }
+    return end;
+  }
+
+ private:
+  const record::TrialRecord& own() { return store_.read().at(work_.number); }
+
+  std::string folder_of(const std::string& name) const {
+    return text(study_.folder, "/", files::trials.name, "/", study_.workload, "/", name);
+  }
+
+  run::Job job_of(std::int64_t fold) const {
+    std::vector<std::string> all;
+    const std::string source = training_config_of(study_.folder);
+    all.insert(all.end(), work_.settings.begin(), work_.settings.end());
+    if (study_.config.folds > 1) all.push_back(text("data.fold=", fold, "/", study_.config.folds));
+    all.push_back(text("run.folder=", study_.folder, "/", files::trials.name));
+    all.push_back("run.name=" + run_name_of(work_.number, fold, study_.config.folds));
+    all.emplace_back("run.figures=false");
+    all.emplace_back("run.fit=false");
+    all.emplace_back("run.tensorboard=false");
+    return run::read_any_job(study_.workloads, source, all);
+  }
+
+  // A run that has ended without having been reported begins anew. Networks of another trial are what
+  // a run goes on with as if it had stopped there.
+  void make_folder_ready(const std::string& name) {
+    const std::string folder = folder_of(name);
+    record::StudyMember member;
+    member.folder = text(files::trials.name, "/", study_.workload, "/", name);
+    member = make_room(study_.folder, member);
+    if (member.state == record::StudyMember::State::done) std::filesystem::remove_all(folder);
+    if (work_.from == 0 || std::filesystem::exists(folder)) return;
+    const std::string other = folder_of(run_name_of(work_.from, 1, 1));
+    std::filesystem::create_directories(folder);
+    std::filesystem::copy(text(other, "/", files::checkpoints.name),
+                          text(folder, "/", files::checkpoints.name));
+    for (const char* file : {files::config.name, files::status.name})
+      std::filesystem::copy(text(other, "/", file), text(folder, "/", file));
+    record::write_run_status(folder, record::RunStatus::stopped);
+  }
+
+  // The reason to end it before its time; empty: go on.
+  std::string look(std::int64_t fold, const record::Evaluated& evaluated) {
+    const auto value = metric_of(evaluated);
+    if (!value) return {};
+    store_.report(work_.number, {fold, static_cast<double>(evaluated.epoch), *value, false});
+    behind_ = early_end(work_.number, store_.read(), study_.config);
+    return behind_.empty() ? "" : text("ended early: ", behind_);
+  }
+
+  std::optional<double> metric_of(const record::Evaluated& evaluated) const {
+    for (const record::NamedNumber& one : evaluated.distances)
+      if (one.name == study_.config.metric()) return one.value;
+    return {};
+  }
+
+  bool train(std::int64_t fold) {
+    const run::Job job = job_of(fold);
+    if (ranks_.is_first()) make_folder_ready(run_name_of(work_.number, fold, study_.config.folds));
+    run::TrainOptions options{
+        .start = work_.from > 0 ? record::Start::with_changes : record::Start::resume,
+        .requests = requests_};
+    record::TrialReport last{.fold = fold, .last = true};
+    if (ranks_.is_first()) {
+      options.observers.push_back([&](const record::Event& event) {
+        const auto* evaluated = std::get_if<record::Evaluated>(&event);
+        if (evaluated == nullptr) return;
+        last.value = metric_of(*evaluated).value_or(std::nan(""));
+        last.epochs = static_cast<double>(evaluated->epoch);
+      });
+      options.should_stop = [&](const record::Evaluated& one) { return look(fold, one); };
+    }
+    const run::Results trained = run::train(job, ranks_, options, log_);
+    if (trained.failure) std::rethrow_exception(trained.failure);
+    if (!trained.complete) return false;
+    if (ranks_.is_first()) {
+      time_s_ += trained.results.time_s;
+      store_.report(work_.number, last);
+    }
+    behind_ = ranks_.broadcast(behind_);
+    return true;
+  }
+
+  const TuneStudy& study_;
+  record::TrialStore& store_;
+  Work work_;
+  comm::Ranks& ranks_;
+  const run::Requests& requests_;
+  core::Log& log_;
+  std::string behind_;
+  double time_s_ = 0;
+};
+
+}  // namespace
+
+std::string records_of(const std::string& study_folder) {
+  return text(study_folder, "/", files::trials.name, "/records");
+}
+
+std::string training_config_of(const std::string& study_folder) {
+  return text(study_folder, "/", files::trials.name, "/", files::config.name);
+}
+
+std::string log_of(const std::string& study_folder, std::int64_t trial) {
+  return text(study_folder, "/", files::trials.name, "/logs/", run_name_of(trial, 1, 1), ".txt");
+}
+
+std::string run_name_of(std::int64_t trial, std::int64_t fold, std::int64_t folds) {
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "%05lld", static_cast<long long>(trial));
+  return folds > 1 ? text(digits, "_fold_", fold) : std::string(digits);
+}
+
+bool run_trial(const TuneStudy& study, record::TrialStore& store, std::int64_t trial,
+               comm::Ranks& ranks, const run::Requests& requests, core::Log& log) {
+  const record::TrialRecord* record = ranks.is_first() ? &store.read().at(trial) : nullptr;
+  TrialRun run(study, store, share_out(record, ranks), ranks, requests, log);
+  std::optional<record::TrialEnd> end;
+  try {
+    end = run.run();
+  } catch (const comm::CommError&) {
+    throw;
+  } catch (const std::exception& problem) {
+    if (ranks.size() > 1) throw;
+    const std::string reason = problem.what();
+    end = record::TrialEnd{.state = State::failed, .reason = reason.substr(0, reason.find('\n'))};
+  }
+  if (end && ranks.is_first()) store.end(trial, *end);
+  return end.has_value();
+}
+
+}  // namespace sagips::study

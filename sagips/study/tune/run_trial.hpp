@@ -1,0 +1,35 @@
+#pragma once
+#include <string>
+
+#include "sagips/comm/ranks.hpp"
+#include "sagips/core/log.hpp"
+#include "sagips/record/trials.hpp"
+#include "sagips/run/requests.hpp"
+#include "sagips/run/settings.hpp"
+#include "sagips/study/tune/tune_config.hpp"
+
+namespace sagips::study {
+
+/// A search over settings that has a folder.
+struct TuneStudy {
+  const run::Workloads& workloads;
+  std::string folder;
+  std::string workload;
+  const TuneConfig& config;
+};
+
+/// Of a study in this folder: its records, what all trainings start from, what a trial prints.
+std::string records_of(const std::string& study_folder);
+std::string training_config_of(const std::string& study_folder);
+std::string log_of(const std::string& study_folder, std::int64_t trial);
+/// "00012", or "00012_fold_3" with several folds.
+std::string run_name_of(std::int64_t trial, std::int64_t fold, std::int64_t folds);
+
+/// Trains what a trial is made of, or goes on with it, reports its metric at each evaluation and writes
+/// how it has ended, a failure included. Returns false when it was interrupted: it goes on later.
+/// collective; the store is read on rank 0 alone
+/// throws: CommError
+bool run_trial(const TuneStudy& study, record::TrialStore& store, std::int64_t trial,
+               comm::Ranks& ranks, const run::Requests& requests, core::Log& log);
+
+}  // namespace sagips::study

@@ -1,0 +1,91 @@
+#include "sagips/study/tune/trial_giver.hpp"
+
+#include <algorithm>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/study/tune/run_trial.hpp"
+
+namespace sagips::study {
+
+namespace {
+
+using State = record::TrialEnd::State;
+constexpr std::size_t hopeless = 10;  // trials, all failed
+constexpr std::int64_t look_every_ns = 1'000'000'000;
+
+}  // namespace
+
+TrialGiver::TrialGiver(const TuneConfig& config, const std::string& study_folder,
+                       std::uint64_t seed, std::int64_t epochs)
+    : config_(config),
+      store_(records_of(study_folder), config.lease_s),
+      next_(config, seed, epochs),
+      began_ns_(comm::now_ns()) {}
+
+bool TrialGiver::has_enough() {
+  const record::TrialRecord* best = best_trial(store_.read(), config_);
+  return config_.target && best != nullptr &&
+         config_.score(*best->end->value) <= config_.score(*config_.target);
+}
+
+std::string TrialGiver::over() {
+  if (has_enough()) return core::text("target reached: ", config_.metric());
+  const double minutes = static_cast<double>(comm::now_ns() - began_ns_) / 60e9;
+  if (config_.minutes > 0 && minutes >= config_.minutes) return "time limit";
+  const auto all = static_cast<std::size_t>(config_.all_trials());
+  return store_.read().size() >= all ? core::text(all, " trials") : "";
+}
+
+bool TrialGiver::all_ended() {
+  const auto& trials = store_.read();
+  return std::all_of(trials.begin(), trials.end(),
+                     [](const auto& one) { return one.second.end.has_value(); });
+}
+
+std::optional<record::TrialClaim> TrialGiver::take_back() {
+  if (comm::now_ns() - looked_ns_ < look_every_ns) return {};
+  looked_ns_ = comm::now_ns();
+  for (const auto& [number, trial] : store_.read()) {
+    if (own_.count(number) > 0 || !store_.is_free(trial)) continue;
+    record::TrialClaim claim = trial.claim;
+    ++claim.attempt;
+    if (store_.claim(claim)) return claim;
+  }
+  return {};
+}
+
+std::optional<record::TrialClaim> TrialGiver::take() {
+  const auto& trials = store_.read();
+  std::size_t ended = 0, failed = 0;
+  const record::TrialRecord* last = nullptr;
+  for (const auto& [number, trial] : trials) {
+    if (!trial.end) continue;
+    ++ended;
+    failed += trial.end->state == State::failed ? 1 : 0;
+    last = &trial;
+  }
+  if (ended >= hopeless && failed == ended)
+    throw core::Error(core::text("all ", ended,
+                                 " trials so far have failed, the last one: ", last->end->reason,
+                                 ". Look at its settings in tune.space and at its log."));
+  std::optional<record::TrialClaim> claim = has_enough() ? std::nullopt : take_back();
+  while (!claim && over().empty()) {
+    claim = next_(store_.read());
+    if (!claim) return {};
+    if (!store_.claim(*claim)) claim.reset();  // somebody was faster
+  }
+  if (!claim) return {};
+  own_.insert(claim->number);
+  attempts_[claim->number] = claim->attempt;
+  store_.read();
+  return claim;
+}
+
+void TrialGiver::beat() {
+  if (static_cast<double>(comm::now_ns() - beaten_ns_) * 1e-9 < config_.lease_s / 4) return;
+  beaten_ns_ = comm::now_ns();
+  for (const std::int64_t number : own_) store_.beat(number, attempts_[number]);
+}
+
+}  // namespace sagips::study

@@ -1,0 +1,194 @@
+#include "sagips/study/tune/tune_workers.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <thread>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/process/child_process.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/study/group_members.hpp"
+#include "sagips/study/members.hpp"
+
+namespace sagips::study {
+
+namespace {
+
+using core::text;
+using State = record::TrialEnd::State;
+constexpr auto nap = std::chrono::milliseconds(20);
+constexpr std::int64_t most_attempts = 2;  // of a trial that signals end
+
+// What the first rank of a block says to the others, if it is not the number of a trial.
+constexpr std::int64_t none_now = 0, study_over = -1, interrupted = -2;
+
+std::int64_t word_of_first(comm::Communicator& block, std::int64_t own) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(block.size()));
+  block.all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
+  return all.front();
+}
+
+/// The trials that run here as children.
+class Children {
+ public:
+  Children(const TuneStudy& study, TrialGiver& giver, int threads)
+      : study_(study), giver_(giver), threads_(threads) {}
+
+  std::size_t running() const { return running_.size(); }
+
+  void start(const record::TrialClaim& claim) {
+    core::ChildProgram program =
+        child_of_study(static_cast<int>(study_.config.ranks), study_.config.launcher, threads_);
+    for (std::string word :
+         {std::string("tune"), study_.folder, std::string("--trial"), text(claim.number)})
+      program.arguments.push_back(std::move(word));
+    program.log = log_of(study_.folder, claim.number);
+    program.advice = "Look at tune.launcher.";
+    try {
+      running_.try_emplace(claim.number, claim, program);
+    } catch (const core::Error& problem) {
+      end(claim.number, State::failed, problem.what());
+    }
+  }
+
+  void collect(bool stopping) {
+    for (auto one = running_.begin(); one != running_.end();) {
+      const auto ending = one->second.process.ended();
+      if (!ending) {
+        ++one;
+        continue;
+      }
+      const record::TrialClaim claim = one->second.claim;
+      one = running_.erase(one);
+      note(claim, *ending, stopping);
+    }
+  }
+
+  void tell(int signal) {
+    for (const auto& [number, one] : running_) one.process.signal(signal);
+  }
+
+ private:
+  struct Running {
+    Running(record::TrialClaim given, const core::ChildProgram& program)
+        : claim(std::move(given)), process(program) {}
+    record::TrialClaim claim;
+    core::ChildProcess process;
+  };
+
+  void end(std::int64_t number, State state, const std::string& reason) {
+    giver_.store().end(number, {.state = state, .reason = reason});
+    giver_.leave(number);
+  }
+
+  void note(const record::TrialClaim& claim, const core::Ending& ending, bool stopping) {
+    const auto& trial = giver_.store().read().at(claim.number);
+    if (trial.end) return giver_.leave(claim.number);
+    const bool stopped =
+        static_cast<core::ExitCode>(ending.exit_code) == core::ExitCode::stopped_early;
+    if (ending.signal != 0 && claim.attempt >= most_attempts && !stopping)
+      return end(claim.number, State::failed,
+                 text("ended by signal ", ending.signal, " (", strsignal(ending.signal),
+                      claim.attempt > 1 ? "), as the time before" : ")"));
+    if (ending.signal != 0 || stopped) {
+      giver_.store().give_back(claim.number, claim.attempt);
+      return giver_.leave(claim.number);
+    }
+    const std::string log = log_of(study_.folder, claim.number);
+    const std::string reason = last_error(log);
+    end(claim.number, State::failed,
+        reason.empty() ? text("exit code ", ending.exit_code, "; see ", log) : reason);
+  }
+
+  const TuneStudy& study_;
+  TrialGiver& giver_;
+  int threads_;
+  std::map<std::int64_t, Running> running_;
+};
+
+}  // namespace
+
+bool run_trials_in_children(const TuneStudy& study, TrialGiver& giver, std::size_t at_once,
+                            int threads, const run::Requests& requests, const TuneWatch& watch) {
+  std::filesystem::create_directories(std::filesystem::path(log_of(study.folder, 1)).parent_path());
+  Children children(study, giver, threads);
+  bool stopping = false, enough = false;
+  for (;;) {
+    children.collect(stopping || enough);
+    giver.beat();
+    if (!stopping && requests.stop()) {
+      stopping = true;
+      children.tell(SIGTERM);
+    }
+    if (!enough && giver.has_enough()) {
+      enough = true;
+      children.tell(SIGTERM);
+    }
+    while (!stopping && !enough && children.running() < at_once) {
+      const auto claim = giver.take();
+      if (!claim) break;
+      children.start(*claim);
+    }
+    if (watch.waiting) watch.waiting(giver.store().read());
+    if (children.running() == 0) {
+      if (stopping) return false;
+      if (enough || (!giver.over().empty() && giver.all_ended())) return true;
+    }
+    std::this_thread::sleep_for(nap);
+  }
+}
+
+bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver()>& make_giver,
+                          comm::Ranks& ranks, const run::Requests& requests,
+                          const TuneWatch& watch) {
+  const auto block =
+      ranks.communicator().split(ranks.rank() / static_cast<int>(study.config.ranks));
+  const bool leads = block->rank() == 0;
+  std::optional<TrialGiver> giver;
+  if (leads) giver.emplace(make_giver());
+  run::Requests asked = requests;
+  asked.stop = [&] {
+    ranks.status().beat();
+    if (giver) giver->beat();
+    return requests.stop();
+  };
+  for (;;) {
+    std::int64_t word = none_now;
+    if (leads) {
+      if (watch.waiting) watch.waiting(giver->store().read());
+      if (const auto claim = asked.stop() ? std::nullopt : giver->take())
+        word = claim->number;
+      else if (asked.stop())
+        word = interrupted;
+      else if (giver->has_enough() || (!giver->over().empty() && giver->all_ended()))
+        word = study_over;
+    }
+    word = word_of_first(*block, word);
+    if (word == study_over || word == interrupted) return word == study_over;
+    if (word == none_now) {
+      std::this_thread::sleep_for(nap);
+      continue;
+    }
+    record::TrialStore unread(records_of(study.folder), study.config.lease_s);
+    const GroupEnd end =
+        work_in_group(*block, log_of(study.folder, word), [&](comm::Ranks& own, core::Log& log) {
+          record::TrialStore& store = giver ? giver->store() : unread;
+          return run_trial(study, store, word, own, asked, log) ? core::ExitCode::done
+                                                                : core::ExitCode::stopped_early;
+        });
+    if (!leads) continue;
+    if (end.code == core::ExitCode::failed && !giver->store().read().at(word).end)
+      giver->store().end(word, {.state = State::failed, .reason = end.reason});
+    if (end.code == core::ExitCode::stopped_early)
+      giver->store().give_back(word, giver->store().read().at(word).claim.attempt);
+    giver->leave(word);
+  }
+}
+
+}  // namespace sagips::study

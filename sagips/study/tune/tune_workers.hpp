@@ -1,0 +1,30 @@
+#pragma once
+#include <functional>
+#include <string>
+
+#include "sagips/comm/ranks.hpp"
+#include "sagips/run/requests.hpp"
+#include "sagips/study/tune/run_trial.hpp"
+#include "sagips/study/tune/trial_giver.hpp"
+
+namespace sagips::study {
+
+/// What a worker tells of its study while it runs.
+struct TuneWatch {
+  std::function<void(const std::map<std::int64_t, record::TrialRecord>& trials)> waiting;
+};
+
+/// Runs trials as children of this process, `at_once` of them side by side, until the study is over.
+/// A trial that a signal ends is tried once more; one that fails is a record with its reason.
+/// Returns false when it was interrupted: what ran has stopped with a checkpoint and is given back.
+bool run_trials_in_children(const TuneStudy& study, TrialGiver& giver, std::size_t at_once,
+                            int threads, const run::Requests& requests, const TuneWatch& watch);
+
+/// Runs trials in blocks of `tune.ranks` ranks of this job, each block one after the other until the
+/// study is over. Every rank works, and the blocks share nothing but the study's folder.
+/// giver: makes one on the first rank of a block. Returns false when it was interrupted. collective
+bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver()>& giver,
+                          comm::Ranks& ranks, const run::Requests& requests,
+                          const TuneWatch& watch);
+
+}  // namespace sagips::study

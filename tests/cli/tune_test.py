@@ -1,0 +1,259 @@
+"""Searches over settings from the command line: what they find, who works for them, kills, failures and bad input.
+
+usage: tune_test.py MPIEXEC SAGIPS KILLS   (MPIEXEC may be empty: without tests of ranks)
+"""
+import csv
+import glob
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import jobs
+
+MPIEXEC, SAGIPS = [os.path.abspath(path) if path else "" for path in sys.argv[1:3]]
+KILLS = int(sys.argv[3])
+os.environ.update(jobs.ENVIRONMENT)
+
+CONFIG = """\
+workload: learning
+data:
+  inputs: {file: waves.csv, columns: [x]}
+  targets: {file: waves.csv, columns: [wave]}
+  held_out: 0.25
+network: {layers: [{dense: 8, activation: tanh}, {dense: 1}]}
+loss: mean_square
+batch: 50
+train: {epochs: 4, evaluate_every: 1}
+threads: 1
+run: {figures: false, name: search}
+tune:
+  minimise: loss
+  trials: 6
+  at_once: 1
+  space:
+    - {key: optimizer.learning_rate, low: 1e-4, high: 1e-1, log: true}
+    - {key: network.layers.0.dense, values: [4, 8, 16], ordered: true}
+"""
+
+
+class Tune(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        numbers = random.Random(1)
+        with open(self.folder / "waves.csv", "w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["x", "wave"])
+            for _ in range(400):
+                x = numbers.uniform(-1, 1)
+                table.writerow([x, x * x + numbers.gauss(0, 0.02)])
+        (self.folder / "search.yaml").write_text(CONFIG)
+
+    def start(self, *arguments, launcher=()):
+        job = subprocess.Popen([*launcher, SAGIPS, *map(str, arguments)], cwd=self.folder, text=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               start_new_session=True)
+        self.addCleanup(jobs.kill_session, job)
+        return job
+
+    def run_to_end(self, *arguments, code=0, launcher=()):
+        job = self.start(*arguments, launcher=launcher)
+        output, _ = job.communicate(timeout=300 * jobs.SLOWDOWN)
+        self.assertEqual(job.returncode, code, output)
+        return output
+
+    def tune(self, *arguments, **more):
+        return self.run_to_end("tune", "search.yaml", *arguments, **more)
+
+    def study(self, name="search"):
+        return self.folder / "runs" / "learning" / name
+
+    def rows(self, name="search"):
+        with open(self.study(name) / "trials.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def found(self, name):
+        """What each trial was, and what came out: without the time that it took."""
+        return [{key: cell for key, cell in row.items() if key != "time_s"} for row in self.rows(name)]
+
+    def test_the_best_settings_are_a_config_that_trains(self):
+        output = self.tune()
+        rows = self.rows()
+        self.assertEqual([row["trial"] for row in rows], [str(number) for number in range(1, 7)])
+        best = min(rows, key=lambda row: float(row["loss"]))
+        self.assertIn(f"best: trial {best['trial']}, loss", output)
+        self.assertLess(float(best["loss"]), 0.3 * max(float(row["loss"]) for row in rows))
+        self.run_to_end("train", self.study() / "best.yaml", "run.name=again")
+        with open(self.study("again") / "results.json") as file:
+            self.assertEqual(json.load(file)["numbers"]["loss_end"], float(best["loss"]))
+        self.assertIn("already there", self.tune(code=2), "a finished study is never reopened")
+        self.run_to_end("explain", "tune.space", "workload=learning")
+
+    def test_settings_may_depend_on_others(self):
+        space = ("[{key: optimizer.rule, values: [adam, sgd]}, "
+                 "{key: optimizer.momentum, low: 0.1, high: 0.9, when: optimizer.rule=sgd}]")
+        self.tune(f"tune.space={space}", "tune.trials=8", "tune.searcher=random")
+        rows = self.rows()
+        self.assertEqual({row["optimizer.rule"] for row in rows}, {"adam", "sgd"})
+        for row in rows:
+            self.assertEqual(row["optimizer.momentum"] == "", row["optimizer.rule"] == "adam")
+            self.assertEqual(row["state"], "done")
+
+    def test_a_bad_search_is_refused_before_the_first_trial(self):
+        rate = "{key: optimizer.learning_rate, low: 1e-4, high: 1e-1}"
+        for assignment, words in [
+                ("tune.space=[{key: optimizer.learning_rat, low: 1, high: 2}]", "optimizer.learning_rat"),
+                ("tune.space=[{key: optimizer.learning_rate, low: 1, high: 1}]", "empty"),
+                ("tune.space=[{key: optimizer.learning_rate, low: -1, high: 1}]", "learning_rate"),
+                (f"tune.space=[{rate}, {rate}]", "twice"),
+                ("tune.space=[{key: batch, low: 1, high: 9, when: batch=3}]", "depends on itself"),
+                ("tune.space=[{key: run.seed, values: [1, 2]}]", "run.seed"),
+                ("tune.space=[{key: tune.trials, values: [1, 2]}]", "tune.trials"),
+                ("tune.space=[]", "names no key"),
+                ("tune.minimise=los", "did you mean 'loss'"),
+                ("tune.maximise=loss", "one of them"),
+                ("tune.points=[optimizer.learning_rate=7]", "no point"),
+                ("tune.warm_start=nowhere", "nowhere"),
+                ("tune.searcher=tp", "tpe"),
+                ("tune.population.members=2", "tune.population.legs")]:
+            output = self.tune(assignment, code=2)
+            self.assertIn(words, output, assignment)
+            self.assertEqual(output.count("\n"), 1, output)
+            self.assertFalse((self.folder / "runs").exists(), assignment)
+        self.assertIn("holds no study", self.run_to_end("tune", "nowhere", "--worker", code=2))
+
+    def test_a_trial_that_fails_is_a_record_and_costs_the_study_nothing(self):
+        (self.folder / "search.yaml").write_text(CONFIG.replace("high: 1e-1", "high: 1e38"))
+        output = self.tune("tune.trials=12", "tune.searcher=random")
+        states = {row["state"] for row in self.rows()}
+        self.assertEqual(states, {"done", "failed"})
+        for row in self.rows():
+            self.assertEqual(row["reason"] != "", row["state"] == "failed", row)
+        self.assertRegex(output, r"warning  trial \d+ failed: .*not finite")
+
+    def test_a_study_whose_trials_all_fail_stops_after_ten(self):
+        space = "[{key: optimizer.learning_rate, low: 1e37, high: 1e38}]"
+        output = self.tune(f"tune.space={space}", "tune.trials=30", code=1)
+        self.assertIn("all 10 trials so far have failed", output)
+        self.assertEqual(len(glob.glob(str(self.study() / "trials/records/*.jsonl"))), 10)
+
+    def test_what_a_signal_ends_is_tried_once_more(self):
+        job = self.start("tune", "search.yaml", "tune.trials=1", "train.epochs=1000000")
+        killed = set()
+        deadline = time.monotonic() + 100
+        while len(killed) < 2 and time.monotonic() < deadline:
+            for process in set(jobs.alive_in_session(job.pid)) - {job.pid} - killed:
+                with open(f"/proc/{process}/cmdline", "rb") as file:
+                    words = file.read().split(b"\0")
+                if b"--trial" in words and (self.study() / "trials/learning/00001/metrics.jsonl").exists():
+                    os.kill(process, signal.SIGKILL)
+                    killed.add(process)
+            time.sleep(0.01)
+        output, _ = job.communicate(timeout=100)
+        self.assertEqual(job.returncode, 1, output)
+        self.assertIn("ended by signal 9", output)
+        self.assertIn("no trial has come to its end", output)
+
+    def test_a_killed_study_ends_as_if_nothing_had_happened(self):
+        more = ["tune.trials=10", "train.epochs=30", "train.checkpoints.epochs=3", "tune.early_end.rule=halving",
+                "tune.early_end.first=3"]
+        self.tune("run.name=undisturbed", *more)
+        numbers = random.Random(2026)
+        for _ in range(KILLS):
+            job = self.start("tune", "search.yaml", *more)
+            try:
+                job.wait(timeout=numbers.uniform(0.2, 3))
+                break
+            except subprocess.TimeoutExpired:
+                os.kill(job.pid, signal.SIGKILL)  # the trial hears of it and stops
+                if numbers.random() < 0.5:
+                    jobs.kill_session(job)
+                else:
+                    job.communicate()
+        else:
+            self.tune(*more)
+        self.assertEqual(self.found("search"), self.found("undisturbed"))
+
+    def test_workers_come_and_go(self):
+        first = self.start("tune", "search.yaml", "tune.trials=12", "train.epochs=40")
+        while not glob.glob(str(self.study() / "trials/records/*.json")):
+            time.sleep(0.01)
+        second, third = self.start("tune", self.study(), "--worker"), self.start("tune", self.study(), "--worker")
+        time.sleep(2)
+        os.kill(third.pid, signal.SIGKILL)
+        third.communicate()
+        os.kill(first.pid, signal.SIGTERM)
+        output, _ = first.communicate(timeout=100)
+        self.assertEqual(first.returncode, 3, output)
+        output, _ = second.communicate(timeout=200)
+        self.assertEqual(second.returncode, 0, output)
+        rows = self.rows()
+        self.assertEqual([row["trial"] for row in rows], [str(number) for number in range(1, 13)])
+        self.assertEqual({row["state"] for row in rows}, {"done"})
+        records = [pathlib.Path(path).read_text() for path in glob.glob(str(self.study() / "trials/records/*.jsonl"))]
+        self.assertEqual(sum(text.count('"state"') for text in records), 12, "each has ended once")
+        self.tune("tune.trials=12", "train.epochs=40")  # all that is left is to say so
+
+    def test_a_target_ends_the_study(self):
+        output = self.tune("--trials", 1000, "--target", "0.06")
+        self.assertLess(len(self.rows()), 200)
+        self.assertIn("best: trial", output)
+
+    def test_folds_are_parts_of_a_trial(self):
+        self.tune("tune.folds=3", "tune.trials=2")
+        for row in self.rows():
+            values = []
+            for fold in (1, 2, 3):
+                with open(self.study() / f"trials/learning/{int(row['trial']):05}_fold_{fold}/results.json") as file:
+                    values.append(json.load(file)["numbers"]["loss_end"])
+            self.assertAlmostEqual(float(row["loss"]), sum(values) / 3, delta=1e-12)
+            self.assertGreater(float(row["spread"]), 0)
+            self.assertEqual(float(row["epochs"]), 12)
+
+    def test_a_population_goes_on_with_its_best_networks(self):
+        self.tune("tune.population.members=4", "tune.population.legs=4", "train.epochs=8")
+        claims = {}
+        for path in glob.glob(str(self.study() / "trials/records/*.claim_1.json")):
+            with open(path) as file:
+                claim = json.load(file)
+            claims[claim["trial"]] = claim
+        self.assertEqual(len(claims), 16)
+        self.assertTrue(any(claim["from"] > 0 and claims[claim["from"]]["member"] != claim["member"]
+                            for claim in claims.values()), "somebody has given way")
+        for row in self.rows():
+            self.assertEqual(row["state"], "done", row)
+            leg = 1 + sum(claims[number]["member"] == claims[int(row["trial"])]["member"]
+                          for number in claims if number < int(row["trial"]))
+            self.assertEqual(float(row["epochs"]), 2 * leg)
+
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_blocks_of_ranks_share_the_trials(self):
+        output = self.tune("--block-ranks", 2, "exchange=all_reduce", launcher=[MPIEXEC, "-n", "4"])
+        self.assertIn("in 2 blocks of 2 ranks", output)
+        self.assertEqual([row["state"] for row in self.rows()], ["done"] * 6)
+        workers = set()
+        for path in glob.glob(str(self.study() / "trials/records/*.claim_1.json")):
+            with open(path) as file:
+                workers.add(json.load(file)["worker"])
+        self.assertEqual(len(workers), 2)
+        output = self.tune("--block-ranks", 2, "run.name=other", launcher=[MPIEXEC, "-n", "3"], code=2)
+        self.assertIn("no whole number of blocks", output)
+
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_a_failing_block_goes_on_with_the_next_trial(self):
+        (self.folder / "search.yaml").write_text(CONFIG.replace("high: 1e-1", "high: 1e38"))
+        self.tune("--block-ranks", 2, "exchange=all_reduce", "tune.trials=8", "tune.searcher=random",
+                  launcher=[MPIEXEC, "-n", "4"])
+        self.assertEqual({row["state"] for row in self.rows()}, {"done", "failed"})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
