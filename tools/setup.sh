@@ -161,7 +161,7 @@ provide_environment() {
 
 contents() {
   case $1 in
-    checks) echo "clang-format, TensorBoard and safetensors, for tests (180 MB on disk)" ;;
+    checks) echo "clang-format, TensorBoard, safetensors and Optuna, for tests (240 MB on disk)" ;;
     slim) echo "LibTorch for CPUs (0.5 GB to download, 1.4 GB on disk)" ;;
     full) echo "PyTorch with its CUDA libraries (2.5 GB to download, 5 GB on disk)" ;;
   esac

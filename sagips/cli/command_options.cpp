@@ -54,6 +54,8 @@ std::vector<CommandOption> tune_options() {
           {"target", "VALUE", "a trial that is as good as this ends the study"},
           {"block-ranks", "K", "ranks of a trial: under MPI the job's ranks work in blocks of K"},
           {"worker", "", "work for the study whose folder is named, which others may do, too"},
+          {"export-optuna", "FILE",
+           "only write the trials of the study whose folder is named for Optuna"},
           {"override", "", "go on with run.name=NAME although keys of `tune` have changed"},
           {"fresh", "", "begin anew instead of going on with an unfinished search"},
           quiet_option,

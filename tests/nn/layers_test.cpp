@@ -208,5 +208,25 @@ TEST(Layers, SayWhichOneDoesNotFit) {
   EXPECT_NE(refusal("", {8}).find("is empty"), std::string::npos);
 }
 
+// Each with weights of its own; none at all where it is repeated no times.
+TEST(Layers, MayBeRepeated) {
+  const LayeredNetwork repeated = network_of(
+      "{dense: 6, activation: tanh, repeat: 3}, {dropout: 0.5, repeat: 0}, {dense: 2}", {4});
+  const LayeredNetwork listed = network_of(
+      "{dense: 6, activation: tanh}, {dense: 6, activation: tanh}, {dense: 6, activation: tanh}, "
+      "{dense: 2}",
+      {4});
+  ASSERT_EQ(repeated.layers().size(), listed.layers().size());
+  ASSERT_EQ(repeated.parameters().size(), listed.parameters().size());
+  for (std::size_t i = 0; i < listed.parameters().size(); ++i) {
+    EXPECT_EQ(repeated.parameters()[i].name, listed.parameters()[i].name);
+    EXPECT_EQ(repeated.parameters()[i].shape, listed.parameters()[i].shape);
+  }
+  EXPECT_NE(message_of<core::ConfigError>([] {
+              network_of("{dense: 6, repeat: 0}", {4});
+            }).find("leaves all its layers out"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace sagips::nn

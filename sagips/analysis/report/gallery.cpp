@@ -62,6 +62,14 @@ constexpr std::array known{
           "(figs. 9 and 10 of the SAGIPS paper)."},
     Known{"ensemble_variants", "Residual and spread of each variant",
           "One point a setting of the grid (fig. 8 of the SAGIPS paper)."},
+    Known{"search_course", "The search", "The metric of each trial, and the best one so far."},
+    Known{"search_importance", "How much each setting matters",
+          "How much of the metric's variance a Gaussian process through all trials loses when a "
+          "setting is exchanged between them. Of these trials, over these ranges."},
+    Known{"search_slices", "The metric against each setting",
+          "Every trial; where a setting does not count, it is left out."},
+    Known{"search_pairs", "Trials by two settings",
+          "Of those that matter most; in colour the best fifth."},
     Known{"closure_pulls", "Pulls over closure experiments",
           "(estimate − truth) / error; the curve is the normal distribution that correct errors "
           "give."},

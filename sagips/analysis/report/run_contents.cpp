@@ -229,7 +229,7 @@ RunContents read_run(const std::string& folder) {
     run.study = record::read_study(path);
     read_members(run);
   });
-  for (const record::RunFile& file : {files::study, files::closure, files::simulated})
+  for (const record::RunFile& file : {files::study, files::closure, files::simulated, files::tried})
     if (run.tables.empty()) if_there(run, file.name, [&](const std::string&) { list_tables(run); });
   list_figures(run);
   if (const auto* setting = find_named(run.settings, "workload")) run.workload = setting->value;

@@ -40,6 +40,28 @@ std::string table_of(const NamedTable& csv) {
   return is_long ? details(table.caption, html(table)) : html(table);
 }
 
+// Of a search over settings: each trial with the folder of its run, of its first one with several folds.
+std::string trials_of(const NamedTable& csv, const RunContents& run) {
+  const auto* folds = find_named(run.settings, "tune.folds");
+  const std::string ending = folds == nullptr || folds->value == "1" ? "/" : "_fold_1/";
+  std::string head, body;
+  for (const std::string& name : csv.rows.front())
+    head += element("th", "scope=\"col\"", escape(with_blanks(name)));
+  for (std::size_t i = 1; i < csv.rows.size(); ++i) {
+    const std::string& number = csv.rows[i].front();
+    const std::string zeros(5 - std::min<std::size_t>(5, number.size()), '0');
+    const std::string folder = core::text("trials/", run.workload, "/", zeros, number, ending);
+    std::string cells =
+        element("th", "scope=\"row\"",
+                element("a", core::text("href=\"", escape(folder), "\""), escape(number)));
+    for (std::size_t k = 1; k < csv.rows[i].size(); ++k)
+      cells += element("td", "", escape(short_number(csv.rows[i][k])));
+    body += element("tr", "", cells);
+  }
+  return details(core::text(csv.rows.size() - 1, " trials, each with the folder of its run"),
+                 wide_table("", "", element("tr", "", head), body));
+}
+
 std::string state_of(const record::StudyMember& member) {
   using State = record::StudyMember::State;
   return member.state == State::done     ? "done"
@@ -83,7 +105,8 @@ std::vector<std::string> member_row(const MemberContents& one,
 Section study_section(const RunContents& run) {
   Section section{"study", "Tables of the study", ""};
   if (!run.told.empty()) section.html += element("pre", "tabindex=\"0\"", escape(run.told));
-  for (const NamedTable& table : run.tables) section.html += table_of(table);
+  for (const NamedTable& table : run.tables)
+    section.html += table.name == "trials" ? trials_of(table, run) : table_of(table);
   return section;
 }
 

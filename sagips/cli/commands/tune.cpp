@@ -50,6 +50,19 @@ core::ExitCode run_one(const Workloads& workloads, const Arguments& arguments) {
              : core::ExitCode::stopped_early;
 }
 
+core::ExitCode export_trials(const Workloads& workloads, const Arguments& arguments) {
+  const Job job = job_of_study(workloads, arguments.source);
+  const auto& config = job.of<study::TuneConfig>();
+  record::TrialStore store(study::records_of(arguments.source), config.lease_s);
+  const std::string file = option(arguments, "export-optuna");
+  study::export_to_optuna(
+      {workloads, std::filesystem::path(arguments.source).lexically_normal().string(),
+       job.settings.workload, config},
+      store.read(), file);
+  std::cout << store.read().size() << " trials for Optuna: " << file << '\n';
+  return core::ExitCode::done;
+}
+
 /// A study on this rank: its folder, its workers, what comes out of it.
 class Tuning {
  public:
@@ -151,6 +164,7 @@ class Tuning {
 
 core::ExitCode tune(const Workloads& workloads, const Arguments& arguments) {
   if (arguments.options.contains("trial")) return run_one(workloads, arguments);
+  if (arguments.options.contains("export-optuna")) return export_trials(workloads, arguments);
   comm::Ranks& ranks = *arguments.ranks;
   const bool joins = arguments.options.contains("worker");
   std::vector<std::string> assignments = arguments.assignments;

@@ -75,6 +75,12 @@ std::vector<LayerConfig> LayerConfig::kinds() {
   return configs;
 }
 
+void LayerConfig::fields(core::FieldList& list) {
+  layer_->fields(list);
+  list.add("repeat", repeat_, "so many of it one behind the other; 0: left out",
+           core::Range::between(0, 10000));
+}
+
 std::string LayerConfig::help() {
   return text("layers one behind the other, each by its kind: ", core::join(kind_names(), ", "));
 }
@@ -97,8 +103,12 @@ LayeredNetwork::LayeredNetwork(const std::vector<LayerConfig>& layers, const Sha
   if (layers.empty()) throw ConfigError(place, "is empty. Name at least one layer.");
   input_ = output_ = input;
   std::vector<LayerPlace> places;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    LayerPlace own{.name = text("layer", i)};
+  std::vector<std::size_t> in_turn;
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    in_turn.insert(in_turn.end(), static_cast<std::size_t>(layers[i].repeat()), i);
+  if (in_turn.empty()) throw ConfigError(place, "leaves all its layers out. Repeat one of them.");
+  for (const std::size_t i : in_turn) {
+    LayerPlace own{.name = text("layer", placed_.size())};
     const std::shared_ptr<Layer> layer = layers[i].layer();
     try {
       output_ = layer->declare(output_, own);

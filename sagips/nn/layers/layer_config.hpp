@@ -19,17 +19,19 @@ class LayerConfig {
   static LayerConfig dense(std::int64_t outputs, const Activation& activation);
   /// One of each kind with its default options, to be described.
   static std::vector<LayerConfig> kinds();
-  void fields(core::FieldList& list) { layer_->fields(list); }
+  void fields(core::FieldList& list);
 
   const std::string& kind() const { return kind_; }
   std::shared_ptr<Layer> layer() const { return layer_->copy(); }
-  static std::string help();  ///< of a list of these
+  std::int64_t repeat() const { return repeat_; }  ///< so many of it, each with weights of its own
+  static std::string help();                       ///< of a list of these
 
  private:
   LayerConfig(std::string kind, std::shared_ptr<Layer> layer)
       : kind_(std::move(kind)), layer_(std::move(layer)) {}
   std::string kind_;
   std::shared_ptr<Layer> layer_;
+  std::int64_t repeat_ = 1;
 };
 
 /// Layers one behind the other.

@@ -2,10 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <limits>
+#include <optional>
 
+#include "sagips/analysis/figures/search.hpp"
 #include "sagips/core/csv.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/optim/search/gaussian_process.hpp"
+#include "sagips/optim/search/search_features.hpp"
+#include "sagips/record/optuna_journal.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/study/study_figure.hpp"
 #include "sagips/study/tune/next_trial.hpp"
@@ -20,6 +27,8 @@ namespace files = record::run_files;
 using core::text;
 using Trials = std::map<std::int64_t, record::TrialRecord>;
 constexpr std::size_t printed = 10;
+constexpr std::size_t fewest_for_process = 8, most_for_process = 1000;  // trials
+constexpr std::size_t permutations = 5;
 
 std::string csv_of(const Trials& trials, const TuneConfig& config) {
   const SettingSpace space(config.space);
@@ -46,6 +55,91 @@ std::string csv_of(const Trials& trials, const TuneConfig& config) {
   return csv;
 }
 
+double nan() { return std::numeric_limits<double>::quiet_NaN(); }
+
+// How much worse a process through the trials foretells them when one setting is another trial's:
+// mean squared change over twice the variance, which is 1 for a setting that says all.
+std::vector<double> importances(const SettingSpace& space, const std::vector<optim::Point>& points,
+                                const std::vector<double>& values) {
+  const std::size_t keys = space.keys().size();
+  std::vector<double> shares(keys, 0.0);
+  if (points.size() < fewest_for_process || points.size() > most_for_process) return shares;
+  torch::NoGradGuard no_grad;
+  const torch::Tensor scores = torch::tensor(values, torch::kFloat64);
+  const torch::Tensor deviation = scores.std(0, false);
+  if (!(deviation.item<double>() > 0)) return shares;
+  const torch::Tensor unit = (scores - scores.mean()) / deviation;
+  const optim::GaussianProcess process(optim::search_features(space.space(), points), unit, {});
+  const torch::Tensor known = process.predict(optim::search_features(space.space(), points)).mean;
+  for (std::size_t key = 0; key < keys; ++key)
+    for (std::size_t shift = 1; shift <= permutations; ++shift) {
+      std::vector<optim::Point> changed = points;
+      for (std::size_t i = 0; i < points.size(); ++i)
+        changed[i][key] =
+            points[(i + shift * points.size() / (permutations + 1) + 1) % points.size()][key];
+      const torch::Tensor other =
+          process.predict(optim::search_features(space.space(), changed)).mean;
+      shares[key] += (other - known).square().mean().item<double>() /
+                     (2 * static_cast<double>(permutations) *
+                      std::max(1e-12, known.var(0, false).item<double>()));
+    }
+  return shares;
+}
+
+// A number, or the place of a value in its list.
+double shown_number(const SettingSpace& space, const TuneConfig& config, const optim::Point& point,
+                    std::size_t key) {
+  if (!space.space().counts(point, key)) return nan();
+  if (!config.space[key].values.empty())
+    return static_cast<double>(space.space().value(point, key));
+  return std::stod(space.value(point, key));
+}
+
+std::optional<analysis::SearchedSettings> for_figures(const Trials& trials,
+                                                      const TuneConfig& config) {
+  const SettingSpace space(config.space);
+  analysis::SearchedSettings search{.metric = config.metric(),
+                                    .maximise = !config.maximise.empty()};
+  std::vector<optim::Point> points;
+  std::vector<double> values;
+  for (const auto& [number, trial] : trials) {
+    if (!trial.end || !trial.end->value || !std::isfinite(*trial.end->value)) continue;
+    analysis::SearchedTrial shown{
+        .number = number,
+        .value = *trial.end->value,
+        .ended_early = trial.end->state == record::TrialEnd::State::ended_early};
+    for (std::size_t key = 0; key < space.keys().size(); ++key)
+      shown.settings.push_back(shown_number(space, config, trial.claim.point, key));
+    points.push_back(trial.claim.point);
+    values.push_back(shown.value);
+    search.trials.push_back(std::move(shown));
+  }
+  if (search.trials.size() < 2) return {};
+  const std::vector<double> shares = importances(space, points, values);
+  for (std::size_t key = 0; key < space.keys().size(); ++key)
+    search.keys.push_back(
+        {space.keys()[key], config.space[key].log, config.space[key].values, shares[key]});
+  return search;
+}
+
+void draw(const TuneStudy& study, const run::Job& job, const Trials& trials, std::ostream& out,
+          core::Log& log) {
+  const auto search = for_figures(trials, study.config);
+  if (!search) return;
+  const auto picture = [&](const analysis::Figure& figure, const std::string& name) {
+    return draw_figure(figure, job.settings.figures, study.folder, name, log);
+  };
+  const std::string course = picture(analysis::search_course(*search), "search_course");
+  picture(analysis::search_slices(*search), "search_slices");
+  const bool known = std::any_of(search->keys.begin(), search->keys.end(),
+                                 [](const auto& key) { return key.importance > 0; });
+  if (known && search->keys.size() > 1) {
+    picture(analysis::search_importance(*search), "search_importance");
+    picture(analysis::search_pairs(*search), "search_pairs");
+  }
+  if (!course.empty()) out << "figure: " << course << '\n';
+}
+
 // Settings of a training as a config of its own.
 std::string config_of(const TuneStudy& study, const record::TrialRecord& trial) {
   std::vector<std::string> settings = trial.claim.settings;
@@ -56,9 +150,12 @@ std::string config_of(const TuneStudy& study, const record::TrialRecord& trial) 
 
 }  // namespace
 
-bool write_tune_results(const TuneStudy& study, const run::Job&, const Trials& trials,
-                        std::ostream& out, core::Log&) {
-  out << trial_table(trials, study.config, printed);
+bool write_tune_results(const TuneStudy& study, const run::Job& job, const Trials& trials,
+                        std::ostream& out, core::Log& log) {
+  const std::string table = trial_table(trials, study.config, printed);
+  out << table;
+  core::write_file(text(study.folder, "/", files::tables.name), table);
+  if (job.settings.run.figures) draw(study, job, trials, out, log);
   core::write_file(text(study.folder, "/", files::tried.name), csv_of(trials, study.config));
   const record::TrialRecord* best = best_trial(trials, study.config);
   if (best == nullptr) {
@@ -72,6 +169,15 @@ bool write_tune_results(const TuneStudy& study, const run::Job&, const Trials& t
   if (best->end->spread) out << " ± " << core::significant(*best->end->spread, 2) << " over folds";
   out << "; " << core::join(best->claim.settings, " ") << "\nas a config: " << config << '\n';
   return true;
+}
+
+void export_to_optuna(const TuneStudy& study, const Trials& trials, const std::string& path) {
+  std::vector<record::OptunaParameter> parameters;
+  for (const TunedKey& key : study.config.space)
+    parameters.push_back(
+        {key.key, key.low.value_or(0), key.high.value_or(1), key.log, key.integer, key.values});
+  const std::string name = std::filesystem::path(study.folder).filename().string();
+  record::write_optuna_journal(path, name, !study.config.maximise.empty(), parameters, trials);
 }
 
 }  // namespace sagips::study

@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <ostream>
+#include <string>
 
 #include "sagips/core/log.hpp"
 #include "sagips/study/tune/run_trial.hpp"
@@ -12,5 +13,10 @@ namespace sagips::study {
 bool write_tune_results(const TuneStudy& study, const run::Job& job,
                         const std::map<std::int64_t, record::TrialRecord>& trials,
                         std::ostream& out, core::Log& log);
+
+/// The same trials for Optuna's reader and dashboard. throws: StorageError
+void export_to_optuna(const TuneStudy& study,
+                      const std::map<std::int64_t, record::TrialRecord>& trials,
+                      const std::string& path);
 
 }  // namespace sagips::study

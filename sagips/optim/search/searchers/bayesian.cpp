@@ -10,6 +10,7 @@
 #include <torch/optim/adam.h>
 
 #include "sagips/env/noise/noise.hpp"
+#include "sagips/optim/search/search_features.hpp"
 #include "sagips/optim/search/search_numbers.hpp"
 
 namespace sagips::optim::searchers {
@@ -167,23 +168,12 @@ torch::Tensor Bayesian::placed(const torch::Tensor& points) const {
 // What the process sees of points. shape: [m, n] -> [m, features]
 torch::Tensor Bayesian::features(const torch::Tensor& points) const {
   if (start_.space.is_numeric()) return points;
-  std::vector<torch::Tensor> rows;
+  std::vector<Point> all;
   for (std::int64_t row = 0; row < points.size(0); ++row) {
     const double* const first = points[row].data_ptr<double>();
-    const Point point(first, first + points.size(1));
-    std::vector<double> seen;
-    for (std::size_t i = 0; i < point.size(); ++i) {
-      const SearchDimension& dimension = start_.space[i];
-      if (dimension.values == 0 || dimension.ordered) {
-        seen.push_back(point[i]);
-        continue;
-      }
-      seen.resize(seen.size() + static_cast<std::size_t>(dimension.values), 0.0);
-      if (start_.space.counts(point, i)) *(seen.end() - 1 - start_.space.value(point, i)) = 1;
-    }
-    rows.push_back(torch::tensor(seen, torch::kFloat64));
+    all.emplace_back(first, first + points.size(1));
   }
-  return torch::stack(rows);
+  return search_features(start_.space, all);
 }
 
 // Over the whole cube, and around the best points so far.
