@@ -139,6 +139,11 @@ class Tune(unittest.TestCase):
             self.assertEqual(row["reason"] != "", row["state"] == "failed", row)
         self.assertRegex(output, r"warning  trial \d+ failed: .*not finite")
 
+    def test_a_worker_that_can_start_nothing_ends_and_leaves_the_trials_alone(self):
+        output = self.tune("tune.ranks=2", "tune.launcher=no_such_launcher", "exchange=all_reduce", code=1)
+        self.assertIn("no_such_launcher", output)
+        self.assertNotIn('"state"', (self.study() / "trials/records/00001.jsonl").read_text())
+
     def test_a_study_whose_trials_all_fail_stops_after_ten(self):
         space = "[{key: optimizer.learning_rate, low: 1e37, high: 1e38}]"
         output = self.tune(f"tune.space={space}", "tune.trials=30", code=1)

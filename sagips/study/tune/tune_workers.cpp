@@ -52,8 +52,9 @@ class Children {
     program.advice = "Look at tune.launcher.";
     try {
       running_.try_emplace(claim.number, claim, program);
-    } catch (const core::Error& problem) {
-      end(claim.number, State::failed, problem.what());
+    } catch (const core::Error&) {  // of this machine, and no fault of the trial
+      giver_.store().give_back(claim.number, claim.attempt);
+      throw;
     }
   }
 
