@@ -214,7 +214,8 @@ class Tune(unittest.TestCase):
 
     def test_folds_are_parts_of_a_trial(self):
         self.tune("tune.folds=3", "tune.trials=2")
-        for row in self.rows():
+        rows = self.rows()
+        for row in rows:
             values = []
             for fold in (1, 2, 3):
                 with open(self.study() / f"trials/learning/{int(row['trial']):05}_fold_{fold}/results.json") as file:
@@ -222,6 +223,14 @@ class Tune(unittest.TestCase):
             self.assertAlmostEqual(float(row["loss"]), sum(values) / 3, delta=1e-12)
             self.assertGreater(float(row["spread"]), 0)
             self.assertEqual(float(row["epochs"]), 12)
+        # side by side they give the same numbers
+        settings = [f"{key}={rows[0][key]}" for key in ("optimizer.learning_rate", "network.layers.0.dense")]
+        self.run_to_end("ensemble", "search.yaml", "--vary", "folds", "--members", 3, "run.name=folds", *settings)
+        values = []
+        for fold in (1, 2, 3):
+            with open(self.study("folds") / f"members/learning/fold_{fold:03}/results.json") as file:
+                values.append(json.load(file)["numbers"]["loss_end"])
+        self.assertAlmostEqual(float(rows[0]["loss"]), sum(values) / 3, delta=1e-12)
 
     def test_a_population_goes_on_with_its_best_networks(self):
         self.tune("tune.population.members=4", "tune.population.legs=4", "train.epochs=8")
