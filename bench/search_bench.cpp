@@ -13,6 +13,7 @@
 
 #include "sagips/core/text.hpp"
 #include "sagips/data/torch.hpp"
+#include "sagips/nn/memory.hpp"
 #include "sagips/optim/search/searchers.hpp"
 
 namespace {
@@ -63,6 +64,7 @@ int main(int argc, char** argv) {
     if (argc < 5)
       throw std::invalid_argument("usage: search_bench SEARCHER SEED TRIALS DIMENSION...");
     torch::set_num_threads(1);
+    nn::keep_freed_memory();  // as the program does
     search({argv + 1, argv + argc});
     return 0;
   } catch (const std::exception& problem) {

@@ -14,12 +14,12 @@ constexpr int most_iterations = 20;
 
 torch::Tensor matern(const torch::Tensor& a, const torch::Tensor& b,
                      const torch::Tensor& parameters) {
-  const std::int64_t n = a.size(1);
-  const torch::Tensor lengths = torch::exp(parameters.narrow(0, 0, n));
-  const torch::Tensor difference = a.unsqueeze(1) / lengths - (b / lengths).unsqueeze(0);
-  // s^2 (1 + z + z^2 / 3) exp(-z), z = sqrt(5) r; the root needs a slope at 0
-  const torch::Tensor z = (5 * difference.square().sum(2) + 1e-20).sqrt();
-  return torch::exp(2 * parameters[n]) * (1 + z + z.square() / 3) * torch::exp(-z);
+  const torch::Tensor lengths = torch::exp(parameters.narrow(0, 0, a.size(1)));
+  constexpr int64_t differences =
+      2;  // of the points themselves: near ones must not be rounded away
+  // s^2 (1 + z + z^2 / 3) exp(-z), z = sqrt(5) r
+  const torch::Tensor z = std::sqrt(5.0) * torch::cdist(a / lengths, b / lengths, 2, differences);
+  return torch::exp(2 * parameters[a.size(1)]) * (1 + z + z.square() / 3) * torch::exp(-z);
 }
 
 torch::Tensor covariance(const torch::Tensor& points, const torch::Tensor& parameters) {
@@ -50,9 +50,16 @@ torch::Tensor cost(const torch::Tensor& points, const torch::Tensor& values,
   return 0.5 * solved.square().sum() + factor.diagonal().log().sum() - log_prior(parameters);
 }
 
-torch::Tensor most_probable(const torch::Tensor& points, const torch::Tensor& values,
-                            const torch::Tensor& guess) {
-  torch::Tensor parameters = guess.clone().requires_grad_(), best = guess.clone();
+}  // namespace
+
+torch::Tensor GaussianProcess::most_probable(const torch::Tensor& points,
+                                             const torch::Tensor& values) {
+  torch::AutoGradMode with_gradients(true);
+  torch::Tensor parameters = torch::zeros({points.size(1) + 2}, torch::kFloat64);
+  parameters.narrow(0, 0, points.size(1)).fill_(std::log(0.5));
+  parameters[-1].fill_(std::log(0.01));
+  parameters.requires_grad_();
+  torch::Tensor best = parameters.detach().clone();
   double lowest = std::numeric_limits<double>::infinity();
   torch::optim::LBFGS method(
       {parameters},
@@ -70,19 +77,9 @@ torch::Tensor most_probable(const torch::Tensor& points, const torch::Tensor& va
   return best;
 }
 
-}  // namespace
-
 GaussianProcess::GaussianProcess(torch::Tensor points, torch::Tensor values,
-                                 const torch::Tensor& first_guess)
-    : points_(std::move(points)), values_(std::move(values)) {
-  torch::AutoGradMode with_gradients(true);
-  torch::Tensor guess = first_guess;
-  if (!guess.defined()) {
-    guess = torch::zeros({points_.size(1) + 2}, torch::kFloat64);
-    guess.narrow(0, 0, points_.size(1)).fill_(std::log(0.5));
-    guess[-1].fill_(std::log(0.01));
-  }
-  parameters_ = most_probable(points_, values_, guess);
+                                 torch::Tensor parameters)
+    : points_(std::move(points)), values_(std::move(values)), parameters_(std::move(parameters)) {
   condition();
 }
 

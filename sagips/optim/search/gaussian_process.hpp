@@ -7,19 +7,22 @@ namespace sagips::optim {
 
 /// A smooth function known at some points: mean and deviation everywhere else.
 ///
-/// Matern kernel of order 5/2 with a length for each dimension. Lengths, variance and noise are the
-/// most probable ones under the marginal likelihood and weak priors: lengths around half the unit
-/// cube, noise around 1 % of the deviation.
+/// Matern kernel of order 5/2 with a length for each dimension.
 ///
-/// cost:   some thirty factorisations of an [n, n] matrix for n points
 /// source: Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), algorithm 2.1,
 ///         eqs. (4.17), (5.8)
 class GaussianProcess {
  public:
+  /// The most probable lengths, variance and noise under the marginal likelihood and weak priors:
+  /// lengths around half the unit cube, noise around 1 % of the deviation. The climb begins there and
+  /// ends at a local maximum. shape: as below -> ln length of each dimension, ln deviation, ln noise
+  /// deviation, [dimensions + 2]
+  /// cost: some thirty factorisations of an [n, n] matrix for n points
+  static torch::Tensor most_probable(const torch::Tensor& points, const torch::Tensor& values);
+
   /// shape: points [n, dimensions] in the unit cube; values [n] of about mean 0 and deviation 1;
-  ///        all float64. first_guess: the parameters of an earlier one, or undefined. The climb from
-  ///        there ends at a local maximum.
-  GaussianProcess(torch::Tensor points, torch::Tensor values, const torch::Tensor& first_guess);
+  ///        all float64
+  GaussianProcess(torch::Tensor points, torch::Tensor values, torch::Tensor parameters);
 
   struct Prediction {
     torch::Tensor mean, deviation;  ///< of the function, without noise. shape: [m]
@@ -28,9 +31,6 @@ class GaussianProcess {
   Prediction predict(const torch::Tensor& points) const;
   /// The same process knowing some more points, by its own mean there.
   GaussianProcess believing(const torch::Tensor& points) const;
-
-  /// ln length of each dimension, ln deviation, ln noise deviation. shape: [dimensions + 2]
-  const torch::Tensor& parameters() const { return parameters_; }
 
  private:
   GaussianProcess() = default;

@@ -69,8 +69,10 @@ std::vector<double> importances(const SettingSpace& space, const std::vector<opt
   const torch::Tensor deviation = scores.std(0, false);
   if (!(deviation.item<double>() > 0)) return shares;
   const torch::Tensor unit = (scores - scores.mean()) / deviation;
-  const optim::GaussianProcess process(optim::search_features(space.space(), points), unit, {});
-  const torch::Tensor known = process.predict(optim::search_features(space.space(), points)).mean;
+  const torch::Tensor seen = optim::search_features(space.space(), points);
+  const optim::GaussianProcess process(seen, unit,
+                                       optim::GaussianProcess::most_probable(seen, unit));
+  const torch::Tensor known = process.predict(seen).mean;
   for (std::size_t key = 0; key < keys; ++key)
     for (std::size_t shift = 1; shift <= permutations; ++shift) {
       std::vector<optim::Point> changed = points;

@@ -53,6 +53,23 @@ torch::Tensor gain_of(Gain gain, const GaussianProcess::Prediction& at, const to
   return log_improvement(at, best);
 }
 
+// To mean 0 and deviation 1. designed: how many were not chosen by their scores
+torch::Tensor compressed(const std::vector<double>& scores, std::size_t designed) {
+  double worst = -std::numeric_limits<double>::infinity();
+  for (const double score : scores)
+    if (std::isfinite(score)) worst = std::max(worst, score);
+  if (!std::isfinite(worst)) worst = 0;
+  std::vector<double> finite = scores;
+  for (double& score : finite)
+    if (!std::isfinite(score)) score = worst;
+  const torch::Tensor values = torch::tensor(finite, torch::kFloat64);
+  const torch::Tensor above = values - values.min();
+  const auto first = static_cast<std::int64_t>(std::min(designed, scores.size()));
+  const double scale = above.narrow(0, 0, first).median().item<double>();
+  const torch::Tensor compressed = scale > 0 ? torch::log1p(above / scale) : above;
+  return (compressed - compressed.mean()) / compressed.std(0, false).clamp_min(1e-12);
+}
+
 }  // namespace
 
 /// All points so far: those with scores first, then those at work.
@@ -65,23 +82,6 @@ struct Bayesian::Known {
       (trial.score ? points : pending).push_back(trial.point);
       if (trial.score) scores.push_back(*trial.score);
     }
-  }
-
-  // To mean 0 and deviation 1. designed: points that were not chosen by their scores
-  torch::Tensor compressed(std::size_t designed) const {
-    double worst = -std::numeric_limits<double>::infinity();
-    for (const double score : scores)
-      if (std::isfinite(score)) worst = std::max(worst, score);
-    if (!std::isfinite(worst)) worst = 0;
-    std::vector<double> finite = scores;
-    for (double& score : finite)
-      if (!std::isfinite(score)) score = worst;
-    const torch::Tensor values = torch::tensor(finite, torch::kFloat64);
-    const torch::Tensor above = values - values.min();
-    const auto first = static_cast<std::int64_t>(std::min(designed, points.size()));
-    const double scale = above.narrow(0, 0, first).median().item<double>();
-    const torch::Tensor compressed = scale > 0 ? torch::log1p(above / scale) : above;
-    return (compressed - compressed.mean()) / compressed.std(0, false).clamp_min(1e-12);
   }
 
   // Where a score would tell nothing new. shape: [m, n] -> [m]
@@ -141,7 +141,8 @@ std::vector<Point> Bayesian::ask(const std::vector<Trial>& trials, std::size_t m
   for (; points.size() < most && (number < initial_ || known.points.size() < 2); ++number)
     points.push_back(design_point(number, start_.start, start_.space, stream_));
   if (!points.empty()) return points;
-  GaussianProcess process(features(tensor_of(known.points)), known.compressed(initial_), {});
+  GaussianProcess process(features(tensor_of(known.points)), compressed(known.scores, initial_),
+                          parameters_of(known));
   if (!known.pending.empty()) process = process.believing(features(tensor_of(known.pending)));
   const std::size_t count = std::min(most, static_cast<std::size_t>(config_.batch));
   for (;; ++number) {
@@ -153,6 +154,21 @@ std::vector<Point> Bayesian::ask(const std::vector<Trial>& trials, std::size_t m
     known.pending.push_back(points.back());
     process = process.believing(features(next.unsqueeze(0)));
   }
+}
+
+// Of the first points alone, so that they need not be found anew for each: they change little where
+// there are many. Any searcher finds the same for the same trials.
+torch::Tensor Bayesian::parameters_of(const Known& known) {
+  const std::size_t step = std::max<std::size_t>(1, known.points.size() / 20);
+  const auto count = static_cast<std::ptrdiff_t>(known.points.size() / step * step);
+  const std::vector<double> scores(known.scores.begin(), known.scores.begin() + count);
+  const torch::Tensor points = tensor_of({known.points.begin(), known.points.begin() + count});
+  if (parameters_.defined() && scores == fitted_scores_ && torch::equal(points, fitted_points_))
+    return parameters_;
+  fitted_scores_ = scores;
+  fitted_points_ = points;
+  parameters_ = GaussianProcess::most_probable(features(points), compressed(scores, initial_));
+  return parameters_;
 }
 
 torch::Tensor Bayesian::placed(const torch::Tensor& points) const {

@@ -22,7 +22,7 @@ namespace sagips::optim::searchers {
 /// The hedge chooses between three gains by how low the process says that the points lie which each
 /// has named before (NNLO's choice); a searcher that is made anew has forgotten that.
 ///
-/// cost:   some thirty factorisations of an [n, n] matrix for the n-th point
+/// cost:   some thirty factorisations of an [n, n] matrix, for some twenty of the first n points
 /// source: Jones, Schonlau and Welch, J. Global Optim. 13 (1998) 455, eq. (15); logarithm of the
 ///         expected improvement: Ament et al., arXiv 2310.20708; several points: Ginsbourger et al.
 ///         (2010), Kriging believer; hedge: Hoffman, Brochu and de Freitas, UAI 2011, Sec. 3, with the
@@ -37,7 +37,7 @@ class Bayesian final : public Searcher {
     Gain gain = Gain::improvement;
     std::int64_t candidates = 1000;  ///< random points from which the climb starts
     std::int64_t climbs = 4;         ///< of the best candidates
-    std::int64_t climb_steps = 40;
+    std::int64_t climb_steps = 20;
 
     void fields(core::FieldList& list);
   };
@@ -47,6 +47,7 @@ class Bayesian final : public Searcher {
 
  private:
   struct Known;
+  torch::Tensor parameters_of(const Known& known);
   torch::Tensor features(const torch::Tensor& points) const;
   torch::Tensor placed(const torch::Tensor& points) const;
   torch::Tensor candidates(const Known& known, std::size_t number) const;
@@ -60,6 +61,8 @@ class Bayesian final : public Searcher {
   SearchStart start_;
   core::RandomStream stream_;
   std::size_t initial_;
+  torch::Tensor parameters_, fitted_points_;  ///< the last ones, and what they were found for
+  std::vector<double> fitted_scores_;
   torch::Tensor nominated_;                ///< by each gain, the last time. shape: [3, n]
   std::vector<double> hedge_ = {0, 0, 0};  ///< how well each has done
 };
