@@ -39,9 +39,10 @@ Point SearchSpace::placed(Point point) const {
 
 double SearchSpace::points() const {
   double count = 1;
-  for (const SearchDimension& one : dimensions_)
-    count *=
-        one.values > 0 ? static_cast<double>(one.values) : std::numeric_limits<double>::infinity();
+  for (const SearchDimension& one : dimensions_) {
+    if (one.values == 0) return std::numeric_limits<double>::infinity();
+    count *= static_cast<double>(one.values);
+  }
   return count;
 }
 

@@ -24,9 +24,11 @@ std::int64_t bracket_of(std::int64_t trial, const EarlyEndConfig& config) {
 
 // The last look that this report is the first to pass; 0: none.
 double look_between(double before, double now, double first, double factor) {
-  double look = 0;
-  for (double at = first; at <= now; at *= factor)
+  double look = 0, at = first;
+  while (at <= now) {
     if (at > before) look = at;
+    at *= factor;
+  }
   return look;
 }
 
