@@ -171,21 +171,25 @@ class Tune(unittest.TestCase):
         more = ["tune.trials=10", "train.epochs=30", "train.checkpoints.epochs=3", "tune.early_end.rule=halving",
                 "tune.early_end.first=3"]
         self.tune("run.name=undisturbed", *more)
-        numbers = random.Random(2026)
-        for _ in range(KILLS):
-            job = self.start("tune", "search.yaml", *more)
-            try:
-                job.wait(timeout=numbers.uniform(0.2, 3))
-                break
-            except subprocess.TimeoutExpired:
-                os.kill(job.pid, signal.SIGKILL)  # the trial hears of it and stops
-                if numbers.random() < 0.5:
-                    jobs.kill_session(job)
-                else:
-                    job.communicate()
-        else:
-            self.tune(*more)
-        self.assertEqual(self.found("search"), self.found("undisturbed"))
+        numbers, kills, studies = random.Random(2026), 0, 0
+        while kills < KILLS:
+            studies += 1
+            name = f"killed_{studies}"
+            while kills < KILLS:
+                job = self.start("tune", "search.yaml", f"run.name={name}", *more)
+                try:
+                    job.wait(timeout=numbers.uniform(0.2, 2))
+                    break
+                except subprocess.TimeoutExpired:
+                    kills += 1
+                    os.kill(job.pid, signal.SIGKILL)  # the trial hears of it and stops
+                    if numbers.random() < 0.5:
+                        jobs.kill_session(job)
+                    else:
+                        job.communicate()
+            else:
+                self.tune(f"run.name={name}", *more)
+            self.assertEqual(self.found(name), self.found("undisturbed"), f"after {kills} kills")
 
     def test_workers_come_and_go(self):
         first = self.start("tune", "search.yaml", "tune.trials=12", "train.epochs=40")
