@@ -1,6 +1,5 @@
 #include "sagips/cli/display.hpp"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,43 +36,9 @@ double wall_time_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Columns and rows of the terminal.
-struct Size {
-  std::size_t columns = 80, rows = 24;
-};
-
-Size terminal_size(int descriptor) {
-  winsize window{};
-  if (::ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
-    return {window.ws_col, window.ws_row > 0 ? window.ws_row : Size{}.rows};
-  double columns = 0;
-  const bool is_known = core::parse_number(environment("COLUMNS"), columns);
-  if (!is_known || !(columns >= 1 && columns <= 10'000)) return {};
-  return {static_cast<std::size_t>(columns), Size{}.rows};
-}
-
-bool starts_letter(char byte) { return (byte & 0xC0) != 0x80; }  // of UTF-8
-
-std::size_t letters(const std::string& line) {
-  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), starts_letter));
-}
-
 std::string padded(std::string cell, std::size_t width) {
-  cell.append(width - std::min(width, letters(cell)), ' ');
+  cell.append(width - std::min(width, core::letters(cell)), ' ');
   return cell;
-}
-
-/// At most this many letters, no blanks at the end; control characters, which could move the
-/// cursor, become blanks.
-std::string cut(const std::string& line, std::size_t width) {
-  std::string shown;
-  std::size_t count = 0;
-  for (const char byte : line) {
-    if (starts_letter(byte) && ++count > width) break;
-    shown += static_cast<unsigned char>(byte) < ' ' ? ' ' : byte;
-  }
-  shown.erase(shown.find_last_not_of(' ') + 1);
-  return shown;
 }
 
 /// How far a run is, by the limit that is nearer.
@@ -206,8 +171,8 @@ void add_evaluation(const Evaluated& evaluation, std::vector<Line>& block) {
                      numbers_text(evaluation.distances, "  ")});
   std::size_t name_width = 0, value_width = 0;
   for (const ParameterState& parameter : evaluation.parameters) {
-    name_width = std::max(name_width, letters(parameter.name));
-    value_width = std::max(value_width, letters(value_text(parameter)));
+    name_width = std::max(name_width, core::letters(parameter.name));
+    value_width = std::max(value_width, core::letters(value_text(parameter)));
   }
   for (const ParameterState& parameter : evaluation.parameters)
     block.push_back(
@@ -217,7 +182,7 @@ void add_evaluation(const Evaluated& evaluation, std::vector<Line>& block) {
 }
 
 std::string painted(const Line& line, std::size_t width, bool has_colour) {
-  const std::string content = cut(line.content, width);
+  const std::string content = core::cut_to_width(line.content, width);
   const std::string colour = has_colour ? line.colour : "";
   return colour.empty() ? content : text(colour, content, "\x1b[0m");
 }
@@ -284,7 +249,7 @@ void Display::redraw() {
   std::vector<Line> block{{text(start_.workload, "  ", start_.folder), bold}};
   if (epoch_) add_progress(start_, *epoch_, block);
   if (evaluation_) add_evaluation(*evaluation_, block);
-  const Size size = terminal_size(descriptor_);
+  const core::TerminalSize size = core::terminal_size(descriptor_);
   // The cursor cannot climb above the first row: a block that is too high loses its end.
   if (size.rows > 1 && block.size() > size.rows - 1) block.resize(size.rows - 1);
   // In one write, so that the terminal never shows half a block.

@@ -3,6 +3,7 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ansicolor_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,6 +34,17 @@ void check_can_append(const std::string& path) {
 bool can_redraw(int descriptor) {
   const char* kind = std::getenv("TERM");
   return ::isatty(descriptor) == 1 && text(kind ? kind : "") != "dumb";
+}
+
+TerminalSize terminal_size(int descriptor) {
+  winsize window{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+    return {window.ws_col, window.ws_row > 0 ? window.ws_row : TerminalSize{}.rows};
+  const char* told = std::getenv("COLUMNS");
+  double columns = 0;
+  const bool is_known = told != nullptr && parse_number(told, columns);
+  if (!is_known || !(columns >= 1 && columns <= 10'000)) return {};
+  return {static_cast<std::size_t>(columns), TerminalSize{}.rows};
 }
 
 struct Log::Sinks {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -6,6 +7,12 @@ namespace sagips::core {
 
 /// Whether a line written there can be redrawn in place: a terminal that is not TERM=dumb.
 bool can_redraw(int descriptor);
+
+/// Columns and rows of a terminal; where it does not say them, those of COLUMNS or 80 x 24.
+struct TerminalSize {
+  std::size_t columns = 80, rows = 24;
+};
+TerminalSize terminal_size(int descriptor);
 
 /// Lines with time and level, to the terminal and, once a run folder exists, to its log file.
 /// Passed along, never global.

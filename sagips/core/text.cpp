@@ -25,6 +25,8 @@ std::string formatted(double value, std::chars_format format, int precision) {
   return buffer;
 }
 
+bool starts_letter(char byte) { return (byte & 0xC0) != 0x80; }  // of UTF-8
+
 std::string two_digits(std::int64_t value) { return text(value < 10 ? "0" : "", value); }
 
 std::size_t edit_distance(std::string_view from, std::string_view to) {
@@ -162,6 +164,21 @@ std::string excerpt(std::string_view whole) {
   // Not inside a letter of UTF-8: its later bytes begin with the bits 10.
   while (end > 0 && (static_cast<unsigned char>(whole[end]) & 0xc0) == 0x80) --end;
   return text(whole.substr(0, end), "...");
+}
+
+std::size_t letters(std::string_view line) {
+  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), starts_letter));
+}
+
+std::string cut_to_width(std::string_view line, std::size_t width) {
+  std::string shown;
+  std::size_t count = 0;
+  for (const char byte : line) {
+    if (starts_letter(byte) && ++count > width) break;
+    shown += static_cast<unsigned char>(byte) < ' ' ? ' ' : byte;
+  }
+  shown.erase(shown.find_last_not_of(' ') + 1);
+  return shown;
 }
 
 bool parse_number(std::string_view word, double& value) {

@@ -48,6 +48,12 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
 /// The beginning of a foreign text, at most 40 bytes, as a message may quote it.
 std::string excerpt(std::string_view whole);
 
+/// Letters of UTF-8.
+std::size_t letters(std::string_view line);
+/// At most this many letters, no blanks at the end; control characters, which could move the cursor of
+/// a terminal, become blanks.
+std::string cut_to_width(std::string_view line, std::size_t width);
+
 /// Whole text as a number; false when anything is left over.
 bool parse_number(std::string_view word, double& value);
 

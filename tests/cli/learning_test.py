@@ -168,6 +168,24 @@ class Learning(unittest.TestCase):
         self.assertIn("none compute", self.sagips(*served, "exchanges.served.masters=2", "run.name=no", ranks=2,
                                                   expect=2).stderr)
 
+    def weights(self, name):
+        raw = self.network(name)
+        length = struct.unpack("<Q", raw[:8])[0]
+        places = [entry["data_offsets"] for key, entry in json.loads(raw[8:8 + length]).items() if key != "__metadata__"]
+        return [number for begin, end in sorted(places)
+                for number in struct.unpack(f"<{(end - begin) // 4}f", raw[8 + length + begin:8 + length + end])]
+
+    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    def test_synchronous_workers_are_an_all_reduce(self):
+        plain = ["train", "waves.yaml", "train.epochs=5", "threads=1"]
+        self.sagips(*plain, "exchange=all_reduce", "run.name=all_reduce", ranks=4)
+        expected = self.weights("all_reduce")
+        for owners in ("all", "nodes"):
+            self.sagips(*plain, "exchange=served", f"exchanges.served.owners={owners}", "exchanges.served.synchronous=true",
+                        f"run.name={owners}", ranks=4)
+            found = self.weights(owners)
+            self.assertLess(math.dist(found, expected), 1e-6 * math.hypot(*expected), owners)
+
     @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
     def test_workers_that_were_interrupted_go_on(self):
         served = ["train", "rings.yaml", "exchange=served", "train.epochs=2000", "train.evaluate_every=20",

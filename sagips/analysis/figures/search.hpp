@@ -27,8 +27,8 @@ struct SearchedTrial {
 struct SearchedSettings {
   std::string metric;
   bool maximise = false;
-  std::vector<SearchedKey> keys;
-  std::vector<SearchedTrial> trials;  ///< in their order
+  std::vector<SearchedKey> keys{};
+  std::vector<SearchedTrial> trials{};  ///< in their order
 };
 
 /// The metric of each trial, and the best so far.

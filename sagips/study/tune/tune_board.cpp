@@ -143,10 +143,15 @@ void TuneBoard::show(const Trials& trials) {
   begun_ = true;
   if (!terminal_ || comm::now_ns() - drawn_ns_ < draw_every_ns) return;
   drawn_ns_ = comm::now_ns();
-  const std::string lines = table(trials);
+  const std::size_t width = core::terminal_size(STDERR_FILENO).columns;
+  const std::string lines = core::trim(table(trials));
   clear();
-  std::cerr << lines << std::flush;
-  lines_ = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
+  for (const std::string& line :
+       core::split(lines, '\n')) {  // one that wraps could not be taken back
+    std::cerr << core::cut_to_width(line, width) << '\n';
+    ++lines_;
+  }
+  std::cerr << std::flush;
 }
 
 }  // namespace sagips::study
