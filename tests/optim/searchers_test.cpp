@@ -51,7 +51,8 @@ SearchSpace mixed_space() {
 }
 double mixed(const Point& x) {
   const SearchSpace space = mixed_space();
-  if (space.value(x, 0) == 1) return 0.3 + 0.02 * std::pow(space.value(x, 3) - 7.0, 2);
+  if (space.value(x, 0) == 1)
+    return 0.3 + 0.02 * std::pow(static_cast<double>(space.value(x, 3)) - 7, 2);
   return 4 * std::pow(x[1] - 0.8, 2) + 0.4 * static_cast<double>(space.value(x, 2));
 }
 
@@ -149,7 +150,9 @@ TEST_P(Searchers, RepeatThemselvesForTheSameSeed) {
     return search(*searcher, ellipsoid, 20).points();
   };
   EXPECT_EQ(points(3), points(3));
-  if (GetParam() != "grid") EXPECT_NE(points(3), points(4));
+  if (GetParam() != "grid") {
+    EXPECT_NE(points(3), points(4));
+  }
 }
 
 // A study that is gone on with has new searchers, and so has each of its workers.
@@ -184,7 +187,9 @@ TEST_P(Searchers, PutPointsWhereSettingsAre) {
     values.insert(space.value(point, 0));
   }
   EXPECT_EQ(values.size(), 2U);
-  if (!is_blind()) EXPECT_LT(trace.best(), 0.02);
+  if (!is_blind()) {
+    EXPECT_LT(trace.best(), 0.02);
+  }
 }
 
 TEST_P(Searchers, BeginWhereTheyAreTold) {
