@@ -59,7 +59,6 @@ std::vector<CommandOption> tune_options() {
           {"override", "", "go on with run.name=NAME although keys of `tune` have changed"},
           {"fresh", "", "begin anew instead of going on with an unfinished search"},
           quiet_option,
-          json_option,
           {"trial", "N", "", false, true}};
 }
 

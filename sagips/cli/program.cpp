@@ -93,7 +93,7 @@ const CommandEntry commands[] = {
                                                  "how `sagips ensemble` trains many networks")}},
     {"tune",
      "search for the settings with which trainings end best",
-     "  sagips tune learning/digits tune.maximise=accuracy "
+     "  sagips tune classify tune.maximise=accuracy "
      "'tune.space=[{key: optimizer.learning_rate, low: 1e-4, high: 1e-1, log: true}]'\n"
      "  sagips tune my_search.yaml --trials 100\n"
      "  mpirun -n 12 sagips tune my_search.yaml --block-ranks 4\n"
