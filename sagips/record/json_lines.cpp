@@ -15,34 +15,34 @@ namespace sagips::record {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& path) {
-  throw core::StorageError(path,
-                           core::text("cannot be written (", std::system_category().message(errno),
-                                      "). Free space or give the right to write."));
-}
-
 // Without the beginning of a line that a crash has cut off.
 void begin_new_line(int file, const std::string& path) {
   const off_t size = ::lseek(file, 0, SEEK_END);
   char last = '\n';
-  if (size > 0 && ::pread(file, &last, 1, size - 1) != 1) refuse(path);
+  if (size > 0 && ::pread(file, &last, 1, size - 1) != 1) refuse_to_write(path);
   if (last == '\n') return;
   const std::string content = core::read_file(path);
   const auto kept = content.rfind('\n');
   if (::ftruncate(file, kept == std::string::npos ? 0 : static_cast<off_t>(kept + 1)) != 0)
-    refuse(path);
+    refuse_to_write(path);
   ::lseek(file, 0, SEEK_END);
 }
 
 }  // namespace
 
+void refuse_to_write(const std::string& path) {
+  throw core::StorageError(path,
+                           core::text("cannot be written (", std::system_category().message(errno),
+                                      "). Free space or give the right to write."));
+}
+
 void append_json_line(const std::string& path, const Json& object) {
   const std::string line =
       object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   const core::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (file.number() < 0) refuse(path);
+  if (file.number() < 0) refuse_to_write(path);
   begin_new_line(file.number(), path);
-  if (!core::write_all(file.number(), line)) refuse(path);
+  if (!core::write_all(file.number(), line)) refuse_to_write(path);
 }
 
 void read_json_lines(const std::string& path, const std::string& what,

@@ -7,6 +7,9 @@
 
 namespace sagips::record {
 
+/// throws: StorageError, with the reason that errno gives
+[[noreturn]] void refuse_to_write(const std::string& path);
+
 /// Adds a line to a file of JSON lines; complete when it returns. The beginning of a line that a crash
 /// has cut off is taken out first. throws: StorageError
 void append_json_line(const std::string& path, const Json& object);

@@ -25,12 +25,6 @@ namespace {
 
 constexpr std::array states = {"done", "ended early", "failed"};
 
-[[noreturn]] void refuse(const std::string& path) {
-  throw core::StorageError(path,
-                           core::text("cannot be written (", std::system_category().message(errno),
-                                      "). Free space or give the right to write."));
-}
-
 // When a process began, in clock ticks since the start of the machine: numbers come again. A zombie
 // has ended.
 std::string beginning_of(std::int64_t process) {
@@ -88,7 +82,7 @@ bool write_first(const std::string& path, const std::string& id, const std::stri
   const int problem = errno;
   ::unlink(aside.c_str());
   errno = problem;
-  if (!first && problem != EEXIST) refuse(path);
+  if (!first && problem != EEXIST) refuse_to_write(path);
   return first;
 }
 

@@ -61,6 +61,8 @@ class TrialStore {
 
   /// All trials by number, as far as they can be read now; the numbers have no gaps.
   const std::map<std::int64_t, TrialRecord>& read();
+  /// As they were read last: files are not looked at.
+  const std::map<std::int64_t, TrialRecord>& trials() const { return trials_; }
   /// Makes a trial this process's own. False when another one was faster.
   bool claim(TrialClaim claim);
   /// Whether nobody is at work on a trial that has not ended.

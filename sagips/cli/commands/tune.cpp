@@ -105,7 +105,7 @@ class Tuning {
     study::TuneWatch watch;
     if (ranks_.is_first()) {
       board.emplace(config_, log_);
-      watch.waiting = [&](const auto& trials) { board->show(trials); };
+      watch = [&](const auto& trials) { board->show(trials); };
     }
     if (ranks_.size() > 1) {
       say_start(core::text("in ", ranks_.size() / config_.ranks, " blocks of ", config_.ranks,

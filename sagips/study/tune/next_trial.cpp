@@ -9,7 +9,6 @@
 #include "sagips/core/text.hpp"
 #include "sagips/optim/search/search_numbers.hpp"
 #include "sagips/record/run_files.hpp"
-#include "sagips/study/tune/early_end.hpp"
 
 namespace sagips::study {
 
@@ -21,12 +20,6 @@ constexpr std::size_t most_numbers = 10;  // that a Gaussian process is asked fo
 std::string searcher_for(const TuneConfig& config, const optim::SearchSpace& space) {
   if (config.searcher != "auto") return config.searcher;
   return space.is_numeric() && space.size() <= most_numbers ? "bayesian" : "tpe";
-}
-
-double score_of(const record::TrialRecord& trial, const TuneConfig& config) {
-  if (!trial.end->value || trial.end->state == State::failed)
-    return std::numeric_limits<double>::quiet_NaN();
-  return config.score(*trial.end->value);
 }
 
 std::vector<optim::Point> named_points(const TuneConfig& config, const SettingSpace& space) {
@@ -130,9 +123,7 @@ std::optional<record::TrialClaim> NextTrial::leg(const Trials& trials) const {
   std::vector<const record::TrialRecord*> ranked;  // all that have come as far
   for (const auto& one : legs)
     if (one.size() >= leg && one[leg - 1]->end) ranked.push_back(one[leg - 1]);
-  const auto score = [this](const record::TrialRecord* one) {
-    return optim::comparable(score_of(*one, config_));
-  };
+  const auto score = [this](const record::TrialRecord* one) { return score_of(*one, config_); };
   std::stable_sort(ranked.begin(), ranked.end(),
                    [&](const auto* a, const auto* b) { return score(a) < score(b); });
   const record::TrialRecord* before = legs[member].back();
@@ -174,14 +165,21 @@ std::optional<record::TrialClaim> NextTrial::operator()(const Trials& trials) {
   return claim;
 }
 
+double score_of(const record::TrialRecord& trial, const TuneConfig& config) {
+  const bool has_one = trial.end && trial.end->state != State::failed && trial.end->value &&
+                       std::isfinite(*trial.end->value);
+  return has_one ? config.score(*trial.end->value) : std::numeric_limits<double>::infinity();
+}
+
 const record::TrialRecord* best_trial(const std::map<std::int64_t, record::TrialRecord>& trials,
                                       const TuneConfig& config) {
   const record::TrialRecord* best = nullptr;
+  double lowest = std::numeric_limits<double>::infinity();
   for (const auto& [number, trial] : trials) {
-    if (!trial.end || trial.end->state != State::done || !trial.end->value) continue;
-    if (!std::isfinite(*trial.end->value)) continue;
-    if (best == nullptr || config.score(*trial.end->value) < config.score(*best->end->value))
-      best = &trial;
+    const double score = score_of(trial, config);
+    if (!(score < lowest) || trial.end->state != State::done) continue;
+    lowest = score;
+    best = &trial;
   }
   return best;
 }

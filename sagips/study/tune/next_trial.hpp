@@ -43,6 +43,10 @@ class NextTrial {
   std::unique_ptr<optim::Searcher> searcher_;
 };
 
+/// The metric of a trial that has ended, smaller where it is better; infinite for one that has failed
+/// or is under way.
+double score_of(const record::TrialRecord& trial, const TuneConfig& config);
+
 /// The trial with the best score among those that have come to their end; nullptr: none has.
 const record::TrialRecord* best_trial(const std::map<std::int64_t, record::TrialRecord>& trials,
                                       const TuneConfig& config);

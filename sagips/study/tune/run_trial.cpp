@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "sagips/analysis/lookup.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
@@ -123,9 +124,8 @@ class TrialRun {
   }
 
   std::optional<double> metric_of(const record::Evaluated& evaluated) const {
-    for (const record::NamedNumber& one : evaluated.distances)
-      if (one.name == study_.config.metric()) return one.value;
-    return {};
+    const auto* found = analysis::find_named(evaluated.distances, study_.config.metric());
+    return found != nullptr ? std::optional(found->value) : std::nullopt;
   }
 
   bool train(std::int64_t fold) {

@@ -23,22 +23,22 @@ TrialGiver::TrialGiver(const TuneConfig& config, const std::string& study_folder
       next_(config, seed, epochs),
       began_ns_(comm::now_ns()) {}
 
-bool TrialGiver::has_enough() {
-  const record::TrialRecord* best = best_trial(store_.read(), config_);
+bool TrialGiver::has_enough() const {
+  const record::TrialRecord* best = best_trial(store_.trials(), config_);
   return config_.target && best != nullptr &&
          config_.score(*best->end->value) <= config_.score(*config_.target);
 }
 
-std::string TrialGiver::over() {
+std::string TrialGiver::over() const {
   if (has_enough()) return core::text("target reached: ", config_.metric());
   const double minutes = static_cast<double>(comm::now_ns() - began_ns_) / 60e9;
   if (config_.minutes > 0 && minutes >= config_.minutes) return "time limit";
   const auto all = static_cast<std::size_t>(config_.all_trials());
-  return store_.read().size() >= all ? core::text(all, " trials") : "";
+  return store_.trials().size() >= all ? core::text(all, " trials") : "";
 }
 
-bool TrialGiver::all_ended() {
-  const auto& trials = store_.read();
+bool TrialGiver::all_ended() const {
+  const auto& trials = store_.trials();
   return std::all_of(trials.begin(), trials.end(),
                      [](const auto& one) { return one.second.end.has_value(); });
 }
@@ -46,7 +46,7 @@ bool TrialGiver::all_ended() {
 std::optional<record::TrialClaim> TrialGiver::take_back() {
   if (comm::now_ns() - looked_ns_ < look_every_ns) return {};
   looked_ns_ = comm::now_ns();
-  for (const auto& [number, trial] : store_.read()) {
+  for (const auto& [number, trial] : store_.trials()) {
     if (own_.count(number) > 0 || !store_.is_free(trial)) continue;
     record::TrialClaim claim = trial.claim;
     ++claim.attempt;
@@ -71,13 +71,14 @@ std::optional<record::TrialClaim> TrialGiver::take() {
                                  ". Look at its settings in tune.space and at its log."));
   std::optional<record::TrialClaim> claim = has_enough() ? std::nullopt : take_back();
   while (!claim && over().empty()) {
-    claim = next_(store_.read());
+    claim = next_(store_.trials());
     if (!claim) return {};
-    if (!store_.claim(*claim)) claim.reset();  // somebody was faster
+    if (store_.claim(*claim)) break;
+    claim.reset();  // somebody was faster
+    store_.read();
   }
   if (!claim) return {};
-  own_.insert(claim->number);
-  attempts_[claim->number] = claim->attempt;
+  own_[claim->number] = claim->attempt;
   store_.read();
   return claim;
 }
@@ -85,7 +86,7 @@ std::optional<record::TrialClaim> TrialGiver::take() {
 void TrialGiver::beat() {
   if (static_cast<double>(comm::now_ns() - beaten_ns_) * 1e-9 < config_.lease_s / 4) return;
   beaten_ns_ = comm::now_ns();
-  for (const std::int64_t number : own_) store_.beat(number, attempts_[number]);
+  for (const auto& [number, attempt] : own_) store_.beat(number, attempt);
 }
 
 }  // namespace sagips::study

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "sagips/record/trials.hpp"
@@ -16,19 +16,19 @@ class TrialGiver {
   TrialGiver(const TuneConfig& config, const std::string& study_folder, std::uint64_t seed,
              std::int64_t epochs);
 
-  /// A trial that is this worker's now; nothing when there is none at this time.
+  /// Reads the records. A trial that is this worker's now; nothing when there is none at this time.
   /// throws: core::Error when all trials so far have failed
   std::optional<record::TrialClaim> take();
   /// Stops counting a trial as this worker's own.
   void leave(std::int64_t trial) { own_.erase(trial); }
   /// Signs of life for what is this worker's; to be called often.
   void beat();
-  /// Why no further trial begins: "50 trials", "time limit", "target reached ..."; empty: more may.
-  std::string over();
+  /// By the records as they were read last: why no further trial begins: "50 trials", "time limit", "target reached ..."; empty: more may.
+  std::string over() const;
   /// Whether all that began has ended, here and elsewhere.
-  bool all_ended();
+  bool all_ended() const;
   /// The target is reached, or the time is up: trials that run need not go on.
-  bool has_enough();
+  bool has_enough() const;
 
   record::TrialStore& store() { return store_; }
 
@@ -40,8 +40,7 @@ class TrialGiver {
   NextTrial next_;
   std::int64_t began_ns_;
   std::int64_t looked_ns_ = 0, beaten_ns_ = 0;
-  std::set<std::int64_t> own_;
-  std::map<std::int64_t, std::int64_t> attempts_;  ///< of the own ones
+  std::map<std::int64_t, std::int64_t> own_;  ///< attempts by trial
 };
 
 }  // namespace sagips::study

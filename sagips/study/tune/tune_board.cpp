@@ -72,13 +72,9 @@ std::string line_of(const record::TrialRecord& trial, const TuneConfig& config) 
 std::string trial_table(const Trials& trials, const TuneConfig& config, std::size_t most) {
   std::vector<const record::TrialRecord*> order;
   for (const auto& [number, trial] : trials) order.push_back(&trial);
-  const auto score = [&](const record::TrialRecord* trial) {
-    const auto value =
-        trial->end && trial->end->state != State::failed ? trial->end->value : std::nullopt;
-    return value && std::isfinite(*value) ? config.score(*value) : HUGE_VAL;
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const auto* a, const auto* b) { return score(a) < score(b); });
+  std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+    return score_of(*a, config) < score_of(*b, config);
+  });
   std::vector<std::string> keys;
   for (const TunedKey& tuned : config.space) keys.push_back(tuned.key);
   if (config.population.members > 0) keys.emplace_back("train.epochs");

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <optional>
 
 #include "sagips/analysis/figures/search.hpp"
@@ -55,8 +54,6 @@ std::string csv_of(const Trials& trials, const TuneConfig& config) {
   return csv;
 }
 
-double nan() { return std::numeric_limits<double>::quiet_NaN(); }
-
 // How much worse a process through the trials foretells them when one setting is another trial's:
 // mean squared change over twice the variance, which is 1 for a setting that says all.
 std::vector<double> importances(const SettingSpace& space, const std::vector<optim::Point>& points,
@@ -91,7 +88,7 @@ std::vector<double> importances(const SettingSpace& space, const std::vector<opt
 // A number, or the place of a value in its list.
 double shown_number(const SettingSpace& space, const TuneConfig& config, const optim::Point& point,
                     std::size_t key) {
-  if (!space.space().counts(point, key)) return nan();
+  if (!space.space().counts(point, key)) return std::nan("");
   if (!config.space[key].values.empty())
     return static_cast<double>(space.space().value(point, key));
   return std::stod(space.value(point, key));

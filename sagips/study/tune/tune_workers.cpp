@@ -136,7 +136,8 @@ bool run_trials_in_children(const TuneStudy& study, TrialGiver& giver, std::size
       if (!claim) break;
       children.start(*claim);
     }
-    if (watch.waiting) watch.waiting(giver.store().read());
+    giver.store().read();
+    if (watch) watch(giver.store().trials());
     if (children.running() == 0) {
       if (stopping) return false;
       if (enough || (!giver.over().empty() && giver.all_ended())) return true;
@@ -162,7 +163,8 @@ bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver
   for (;;) {
     std::int64_t word = none_now;
     if (leads) {
-      if (watch.waiting) watch.waiting(giver->store().read());
+      giver->store().read();
+      if (watch) watch(giver->store().trials());
       if (const auto claim = asked.stop() ? std::nullopt : giver->take())
         word = claim->number;
       else if (asked.stop())

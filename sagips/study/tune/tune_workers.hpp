@@ -9,10 +9,8 @@
 
 namespace sagips::study {
 
-/// What a worker tells of its study while it runs.
-struct TuneWatch {
-  std::function<void(const std::map<std::int64_t, record::TrialRecord>& trials)> waiting;
-};
+/// What a worker tells of its study while it runs, often; empty: nothing.
+using TuneWatch = std::function<void(const std::map<std::int64_t, record::TrialRecord>& trials)>;
 
 /// Runs trials as children of this process, `at_once` of them side by side, until the study is over.
 /// A trial that a signal ends is tried once more; one that fails is a record with its reason.

@@ -30,6 +30,15 @@ torch::Tensor tensor_of(const std::vector<Point>& points) {
   return torch::stack(rows);
 }
 
+std::vector<Point> points_of(const torch::Tensor& rows) {
+  std::vector<Point> points;
+  for (std::int64_t row = 0; row < rows.size(0); ++row) {
+    const double* const first = rows[row].data_ptr<double>();
+    points.emplace_back(first, first + rows.size(1));
+  }
+  return points;
+}
+
 // ln of the expected improvement over `best`: ln(s (phi(u) + u Phi(u))), u = (best - mean) / s
 torch::Tensor log_improvement(const GaussianProcess::Prediction& at, const torch::Tensor& best) {
   const torch::Tensor u = (best - at.mean) / at.deviation;
@@ -172,24 +181,15 @@ torch::Tensor Bayesian::parameters_of(const Known& known) {
 }
 
 torch::Tensor Bayesian::placed(const torch::Tensor& points) const {
-  torch::Tensor all = points.clone();
-  for (std::int64_t row = 0; row < all.size(0); ++row) {
-    double* const first = all[row].data_ptr<double>();
-    const Point point = start_.space.placed(Point(first, first + all.size(1)));
-    std::copy(point.begin(), point.end(), first);
-  }
-  return all;
+  std::vector<Point> all = points_of(points);
+  for (Point& point : all) point = start_.space.placed(std::move(point));
+  return tensor_of(all);
 }
 
 // What the process sees of points. shape: [m, n] -> [m, features]
 torch::Tensor Bayesian::features(const torch::Tensor& points) const {
   if (start_.space.is_numeric()) return points;
-  std::vector<Point> all;
-  for (std::int64_t row = 0; row < points.size(0); ++row) {
-    const double* const first = points[row].data_ptr<double>();
-    all.emplace_back(first, first + points.size(1));
-  }
-  return search_features(start_.space, all);
+  return search_features(start_.space, points_of(points));
 }
 
 // Over the whole cube, and around the best points so far.
