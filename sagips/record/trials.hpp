@@ -21,10 +21,10 @@ struct TrialClaim {
 
 /// The metric on the way.
 struct TrialReport {
-  std::int64_t fold = 1;
-  double epochs = 0;  ///< of this fold
-  double value = 0;   ///< of this fold
-  bool last = false;  ///< the fold is over
+  std::int64_t fold = 1;  ///< or seed: which of the trainings of the trial, from 1
+  double epochs = 0;      ///< of this fold
+  double value = 0;       ///< of this fold
+  bool last = false;      ///< the fold is over
 };
 
 /// How a trial has ended.
@@ -32,9 +32,9 @@ struct TrialEnd {
   enum class State { done, ended_early, failed };
   State state = State::done;
   std::string reason{};            ///< of an early end or a failure
-  std::optional<double> value{};   ///< the metric, its mean over folds
-  std::optional<double> spread{};  ///< standard deviation over folds
-  double epochs = 0;               ///< over all folds
+  std::optional<double> value{};   ///< the metric, its mean over folds or seeds
+  std::optional<double> spread{};  ///< standard deviation over folds or seeds
+  double epochs = 0;               ///< over all folds or seeds
   double time_s = 0;               ///< of training
   double ended_s = 0;              ///< when, since 1970
 };

@@ -123,6 +123,7 @@ class Tune(unittest.TestCase):
                 ("tune.points=[optimizer.learning_rate=7]", "no point"),
                 ("tune.warm_start=nowhere", "nowhere"),
                 ("tune.searcher=tp", "tpe"),
+                ("tune={folds: 2, seeds: 2}", "tune.seeds"),
                 ("tune.population.members=2", "tune.population.legs")]:
             output = self.tune(assignment, code=2)
             self.assertIn(words, output, assignment)
@@ -211,6 +212,33 @@ class Tune(unittest.TestCase):
         self.assertEqual(sum(text.count('"state"') for text in records), 12, "each has ended once")
         self.tune("tune.trials=12", "train.epochs=40")  # all that is left is to say so
 
+    def test_a_trial_that_goes_on_is_not_given_to_another_worker(self):
+        for who in ("the worker is suspended", "all are suspended"):
+            with self.subTest(who):
+                name = who.replace(" ", "_")
+                job = self.start("tune", "search.yaml", f"run.name={name}", "tune.trials=1", "train.epochs=1000000",
+                                 "tune.lease_s=1")
+                self.wait_for(self.study(name) / "trials/learning/00001/metrics.jsonl")
+                suspended = [job.pid] if who.startswith("the worker") else jobs.alive_in_session(job.pid)
+                for process in suspended:
+                    os.kill(process, signal.SIGSTOP)
+                worker = self.start("tune", self.study(name), "--worker")
+                time.sleep(4)  # longer than the lease
+                claims = sorted(path.name for path in (self.study(name) / "trials/records").glob("*.claim_*"))
+                for process in suspended:
+                    os.kill(process, signal.SIGCONT)
+                self.assertEqual(claims, ["00001.claim_1.json"])
+                for one in (job, worker):
+                    one.terminate()
+                    output, _ = one.communicate(timeout=100)
+                    self.assertEqual(one.returncode, 3, output)
+
+    def wait_for(self, path):
+        deadline = time.monotonic() + 100 * jobs.SLOWDOWN
+        while not path.exists():
+            self.assertLess(time.monotonic(), deadline, f"no {path}")
+            time.sleep(0.01)
+
     def test_a_target_ends_the_study(self):
         output = self.tune("--trials", 1000, "--target", "0.06")
         self.assertLess(len(self.rows()), 200)
@@ -235,6 +263,19 @@ class Tune(unittest.TestCase):
             with open(self.study("folds") / f"members/learning/fold_{fold:03}/results.json") as file:
                 values.append(json.load(file)["numbers"]["loss_end"])
         self.assertAlmostEqual(float(rows[0]["loss"]), sum(values) / 3, delta=1e-12)
+
+    def test_a_trial_may_be_trained_with_several_seeds(self):
+        output = self.tune("tune.seeds=3", "tune.trials=2")
+        self.assertIn("over seeds", output)
+        for row in self.rows():
+            values = []
+            for seed in (1, 2, 3):
+                folder = self.study() / f"trials/learning/{int(row['trial']):05}_seed_{seed}"
+                self.assertIn(f"seed: {seed}\n", (folder / "config.yaml").read_text())
+                values.append(json.loads((folder / "results.json").read_text())["numbers"]["loss_end"])
+            self.assertEqual(len(set(values)), 3)
+            self.assertAlmostEqual(float(row["loss"]), sum(values) / 3, delta=1e-12)
+            self.assertGreater(float(row["spread"]), 0)
 
     def test_a_population_goes_on_with_its_best_networks(self):
         self.tune("tune.population.members=4", "tune.population.legs=4", "train.epochs=8")

@@ -40,10 +40,13 @@ std::string table_of(const NamedTable& csv) {
   return is_long ? details(table.caption, html(table)) : html(table);
 }
 
-// Of a search over settings: each trial with the folder of its run, of its first one with several folds.
+// Of a search over settings: each trial with the folder of its run, of its first one where it has several.
 std::string trials_of(const NamedTable& csv, const RunContents& run) {
-  const auto* folds = find_named(run.settings, "tune.folds");
-  const std::string ending = folds == nullptr || folds->value == "1" ? "/" : "_fold_1/";
+  std::string ending = "/";
+  for (const char* several : {"fold", "seed"})
+    if (const auto* count = find_named(run.settings, core::text("tune.", several, "s"));
+        count != nullptr && count->value != "1")
+      ending = core::text("_", several, "_1/");
   std::string head, body;
   for (const std::string& name : csv.rows.front())
     head += element("th", "scope=\"col\"", escape(with_blanks(name)));

@@ -99,7 +99,8 @@ class Tuning {
     const InterruptGuard interrupt;
     const CheckpointSignal checkpoint;
     const auto giver = [this] {
-      return study::TrialGiver(config_, folder_, job_.seed(), job_.settings.loop.epochs);
+      return study::TrialGiver(config_, folder_, study::runs_of(*study_), job_.seed(),
+                               job_.settings.loop.epochs);
     };
     std::optional<study::TuneBoard> board;
     study::TuneWatch watch;

@@ -48,7 +48,11 @@ class TrialRun {
         work_(std::move(work)),
         ranks_(ranks),
         requests_(requests),
-        log_(log) {}
+        log_(log) {
+    if (!ranks_.is_first()) return;
+    attempt_ = own().claim.attempt;
+    requests_.stop = [this, &requests] { return requests.stop() || is_lost(); };
+  }
 
   // Nothing: interrupted.
   std::optional<record::TrialEnd> run() {
@@ -56,7 +60,7 @@ class TrialRun {
     if (ranks_.is_first())
       if (const auto known = summary_of(own())) fold += known->folds;
     fold = std::stoll(ranks_.broadcast(text(fold)));
-    for (; fold <= study_.config.folds; ++fold) {
+    for (; fold <= study_.config.trainings(); ++fold) {
       if (!train(fold)) return {};
       if (!behind_.empty()) break;
     }
@@ -66,7 +70,7 @@ class TrialRun {
     end.state = behind_.empty() ? State::done : State::ended_early;
     end.reason = behind_;
     end.value = summary->mean;
-    if (study_.config.folds > 1) end.spread = summary->spread;
+    if (study_.config.trainings() > 1) end.spread = summary->spread;
     end.epochs = summary->epochs;
     end.time_s = time_s_;
     if (!std::isfinite(summary->mean)) {
@@ -77,11 +81,18 @@ class TrialRun {
   }
 
  private:
-  const record::TrialRecord& own() { return store_.read().at(work_.number); }
-
-  std::string folder_of(const std::string& name) const {
-    return text(study_.folder, "/", files::trials.name, "/", study_.workload, "/", name);
+  // Gives a sign of life: who started this process may be suspended, which costs nothing as long as the
+  // trial goes on. It is lost when this process was suspended and another worker has it now.
+  bool is_lost() {
+    const std::int64_t now = comm::now_ns();
+    if (static_cast<double>(now - beaten_ns_) * 1e-9 < study_.config.lease_s / 4) return lost_;
+    beaten_ns_ = now;
+    store_.beat(work_.number, attempt_);
+    lost_ = !store_.owns(work_.number, attempt_);
+    return lost_;
   }
+
+  const record::TrialRecord& own() { return store_.read().at(work_.number); }
 
   run::Job job_of(std::int64_t fold) const {
     std::vector<std::string> all;
@@ -89,23 +100,27 @@ class TrialRun {
     all.insert(all.end(), work_.settings.begin(), work_.settings.end());
     if (study_.config.folds > 1) all.push_back(text("data.fold=", fold, "/", study_.config.folds));
     all.push_back(text("run.folder=", study_.folder, "/", files::trials.name));
-    all.push_back("run.name=" + run_name_of(work_.number, fold, study_.config.folds));
+    all.push_back("run.name=" + run_name_of(work_.number, fold, study_.config));
     all.emplace_back("run.figures=false");
     all.emplace_back("run.fit=false");
     all.emplace_back("run.tensorboard=false");
+    if (study_.config.seeds > 1) {
+      const run::Job first = run::read_any_job(study_.workloads, source, all);
+      all.push_back(text("run.seed=", first.settings.run.seed + fold - 1));
+    }
     return run::read_any_job(study_.workloads, source, all);
   }
 
   // A run that has ended without having been reported begins anew. Networks of another trial are what
   // a run goes on with as if it had stopped there.
   void make_folder_ready(const std::string& name) {
-    const std::string folder = folder_of(name);
+    const std::string folder = text(runs_of(study_), "/", name);
     record::StudyMember member;
     member.folder = text(files::trials.name, "/", study_.workload, "/", name);
     member = make_room(study_.folder, member);
     if (member.state == record::StudyMember::State::done) std::filesystem::remove_all(folder);
     if (work_.from == 0 || std::filesystem::exists(folder)) return;
-    const std::string other = folder_of(run_name_of(work_.from, 1, 1));
+    const std::string other = text(runs_of(study_), "/", run_name_of(work_.from, 1, study_.config));
     std::filesystem::create_directories(folder);
     std::filesystem::copy(text(other, "/", files::checkpoints.name),
                           text(folder, "/", files::checkpoints.name));
@@ -130,7 +145,7 @@ class TrialRun {
 
   bool train(std::int64_t fold) {
     const run::Job job = job_of(fold);
-    if (ranks_.is_first()) make_folder_ready(run_name_of(work_.number, fold, study_.config.folds));
+    if (ranks_.is_first()) make_folder_ready(run_name_of(work_.number, fold, study_.config));
     run::TrainOptions options{
         .start = work_.from > 0 ? record::Start::with_changes : record::Start::resume,
         .requests = requests_};
@@ -159,8 +174,10 @@ class TrialRun {
   record::TrialStore& store_;
   Work work_;
   comm::Ranks& ranks_;
-  const run::Requests& requests_;
+  run::Requests requests_;
   core::Log& log_;
+  std::int64_t attempt_ = 0, beaten_ns_ = 0;
+  bool lost_ = false;
   std::string behind_;
   double time_s_ = 0;
 };
@@ -171,18 +188,23 @@ std::string records_of(const std::string& study_folder) {
   return text(study_folder, "/", files::trials.name, "/records");
 }
 
+std::string runs_of(const TuneStudy& study) {
+  return text(study.folder, "/", files::trials.name, "/", study.workload);
+}
+
 std::string training_config_of(const std::string& study_folder) {
   return text(study_folder, "/", files::trials.name, "/", files::config.name);
 }
 
 std::string log_of(const std::string& study_folder, std::int64_t trial) {
-  return text(study_folder, "/", files::trials.name, "/logs/", run_name_of(trial, 1, 1), ".txt");
+  return text(study_folder, "/", files::trials.name, "/logs/", run_name_of(trial, 1, {}), ".txt");
 }
 
-std::string run_name_of(std::int64_t trial, std::int64_t fold, std::int64_t folds) {
+std::string run_name_of(std::int64_t trial, std::int64_t training, const TuneConfig& config) {
   char digits[24];
   std::snprintf(digits, sizeof digits, "%05lld", static_cast<long long>(trial));
-  return folds > 1 ? text(digits, "_fold_", fold) : std::string(digits);
+  if (config.trainings() == 1) return digits;
+  return text(digits, config.folds > 1 ? "_fold_" : "_seed_", training);
 }
 
 bool run_trial(const TuneStudy& study, record::TrialStore& store, std::int64_t trial,

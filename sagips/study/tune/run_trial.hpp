@@ -18,12 +18,13 @@ struct TuneStudy {
   const TuneConfig& config;
 };
 
-/// Of a study in this folder: its records, what all trainings start from, what a trial prints.
+/// Of a study in this folder: its records, its trials' run folders, what all trainings start from, what a trial prints.
 std::string records_of(const std::string& study_folder);
+std::string runs_of(const TuneStudy& study);
 std::string training_config_of(const std::string& study_folder);
 std::string log_of(const std::string& study_folder, std::int64_t trial);
-/// "00012", or "00012_fold_3" with several folds.
-std::string run_name_of(std::int64_t trial, std::int64_t fold, std::int64_t folds);
+/// "00012"; with several trainings of a trial "00012_fold_3" or "00012_seed_3".
+std::string run_name_of(std::int64_t trial, std::int64_t training, const TuneConfig& config);
 
 /// Trains what a trial is made of, or goes on with it, reports its metric at each evaluation and writes
 /// how it has ended, a failure included. Returns false when it was interrupted: it goes on later.

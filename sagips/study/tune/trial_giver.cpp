@@ -1,9 +1,11 @@
 #include "sagips/study/tune/trial_giver.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/record/run_directory.hpp"
 #include "sagips/study/tune/run_trial.hpp"
 
 namespace sagips::study {
@@ -17,8 +19,9 @@ constexpr std::int64_t look_every_ns = 1'000'000'000;
 }  // namespace
 
 TrialGiver::TrialGiver(const TuneConfig& config, const std::string& study_folder,
-                       std::uint64_t seed, std::int64_t epochs)
+                       std::string runs_folder, std::uint64_t seed, std::int64_t epochs)
     : config_(config),
+      runs_folder_(std::move(runs_folder)),
       store_(records_of(study_folder), config.lease_s),
       next_(config, seed, epochs),
       began_ns_(comm::now_ns()) {}
@@ -43,11 +46,20 @@ bool TrialGiver::all_ended() const {
                      [](const auto& one) { return one.second.end.has_value(); });
 }
 
+// Its worker is gone or suspended, but not yet who trains: the folder of its run is locked.
+bool TrialGiver::still_runs(std::int64_t trial) const {
+  for (std::int64_t training = 1; training <= config_.trainings(); ++training) {
+    const std::string folder = core::text(runs_folder_, "/", run_name_of(trial, training, config_));
+    if (std::filesystem::exists(folder) && !record::RunDirectory::lock(folder)) return true;
+  }
+  return false;
+}
+
 std::optional<record::TrialClaim> TrialGiver::take_back() {
   if (comm::now_ns() - looked_ns_ < look_every_ns) return {};
   looked_ns_ = comm::now_ns();
   for (const auto& [number, trial] : store_.trials()) {
-    if (own_.count(number) > 0 || !store_.is_free(trial)) continue;
+    if (own_.count(number) > 0 || !store_.is_free(trial) || still_runs(number)) continue;
     record::TrialClaim claim = trial.claim;
     ++claim.attempt;
     if (store_.claim(claim)) return claim;

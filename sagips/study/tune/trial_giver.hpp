@@ -12,9 +12,9 @@ namespace sagips::study {
 /// Gives a worker its next trial: one that another worker has given back, or a new one.
 class TrialGiver {
  public:
-  /// minutes count from here. throws: as NextTrial, TrialStore
-  TrialGiver(const TuneConfig& config, const std::string& study_folder, std::uint64_t seed,
-             std::int64_t epochs);
+  /// runs_folder: of the trials' run folders. minutes count from here. throws: as NextTrial, TrialStore
+  TrialGiver(const TuneConfig& config, const std::string& study_folder, std::string runs_folder,
+             std::uint64_t seed, std::int64_t epochs);
 
   /// Reads the records. A trial that is this worker's now; nothing when there is none at this time.
   /// throws: core::Error when all trials so far have failed
@@ -34,8 +34,10 @@ class TrialGiver {
 
  private:
   std::optional<record::TrialClaim> take_back();
+  bool still_runs(std::int64_t trial) const;
 
   const TuneConfig& config_;
+  std::string runs_folder_;
   record::TrialStore store_;
   NextTrial next_;
   std::int64_t began_ns_;

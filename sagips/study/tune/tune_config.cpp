@@ -56,6 +56,8 @@ void TuneConfig::fields(core::FieldList& list) {
   list.add("target", target, "a trial that is as good as this ends the study, also --target");
   list.add("folds", folds, "trainings of a trial, each with another part of the rows kept aside",
            Range::between(1, 1000));
+  list.add("seeds", seeds, "trainings of a trial, each with the seed after the one before",
+           Range::between(1, 1000));
   std::vector<std::string> words = optim::setting_searchers_of({}).names();
   words.emplace_back("auto");
   list.add_choice(
@@ -87,6 +89,14 @@ void TuneConfig::check() const {
     throw core::ConfigError("tune.minimise",
                             "say what the best trial is: tune.minimise or tune.maximise, one of "
                             "them, with the name of a metric, e.g. tune.minimise=loss.");
+  if (folds > 1 && seeds > 1)
+    throw core::ConfigError("tune.seeds",
+                            "a trial is trained with several folds or with several seeds. Set one "
+                            "of tune.folds and tune.seeds to 1.");
+  if (population.members > 0 && seeds > 1)
+    throw core::ConfigError("tune.population",
+                            "members of a population are trained with one seed each. Set "
+                            "tune.seeds=1.");
   if (population.members > 0 && folds > 1)
     throw core::ConfigError("tune.population",
                             "members of a population go on with each other's networks, which have "

@@ -36,7 +36,7 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
   if (config.folds > 1 && !job.examples)
     throw ConfigError("tune.folds",
                       "folds are parts of a learning problem's rows, and this workload has none. "
-                      "Set it to 1.");
+                      "Set it to 1; tune.seeds trains several times.");
   const auto examples = next.space().examples();
   for (const auto& settings : examples) {
     try {

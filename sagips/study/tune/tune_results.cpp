@@ -165,7 +165,9 @@ bool write_tune_results(const TuneStudy& study, const run::Job& job, const Trial
   core::write_file(config, config_of(study, *best) + "\n");
   out << "best: trial " << best->claim.number << ", " << study.config.metric() << " "
       << core::significant(*best->end->value, 4);
-  if (best->end->spread) out << " ± " << core::significant(*best->end->spread, 2) << " over folds";
+  if (best->end->spread)
+    out << " ± " << core::significant(*best->end->spread, 2)
+        << (study.config.folds > 1 ? " over folds" : " over seeds");
   out << "; " << core::join(best->claim.settings, " ") << "\nas a config: " << config << '\n';
   return true;
 }

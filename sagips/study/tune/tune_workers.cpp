@@ -90,7 +90,8 @@ class Children {
 
   void note(const record::TrialClaim& claim, const core::Ending& ending, bool stopping) {
     const auto& trial = giver_.store().read().at(claim.number);
-    if (trial.end) return giver_.leave(claim.number);
+    const bool is_lost = trial.claim.attempt != claim.attempt;  // this process was suspended
+    if (trial.end || is_lost) return giver_.leave(claim.number);
     const bool stopped =
         static_cast<core::ExitCode>(ending.exit_code) == core::ExitCode::stopped_early;
     if (ending.signal != 0 && claim.attempt >= most_attempts && !stopping)
@@ -161,13 +162,14 @@ bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver
     return requests.stop();
   };
   for (;;) {
-    std::int64_t word = none_now;
+    std::int64_t word = none_now, attempt = 0;
     if (leads) {
       giver->store().read();
       if (watch) watch(giver->store().trials());
-      if (const auto claim = asked.stop() ? std::nullopt : giver->take())
+      if (const auto claim = asked.stop() ? std::nullopt : giver->take()) {
         word = claim->number;
-      else if (asked.stop())
+        attempt = claim->attempt;
+      } else if (asked.stop())
         word = interrupted;
       else if (giver->has_enough() || (!giver->over().empty() && giver->all_ended()))
         word = study_over;
@@ -188,8 +190,7 @@ bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver
     if (!leads) continue;
     if (end.code == core::ExitCode::failed && !giver->store().read().at(word).end)
       giver->store().end(word, {.state = State::failed, .reason = end.reason});
-    if (end.code == core::ExitCode::stopped_early)
-      giver->store().give_back(word, giver->store().read().at(word).claim.attempt);
+    if (end.code == core::ExitCode::stopped_early) giver->store().give_back(word, attempt);
     giver->leave(word);
   }
 }
