@@ -27,14 +27,16 @@ void CentreWorker::ask(Link& link, CentreHead head, std::span<const float> value
   link.head = head;
   link.head.progress = progress_;
   link.state = Link::State::sent;
-  if (link.is_own) {
-    link.own_answer.resize(link.owner.piece.size);
-    own_->bring(link.head, values, link.own_answer);
-  } else {
+  const bool answer_goes_aside = head.kind == CentreHead::Kind::share && !config_.waits;
+  if (!link.is_own) {
     link.sending_head = group_.send(link.owner.place, link.head.as_floats(), 0);
     if (head.brings_values()) link.sending = group_.send(link.owner.place, values, 0);
   }
-  if (head.kind == CentreHead::Kind::share && !config_.waits) expect_aside(link);
+  if (answer_goes_aside) expect_aside(link);
+  if (!link.is_own) return;
+  link.is_waiting = !answer_goes_aside;
+  if (link.is_waiting) link.own_answer.resize(link.owner.piece.size);
+  own_->bring(link.head, values, link.is_waiting ? std::span(link.own_answer) : link.into);
 }
 
 void CentreWorker::collect(Link& link, std::span<const float> gradients, std::uint64_t steps) {
@@ -51,9 +53,9 @@ void CentreWorker::collect(Link& link, std::span<const float> gradients, std::ui
   link.steps += steps;
 }
 
-// Who does not wait for the answer may change it before it is gone.
+// Who does not wait for the answer may change it before it is gone; the owner here takes gradients at once.
 std::span<const float> CentreWorker::to_be_sent(Link& link, std::span<const float> values) {
-  if (config_.waits) return values;
+  if (config_.waits || (link.is_own && config_.sends_gradients)) return values;
   link.sent.assign(values.begin(), values.end());
   return link.sent;
 }
@@ -146,7 +148,8 @@ void CentreWorker::expect(std::span<float> weights) {
 
 void CentreWorker::arrived(Link& link) {
   link.state = Link::State::idle;
-  if (link.is_own) std::copy(link.own_answer.begin(), link.own_answer.end(), link.into.begin());
+  if (std::exchange(link.is_waiting, false))
+    std::copy(link.own_answer.begin(), link.own_answer.end(), link.into.begin());
   const bool is_second = link.into.data() == link.answer.data();
   if (is_second) std::swap(link.heard, link.answer);
   link.fresh = link.fresh || is_second || link.into.data() == link.heard.data();

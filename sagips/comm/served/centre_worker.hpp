@@ -70,6 +70,7 @@ class CentreWorker {
     std::vector<float> collected{}, sent{};  ///< gradients of `steps`; what is under way
     std::vector<float> heard{}, answer{};    ///< one that nobody has taken, and then the next
     std::vector<float> own_answer{};         ///< of the owner on this rank
+    bool is_waiting = false;                 ///< that one, until it is said where it goes
     std::span<float> into{};                 ///< where the answer goes
     Request sending_head{}, sending{}, receiving{};
     State state = State::idle;
