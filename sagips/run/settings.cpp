@@ -151,33 +151,36 @@ struct Source {
   ConfigDocument document;
 };
 
-ConfigDocument settings_of(const problem::WorkloadEntry& entry, const std::string& name) {
+ConfigDocument settings_of(const problem::WorkloadEntry& entry, const std::string& name,
+                           const std::string& where) {
   const auto found = entry.settings.find(name);
   if (found == entry.settings.end()) {
     std::vector<std::string> known;
     for (const auto& settings : entry.settings) known.push_back(entry.name + "/" + settings.first);
-    throw ConfigError("command line", text("unknown settings '", entry.name, "/", name, "'",
-                                           core::suggestion(entry.name + "/" + name, known)));
+    throw ConfigError(where, text("unknown settings '", entry.name, "/", name, "'",
+                                  core::suggestion(entry.name + "/" + name, known)));
   }
   return ConfigDocument::from_text(found->second, entry.name + "/" + name + ".yaml");
 }
 
+// "proxy1d" or "proxy1d/cold".
+Source shipped_source(const Workloads& workloads, const std::string& name,
+                      const std::string& where) {
+  const auto slash = name.find('/');
+  const auto& entry = workloads.get(name.substr(0, slash), where);
+  ConfigDocument document = settings_of(entry, "default", where);
+  if (slash != std::string::npos)
+    document.lay_over(settings_of(entry, name.substr(slash + 1), where));
+  return {&entry, std::move(document)};
+}
+
 Source find_source(const Workloads& workloads, const std::string& source) {
-  if (workloads.has(source)) {
-    const auto& entry = workloads.get(source, "command line");
-    return {&entry, settings_of(entry, "default")};
-  }
-  if (!std::filesystem::exists(source)) {
-    const auto slash = source.find('/');
-    if (slash != std::string::npos && workloads.has(source.substr(0, slash))) {
-      const auto& entry = workloads.get(source.substr(0, slash), "command line");
-      ConfigDocument document = settings_of(entry, "default");
-      document.lay_over(settings_of(entry, source.substr(slash + 1)));
-      return {&entry, std::move(document)};
-    }
+  const bool is_file = std::filesystem::exists(source);
+  if (workloads.has(source) || (!is_file && workloads.has(source.substr(0, source.find('/')))))
+    return shipped_source(workloads, source, "command line");
+  if (!is_file)
     throw ConfigError("command line", text("'", source, "' is neither a workload nor a file",
                                            core::suggestion(source, workloads.names())));
-  }
   const ConfigDocument file = ConfigDocument::from_file(source);
   auto name = file.scalar("workload");
   // three lines make a problem: parameters, observables, and pipeline or channels
@@ -187,10 +190,11 @@ Source find_source(const Workloads& workloads, const std::string& source) {
   if (!name)
     throw ConfigError(source, text("names no workload. Add a line `workload: NAME`, known: ",
                                    core::join(workloads.names(), ", ")));
-  const auto& entry = workloads.get(*name, file.where("workload"));
-  ConfigDocument document = settings_of(entry, "default");
-  document.lay_over(file);
-  return {&entry, std::move(document)};
+  Source found = shipped_source(workloads, *name, file.where("workload"));
+  found.document.lay_over(file);
+  if (*name != found.entry->name)
+    found.document.override_with(text("workload=", found.entry->name));
+  return found;
 }
 
 Source assigned_source(const Workloads& workloads, const std::string& source,

@@ -147,6 +147,8 @@ TEST(BadInput, UnknownWorkload) {
   Scratch scratch;
   expect_refused(scratch, "train proxi1d", "proxy1d");
   expect_refused(scratch, "train proxy1d/papier", "paper");
+  scratch.write("mine.yaml", "workload: proxy1d/papier\n");
+  expect_refused(scratch, "train mine.yaml", "mine.yaml:1");
 }
 
 TEST(BadInput, DeviceThatIsNotBuiltIn) {

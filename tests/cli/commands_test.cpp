@@ -140,6 +140,18 @@ TEST(Commands, EffectiveConfigRepeatsARunBitForBit) {
             scratch.read("runs/proxy1d/c/generator.npy"));
 }
 
+TEST(Commands, AConfigMayStartFromShippedSettings) {
+  Scratch scratch;
+  scratch.write("mine.yaml", "workload: proxy1d/cold\ngenerator: {average: 0.5}\n");
+  const std::string rest = " run.figures=false run.fit=false" + tiny;
+  ASSERT_EQ(scratch.sagips("train mine.yaml run.name=a" + rest).exit_code, 0);
+  ASSERT_EQ(
+      scratch.sagips("train proxy1d/cold generator.average=0.5 run.name=b" + rest).exit_code, 0);
+  std::string config = scratch.read("runs/proxy1d/a/config.yaml");
+  config.replace(config.find("name: a"), 7, "name: b");
+  EXPECT_EQ(config, scratch.read("runs/proxy1d/b/config.yaml"));
+}
+
 TEST(Commands, GeneratedToysTrainAndFitThroughTheirSettings) {
   Scratch scratch;
   ASSERT_EQ(scratch.sagips("generate proxy1d N_u=2 events=5000 out=toy.npy").exit_code, 0);
