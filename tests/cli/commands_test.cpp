@@ -145,8 +145,8 @@ TEST(Commands, AConfigMayStartFromShippedSettings) {
   scratch.write("mine.yaml", "workload: proxy1d/cold\ngenerator: {average: 0.5}\n");
   const std::string rest = " run.figures=false run.fit=false" + tiny;
   ASSERT_EQ(scratch.sagips("train mine.yaml run.name=a" + rest).exit_code, 0);
-  ASSERT_EQ(
-      scratch.sagips("train proxy1d/cold generator.average=0.5 run.name=b" + rest).exit_code, 0);
+  ASSERT_EQ(scratch.sagips("train proxy1d/cold generator.average=0.5 run.name=b" + rest).exit_code,
+            0);
   std::string config = scratch.read("runs/proxy1d/a/config.yaml");
   config.replace(config.find("name: a"), 7, "name: b");
   EXPECT_EQ(config, scratch.read("runs/proxy1d/b/config.yaml"));
