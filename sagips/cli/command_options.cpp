@@ -59,7 +59,8 @@ std::vector<CommandOption> tune_options() {
           {"override", "", "go on with run.name=NAME although keys of `tune` have changed"},
           {"fresh", "", "begin anew instead of going on with an unfinished search"},
           quiet_option,
-          {"trial", "N", "", false, true}};
+          {"trial", "N", "", false, true},
+          {"attempt", "N", "", false, true}};
 }
 
 }  // namespace sagips::cli

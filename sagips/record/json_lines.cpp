@@ -25,7 +25,6 @@ void begin_new_line(int file, const std::string& path) {
   const auto kept = content.rfind('\n');
   if (::ftruncate(file, kept == std::string::npos ? 0 : static_cast<off_t>(kept + 1)) != 0)
     refuse_to_write(path);
-  ::lseek(file, 0, SEEK_END);
 }
 
 }  // namespace
@@ -39,7 +38,7 @@ void refuse_to_write(const std::string& path) {
 void append_json_line(const std::string& path, const Json& object) {
   const std::string line =
       object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  const core::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  const core::Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (file.number() < 0) refuse_to_write(path);
   begin_new_line(file.number(), path);
   if (!core::write_all(file.number(), line)) refuse_to_write(path);

@@ -92,9 +92,13 @@ Json line_of(const TrialRecord& trial, const std::vector<OptunaParameter>& param
       line["params"][parameter.name] = *number;
     }
   std::int64_t step = 0;  // of folds one after the other
-  for (const TrialReport& report : trial.reports)
-    if (!report.last && std::isfinite(report.value))
-      line["intermediate_values"][core::text(step++)] = report.value;
+  std::pair<std::int64_t, double> before{0, 0};
+  for (const TrialReport& report : trial.reports) {
+    const std::pair now{report.fold, report.epochs};
+    if (report.last || now <= before) continue;  // once more after a restart
+    before = now;
+    if (std::isfinite(report.value)) line["intermediate_values"][core::text(step++)] = report.value;
+  }
   if (!trial.end) return line;
   if (trial.end->value && std::isfinite(*trial.end->value)) line["value"] = *trial.end->value;
   line["datetime_complete"] = time_of(trial.end->ended_s);

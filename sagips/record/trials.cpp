@@ -78,8 +78,10 @@ bool touch(const std::string& path) { return ::utimensat(AT_FDCWD, path.c_str(),
 bool write_first(const std::string& path, const std::string& id, const std::string& content) {
   const std::string aside = core::text(path, ".", id, ".new");
   core::write_file(aside, content);
-  const bool first = ::link(aside.c_str(), path.c_str()) == 0;
+  const bool linked = ::link(aside.c_str(), path.c_str()) == 0;
   const int problem = errno;
+  struct stat made {};  // file systems over a network may ask twice, and refuse the second time
+  const bool first = linked || (::stat(aside.c_str(), &made) == 0 && made.st_nlink == 2);
   ::unlink(aside.c_str());
   errno = problem;
   if (!first && problem != EEXIST) refuse_to_write(path);
@@ -122,6 +124,11 @@ void each_field(Either<TrialEnd> auto& end, const auto& use) {
 }
 
 std::string word_of(TrialEnd::State state) { return states.at(static_cast<std::size_t>(state)); }
+
+std::string word_of(const TrialRecord& trial) {
+  if (trial.end) return word_of(trial.end->state);
+  return trial.waits() ? "waits" : "running";
+}
 
 double wall_clock_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -166,9 +173,11 @@ void TrialStore::read_lines(std::int64_t number) {
   TrialRecord& trial = trials_[number];
   trial.reports.clear();
   trial.end.reset();
+  trial.signals = trial.given_back = 0;
   read_json_lines(path, "line of a trial", [&](const Json& line) {
     if (line.contains("given_back")) {
-      given_back_[number] = line["given_back"].get<std::int64_t>();
+      trial.given_back = line["given_back"].get<std::int64_t>();
+      trial.signals += line.contains("signal") ? 1 : 0;
     } else if (!line.contains("state")) {
       read_into(trial.reports.emplace_back(), line);
     } else if (!trial.end) {
@@ -207,9 +216,7 @@ bool TrialStore::claim(TrialClaim claim) {
 
 bool TrialStore::is_free(const TrialRecord& trial) const {
   if (trial.end) return false;
-  const auto given_back = given_back_.find(trial.claim.number);
-  if (given_back != given_back_.end() && given_back->second >= trial.claim.attempt) return true;
-  if (is_known_to_be_gone(trial.claim.worker)) return true;
+  if (trial.waits() || is_known_to_be_gone(trial.claim.worker)) return true;
   // the clock of the file system, which may be another machine's
   const std::string clock = core::text(folder_, "/.clock_", id_);
   if (!touch(clock)) {
@@ -240,8 +247,10 @@ void TrialStore::end(std::int64_t number, TrialEnd end) const {
   append_json_line(lines_file(number), line);
 }
 
-void TrialStore::give_back(std::int64_t number, std::int64_t attempt) const {
-  append_json_line(lines_file(number), Json{{"given_back", attempt}});
+void TrialStore::give_back(std::int64_t number, std::int64_t attempt, int signal) const {
+  Json line{{"given_back", attempt}};
+  if (signal != 0) line["signal"] = signal;
+  append_json_line(lines_file(number), line);
 }
 
 }  // namespace sagips::record

@@ -45,6 +45,10 @@ struct TrialRecord {
   std::vector<TrialReport> reports{};
   std::optional<TrialEnd> end{};
   double first_claimed_s = 0;
+  std::int64_t signals = 0;     ///< that have ended it so far
+  std::int64_t given_back = 0;  ///< attempt that was given back last
+  /// Its owner has stopped, and nobody has claimed it since.
+  bool waits() const { return !end && given_back >= claim.attempt; }
 };
 
 /// The trials of a study in its folder, which is all that its workers share: no process serves it, and
@@ -75,7 +79,8 @@ class TrialStore {
   /// Only the first end of a trial counts.
   void end(std::int64_t number, TrialEnd end) const;
   /// Its owner stops, and others need not wait for the lease.
-  void give_back(std::int64_t number, std::int64_t attempt) const;
+  /// signal: that has ended the trial; 0: none
+  void give_back(std::int64_t number, std::int64_t attempt, int signal = 0) const;
 
  private:
   std::string claim_file(std::int64_t number, std::int64_t attempt) const;
@@ -86,12 +91,13 @@ class TrialStore {
   std::string folder_, id_;
   double lease_s_;
   std::map<std::int64_t, TrialRecord> trials_;
-  std::map<std::int64_t, std::uintmax_t> sizes_;     ///< of the lines that were read
-  std::map<std::int64_t, std::int64_t> given_back_;  ///< attempts
+  std::map<std::int64_t, std::uintmax_t> sizes_;  ///< of the lines that were read
 };
 
 /// "done", "ended early", "failed"
 std::string word_of(TrialEnd::State state);
+/// One of these, "running" or "waits".
+std::string word_of(const TrialRecord& trial);
 
 /// Seconds since 1970.
 double wall_clock_s();

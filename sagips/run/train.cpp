@@ -113,6 +113,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
                      : record::RunStatus::stopped);
   training.agreement->part();
   results.complete = finished.complete;
+  results.reason = finished.reason;
   results.failure = training.failure;
   return results;
 }

@@ -22,12 +22,15 @@ struct TrainOptions {
   /// Asked after each evaluation on rank 0, beside the job's own early stop: a reason to stop, or
   /// nothing.
   std::function<std::string(const record::Evaluated&)> should_stop{};
+  /// Epochs after which the run ends although its schedules go on; 0: all of them.
+  std::int64_t until = 0;
 };
 
 /// How a training ended on this rank.
 struct Results {
   std::string folder;
   bool complete = false;         ///< false: stopped before its end; the same call goes on
+  std::string reason{};          ///< why it ended
   record::Results results{};     ///< on rank 0
   std::vector<RankRow> rows{};   ///< on rank 0
   std::string figure{}, page{};  ///< of the residuals over time, of the report; empty: none

@@ -219,6 +219,7 @@ train::Loop::Callbacks TrainingRun::callbacks() {
   };
   if (ranks_.is_first())
     callbacks.should_stop = [this](const record::Evaluated& evaluated) {
+  callbacks.until = options_.until;
       const std::string reason = early_stop_(evaluated);
       return reason.empty() && options_.should_stop ? options_.should_stop(evaluated) : reason;
     };

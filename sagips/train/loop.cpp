@@ -271,8 +271,9 @@ LoopResult Loop::run() {
 // A resumed run has seen its start.
 void Loop::run_until_a_reason() {
   if (evaluated_step_ < 0) evaluate();
+  const std::int64_t last = callbacks_.until > 0 ? callbacks_.until : config_.epochs;
   for (;;) {
-    if (config_.epochs > 0 && step_ >= step_of_epoch(config_.epochs)) {
+    if (last > 0 && step_ >= step_of_epoch(last)) {
       stop_reason_ = early_stop_.empty() ? "all epochs done" : early_stop_;
       return;
     }
@@ -287,7 +288,7 @@ void Loop::run_until_a_reason() {
     take_late(false);
     if (step_ % steps_per_epoch_ != 0) continue;
     observe_epoch();
-    if (epoch() % config_.evaluate_every == 0 && epoch() != config_.epochs) evaluate();
+    if (epoch() % config_.evaluate_every == 0 && epoch() != last) evaluate();
   }
 }
 

@@ -83,6 +83,8 @@ class Loop {
     std::function<std::string(const record::Evaluated&)> should_stop;
     /// What update rules whose rate waits for a plateau watch, smaller where better. Empty: none does.
     std::function<std::optional<double>(const record::Evaluated&)> score;
+    /// Epochs after which the run ends although its schedules go on; 0: all of them.
+    std::int64_t until = 0;
     /// Set by a signal handler; read between epochs.
     std::function<bool()> interrupted;
     /// Asked before each step, with how many are over and this rank's reason to stop (empty: none);

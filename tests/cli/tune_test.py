@@ -124,7 +124,10 @@ class Tune(unittest.TestCase):
                 ("tune.warm_start=nowhere", "nowhere"),
                 ("tune.searcher=tp", "tpe"),
                 ("tune={folds: 2, seeds: 2}", "tune.seeds"),
-                ("tune.population.members=2", "tune.population.legs")]:
+                ("tune.population.members=2", "tune.population.legs"),
+                ("tune.population={members: 2, legs: 2}", "network.layers.0.dense"),
+                ("tune.space=[{key: batch, low: 10, high: 20}]", "whole number"),
+                ("tune.space=[{key: batch, values: [16, 16]}]", "twice")]:
             output = self.tune(assignment, code=2)
             self.assertIn(words, output, assignment)
             self.assertEqual(output.count("\n"), 1, output)
@@ -278,7 +281,8 @@ class Tune(unittest.TestCase):
             self.assertGreater(float(row["spread"]), 0)
 
     def test_a_population_goes_on_with_its_best_networks(self):
-        self.tune("tune.population.members=4", "tune.population.legs=4", "train.epochs=8")
+        self.tune("tune.space=[{key: optimizer.learning_rate, low: 1e-4, high: 1e-1, log: true}]",
+                  "tune.population.members=4", "tune.population.legs=4", "train.epochs=8")
         claims = {}
         for path in glob.glob(str(self.study() / "trials/records/*.claim_1.json")):
             with open(path) as file:
@@ -289,9 +293,38 @@ class Tune(unittest.TestCase):
                             for claim in claims.values()), "somebody has given way")
         for row in self.rows():
             self.assertEqual(row["state"], "done", row)
-            leg = 1 + sum(claims[number]["member"] == claims[int(row["trial"])]["member"]
-                          for number in claims if number < int(row["trial"]))
+            number = int(row["trial"])
+            leg = 1 + sum(claims[other]["member"] == claims[number]["member"] for other in claims if other < number)
             self.assertEqual(float(row["epochs"]), 2 * leg)
+            self.assertEqual(int(row["from"]), claims[number]["from"])
+            if leg > 1:
+                log = (self.study() / f"trials/learning/{number:05}/log.txt").read_text()
+                self.assertIn(f"epoch {2 * leg - 2} of 8", log)
+
+    def test_folds_are_looked_at_when_each_is_over(self):
+        self.tune("tune.folds=3", "tune.trials=8", "tune.searcher=random", "tune.early_end.rule=halving",
+                  "tune.early_end.first=4", "tune.early_end.factor=2")
+        epochs = {float(row["epochs"]) for row in self.rows() if row["state"] == "ended early"}
+        self.assertEqual(epochs - {4, 8}, set())
+        self.assertIn(4, epochs)
+
+    def test_a_worker_may_not_change_the_search(self):
+        self.tune("tune.trials=1")
+        output = self.run_to_end("tune", self.study(), "--worker", "optimizer.learning_rate=1", code=2)
+        self.assertIn("optimizer.learning_rate", output)
+        self.assertEqual(output.count("\n"), 1, output)
+        self.run_to_end("tune", self.study(), "--worker", "--trials", 2)
+        self.assertEqual(len(self.rows()), 2)
+
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_trials_of_several_ranks_go_on_after_a_stop(self):
+        more = ["tune.trials=1", "tune.ranks=2", "exchange=all_reduce", f"tune.launcher={MPIEXEC} -n {{ranks}}"]
+        job = self.start("tune", "search.yaml", *more, "train.epochs=1000000")
+        self.wait_for(self.study() / "trials/learning/00001/metrics.jsonl")
+        job.terminate()
+        output, _ = job.communicate(timeout=100)
+        self.assertEqual(job.returncode, 3, output)
+        self.assertEqual(self.rows()[0]["state"], "waits", output)
 
     @unittest.skipIf(not MPIEXEC, "no MPI here")
     def test_blocks_of_ranks_share_the_trials(self):

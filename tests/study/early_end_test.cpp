@@ -30,6 +30,32 @@ bool goes_on(const Trials& trials, std::int64_t trial, const TuneConfig& config)
   return early_end(trial, trials, config).empty();
 }
 
+// A restart tells again what was told before, and is judged as it was then.
+TEST(EarlyEnd, JudgesATrialThatWasStoppedByWhereItIs) {
+  const TuneConfig config = config_of({.rule = Rule::halving, .first = 3, .factor = 3});
+  Trials trials = {{1, course({1, 1, 1})}, {2, course({2, 2, 2})}};
+  EXPECT_FALSE(goes_on(trials, 2, config));
+  trials[2].reports.push_back({1, 1, 2, false});
+  EXPECT_TRUE(goes_on(trials, 2, config)) << "nobody looks after one";
+  trials[2].reports.push_back({1, 2, 2, false});
+  EXPECT_TRUE(goes_on(trials, 2, config));
+  trials[2].reports.push_back({1, 3, 2, false});
+  EXPECT_FALSE(goes_on(trials, 2, config));
+}
+
+TEST(EarlyEnd, TakesWhatIsNoNumberForTheWorst) {
+  for (const Rule rule : {Rule::halving, Rule::median}) {
+    const TuneConfig config = config_of({.rule = rule, .first = 1, .trials = 3});
+    Trials trials;
+    for (std::int64_t i = 1; i <= 3; ++i) {
+      trials[i] = course({std::nan(""), std::nan("")});
+      EXPECT_FALSE(goes_on(trials, i, config));
+    }
+    trials[4] = course({5, 3});
+    EXPECT_TRUE(goes_on(trials, 4, config));
+  }
+}
+
 TEST(EarlyEnd, NeverComesWithoutARule) {
   const Trials trials = {{1, course({1})}, {2, course({100})}};
   EXPECT_TRUE(goes_on(trials, 2, config_of({})));

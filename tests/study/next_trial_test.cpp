@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -91,8 +92,8 @@ TEST(NextTrial, LetsNoMemberOfAPopulationWait) {
   for (int i = 0; i < 3; ++i) {
     const auto claim = next(trials);
     EXPECT_EQ(claim->member, i + 1);
-    EXPECT_EQ(claim->settings.back(), "train.epochs=2");
     trials[claim->number].claim = *claim;
+    EXPECT_EQ(end_of_leg(claim->number, trials, config, 8), 2);
   }
   EXPECT_FALSE(next(trials)) << "all are at work";
   end(trials[2], 1);
@@ -100,8 +101,8 @@ TEST(NextTrial, LetsNoMemberOfAPopulationWait) {
   ASSERT_TRUE(claim);
   EXPECT_EQ(claim->member, 2);
   EXPECT_EQ(claim->from, 2);
-  EXPECT_EQ(claim->settings.back(), "train.epochs=4");
   trials[4].claim = *claim;
+  EXPECT_EQ(end_of_leg(4, trials, config, 8), 4);
   end(trials[4], 1);
   EXPECT_EQ(next(trials)->member, 2) << "the others may take as long as they like";
 }
@@ -123,6 +124,39 @@ TEST(NextTrial, LetsTheWorstGoOnWithTheBest) {
   EXPECT_EQ(trials[5].claim.point, trials[1].claim.point);
   const double factor = number_of(trials[7].claim, "x") / number_of(trials[1].claim, "x");
   EXPECT_TRUE(std::abs(factor - 1.2) < 1e-3 || std::abs(factor - 1 / 1.2) < 1e-3) << factor;
+}
+
+TEST(NextTrial, ReplacesOneOfAFewMembers) {
+  TuneConfig config = square(0);
+  config.population = {.members = 3, .legs = 2};
+  NextTrial next(config, 1, 8);
+  Trials trials;
+  for (std::int64_t i = 1; i <= 3; ++i) trials[i].claim = *next(trials);
+  for (std::int64_t i = 1; i <= 3; ++i) end(trials[i], static_cast<double>(i));
+  std::vector<std::int64_t> from;
+  for (std::int64_t i = 4; i <= 6; ++i) {
+    trials[i].claim = *next(trials);
+    from.push_back(trials[i].claim.from);
+  }
+  EXPECT_EQ(from, (std::vector<std::int64_t>{1, 2, 1}));
+}
+
+// A grid has its points by number, and points that were named are none of them.
+TEST(NextTrial, TakesEachPointOfAGridOnceBesideNamedOnes) {
+  TuneConfig config = square(50);
+  config.searcher = "grid";
+  config.searchers.grid.steps = 2;
+  config.points = {"x=0.5, y = -1"};
+  NextTrial next(config, 1, 10);
+  Trials trials;
+  std::set<std::vector<std::string>> seen;
+  while (const auto claim = next(trials)) {
+    seen.insert(claim->settings);
+    trials[claim->number].claim = *claim;
+    end(trials[claim->number], 1);
+  }
+  EXPECT_EQ(next.all_trials(), 5);
+  EXPECT_EQ(seen.size(), 5U);
 }
 
 // The toy of Jaderberg et al., arXiv 1711.09846, Sec. 4.2: Q = 1.2 - a^2 - b^2 is to be large, and a

@@ -31,6 +31,13 @@ TEST(SettingSpace, WritesAPointAsSettings) {
             (Settings{"rate=1e-4", "filters=5", "kind=sgd", "momentum=0.25", "units=1000"}));
 }
 
+TEST(SettingSpace, WritesAsManyDigitsAsARangeNeeds) {
+  const SettingSpace space(std::vector<TunedKey>{{.key = "momentum", .low = 0.9, .high = 0.99999},
+                                                 {.key = "rate", .low = 1.00001, .high = 1.00004}});
+  EXPECT_EQ(space.settings({1 - 1e-9, 1 - 1e-9}), (Settings{"momentum=0.99999", "rate=1.00004"}));
+  EXPECT_EQ(space.settings({1e-9, 0.5}), (Settings{"momentum=0.9", "rate=1.000025"}));
+}
+
 TEST(SettingSpace, FindsThePointOfSettingsAgain) {
   const SettingSpace space(example());
   optim::SearchNumbers numbers(core::RandomStream(1, "test"));

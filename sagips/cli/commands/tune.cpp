@@ -26,13 +26,22 @@ namespace {
 
 namespace files = record::run_files;
 
-Job job_of_study(const Workloads& workloads, const std::string& folder) {
+// assignments: what a worker does in its own way
+Job job_of_study(const Workloads& workloads, const std::string& folder,
+                 const std::vector<std::string>& assignments = {}) {
   const std::string config = core::text(folder, "/", files::config.name);
   if (!std::filesystem::exists(study::training_config_of(folder)))
     throw core::ConfigError(folder,
                             "holds no study of `sagips tune`. Begin one with `sagips tune CONFIG`, "
                             "and name its folder.");
-  return run::read_any_job(workloads, config, {});
+  const std::vector<std::string> own = study::keys_of_workers();
+  for (const std::string& one : assignments)
+    if (const std::string key = one.substr(0, one.find('='));
+        std::find(own.begin(), own.end(), key) == own.end())
+      throw core::ConfigError(
+          key, core::text("stands in the folder of the search that this worker joins (", folder,
+                          "). A worker may set ", core::join(own, ", "), "."));
+  return run::read_any_job(workloads, config, assignments);
 }
 
 // A child of `sagips tune`, or ranks of one: one trial of a study that is there.
@@ -45,7 +54,8 @@ core::ExitCode run_one(const Workloads& workloads, const Arguments& arguments) {
   const CheckpointSignal checkpoint;
   core::Log log;
   const std::int64_t trial = std::stoll(option(arguments, "trial"));
-  return study::run_trial(study, store, trial, *arguments.ranks, requests(), log)
+  const std::int64_t attempt = std::stoll(option(arguments, "attempt"));
+  return study::run_trial(study, store, trial, attempt, *arguments.ranks, requests(), log)
              ? core::ExitCode::done
              : core::ExitCode::stopped_early;
 }
@@ -172,7 +182,7 @@ core::ExitCode tune(const Workloads& workloads, const Arguments& arguments) {
   assign_options(assignments, arguments, "tune", {"trials", "minutes", "target"});
   if (const std::string block = option(arguments, "block-ranks"); !block.empty())
     assignments.push_back(core::text("tune.ranks=", block));
-  const Job job = joins ? job_of_study(workloads, arguments.source)
+  const Job job = joins ? job_of_study(workloads, arguments.source, assignments)
                         : run::read_any_job(workloads, arguments.source, assignments);
   run::check_agreement(ranks, job.effective_config);
   study::check_blocks(job.of<study::TuneConfig>(), ranks);

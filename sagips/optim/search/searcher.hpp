@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,6 +29,10 @@ class Searcher {
   /// The points to score next: at most `most`, and none only while it waits for scores.
   /// trials: all points so far, those of a searcher that was asked before with the same order
   virtual std::vector<Point> ask(const std::vector<Trial>& trials, std::size_t most) = 0;
+  /// Whether `trials` may have points that it was not asked for: those are learned from, too.
+  virtual bool takes_others() const { return true; }
+  /// Points that it has altogether.
+  virtual std::size_t size() const { return std::numeric_limits<std::size_t>::max(); }
 };
 
 /// Where a search begins.

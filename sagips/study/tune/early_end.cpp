@@ -32,9 +32,9 @@ double look_between(double before, double now, double first, double factor) {
   return look;
 }
 
-std::string halved(std::int64_t trial, const Trials& trials, const TuneConfig& config) {
+std::string halved(std::int64_t trial, const TrialCourse& own, const Trials& trials,
+                   const TuneConfig& config) {
   const EarlyEndConfig& rule = config.early_end;
-  const TrialCourse own = course_of(trials.at(trial), config);
   const std::size_t n = own.places.size();
   const double before = n > 1 ? own.places[n - 2].epochs : 0;
   const auto factor = static_cast<double>(rule.factor);
@@ -51,12 +51,12 @@ std::string halved(std::int64_t trial, const Trials& trials, const TuneConfig& c
     better += *found < score ? 1 : 0;
   }
   const std::size_t go_on = std::max<std::size_t>(1, all / static_cast<std::size_t>(rule.factor));
-  if (std::isfinite(score) && better < go_on) return {};
+  if (better < go_on) return {};
   return core::text("is number ", better + 1, " of ", all, " after ", look, " epochs");
 }
 
-std::string worse_than_median(std::int64_t trial, const Trials& trials, const TuneConfig& config) {
-  const TrialCourse own = course_of(trials.at(trial), config);
+std::string worse_than_median(std::int64_t trial, const TrialCourse& own, const Trials& trials,
+                              const TuneConfig& config) {
   const double epochs = own.places.back().epochs;
   if (epochs < config.early_end.first) return {};
   double best = own.places.front().score;
@@ -73,6 +73,16 @@ std::string worse_than_median(std::int64_t trial, const Trials& trials, const Tu
                     " epochs");
 }
 
+// Up to the report that came last.
+TrialCourse own_course(const record::TrialRecord& trial, const TuneConfig& config) {
+  TrialCourse own = course_of(trial, config);
+  const record::TrialReport& now = trial.reports.back();
+  while (!own.places.empty() && own.places.back().fold == now.fold &&
+         own.places.back().epochs_of_fold > now.epochs)
+    own.places.pop_back();
+  return own;
+}
+
 }  // namespace
 
 TrialCourse course_of(const record::TrialRecord& trial, const TuneConfig& config) {
@@ -82,9 +92,10 @@ TrialCourse course_of(const record::TrialRecord& trial, const TuneConfig& config
   for (const record::TrialReport& report : trial.reports) {
     if (report.fold != folds + 1) continue;  // once more after a restart
     const double epochs = epochs_before + report.epochs;
+    const double score = config.score((sum + report.value) / static_cast<double>(folds + 1));
     if (course.places.empty() || epochs > course.places.back().epochs)
       course.places.push_back(
-          {epochs, config.score((sum + report.value) / static_cast<double>(folds + 1))});
+          {epochs, std::isfinite(score) ? score : HUGE_VAL, report.fold, report.epochs});
     if (!report.last) continue;
     ++folds;
     sum += report.value;
@@ -119,8 +130,11 @@ std::optional<FoldSummary> summary_of(const record::TrialRecord& trial) {
 std::string early_end(std::int64_t trial, const Trials& trials, const TuneConfig& config) {
   using Rule = EarlyEndConfig::Rule;
   if (config.early_end.rule == Rule::none || trials.at(trial).reports.empty()) return {};
-  return config.early_end.rule == Rule::median ? worse_than_median(trial, trials, config)
-                                               : halved(trial, trials, config);
+  const TrialCourse own = own_course(trials.at(trial), config);
+  if (own.places.empty()) return {};
+  if (!std::isfinite(own.places.back().score)) return "is not finite";
+  return config.early_end.rule == Rule::median ? worse_than_median(trial, own, trials, config)
+                                               : halved(trial, own, trials, config);
 }
 
 }  // namespace sagips::study

@@ -14,7 +14,9 @@ namespace sagips::study {
 struct TrialCourse {
   struct Place {
     double epochs = 0;
-    double score = 0;  ///< mean over folds, smaller where better
+    double score = 0;  ///< mean over folds, smaller where better; infinite where it is no number
+    std::int64_t fold = 1;
+    double epochs_of_fold = 0;
   };
   std::vector<Place> places{};
 };
@@ -39,6 +41,8 @@ std::optional<FoldSummary> summary_of(const record::TrialRecord& trial);
 ///
 /// source: Li et al., ASHA, arXiv 1810.05934, algorithm 2 (here trials go on and are not paused);
 ///         Li et al., Hyperband, JMLR 18 (2018) 185; median: Golovin et al., Vizier, KDD 2017, 3.2.2
+/// What counts of the trial is its course up to the report that came last: after a restart that is one
+/// which has come before.
 /// Returns the reason; empty: it goes on.
 std::string early_end(std::int64_t trial, const std::map<std::int64_t, record::TrialRecord>& trials,
                       const TuneConfig& config);

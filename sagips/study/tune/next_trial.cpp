@@ -27,8 +27,11 @@ std::vector<optim::Point> named_points(const TuneConfig& config, const SettingSp
   for (std::size_t i = 0; i < config.points.size(); ++i) {
     std::vector<std::string> settings;
     for (const std::string& one : core::split(config.points[i], ',')) {
-      settings.push_back(core::trim(one));
-      const std::string key = settings.back().substr(0, settings.back().find('='));
+      const auto equals = one.find('=');
+      const std::string key = core::trim(one.substr(0, equals));
+      settings.push_back(equals == std::string::npos
+                             ? key
+                             : core::text(key, "=", core::trim(one.substr(equals + 1))));
       if (std::find(space.keys().begin(), space.keys().end(), key) == space.keys().end())
         throw core::ConfigError(core::text("tune.points.", i),
                                 core::text("'", core::excerpt(key), "' is no key of tune.space",
@@ -68,22 +71,33 @@ NextTrial::NextTrial(const TuneConfig& config, std::uint64_t seed, std::int64_t 
     : config_(config),
       space_(config.space),
       stream_(seed, "settings"),
-      epochs_(epochs),
       named_(named_points(config, space_)),
       earlier_(trials_of_earlier(config, space_)),
-      searcher_(optim::setting_searchers_of(config.searchers)
-                    .get(searcher_for(config, space_.space()), "tune.searcher")(
-                        {.space = space_.space(), .seed = seed, .trials = config.all_trials()})) {
+      searcher_(
+          optim::setting_searchers_of(config.searchers)
+              .get(searcher_for(config, space_.space()), "tune.searcher")(
+                  {.space = space_.space(),
+                   .seed = seed,
+                   .trials = config.all_trials() + static_cast<std::int64_t>(earlier_.size())})) {
   if (config.population.members > 0 && epochs < config.population.legs)
     throw core::ConfigError("tune.population.legs",
                             core::text("are more than the training has epochs (", epochs,
                                        "). Lower them, or raise train.epochs."));
 }
 
+std::int64_t NextTrial::all_trials() const {
+  const std::size_t own = searcher_->size();
+  const auto all = static_cast<std::size_t>(config_.all_trials());
+  return static_cast<std::int64_t>(own < all ? std::min(all, named_.size() + own) : all);
+}
+
 std::optional<optim::Point> NextTrial::searched(const Trials& trials) {
   if (trials.size() < named_.size()) return named_[trials.size()];
-  std::vector<optim::Trial> known = earlier_;
+  const bool all = searcher_->takes_others();
+  std::vector<optim::Trial> known;
+  if (all) known = earlier_;
   for (const auto& [number, trial] : trials) {
+    if (!all && number <= static_cast<std::int64_t>(named_.size())) continue;
     known.push_back({trial.claim.point});
     if (trial.end) known.back().score = score_of(trial, config_);
   }
@@ -129,8 +143,10 @@ std::optional<record::TrialClaim> NextTrial::leg(const Trials& trials) const {
   const record::TrialRecord* before = legs[member].back();
   const auto place =
       static_cast<std::size_t>(std::find(ranked.begin(), ranked.end(), before) - ranked.begin());
-  const auto moved =
-      static_cast<std::size_t>(config_.population.share * static_cast<double>(ranked.size()));
+  std::size_t moved = 0;
+  if (config_.population.share > 0 && ranked.size() > 1)
+    moved = std::max<std::size_t>(
+        1, static_cast<std::size_t>(config_.population.share * static_cast<double>(ranked.size())));
   const bool gives_way = place + moved >= ranked.size() || !std::isfinite(score(before));
   claim.point = before->claim.point;
   if (gives_way && place > 0) {
@@ -144,7 +160,7 @@ std::optional<record::TrialClaim> NextTrial::leg(const Trials& trials) const {
 
 std::optional<record::TrialClaim> NextTrial::operator()(const Trials& trials) {
   record::TrialClaim claim{.number = static_cast<std::int64_t>(trials.size()) + 1};
-  if (claim.number > config_.all_trials()) return {};
+  if (claim.number > all_trials()) return {};
   const std::int64_t members = config_.population.members;
   if (members > 0) {
     const auto leg_claim = leg(trials);
@@ -157,12 +173,17 @@ std::optional<record::TrialClaim> NextTrial::operator()(const Trials& trials) {
     claim.point = *point;
   }
   claim.settings = space_.settings(claim.point);
-  if (members > 0) {
-    std::int64_t leg = 1;
-    for (const auto& [number, trial] : trials) leg += trial.claim.member == claim.member ? 1 : 0;
-    claim.settings.push_back(core::text("train.epochs=", epochs_ * leg / config_.population.legs));
-  }
   return claim;
+}
+
+std::int64_t end_of_leg(std::int64_t trial,
+                        const std::map<std::int64_t, record::TrialRecord>& trials,
+                        const TuneConfig& config, std::int64_t epochs) {
+  if (config.population.members == 0) return 0;
+  std::int64_t leg = 0;
+  for (const auto& [number, one] : trials)
+    leg += number <= trial && one.claim.member == trials.at(trial).claim.member ? 1 : 0;
+  return epochs * leg / config.population.legs;
 }
 
 double score_of(const record::TrialRecord& trial, const TuneConfig& config) {

@@ -24,6 +24,8 @@ class NextTrial {
   NextTrial(const TuneConfig& config, std::uint64_t seed, std::int64_t epochs);
 
   const SettingSpace& space() const { return space_; }
+  /// How many there may be in all.
+  std::int64_t all_trials() const;
   /// The next one with its number, settings and point; nothing when there is none now.
   std::optional<record::TrialClaim> operator()(
       const std::map<std::int64_t, record::TrialRecord>& trials);
@@ -37,11 +39,16 @@ class NextTrial {
   TuneConfig config_;
   SettingSpace space_;
   core::RandomStream stream_;
-  std::int64_t epochs_;                ///< of a whole training
   std::vector<optim::Point> named_;    ///< points that are tried first
   std::vector<optim::Trial> earlier_;  ///< of another study
   std::unique_ptr<optim::Searcher> searcher_;
 };
+
+/// Epochs after which the leg of a member ends that this trial is; 0: it is none.
+/// epochs: of a whole training
+std::int64_t end_of_leg(std::int64_t trial,
+                        const std::map<std::int64_t, record::TrialRecord>& trials,
+                        const TuneConfig& config, std::int64_t epochs);
 
 /// The metric of a trial that has ended, smaller where it is better; infinite for one that has failed
 /// or is under way.

@@ -8,10 +8,12 @@
 #include "sagips/analysis/lookup.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/record/run_directory.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/train.hpp"
 #include "sagips/study/members.hpp"
 #include "sagips/study/tune/early_end.hpp"
+#include "sagips/study/tune/next_trial.hpp"
 
 namespace sagips::study {
 
@@ -21,20 +23,19 @@ namespace files = record::run_files;
 using core::text;
 using State = record::TrialEnd::State;
 
+const std::string ended_early = "ended early: ";
+
 // What the first rank knows of a trial, for all of them.
 struct Work {
-  std::int64_t number = 0, from = 0;
+  std::int64_t number = 0, attempt = 0, from = 0;
   std::vector<std::string> settings;
 };
 
-Work share_out(const record::TrialRecord* trial, comm::Ranks& ranks) {
-  std::string words;
-  if (ranks.is_first())
-    words = text(trial->claim.number, "\n", trial->claim.from, "\n",
-                 core::join(trial->claim.settings, "\n"));
-  const std::vector<std::string> lines = core::split(ranks.broadcast(words), '\n');
-  Work work{std::stoll(lines.at(0)), std::stoll(lines.at(1)), {}};
-  work.settings.assign(lines.begin() + 2, lines.end());
+Work share_out(Work work, comm::Ranks& ranks) {
+  const std::vector<std::string> lines =
+      core::split(ranks.broadcast(text(work.from, "\n", core::join(work.settings, "\n"))), '\n');
+  work.from = std::stoll(lines.at(0));
+  work.settings.assign(lines.begin() + 1, lines.end());
   return work;
 }
 
@@ -49,9 +50,8 @@ class TrialRun {
         ranks_(ranks),
         requests_(requests),
         log_(log) {
-    if (!ranks_.is_first()) return;
-    attempt_ = own().claim.attempt;
-    requests_.stop = [this, &requests] { return requests.stop() || is_lost(); };
+    if (ranks_.is_first())
+      requests_.stop = [this, &requests] { return requests.stop() || is_lost(); };
   }
 
   // Nothing: interrupted.
@@ -87,8 +87,8 @@ class TrialRun {
     const std::int64_t now = comm::now_ns();
     if (static_cast<double>(now - beaten_ns_) * 1e-9 < study_.config.lease_s / 4) return lost_;
     beaten_ns_ = now;
-    store_.beat(work_.number, attempt_);
-    lost_ = !store_.owns(work_.number, attempt_);
+    store_.beat(work_.number, work_.attempt);
+    lost_ = !store_.owns(work_.number, work_.attempt);
     return lost_;
   }
 
@@ -113,20 +113,27 @@ class TrialRun {
 
   // A run that has ended without having been reported begins anew. Networks of another trial are what
   // a run goes on with as if it had stopped there.
-  void make_folder_ready(const std::string& name) {
+  // False: another process trains there, whose claim was given back.
+  bool make_folder_ready(const std::string& name) {
     const std::string folder = text(runs_of(study_), "/", name);
     record::StudyMember member;
     member.folder = text(files::trials.name, "/", study_.workload, "/", name);
     member = make_room(study_.folder, member);
     if (member.state == record::StudyMember::State::done) std::filesystem::remove_all(folder);
-    if (work_.from == 0 || std::filesystem::exists(folder)) return;
+    if (std::filesystem::exists(folder)) return record::RunDirectory::lock(folder).has_value();
+    if (work_.from == 0) return true;
     const std::string other = text(runs_of(study_), "/", run_name_of(work_.from, 1, study_.config));
-    std::filesystem::create_directories(folder);
+    const std::string aside = folder + ".new";  // there with all that it holds, or not at all
+    std::filesystem::remove_all(aside);
+    std::filesystem::create_directories(aside);
     std::filesystem::copy(text(other, "/", files::checkpoints.name),
-                          text(folder, "/", files::checkpoints.name));
+                          text(aside, "/", files::checkpoints.name),
+                          std::filesystem::copy_options::recursive);
     for (const char* file : {files::config.name, files::status.name})
-      std::filesystem::copy(text(other, "/", file), text(folder, "/", file));
-    record::write_run_status(folder, record::RunStatus::stopped);
+      std::filesystem::copy(text(other, "/", file), text(aside, "/", file));
+    record::write_run_status(aside, record::RunStatus::stopped);
+    std::filesystem::rename(aside, folder);
+    return true;
   }
 
   // The reason to end it before its time; empty: go on.
@@ -134,8 +141,8 @@ class TrialRun {
     const auto value = metric_of(evaluated);
     if (!value) return {};
     store_.report(work_.number, {fold, static_cast<double>(evaluated.epoch), *value, false});
-    behind_ = early_end(work_.number, store_.read(), study_.config);
-    return behind_.empty() ? "" : text("ended early: ", behind_);
+    const std::string behind = early_end(work_.number, store_.read(), study_.config);
+    return behind.empty() ? "" : ended_early + behind;
   }
 
   std::optional<double> metric_of(const record::Evaluated& evaluated) const {
@@ -145,12 +152,23 @@ class TrialRun {
 
   bool train(std::int64_t fold) {
     const run::Job job = job_of(fold);
-    if (ranks_.is_first()) make_folder_ready(run_name_of(work_.number, fold, study_.config));
+    bool is_ready = true;
+    std::int64_t until = 0;
+    if (ranks_.is_first()) {
+      is_ready = make_folder_ready(run_name_of(work_.number, fold, study_.config));
+      until = end_of_leg(work_.number, store_.trials(), study_.config, job.settings.loop.epochs);
+    }
+    until = std::stoll(ranks_.broadcast(text(is_ready ? until : -1)));
+    if (until < 0) return false;
     run::TrainOptions options{
         .start = work_.from > 0 ? record::Start::with_changes : record::Start::resume,
-        .requests = requests_};
-    record::TrialReport last{.fold = fold, .last = true};
+        .requests = requests_,
+        .until = until};
+    record::TrialReport last{.fold = fold, .value = std::nan("")};
     if (ranks_.is_first()) {
+      for (const record::TrialReport& known : own().reports)  // a run may end where it went on
+        if (known.fold == fold) last = known;
+      last.last = true;
       options.observers.push_back([&](const record::Event& event) {
         const auto* evaluated = std::get_if<record::Evaluated>(&event);
         if (evaluated == nullptr) return;
@@ -164,7 +182,13 @@ class TrialRun {
     if (!trained.complete) return false;
     if (ranks_.is_first()) {
       time_s_ += trained.results.time_s;
-      store_.report(work_.number, last);
+      if (trained.reason.rfind(ended_early, 0) == 0) {  // its end follows and says it all
+        behind_ = trained.reason.substr(ended_early.size());
+      } else {
+        store_.report(work_.number, last);
+        if (fold < study_.config.trainings())
+          behind_ = early_end(work_.number, store_.read(), study_.config);
+      }
     }
     behind_ = ranks_.broadcast(behind_);
     return true;
@@ -176,7 +200,7 @@ class TrialRun {
   comm::Ranks& ranks_;
   run::Requests requests_;
   core::Log& log_;
-  std::int64_t attempt_ = 0, beaten_ns_ = 0;
+  std::int64_t beaten_ns_ = 0;
   bool lost_ = false;
   std::string behind_;
   double time_s_ = 0;
@@ -208,9 +232,15 @@ std::string run_name_of(std::int64_t trial, std::int64_t training, const TuneCon
 }
 
 bool run_trial(const TuneStudy& study, record::TrialStore& store, std::int64_t trial,
-               comm::Ranks& ranks, const run::Requests& requests, core::Log& log) {
-  const record::TrialRecord* record = ranks.is_first() ? &store.read().at(trial) : nullptr;
-  TrialRun run(study, store, share_out(record, ranks), ranks, requests, log);
+               std::int64_t attempt, comm::Ranks& ranks, const run::Requests& requests,
+               core::Log& log) {
+  Work work{.number = trial, .attempt = attempt};
+  if (ranks.is_first()) {
+    const record::TrialClaim& claim = store.read().at(trial).claim;
+    work.from = claim.from;
+    work.settings = claim.settings;
+  }
+  TrialRun run(study, store, share_out(std::move(work), ranks), ranks, requests, log);
   std::optional<record::TrialEnd> end;
   try {
     end = run.run();
@@ -221,8 +251,10 @@ bool run_trial(const TuneStudy& study, record::TrialStore& store, std::int64_t t
     const std::string reason = problem.what();
     end = record::TrialEnd{.state = State::failed, .reason = reason.substr(0, reason.find('\n'))};
   }
-  if (end && ranks.is_first()) store.end(trial, *end);
-  return end.has_value();
+  if (!end || !ranks.is_first()) return end.has_value();
+  if (!store.owns(trial, attempt)) return false;
+  store.end(trial, *end);
+  return true;
 }
 
 }  // namespace sagips::study

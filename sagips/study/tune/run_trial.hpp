@@ -27,10 +27,12 @@ std::string log_of(const std::string& study_folder, std::int64_t trial);
 std::string run_name_of(std::int64_t trial, std::int64_t training, const TuneConfig& config);
 
 /// Trains what a trial is made of, or goes on with it, reports its metric at each evaluation and writes
-/// how it has ended, a failure included. Returns false when it was interrupted: it goes on later.
-/// collective; the store is read on rank 0 alone
+/// how it has ended, a failure included. Returns false when it was interrupted, or is another worker's by
+/// now: it goes on later or elsewhere.
+/// attempt: of the claim that it runs for. collective; the store is read on rank 0 alone
 /// throws: CommError
 bool run_trial(const TuneStudy& study, record::TrialStore& store, std::int64_t trial,
-               comm::Ranks& ranks, const run::Requests& requests, core::Log& log);
+               std::int64_t attempt, comm::Ranks& ranks, const run::Requests& requests,
+               core::Log& log);
 
 }  // namespace sagips::study

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -14,7 +15,8 @@ using core::ConfigError;
 using core::text;
 
 constexpr double most_values = 64;  // whole numbers beyond are a continuous range
-constexpr int digits = 4;           // of a setting
+constexpr int fewest_digits = 4;    // of a setting
+constexpr double places = 1e3;      // of a range, that can be told from each other
 
 bool has_values(const TunedKey& key) { return !key.values.empty(); }
 
@@ -27,6 +29,9 @@ void check_range(const TunedKey& key, const std::string& place) {
   if (has_values(key)) {
     if (key.low || key.high || key.log || key.integer)
       throw ConfigError(place, text("'", key.key, "' has values and a range. Keep one of them."));
+    if (std::set<std::string>(key.values.begin(), key.values.end()).size() < key.values.size())
+      throw ConfigError(place,
+                        text("'", key.key, "' has a value that is there twice. Keep one of them."));
     return;
   }
   if (!key.low || !key.high)
@@ -43,9 +48,17 @@ void check_range(const TunedKey& key, const std::string& place) {
                                   "begin and end with one. Round low and high."));
 }
 
-std::string written(double number, bool integer) {
-  return integer ? text(static_cast<std::int64_t>(std::llround(number)))
-                 : core::round_trip(std::stod(core::significant(number, digits)));
+int digits_of(const TunedKey& key) {
+  const double largest = std::max(std::abs(*key.low), std::abs(*key.high));
+  const double step =
+      key.log ? std::log(*key.high / *key.low) : (*key.high - *key.low) / largest;  // relative
+  return std::max(fewest_digits, static_cast<int>(std::ceil(std::log10(places / step))));
+}
+
+std::string written(double number, const TunedKey& key) {
+  if (key.integer) return text(static_cast<std::int64_t>(std::llround(number)));
+  const double rounded = std::stod(core::significant(number, digits_of(key)));
+  return core::round_trip(std::clamp(rounded, *key.low, *key.high));
 }
 
 }  // namespace
@@ -113,7 +126,7 @@ double SettingSpace::number(double unit, const TunedKey& key) const {
 std::string SettingSpace::value(const optim::Point& point, std::size_t key) const {
   const TunedKey& tuned = tuned_[key];
   if (has_values(tuned)) return tuned.values[static_cast<std::size_t>(space_.value(point, key))];
-  return written(number(point[key], tuned), tuned.integer);
+  return written(number(point[key], tuned), tuned);
 }
 
 std::vector<std::string> SettingSpace::settings(const optim::Point& point) const {
@@ -160,7 +173,7 @@ std::vector<std::vector<std::string>> SettingSpace::examples() const {
   constexpr double end = 1e-9;
   std::vector<std::vector<std::string>> all;
   for (std::size_t i = 0; i < keys_.size(); ++i) {
-    std::vector<double> options = {end, 1 - end};
+    std::vector<double> options = {end, 0.37, 1 - end};  // within, too: it may have to be whole
     const auto values = static_cast<double>(tuned_[i].values.size());
     if (values > 0) options.clear();
     for (std::size_t v = 0; v < tuned_[i].values.size(); ++v)

@@ -23,7 +23,8 @@ class SettingSpace {
   std::optional<optim::Point> point(const std::vector<std::string>& settings) const;
   /// The value of one key, as it is written.
   std::string value(const optim::Point& point, std::size_t key) const;
-  /// Settings that together have every end of every range and every value, where these count.
+  /// Settings that together have every value and the ends of every range, and a place between these,
+  /// where they count.
   std::vector<std::vector<std::string>> examples() const;
   /// A change by population-based training: numbers multiplied or divided, a neighbour among values.
   /// up: which of both

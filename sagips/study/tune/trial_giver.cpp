@@ -36,8 +36,8 @@ std::string TrialGiver::over() const {
   if (has_enough()) return core::text("target reached: ", config_.metric());
   const double minutes = static_cast<double>(comm::now_ns() - began_ns_) / 60e9;
   if (config_.minutes > 0 && minutes >= config_.minutes) return "time limit";
-  const auto all = static_cast<std::size_t>(config_.all_trials());
-  return store_.trials().size() >= all ? core::text(all, " trials") : "";
+  const std::int64_t all = next_.all_trials();
+  return static_cast<std::int64_t>(store_.trials().size()) >= all ? core::text(all, " trials") : "";
 }
 
 bool TrialGiver::all_ended() const {

@@ -27,7 +27,7 @@ class TrialGiver {
   std::string over() const;
   /// Whether all that began has ended, here and elsewhere.
   bool all_ended() const;
-  /// The target is reached, or the time is up: trials that run need not go on.
+  /// The target is reached: trials that run need not go on.
   bool has_enough() const;
 
   record::TrialStore& store() { return store_; }

@@ -28,8 +28,9 @@ std::string shown(const std::optional<double>& value) {
 }
 
 std::string state_of(const record::TrialRecord& trial) {
-  if (trial.end) return record::word_of(trial.end->state);
-  return trial.claim.attempt > 1 ? text("running, start ", trial.claim.attempt) : "running";
+  const std::string word = record::word_of(trial);
+  return word == "running" && trial.claim.attempt > 1 ? text(word, ", start ", trial.claim.attempt)
+                                                      : word;
 }
 
 std::optional<double> value_of(const record::TrialRecord& trial) {

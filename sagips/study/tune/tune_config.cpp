@@ -50,7 +50,9 @@ void TuneConfig::fields(core::FieldList& list) {
   list.list("space", space, "the keys that trials differ in, and what they may be");
   list.add("minimise", minimise, "the metric of the evaluations that is to be small");
   list.add("maximise", maximise, "or the one that is to be large");
-  list.add("trials", trials, "trainings, also --trials", Range::between(1, 1e7));
+  list.add("trials", trials,
+           "trainings, also --trials; a population has a member's legs times its members",
+           Range::between(1, 1e7));
   list.add("minutes", minutes, "no trial begins later, also --minutes; 0: no limit",
            Range::at_least(0));
   list.add("target", target, "a trial that is as good as this ends the study, also --target");
@@ -65,7 +67,8 @@ void TuneConfig::fields(core::FieldList& list) {
       [this](const std::string& chosen) { searcher = chosen; },
       "what chooses settings; auto: bayesian for up to ten numbers, tpe beyond and for words");
   searchers.fields(list);
-  list.add("points", points, "tried first: \"key=value, key=value\"; other keys as in the config");
+  list.add("points", points,
+           "tried first: \"key=value, key=value\", a value for every key that counts");
   list.add_path("warm_start", warm_start,
                 "folder of an earlier study whose trials are learned from");
   list.group("early_end", early_end, "which trials end before their time");

@@ -23,6 +23,31 @@ run::Job job_with(const run::Workloads& workloads, const std::string& source,
   return run::read_any_job(workloads, source, assignments);
 }
 
+// What a member takes over from another one must fit, and a leg must leave it.
+void check_population(const run::Job& job, const TuneConfig& config) {
+  if (config.population.members == 0) return;
+  if (!job.settings.checkpoints.are_written())
+    throw ConfigError("tune.population",
+                      "members go on with each other's checkpoints, and this config writes none. "
+                      "Set train.checkpoints.epochs or train.checkpoints.minutes.");
+  if (job.settings.early_stop.watches())
+    throw ConfigError("early_stop",
+                      "would end a member for good at the end of one of its legs. "
+                      "Take it out, or set tune.population.members=0.");
+  const std::vector<std::string> shapes = {"width", "layers", "noise_dimensions"};
+  for (const TunedKey& key : config.space) {
+    const std::string last = key.key.substr(key.key.rfind('.') + 1);
+    const bool is_network = key.key.rfind("network", 0) == 0 && last != "dropout";
+    if (is_network || key.key == "train.epochs" ||
+        std::find(shapes.begin(), shapes.end(), last) != shapes.end())
+      throw ConfigError("tune.space",
+                        text("'", key.key,
+                             "' cannot change in a population: its members go on with each other's "
+                             "networks from where these have come. Take it out, or set "
+                             "tune.population.members=0."));
+  }
+}
+
 }  // namespace
 
 std::string check_tuning(const run::Workloads& workloads, const std::string& source,
@@ -33,6 +58,13 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
   const NextTrial next(config, job.seed(), job.settings.loop.epochs);
   for (std::size_t i = 0; i < config.space.size(); ++i)
     check_varied_key(text("tune.space.", i), config.space[i].key, not_of_trainings(workloads));
+  check_population(job, config);
+  if (config.folds > 1)
+    for (const TunedKey& key : config.space)
+      if (key.key == "data.fold")
+        throw ConfigError("tune.space",
+                          "data.fold is what the folds of a trial differ in. Take it "
+                          "out, or set tune.folds=1.");
   if (config.folds > 1 && !job.examples)
     throw ConfigError("tune.folds",
                       "folds are parts of a learning problem's rows, and this workload has none. "

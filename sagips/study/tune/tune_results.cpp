@@ -33,6 +33,8 @@ std::string csv_of(const Trials& trials, const TuneConfig& config) {
   const SettingSpace space(config.space);
   std::vector<std::string> head = {"trial", "state", config.metric(), "spread", "epochs", "time_s"};
   head.insert(head.end(), space.keys().begin(), space.keys().end());
+  const bool is_population = config.population.members > 0;
+  if (is_population) head.insert(head.end(), {"member", "from"});
   head.emplace_back("reason");
   std::string csv;
   for (std::size_t i = 0; i < head.size(); ++i) csv += (i > 0 ? "," : "") + core::csv_cell(head[i]);
@@ -42,13 +44,13 @@ std::string csv_of(const Trials& trials, const TuneConfig& config) {
   };
   for (const auto& [trial, one] : trials) {
     const record::TrialEnd end = one.end.value_or(record::TrialEnd{});
-    csv += text(trial, ",", one.end ? record::word_of(end.state) : "running", ",",
-                number(end.value), ",", number(end.spread), ",", core::round_trip(end.epochs), ",",
-                core::round_trip(end.time_s));
+    csv += text(trial, ",", record::word_of(one), ",", number(end.value), ",", number(end.spread),
+                ",", core::round_trip(end.epochs), ",", core::round_trip(end.time_s));
     for (std::size_t i = 0; i < space.keys().size(); ++i)
       csv += "," + (space.space().counts(one.claim.point, i)
                         ? core::csv_cell(space.value(one.claim.point, i))
                         : "");
+    if (is_population) csv += text(",", one.claim.member, ",", one.claim.from);
     csv += "," + core::csv_cell(end.reason) + "\n";
   }
   return csv;
@@ -177,7 +179,9 @@ void export_to_optuna(const TuneStudy& study, const Trials& trials, const std::s
   for (const TunedKey& key : study.config.space)
     parameters.push_back(
         {key.key, key.low.value_or(0), key.high.value_or(1), key.log, key.integer, key.values});
-  const std::string name = std::filesystem::path(study.folder).filename().string();
+  const std::filesystem::path folder = study.folder;
+  const std::string name =
+      (folder.has_filename() ? folder : folder.parent_path()).filename().string();
   record::write_optuna_journal(path, name, !study.config.maximise.empty(), parameters, trials);
 }
 

@@ -23,7 +23,7 @@ namespace {
 using core::text;
 using State = record::TrialEnd::State;
 constexpr auto nap = std::chrono::milliseconds(20);
-constexpr std::int64_t most_attempts = 2;  // of a trial that signals end
+constexpr std::int64_t most_signals = 2;  // that end a trial
 
 // What the first rank of a block says to the others, if it is not the number of a trial.
 constexpr std::int64_t none_now = 0, study_over = -1, interrupted = -2;
@@ -45,8 +45,8 @@ class Children {
   void start(const record::TrialClaim& claim) {
     core::ChildProgram program =
         child_of_study(static_cast<int>(study_.config.ranks), study_.config.launcher, threads_);
-    for (std::string word :
-         {std::string("tune"), study_.folder, std::string("--trial"), text(claim.number)})
+    for (std::string word : {std::string("tune"), study_.folder, std::string("--trial"),
+                             text(claim.number), std::string("--attempt"), text(claim.attempt)})
       program.arguments.push_back(std::move(word));
     program.log = log_of(study_.folder, claim.number);
     program.advice = "Look at tune.launcher.";
@@ -94,12 +94,13 @@ class Children {
     if (trial.end || is_lost) return giver_.leave(claim.number);
     const bool stopped =
         static_cast<core::ExitCode>(ending.exit_code) == core::ExitCode::stopped_early;
-    if (ending.signal != 0 && claim.attempt >= most_attempts && !stopping)
+    if (ending.signal != 0 && trial.signals + 1 >= most_signals && !stopping)
       return end(claim.number, State::failed,
                  text("ended by signal ", ending.signal, " (", strsignal(ending.signal),
-                      claim.attempt > 1 ? "), as the time before" : ")"));
-    if (ending.signal != 0 || stopped) {
-      giver_.store().give_back(claim.number, claim.attempt);
+                      "), as the time before"));
+    // a launcher that is told to stop says that it has failed
+    if (ending.signal != 0 || stopped || stopping) {
+      giver_.store().give_back(claim.number, claim.attempt, stopping ? 0 : ending.signal);
       return giver_.leave(claim.number);
     }
     const std::string log = log_of(study_.folder, claim.number);
@@ -184,11 +185,13 @@ bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver
     const GroupEnd end =
         work_in_group(*block, log_of(study.folder, word), [&](comm::Ranks& own, core::Log& log) {
           record::TrialStore& store = giver ? giver->store() : unread;
-          return run_trial(study, store, word, own, asked, log) ? core::ExitCode::done
-                                                                : core::ExitCode::stopped_early;
+          return run_trial(study, store, word, attempt, own, asked, log)
+                     ? core::ExitCode::done
+                     : core::ExitCode::stopped_early;
         });
     if (!leads) continue;
-    if (end.code == core::ExitCode::failed && !giver->store().read().at(word).end)
+    if (end.code == core::ExitCode::failed && !giver->store().read().at(word).end &&
+        giver->store().owns(word, attempt))
       giver->store().end(word, {.state = State::failed, .reason = end.reason});
     if (end.code == core::ExitCode::stopped_early) giver->store().give_back(word, attempt);
     giver->leave(word);

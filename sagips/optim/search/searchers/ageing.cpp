@@ -16,7 +16,7 @@ std::vector<Trial> scored(const std::vector<Trial>& trials) {
   return found;
 }
 
-// Another value, or a step that is thrown back at the ends.
+// Another value, or a step, which goes the other way at the ends.
 double changed(double at, const SearchDimension& dimension, double step, SearchNumbers& numbers) {
   if (dimension.values > 0 && (!dimension.ordered || dimension.values <= 3)) {
     const auto values = static_cast<double>(dimension.values);
@@ -26,6 +26,7 @@ double changed(double at, const SearchDimension& dimension, double step, SearchN
   const double least = dimension.values > 0 ? 1.0 / static_cast<double>(dimension.values) : 0;
   double move = step * numbers.normal();
   if (std::abs(move) < least) move = std::copysign(least, move);
+  if (at + move < 0 || at + move > 1) move = -move;
   double moved = std::fmod(std::abs(at + move), 2.0);
   if (moved > 1) moved = 2 - moved;
   return std::clamp(moved, 1e-6, 1 - 1e-6);

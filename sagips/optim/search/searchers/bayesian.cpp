@@ -240,7 +240,8 @@ torch::Tensor Bayesian::best_next(const GaussianProcess& process, Gain gain, con
   torch::Tensor ends = candidates(known, number);
   torch::Tensor found = gain_of(gain, process.predict(features(ends)), best);
   if (start_.space.is_numeric()) {
-    const torch::Tensor from = ends.index_select(0, std::get<1>(found.topk(config_.climbs)));
+    const std::int64_t climbs = std::min(config_.climbs, found.size(0));
+    const torch::Tensor from = ends.index_select(0, std::get<1>(found.topk(climbs)));
     ends = torch::cat({from, climbed(process, gain, best, from)});
     found = gain_of(gain, process.predict(ends), best);
   }

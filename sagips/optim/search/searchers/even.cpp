@@ -73,8 +73,8 @@ Grid::Grid(const Config& config, const SearchStart& start) {
 
 std::vector<Point> Grid::ask(const std::vector<Trial>& trials, std::size_t most) {
   std::vector<Point> points;
-  for (std::size_t i = 0; i < most; ++i)
-    points.push_back(points_[(trials.size() + i) % points_.size()]);
+  for (std::size_t i = trials.size(); i < points_.size() && points.size() < most; ++i)
+    points.push_back(points_[i]);
   return points;
 }
 

@@ -30,7 +30,7 @@ class Sobol final : public Searcher {
 };
 
 /// Every value of every dimension with every other, the last dimension's first; a continuous one at as
-/// many places as it is told. Settings that stand for the same come once. Over and over after the end.
+/// many places as it is told. Settings that stand for the same come once, and none after the end.
 class Grid final : public Searcher {
  public:
   struct Config {
@@ -40,7 +40,8 @@ class Grid final : public Searcher {
   /// throws: ConfigError beyond a million points
   Grid(const Config& config, const SearchStart& start);
   std::vector<Point> ask(const std::vector<Trial>& trials, std::size_t most) override;
-  std::size_t size() const { return points_.size(); }
+  bool takes_others() const override { return false; }
+  std::size_t size() const override { return points_.size(); }
 
  private:
   std::vector<Point> points_;

@@ -32,6 +32,7 @@ class Evolution final : public Searcher {
   Evolution(const Config& config, const SearchStart& start);
   ~Evolution() override;
   std::vector<Point> ask(const std::vector<Trial>& trials, std::size_t most) override;
+  bool takes_others() const override { return false; }
 
  private:
   class Run;

@@ -8,9 +8,9 @@ class Evolution::Run {};
 
 Evolution::Evolution(const Config&, const SearchStart&) {
   throw core::ConfigError(
-      "method",
-      "evolution needs pagmo, which was not there when this program was built. Install it (Debian: "
-      "apt-get install libpagmo-dev) and build again, or take policy_gradient.");
+      "evolution",
+      "needs pagmo, which was not there when this program was built. Install it (Debian: apt-get "
+      "install libpagmo-dev) and build again, or take another method or searcher.");
 }
 Evolution::~Evolution() = default;
 std::vector<Point> Evolution::ask(const std::vector<Trial>&, std::size_t) { return {}; }
