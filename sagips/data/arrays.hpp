@@ -64,6 +64,9 @@ class ArrayRows {
   std::int64_t rows() const { return begins_.back(); }
   std::uint64_t bytes() const;  ///< of all rows in single precision
   const std::string& name() const { return files_.front(); }
+  const std::string& file(std::size_t number) const { return files_.at(number); }
+  /// The first row of each file, and the number of all.
+  const std::vector<std::int64_t>& begins() const { return begins_; }
   /// The number of the file of each row. shape: [rows] int64
   torch::Tensor files_of_rows() const;
   /// What tells these files from others: sizes, layouts, first and last bytes.

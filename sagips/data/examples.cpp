@@ -46,6 +46,49 @@ std::vector<std::string> columns_of_others(const ArraySource& inputs,
   return columns;
 }
 
+bool is_table(const std::string& file) {
+  return file.find("://") == std::string::npos && format_of(file) == FileFormat::csv;
+}
+
+// What is not said of other rows is as in these. Columns go by the names that they have here, since
+// another table may have them in another order, or more of them.
+ArraySource read_like(ArraySource source, const ArraySource& like,
+                      const std::vector<std::string>& without, const Reading& reading) {
+  if (source.hdf5_dataset.empty()) source.hdf5_dataset = like.hdf5_dataset;
+  if (source.columns.empty()) source.columns = like.columns;
+  if (source.shape.empty()) source.shape = like.shape;
+  if (source.select.empty()) source.select = like.select;
+  if (source.reorder.empty()) source.reorder = like.reorder;
+  if (source.divide_by == 1) source.divide_by = like.divide_by;
+  if (source.script.empty()) source.script = like.script;
+  const std::string first = files_named(like.file, reading).front();
+  const std::string other = files_named(source.file, reading).front();
+  if (!source.columns.empty() || !is_table(first) || !is_table(other)) return source;
+  const std::string names = reading.once([&] {
+    if (!std::filesystem::exists(first)) return std::string();  // predictions elsewhere
+    return column_names(other).empty() ? "" : core::join(column_names(first), "\n");
+  });
+  std::vector<std::string> columns = core::split(names, '\n');
+  for (const std::string& name : without) {
+    const auto found = std::find(columns.begin(), columns.end(), name);
+    if (found == columns.end()) return source;  // by its number, or there is no header
+    columns.erase(found);
+  }
+  if (!names.empty()) source.columns = columns;
+  return source;
+}
+
+// In files of the same number, rows belong together file by file.
+void check_pairs(const ArrayRows& inputs, const ArrayRows& others) {
+  const std::vector<std::int64_t>&one = inputs.begins(), &other = others.begins();
+  for (std::size_t i = 1; one.size() == other.size() && i < one.size(); ++i)
+    if (one[i] != other[i])
+      throw DataError(others.file(i - 1),
+                      text("has ", other[i] - other[i - 1], " rows, and ", inputs.file(i - 1),
+                           ", with which it is read, ", one[i] - one[i - 1],
+                           ". Name the files in the same order."));
+}
+
 torch::Tensor as_inputs(const torch::Tensor& rows) {
   return rows.dim() == 1 ? rows.unsqueeze(1) : rows;
 }
@@ -275,6 +318,10 @@ void ExampleFiles::fields(core::FieldList& list) {
   list.group("cache", cache, "copies of files on a disk of this machine");
 }
 
+std::vector<std::string> ExampleFiles::others() const {
+  return columns_of_others(inputs, {&targets, &weights}, split_by);
+}
+
 void ExampleFiles::take_limits(Reading& reading) const {
   reading.memory_bytes = static_cast<std::uint64_t>(memory_GB * 1e9);
   reading.cache = std::make_shared<FileCache>(cache);
@@ -296,6 +343,8 @@ ExampleRowsPtr ExampleFiles::rows_of(ArraySource inputs_source, ArraySource targ
       throw DataError((*array)->name(),
                       text("has ", (*array)->rows(), " rows, ", files->inputs->name(), " has ",
                            files->rows(), ". Inputs, targets and weights belong together by row."));
+  for (const auto* array : {&files->targets, &files->weights})
+    if (*array) check_pairs(*files->inputs, **array);
   if (groups && split_by == "files") *groups = files->inputs->files_of_rows();
   if (groups && split_by != "files" && split_by != "rows") {
     ArraySource column{.file = inputs_source.file, .hdf5_dataset = inputs_source.hdf5_dataset};
@@ -332,8 +381,12 @@ ExampleSets ExampleFiles::load(Reading reading) const {
   sets.training = rows_of(joined(inputs, validation_inputs), joined(targets, validation_targets),
                           joined(weights, validation_weights), reading, &sets.groups);
   if (validation_inputs.is_given() && !join)
-    sets.validation =
-        rows_of(validation_inputs, validation_targets, validation_weights, reading, nullptr);
+    sets.validation = rows_of(read_like(validation_inputs, inputs, others(), reading),
+                              read_like(validation_targets, targets, {}, reading),
+                              validation_weights.is_given() && weights.is_given()
+                                  ? read_like(validation_weights, weights, {}, reading)
+                                  : validation_weights,
+                              reading, nullptr);
   sets.classes = classes;
   sets.origin = inputs.file.front();
   if (inputs.file.size() > 1) sets.origin += text(" and ", inputs.file.size() - 1, " more");
@@ -342,12 +395,9 @@ ExampleSets ExampleFiles::load(Reading reading) const {
 }
 
 ExampleRowsPtr ExampleFiles::inputs_of(const std::string& file, Reading reading) const {
-  ArraySource source = inputs;
-  source.file = {file};
   take_limits(reading);
   const auto files = std::make_shared<FileExamples>();
-  // a table without the targets' columns holds the inputs alone
-  files->inputs.emplace(source, reading);
+  files->inputs.emplace(read_like({.file = {file}}, inputs, others(), reading), reading);
   return held_or_not(files, reading);
 }
 

@@ -83,6 +83,7 @@ struct ExampleFiles {
   ExampleRowsPtr inputs_of(const std::string& file, Reading reading = {}) const;
 
  private:
+  std::vector<std::string> others() const;  ///< columns of the inputs' table that are no inputs
   void take_limits(Reading& reading) const;
   ExampleRowsPtr rows_of(ArraySource inputs_source, ArraySource targets_source,
                          ArraySource weights_source, const Reading& reading,

@@ -128,6 +128,35 @@ ExampleSets rows(std::int64_t count) {
   return {hold({numbers.unsqueeze(1), numbers})};
 }
 
+// What is not said of validation rows is as for the others, and columns go by their names.
+TEST_F(Arrays, ValidationRowsAreReadAsTheOthers) {
+  ExampleFiles files;
+  const std::string named = write("named.csv", "a,b,label\n1,2,0\n3,4,1\n"),
+                    turned = write("turned.csv", "label,b,more,a\n1,20,7,10\n");
+  files.inputs = {.file = {named}, .divide_by = 10};
+  files.targets = {.file = {named}, .columns = {"label"}};
+  files.validation_inputs = {.file = {turned}};
+  files.validation_targets = {.file = {turned}};
+  const Examples found = files.load().validation->some();
+  EXPECT_TRUE(torch::equal(found.inputs, tensor_of({1, 2}, {1, 2})));
+  EXPECT_EQ(found.targets.item<float>(), 1);
+  for (const std::string& file : {named, turned})  // also to be predicted for
+    EXPECT_EQ(files.inputs_of(file)->some().inputs.size(1), 2) << file;
+  EXPECT_TRUE(torch::equal(files.inputs_of(turned)->some().inputs, tensor_of({1, 2}, {1, 2})));
+  const std::string others = write("others.csv", "x,y\n1,2\n");
+  EXPECT_NE(refusal([&] { files.inputs_of(others); }).find("'a'"), std::string::npos);
+  EXPECT_EQ(files.inputs_of(write("plain.csv", "5,6\n"))->some().inputs.size(0), 1);
+}
+
+TEST_F(Arrays, RowsOfSeveralFilesBelongTogetherFileByFile) {
+  ExampleFiles files;
+  files.inputs.file = {write("x1.csv", "1\n2\n"), write("x2.csv", "3\n")};
+  files.targets.file = {write("y2.csv", "3\n"), write("y1.csv", "1\n2\n")};
+  EXPECT_NE(refusal([&] { files.load(); }).find("same order"), std::string::npos);
+  std::swap(files.targets.file[0], files.targets.file[1]);
+  EXPECT_EQ(files.load().training->rows(), 3);
+}
+
 TEST(ExampleSplit, FoldsKeepEachRowAsideOnce) {
   for (const std::int64_t count : {5, 7, 100}) {
     std::vector<torch::Tensor> aside;
