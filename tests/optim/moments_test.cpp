@@ -176,6 +176,8 @@ TEST(Moments, AnswerTheOthersBesideAParameterThatDoesNothing) {
     EXPECT_NEAR(beside.values[i], alone.values[i], 0.1 * alone.errors[i]);
     EXPECT_NEAR(beside.errors[i] / alone.errors[i], 1, 0.05);
   }
+  EXPECT_EQ(beside.goodness[0].degrees_of_freedom, alone.goodness[0].degrees_of_freedom)
+      << "what the data do not fix takes nothing from chi2";
 }
 
 // The mean is 1.5 and its range ends some 14 errors below.

@@ -75,9 +75,9 @@ class Conclusion {
 
  private:
   Solution solution(Conclude how) const {
-    const double free = static_cast<double>(unit_.size(0));
+    const auto fixed = static_cast<double>(unit_.size(0) - uncertainty_.open.size(0));
     double degrees = static_cast<double>(model_.size());
-    if (how == Conclude::moving) degrees -= free;
+    if (how == Conclude::moving) degrees -= fixed;
     const GoodnessOfFit goodness =
         goodness_of(sum_of_squares(mean_), excess(how), std::max(degrees, 1.0));
     const double misfit = std::max(1.0, goodness.value / goodness.degrees_of_freedom);
