@@ -164,6 +164,9 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   } catch (const core::ConfigError&) {  // nothing was asked of the simulators: no folder stays
     if (kept && !kept->run.resumed) kept->run.directory.discard();
     throw;
+  } catch (const core::Error&) {  // the same command goes on with the answers that there are
+    if (kept) kept->run.directory.finish(record::RunStatus::failed);
+    throw;
   }
   optim::Resampled bootstraps, seeds;
   if (config.bootstraps > 0)
