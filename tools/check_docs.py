@@ -7,7 +7,8 @@ scratch copy of the checkout, in the order of the page, with the built programs 
     <!-- not run: reason -->
 above it; such blocks are listed, and their `make` targets are still looked up in the Makefile.
 
-Links to files of the checkout must lead somewhere.
+Links to files of the checkout must lead somewhere, and lines have at most 120 characters, but for code, tables and
+pictures.
 A whole program in a `cpp` block (it has a main) must be a file of examples/, word for word: those are compiled.
 
 usage: tools/check_docs.py [--list] [--path FOLDER] [PAGE ...]
@@ -27,6 +28,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "build", "runs", "__pycache__", ".cache")
 NOT_RUN = re.compile(r"<!--\s*not run:\s*(.+?)\s*-->")
+MOST_CHARACTERS = 120
 FENCE = re.compile(r"^(\s*)(```+|~~~+)\s*([\w-]*)")
 TIMEOUT_S = 600
 
@@ -73,6 +75,16 @@ def dead_links(path, text):
     """Relative links of a page that lead to no file."""
     links = re.findall(r"\]\((?![a-z]+:|#)([^)#\s]+)", text)
     return [link for link in links if not (path.parent / link).exists()]
+
+
+def long_lines(text):
+    """Numbers of the lines of prose that are too long."""
+    found, in_code = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        in_code ^= bool(FENCE.match(line))
+        if len(line) > MOST_CHARACTERS and not in_code and not line.startswith(("|", "![")):
+            found.append(number)
+    return found
 
 
 def is_example(block):
@@ -150,6 +162,9 @@ def main():
         for link in dead_links(path, text):
             failures += 1
             print(f"docs: {page}: FAILED: its link to {link} leads nowhere")
+        for number in long_lines(text):
+            failures += 1
+            print(f"docs: {page}:{number}: FAILED: it has more than {MOST_CHARACTERS} characters")
         failures += check_page(page, blocks, environment)
         ran += sum(not block.reason for block in commands)
     if not arguments.list:

@@ -30,6 +30,13 @@ class CheckDocs(unittest.TestCase):
         status, output = self.run_on("```sh\nfalse\ntrue\n```\n")
         self.assertEqual(status, 1, output)
 
+    def test_fails_on_a_long_line_of_prose(self):
+        status, output = self.run_on("short\n" + 121 * "x" + "\n")
+        self.assertEqual(status, 1)
+        self.assertIn(":2: FAILED", output)
+        status, output = self.run_on("| " + 121 * "x" + "\n```\n" + 121 * "x" + "\n```\n")
+        self.assertEqual(status, 0, output)
+
     def test_leaves_other_languages_alone(self):
         status, output = self.run_on("```console\n$ false\n```\n```cpp\nint count;\n```\n```\nfalse\n```\n")
         self.assertEqual(status, 0, output)
