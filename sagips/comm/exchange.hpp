@@ -98,12 +98,17 @@ struct Freshness {
 class CentralWeights {
  public:
   virtual ~CentralWeights() = default;
+  /// The first central weights, equal on all ranks; what a state has put back stays. Called before the
+  /// first step: from then on owners answer in `poll`.
+  virtual void begin(std::span<const float> weights) = 0;
   /// Answers what others have sent. Called between pieces of work, whether or not a task is under way.
   virtual void poll() = 0;
   /// False: this rank has no share in the work; it serves the others.
   virtual bool computes() const = 0;
   /// Serves until the others have come as far as this step on average, or have left.
   virtual Task serve(ReplicaView replica, Step step) = 0;
+  /// Steps of others that are in what this rank owns: grows while it serves.
+  virtual std::uint64_t steps_applied() const = 0;
   /// All that was sent is applied, nothing is under way any more, and every rank knows the last central
   /// weights. collective
   virtual Task close() = 0;
@@ -117,6 +122,8 @@ class CentralWeights {
   /// What the central weights are; after `close`, on all ranks, what they are at the end. Before the
   /// first step they are what `into` holds, on every rank the same.
   virtual Task look(std::span<float> into, Look which) = 0;
+  /// What they are at the end; empty before `close`.
+  virtual std::span<const float> last() const = 0;
 };
 
 /// A way for replicas to learn from each other. Written as tasks; `ExchangeDriver` runs them.

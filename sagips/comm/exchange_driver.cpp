@@ -67,26 +67,28 @@ void ExchangeDriver::after_update(ReplicaView replica, Step step) {
 }
 
 void ExchangeDriver::serve(ReplicaView replica, Step step) {
-  run(exchange_->central_weights()->serve(replica, step), "to be served by");
+  CentralWeights& central = *exchange_->central_weights();
+  run(central.serve(replica, step),
+      {.what = "to be served by", .count = [&central] { return central.steps_applied(); }});
 }
 
 void ExchangeDriver::close() {
   if (CentralWeights* const central = exchange_->central_weights())
-    run(central->close(), "to the end of", true);
+    run(central->close(), {.what = "to the end of", .however_long = true});
 }
 
 void ExchangeDriver::look(std::span<float> into, CentralWeights::Look which) {
   if (CentralWeights* const central = exchange_->central_weights())
-    run(central->look(into, which), "with central weights of");
+    run(central->look(into, which), {.what = "with central weights of"});
 }
 
 // Waits beside the calls that a step makes.
-void ExchangeDriver::run(Task task, const char* what, bool however_long) {
+void ExchangeDriver::run(Task task, Timeout::Whom whom) {
   Flow flow(std::move(task));
   if (flow.over()) return;
-  Timeout::Whom whom = whom_;
-  whom.what = core::text(what, " the exchange");
-  whom.however_long = however_long;
+  whom.exchange = whom_.exchange;
+  whom.call = whom_.call;
+  whom.what += " the exchange";
   for (const int rank : site_.all_ranks())
     if (rank != site_.communicator->rank()) whom.partners.push_back(rank);
   site_.timeout->wait(flow, whom);

@@ -45,7 +45,7 @@ class ExchangeDriver {
 
  private:
   void wait(Step step, std::int64_t entered_ns);
-  void run(Task task, const char* what, bool however_long = false);
+  void run(Task task, Timeout::Whom whom);
   std::int64_t last_start(std::int64_t otherwise) const;
 
   std::unique_ptr<Exchange> exchange_;

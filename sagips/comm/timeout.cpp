@@ -18,8 +18,9 @@ Timeout::Timeout(Communicator& communicator, RankStatus& status, Config config)
 void Timeout::wait(Condition& condition, const Whom& whom) {
   if (condition.ready()) return;
   if (whom.however_long) return wait_long(condition, whom);
-  const std::int64_t start = communicator_.now_ns();
+  std::int64_t start = communicator_.now_ns();
   std::int64_t next_check = start + death_check_ns;
+  std::uint64_t counted = whom.count ? whom.count() : 0;
   for (std::int64_t poll = 1; !condition.ready(); ++poll) {
     communicator_.pause(poll);
     if (poll % 16 != 0) continue;
@@ -29,6 +30,10 @@ void Timeout::wait(Condition& condition, const Whom& whom) {
       status_.beat();
       check_deaths();
       next_check = now + death_check_ns * (1 + communicator_.ranks_on_node() / 16);
+    }
+    if (whom.count && whom.count() != counted) {
+      counted = whom.count();
+      start = now;
     }
     if (static_cast<double>(now - start) > config_.timeout_s * 1e9) give_up(whom);
   }

@@ -30,6 +30,8 @@ class Timeout {
     /// Wait as long as they show signs of life, and leave the processor to others meanwhile: for
     /// ranks that are not expected soon. Ranks of other nodes count as alive.
     bool however_long = false;
+    /// As long as this number changes, they come: the time limit begins anew.
+    std::function<std::uint64_t()> count{};
   };
   /// throws: CommError
   void wait(Condition& condition, const Whom& whom);

@@ -41,7 +41,14 @@ InverseTask::InverseTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       print_(data_->print()),
       environment_(data_->training(share_)),
       setup_(job, own_channels(), job.seed(), share_.place),
-      evaluator_(job.settings.evaluation, environment_, job.seed()) {}
+      evaluator_(job.settings.evaluation, environment_, job.seed()) {
+  if (ranks.size() > 1 && job.settings.exchange == "served" &&
+      job.settings.gan.generator.average > 0)
+    throw core::ConfigError(
+        "generator.average",
+        "is a mean of one rank's own weights (with exchange=served the answer is "
+        "that of the central ones). Set it to 0.");
+}
 
 // What this rank's networks work on: all channels, or one of them.
 env::Environment InverseTask::own_channels() const {
@@ -113,8 +120,8 @@ void InverseTask::begin(bool resumed) {
   if (!ranks_.is_first() || (share_.sharded && ranks_.size() > 1)) data_.reset();
 }
 
-void InverseTask::begin_evaluations(bool all_wait) {
-  evaluation_.emplace(ranks_, all_wait, setup_.gan, evaluator_,
+void InverseTask::begin_evaluations(bool all_wait, bool has_centre) {
+  evaluation_.emplace(ranks_, all_wait, has_centre, setup_.gan, evaluator_,
                       env::ParameterSet(job_.workload->parameters()));
 }
 

@@ -21,7 +21,7 @@ class InverseTask final : public Task {
   bool waits_for_plateau() const override;
   int kinds_of_ranks() const override;
   void begin(bool resumed) override;
-  void begin_evaluations(bool all_wait) override;
+  void begin_evaluations(bool all_wait, bool has_centre) override;
   std::optional<record::Evaluated> evaluate(std::int64_t epoch) override {
     return (*evaluation_)(epoch);
   }

@@ -192,7 +192,18 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       print_(print_of(sets_)),
       learner_(
           make_learner(job, make_networks(job, *sets_.training), sets_,
-                       train::place_of(job.settings.exchange_choice(), ranks.communicator()))) {}
+                       train::place_of(job.settings.exchange_choice(), ranks.communicator()))) {
+  const train::ExchangeChoice choice = job.settings.exchange_choice();
+  const bool has_masters =
+      choice.primary == "served" && place_of(choice, ranks.communicator()).ranks < ranks.size();
+  for (const auto& [part, exchange] : choice.others)
+    if (has_masters && exchange == "none" && !job.settings.learning.networks.empty())
+      throw core::ConfigError(
+          "networks",
+          core::text("'", part,
+                     "' is exchanged by none, and rank 0, which writes the results, does not "
+                     "compute. Set its exchange to served, or exchanges.served.owners=all."));
+}
 
 std::string LearningTask::description() const {
   return core::text(job_.settings.workload, " on ", sets_.origin, ", ",

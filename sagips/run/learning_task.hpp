@@ -51,7 +51,7 @@ class LearningTask final : public Task {
   std::vector<std::string> metric_names() const override;
   bool waits_for_plateau() const override;
   void begin(bool resumed) override;
-  void begin_evaluations(bool) override {}
+  void begin_evaluations(bool, bool) override {}
   std::optional<record::Evaluated> evaluate(std::int64_t epoch) override;
   bool share_evaluations(const std::vector<int>& ranks, bool all_wait) override;
   std::optional<record::Evaluated> late(bool wait) override;

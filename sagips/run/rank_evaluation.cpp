@@ -11,18 +11,24 @@ std::vector<float> floats(const torch::Tensor& numbers) {
 
 }  // namespace
 
-RankEvaluation::RankEvaluation(comm::Ranks& ranks, bool all_wait, optim::Gan& gan,
+RankEvaluation::RankEvaluation(comm::Ranks& ranks, bool all_wait, bool has_centre, optim::Gan& gan,
                                const train::Evaluator& evaluator,
                                const env::ParameterSet& parameters)
-    : ranks_(ranks), reports_(ranks, all_wait), gan_(gan), evaluator_(evaluator) {
+    : ranks_(ranks),
+      has_centre_(has_centre),
+      reports_(ranks, all_wait),
+      gan_(gan),
+      evaluator_(evaluator) {
   for (const env::Parameter& parameter : parameters.all()) names_.push_back(parameter.name);
 }
 
 record::Evaluated RankEvaluation::operator()(std::int64_t epoch) {
+  if (has_centre_) return seen({.predictions = predictions()});
   return seen(reports_.meet(predictions(), weights(), epoch));
 }
 
 record::Evaluated RankEvaluation::last(std::int64_t epoch) {
+  if (has_centre_) return seen({.predictions = predictions()});
   return seen(reports_.close(predictions(), weights(), epoch));
 }
 
@@ -47,7 +53,7 @@ record::Evaluated RankEvaluation::seen(const train::RankView& view) {
   seen_ = view.predictions;
   if (!ranks_.is_first()) return evaluator_.parameters(view.predictions);
   record::Evaluated evaluated = evaluator_.evaluate(view.predictions);
-  if (ranks_.size() > 1) evaluated.ranks = view.numbers(names_);
+  if (ranks_.size() > 1 && !has_centre_) evaluated.ranks = view.numbers(names_);
   return evaluated;
 }
 

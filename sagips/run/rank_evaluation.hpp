@@ -16,7 +16,8 @@ namespace sagips::run {
 /// The picture of all ranks that rank 0 shows; other ranks see themselves.
 class RankEvaluation {
  public:
-  RankEvaluation(comm::Ranks& ranks, bool all_wait, optim::Gan& gan,
+  /// has_centre: the answer is that of central weights, which rank 0 has when it evaluates
+  RankEvaluation(comm::Ranks& ranks, bool all_wait, bool has_centre, optim::Gan& gan,
                  const train::Evaluator& evaluator, const env::ParameterSet& parameters);
 
   record::Evaluated operator()(std::int64_t epoch);
@@ -30,6 +31,7 @@ class RankEvaluation {
   record::Evaluated seen(const train::RankView& view);
 
   comm::Ranks& ranks_;
+  bool has_centre_;
   train::RankReports reports_;
   optim::Gan& gan_;
   const train::Evaluator& evaluator_;

@@ -99,7 +99,7 @@ class TrainingRun {
         checkpoints_(ranks, store_of(job, beginning),
                      {.info = [&log](const std::string& line) { log.info(line); },
                       .warning = [this](const std::string& line) { warn(line); }}) {
-    task.begin_evaluations(all_wait_);
+    task.begin_evaluations(all_wait_, ranks.size() > 1 && !exchange.readers().empty());
     training_.agreement = std::make_unique<train::StopAgreement>(ranks, exchange.waits());
     checkpointer_.emplace(
         ranks, job.settings.checkpoints, exchange.waits(), *training_.agreement, checkpoints_,
@@ -161,6 +161,7 @@ void TrainingRun::state(nn::StateList& list) {
 
 void TrainingRun::take(train::Restored restored) {
   if (restored.ranks != ranks_.size()) {
+    exchange_.keep_central(restored.state, "ranks.");
     train::forget(restored.state, "ranks.");  // exchanges begin anew
     auto now = nn::State();
     auto own = nn::StateList::giving(now);
@@ -171,6 +172,7 @@ void TrainingRun::take(train::Restored restored) {
   auto list = nn::StateList::taking(restored.state);
   state(list);
   nn::refuse_unclaimed(list);
+  exchange_.take_kept();
   if (ranks_.is_first() && exchange_.description() != measured)
     log_.info(core::text("the exchange stays what it was: ", exchange_.description()));
 }
@@ -217,9 +219,9 @@ train::Loop::Callbacks TrainingRun::callbacks() {
     exchange_.with_central_weights(readers.size(), [&] { evaluated = task_.evaluate(epoch_); });
     return evaluated;
   };
+  callbacks.until = options_.until;
   if (ranks_.is_first())
     callbacks.should_stop = [this](const record::Evaluated& evaluated) {
-  callbacks.until = options_.until;
       const std::string reason = early_stop_(evaluated);
       return reason.empty() && options_.should_stop ? options_.should_stop(evaluated) : reason;
     };
@@ -263,6 +265,7 @@ void TrainingRun::report_last(const train::LoopResult& result) {
 Training TrainingRun::run(Beginning beginning) {
   loop_.emplace(loop_of(job_), task_.optimizer(), callbacks());
   if (beginning.restored) take(std::move(*beginning.restored));
+  if (ranks_.size() > 1) exchange_.begin();
   checkpointer_->watch(*loop_);
   live_files_.begin(loop_->epoch());
   const bool had_terminal = log_.set_terminal(false);

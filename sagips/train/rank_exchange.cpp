@@ -67,8 +67,12 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     const std::string name = is_primary                     ? choice.primary
                              : other == choice.others.end() ? "none"
                                                             : other->second;
-    if (name == "none" && !is_primary) continue;
     const std::string key = is_primary ? "exchange" : network + ".exchange";
+    if (name == "served" && choice.primary != "served")
+      throw core::ConfigError(key,
+                              "served keeps central weights of all networks that the ranks "
+                              "share or of none. Set exchange=served as well.");
+    if (name == "none" && !is_primary) continue;
     const int index = static_cast<int>(links_.size());
     if (index >= comm::RankStatus::exchanges)
       throw core::ConfigError(key, core::text("more than ", comm::RankStatus::exchanges,
@@ -78,6 +82,7 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     site.update = updates_by(step, link);
     auto exchange = comm::make_exchange(name, choice.config, site, key);
     link.name = name;
+    link.floats = static_cast<std::int64_t>(site.floats);
     link.driver = std::make_unique<comm::ExchangeDriver>(
         std::move(exchange), site, index, core::text("the ", step.name, "'s gradients"));
     link.updates_a_step = 0;
@@ -118,6 +123,11 @@ void RankExchange::check_central(const optim::UpdateStep& step, const Link& link
                         "'s batch norm are with "
                         "the ranks that compute, and rank 0, which writes the results, is none of "
                         "them. Set exchanges.served.owners=all, or leave batch norm out."));
+  if (central != nullptr && step.rule->config().waits_for_plateau())
+    throw core::ConfigError(
+        key, core::text("served: the rule that moves the central weights of the ", network,
+                        " sees no evaluation, so its rate cannot wait for a "
+                        "plateau. Choose another schedule."));
   if (central != nullptr && !link.driver->exchange().updates({1}) &&
       step.replica->shared_size() != step.replica->weights().numel())
     throw core::ConfigError(
@@ -128,6 +138,15 @@ void RankExchange::check_central(const optim::UpdateStep& step, const Link& link
 
 comm::ReplicaView RankExchange::view(optim::UpdateStep& step) {
   return {step.replica->shared_weights(), step.replica->shared_gradients()};
+}
+
+void RankExchange::begin() {
+  for (optim::UpdateStep& step : optimizer_.steps()) {
+    const auto link = links_.find(step.name);
+    if (link == links_.end()) continue;
+    if (comm::CentralWeights* const central = link->second.driver->exchange().central_weights())
+      central->begin(step.replica->shared_weights());
+  }
 }
 
 ExchangeHooks RankExchange::hooks() {
@@ -229,6 +248,36 @@ std::string RankExchange::description() const {
   return core::join(parts, "; ");
 }
 
+// For another number of ranks, to which nothing else of this state fits.
+void RankExchange::give_central(const std::string& subject, const Link& link, nn::StateList& list) {
+  comm::CentralWeights* const central = link.driver->exchange().central_weights();
+  if (central == nullptr) return;
+  const std::span<const float> last = central->last();
+  torch::Tensor weights = torch::zeros({link.floats});
+  std::copy(last.begin(), last.end(), weights.data_ptr<float>());
+  std::int64_t is_known = last.empty() ? 0 : 1;
+  list.field("central." + subject, weights);
+  list.field("central_is_known." + subject, is_known);
+}
+
+void RankExchange::keep_central(const nn::State& state, const std::string& prefix) {
+  for (const auto& [subject, link] : links_) {
+    const auto weights = state.find(prefix + "central." + subject);
+    const auto is_known = state.find(prefix + "central_is_known." + subject);
+    if (weights == state.end() || is_known == state.end()) continue;
+    const torch::Tensor& found = weights->second;
+    if (is_known->second.item<std::int64_t>() == 0 || found.numel() != link.floats) continue;
+    kept_[subject].assign(found.data_ptr<float>(), found.data_ptr<float>() + found.numel());
+  }
+}
+
+void RankExchange::take_kept() {
+  for (optim::UpdateStep& step : optimizer_.steps())
+    if (const auto kept = kept_.find(step.name); kept != kept_.end())
+      std::copy(kept->second.begin(), kept->second.end(), step.replica->shared_weights().begin());
+  kept_.clear();
+}
+
 void RankExchange::state(nn::StateList& list) {
   for (auto& [subject, link] : links_) {
     comm::Exchange& exchange = link.driver->exchange();
@@ -240,6 +289,7 @@ void RankExchange::state(nn::StateList& list) {
     list.field("updates." + subject, link.step.update);
     for (std::size_t piece = 0; piece < link.rules.size(); ++piece)
       list.part(core::text("rule.", subject, ".", piece), *link.rules[piece]);
+    give_central(subject, link, list);
     if (list.gives()) continue;
     exchange.take_state(known);
     const std::vector<double> own = books_of(*link.driver);

@@ -34,6 +34,8 @@ class RankExchange {
   RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer, const ExchangeChoice& choice,
                std::uint64_t seed);
 
+  /// Called before the first step, after a state was put back. collective
+  void begin();
   ExchangeHooks hooks();
   /// What each exchange has cost so far, before a restart, too.
   std::vector<record::Exchanged> reports(std::int64_t epoch) const;
@@ -53,11 +55,16 @@ class RankExchange {
   const std::string& primary() const { return primary_; }
 
   void state(nn::StateList& list);
+  /// Of a state that does not fit, since it is of another number of ranks: the central weights at its
+  /// end, which take the place of the networks' own by `take_kept`. prefix: of the names in it
+  void keep_central(const nn::State& state, const std::string& prefix);
+  void take_kept();
 
  private:
   struct Link {
     std::unique_ptr<comm::ExchangeDriver> driver;
     std::string name;
+    std::int64_t floats = 0;
     comm::Step step{0};             ///< of the gradients under way, or the last ones
     std::vector<double> earlier{};  ///< what was counted before a restart; empty: nothing
     std::int64_t updates_a_step = 1;
@@ -66,13 +73,15 @@ class RankExchange {
   static comm::MakeUpdate updates_by(const optim::UpdateStep& step, Link& link);
   static void check_central(const optim::UpdateStep& step, const Link& link, bool all_compute,
                             const std::string& key);
+  static void give_central(const std::string& subject, const Link& link, nn::StateList& list);
   void serve(std::int64_t step);
   static comm::ReplicaView view(optim::UpdateStep& step);
 
   comm::Ranks& ranks_;
   optim::Optimizer& optimizer_;
   std::string primary_;
-  std::map<std::string, Link> links_;  ///< by step
+  std::map<std::string, Link> links_;               ///< by step
+  std::map<std::string, std::vector<float>> kept_;  ///< central weights by step
 };
 
 /// How the learning rate of the primary network is to be scaled over that many ranks, and what share of

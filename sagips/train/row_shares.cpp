@@ -48,6 +48,7 @@ comm::Piece RowShares::piece(std::size_t place) const {
 void RowShares::bring(std::int64_t number, const Tensors& share) {
   like_ = share;
   if (!ranks_.is_first()) return send(number, bytes_of(share));
+  newest_ = number;
   pending_[number].resize(sharers_.size());
   pending_[number][0] = bytes_of(share);
 }
@@ -97,6 +98,10 @@ bool RowShares::has_next() {
 // What somebody has left without is let go. Others may be ahead of rank 0, which has a share in all it
 // asks for.
 std::optional<RowShares::Tensors> RowShares::next(bool wait) {
+  // rank 0 had that before a restart, and somebody who was behind it had not
+  while (!pending_.empty() && pending_.begin()->first < newest_ &&
+         pending_.begin()->second.front().empty())
+    pending_.erase(pending_.begin());
   while (!pending_.empty() && !pending_.begin()->second.front().empty()) {
     comm::Until there([this] { return has_next(); });
     if (wait)

@@ -68,6 +68,7 @@ class RowShares {
   Tensors like_;                                        ///< this rank's last share
   std::vector<Incoming> incoming_;                      ///< on rank 0, by place
   std::map<std::int64_t, std::vector<Bytes>> pending_;  ///< by number and place; empty: not yet
+  std::int64_t newest_ = 0;                             ///< number that rank 0 has brought
   std::list<Outgoing> outgoing_;
 };
 

@@ -187,6 +187,37 @@ class Learning(unittest.TestCase):
             self.assertLess(math.dist(found, expected), 1e-6 * math.hypot(*expected), owners)
 
     @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    def test_masters_meet_workers_that_collect(self):
+        served = ["train", "waves.yaml", "train.epochs=12", "threads=1", "exchange=served", "ranks.timeout_s=60",
+                  "exchanges.served.owners=master"]
+        for name, ranks, own in [
+                ("synchronous", 3, ["exchanges.served.synchronous=true", "exchanges.served.every=3"]),
+                ("teams", 3, ["exchanges.served.ranks_per_worker=2", "exchanges.served.every=3"]),
+                ("groups", 4, ["exchanges.served.groups=1", "exchanges.served.ranks_per_worker=2",
+                               "exchanges.served.parent_every=1", "batch=5"])]:
+            self.sagips(*served, *own, f"run.name={name}", ranks=ranks)
+            self.assertLess(self.results(name)["loss_end"], self.results(name)["loss_start"], name)
+
+    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    def test_another_number_of_workers_goes_on_with_the_central_weights(self):
+        served = ["train", "waves.yaml", "exchange=served", "threads=1", "run.figures=false", "run.name=more",
+                  "train.evaluate_every=100", "ranks.timeout_s=60", "optimizer.schedule=constant"]
+        for owners in ("all", "master"):
+            own = [f"exchanges.served.owners={owners}", f"run.name={owners}"]
+            job = self.start_and_wait_for("evaluation at epoch 300", *served, *own, "train.epochs=20000", ranks=3)
+            job.send_signal(signal.SIGINT)
+            job.communicate(timeout=100 * jobs.SLOWDOWN)
+            file = self.folder / f"runs/learning/{owners}/metrics.jsonl"
+            before = [json.loads(line) for line in open(file, encoding="utf-8")]
+            epoch = max(event.get("epoch", 0) for event in before)
+            end = (epoch // 100 + 2) * 100
+            self.sagips(*served, *own, f"train.epochs={end}", "--override", ranks=4)
+            events = [json.loads(line) for line in open(file, encoding="utf-8")]
+            losses = {event["epoch"]: event["distances"]["loss"] for event in events if event["event"] == "evaluated"}
+            self.assertEqual(max(losses), end)
+            self.assertLess(losses[end], 1.5 * losses[300], owners)
+
+    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
     def test_workers_that_were_interrupted_go_on(self):
         served = ["train", "rings.yaml", "exchange=served", "train.epochs=2000", "train.evaluate_every=20",
                   "threads=1", "run.figures=false", "run.name=cut"]

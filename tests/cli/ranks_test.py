@@ -104,9 +104,26 @@ class Ranks(unittest.TestCase):
         names = re.findall(r"^  (\w+) ", names, re.MULTILINE)
         self.assertGreater(len(names), 15)
         for name in names:
-            own = ["generator.shared=all"] if name == "served" else []  # it moves all weights
+            # it moves all weights, and the answer is that of the central ones
+            own = ["generator.shared=all", "generator.average=0"] if name == "served" else []
             code, output = self.run_ranks(2, ["train", "proxy1d", f"exchange={name}", *SMALL, *own, f"run.name={name}"])
             self.assertEqual(code, 0, f"{name}: {output}")
+
+    def test_central_weights_of_inverse_problems(self):
+        plain = ["train", "proxy1d", "exchange=served", *SMALL, "generator.shared=all", "generator.average=0",
+                 "ranks.timeout_s=60"]
+        masters = ["exchanges.served.owners=master", "discriminator.exchange=served", "discriminator.shared=all"]
+        for ranks, own in [(2, ["exchanges.served.synchronous=true"]),
+                           (2, ["exchanges.served.ranks_per_worker=2"]),
+                           (4, [*masters, "exchanges.served.masters=2"]),
+                           (4, [*masters, "exchanges.served.groups=1"])]:
+            code, output = self.run_ranks(ranks, [*plain, *own, f"run.name={'_'.join(own)[-20:].replace('=', '_')}"])
+            self.assertEqual(code, 0, f"{own}: {output}")
+        for own, words in [(["generator.average=0.9"], "generator.average"),
+                           (["exchange=rabenseifner", "discriminator.exchange=served"], "discriminator.exchange")]:
+            code, output = self.run_ranks(2, [*plain, *own, "run.name=refused"])
+            self.assertEqual(code, 2, output)
+            self.assertIn(words, "".join(own_lines(output)))
 
     def test_discriminators_are_exchanged_when_the_config_says_so(self):
         code, output = self.run_ranks(2, ["train", "proxy1d", "exchange=rabenseifner",

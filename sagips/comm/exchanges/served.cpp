@@ -218,12 +218,13 @@ void Served::begin(std::span<const float> weights) {
 // A sub-master is a worker of its parent: what its centre has gone through is what it brings.
 void Served::report_to_parent() {
   const std::span<float> centre = own_->centre();
+  const bool has_heard = child_->all_answered();  // first: what comes later is taken the next time
   if (config_.rule.sends_gradients())
     child_->take_centre(centre);
   else
     child_->take_elastically(centre, alpha(plan_.children.size()));
   if (own_->is_over()) {
-    if (parted_ || !child_->all_answered()) return;
+    if (parted_ || !has_heard) return;
     if (std::exchange(left_parent_, true))
       parted_ = true;
     else
@@ -231,7 +232,7 @@ void Served::report_to_parent() {
     return;
   }
   const auto every = static_cast<std::uint64_t>(config_.parent_every);
-  if (own_->version() < reported_version_ + every) return;
+  if (!has_heard || own_->version() < reported_version_ + every) return;
   reported_version_ = own_->version();
   if (config_.rule.sends_gradients())
     child_->send_collected();
@@ -239,10 +240,10 @@ void Served::report_to_parent() {
     child_->send_weights(centre, own_->steps() - std::exchange(reported_steps_, own_->steps()));
 }
 
-void Served::poll() {
+void Served::poll_until(std::uint64_t steps) {
   if (!own_) return;
   if (child_ && begun_) report_to_parent();
-  own_->poll();
+  own_->poll(steps);
 }
 
 bool Served::is_idle() {
@@ -302,12 +303,17 @@ Task Served::serve(ReplicaView replica, Step step) {
   begin(replica.weights);
   const bool is_parent = !plan_.parents.empty() && group_.index() == 0;
   const std::size_t workers = is_parent ? plan_.teams.size() : plan_.workers.size();
-  std::uint64_t until = static_cast<std::uint64_t>(step.update) * workers;
+  const auto count = static_cast<std::int64_t>(workers);
+  if (!earlier_steps_)
+    earlier_steps_ = (step.update - 1) * count - static_cast<std::int64_t>(own_->steps());
+  // what is collected within a period comes at its end
+  const std::int64_t due = step.update / config_.every * config_.every * count - *earlier_steps_;
+  auto until = static_cast<std::uint64_t>(std::max<std::int64_t>(0, due));
   if (is_parent)  // what sub-masters have not told yet they may tell when all else is over
     until -= std::min(until, static_cast<std::uint64_t>(config_.parent_every * config_.every) *
                                  plan_.children.size());
   Until served([this, until] {
-    poll();
+    poll_until(until);
     return own_->workers_have_left() || own_->steps() >= until;
   });
   co_await served;

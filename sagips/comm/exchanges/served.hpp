@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -57,16 +59,20 @@ class Served final : public Exchange, public CentralWeights {
   void give_state(State& state) const override;
   void take_state(const State& state) override;
 
-  void poll() override;
+  void poll() override { poll_until(std::numeric_limits<std::uint64_t>::max()); }
   bool computes() const override { return !team_.empty(); }
   /// Teams of ranks that compute, each a worker.
   std::size_t workers() const { return plan_.teams.size(); }
+  void begin(std::span<const float> weights) override;
   Task serve(ReplicaView replica, Step step) override;
   Task close() override;
   std::vector<int> readers() const override;
   Task look(std::span<float> into, Look which) override;
+  std::span<const float> last() const override {
+    return closed_ ? std::span<const float>(last_) : std::span<const float>();
+  }
   /// Steps of workers in this rank's piece; 0 where it owns none.
-  std::uint64_t steps_applied() const { return own_ ? own_->steps() : 0; }
+  std::uint64_t steps_applied() const override { return own_ ? own_->steps() : 0; }
 
  private:
   /// Who serves whom.
@@ -81,7 +87,7 @@ class Served final : public Exchange, public CentralWeights {
   static Plan plan_of(const Config& config, const Site& site);
   static void take_group(Plan& plan, int rank, std::int64_t groups);
   void make_ends(const Site& site, std::size_t floats);
-  void begin(std::span<const float> weights);
+  void poll_until(std::uint64_t steps);
   void report_to_parent();
   bool is_time(Step step) const { return step.update % config_.every == 0; }
   /// Whether this rank speaks for its team.
@@ -105,6 +111,9 @@ class Served final : public Exchange, public CentralWeights {
   std::unique_ptr<CentreWorker> child_;   ///< a sub-master's end towards its parent
   std::unique_ptr<Exchange> inner_;
   std::uint64_t reported_version_ = 0, reported_steps_ = 0;
+  /// Steps that workers had made when this process began to serve, beyond those in the centre: other
+  /// ranks or another batch count anew.
+  std::optional<std::int64_t> earlier_steps_;
   bool begun_ = false, closed_ = false;
   std::vector<float> last_;                    ///< central weights at the end
   bool left_parent_ = false, parted_ = false;  ///< a sub-master, and its parent has answered

@@ -75,10 +75,10 @@ void CentreOwner::let_go(std::size_t worker) {
 
 // Who was looked at first is looked at last the next time: a fixed order would starve the others of
 // an owner that has much to do.
-void CentreOwner::poll() {
+void CentreOwner::poll(std::uint64_t enough) {
   if (!begun_) return;
   bool has_moved = true;
-  while (std::exchange(has_moved, false))
+  while (steps_ < enough && std::exchange(has_moved, false))
     for (std::size_t k = 0; k < guests_.size(); ++k)
       has_moved = look_at((first_ + k) % guests_.size()) || has_moved;
   first_ = (first_ + 1) % guests_.size();

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -25,7 +27,9 @@ class CentreOwner {
   /// The first central weights; before, nobody is served.
   void begin(std::span<const float> weights);
   bool has_begun() const { return begun_; }
-  void poll();
+  /// enough: steps of workers in the centre that the caller waits for. Workers that are faster than this
+  /// rank would not let it go before.
+  void poll(std::uint64_t enough = std::numeric_limits<std::uint64_t>::max());
   /// What a worker on this rank sends, and where its answer goes, which is there when `answered`.
   void bring(CentreHead head, std::span<const float> values, std::span<float> answer);
   bool answered() const { return own_answered_; }

@@ -89,7 +89,8 @@ std::string Checkpointer::agree(std::int64_t epoch, const std::string& reason) {
   const StopAgreement::Decision decision = agreement_(epoch, own);
   if (decision.checkpoint != 0) write(decision.checkpoint, epoch);
   told_to_stop_ = !decision.stop.empty();
-  if (config_.are_written() && decision.stop.empty() && !loop_->in_flight()) {
+  // what owners of central weights have taken in cannot be taken back
+  if (config_.are_written() && decision.stop.empty() && !loop_->in_flight() && !close_) {
     const double epoch_s = loop_->time_s() - boundary_time_s_;
     quick_stop_.boundary(epoch, epoch_s, [this] { return take(); });
   }
