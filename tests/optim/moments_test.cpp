@@ -10,6 +10,7 @@
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/moments/moment_model.hpp"
 #include "sagips/optim/resampling.hpp"
+#include "tests/optim/hard_choice.hpp"
 #include "tests/optim/small_environment.hpp"
 
 namespace sagips::optim {

@@ -57,7 +57,10 @@ Figure search_course(const SearchedSettings& search) {
   for (const SearchedTrial& trial : search.trials) {
     const auto number = static_cast<double>(trial.number);
     (trial.ended_early ? early : done).add(number, trial.value);
-    if (trial.ended_early) continue;
+    if (trial.ended_early) {
+      if (!best.y.empty()) best.add(number, best.y.back());
+      continue;
+    }
     const bool better = best.y.empty() || is_better(search, trial.value, best.y.back());
     best.add(number, better ? trial.value : best.y.back());
   }

@@ -84,6 +84,7 @@ std::vector<double> importances(const SettingSpace& space, const std::vector<opt
                      (2 * static_cast<double>(permutations) *
                       std::max(1e-12, known.var(0, false).item<double>()));
     }
+  for (double& share : shares) share = std::min(share, 1.0);  // few trials are no even draw
   return shares;
 }
 
