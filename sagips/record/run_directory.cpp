@@ -56,8 +56,7 @@ void check_name(const std::string& what, const std::string& name) {
     throw core::ConfigError(what,
                             core::text("'", name,
                                        "' cannot be the name of one folder (empty, '.', '..', "
-                                       "above 200 letters, with '/' or a control character). Use "
-                                       "a plain name."));
+                                       "with '/' or a control character). Use a plain name."));
 }
 
 bool is_folder(const std::filesystem::path& path) {
@@ -192,9 +191,7 @@ std::optional<RunDirectory> RunDirectory::lock(const std::string& path) {
 bool RunDirectory::is_name(const std::string& name) {
   const bool special = name == "." || name == "..";
   const bool control = name.find_first_of(std::string("\n\r\t\0", 4)) != std::string::npos;
-  constexpr std::size_t longest = 200;  // of 255 bytes; some is added to it
-  return !core::trim(name).empty() && name.size() <= longest && !special && !control &&
-         name.find('/') == std::string::npos;
+  return !core::trim(name).empty() && !special && !control && name.find('/') == std::string::npos;
 }
 
 void RunDirectory::finish(RunStatus status) const { write_run_status(path_, status); }

@@ -87,8 +87,16 @@ void RowShares::take_all() {
   for (std::size_t place = 1; place < incoming_.size(); ++place) take(place);
 }
 
+// Rank 0 had that before a restart, and somebody who was behind it had not.
+void RowShares::drop_what_was_judged() {
+  while (!pending_.empty() && pending_.begin()->first < newest_ &&
+         pending_.begin()->second.front().empty())
+    pending_.erase(pending_.begin());
+}
+
 bool RowShares::has_next() {
   take_all();
+  drop_what_was_judged();
   const std::vector<Bytes>& oldest = pending_.begin()->second;
   for (std::size_t place = 0; place < oldest.size(); ++place)
     if (oldest[place].empty() && (place == 0 || !incoming_[place].has_left)) return false;
@@ -98,10 +106,7 @@ bool RowShares::has_next() {
 // What somebody has left without is let go. Others may be ahead of rank 0, which has a share in all it
 // asks for.
 std::optional<RowShares::Tensors> RowShares::next(bool wait) {
-  // rank 0 had that before a restart, and somebody who was behind it had not
-  while (!pending_.empty() && pending_.begin()->first < newest_ &&
-         pending_.begin()->second.front().empty())
-    pending_.erase(pending_.begin());
+  drop_what_was_judged();
   while (!pending_.empty() && !pending_.begin()->second.front().empty()) {
     comm::Until there([this] { return has_next(); });
     if (wait)

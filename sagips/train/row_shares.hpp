@@ -58,6 +58,7 @@ class RowShares {
   void expect(std::size_t place);
   void take(std::size_t place);
   void take_all();
+  void drop_what_was_judged();
   bool has_next();
   Tensors joined(const std::vector<Bytes>& shares) const;
 

@@ -143,13 +143,6 @@ TEST(BadInput, ValueOfTheWrongType) {
   expect_refused(scratch, "train proxy1d objective.loss=least_square", "least_squares");
 }
 
-TEST(BadInput, NameThatIsNoFolders) {
-  Scratch scratch;
-  expect_refused(scratch, "train proxy1d run.name=a/b" + tiny_training, "run.name");
-  expect_refused(scratch, "train proxy1d run.name=" + std::string(300, 'a') + tiny_training,
-                 "run.name");
-}
-
 TEST(BadInput, UnknownWorkload) {
   Scratch scratch;
   expect_refused(scratch, "train proxi1d", "proxy1d");

@@ -75,6 +75,7 @@ struct Trace {
 Trace search(Searcher& searcher, const Score& score, std::size_t evaluations,
              std::size_t most = 4) {
   Trace trace;
+  evaluations = std::min(evaluations, searcher.size());
   while (trace.trials.size() < evaluations) {
     const std::vector<Point> points =
         searcher.ask(trace.trials, std::min(most, evaluations - trace.trials.size()));

@@ -65,5 +65,23 @@ TEST(RowShares, LetsGoWhatSomebodyHasLeftWithout) {
   });
 }
 
+// After a restart, somebody who was behind rank 0 brings what rank 0 has judged before.
+TEST(RowShares, PassesOverWhatWasJudgedBefore) {
+  on_ranks(3, [](comm::Ranks& ranks) {
+    RowShares shares(ranks, {0, 1, 2}, rows);
+    const auto bring = [&](std::int64_t number) {
+      shares.bring(number, share_of(shares.own(), number));
+    };
+    if (ranks.rank() == 1) bring(1);  // perhaps before rank 0 waits
+    if (ranks.rank() < 2) bring(2);
+    ranks.gather(0);
+    if (ranks.rank() == 2) bring(1), bring(2);  // perhaps while it does
+    if (ranks.is_first()) {
+      expect_all(shares.next(true), 2);
+    }
+    shares.close();
+  });
+}
+
 }  // namespace
 }  // namespace sagips::train
