@@ -254,11 +254,14 @@ bool LearningTask::share_evaluations(const std::vector<int>& ranks, bool all_wai
 }
 
 optim::Prediction LearningTask::predict(const data::ExampleRows& rows) const {
+  const auto check = [this](const data::Examples& examples) {
+    learner_->check_targets(examples);
+    meanwhile();
+  };
   try {
-    return optim::prediction_of(learner_->networks(), rows, [this](const data::Examples& examples) {
-      learner_->check_targets(examples);
-      meanwhile();
-    });
+    optim::Prediction found;
+    evaluate_long([&] { found = optim::prediction_of(learner_->networks(), rows, check); });
+    return found;
   } catch (const core::Error& error) {  // files that have changed: the training's failure
     throw core::Error(error.what());
   }

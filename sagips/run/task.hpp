@@ -59,19 +59,27 @@ class Task {
   virtual std::optional<record::Snapshot> snapshot() const { return std::nullopt; }
   virtual void set_tracer(core::Tracer*) {}
   /// What long evaluations call now and then, so that other ranks need not wait for this one.
-  void set_meanwhile(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
+  /// all_the_time: for ranks that compute nothing else, which evaluate in a thread beside it
+  void set_meanwhile(std::function<void()> meanwhile, bool all_the_time) {
+    meanwhile_ = std::move(meanwhile);
+    all_the_time_ = all_the_time;
+  }
 
   /// Writes what was found into the run folder, on rank 0. collective
   virtual record::Results write(RunOutputs& outputs, const Training& training,
                                 const std::vector<RankRow>& rows) = 0;
 
  protected:
+  /// Between the pieces of a long evaluation, on its thread.
   void meanwhile() const {
-    if (meanwhile_) meanwhile_();
+    if (meanwhile_ && !all_the_time_) meanwhile_();
   }
+  /// Runs a long evaluation, which talks to no other rank. throws: what it throws
+  void evaluate_long(const std::function<void()>& evaluation) const;
 
  private:
   std::function<void()> meanwhile_;
+  bool all_the_time_ = false;
 };
 
 /// throws: ConfigError for settings that contradict each other, and what reading the data throws.

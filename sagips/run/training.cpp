@@ -236,7 +236,7 @@ train::Loop::Callbacks TrainingRun::callbacks() {
         close();
         loop_->take_late(true);
       };
-    task_.set_meanwhile([this] { exchange_.poll(); });
+    task_.set_meanwhile([this] { exchange_.poll(); }, callbacks.exchange.serve != nullptr);
   }
   callbacks.tracer = live_files_.tracer();
   checkpointer_->attach_to(callbacks);
