@@ -10,11 +10,12 @@ namespace sagips::train {
 
 /// What rank 0 has heard of all ranks, itself included.
 struct RankView {
-  torch::Tensor predictions;        ///< mean over ranks. shape: [noise vectors, parameters]
-  std::vector<double> rank_spread;  ///< deviation over ranks, mean over noise vectors, by parameter
-  double consensus_distance = 0;    ///< (1 / p) sum_r |w_r - mean w|^2 of the shared weights
-  int heard = 1;                    ///< ranks, this one included
-  std::int64_t oldest_epochs = 0;   ///< how far the oldest report is behind rank 0
+  torch::Tensor predictions;  ///< mean over ranks. shape: [noise vectors, parameters]
+  std::vector<double>
+      rank_spread{};               ///< deviation over ranks, mean over noise vectors, by parameter
+  double consensus_distance = 0;   ///< (1 / p) sum_r |w_r - mean w|^2 of the shared weights
+  int heard = 1;                   ///< ranks, this one included
+  std::int64_t oldest_epochs = 0;  ///< how far the oldest report is behind rank 0
 
   /// The numbers of `Evaluated::ranks`.
   std::vector<record::NamedNumber> numbers(const std::vector<std::string>& parameters) const;
