@@ -78,6 +78,20 @@ ArraySource read_like(ArraySource source, const ArraySource& like,
   return source;
 }
 
+// A network that sees its targets copies them. One that learns its inputs has the same columns in both.
+void check_targets_are_no_inputs(const ArraySource& inputs, const ArraySource& targets) {
+  if (!targets.is_given() || inputs.columns == targets.columns ||
+      !is_same_file(inputs.file.front(), targets.file.front()) ||
+      inputs.hdf5_dataset != targets.hdf5_dataset)
+    return;
+  for (const std::string& name : inputs.columns)
+    if (std::find(targets.columns.begin(), targets.columns.end(), name) != targets.columns.end())
+      throw ConfigError("data.inputs.columns",
+                        text("'", name,
+                             "' is a target, too (the network would copy it). Leave it "
+                             "out here or there."));
+}
+
 // In files of the same number, rows belong together file by file.
 void check_pairs(const ArrayRows& inputs, const ArrayRows& others) {
   const std::vector<std::int64_t>&one = inputs.begins(), &other = others.begins();
@@ -332,6 +346,7 @@ ExampleRowsPtr ExampleFiles::rows_of(ArraySource inputs_source, ArraySource targ
                                      torch::Tensor* groups) const {
   for (ArraySource* source : {&inputs_source, &targets_source, &weights_source})
     if (source->is_given()) source->file = files_named(source->file, reading);
+  check_targets_are_no_inputs(inputs_source, targets_source);
   const auto files = std::make_shared<FileExamples>();
   files->inputs.emplace(
       inputs_source, reading,
