@@ -104,8 +104,40 @@ float single_precision(double number, const Table& table, std::size_t event,
                        ", too large for single precision. Save it in a larger unit."));
 }
 
+/// How a column's numbers scatter, beside the steps that single precision has there.
+class Scatter {
+ public:
+  void add(double number) {
+    if (count_++ == 0) origin_ = number;
+    sum_ += number - origin_;
+    squares_ += (number - origin_) * (number - origin_);
+  }
+  /// throws: DataError where rounding would be seen in the events
+  void check(const std::string& file, const std::string& column) const {
+    constexpr double visible = 0.1;  // a step in standard deviations: of a narrow peak much more
+    const auto count = static_cast<double>(count_);
+    const double mean = origin_ + sum_ / count;
+    const double scatter = std::sqrt(std::max(0.0, squares_ / count - std::pow(sum_ / count, 2)));
+    const auto rounded = static_cast<float>(std::abs(mean));
+    const double step =
+        std::nextafter(rounded, std::numeric_limits<float>::max()) - static_cast<double>(rounded);
+    if (scatter == 0 || step < visible * scatter) return;
+    throw DataError(file,
+                    text("column '", column, "' holds numbers near ", core::significant(mean, 3),
+                         " that scatter by ", core::significant(scatter, 2),
+                         ", and single precision has steps of ", core::significant(step, 2),
+                         " there. Subtract the same number from "
+                         "them and from what the pipeline gives."));
+  }
+
+ private:
+  std::int64_t count_ = 0;
+  double origin_ = 0, sum_ = 0, squares_ = 0;
+};
+
+// scatters: of the columns, which grow
 torch::Tensor values_of(const Table& table, const Names& columns,
-                        const std::vector<std::size_t>& events) {
+                        const std::vector<std::size_t>& events, std::vector<Scatter>& scatters) {
   const auto rows = static_cast<std::int64_t>(events.size());
   const auto width = static_cast<std::int64_t>(columns.size());
   torch::Tensor values = torch::empty({rows, width});
@@ -113,9 +145,13 @@ torch::Tensor values_of(const Table& table, const Names& columns,
   std::vector<const std::vector<double>*> sources;
   for (const std::string& name : columns)
     sources.push_back(&table.columns[find_column(table, observable(name))]);
+  scatters.resize(columns.size());
   for (const std::size_t event : events)
-    for (std::size_t i = 0; i < columns.size(); ++i)
-      *place++ = single_precision((*sources[i])[event], table, event, columns[i]);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const double number = (*sources[i])[event];
+      scatters[i].add(number);
+      *place++ = single_precision(number, table, event, columns[i]);
+    }
   return values;
 }
 
@@ -156,6 +192,7 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
   GrowingRows values(dataset.memory_bytes), weights(dataset.memory_bytes);
   std::int64_t kept = 0;
   std::vector<std::size_t> left;
+  std::vector<Scatter> scatters;
   for (bool more = true; more; piece.rows.skip += rows_at_once) {
     Table table = read_table(piece, default_columns, cuts);
     more = !table.is_last;
@@ -172,10 +209,12 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
     const auto room = static_cast<std::size_t>(config.maximum_events - kept);
     if (config.maximum_events > 0 && events.size() > room) events.resize(room);
     kept += static_cast<std::int64_t>(events.size());
-    values.add(values_of(table, chosen.columns, events));
+    values.add(values_of(table, chosen.columns, events, scatters));
     if (!config.weight_column.empty()) weights.add(weights_of(table, weight(config), events));
   }
   check_events_left(config.file, cuts, left);
+  for (std::size_t i = 0; i < scatters.size() && kept > 0; ++i)
+    scatters[i].check(config.file, dataset.observables[i]);
   dataset.values = values.take();
   if (config.weight_column.empty()) return dataset;
   dataset.weights = weights.take();

@@ -154,8 +154,12 @@ void check_finite(const std::string& path, std::int64_t first_row, std::int64_t 
   if (any == 0) return;
   const float* const broken =
       std::find_if_not(numbers, numbers + count, [](float one) { return std::isfinite(one); });
-  throw DataError(path, text("row ", first_row + (broken - numbers) / row_numbers + 1,
-                             " holds NaN or infinity. Correct or remove it."));
+  const std::int64_t place = broken - numbers;
+  throw DataError(
+      path,
+      text("row ", first_row + place / row_numbers + 1, " holds NaN or infinity",
+           row_numbers > 1 ? text(", number ", place % row_numbers + 1, " of ", row_numbers) : "",
+           ". Correct or remove it."));
 }
 
 }  // namespace sagips::data

@@ -88,6 +88,10 @@ bool make_run_folder(const std::string& path, Undo& undo) {
     return true;
   }
   if (errno == EEXIST) return false;
+  if (errno == ENAMETOOLONG)
+    throw core::ConfigError("run.name", core::text("'", core::excerpt(path),
+                                                   "' is too long for a "
+                                                   "folder of this file system. Shorten it."));
   throw core::StorageError(path, core::text("cannot make the run folder (", reason(errno),
                                             "). Choose another place for runs."));
 }

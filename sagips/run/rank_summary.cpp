@@ -102,7 +102,7 @@ std::string exchange_line(const std::vector<RankRow>& rows) {
   };
   std::string line = core::text(
       "exchange ", rows.front().exchange.exchange, " over ", rows.size(),
-      " ranks, a rank and epoch: ",
+      " ranks, a rank and update: ",
       core::significant(static_cast<double>(sum.bytes) / calls / 1e6, 3), " MB in ",
       core::significant(static_cast<double>(sum.messages) / calls, 3), " messages; exposed ",
       micro(sum.exposed_s), ", waiting ", micro(sum.waiting_s), ", hidden ", micro(sum.hidden_s));

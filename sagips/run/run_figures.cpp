@@ -47,6 +47,26 @@ void fill(analysis::Histogram& histogram, const torch::Tensor& values,
   }
 }
 
+// All values, but for those far beyond the bulk: one broken event would make a picture of one bar.
+std::pair<double, double> range_of(const std::vector<data::Dataset>& parts, std::int64_t column) {
+  constexpr std::int64_t enough = 100'000;  // values of which the bulk is known
+  constexpr double far = 20;                // times the distance between the quartiles
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  std::vector<torch::Tensor> some;
+  for (const data::Dataset& part : parts) {
+    const torch::Tensor values = part.values.select(1, column);
+    low = std::min(low, values.min().item<double>());
+    high = std::max(high, values.max().item<double>());
+    some.push_back(values.slice(0, 0, values.size(0), values.size(0) / enough + 1));
+  }
+  const torch::Tensor sorted = std::get<0>(torch::cat(some).to(torch::kFloat64).sort());
+  const double first = sorted[sorted.size(0) / 4].item<double>(),
+               third = sorted[sorted.size(0) * 3 / 4].item<double>();
+  if (!(first < third)) return {low, high};
+  return {std::max(low, first - far * (third - first)),
+          std::min(high, third + far * (third - first))};
+}
+
 // prefix: of the files, where there are several channels
 void draw_observables(FigureWriter& draw, const problem::ChannelPlan& plan,
                       const env::Channel& channel, const std::string& prefix,
@@ -56,11 +76,7 @@ void draw_observables(FigureWriter& draw, const problem::ChannelPlan& plan,
   for (std::size_t i = 0; i < plan.observables.size(); ++i) {
     const auto column = static_cast<std::int64_t>(i);
     const torch::Tensor model = synthetic.first.select(1, column);
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const data::Dataset& part : measured) {
-      low = std::min(low, part.values.select(1, column).min().item<double>());
-      high = std::max(high, part.values.select(1, column).max().item<double>());
-    }
+    const auto [low, high] = range_of(measured, column);
     if (!(low < high) || model.size(0) == 0) continue;
     analysis::Histogram measured_counts(low, high, histogram_bins),
         model_counts(low, high, histogram_bins);

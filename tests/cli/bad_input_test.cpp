@@ -151,6 +151,31 @@ TEST(BadInput, UnknownWorkload) {
   expect_refused(scratch, "train mine.yaml", "mine.yaml:1");
 }
 
+TEST(BadInput, NamesThatCheckDoesNotKnow) {
+  Scratch scratch;
+  expect_refused(scratch, "check proxy1d solve.method=momnets", "moments");
+  expect_refused(scratch, "check proxy1d exchange=arar_ara", "arar_arar");
+}
+
+TEST(BadInput, NumbersThatSinglePrecisionCannotTellApart) {
+  Scratch scratch;
+  scratch.write("m.csv", "M\n100000091.2\n100000090.1\n100000089.5\n100000092.0\n");
+  expect_refused(scratch, resonance("m.csv") + " data.cuts=[]", "has steps of 8 there");
+}
+
+TEST(BadInput, EventsWhoseSettingsWouldReplaceTheirSource) {
+  Scratch scratch;
+  scratch.write("toy.yaml", "workload: proxy1d\n");
+  expect_refused(scratch, "generate toy.yaml events=100 out=toy.npy", "would replace toy.yaml");
+  EXPECT_EQ(scratch.read("toy.yaml"), "workload: proxy1d\n");
+}
+
+TEST(BadInput, NameThatIsTooLongForAFolder) {
+  Scratch scratch;
+  expect_refused(scratch, "train proxy1d train.epochs=2 run.name=" + std::string(300, 'x'),
+                 "Shorten");
+}
+
 TEST(BadInput, DeviceThatIsNotBuiltIn) {
   Scratch scratch;
   expect_refused(scratch, "train proxy1d device=cuda", "cuda");

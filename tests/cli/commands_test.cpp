@@ -214,6 +214,18 @@ TEST(Commands, InterruptedTrainingLeavesAUsableResult) {
   EXPECT_EQ(scratch.sagips("predict runs/proxy1d/a samples=10").exit_code, 0);
 }
 
+TEST(Commands, InterruptedSolutionSaysSo) {
+  Scratch scratch;
+  const Outcome run =
+      scratch.run("{ " SAGIPS_PROGRAM
+                  " solve proxy1d solve.method=random solve.minutes=60 toy.events=2000 run.name=a"
+                  " run.figures=false >out 2>err & solving=$!; for i in $(seq 1000); do"
+                  " grep -q 'evaluations in' err && break; sleep 0.1; done;"
+                  " kill -INT $solving; wait $solving; }");
+  EXPECT_EQ(run.exit_code, 3) << scratch.read("err");
+  EXPECT_NE(scratch.read("out").find("random: interrupted after"), std::string::npos);
+}
+
 TEST(Commands, EarlyStopEndsARunThatNoLongerImproves) {
   Scratch scratch;
   const Outcome run = scratch.sagips(

@@ -131,7 +131,7 @@ TEST(RunDirectory, RefusesNamesThatAreNotOneFolder) {
 TEST(RunDirectory, LeavesNoParentBehindWhenTheRunFolderCannotBeMade) {
   const TemporaryFolder folder;
   EXPECT_THROW(RunDirectory(config_in(folder, std::string(300, 'x')), "proxy1d"),
-               core::StorageError);
+               core::ConfigError);
   EXPECT_EQ(folder.entries(), 0u);
 }
 
@@ -139,7 +139,7 @@ TEST(RunDirectory, KeepsParentsThatWereThereBefore) {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.file("runs"));
   EXPECT_THROW(RunDirectory(config_in(folder, std::string(300, 'x')), "proxy1d"),
-               core::StorageError);
+               core::ConfigError);
   EXPECT_TRUE(std::filesystem::is_directory(folder.file("runs")));
   EXPECT_FALSE(std::filesystem::exists(folder.file("runs/proxy1d")));
 }

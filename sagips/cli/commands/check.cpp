@@ -7,8 +7,10 @@
 #include "sagips/cli/commands.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/optim/solvers.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/training_setup.hpp"
+#include "sagips/train/rank_exchange.hpp"
 
 namespace sagips::cli {
 
@@ -155,6 +157,8 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
             << "': every key known, every value in range\n";
   part([&] { job.settings.loop.check(); });
   part([&] { nn::device_from_name(job.settings.device); });
+  part([&] { train::traits_of(job.settings.exchange_choice(), 1); });
+  if (!job.examples) part([&] { optim::solvers().get(job.settings.solve.method, "solve.method"); });
   if (job.examples)
     part([&] { check_learning(job); });
   else

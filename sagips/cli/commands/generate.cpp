@@ -108,6 +108,12 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
       env::ParameterSet(job.workload->parameters()).at_toy_values();
   const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
   const std::uint64_t data_seed = job.settings.data.data.seed_or(job.seed());
+  const std::filesystem::path settings = std::filesystem::path(out).replace_extension(".yaml");
+  std::error_code missing;
+  if (std::filesystem::equivalent(settings, arguments.source, missing))
+    throw core::ConfigError("command line",
+                            core::text("out=", out, " would replace ", settings.string(),
+                                       ", from which the events are made. Choose another name."));
   std::vector<Made> all;
   for (const problem::ChannelPlan& plan : plans) {
     std::vector<std::string> names;
@@ -131,7 +137,6 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
     std::cout << core::with_thousands(made.toys.size()) << " events of [" << core::join(names, ", ")
               << "]: " << made.file << '\n';
   }
-  const std::filesystem::path settings = std::filesystem::path(out).replace_extension(".yaml");
   core::write_file(settings.string(),
                    settings_text(workloads, job, all, parameters, settings.parent_path().string()));
   std::cout << "settings with truth and reference numbers: " << settings.string() << std::endl;

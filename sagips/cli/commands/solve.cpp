@@ -178,6 +178,7 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   if (!ranks.is_first()) return core::ExitCode::done;
 
   record::Results results = run::solve_results(job, environment, solution, events, log);
+  if (!solution.converged && InterruptGuard::requested()) results.finish_reason = "interrupted";
   add_spread(results, bootstraps, &record::ParameterResult::bootstrap_error, "bootstraps", log);
   add_spread(results, seeds, &record::ParameterResult::seed_error, "seeds", log);
   // where it stopped says nothing about whether the pipeline describes the data
