@@ -87,6 +87,12 @@ comm::Cost ExchangedArrays::sent() const {
   return cost;
 }
 
+// All parts of a rank have the same workers: the first one tells of each.
+comm::Freshness ExchangedArrays::served() {
+  comm::ExchangeDriver& driver = *parts_.front().driver;
+  return driver.exchange().central_weights() ? driver.report().freshness : comm::Freshness{};
+}
+
 double ExchangedArrays::in_exchange_s() const {
   double seconds = 0;
   for (const Part& part : parts_) {

@@ -39,6 +39,8 @@ class ExchangedArrays {
   comm::Cost cost(comm::Step step) const;  ///< what the exchange says of itself
   comm::Cost sent() const;                 ///< what was sent so far
   double in_exchange_s() const;            ///< so far, or waiting for others
+  /// What this rank's pieces of central weights have gone through so far; all 0 where it owns none.
+  comm::Freshness served();
 
  private:
   void add_tensor(const ReplayConfig& config, comm::Ranks& ranks, std::size_t size);

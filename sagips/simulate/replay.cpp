@@ -32,6 +32,11 @@ struct Findings {
   std::int64_t period = 1;
   bool promised = false;
   std::vector<double> scenario_s;  ///< by rank, its own time
+  /// Of central weights, by rank, over the scenario: what the owner's piece has gone through, bytes
+  /// sent, and whether the rank is a worker.
+  std::vector<comm::Freshness> served;
+  std::vector<double> served_bytes;
+  std::vector<int> works;
 
   explicit Findings(std::size_t ranks)
       : begun_s(ranks),
@@ -39,7 +44,10 @@ struct Findings {
         exposed_s(ranks),
         cost(ranks),
         sent(ranks),
-        scenario_s(ranks) {}
+        scenario_s(ranks),
+        served(ranks),
+        served_bytes(ranks),
+        works(ranks) {}
   double slowest_s() const {
     return *std::max_element(ended_s.begin(), ended_s.end()) -
            *std::min_element(begun_s.begin(), begun_s.end());
@@ -200,14 +208,27 @@ class RankReplay {
 
   void scenario() {
     const double waited = arrays_.in_exchange_s();
+    const comm::Freshness served = arrays_.served();
+    const comm::Cost sent = arrays_.sent();
     cluster_.align();
     findings_.begun_s[me_] = Cluster::now_s();
     epochs(config_.scenario.overlap == ScenarioConfig::Overlap::one_update_late);
     findings_.ended_s[me_] = Cluster::now_s();
     findings_.scenario_s[me_] = findings_.ended_s[me_] - findings_.begun_s[me_];
     findings_.exposed_s[me_] = arrays_.in_exchange_s() - waited;
+    take_served(served, sent);
     cluster_.align();  // windows stay until nobody reads them
     check();
+  }
+
+  // Since the scenario's begin, but for the oldest share, which may be one before.
+  void take_served(const comm::Freshness& before, const comm::Cost& sent) {
+    comm::Freshness& served = findings_.served[me_];
+    served = arrays_.served();
+    served.used -= before.used;
+    served.age_sum -= before.age_sum;
+    findings_.works[me_] = arrays_.computes() ? 1 : 0;
+    findings_.served_bytes[me_] = static_cast<double>(arrays_.sent().bytes - sent.bytes);
   }
 
   const ReplayConfig& config_;
@@ -224,6 +245,24 @@ double most(const std::vector<comm::Cost>& costs, std::uint64_t comm::Cost::*mem
   double most = 0;
   for (const comm::Cost& cost : costs) most = std::max(most, static_cast<double>(cost.*member));
   return most;
+}
+
+void fill_served(ReplayResult& result, const Findings& findings, double epochs) {
+  double owners = 0, shares = 0, age_sum = 0;
+  for (const comm::Freshness& one : findings.served) {
+    owners += one.used > 0 ? 1 : 0;
+    shares += static_cast<double>(one.used);
+    age_sum += one.age_sum;
+    result.age_maximum = std::max(result.age_maximum, one.age_maximum);
+  }
+  if (owners == 0) return;
+  const double seconds = findings.slowest_s();
+  result.steps_per_s =
+      epochs * std::accumulate(findings.works.begin(), findings.works.end(), 0.0) / seconds;
+  result.updates_per_s = shares / owners / seconds;
+  result.age_mean = age_sum / shares;
+  result.busiest_bytes =
+      *std::max_element(findings.served_bytes.begin(), findings.served_bytes.end()) / epochs;
 }
 
 void fill_result(ReplayResult& result, const Findings& findings) {
@@ -245,6 +284,7 @@ void fill_result(ReplayResult& result, const Findings& findings) {
   result.epoch_s = findings.slowest_s() / epochs;
   result.exposed_s = std::accumulate(findings.exposed_s.begin(), findings.exposed_s.end(), 0.0) /
                      (epochs * static_cast<double>(findings.exposed_s.size()));
+  fill_served(result, findings, epochs);
   for (const double seconds : findings.scenario_s)
     result.epochs_per_s.push_back(seconds > 0 ? epochs / seconds : 0);
 }

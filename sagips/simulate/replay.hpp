@@ -47,8 +47,13 @@ struct ReplayResult {
   double latency_s = 0, bandwidth = 0;  ///< of a message from the first to the last rank, measured
   double predicted_s = 0;               ///< messages * latency + bytes / bandwidth
   std::vector<double> epochs_per_s;     ///< of the scenario, by rank, over its own time
-  double host_s = 0;                    ///< what the simulation took
-  double host_bytes = 0;                ///< most memory that it used
+  /// Of central weights in the scenario; 0 where there are none.
+  double steps_per_s = 0;                ///< of all ranks that compute, together
+  double updates_per_s = 0;              ///< of an owner's piece, mean over owners
+  double age_mean = 0, age_maximum = 0;  ///< of a share, in updates of the piece since its weights
+  double busiest_bytes = 0;              ///< an epoch, sent by the rank that sent most
+  double host_s = 0;                     ///< what the simulation took
+  double host_bytes = 0;                 ///< most memory that it used
 
   void fields(core::FieldList& list);
 };

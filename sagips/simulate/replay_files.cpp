@@ -37,6 +37,12 @@ void ReplayResult::fields(core::FieldList& list) {
   list.add("bandwidth", bandwidth, "from the first to the last rank, bytes/s");
   list.add("predicted_s", predicted_s, "messages * latency + bytes / bandwidth, s");
   list.add("epochs_per_s", epochs_per_s, "by rank");
+  list.add("steps_per_s", steps_per_s, "of all ranks that compute, with central weights, 1/s");
+  list.add("updates_per_s", updates_per_s, "of an owner's central weights, mean over owners, 1/s");
+  list.add("age_mean", age_mean, "of a share, in updates since its weights");
+  list.add("age_maximum", age_maximum, "of the oldest share");
+  list.add("busiest_bytes", busiest_bytes,
+           "an epoch with central weights, of the rank that sent most");
   list.add("host_s", host_s, "what the simulation took, s");
   list.add("host_bytes", host_bytes, "most memory that the simulation used");
 }

@@ -160,7 +160,8 @@ TEST(BadInput, NamesThatCheckDoesNotKnow) {
 TEST(BadInput, NumbersThatSinglePrecisionCannotTellApart) {
   Scratch scratch;
   scratch.write("m.csv", "M\n100000091.2\n100000090.1\n100000089.5\n100000092.0\n");
-  expect_refused(scratch, resonance("m.csv") + " 'data.cuts=[\"M > 1\"]'", "has steps of 8.0 there");
+  expect_refused(scratch, resonance("m.csv") + " 'data.cuts=[\"M > 1\"]'",
+                 "has steps of 8.0 there");
 }
 
 TEST(BadInput, EventsWhoseSettingsWouldReplaceTheirSource) {

@@ -80,6 +80,28 @@ TEST(Replay, ServesWithMastersAndSubMasters) {
   }
 }
 
+// One master and nine workers that take turns: an update a step, each a round behind the one before, and
+// 32 bytes of a head with each share.
+TEST(Replay, CountsWhatCentralWeightsGoThrough) {
+  ReplayConfig config = on_polaris("served", 10);
+  config.epochs = 30;
+  config.alone = false;
+  config.scenario.compute_s = 1e-3;
+  config.exchanges.served.owners = comm::Served::Owners::master;
+  const ReplayResult master = in_a_process(config);
+  EXPECT_NEAR(master.steps_per_s, 9 / master.epoch_s, 1e-6 * master.steps_per_s);
+  EXPECT_NEAR(master.updates_per_s, master.steps_per_s, 1e-6 * master.steps_per_s);
+  EXPECT_NEAR(master.age_mean, 8, 0.3);  // the first ones are younger
+  EXPECT_EQ(master.busiest_bytes, 9 * 51206 * sizeof(float));
+  config.exchanges.served.owners = comm::Served::Owners::all;
+  const ReplayResult all = in_a_process(config);
+  EXPECT_NEAR(all.steps_per_s, 10 / all.epoch_s, 1e-6 * all.steps_per_s);
+  EXPECT_LE(all.updates_per_s, all.steps_per_s) << "an update may hold several steps";
+  EXPECT_LT(all.busiest_bytes, master.busiest_bytes / 3);
+  config.exchange = "ring";
+  EXPECT_EQ(in_a_process(config).updates_per_s, 0);
+}
+
 TEST(Replay, RunsOnOneNodeThroughItsMemory) {
   ReplayConfig config = on_polaris("shared_node", 4);
   config.platform.memory_bandwidth = 50e9;

@@ -80,6 +80,7 @@ ExchangeFacts exchange_facts(const std::string& name, const comm::ExchangesConfi
     if (name == "all_reduce") messages *= 2 * std::log2(static_cast<double>(ranks));
     facts.period = exchange->period();
     facts.exact = exchange->promise().exact;
+    facts.has_centre = exchange->central_weights() != nullptr;
     facts.through_memory = facts.through_memory || idle.shares();
     facts.busiest = std::max(facts.busiest, messages);
     if (rank < first_node)

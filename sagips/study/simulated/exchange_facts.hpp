@@ -11,6 +11,7 @@ namespace sagips::study {
 struct ExchangeFacts {
   std::int64_t period = 1;
   bool exact = false;
+  bool has_centre = false;  ///< central weights, which take some epochs to be what they then are
   bool through_memory = false;  ///< its ranks read each other's memory: of a node, or one-sided
   double busiest = 0;   ///< messages an epoch of the rank that sends most, of those that were asked
   double messages = 0;  ///< of all ranks together, an epoch; estimated from those of the first node

@@ -99,6 +99,26 @@ std::string simulation_table(const SimulatePlan& plan, const SimulationOutcome& 
   return told + note_on_costs(plan, outcome);
 }
 
+std::string centre_table(const SimulationOutcome& outcome) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Simulation& one : outcome.simulations) {
+    if (one.what != What::training || !one.result || one.result->updates_per_s <= 0) continue;
+    const simulate::ReplayResult& result = *one.result;
+    rows.push_back({one.way.label(), text(one.way.ranks), core::significant(result.steps_per_s, 3),
+                    core::significant(result.updates_per_s, 3),
+                    core::significant(result.age_mean, 3), core::significant(result.age_maximum, 3),
+                    core::significant(result.busiest_bytes / 1e6, 3)});
+  }
+  if (rows.empty()) return {};
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return std::pair(a[0], std::stoll(a[1])) < std::pair(b[0], std::stoll(b[1]));
+  });
+  return analysis::plain_table(
+      {"central weights", "ranks", "steps/s of all that compute", "updates/s of an owner",
+       "age of a share [updates]", "oldest", "MB an epoch, busiest rank"},
+      rows);
+}
+
 std::string straggler_conditions(const std::vector<StragglerRow>& rows, double slowdown) {
   return text(rows.front().ranks, " ranks, one of them ", slowdown, " times slower");
 }

@@ -122,6 +122,10 @@ void write_numbers(const run::Job& job, const std::string& folder, const Simulat
     if (const double gain = gain_of(one, plan); gain > 0)
       results.numbers.push_back({"gain " + name, gain});
   }
+  for (const Simulation& one : outcome.simulations)
+    if (one.what == What::training && one.result && one.result->updates_per_s > 0)
+      results.numbers.push_back(
+          {text("updates_per_s ", one.way.label(), " ", one.way.ranks), one.result->updates_per_s});
   for (const StragglerRow& row : stragglers)
     results.numbers.push_back({text(word(row.who), " ", row.exchange, " others"), row.median});
   record::write_results_json(text(folder, "/", files::results.name), results);
@@ -143,6 +147,7 @@ void write_simulation(const run::Job& job, const std::string& folder, const Simu
   std::string told = text(job.of<SimulateConfig>().platform, ", ", plan.floats(), " floats in ",
                           plan.tensors.size(), " tensors; ", outcome.compute.origin, "\n\n",
                           simulation_table(plan, outcome, exchanges));
+  if (const std::string centre = centre_table(outcome); !centre.empty()) told += "\n" + centre;
   if (!stragglers.empty()) told += "\n" + straggler_table(stragglers, slowdown);
   out << '\n' << told << std::endl;
   const std::string missing =

@@ -138,13 +138,18 @@ std::string simulations_csv(const run::Job& job, const SimulatePlan& plan,
   std::string content =
       "simulation,exchange,fused,ranks,nodes,floats,tensors,epochs,epoch,compute_s,exchange_s,"
       "epoch_s,exposed_s,training_s,events_per_s,messages,bytes,sent_messages,sent_bytes,"
-      "predicted_s,promises_exact,exact,largest_error,host_s,host_bytes\n";
+      "predicted_s,promises_exact,exact,largest_error,steps_per_s,updates_per_s,age_mean,age_"
+      "maximum,"
+      "busiest_bytes,host_s,host_bytes\n";
   for (const Simulation& one : outcome.simulations) {
     if (!one.result) continue;
     const simulate::ReplayResult& result = *one.result;
     const bool trains = one.what != What::exchange, is_sum = one.computation_s > 0;
     const auto of_training = [&](double number) { return trains ? round_trip(number) : ""; };
     const auto of_exchange = [&](double number) { return one.job.alone ? round_trip(number) : ""; };
+    const auto of_centre = [&](double number) {
+      return result.updates_per_s > 0 ? round_trip(number) : "";
+    };
     const auto said = [&](bool value) { return one.job.alone ? yes_or_no(value) : ""; };
     const auto epochs = static_cast<double>(job.settings.loop.epochs);
     const double rate = trains ? events_of_epoch(job, one.way.ranks) / result.epoch_s : 0;
@@ -159,7 +164,9 @@ std::string simulations_csv(const run::Job& job, const SimulatePlan& plan,
         of_training(result.epoch_s * epochs), of_training(rate), of_exchange(result.messages),
         of_exchange(result.bytes), of_exchange(result.sent_messages),
         of_exchange(result.sent_bytes), of_exchange(result.predicted_s), said(result.promised),
-        said(result.exact), of_exchange(result.largest_error), result.host_s, result.host_bytes);
+        said(result.exact), of_exchange(result.largest_error), of_centre(result.steps_per_s),
+        of_centre(result.updates_per_s), of_centre(result.age_mean), of_centre(result.age_maximum),
+        of_centre(result.busiest_bytes), result.host_s, result.host_bytes);
   }
   return content;
 }

@@ -51,9 +51,11 @@ Simulation simulation(const run::Job& job, const SimulatePlan& plan, const Simul
   one.job.each_length_once = alone && !way.fused && is_a_sum(plan, way, scenario);
   one.job.platform = plan.platform;
   if (!alone) one.job.scenario = scenario;
-  if (scenario.overlap == Overlap::none) one.job.scenario.polls = 1;  // nothing is under way then
+  if (scenario.overlap == Overlap::none && !way.facts.has_centre)
+    one.job.scenario.polls = 1;  // nothing is under way then
   const double arrays = way.fused ? 1 : static_cast<double>(plan.tensors.size());
-  const bool many = (what != What::training && what != What::late) || is_random(scenario);
+  const bool many =
+      (what != What::training && what != What::late) || is_random(scenario) || way.facts.has_centre;
   one.job.epochs = alone ? 0
                          : epochs_of(way, arrays, job.of<SimulateConfig>().epochs,
                                      many ? many_epochs : few_epochs);

@@ -28,7 +28,7 @@ const std::string ended_early = "ended early: ";
 // What the first rank knows of a trial, for all of them.
 struct Work {
   std::int64_t number = 0, attempt = 0, from = 0;
-  std::vector<std::string> settings;
+  std::vector<std::string> settings{};
 };
 
 Work share_out(Work work, comm::Ranks& ranks) {
