@@ -13,8 +13,7 @@ constexpr double range_error = 1;      // on the unit scale: an error of all tha
 constexpr double part_of_open = 0.01;  // of a parameter's square in open directions
 constexpr double close_to_end = 2;     // errors
 constexpr double least_side = 0.5;     // of an error
-constexpr double at_end = 1.5 * closest_to_end;
-constexpr double one_sided = 2.706;  // 1.645^2: 95 % of a normal distribution lie below 1.645
+constexpr double one_sided = 2.706;    // 1.645^2: 95 % of a normal distribution lie below 1.645
 
 // Widths of the free parameters' ranges, physical. shape: [free]
 torch::Tensor widths(const env::ParameterSet& parameters) {
@@ -67,34 +66,6 @@ double reach(const std::function<double(double)>& growth, double at, double dire
     distance = std::min(next, end);
   }
   return std::max(distance, 0.0);
-}
-
-// Parameters at an end of their range, each with those whose errors follow from where that end is.
-std::vector<std::string> leaning_on_ends(const env::ParameterSet& parameters,
-                                         const std::vector<double>& at,
-                                         const torch::Tensor& covariance) {
-  constexpr double leans = 0.5;  // correlation
-  const torch::Tensor errors = covariance.diagonal().clamp_min(1e-300).sqrt();
-  const torch::Tensor correlations = covariance / errors.unsqueeze(0) / errors.unsqueeze(1);
-  const auto name = [&](std::size_t i) { return parameters.all()[parameters.free()[i]].name; };
-  std::vector<std::string> warnings;
-  for (std::size_t i = 0; i < at.size(); ++i) {
-    if (std::min(at[i], 1 - at[i]) > at_end) continue;
-    std::vector<std::string> others;
-    for (std::size_t k = 0; k < at.size(); ++k)
-      if (k != i &&
-          std::abs(correlations[static_cast<std::int64_t>(i)][static_cast<std::int64_t>(k)]
-                       .item<double>()) > leans)
-        others.push_back(name(k));
-    if (others.empty()) continue;
-    warnings.push_back(core::text(name(i), " is at an end of its range, on which ",
-                                  core::join(others, " and "), " depend",
-                                  others.size() > 1 ? "" : "s",
-                                  " (values and errors are wrong if it may lie beyond). Widen the "
-                                  "range of ",
-                                  name(i), ", unless nature ends there, too"));
-  }
-  return warnings;
 }
 
 // From the minimum of a parabola, or from the end of the range where that comes first: a value beyond
@@ -175,7 +146,6 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
       numbers_of(uncertainty.covariance.diagonal().clamp_min(0).sqrt());
   const std::vector<double> in_open = numbers_of(uncertainty.open.square().sum(0));
   const std::vector<double> at = numbers_of(unit), best = numbers_of(minimum);
-  estimate.warnings = leaning_on_ends(parameters, at, uncertainty.covariance);
   for (std::size_t i = 0; i < parameters.free().size(); ++i) {
     const std::size_t index = parameters.free()[i];
     const env::Parameter& parameter = parameters.all()[index];
@@ -254,6 +224,7 @@ void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const 
 
 torch::Tensor held_by_no_end(const torch::Tensor& unit, const torch::Tensor& slope,
                              const torch::Tensor& movable) {
+  constexpr double at_end = 1.5 * closest_to_end;
   const torch::Tensor held =
       (unit < at_end).logical_and(slope > 0).logical_or((unit > 1 - at_end).logical_and(slope < 0));
   return movable.index({held.index_select(0, movable).logical_not()});

@@ -205,22 +205,6 @@ TEST(Estimate, TellsValuesErrorsAndLimits) {
   EXPECT_NEAR(*found.upper_limits[1], 2 * (std::sqrt(0.01 + 2.706 * 0.04) - 0.1), 1e-12);
 }
 
-// At an end alone, and for what hangs on it: a correlation of 0.8, and then of 0.4.
-TEST(Estimate, NamesWhatDependsOnAnEndOfARange) {
-  const env::ParameterSet set({parameter("a", 0, 4, 1), parameter("N", 0, 2, 1)});
-  const auto warnings = [&](double a, double correlation) {
-    const torch::Tensor covariance =
-        0.01 * torch::tensor({{1.0, correlation}, {correlation, 1.0}}, torch::kFloat64);
-    return estimate_at(set, doubles({a, 0.5}), doubles({a, 0.5}),
-                       {covariance, torch::zeros({0, 2}, torch::kFloat64)})
-        .warnings;
-  };
-  EXPECT_TRUE(warnings(0.1, 0.8).empty());
-  EXPECT_TRUE(warnings(1, 0.4).empty());
-  ASSERT_EQ(warnings(1, -0.8).size(), 1u);
-  EXPECT_EQ(warnings(1, -0.8)[0].find("a is at an end of its range, on which N depends"), 0u);
-}
-
 // A profile that is twice as wide above as below, and ends at its range.
 TEST(Estimate, TakesTheSidesOfAProfile) {
   const env::ParameterSet set({parameter("a", 0, 4, 1), parameter("N", 0, 2, 1)});
