@@ -121,7 +121,8 @@ class Scatter {
     const auto rounded = static_cast<float>(std::abs(mean));
     const double step =
         std::nextafter(rounded, std::numeric_limits<float>::max()) - static_cast<double>(rounded);
-    if (scatter == 0 || step < visible * scatter) return;
+    const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::abs(mean);
+    if (scatter <= rounding || step < visible * scatter) return;  // a constant, or fine enough
     throw DataError(file,
                     text("column '", column, "' holds numbers near ", core::significant(mean, 3),
                          " that scatter by ", core::significant(scatter, 2),

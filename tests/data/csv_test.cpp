@@ -57,6 +57,15 @@ TEST(Csv, ReadsAColumnOnceThatIsAskedForTwice) {
   EXPECT_EQ(read_text("M\n1\n", {"M", "M"}).columns, (Columns{{1}}));
 }
 
+// What scatters by the rounding of double precision alone is a constant.
+TEST(Csv, RefusesNumbersThatSinglePrecisionCannotTellApartAndNoConstants) {
+  EXPECT_NE(refusal("M\n100000001\n100000002\n100000004\n").find("has steps of 8.0 there"),
+            std::string::npos);
+  const TemporaryFolder folder;
+  const auto path = folder.make("a.csv", "M\n0.1\n0.10000000000000003\n0.09999999999999998\n0.1\n");
+  EXPECT_EQ(load_dataset(config_of(path, {"M"}), {}).size(), 4);
+}
+
 TEST(Csv, NamesTheNearestColumn) {
   const std::string message = refusal("mass,pt\n1,2\n", "mas");
   EXPECT_EQ(message, " has no column 'mas' (asked for by columns), did you mean 'mass'?");
