@@ -158,11 +158,12 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   part([&] { job.settings.loop.check(); });
   part([&] { nn::device_from_name(job.settings.device); });
   part([&] { train::traits_of(job.settings.exchange_choice(), 1); });
-  if (!job.examples) part([&] { optim::solvers().get(job.settings.solve.method, "solve.method"); });
-  if (job.examples)
+  if (job.examples) {
     part([&] { check_learning(job); });
-  else
+  } else {
+    part([&] { optim::solvers().get(job.settings.solve.method, "solve.method"); });
     trainable = check_pipelines(job, part);
+  }
   std::cout << "run folder: " << job.settings.run.folder << ", "
             << free_space(job.settings.run.folder) << '\n';
   std::cout.flush();

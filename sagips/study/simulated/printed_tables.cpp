@@ -102,7 +102,7 @@ std::string simulation_table(const SimulatePlan& plan, const SimulationOutcome& 
 std::string centre_table(const SimulationOutcome& outcome) {
   std::vector<std::vector<std::string>> rows;
   for (const Simulation& one : outcome.simulations) {
-    if (one.what != What::training || !one.result || one.result->updates_per_s <= 0) continue;
+    if (!one.shows_centre()) continue;
     const simulate::ReplayResult& result = *one.result;
     rows.push_back({one.way.label(), text(one.way.ranks), core::significant(result.steps_per_s, 3),
                     core::significant(result.updates_per_s, 3),

@@ -14,10 +14,10 @@ std::string simulation_table(const SimulatePlan& plan, const SimulationOutcome& 
 /// Empty without rows.
 std::string straggler_table(const std::vector<StragglerRow>& rows, double slowdown);
 
-/// "40 ranks, one of them 5 times slower"
 /// What central weights went through; empty where no exchange has them.
 std::string centre_table(const SimulationOutcome& outcome);
 
+/// "40 ranks, one of them 5 times slower"
 std::string straggler_conditions(const std::vector<StragglerRow>& rows, double slowdown);
 
 /// One line when something is missing, and how to get it; else empty. `run` is the folder's name.

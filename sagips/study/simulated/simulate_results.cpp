@@ -123,7 +123,7 @@ void write_numbers(const run::Job& job, const std::string& folder, const Simulat
       results.numbers.push_back({"gain " + name, gain});
   }
   for (const Simulation& one : outcome.simulations)
-    if (one.what == What::training && one.result && one.result->updates_per_s > 0)
+    if (one.shows_centre())
       results.numbers.push_back(
           {text("updates_per_s ", one.way.label(), " ", one.way.ranks), one.result->updates_per_s});
   for (const StragglerRow& row : stragglers)

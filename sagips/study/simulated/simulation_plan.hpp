@@ -57,6 +57,10 @@ struct Simulation {
   SimulatedWay way;
   std::string name;  ///< of its files
   simulate::ReplayConfig job;
+  /// Whether its result tells what central weights went through.
+  bool shows_centre() const {
+    return what == What::training && result && result->updates_per_s > 0;
+  }
   double messages = 0;  ///< of all ranks and epochs: how long it takes to simulate
   /// Where an epoch `is_a_sum` of this computation and the exchange by itself, only that is
   /// simulated; 0: the epochs are.

@@ -138,9 +138,8 @@ std::string simulations_csv(const run::Job& job, const SimulatePlan& plan,
   std::string content =
       "simulation,exchange,fused,ranks,nodes,floats,tensors,epochs,epoch,compute_s,exchange_s,"
       "epoch_s,exposed_s,training_s,events_per_s,messages,bytes,sent_messages,sent_bytes,"
-      "predicted_s,promises_exact,exact,largest_error,steps_per_s,updates_per_s,age_mean,age_"
-      "maximum,"
-      "busiest_bytes,host_s,host_bytes\n";
+      "predicted_s,promises_exact,exact,largest_error,steps_per_s,updates_per_s,age_mean,"
+      "age_maximum,busiest_bytes,host_s,host_bytes\n";
   for (const Simulation& one : outcome.simulations) {
     if (!one.result) continue;
     const simulate::ReplayResult& result = *one.result;
