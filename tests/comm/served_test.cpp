@@ -11,7 +11,9 @@
 #include <thread>
 #include <utility>
 
+#include "sagips/comm/served/centre_owner.hpp"
 #include "sagips/core/error.hpp"
+#include "tests/comm/lockstep.hpp"
 #include "tests/comm/oracle.hpp"
 #include "tests/comm/served_checks.hpp"
 #include "tests/comm/served_player.hpp"
@@ -285,6 +287,58 @@ TEST_P(EveryForm, DoesNotWaitForASlowWorker) {
     player.close();
   });
   SUCCEED() << "the others came to their end while it had not begun";
+}
+
+// --- owners that compute come back to their work -----------------------------------------------------
+
+// All that the worker will ever send is there before the owner looks for the first time.
+TEST(CentreOwner, ServesAWorkerThatIsFasterOnceAPoll) {
+  constexpr std::uint64_t shares = 5;
+  std::vector<float> values(3, 1.0F);
+  LockstepNode node({0, 0});
+  const Group owners(node.kit(0).site(values.size()), {0, 1}, 2);
+  const Group workers(node.kit(1).site(values.size()), {0, 1}, 2);
+  CentreHead head{CentreHead::Kind::share, 1};
+  for (std::uint64_t k = 0; k < shares; ++k) {
+    workers.send(0, head.as_floats(), 0);
+    workers.send(0, values, 0);
+  }
+  ++node.team.sweep;  // all has arrived
+  CentreOwner owner(owners, {1}, 1, values.size(), {}, plain_update(0.1F), false);
+  owner.begin(values);
+  for (std::uint64_t served = 1; served <= shares; ++served) {
+    EXPECT_TRUE(owner.poll()) << "who sleeps now may sleep for ever";
+    EXPECT_EQ(owner.steps(), served);
+  }
+  EXPECT_FALSE(owner.poll());
+}
+
+// What a master has served while it judged the first weights is of this run's steps.
+TEST(Served, MastersCountWhatTheyServedBeforeTheirFirstStep) {
+  constexpr std::uint64_t before = 5;
+  Served::Config config;
+  config.owners = Owners::master;
+  on_threads({.ranks = 2}, [&](Kit& kit) {
+    ServedPlayer player(kit, config, std::vector<float>(4, 0.0F), plain_update(0.1F));
+    Served& served = player.served();
+    if (served.computes()) {
+      for (std::uint64_t step = 1; step <= before; ++step)
+        player.step(static_cast<std::int64_t>(step), std::vector<float>(4, 1.0F));
+    } else {
+      served.begin(player.weights);
+      Until all([&] {
+        served.poll();
+        return served.steps_applied() == before;
+      });
+      kit.timeout.wait(all, {});
+      for (std::int64_t step = 1; step <= static_cast<std::int64_t>(before); ++step)
+        EXPECT_TRUE(Flow(served.serve({player.weights, player.gradients}, {step})).over())
+            << "step " << step << " is over";
+      EXPECT_FALSE(Flow(served.serve({player.weights, player.gradients}, {before + 1})).over());
+    }
+    kit.barrier();
+    player.close();
+  });
 }
 
 // --- who looks finds one version --------------------------------------------------------------------

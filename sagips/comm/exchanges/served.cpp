@@ -213,6 +213,7 @@ void Served::begin(std::span<const float> weights) {
   if (begun_) return;
   begun_ = true;
   if (own_ && !own_->has_begun()) own_->begin(weights.subspan(own_piece_.first, own_piece_.size));
+  steps_at_begin_ = steps_applied();
 }
 
 // A sub-master is a worker of its parent: what its centre has gone through is what it brings.
@@ -240,16 +241,18 @@ void Served::report_to_parent() {
     child_->send_weights(centre, own_->steps() - std::exchange(reported_steps_, own_->steps()));
 }
 
-void Served::poll_until(std::uint64_t steps) {
-  if (!own_) return;
+// Whether more may have come.
+bool Served::serve_guests() {
+  if (!own_) return false;
   if (child_ && begun_) report_to_parent();
-  own_->poll(steps);
+  return own_->poll();
 }
 
 bool Served::is_idle() {
-  poll();
-  const bool has_heard = !worker_ || worker_->all_answered();
-  return has_heard && (!own_ || !config_.synchronous || own_->has_sent());
+  return serves_until([this] {
+    const bool has_heard = !worker_ || worker_->all_answered();
+    return has_heard && (!own_ || !config_.synchronous || own_->has_sent());
+  });
 }
 
 Task Served::gradients(ReplicaView replica, Step step) {
@@ -305,7 +308,7 @@ Task Served::serve(ReplicaView replica, Step step) {
   const std::size_t workers = is_parent ? plan_.teams.size() : plan_.workers.size();
   const auto count = static_cast<std::int64_t>(workers);
   if (!earlier_steps_)
-    earlier_steps_ = (step.update - 1) * count - static_cast<std::int64_t>(own_->steps());
+    earlier_steps_ = (step.update - 1) * count - static_cast<std::int64_t>(steps_at_begin_);
   // what is collected within a period comes at its end
   const std::int64_t due = step.update / config_.every * config_.every * count - *earlier_steps_;
   auto until = static_cast<std::uint64_t>(std::max<std::int64_t>(0, due));
@@ -313,8 +316,7 @@ Task Served::serve(ReplicaView replica, Step step) {
     until -= std::min(until, static_cast<std::uint64_t>(config_.parent_every * config_.every) *
                                  plan_.children.size());
   Until served([this, until] {
-    poll_until(until);
-    return own_->workers_have_left() || own_->steps() >= until;
+    return serves_until([&] { return own_->workers_have_left() || own_->steps() >= until; });
   });
   co_await served;
   const std::span<float> centre = own_->centre();
@@ -329,10 +331,7 @@ Task Served::close() {
     worker_->leave(last_);
     co_await idle;
   }
-  Until parted([this] {
-    poll();
-    return !own_ || own_->is_idle();
-  });
+  Until parted([this] { return serves_until([this] { return !own_ || own_->is_idle(); }); });
   co_await parted;
   if (!worker_ && own_) std::copy(own_->centre().begin(), own_->centre().end(), last_.begin());
   if (team_.size() > 1) co_await send_to_team(last_);

@@ -59,7 +59,7 @@ class Served final : public Exchange, public CentralWeights {
   void give_state(State& state) const override;
   void take_state(const State& state) override;
 
-  void poll() override { poll_until(std::numeric_limits<std::uint64_t>::max()); }
+  void poll() override { serve_guests(); }
   bool computes() const override { return !team_.empty(); }
   /// Teams of ranks that compute, each a worker.
   std::size_t workers() const { return plan_.teams.size(); }
@@ -87,7 +87,16 @@ class Served final : public Exchange, public CentralWeights {
   static Plan plan_of(const Config& config, const Site& site);
   static void take_group(Plan& plan, int rank, std::int64_t groups);
   void make_ends(const Site& site, std::size_t floats);
-  void poll_until(std::uint64_t steps);
+  bool serve_guests();
+  /// For a wait, in which this rank has nothing else to do: ready, or all that has come is served.
+  template <class Predicate>
+  bool serves_until(Predicate ready) {
+    for (;;) {
+      const bool more = serve_guests();
+      if (ready()) return true;
+      if (!more) return false;
+    }
+  }
   void report_to_parent();
   bool is_time(Step step) const { return step.update % config_.every == 0; }
   /// Whether this rank speaks for its team.
@@ -114,6 +123,7 @@ class Served final : public Exchange, public CentralWeights {
   /// Steps that workers had made when this process began to serve, beyond those in the centre: other
   /// ranks or another batch count anew.
   std::optional<std::int64_t> earlier_steps_;
+  std::uint64_t steps_at_begin_ = 0;  ///< in this rank's piece
   bool begun_ = false, closed_ = false;
   std::vector<float> last_;                    ///< central weights at the end
   bool left_parent_ = false, parted_ = false;  ///< a sub-master, and its parent has answered

@@ -48,11 +48,13 @@ void CentreOwner::take_in(std::size_t worker) {
   guest.request = group_.receive(places_[worker], guest.buffer, 0);
 }
 
-// Whether anything has come of it. What was sent or is expected now is asked for at once: who waits for any
-// of what it has asked for must know of all.
+// Whether anything has come of it. What was sent or is expected now is asked for at once, but what a guest
+// brings after it was served: who waits for any of what it has asked for must know of all.
 bool CentreOwner::look_at(std::size_t worker) {
   Guest& guest = guests_[worker];
-  if (worker == own_ || guest.place == Guest::Place::here || !guest.request.ready()) return false;
+  const bool is_next_time = guest.was_served && guest.place == Guest::Place::away;
+  if (worker == own_ || is_next_time || guest.place == Guest::Place::here || !guest.request.ready())
+    return false;
   if (guest.place == Guest::Place::answered) {
     let_go(worker);
     if (!guest.has_left) expect(worker);
@@ -75,10 +77,11 @@ void CentreOwner::let_go(std::size_t worker) {
 
 // Who was looked at first is looked at last the next time: a fixed order would starve the others of
 // an owner that has much to do.
-void CentreOwner::poll(std::uint64_t enough) {
-  if (!begun_) return;
+bool CentreOwner::poll() {
+  if (!begun_) return false;
+  for (Guest& guest : guests_) guest.was_served = false;
   bool has_moved = true;
-  while (steps_ < enough && std::exchange(has_moved, false))
+  while (std::exchange(has_moved, false))
     for (std::size_t k = 0; k < guests_.size(); ++k)
       has_moved = look_at((first_ + k) % guests_.size()) || has_moved;
   first_ = (first_ + 1) % guests_.size();
@@ -86,6 +89,9 @@ void CentreOwner::poll(std::uint64_t enough) {
     parted_ = true;
     answer_those_who_left();
   }
+  return std::any_of(guests_.begin(), guests_.end(), [](const Guest& guest) {
+    return guest.was_served && guest.place == Guest::Place::away;
+  });
 }
 
 void CentreOwner::bring(CentreHead head, std::span<const float> values, std::span<float> answer) {
@@ -100,6 +106,7 @@ void CentreOwner::bring(CentreHead head, std::span<const float> values, std::spa
 void CentreOwner::welcome(std::size_t worker) {
   Guest& guest = guests_[worker];
   guest.place = Guest::Place::here;
+  guest.was_served = true;
   switch (guest.head.kind) {
     case CentreHead::Kind::look:
       return show(worker);

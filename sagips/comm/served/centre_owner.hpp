@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -27,9 +26,9 @@ class CentreOwner {
   /// The first central weights; before, nobody is served.
   void begin(std::span<const float> weights);
   bool has_begun() const { return begun_; }
-  /// enough: steps of workers in the centre that the caller waits for. Workers that are faster than this
-  /// rank would not let it go before.
-  void poll(std::uint64_t enough = std::numeric_limits<std::uint64_t>::max());
+  /// Serves each guest once at most: workers that are faster than this rank would not let it go. Returns
+  /// whether more may have come; who sleeps then would not be woken by it.
+  bool poll();
   /// What a worker on this rank sends, and where its answer goes, which is there when `answered`.
   void bring(CentreHead head, std::span<const float> values, std::span<float> answer);
   bool answered() const { return own_answered_; }
@@ -61,6 +60,7 @@ class CentreOwner {
     Request request{};
     Place place = Place::away;  ///< away: its head is expected; brings: and its share
     bool has_left = false;
+    bool was_served = false;    ///< in this poll
     std::uint64_t version = 0;  ///< of the piece, as last answered
   };
   struct Kept {
