@@ -292,9 +292,12 @@ std::optional<record::Evaluated> LearningTask::evaluate(std::int64_t epoch) {
 }
 
 std::optional<record::Evaluated> LearningTask::judged_together(bool wait) {
-  const auto all = shares_->next(wait);
-  if (!all) return std::nullopt;
-  return judged({(*all)[0], (*all)[1], all->size() > 2 ? (*all)[2] : torch::Tensor()});
+  const auto found = shares_->next(wait);
+  if (!found) return std::nullopt;
+  const train::RowShares::Tensors& all = found->tensors;
+  record::Evaluated evaluated = judged({all[0], all[1], all.size() > 2 ? all[2] : torch::Tensor()});
+  evaluated.epoch = found->number;
+  return evaluated;
 }
 
 std::optional<record::Evaluated> LearningTask::late(bool wait) {

@@ -117,6 +117,7 @@ void Loop::evaluate() {
 void Loop::take_late(bool wait) {
   if (!callbacks_.late || (under_way_.empty() && !wait)) return;
   while (std::optional<record::Evaluated> evaluated = callbacks_.late(wait)) {
+    while (under_way_.front().first != evaluated->epoch) under_way_.pop_front();  // passed over
     const auto [epoch, time_s] = under_way_.front();
     under_way_.pop_front();
     take(std::move(*evaluated), epoch, time_s);

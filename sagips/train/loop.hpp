@@ -77,7 +77,8 @@ class Loop {
     /// at the end.
     /// Nothing: what it found comes later, from `late`.
     std::function<std::optional<record::Evaluated>()> evaluate;
-    /// The oldest evaluation that has come later; asked between steps. wait: for what is under way.
+    /// The oldest evaluation that has come later, with its epoch; asked between steps. What was under way
+    /// before it never comes. wait: for what is under way.
     std::function<std::optional<record::Evaluated>(bool wait)> late;
     /// Non-empty: stop now, for this reason (early stop). Asked after each evaluation.
     std::function<std::string(const record::Evaluated&)> should_stop;

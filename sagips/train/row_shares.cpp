@@ -74,6 +74,7 @@ void RowShares::take(std::size_t place) {
     std::vector<Bytes>& shares = pending_[from.head.number];
     shares.resize(sharers_.size());
     shares[place] = std::exchange(from.share, {});
+    from.newest = from.head.number;
     return expect(place);
   }
   from.has_left = from.head.number == last;
@@ -94,18 +95,24 @@ void RowShares::drop_what_was_judged() {
     pending_.erase(pending_.begin());
 }
 
+// Numbers rise, so nothing older follows: before a restart, somebody was ahead of rank 0.
+bool RowShares::is_coming(std::size_t place, std::int64_t number) const {
+  if (place == 0) return newest_ <= number;
+  return !incoming_[place].has_left && incoming_[place].newest <= number;
+}
+
 bool RowShares::has_next() {
   take_all();
   drop_what_was_judged();
-  const std::vector<Bytes>& oldest = pending_.begin()->second;
+  const auto& [number, oldest] = *pending_.begin();
   for (std::size_t place = 0; place < oldest.size(); ++place)
-    if (oldest[place].empty() && (place == 0 || !incoming_[place].has_left)) return false;
+    if (oldest[place].empty() && is_coming(place, number)) return false;
   return true;
 }
 
-// What somebody has left without is let go. Others may be ahead of rank 0, which has a share in all it
+// What somebody goes on without is let go. Others may be ahead of rank 0, which has a share in all it
 // asks for.
-std::optional<RowShares::Tensors> RowShares::next(bool wait) {
+std::optional<RowShares::Found> RowShares::next(bool wait) {
   drop_what_was_judged();
   while (!pending_.empty() && !pending_.begin()->second.front().empty()) {
     comm::Until there([this] { return has_next(); });
@@ -115,9 +122,8 @@ std::optional<RowShares::Tensors> RowShares::next(bool wait) {
           {.partners = sharers_, .what = "with its share of the validation", .however_long = true});
     else if (!there.ready())
       return std::nullopt;
-    const std::vector<Bytes> shares = std::move(pending_.begin()->second);
-    pending_.erase(pending_.begin());
-    if (is_whole(shares)) return joined(shares);
+    const auto oldest = pending_.extract(pending_.begin());
+    if (is_whole(oldest.mapped())) return Found{oldest.key(), joined(oldest.mapped())};
   }
   return std::nullopt;
 }

@@ -29,8 +29,13 @@ class RowShares {
   comm::Piece own() const { return piece(static_cast<std::size_t>(place_)); }
   /// number: of the evaluation, rising
   void bring(std::int64_t number, const Tensors& share);
+  struct Found {
+    std::int64_t number = 0;
+    Tensors tensors{};  ///< of all rows
+  };
   /// On rank 0, the oldest of which all is there; wait: until it is, or those who are missing have left.
-  std::optional<Tensors> next(bool wait);
+  /// An evaluation that somebody goes on without is passed over.
+  std::optional<Found> next(bool wait);
   /// Nothing follows from this rank; on rank 0, when that is so of all. collective
   void close();
 
@@ -44,7 +49,8 @@ class RowShares {
     Head head{};
     Bytes share{};
     comm::Request request{};
-    bool comes = false;  ///< the head is there
+    std::int64_t newest = 0;  ///< number that has come
+    bool comes = false;       ///< the head is there
     bool has_left = false;
   };
   struct Outgoing {
@@ -59,6 +65,7 @@ class RowShares {
   void take(std::size_t place);
   void take_all();
   void drop_what_was_judged();
+  bool is_coming(std::size_t place, std::int64_t number) const;
   bool has_next();
   Tensors joined(const std::vector<Bytes>& shares) const;
 

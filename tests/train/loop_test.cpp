@@ -66,6 +66,28 @@ TEST(Loop, EvaluatesFiftyTimesUnlessToldOtherwise) {
   EXPECT_EQ(diary.evaluations[1].epoch, 2);
 }
 
+// The one of epoch 2 never comes, and nothing is left of it.
+TEST(Loop, TellsOfWhichEpochAnEvaluationIsThatComesLater) {
+  TwoWeights optimizer(first_then_second);
+  Diary diary;
+  Loop::Callbacks callbacks = noted_in(diary);
+  std::int64_t asked = 0;
+  callbacks.evaluate = [&]() -> std::optional<record::Evaluated> {
+    ++asked;
+    return std::nullopt;
+  };
+  std::vector<std::int64_t> there{0, 4, 6};
+  callbacks.late = [&](bool) -> std::optional<record::Evaluated> {
+    if (there.empty() || 2 * asked <= there.front() + 2) return std::nullopt;  // one period later
+    record::Evaluated found;
+    found.epoch = there.front();
+    there.erase(there.begin());
+    return found;
+  };
+  Loop(epochs(8, 2), optimizer, callbacks).run();
+  EXPECT_EQ(diary.evaluated_epochs(), (Counts{0, 4}));
+}
+
 TEST(Loop, EndsAfterItsMinutes) {
   TwoWeights optimizer(first_then_second);
   LoopConfig config = epochs(0);

@@ -22,10 +22,12 @@ RowShares::Tensors share_of(const comm::Piece& own, std::int64_t number) {
   return {torch::stack({value, -value}, 1), row};
 }
 
-void expect_all(const std::optional<RowShares::Tensors>& found, std::int64_t number) {
+void expect_all(const std::optional<RowShares::Found>& found, std::int64_t number) {
   ASSERT_TRUE(found.has_value()) << "evaluation " << number;
+  EXPECT_EQ(found->number, number);
   const RowShares::Tensors wanted = share_of({0, rows}, number);
-  for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_TRUE(torch::equal((*found)[k], wanted[k]));
+  for (std::size_t k = 0; k < wanted.size(); ++k)
+    EXPECT_TRUE(torch::equal(found->tensors[k], wanted[k]));
 }
 
 TEST(RowShares, JoinsRowsInTheirOrderWhenTheLastHasCome) {
@@ -79,6 +81,27 @@ TEST(RowShares, PassesOverWhatWasJudgedBefore) {
     if (ranks.is_first()) {
       expect_all(shares.next(true), 2);
     }
+    shares.close();
+  });
+}
+
+// After a restart, somebody who was ahead of rank 0 brought what rank 0 judges now before it.
+TEST(RowShares, DoesNotWaitForWhatSomebodyAheadBroughtBeforeARestart) {
+  on_ranks(3, [](comm::Ranks& ranks) {
+    RowShares shares(ranks, {0, 1, 2}, rows);
+    for (std::int64_t number = ranks.rank() == 1 ? 2 : 1; number <= 3; ++number)
+      shares.bring(number, share_of(shares.own(), number));
+    ranks.gather(0);  // all is on its way
+    if (ranks.is_first()) {
+      const auto look_often = [&] {
+        std::optional<RowShares::Found> found;
+        for (int look = 0; look < 20 && !found; ++look) found = shares.next(false);
+        return found;
+      };
+      expect_all(look_often(), 2);
+      expect_all(look_often(), 3);
+    }
+    ranks.gather(0);  // nobody has left before
     shares.close();
   });
 }
