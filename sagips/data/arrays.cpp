@@ -272,7 +272,9 @@ void ArraySource::fields(core::FieldList& list) {
            "what is kept of each dimension of a row, as NumPy writes it: \"0:40, 3:\"; empty: all");
   list.add("reorder", reorder, "a row's dimensions in another order, from 0: [1, 0]",
            core::Range::between(0, 31));
-  list.add("divide_by", divide_by, "every number is divided by this, 255 for bytes of images",
+  list.add("divide_by", divide_by,
+           "every number is divided by this, 255 for bytes of images; null: by nothing, or as the "
+           "other rows are",
            core::Range::positive());
   list.add_path("script", script,
                 "TorchScript module that makes other rows of them, [rows, ...] to [rows, ...]");
@@ -490,7 +492,7 @@ torch::Tensor ArrayRows::transformed(torch::Tensor rows) const {
   }
   if (!source_.select.empty()) rows = selected(rows, source_.select, name());
   if (!source_.reorder.empty()) rows = reordered(rows, source_.reorder, name());
-  if (source_.divide_by != 1) rows = rows / source_.divide_by;
+  if (source_.divide_by) rows = rows / *source_.divide_by;
   if (function_) rows = function_(rows);
   if (rows.dim() == 0 || rows.size(0) != count)
     throw DataError(source_.script, text("makes ", rows.dim() == 0 ? 0 : rows.size(0), " rows of ",

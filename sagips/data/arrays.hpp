@@ -22,7 +22,7 @@ struct ArraySource {
   std::vector<std::int64_t> shape{};    ///< of a row; empty: as the file has it
   std::string select{};                 ///< of each of a row's dimensions, as NumPy writes it
   std::vector<std::int64_t> reorder{};  ///< of a row's dimensions, from 0
-  double divide_by = 1;
+  std::optional<double> divide_by{};
   std::string script{};  ///< TorchScript function of rows
 
   void fields(core::FieldList& list);

@@ -59,7 +59,7 @@ ArraySource read_like(ArraySource source, const ArraySource& like,
   if (source.shape.empty()) source.shape = like.shape;
   if (source.select.empty()) source.select = like.select;
   if (source.reorder.empty()) source.reorder = like.reorder;
-  if (source.divide_by == 1) source.divide_by = like.divide_by;
+  if (!source.divide_by) source.divide_by = like.divide_by;
   if (source.script.empty()) source.script = like.script;
   const std::string first = files_named(like.file, reading).front();
   const std::string other = files_named(source.file, reading).front();

@@ -140,6 +140,8 @@ TEST_F(Arrays, ValidationRowsAreReadAsTheOthers) {
   const Examples found = files.load().validation->some();
   EXPECT_TRUE(torch::equal(found.inputs, tensor_of({1, 2}, {1, 2})));
   EXPECT_EQ(found.targets.item<float>(), 1);
+  files.validation_inputs.divide_by = 1;
+  EXPECT_TRUE(torch::equal(files.load().validation->some().inputs, tensor_of({10, 20}, {1, 2})));
   for (const std::string& file : {named, turned})  // also to be predicted for
     EXPECT_EQ(files.inputs_of(file)->some().inputs.size(1), 2) << file;
   EXPECT_TRUE(torch::equal(files.inputs_of(turned)->some().inputs, tensor_of({1, 2}, {1, 2})));
