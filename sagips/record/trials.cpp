@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -112,6 +113,7 @@ void each_field(Either<TrialReport> auto& report, const auto& use) {
   use("epochs", report.epochs);
   use("value", report.value);
   use("last", report.last);
+  use.later("time_s", report.time_s);
 }
 
 void each_field(Either<TrialEnd> auto& end, const auto& use) {
@@ -176,7 +178,8 @@ void TrialStore::read_lines(std::int64_t number) {
   trial.signals = trial.given_back = 0;
   read_json_lines(path, "line of a trial", [&](const Json& line) {
     if (line.contains("given_back")) {
-      trial.given_back = line["given_back"].get<std::int64_t>();
+      const auto attempt = line["given_back"].get<std::int64_t>();
+      trial.given_back = std::max(trial.given_back, attempt);
       trial.signals += line.contains("signal") ? 1 : 0;
     } else if (!line.contains("state")) {
       read_into(trial.reports.emplace_back(), line);

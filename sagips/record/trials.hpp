@@ -25,6 +25,7 @@ struct TrialReport {
   double epochs = 0;      ///< of this fold
   double value = 0;       ///< of this fold
   bool last = false;      ///< the fold is over
+  double time_s = 0;      ///< of the fold, which is over
 };
 
 /// How a trial has ended.

@@ -126,6 +126,11 @@ class Tune(unittest.TestCase):
                 ("tune={folds: 2, seeds: 2}", "tune.seeds"),
                 ("tune.population.members=2", "tune.population.legs"),
                 ("tune.population={members: 2, legs: 2}", "network.layers.0.dense"),
+                *[(f"tune={{space: [{{{key}}}], population: {{members: 2, legs: 2}}}}",
+                   "cannot change in a population")
+                  for key in ("key: optimizer.rule, values: [adam, sgd]",
+                              "key: optimizer.schedule, values: [constant, cosine]",
+                              "key: data.held_out, low: 0.1, high: 0.3")],
                 ("tune.space=[{key: batch, low: 10, high: 20}]", "whole number"),
                 ("tune.space=[{key: batch, values: [16, 16]}]", "twice")]:
             output = self.tune(assignment, code=2)
@@ -315,6 +320,10 @@ class Tune(unittest.TestCase):
         self.assertEqual(output.count("\n"), 1, output)
         self.run_to_end("tune", self.study(), "--worker", "--trials", 2)
         self.assertEqual(len(self.rows()), 2)
+        for trial in ("x", "99", "1.5"):
+            output = self.run_to_end("tune", self.study(), "--trial", trial, "--attempt", 1, code=2)
+            self.assertIn(f"'{trial}'", output)
+            self.assertEqual(output.count("\n"), 1, output)
 
     @unittest.skipIf(not MPIEXEC, "no MPI here")
     def test_trials_of_several_ranks_go_on_after_a_stop(self):

@@ -115,6 +115,9 @@ TEST(TrialStore, FreesATrialAfterItsLease) {
   EXPECT_TRUE(store.is_free(store.read().at(1)));
   EXPECT_TRUE(store.claim({.number = 1, .attempt = 2}));
   EXPECT_FALSE(store.is_free(store.read().at(1))) << "only the first attempt was given back";
+  store.give_back(1, 2);
+  store.give_back(1, 1);  // by who had it first, late
+  EXPECT_TRUE(store.is_free(store.read().at(1)));
   store.end(1, {});
   EXPECT_FALSE(store.is_free(store.read().at(1)));
 }

@@ -129,8 +129,8 @@ TEST(EarlyEnd, ComparesTheBestWithTheMedianOfTheOthers) {
 // Epochs add up over folds, values are means over them, and what comes twice counts once.
 TEST(EarlyEnd, SeesFoldsOneAfterTheOther) {
   record::TrialRecord trial;
-  trial.reports = {{1, 1, 4, false}, {1, 2, 2, false}, {1, 1, 4, false},
-                   {1, 2, 2, true},  {2, 1, 6, false}, {2, 2, 3, false}};
+  trial.reports = {{1, 1, 4, false},   {1, 2, 2, false}, {1, 1, 4, false},
+                   {1, 2, 2, true, 7}, {2, 1, 6, false}, {2, 2, 3, false}};
   const TrialCourse found = course_of(trial, config_of({}));
   ASSERT_EQ(found.places.size(), 4U);
   EXPECT_EQ(found.places[1].score, 2);
@@ -143,6 +143,7 @@ TEST(EarlyEnd, SeesFoldsOneAfterTheOther) {
   EXPECT_EQ(summary->folds, 1);
   EXPECT_EQ(summary->mean, 2.5);
   EXPECT_EQ(summary->epochs, 4);
+  EXPECT_EQ(summary->time_s, 7);
   EXPECT_FALSE(summary_of({}));
 }
 

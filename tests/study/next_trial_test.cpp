@@ -159,6 +159,27 @@ TEST(NextTrial, TakesEachPointOfAGridOnceBesideNamedOnes) {
   EXPECT_EQ(seen.size(), 5U);
 }
 
+// The grid says where members begin.
+TEST(NextTrial, GoesOnWithAPopulationWhenItsGridIsOver) {
+  TuneConfig config = square(50);
+  config.searcher = "grid";
+  config.searchers.grid.steps = 2;
+  config.population = {.members = 3, .legs = 3};
+  NextTrial next(config, 1, 10);
+  Trials trials;
+  while (const auto claim = next(trials)) {
+    trials[claim->number].claim = *claim;
+    end(trials[claim->number], static_cast<double>(claim->number));
+  }
+  EXPECT_EQ(trials.size(), 9U);
+  config.population.members = 5;
+  const std::string message =
+      testing::message_of<core::ConfigError>([&] { NextTrial wrong(config, 1, 10); });
+  EXPECT_NE(message.find("has 4 points"), std::string::npos) << message;
+  config.points = {"x=0.5, y=-1"};
+  EXPECT_EQ(NextTrial(config, 1, 10).all_trials(), 15);
+}
+
 // The toy of Jaderberg et al., arXiv 1711.09846, Sec. 4.2: Q = 1.2 - a^2 - b^2 is to be large, and a
 // training climbs along 1.2 - x a^2 - y b^2 from (0.9, 0.9) with settings x and y in 0 .. 1.
 struct Toy {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -44,6 +45,15 @@ Job job_of_study(const Workloads& workloads, const std::string& folder,
   return run::read_any_job(workloads, config, assignments);
 }
 
+std::int64_t number_of(const Arguments& arguments, const std::string& name) {
+  const std::string word = option(arguments, name);
+  double number = 0;
+  if (!core::parse_number(word, number) || number < 1 || number != std::floor(number))
+    throw core::ConfigError("--" + name,
+                            core::text("'", core::excerpt(word), "' is no whole number from 1."));
+  return static_cast<std::int64_t>(number);
+}
+
 // A child of `sagips tune`, or ranks of one: one trial of a study that is there.
 core::ExitCode run_one(const Workloads& workloads, const Arguments& arguments) {
   const Job job = job_of_study(workloads, arguments.source);
@@ -53,8 +63,11 @@ core::ExitCode run_one(const Workloads& workloads, const Arguments& arguments) {
   const InterruptGuard interrupt;
   const CheckpointSignal checkpoint;
   core::Log log;
-  const std::int64_t trial = std::stoll(option(arguments, "trial"));
-  const std::int64_t attempt = std::stoll(option(arguments, "attempt"));
+  const std::int64_t trial = number_of(arguments, "trial");
+  const std::int64_t attempt = number_of(arguments, "attempt");
+  if (!store.read().contains(trial))
+    throw core::ConfigError("--trial",
+                            core::text("'", trial, "' is no trial of ", arguments.source, "."));
   return study::run_trial(study, store, trial, attempt, *arguments.ranks, requests(), log)
              ? core::ExitCode::done
              : core::ExitCode::stopped_early;

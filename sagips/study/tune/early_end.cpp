@@ -116,6 +116,7 @@ std::optional<FoldSummary> summary_of(const record::TrialRecord& trial) {
     ++summary.folds;
     values.push_back(report.value);
     summary.epochs += report.epochs;
+    summary.time_s += report.time_s;
     under_way = nullptr;
   }
   if (under_way != nullptr) {

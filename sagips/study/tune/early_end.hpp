@@ -29,6 +29,7 @@ struct FoldSummary {
   std::int64_t folds = 0;  ///< that are over
   double mean = 0, spread = 0;
   double epochs = 0;  ///< over all folds
+  double time_s = 0;  ///< of the folds that are over
 };
 std::optional<FoldSummary> summary_of(const record::TrialRecord& trial);
 

@@ -83,9 +83,17 @@ NextTrial::NextTrial(const TuneConfig& config, std::uint64_t seed, std::int64_t 
     throw core::ConfigError("tune.population.legs",
                             core::text("are more than the training has epochs (", epochs,
                                        "). Lower them, or raise train.epochs."));
+  const auto members = static_cast<std::size_t>(config.population.members);
+  if (searcher_->size() < members && searcher_->size() + named_.size() < members)
+    throw core::ConfigError("tune.searcher",
+                            core::text(searcher_for(config, space_.space()), " has ",
+                                       searcher_->size(), " points, and each of ", members,
+                                       " members of the population begins at one. Choose another "
+                                       "searcher, or fewer members."));
 }
 
 std::int64_t NextTrial::all_trials() const {
+  if (config_.population.members > 0) return config_.all_trials();  // legs follow
   const std::size_t own = searcher_->size();
   const auto all = static_cast<std::size_t>(config_.all_trials());
   return static_cast<std::int64_t>(own < all ? std::min(all, named_.size() + own) : all);

@@ -72,7 +72,7 @@ class TrialRun {
     end.value = summary->mean;
     if (study_.config.trainings() > 1) end.spread = summary->spread;
     end.epochs = summary->epochs;
-    end.time_s = time_s_;
+    end.time_s = summary->time_s + time_s_;
     if (!std::isfinite(summary->mean)) {
       end.state = State::failed;
       end.reason = text(study_.config.metric(), " is ", summary->mean, " at its end");
@@ -181,10 +181,11 @@ class TrialRun {
     if (trained.failure) std::rethrow_exception(trained.failure);
     if (!trained.complete) return false;
     if (ranks_.is_first()) {
-      time_s_ += trained.results.time_s;
       if (trained.reason.rfind(ended_early, 0) == 0) {  // its end follows and says it all
         behind_ = trained.reason.substr(ended_early.size());
+        time_s_ = trained.results.time_s;
       } else {
+        last.time_s = trained.results.time_s;
         store_.report(work_.number, last);
         if (fold < study_.config.trainings())
           behind_ = early_end(work_.number, store_.read(), study_.config);
@@ -203,7 +204,7 @@ class TrialRun {
   std::int64_t beaten_ns_ = 0;
   bool lost_ = false;
   std::string behind_;
-  double time_s_ = 0;
+  double time_s_ = 0;  ///< of a fold that ended early
 };
 
 }  // namespace

@@ -34,16 +34,20 @@ void check_population(const run::Job& job, const TuneConfig& config) {
     throw ConfigError("early_stop",
                       "would end a member for good at the end of one of its legs. "
                       "Take it out, or set tune.population.members=0.");
-  const std::vector<std::string> shapes = {"width", "layers", "noise_dimensions"};
+  // of networks, and of what update rules remember
+  const std::vector<std::string> shapes = {"width", "layers", "noise_dimensions", "rule",
+                                           "schedule"};
   for (const TunedKey& key : config.space) {
     const std::string last = key.key.substr(key.key.rfind('.') + 1);
     const bool is_network = key.key.rfind("network", 0) == 0 && last != "dropout";
-    if (is_network || key.key == "train.epochs" ||
+    const bool is_of_rows =
+        key.key.rfind("data.", 0) == 0;  // a network has seen what is kept aside
+    if (is_network || is_of_rows || key.key == "train.epochs" ||
         std::find(shapes.begin(), shapes.end(), last) != shapes.end())
       throw ConfigError("tune.space",
                         text("'", key.key,
                              "' cannot change in a population: its members go on with each other's "
-                             "networks from where these have come. Take it out, or set "
+                             "networks and rows from where these have come. Take it out, or set "
                              "tune.population.members=0."));
   }
 }
