@@ -229,6 +229,32 @@ TEST(Moments, StateTwoSidesWhereChi2IsNoParabola) {
   EXPECT_EQ(found.error_towards(0, 1), found.asymmetric[0]->above);
 }
 
+struct Decays {
+  torch::Tensor operator()(torch::Tensor p, env::Noise& noise) const {
+    return (p * -torch::log(noise.uniform())).unsqueeze(2);
+  }
+};
+
+// Of a lifetime, -2 ln L grows by 2 N (ln r + 1 / r - 1) where it is r times the mean of N decays. Its
+// error grows with it, so that what lies above is farther than what lies below.
+TEST(Moments, StateSidesOfALikelihoodWhoseErrorChangesWithItsParameter) {
+  constexpr double events = 30;
+  const auto side = [&](double direction) {
+    double low = 0, high = 0.9;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = (low + high) / 2, r = 1 + direction * middle;
+      (2 * events * (std::log(r) + 1 / r - 1) < 1 ? low : high) = middle;
+    }
+    return low;
+  };
+  const Solution found = MomentSolver({}).solve(
+      alone(Decays{}, 0.1, 5, 1, {"t"}, static_cast<std::int64_t>(events)), context());
+  ASSERT_TRUE(found.asymmetric[0].has_value()) << found.values[0] << " +- " << found.errors[0];
+  EXPECT_GT(side(1), 1.25 * side(-1));
+  EXPECT_NEAR(found.asymmetric[0]->above / found.values[0], side(1), 0.05 * side(1));
+  EXPECT_NEAR(found.asymmetric[0]->below / found.values[0], side(-1), 0.05 * side(-1));
+}
+
 TEST(Moments, StateOneErrorWhereChi2IsAParabola) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const Solution found = MomentSolver({}).solve(gauss(5'000, seed), context());

@@ -176,6 +176,43 @@ void MomentModel::weigh_at(const torch::Tensor& unit, std::int64_t events) {
   count_residuals();
 }
 
+torch::Tensor MomentModel::covariance_along(const torch::Tensor& directions,
+                                            const torch::Tensor& unit, std::int64_t events) const {
+  torch::NoGradGuard no_grad;
+  const torch::Tensor physical = parameters().physical_from_unit(unit.unsqueeze(0));
+  const std::int64_t count = directions.size(1);
+  torch::Tensor all = torch::zeros({count, count}, torch::kFloat64);
+  std::int64_t row = 0;
+  const auto next_rows = [&](std::int64_t rows) {
+    row += rows;
+    return directions.narrow(0, row - rows, rows);
+  };
+  for (std::size_t k = 0; k < targets_.size(); ++k) {
+    const Target& target = targets_[k];
+    const env::Channel& channel = environment_.channels[k];
+    const torch::Tensor along =
+        target.whitening.t().matmul(next_rows(target.whitening.size(0))) / std::sqrt(target.events);
+    env::Noise numbers(noise(target, channel, events, 0), 1, events);
+    const env::Events made = channel.pipeline.infer(physical.to(torch::kFloat32), numbers);
+    const auto [rows, weights] = made.rows();
+    torch::Tensor seen = torch::zeros({1 + count, rows.size(0)}, torch::kFloat64);
+    seen[0].fill_(1);
+    std::int64_t feature = 0;
+    target.features->each(rows, [&](const torch::Tensor& values) {
+      seen.narrow(0, 1, count).addr_(along[feature++], values.to(torch::kFloat64));
+    });
+    torch::Tensor sums =
+        (weights.defined() ? seen * weights.to(torch::kFloat64) : seen).matmul(seen.t());
+    add_up(sums);
+    all += covariance_of(sums);
+    const torch::Tensor references = next_rows(static_cast<std::int64_t>(target.references.size()));
+    all += references.t().matmul(references);
+  }
+  evaluations_ += 1;
+  if (context_.progress) context_.progress->called(1);
+  return all;
+}
+
 MomentModel::Target MomentModel::target(const env::Channel& channel) const {
   Target made;
   made.features = std::make_unique<EventFeatures>(config_.features, scales(channel),

@@ -67,6 +67,12 @@ class MomentModel {
   /// model's the answer is that of maximum likelihood, if the features span the density's slopes.
   void weigh_at(const torch::Tensor& unit, std::int64_t events);
 
+  /// How much the residuals of data from a point fluctuate along some directions: the unit matrix where
+  /// `weigh_at` was, if the directions are orthonormal.
+  /// shapes: unit [free]; directions [residuals, count] -> [count, count]
+  torch::Tensor covariance_along(const torch::Tensor& directions, const torch::Tensor& unit,
+                                 std::int64_t events) const;
+
   const MomentsConfig& config() const { return config_; }
   double data_events() const { return data_events_; }  ///< effective, of the largest channel
   std::int64_t size() const { return residuals_; }

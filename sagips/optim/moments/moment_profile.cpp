@@ -38,7 +38,11 @@ class MomentProfile {
 
   std::vector<bool> parabolic() const {
     return like_parabolas(minimum_.unit, minimum_.covariance, [&](const torch::Tensor& points) {
-      return residuals_at(points).square().sum(1) - least_;
+      const torch::Tensor residuals = residuals_at(points);
+      torch::Tensor grown = torch::empty({points.size(0)}, torch::kFloat64);
+      for (std::int64_t i = 0; i < points.size(0); ++i)
+        grown[i] = like_a_likelihood(points[i], residuals[i]) - least_;
+      return grown;
     });
   }
 
@@ -66,10 +70,32 @@ class MomentProfile {
       }
       if (gain < worth_a_step && i > 0) break;
     }
+    chi2 = like_a_likelihood(point, residuals);
     return std::isfinite(chi2) ? chi2 - least_ : std::numeric_limits<double>::quiet_NaN();
   }
 
  private:
+  // Residuals are measured by their covariance at the minimum, but data fluctuate as they do at the
+  // point that is judged. Where means of features are the parameters of an exponential family, -2 ln L
+  // grows by 2 * integral over t in 0 .. 1 of t d' C(t)^-1 d along a difference d. A covariance C that
+  // changes linearly, by s along one of its directions, makes 2 (s - ln(1 + s)) / s^2 of that
+  // direction's square: for counts, the Poisson likelihood.
+  // source: Baker and Cousins, Nucl. Instr. Meth. 221 (1984) 437, for counts
+  double like_a_likelihood(const torch::Tensor& point, const torch::Tensor& residuals) const {
+    constexpr double almost_none = -0.999, small = 1e-3;
+    if (!covariance_.defined())
+      covariance_ = model_.covariance_along(tangent_, minimum_.unit, minimum_.events);
+    const torch::Tensor change =
+        model_.covariance_along(tangent_, point, minimum_.events) - covariance_;
+    if (!torch::isfinite(change).all().item<bool>())
+      return std::numeric_limits<double>::quiet_NaN();
+    const auto [values, vectors] = torch::linalg_eigh(change);
+    const torch::Tensor s = values.clamp_min(almost_none);
+    const torch::Tensor factors =
+        torch::where(s.abs() < small, 1 - s * 2 / 3, 2 * (s - torch::log1p(s)) / s.square());
+    return residuals.matmul(vectors).square().dot(factors).item<double>();
+  }
+
   // shape: [points, free] -> [points, fixed directions]
   torch::Tensor simulated(const torch::Tensor& points) const {
     torch::Tensor sum;
@@ -90,6 +116,7 @@ class MomentProfile {
   const MomentModel& model_;
   const MomentMinimum& minimum_;
   torch::Tensor errors_, tangent_, simulated_, here_;
+  mutable torch::Tensor covariance_;  ///< at the minimum; none before it is asked for
   double least_;
 };
 
