@@ -303,7 +303,11 @@ int report(const core::Error& error, const std::unique_ptr<comm::Ranks>& ranks) 
 int guarded(const std::unique_ptr<comm::Ranks>& ranks,
             const std::function<core::ExitCode()>& call) {
   try {
-    return static_cast<int>(call());
+    const core::ExitCode code = call();
+    if (!std::cout.flush())
+      throw core::StorageError("standard output",
+                               "cannot be written. Free space, or lead it elsewhere.");
+    return static_cast<int>(code);
   } catch (const core::Error& error) {
     return report(error, ranks);
   } catch (const c10::Error& error) {

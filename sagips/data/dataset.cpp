@@ -34,19 +34,25 @@ void DatasetConfig::fields(core::FieldList& list) {
            core::Range::between(0, 1e9));
 }
 
-void DatasetConfig::check_toy_data(const std::string& group) const {
+std::vector<std::string> DatasetConfig::keys_of_a_file() const {
   const std::vector<std::pair<std::string, bool>> keys = {{"hdf5_dataset", !hdf5_dataset.empty()},
                                                           {"columns", !columns.empty()},
                                                           {"cuts", !cuts.empty()},
                                                           {"weight_column", !weight_column.empty()},
                                                           {"reference", !reference.empty()},
                                                           {"maximum_events", maximum_events > 0}};
+  std::vector<std::string> set;
   for (const auto& [key, is_set] : keys)
-    if (is_set)
-      throw core::ConfigError(group + "." + key,
-                              core::text("applies to a file of measured events, and ", group,
-                                         ".file is empty (toy data would ignore it). Set ", group,
-                                         ".file, or remove ", group, ".", key, "."));
+    if (is_set) set.push_back(key);
+  return set;
+}
+
+void DatasetConfig::check_toy_data(const std::string& group) const {
+  for (const std::string& key : keys_of_a_file())
+    throw core::ConfigError(group + "." + key,
+                            core::text("applies to a file of measured events, and ", group,
+                                       ".file is empty (toy data would ignore it). Set ", group,
+                                       ".file, or remove ", group, ".", key, "."));
 }
 
 }  // namespace sagips::data

@@ -41,6 +41,8 @@ struct DatasetConfig {
   void fields(core::FieldList& list);
   /// The fields that belong to one file.
   void file_fields(core::FieldList& list);
+  /// The keys of one file, its name aside, that are set.
+  std::vector<std::string> keys_of_a_file() const;
   /// Toy data come as the pipeline makes them, so what selects from a file must not be set then.
   /// throws: ConfigError that names the first such key, of this group of the config
   void check_toy_data(const std::string& group = "data") const;

@@ -199,6 +199,13 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
     more = !table.is_last;
     const Observables chosen = observables_of(config, default_columns, table);
     if (chosen.columns.empty()) throw DataError(config.file, "holds no column of observables.");
+    for (const Names* names : {&chosen.columns, &chosen.labels})
+      if (!config.weight_column.empty() &&
+          std::find(names->begin(), names->end(), config.weight_column) != names->end())
+        throw ConfigError("weight_column",
+                          text("'", config.weight_column,
+                               "' is an observable (events would be weighed by what "
+                               "is measured). Name another column."));
     dataset.observables = chosen.labels;
     // so that a workload's own cuts ("70 < M < 110") work on files without names
     if (chosen.labels != chosen.columns)

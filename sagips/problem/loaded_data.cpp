@@ -30,11 +30,14 @@ Source source_of(const DataSettings& settings, const ChannelPlan& plan) {
 // Whether the events are made: of all channels or of none, since toy data have truths.
 bool are_toys(const std::vector<ChannelPlan>& plans, const DataSettings& settings) {
   const bool several = plans.front().settings || !settings.channels.empty();
-  if (several && !settings.data.file.empty())
-    throw core::ConfigError("data.file",
-                            core::text("the workload has several channels (all would read the same "
-                                       "events). Set channels.",
-                                       plans.front().name, ".data.file and so on."));
+  std::vector<std::string> of_one = settings.data.keys_of_a_file();
+  if (!settings.data.file.empty()) of_one = {"file"};
+  if (several && !of_one.empty())
+    throw core::ConfigError(
+        "data." + of_one.front(),
+        core::text("is of one file, and the workload has several channels (it "
+                   "is not said whose). Set channels.",
+                   plans.front().name, ".data.", of_one.front(), " and so on."));
   std::string with, without;
   for (const ChannelPlan& plan : plans)
     (source_of(settings, plan).config.file.empty() ? without : with) = plan.name;

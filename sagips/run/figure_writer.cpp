@@ -14,9 +14,13 @@ FigureWriter::FigureWriter(const record::RunDirectory& folder, const analysis::F
 
 std::string FigureWriter::operator()(const analysis::Figure& figure, std::string name) {
   if (missing_) return {};
+  const std::string called = name;
   for (char& letter : name)  // observables may be called "m/E"
     if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '-' && letter != '.')
       letter = '_';
+  const std::string stem = name;
+  for (int number = 2; figures_.try_emplace(name, called).first->second != called; ++number)
+    name = core::text(stem, "_", number);
   std::string problem;
   try {
     if (analysis::write_figure(analysis::sized(figure, config_), folder_ + "/" + name, problem))

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 
 #include "sagips/analysis/figure.hpp"
@@ -14,7 +15,8 @@ class FigureWriter {
   FigureWriter(const record::RunDirectory& folder, const analysis::FigureConfig& config,
                core::Log& log);
 
-  /// name: of the files; what no file should be called becomes '_'
+  /// name: of the files; what no file should be called becomes '_', and a name that another figure has
+  /// then gets a number
   /// The path of its PNG; empty where there is none.
   std::string operator()(const analysis::Figure& figure, std::string name);
 
@@ -23,6 +25,7 @@ class FigureWriter {
   const analysis::FigureConfig& config_;
   core::Log& log_;
   bool missing_ = false;
+  std::map<std::string, std::string> figures_;  ///< by file name: what they were called
 };
 
 }  // namespace sagips::run

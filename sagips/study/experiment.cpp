@@ -11,6 +11,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/env/compare/event_rows.hpp"
+#include "sagips/optim/likelihood/likelihood.hpp"
 #include "sagips/optim/resampling.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/training_setup.hpp"
@@ -214,7 +215,10 @@ std::string check_closure(const run::Job& job) {
                             "one bootstrap has no spread. Take two or more, or 0 for none.");
   job.settings.loop.check();
   const Toys toys = toys_of(job, 0);  // what is wrong with the pipeline is said at once
-  return problem::load_data(*job.workload, toys.data, toys.seed).print();
+  const problem::LoadedData data = problem::load_data(*job.workload, toys.data, toys.seed);
+  if (config.method == "likelihood")  // a density may be missing
+    optim::Likelihood(data.all(), job.settings.solvers.fit.reference);
+  return data.print();
 }
 
 bool solve_file(const run::Job& job, const std::string& folder, const run::Requests& requests,

@@ -171,6 +171,23 @@ TEST(BadInput, EventsWhoseSettingsWouldReplaceTheirSource) {
   EXPECT_EQ(scratch.read("toy.yaml"), "workload: proxy1d\n");
 }
 
+TEST(BadInput, EventsWhoseSettingsWouldReplaceWhatSomebodyWrote) {
+  Scratch scratch;
+  scratch.write("toy.yaml", "workload: proxy1d\n");
+  expect_refused(scratch, "generate proxy1d events=100 out=toy.npy", "toy.yaml is yours");
+  EXPECT_EQ(scratch.read("toy.yaml"), "workload: proxy1d\n");
+  for (const char* events : {"100", "200"})  // made here, so it is replaced
+    EXPECT_EQ(
+        scratch.sagips(std::string("generate proxy1d out=new.npy events=") + events).exit_code, 0);
+}
+
+TEST(BadInput, OutputThatCannotBeWritten) {
+  Scratch scratch;
+  const Outcome outcome = scratch.run("bash -c '" SAGIPS_PROGRAM " list > /dev/full'");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("standard output"), std::string::npos) << outcome.err;
+}
+
 TEST(BadInput, NameThatIsTooLongForAFolder) {
   Scratch scratch;
   expect_refused(scratch, "train proxy1d train.epochs=2 run.name=" + std::string(300, 'x'),
@@ -197,6 +214,13 @@ TEST(BadInput, UnknownCommandOrArgument) {
 TEST(BadInput, PipelineWithoutADensityCannotBeFitted) {
   Scratch scratch;
   expect_refused(scratch, "fit proxy1d detector.enabled=true toy.events=1000", "density");
+  expect_refused(scratch,
+                 "closure proxy1d --method=likelihood detector.enabled=true toy.events=1000",
+                 "density");
+  const Outcome compared = scratch.sagips(
+      "compare proxy1d compare.methods=[likelihood] detector.enabled=true toy.events=1000");
+  EXPECT_EQ(compared.exit_code, 1);
+  EXPECT_NE(compared.err.find("sagips: error: no method gave an answer"), std::string::npos);
 }
 
 TEST(BadInput, RunFolderThatIsThere) {

@@ -308,6 +308,10 @@ TEST(Channels, HaveParametersOfTheirOwn) {
   EXPECT_EQ(solved.err.find("warning"), std::string::npos) << solved.err;
   const Outcome made = scratch.sagips("generate p.yaml events=3000 out=two.npy");
   EXPECT_NE(made.out.find("two_near.npy"), std::string::npos) << made.out;
+  for (const std::string data :
+       {"cuts=[t < 1]", "columns=[t]", "weight_column=w", "maximum_events=9"})
+    expect_line(scratch.sagips("solve p.yaml 'data." + data + "'"), 2,
+                {"channels.near.data." + data.substr(0, data.find('='))});
   scratch.write("q.yaml", parameters + "channels:\n  near: {parameters: [ones], " + stage + "}\n");
   expect_line(scratch.sagips("check q.yaml"), 2,
               {"channels.near.parameters", "did you mean 'one'"});
@@ -636,4 +640,8 @@ TEST(New, RefusesWhatItCannotWrite) {
   expect_line(scratch.sagips("new stage b language=pascal"), 2, {"pascal", "python, cpp, process"});
   expect_line(scratch.sagips("new pipeline b"), 2, {"neither stage nor workload"});
   EXPECT_FALSE(scratch.has("b"));
+  const Outcome full = scratch.run("bash -c \"trap '' XFSZ; ulimit -f 0; exec " SAGIPS_PROGRAM
+                                   " new stage b 2>&1 | cat\"");
+  EXPECT_NE(full.out.find("sagips: error: b/"), std::string::npos) << full.out;
+  EXPECT_FALSE(scratch.has("b")) << "the next try would find it";
 }

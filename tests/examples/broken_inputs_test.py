@@ -49,6 +49,13 @@ CONFIGS = [
                    ).encode(), "stands beside channels"),
     ("own.yaml", (PARAMETERS + OBSERVABLES + "channels: {a: {parameters: [lifetme], pipeline: [{process: x}]}}\n"
                   ).encode(), "did you mean 'lifetime'"),
+    ("same.yaml", (PARAMETERS + "observables: [t, \"t [us]\"]\npipeline: [{process: x}]\n").encode(), "names 't' twice"),
+    ("again.yaml", (PARAMETERS + OBSERVABLES + "channels: {a: {parameters: [lifetime, lifetime], pipeline: "
+                    "[{process: x}]}}\n").encode(), "names 'lifetime' twice"),
+    *[("path.yaml", (PARAMETERS + OBSERVABLES + f"channels: {{\"{name}\": {{pipeline: [{{process: x}}]}}}}\n").encode(),
+       "cannot be a channel's name") for name in ("../up", "a/b", "", "..")],
+    ("box.yaml", (PARAMETERS + OBSERVABLES + "pipeline: [{process: x}, {event_filter: {low: [0]}}]\n").encode(),
+     "2 where they are not said"),
 ]
 
 FUNCTIONS = [
@@ -66,6 +73,8 @@ FUNCTIONS = [
     ("lambda parameters, seeds: seeds", "seeds: true"),
     ("lambda parameters, noise: 1 / 0", "ZeroDivisionError"),
     ("lambda parameters, noise: {'values': noise, 'mask': noise}", "Give one number an event"),
+    ("lambda parameters, noise: {'value': noise}", "has 'value'"),
+    ("lambda parameters, noise: np.ma.masked_array(noise, noise > 0.5)", "are a masked array"),
 ]
 
 
@@ -117,6 +126,11 @@ class BrokenInputs(unittest.TestCase):
         for function, words in FUNCTIONS:
             self.write_simulator(python, function)
             self.refuse(words, "s.yaml")
+        self.write_simulator(python, "lambda parameters, seeds, events: parameters[:, :, None] * np.stack("
+                             "[np.random.default_rng(seed).exponential(size=(events, 1)) for seed in seeds])")
+        done = subprocess.run([PROGRAM, "check", "s.yaml", "pipeline.0.seeds=true"], cwd=self.path, text=True,
+                              capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":

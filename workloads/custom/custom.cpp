@@ -109,6 +109,15 @@ class Custom final : public problem::Workload {
     std::vector<problem::ChannelPlan> plans;
     for (const CustomChannel& channel : channels_) {
       const std::string group = "channels." + channel.name + ".";
+      const bool has_odd_letter =
+          std::any_of(channel.name.begin(), channel.name.end(), [](char letter) {
+            return letter == '/' || std::iscntrl(static_cast<unsigned char>(letter)) != 0;
+          });
+      if (channel.name.empty() || channel.name.front() == '.' || has_odd_letter)
+        throw ConfigError("channels",
+                          text("'", core::excerpt(channel.name),
+                               "' cannot be a channel's name (files are called after it). Use "
+                               "letters and digits."));
       problem::ChannelPlan made =
           plan(group, channel.observables.empty() ? observables_ : channel.observables,
                channel.stages, channel.parameters);
@@ -132,7 +141,13 @@ class Custom final : public problem::Workload {
                         "is empty. Give it a stage: pipeline: [{script: FILE.pt}].");
     problem::ChannelPlan plan;
     plan.cuts_select_events = true;
-    for (const std::string& word : observables) plan.observables.push_back(observable(word));
+    for (const std::string& word : observables) {
+      plan.observables.push_back(observable(word));
+      const std::string& name = plan.observables.back().name;
+      if (std::count_if(plan.observables.begin(), plan.observables.end(),
+                        [&](const auto& one) { return one.name == name; }) > 1)
+        throw ConfigError(group + "observables", text("names '", name, "' twice. Name each once."));
+    }
     if (!chosen.empty()) plan.pipeline.append(ChosenParameters{columns(group, chosen)});
     env::append(plan.pipeline, stages, static_cast<std::int64_t>(observables.size()));
     return plan;
@@ -149,6 +164,8 @@ class Custom final : public problem::Workload {
         throw ConfigError(group + "parameters",
                           text("names the unknown '", name, "'", core::suggestion(name, known)));
       found.push_back(place - known.begin());
+      if (std::count(found.begin(), found.end(), found.back()) > 1)
+        throw ConfigError(group + "parameters", text("names '", name, "' twice. Name each once."));
     }
     return found;
   }

@@ -35,7 +35,8 @@ Panel ratio_panel(DensityBand density) {
   for (auto* values : {&density.mean, &density.low, &density.high})
     std::transform(values->begin(), values->end(), density.truth.begin(), values->begin(),
                    [](double value, double truth) { return value / truth; });
-  Panel panel{.y = {.label = "ratio to true"}, .horizontal_lines = {1}};
+  // where a density ends, ratios have no bound
+  Panel panel{.y = {.label = "ratio to true", .lowest = 0, .highest = 2}, .horizontal_lines = {1}};
   panel.series = {band(density, ""), curve(density, "")};
   return panel;
 }

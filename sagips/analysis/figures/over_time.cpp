@@ -246,7 +246,7 @@ Figure distances_over_time(const std::vector<record::Event>& metrics) {
     panel.series.push_back(std::move(series));
   }
   panel.y.logarithmic = smallest > 0 && largest > large_ratio * smallest;
-  if (!panel.y.logarithmic) panel.y.lowest = 0;
+  if (!panel.y.logarithmic && smallest >= 0) panel.y.lowest = 0;
   if (distances.empty()) panel.title = "no distances in this run";
   return {.panels = {panel}, .width = 800, .height = 500};
 }

@@ -243,6 +243,8 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
     log.info(core::text(method, ": ", attempts.back().end, " after ",
                         core::duration(attempts.back().time_s)));
   }
+  if (attempts.empty() && !InterruptGuard::requested())
+    throw core::Error("no method gave an answer; the warnings say why. Set other compare.methods.");
   core::write_file(folder.file(record::run_files::visits.name),
                    csv(attempts, environment.parameters));
   const record::Results floors = run::known_results(job, environment, log);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 
 #include "sagips/cli/commands.hpp"
@@ -94,6 +95,18 @@ std::string settings_text(const Workloads& workloads, Job& job, const std::vecto
                     run::changed_settings(workloads, job, folder.empty() ? "." : folder));
 }
 
+// Nobody asked for the settings beside the events, so they replace none but those that were made here.
+void check_own(const std::filesystem::path& settings) {
+  std::ifstream file(settings);
+  std::string first;
+  if (!std::getline(file, first)) return;
+  if (first.rfind("# ", 0) != 0 || first.find(", seed ") == std::string::npos)
+    throw core::ConfigError("command line",
+                            core::text("out=: settings of the same name are written beside the "
+                                       "events, and ",
+                                       settings.string(), " is yours. Choose another name."));
+}
+
 }  // namespace
 
 core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) {
@@ -114,6 +127,7 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
     throw core::ConfigError("command line",
                             core::text("out=", out, " would replace ", settings.string(),
                                        ", from which the events are made. Choose another name."));
+  check_own(settings);
   std::vector<Made> all;
   for (const problem::ChannelPlan& plan : plans) {
     std::vector<std::string> names;

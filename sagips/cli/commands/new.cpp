@@ -64,16 +64,7 @@ const Skeleton& skeleton_of(const std::string& kind, const std::string& language
                                        core::excerpt(language), core::suggestion(language, known)));
 }
 
-}  // namespace
-
-core::ExitCode write_skeleton(const Workloads&, const Arguments& arguments) {
-  std::vector<std::string> words = arguments.assignments;
-  const std::string language = take_assignment(words, "language");
-  const Skeleton& skeleton = skeleton_of(arguments.source, language);
-  const std::string name = checked_name(words);
-  if (std::filesystem::exists(name))
-    throw core::StorageError(name, "is already there. Choose another name or remove it.");
-  std::filesystem::create_directory(name);
+void write_files(const Skeleton& skeleton, const std::string& name) {
   const std::string placeholder = "my_" + skeleton.kind;
   for (const SkeletonFile& file : skeleton.files) {
     const std::string path = name + "/" + replaced(file.name, placeholder, name);
@@ -86,6 +77,24 @@ core::ExitCode write_skeleton(const Workloads&, const Arguments& arguments) {
                                        std::filesystem::perms::others_exec,
                                    std::filesystem::perm_options::add);
     std::cout << path << '\n';
+  }
+}
+
+}  // namespace
+
+core::ExitCode write_skeleton(const Workloads&, const Arguments& arguments) {
+  std::vector<std::string> words = arguments.assignments;
+  const std::string language = take_assignment(words, "language");
+  const Skeleton& skeleton = skeleton_of(arguments.source, language);
+  const std::string name = checked_name(words);
+  if (std::filesystem::exists(name))
+    throw core::StorageError(name, "is already there. Choose another name or remove it.");
+  std::filesystem::create_directory(name);
+  try {
+    write_files(skeleton, name);
+  } catch (const core::Error&) {
+    std::filesystem::remove_all(name);
+    throw;
   }
   std::cout << "next: " << name << "/README.md says the commands, " << name << "/test.sh runs them"
             << std::endl;

@@ -20,9 +20,11 @@ void Detector::Config::fields(core::FieldList& list) {
 Detector::Detector(Config config, std::int64_t observables)
     : config_(std::move(config)), observables_(observables) {
   if (static_cast<std::int64_t>(config_.smearing.size()) != observables)
-    throw core::ConfigError("detector.smearing",
-                            core::text("has ", config_.smearing.size(), " numbers for ",
-                                       observables, " observables. Give one an observable."));
+    throw core::ConfigError(
+        "detector.smearing",
+        core::text("has ", config_.smearing.size(), " numbers for ", observables,
+                   observables == 1 ? " observable" : " observables",
+                   " (2 where it is not said). Give one an observable."));
 }
 
 torch::Tensor Detector::operator()(torch::Tensor events, Noise& noise) const {

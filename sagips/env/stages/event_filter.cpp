@@ -22,9 +22,10 @@ void EventFilter::Config::fields(core::FieldList& list) {
 EventFilter::EventFilter(Config config, std::int64_t observables) : config_(std::move(config)) {
   const auto count = static_cast<std::size_t>(observables);
   if (config_.low.size() != count || config_.high.size() != count)
-    throw ConfigError("filter",
-                      text("low and high have ", config_.low.size(), " and ", config_.high.size(),
-                           " numbers for ", observables, " observables. Give one an observable."));
+    throw ConfigError("filter", text("low and high have ", config_.low.size(), " and ",
+                                     config_.high.size(), " numbers for ", observables,
+                                     observables == 1 ? " observable" : " observables",
+                                     " (2 where they are not said). Give one an observable."));
   for (std::size_t i = 0; i < count; ++i)
     if (!(config_.low[i] < config_.high[i]))
       throw ConfigError("filter", text("the box is empty in observable ", i, " (", config_.low[i],

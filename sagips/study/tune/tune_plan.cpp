@@ -78,8 +78,12 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
     try {
       job_with(workloads, source, assignments, settings).settings.loop.check();
     } catch (const ConfigError& problem) {
-      throw ConfigError("tune.space", text("a training refuses ", core::join(settings, ", "), ": ",
-                                           problem.what()));
+      const std::string why = problem.what();
+      throw ConfigError("tune.space",
+                        text("a training refuses ", core::join(settings, ", "), ": ", why,
+                             why.find("whole number") != std::string::npos
+                                 ? " Set `integer: true` beside its range."
+                                 : ""));
     }
   }
   const run::Job first = job_with(workloads, source, assignments, examples.front());
