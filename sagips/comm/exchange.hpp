@@ -109,6 +109,8 @@ class CentralWeights {
   virtual Task serve(ReplicaView replica, Step step) = 0;
   /// Steps of others that are in what this rank owns: grows while it serves.
   virtual std::uint64_t steps_applied() const = 0;
+  /// Updates that these steps have made of it.
+  virtual std::uint64_t updates_applied() const = 0;
   /// All that was sent is applied, nothing is under way any more, and every rank knows the last central
   /// weights. collective
   virtual Task close() = 0;

@@ -93,6 +93,11 @@ comm::Freshness ExchangedArrays::served() {
   return driver.exchange().central_weights() ? driver.report().freshness : comm::Freshness{};
 }
 
+std::uint64_t ExchangedArrays::updates_served() {
+  comm::CentralWeights* const central = parts_.front().driver->exchange().central_weights();
+  return central != nullptr ? central->updates_applied() : 0;
+}
+
 double ExchangedArrays::in_exchange_s() const {
   double seconds = 0;
   for (const Part& part : parts_) {

@@ -41,6 +41,7 @@ class ExchangedArrays {
   double in_exchange_s() const;            ///< so far, or waiting for others
   /// What this rank's pieces of central weights have gone through so far; all 0 where it owns none.
   comm::Freshness served();
+  std::uint64_t updates_served();
 
  private:
   void add_tensor(const ReplayConfig& config, comm::Ranks& ranks, std::size_t size);

@@ -35,7 +35,7 @@ struct Findings {
   /// Of central weights, by rank, over the scenario: what the owner's piece has gone through, bytes
   /// sent, and whether the rank is a worker.
   std::vector<comm::Freshness> served;
-  std::vector<double> served_bytes;
+  std::vector<double> served_updates, served_bytes;
   std::vector<int> works;
 
   explicit Findings(std::size_t ranks)
@@ -46,6 +46,7 @@ struct Findings {
         sent(ranks),
         scenario_s(ranks),
         served(ranks),
+        served_updates(ranks),
         served_bytes(ranks),
         works(ranks) {}
   double slowest_s() const {
@@ -209,6 +210,7 @@ class RankReplay {
   void scenario() {
     const double waited = arrays_.in_exchange_s();
     const comm::Freshness served = arrays_.served();
+    const std::uint64_t updates = arrays_.updates_served();
     const comm::Cost sent = arrays_.sent();
     cluster_.align();
     findings_.begun_s[me_] = Cluster::now_s();
@@ -217,6 +219,7 @@ class RankReplay {
     findings_.scenario_s[me_] = findings_.ended_s[me_] - findings_.begun_s[me_];
     findings_.exposed_s[me_] = arrays_.in_exchange_s() - waited;
     take_served(served, sent);
+    findings_.served_updates[me_] = static_cast<double>(arrays_.updates_served() - updates);
     cluster_.align();  // windows stay until nobody reads them
     check();
   }
@@ -259,7 +262,9 @@ void fill_served(ReplayResult& result, const Findings& findings, double epochs) 
   const double seconds = findings.slowest_s();
   result.steps_per_s =
       epochs * std::accumulate(findings.works.begin(), findings.works.end(), 0.0) / seconds;
-  result.updates_per_s = shares / owners / seconds;
+  result.updates_per_s =
+      std::accumulate(findings.served_updates.begin(), findings.served_updates.end(), 0.0) /
+      owners / seconds;
   result.age_mean = age_sum / shares;
   result.busiest_bytes =
       *std::max_element(findings.served_bytes.begin(), findings.served_bytes.end()) / epochs;

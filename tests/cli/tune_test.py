@@ -124,6 +124,8 @@ class Tune(unittest.TestCase):
                 ("tune.warm_start=nowhere", "nowhere"),
                 ("tune.searcher=tp", "tpe"),
                 ("tune={folds: 2, seeds: 2}", "tune.seeds"),
+                ("tune.folds=500", "fold"),
+                ("tune.space=[{key: batch, low: 1, high: 1e300, integer: true}]", "2^53"),
                 ("tune.population.members=2", "tune.population.legs"),
                 ("tune.population={members: 2, legs: 2}", "network.layers.0.dense"),
                 *[(f"tune={{space: [{{{key}}}], population: {{members: 2, legs: 2}}}}",
@@ -174,7 +176,22 @@ class Tune(unittest.TestCase):
         output, _ = job.communicate(timeout=100)
         self.assertEqual(job.returncode, 1, output)
         self.assertIn("ended by signal 9", output)
+        self.assertEqual(len(killed), 2)
         self.assertIn("no trial has come to its end", output)
+
+    def test_what_a_signal_ended_comes_before_new_trials(self):
+        job = self.start("tune", "search.yaml", "tune.trials=3", "train.epochs=3000")
+        running = self.study() / "trials/learning/00001/metrics.jsonl"
+        self.wait_for(running)
+        for process in set(jobs.alive_in_session(job.pid)) - {job.pid}:
+            with open(f"/proc/{process}/cmdline", "rb") as file:
+                if b"--trial" in file.read().split(b"\0"):
+                    os.kill(process, signal.SIGKILL)
+        records = self.study() / "trials/records"
+        self.wait_for(records / "00001.claim_2.json")
+        self.assertFalse((records / "00002.claim_1.json").exists(), "a new trial was begun first")
+        job.terminate()
+        job.communicate(timeout=100)
 
     def test_a_killed_study_ends_as_if_nothing_had_happened(self):
         more = ["tune.trials=10", "train.epochs=30", "train.checkpoints.epochs=3", "tune.early_end.rule=halving",
@@ -320,9 +337,9 @@ class Tune(unittest.TestCase):
         self.assertEqual(output.count("\n"), 1, output)
         self.run_to_end("tune", self.study(), "--worker", "--trials", 2)
         self.assertEqual(len(self.rows()), 2)
-        for trial in ("x", "99", "1.5"):
+        for trial in ("x", "99", "1.5", "1e30"):
             output = self.run_to_end("tune", self.study(), "--trial", trial, "--attempt", 1, code=2)
-            self.assertIn(f"'{trial}'", output)
+            self.assertIn(trial, output)
             self.assertEqual(output.count("\n"), 1, output)
 
     @unittest.skipIf(not MPIEXEC, "no MPI here")

@@ -298,7 +298,7 @@ TEST(CentreOwner, ServesAWorkerThatIsFasterOnceAPoll) {
   LockstepNode node({0, 0});
   const Group owners(node.kit(0).site(values.size()), {0, 1}, 2);
   const Group workers(node.kit(1).site(values.size()), {0, 1}, 2);
-  CentreHead head{CentreHead::Kind::share, 1};
+  CentreHead head{.kind = CentreHead::Kind::share, .number = 1};
   for (std::uint64_t k = 0; k < shares; ++k) {
     workers.send(0, head.as_floats(), 0);
     workers.send(0, values, 0);
@@ -468,6 +468,30 @@ TEST(Served, RefusesSettingsThatContradictEachOther) {
   EXPECT_TRUE(names(refusal(3, config), "exchanges.served.ranks_per_worker"));
   config.inner = "gossip";
   EXPECT_TRUE(names(refusal(2, config), "exchanges.served.inner"));
+}
+
+// An answer that comes during a pass is not in the gradient that this pass brings.
+TEST(CentreWorker, SaysWhatItsGradientsWereMadeOf) {
+  constexpr int shares = 10;
+  std::vector<float> weights(3, 1.0F);
+  const std::vector<float> gradients(3, 1.0F);
+  LockstepNode node({0, 0});
+  const Group owners(node.kit(0).site(weights.size()), {0, 1}, 2);
+  const Group workers(node.kit(1).site(weights.size()), {0, 1}, 2);
+  CentreOwner owner(owners, {1}, 1, weights.size(), {}, plain_update(0.1F), false);
+  owner.begin(weights);
+  CentreWorker worker(workers, {{0, {0, weights.size()}}}, weights.size(), {true, false}, nullptr);
+  for (int share = 0; share < shares; ++share) {
+    worker.send_gradients(gradients, 0);
+    worker.take_centre(weights);
+    for (int sweep = 0; sweep < 2; ++sweep) {
+      ++node.team.sweep;
+      owner.poll();
+    }
+  }
+  EXPECT_EQ(owner.staleness().used, shares);
+  EXPECT_EQ(owner.staleness().age_sum, shares - 1) << "all but the first miss the last update";
+  EXPECT_EQ(owner.staleness().age_maximum, 1);
 }
 
 TEST(Served, CountsHowOldSharesAre) {

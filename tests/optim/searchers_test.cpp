@@ -255,6 +255,22 @@ TEST(Bayesian, AsksForSeveralDifferentPointsAtATime) {
       EXPECT_GT(std::hypot(batch[i][0] - batch[j][0], batch[i][1] - batch[j][1]), 1e-3);
 }
 
+// The best lies in a corner, where all that climbs ends.
+TEST(Bayesian, AsksForNoPointTwiceWhileOthersArePending) {
+  searchers::Bayesian searcher({.initial = 6}, start_in(2, 1));
+  std::vector<Trial> trials;
+  std::set<Point> seen;
+  for (std::size_t number = 0; number < 30; ++number) {
+    const Point next = searcher.ask(trials, 1).front();
+    EXPECT_TRUE(seen.insert(next).second) << number << ": " << next[0] << ", " << next[1];
+    trials.push_back({next});
+    if (number >= 2) {
+      Trial& ended = trials[number - 2];
+      ended.score = -ended.point[0] - ended.point[1];
+    }
+  }
+}
+
 TEST(Bayesian, FindsAMinimumByEachGain) {
   using Gain = searchers::Bayesian::Gain;
   for (const Gain gain : {Gain::lower_bound, Gain::probability, Gain::hedge}) {

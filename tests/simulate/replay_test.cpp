@@ -98,6 +98,10 @@ TEST(Replay, CountsWhatCentralWeightsGoThrough) {
   EXPECT_NEAR(all.steps_per_s, 10 / all.epoch_s, 1e-6 * all.steps_per_s);
   EXPECT_LE(all.updates_per_s, all.steps_per_s) << "an update may hold several steps";
   EXPECT_LT(all.busiest_bytes, master.busiest_bytes / 3);
+  config.exchanges.served.synchronous = true;
+  const ReplayResult rounds = in_a_process(config);
+  EXPECT_NEAR(rounds.updates_per_s, rounds.steps_per_s / 10, 1e-6 * rounds.steps_per_s);
+  EXPECT_EQ(rounds.age_mean, 0);
   config.exchange = "ring";
   EXPECT_EQ(in_a_process(config).updates_per_s, 0);
 }

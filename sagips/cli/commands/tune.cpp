@@ -48,9 +48,10 @@ Job job_of_study(const Workloads& workloads, const std::string& folder,
 std::int64_t number_of(const Arguments& arguments, const std::string& name) {
   const std::string word = option(arguments, name);
   double number = 0;
-  if (!core::parse_number(word, number) || number < 1 || number != std::floor(number))
-    throw core::ConfigError("--" + name,
-                            core::text("'", core::excerpt(word), "' is no whole number from 1."));
+  if (!core::parse_number(word, number) || number < 1 || number > 1e9 ||
+      number != std::floor(number))
+    throw core::ConfigError(
+        "--" + name, core::text("'", core::excerpt(word), "' is no number of a trial or attempt."));
   return static_cast<std::int64_t>(number);
 }
 
@@ -65,7 +66,7 @@ core::ExitCode run_one(const Workloads& workloads, const Arguments& arguments) {
   core::Log log;
   const std::int64_t trial = number_of(arguments, "trial");
   const std::int64_t attempt = number_of(arguments, "attempt");
-  if (!store.read().contains(trial))
+  if (arguments.ranks->is_first() && !store.read().contains(trial))
     throw core::ConfigError("--trial",
                             core::text("'", trial, "' is no trial of ", arguments.source, "."));
   return study::run_trial(study, store, trial, attempt, *arguments.ranks, requests(), log)

@@ -267,6 +267,7 @@ Task Served::gradients(ReplicaView replica, Step step) {
 }
 
 Task Served::mix_weights(ReplicaView replica, Step step) {
+  if (team_.size() > 1 && !is_time(step)) co_return;  // it stays the same on all ranks of the team
   if (leads() && config_.rule.sends_gradients()) {
     if (waits() && is_time(step)) {
       worker_->expect(replica.weights);
@@ -380,10 +381,12 @@ Cost Served::cost(std::size_t floats, Step step) const {
 }
 
 Promise Served::promise() const {
-  return {.exact = false,
-          .waits = waits(),
-          .repeats = config_.synchronous,
-          .resumes = config_.synchronous};
+  return {
+      .exact = false,
+      .waits = waits(),
+      .repeats = config_.synchronous,
+      // a stop brings what is collected before its period is over
+      .resumes = config_.synchronous && (config_.every == 1 || !config_.rule.sends_gradients())};
 }
 
 std::vector<int> Served::partners(Step step) const {

@@ -73,6 +73,7 @@ class Served final : public Exchange, public CentralWeights {
   }
   /// Steps of workers in this rank's piece; 0 where it owns none.
   std::uint64_t steps_applied() const override { return own_ ? own_->steps() : 0; }
+  std::uint64_t updates_applied() const override { return own_ ? own_->version() : 0; }
 
  private:
   /// Who serves whom.

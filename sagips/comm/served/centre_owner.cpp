@@ -143,8 +143,8 @@ void CentreOwner::serve(std::span<const std::size_t> workers) {
   std::vector<Arrival> round;
   std::uint64_t steps = 0;
   for (const std::size_t worker : workers) {
-    const Guest& guest = guests_[worker];
-    const auto age = static_cast<double>(version_ - guest.version);
+    Guest& guest = guests_[worker];
+    const auto age = static_cast<double>(version_ - guest.version(guest.head.taken));
     ++staleness_.used;
     staleness_.age_sum += age;
     staleness_.age_maximum = std::max(staleness_.age_maximum, age);
@@ -157,8 +157,9 @@ void CentreOwner::serve(std::span<const std::size_t> workers) {
   ++version_;
   steps_ += steps;
   for (const std::size_t worker : workers) {
-    guests_[worker].version = version_;
-    if (!guests_[worker].has_left) answer_to(worker, guests_[worker].answer);  // else when all have
+    Guest& guest = guests_[worker];
+    guest.version(++guest.answers) = version_;
+    if (!guest.has_left) answer_to(worker, guest.answer);  // else when all have
   }
 }
 
@@ -195,7 +196,7 @@ void CentreOwner::give_state(State& state) const {
   give_floats(state, "served.centre", centre_);
   std::vector<double>& counts = state["served.counts"];
   counts = {begun_ ? 1.0 : 0.0, static_cast<double>(version_), static_cast<double>(steps_)};
-  for (const Guest& guest : guests_) counts.push_back(static_cast<double>(guest.version));
+  for (const Guest& guest : guests_) counts.push_back(static_cast<double>(guest.last_version()));
   rule_->give_state(state);
 }
 
@@ -206,7 +207,7 @@ void CentreOwner::take_state(const State& state) {
   version_ = static_cast<std::uint64_t>(counts[1]);
   steps_ = static_cast<std::uint64_t>(counts[2]);
   for (std::size_t worker = 0; worker < guests_.size(); ++worker)
-    guests_[worker].version = static_cast<std::uint64_t>(counts[3 + worker]);
+    guests_[worker].versions.fill(static_cast<std::uint64_t>(counts[3 + worker]));
   rule_->take_state(state);
 }
 

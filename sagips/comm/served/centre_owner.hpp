@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -61,7 +62,12 @@ class CentreOwner {
     Place place = Place::away;  ///< away: its head is expected; brings: and its share
     bool has_left = false;
     bool was_served = false;    ///< in this poll
-    std::uint64_t version = 0;  ///< of the piece, as last answered
+    std::uint32_t answers = 0;  ///< to shares
+    /// Versions of the piece in the last answers, by their number modulo the size: a share is made of the
+    /// last one or of the one before.
+    std::array<std::uint64_t, 4> versions{};
+    std::uint64_t& version(std::uint32_t answer) { return versions[answer % versions.size()]; }
+    std::uint64_t last_version() const { return versions[answers % versions.size()]; }
   };
   struct Kept {
     std::vector<float> centre;

@@ -26,6 +26,7 @@ CentreWorker::CentreWorker(const Group& group, const std::vector<Owner>& owners,
 void CentreWorker::ask(Link& link, CentreHead head, std::span<const float> values) {
   link.head = head;
   link.head.progress = progress_;
+  link.head.taken = link.made_of;
   link.state = Link::State::sent;
   const bool answer_goes_aside = head.kind == CentreHead::Kind::share && !config_.waits;
   if (!link.is_own) {
@@ -43,6 +44,7 @@ void CentreWorker::collect(Link& link, std::span<const float> gradients, std::ui
   const std::span<const float> values = part(gradients, link.owner.piece);
   const auto weight = static_cast<float>(steps);
   if (link.steps == 0) {
+    link.made_of = link.taken;
     link.collected.assign(values.begin(), values.end());
     if (steps > 1) scale(link.collected, weight);
   } else if (steps == 1) {
@@ -80,7 +82,7 @@ void CentreWorker::send_collected(Link& link) {
     return;
   }
   const std::uint64_t steps = link.steps;
-  ask(link, {CentreHead::Kind::share, steps}, mean_of_collected(link));
+  ask(link, {.kind = CentreHead::Kind::share, .number = steps}, mean_of_collected(link));
 }
 
 void CentreWorker::send_collected() {
@@ -91,7 +93,9 @@ void CentreWorker::send_gradients(std::span<const float> gradients, double progr
   progress_ = progress;
   for (Link& link : links_) {
     if (link.steps == 0 && has_answered(link)) {
-      ask(link, {CentreHead::Kind::share, 1}, to_be_sent(link, part(gradients, link.owner.piece)));
+      link.made_of = link.taken;
+      ask(link, {.kind = CentreHead::Kind::share, .number = 1},
+          to_be_sent(link, part(gradients, link.owner.piece)));
     } else {
       collect(link, gradients, 1);
       send_collected(link);
@@ -105,14 +109,16 @@ void CentreWorker::send_weights(std::span<const float> weights, std::uint64_t st
     const bool answered = has_answered(link);
     if (!answered) ++postponed_;
     if (!answered || link.fresh) continue;  // what was sent is still needed
-    ask(link, {CentreHead::Kind::share, std::exchange(link.steps, 0)},
+    link.made_of = link.taken;
+    ask(link, {.kind = CentreHead::Kind::share, .number = std::exchange(link.steps, 0)},
         to_be_sent(link, part(weights, link.owner.piece)));
   }
 }
 
 void CentreWorker::look(std::span<float> into, CentralWeights::Look which) {
   for (Link& link : links_) {
-    ask(link, {CentreHead::Kind::look, which.number, which.readers}, {});
+    ask(link, {.kind = CentreHead::Kind::look, .number = which.number, .readers = which.readers},
+        {});
     expect(link, comm::part(into, link.owner.piece));
   }
 }
@@ -120,7 +126,7 @@ void CentreWorker::look(std::span<float> into, CentralWeights::Look which) {
 void CentreWorker::leave(std::span<float> into) {
   for (Link& link : links_) {
     const std::uint64_t steps = config_.sends_gradients ? link.steps : 0;
-    ask(link, {CentreHead::Kind::leave, steps},
+    ask(link, {.kind = CentreHead::Kind::leave, .number = steps},
         steps > 0 ? mean_of_collected(link) : std::span<const float>());
     expect(link, comm::part(into, link.owner.piece));
   }
@@ -152,7 +158,11 @@ void CentreWorker::arrived(Link& link) {
     std::copy(link.own_answer.begin(), link.own_answer.end(), link.into.begin());
   const bool is_second = link.into.data() == link.answer.data();
   if (is_second) std::swap(link.heard, link.answer);
-  link.fresh = link.fresh || is_second || link.into.data() == link.heard.data();
+  const bool goes_aside = is_second || link.into.data() == link.heard.data();
+  link.fresh = link.fresh || goes_aside;
+  if (link.head.kind != CentreHead::Kind::share) return;
+  ++link.answers;
+  if (!goes_aside) link.taken = link.answers;
 }
 
 bool CentreWorker::has_answered(Link& link) {
@@ -178,9 +188,9 @@ bool CentreWorker::all_answered() {
 void CentreWorker::take_centre(std::span<float> weights) {
   for (Link& link : links_) {
     has_answered(link);
-    if (std::exchange(link.fresh, false))
-      std::copy(link.heard.begin(), link.heard.end(),
-                comm::part(weights, link.owner.piece).begin());
+    if (!std::exchange(link.fresh, false)) continue;
+    link.taken = link.answers;
+    std::copy(link.heard.begin(), link.heard.end(), comm::part(weights, link.owner.piece).begin());
   }
 }
 
@@ -188,6 +198,7 @@ void CentreWorker::take_elastically(std::span<float> weights, double alpha) {
   for (Link& link : links_) {
     has_answered(link);
     if (!std::exchange(link.fresh, false)) continue;
+    link.taken = link.answers;
     const std::span<float> own = comm::part(weights, link.owner.piece);
     pull_elastically(own, config_.waits ? own : std::span(link.sent), link.heard, alpha);
   }

@@ -76,6 +76,9 @@ class CentreWorker {
     State state = State::idle;
     bool fresh = false;       ///< nobody has taken what was heard
     std::uint64_t steps = 0;  ///< whose gradients are collected
+    /// Answers to shares: that have come, that are in the weights, that were in them when the oldest part
+    /// of the next share was made.
+    std::uint32_t answers = 0, taken = 0, made_of = 0;
   };
   bool has_answered(Link& link);
   void collect(Link& link, std::span<const float> gradients, std::uint64_t steps);

@@ -14,9 +14,10 @@ namespace {
 using core::ConfigError;
 using core::text;
 
-constexpr double most_values = 64;  // whole numbers beyond are a continuous range
-constexpr int fewest_digits = 4;    // of a setting
-constexpr double places = 1e3;      // of a range, that can be told from each other
+constexpr double most_values = 64;               // whole numbers beyond are a continuous range
+constexpr double most_whole = 9007199254740992;  // beyond, not every one is there
+constexpr int fewest_digits = 4;                 // of a setting
+constexpr double places = 1e3;                   // of a range, that can be told from each other
 
 bool has_values(const TunedKey& key) { return !key.values.empty(); }
 
@@ -42,6 +43,9 @@ void check_range(const TunedKey& key, const std::string& place) {
   if (key.log && !(*key.low > 0))
     throw ConfigError(place, text("'", key.key, "' has no logarithm at ", *key.low,
                                   ". Begin above 0, or leave log out."));
+  if (key.integer && std::max(std::abs(*key.low), std::abs(*key.high)) > most_whole)
+    throw ConfigError(
+        place, text("the whole numbers of '", key.key, "' go beyond 2^53. Narrow the range."));
   if (key.integer && (*key.low != std::floor(*key.low) || *key.high != std::floor(*key.high)))
     throw ConfigError(place, text("'", key.key,
                                   "' is of whole numbers, and its range does not "

@@ -56,10 +56,16 @@ bool TrialGiver::still_runs(std::int64_t trial) const {
 }
 
 std::optional<record::TrialClaim> TrialGiver::take_back() {
-  if (comm::now_ns() - looked_ns_ < look_every_ns) return {};
-  looked_ns_ = comm::now_ns();
+  const bool looks_at_all = comm::now_ns() - looked_ns_ >= look_every_ns;
+  if (looks_at_all) looked_ns_ = comm::now_ns();
+  waits_ = false;
   for (const auto& [number, trial] : store_.trials()) {
-    if (own_.count(number) > 0 || !store_.is_free(trial) || still_runs(number)) continue;
+    if (own_.count(number) > 0 || !(looks_at_all || trial.waits()) || !store_.is_free(trial))
+      continue;
+    if (still_runs(number)) {
+      waits_ = waits_ || trial.waits();
+      continue;
+    }
     record::TrialClaim claim = trial.claim;
     ++claim.attempt;
     if (store_.claim(claim)) return claim;
@@ -77,12 +83,14 @@ std::optional<record::TrialClaim> TrialGiver::take() {
     failed += trial.end->state == State::failed ? 1 : 0;
     last = &trial;
   }
-  if (ended >= hopeless && failed == ended)
-    throw core::Error(core::text("all ", ended,
-                                 " trials so far have failed, the last one: ", last->end->reason,
-                                 ". Look at its settings in tune.space and at its log."));
+  if (ended >= hopeless && failed == ended) {
+    std::string reason = last->end->reason;
+    if (!reason.empty() && reason.back() == '.') reason.pop_back();
+    throw core::Error(core::text("all ", ended, " trials so far have failed, the last one: ",
+                                 reason, ". Look at its settings in tune.space and at its log."));
+  }
   std::optional<record::TrialClaim> claim = has_enough() ? std::nullopt : take_back();
-  while (!claim && over().empty()) {
+  while (!claim && !waits_ && over().empty()) {
     claim = next_(store_.trials());
     if (!claim) return {};
     if (store_.claim(*claim)) break;

@@ -42,6 +42,7 @@ class TrialGiver {
   NextTrial next_;
   std::int64_t began_ns_;
   std::int64_t looked_ns_ = 0, beaten_ns_ = 0;
+  bool waits_ = false;  ///< for a trial that was given back, whose process has not ended
   std::map<std::int64_t, std::int64_t> own_;  ///< attempts by trial
 };
 

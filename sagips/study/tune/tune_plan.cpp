@@ -86,7 +86,9 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
                                  : ""));
     }
   }
-  const run::Job first = job_with(workloads, source, assignments, examples.front());
+  std::vector<std::string> settings = examples.front();
+  if (config.folds > 1) settings.push_back(text("data.fold=1/", config.folds));
+  const run::Job first = job_with(workloads, source, assignments, settings);
   comm::Ranks alone(comm::make_single_communicator());
   const auto task = run::make_task(first, alone, log);
   const std::vector<std::string> known = task->metric_names();

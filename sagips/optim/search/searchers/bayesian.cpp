@@ -238,15 +238,18 @@ torch::Tensor Bayesian::best_next(const GaussianProcess& process, Gain gain, con
                                   std::size_t number) const {
   const torch::Tensor best = process.predict(features(tensor_of(known.points))).mean.min();
   torch::Tensor ends = candidates(known, number);
-  torch::Tensor found = gain_of(gain, process.predict(features(ends)), best);
+  // where all are known, the best of them comes again
+  const auto judged = [&](const torch::Tensor& gains) {
+    const torch::Tensor known_already = known.contains(ends);
+    return known_already.all().item<bool>() ? gains : gains.masked_fill(known_already, -HUGE_VAL);
+  };
+  torch::Tensor found = judged(gain_of(gain, process.predict(features(ends)), best));
   if (start_.space.is_numeric()) {
     const std::int64_t climbs = std::min(config_.climbs, found.size(0));
     const torch::Tensor from = ends.index_select(0, std::get<1>(found.topk(climbs)));
     ends = torch::cat({from, climbed(process, gain, best, from)});
-    found = gain_of(gain, process.predict(ends), best);
+    found = judged(gain_of(gain, process.predict(ends), best));
   }
-  const torch::Tensor known_already = known.contains(ends);
-  if (!known_already.all().item<bool>()) found = found.masked_fill(known_already, -HUGE_VAL);
   return ends[found.argmax().item<std::int64_t>()].contiguous();
 }
 
