@@ -640,8 +640,10 @@ TEST(New, RefusesWhatItCannotWrite) {
   expect_line(scratch.sagips("new stage b language=pascal"), 2, {"pascal", "python, cpp, process"});
   expect_line(scratch.sagips("new pipeline b"), 2, {"neither stage nor workload"});
   EXPECT_FALSE(scratch.has("b"));
-  const Outcome full = scratch.run("bash -c \"trap '' XFSZ; ulimit -f 0; exec " SAGIPS_PROGRAM
-                                   " new stage b 2>&1 | cat\"");
+  const Outcome full = scratch.run(
+      "bash -o pipefail -c \"bash -c 'trap \\\"\\\" XFSZ; ulimit -f 0; exec " SAGIPS_PROGRAM
+      " new stage b' 2>&1 | cat\"");
+  EXPECT_EQ(full.exit_code, 2);
   EXPECT_NE(full.out.find("sagips: error: b/"), std::string::npos) << full.out;
   EXPECT_FALSE(scratch.has("b")) << "the next try would find it";
 }
