@@ -92,7 +92,7 @@ TEST(Replay, CountsWhatCentralWeightsGoThrough) {
   EXPECT_NEAR(master.steps_per_s, 9 / master.epoch_s, 1e-6 * master.steps_per_s);
   EXPECT_NEAR(master.updates_per_s, master.steps_per_s, 1e-6 * master.steps_per_s);
   EXPECT_NEAR(master.age_mean, 8, 0.3);  // the first ones are younger
-  EXPECT_EQ(master.busiest_bytes, 9 * 51206 * sizeof(float));
+  EXPECT_EQ(master.busiest_bytes, 9.0 * 51206 * sizeof(float));
   config.exchanges.served.owners = comm::Served::Owners::all;
   const ReplayResult all = in_a_process(config);
   EXPECT_NEAR(all.steps_per_s, 10 / all.epoch_s, 1e-6 * all.steps_per_s);

@@ -144,7 +144,7 @@ void CentreOwner::serve(std::span<const std::size_t> workers) {
   std::uint64_t steps = 0;
   for (const std::size_t worker : workers) {
     Guest& guest = guests_[worker];
-    const auto age = static_cast<double>(version_ - guest.version(guest.head.taken));
+    const auto age = static_cast<double>(version_ - guest.version_in(guest.head.taken));
     ++staleness_.used;
     staleness_.age_sum += age;
     staleness_.age_maximum = std::max(staleness_.age_maximum, age);
@@ -158,7 +158,7 @@ void CentreOwner::serve(std::span<const std::size_t> workers) {
   steps_ += steps;
   for (const std::size_t worker : workers) {
     Guest& guest = guests_[worker];
-    guest.version(++guest.answers) = version_;
+    guest.version_in(++guest.answers) = version_;
     if (!guest.has_left) answer_to(worker, guest.answer);  // else when all have
   }
 }

@@ -66,7 +66,7 @@ class CentreOwner {
     /// Versions of the piece in the last answers, by their number modulo the size: a share is made of the
     /// last one or of the one before.
     std::array<std::uint64_t, 4> versions{};
-    std::uint64_t& version(std::uint32_t answer) { return versions[answer % versions.size()]; }
+    std::uint64_t& version_in(std::uint32_t number) { return versions[number % versions.size()]; }
     std::uint64_t last_version() const { return versions[answers % versions.size()]; }
   };
   struct Kept {
