@@ -48,11 +48,13 @@ std::vector<std::string> DatasetConfig::keys_of_a_file() const {
 }
 
 void DatasetConfig::check_toy_data(const std::string& group) const {
-  for (const std::string& key : keys_of_a_file())
-    throw core::ConfigError(group + "." + key,
-                            core::text("applies to a file of measured events, and ", group,
-                                       ".file is empty (toy data would ignore it). Set ", group,
-                                       ".file, or remove ", group, ".", key, "."));
+  const std::vector<std::string> keys = keys_of_a_file();
+  if (keys.empty()) return;
+  const std::string& key = keys.front();
+  throw core::ConfigError(group + "." + key,
+                          core::text("applies to a file of measured events, and ", group,
+                                     ".file is empty (toy data would ignore it). Set ", group,
+                                     ".file, or remove ", group, ".", key, "."));
 }
 
 }  // namespace sagips::data

@@ -48,7 +48,7 @@ comm::Piece RowShares::piece(std::size_t place) const {
 void RowShares::bring(std::int64_t number, const Tensors& share) {
   like_ = share;
   if (!ranks_.is_first()) return send(number, bytes_of(share));
-  newest_ = number;
+  incoming_.front().newest = number;
   pending_[number].resize(sharers_.size());
   pending_[number][0] = bytes_of(share);
 }
@@ -90,14 +90,13 @@ void RowShares::take_all() {
 
 // Rank 0 had that before a restart, and somebody who was behind it had not.
 void RowShares::drop_what_was_judged() {
-  while (!pending_.empty() && pending_.begin()->first < newest_ &&
+  while (!pending_.empty() && pending_.begin()->first < incoming_.front().newest &&
          pending_.begin()->second.front().empty())
     pending_.erase(pending_.begin());
 }
 
 // Numbers rise, so nothing older follows: before a restart, somebody was ahead of rank 0.
 bool RowShares::is_coming(std::size_t place, std::int64_t number) const {
-  if (place == 0) return newest_ <= number;
   return !incoming_[place].has_left && incoming_[place].newest <= number;
 }
 

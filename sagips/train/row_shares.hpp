@@ -49,7 +49,7 @@ class RowShares {
     Head head{};
     Bytes share{};
     comm::Request request{};
-    std::int64_t newest = 0;  ///< number that has come
+    std::int64_t newest = 0;  ///< number that has come; in rank 0's place, that it has brought
     bool comes = false;       ///< the head is there
     bool has_left = false;
   };
@@ -76,7 +76,6 @@ class RowShares {
   Tensors like_;                                        ///< this rank's last share
   std::vector<Incoming> incoming_;                      ///< on rank 0, by place
   std::map<std::int64_t, std::vector<Bytes>> pending_;  ///< by number and place; empty: not yet
-  std::int64_t newest_ = 0;                             ///< number that rank 0 has brought
   std::list<Outgoing> outgoing_;
 };
 

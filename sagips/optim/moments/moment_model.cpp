@@ -153,15 +153,21 @@ torch::Tensor MomentModel::sums(const Target& target, const torch::Tensor& event
   return found;
 }
 
+// Events of one point in a channel, and their weights.
+std::pair<torch::Tensor, torch::Tensor> MomentModel::rows_at(std::size_t channel,
+                                                             const torch::Tensor& unit,
+                                                             std::int64_t events) const {
+  const env::Channel& of = environment_.channels[channel];
+  const torch::Tensor physical = parameters().physical_from_unit(unit.unsqueeze(0));
+  env::Noise numbers(noise(targets_[channel], of, events, 0), 1, events);
+  return of.pipeline.infer(physical.to(torch::kFloat32), numbers).rows();
+}
+
 void MomentModel::weigh_at(const torch::Tensor& unit, std::int64_t events) {
   torch::NoGradGuard no_grad;
-  const torch::Tensor physical = parameters().physical_from_unit(unit.unsqueeze(0));
   for (std::size_t k = 0; k < targets_.size(); ++k) {
     Target& target = targets_[k];
-    const env::Channel& channel = environment_.channels[k];
-    env::Noise numbers(noise(target, channel, events, 0), 1, events);
-    const env::Events made = channel.pipeline.infer(physical.to(torch::kFloat32), numbers);
-    const auto [rows, weights] = made.rows();
+    const auto [rows, weights] = rows_at(k, unit, events);
     const torch::Tensor found = sums(target, rows, weights);
     const torch::Tensor covariance = covariance_of(found);
     if (!torch::isfinite(covariance).all().item<bool>())
@@ -179,7 +185,6 @@ void MomentModel::weigh_at(const torch::Tensor& unit, std::int64_t events) {
 torch::Tensor MomentModel::covariance_along(const torch::Tensor& directions,
                                             const torch::Tensor& unit, std::int64_t events) const {
   torch::NoGradGuard no_grad;
-  const torch::Tensor physical = parameters().physical_from_unit(unit.unsqueeze(0));
   const std::int64_t count = directions.size(1);
   torch::Tensor all = torch::zeros({count, count}, torch::kFloat64);
   std::int64_t row = 0;
@@ -189,12 +194,9 @@ torch::Tensor MomentModel::covariance_along(const torch::Tensor& directions,
   };
   for (std::size_t k = 0; k < targets_.size(); ++k) {
     const Target& target = targets_[k];
-    const env::Channel& channel = environment_.channels[k];
     const torch::Tensor along =
         target.whitening.t().matmul(next_rows(target.whitening.size(0))) / std::sqrt(target.events);
-    env::Noise numbers(noise(target, channel, events, 0), 1, events);
-    const env::Events made = channel.pipeline.infer(physical.to(torch::kFloat32), numbers);
-    const auto [rows, weights] = made.rows();
+    const auto [rows, weights] = rows_at(k, unit, events);
     torch::Tensor seen = torch::zeros({1 + count, rows.size(0)}, torch::kFloat64);
     seen[0].fill_(1);
     std::int64_t feature = 0;

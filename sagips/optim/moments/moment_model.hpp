@@ -100,6 +100,8 @@ class MomentModel {
   std::pair<torch::Tensor, torch::Tensor> wide_sample(const env::Channel& channel) const;
   std::vector<ObservableScale> scales(const env::Channel& channel) const;
   std::vector<Categories> categories(const env::Channel& channel) const;
+  std::pair<torch::Tensor, torch::Tensor> rows_at(std::size_t channel, const torch::Tensor& unit,
+                                                  std::int64_t events) const;
   torch::Tensor simulate(const Target& target, const env::Channel& channel,
                          const torch::Tensor& physical, std::int64_t events,
                          std::int64_t repetition, Form form) const;
