@@ -52,6 +52,9 @@ class Planner {
                                     "or folds."
                                   : "folds are parts of a learning problem's rows. Choose seeds, "
                                     "bootstrap or both.");
+    if (config_.vary == Vary::folds && !job_.settings.learning.split.fold.empty())
+      throw core::ConfigError("data.fold",
+                              "is what the members differ in. Take it out, or vary seeds.");
   }
   void add(StudyPlan& plan, std::size_t variant, const std::string& word, const std::string& varied,
            std::size_t m, std::vector<std::string> own) const {

@@ -178,6 +178,7 @@ class Convergence(unittest.TestCase):
         self.refused("two snapshots or more", "train.snapshots=0")
         self.refused("is not a whole number", "--over-ranks", "1,x")
         self.refused("did you mean", "generator.wdth=3")
+        self.refused("nothing bounds the discriminator's output", "objective.loss=wasserstein")
 
 
 if __name__ == "__main__":

@@ -240,7 +240,7 @@ class Learning(unittest.TestCase):
         self.assertAlmostEqual(self.results("folds")["accuracy_end"], sum(values) / 3, places=12)
         for words in (["--members", "1000"], ["data.validation_inputs.file=rings.csv",
                       "data.validation_inputs.columns=[x, y]", "data.validation_targets.file=rings.csv",
-                      "data.validation_targets.columns=[ring]"]):
+                      "data.validation_targets.columns=[ring]"], ["data.fold=1/3"]):
             refused = self.sagips("ensemble", "rings.yaml", "--vary", "folds", *words, "run.name=none", expect=2)
             self.assertIn("data.fold", refused.stderr)
             self.assertFalse((self.folder / "runs/learning/none").exists())

@@ -134,12 +134,15 @@ class Tune(unittest.TestCase):
                               "key: optimizer.schedule, values: [constant, cosine]",
                               "key: data.held_out, low: 0.1, high: 0.3")],
                 ("tune.space=[{key: batch, low: 10, high: 20}]", "whole number"),
+                ("tune.early_end={rule: halving, first: 4}", "tune.early_end.first"),
+                ("tune={searcher: evolution, space: [{key: optimizer.rule, values: [adam, sgd]}]}", "words"),
                 ("tune.space=[{key: batch, values: [16, 16]}]", "twice")]:
             output = self.tune(assignment, code=2)
             self.assertIn(words, output, assignment)
             self.assertEqual(output.count("\n"), 1, output)
             self.assertFalse((self.folder / "runs").exists(), assignment)
         self.assertIn("holds no study", self.run_to_end("tune", "nowhere", "--worker", code=2))
+        self.assertIn("data.fold", self.tune("tune.folds=2", "data.fold=1/3", code=2))
 
     def test_a_trial_that_fails_is_a_record_and_costs_the_study_nothing(self):
         (self.folder / "search.yaml").write_text(CONFIG.replace("high: 1e-1", "high: 1e38"))

@@ -10,6 +10,7 @@
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/run_environment.hpp"
 #include "sagips/run/run_report.hpp"
+#include "sagips/run/training_setup.hpp"
 #include "sagips/study/convergence_config.hpp"
 #include "sagips/study/convergence_results.hpp"
 #include "sagips/study/members.hpp"
@@ -94,6 +95,8 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
   core::Log log;
   const auto data = problem::load_data(*job.workload, job.settings.data, job.seed());
   const std::vector<analysis::Target> targets = study::convergence_targets(job, data.all(), log);
+  // variants differ in exchanges and batches alone, so what one training refuses, all would
+  const run::TrainingSetup tried(job, data.training(), job.seed());
   const record::OpenedRun opened =
       study::open_study(job, "convergence", data.print(), start_of(arguments),
                         {"convergence.members", "convergence.redrawn"});

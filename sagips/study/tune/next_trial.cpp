@@ -18,6 +18,10 @@ using State = record::TrialEnd::State;
 constexpr std::size_t most_numbers = 10;  // that a Gaussian process is asked for by itself
 
 std::string searcher_for(const TuneConfig& config, const optim::SearchSpace& space) {
+  if (config.searcher == "evolution" && !space.is_numeric())
+    throw core::ConfigError("tune.searcher",
+                            "evolution moves numbers, and tune.space has words without order or "
+                            "keys that count only at times. Choose another searcher, e.g. tpe.");
   if (config.searcher != "auto") return config.searcher;
   return space.is_numeric() && space.size() <= most_numbers ? "bayesian" : "tpe";
 }

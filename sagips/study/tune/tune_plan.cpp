@@ -52,6 +52,34 @@ void check_population(const run::Job& job, const TuneConfig& config) {
   }
 }
 
+bool is_tuned(const TuneConfig& config, const std::string& key) {
+  return std::any_of(config.space.begin(), config.space.end(),
+                     [&](const TunedKey& one) { return one.key == key; });
+}
+
+void check_folds(const run::Job& job, const TuneConfig& config) {
+  if (config.folds == 1) return;
+  if (!job.examples)
+    throw ConfigError("tune.folds",
+                      "folds are parts of a learning problem's rows, and this workload has none. "
+                      "Set it to 1; tune.seeds trains several times.");
+  if (is_tuned(config, "data.fold") || !job.settings.learning.split.fold.empty())
+    throw ConfigError(is_tuned(config, "data.fold") ? "tune.space" : "data.fold",
+                      "data.fold is what the folds of a trial differ in. Take it "
+                      "out, or set tune.folds=1.");
+}
+
+void check_early_end(const run::Job& job, const TuneConfig& config) {
+  if (config.early_end.rule == EarlyEndConfig::Rule::none || is_tuned(config, "train.epochs"))
+    return;
+  const auto epochs = static_cast<double>(job.settings.loop.epochs * config.trainings());
+  if (config.early_end.first >= epochs)
+    throw ConfigError("tune.early_end.first",
+                      text("no trial would end early: the first look comes after ",
+                           config.early_end.first, " epochs, and a trial has ", epochs,
+                           ". Lower it, or set tune.early_end.rule=none."));
+}
+
 }  // namespace
 
 std::string check_tuning(const run::Workloads& workloads, const std::string& source,
@@ -63,16 +91,8 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
   for (std::size_t i = 0; i < config.space.size(); ++i)
     check_varied_key(text("tune.space.", i), config.space[i].key, not_of_trainings(workloads));
   check_population(job, config);
-  if (config.folds > 1)
-    for (const TunedKey& key : config.space)
-      if (key.key == "data.fold")
-        throw ConfigError("tune.space",
-                          "data.fold is what the folds of a trial differ in. Take it "
-                          "out, or set tune.folds=1.");
-  if (config.folds > 1 && !job.examples)
-    throw ConfigError("tune.folds",
-                      "folds are parts of a learning problem's rows, and this workload has none. "
-                      "Set it to 1; tune.seeds trains several times.");
+  check_folds(job, config);
+  check_early_end(job, config);
   const auto examples = next.space().examples();
   for (const auto& settings : examples) {
     try {
