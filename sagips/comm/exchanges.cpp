@@ -33,15 +33,19 @@ using Ranks = std::vector<int>;
 using Made = std::unique_ptr<Exchange>;
 using Part = ExchangeEntry::Part;
 
-Made make_part(const std::string& name, const ExchangesConfig& config, const Site& site,
-               Ranks ranks, const std::string& where) {
+ExchangeEntry part_of_another(const std::string& name, const std::string& where) {
   const auto known = known_exchanges();
   const ExchangeEntry& entry = known.get(name, where);
   if (entry.part == Part::no)
     throw core::ConfigError(where, core::text("exchange '", name,
                                               "' cannot be part of another (only those that move "
                                               "gradients, once a call, can). Use e.g. ring."));
-  return entry.make(config, site, std::move(ranks));
+  return entry;
+}
+
+Made make_part(const std::string& name, const ExchangesConfig& config, const Site& site,
+               Ranks ranks, const std::string& where) {
+  return part_of_another(name, where).make(config, site, std::move(ranks));
 }
 
 template <class Plain>
@@ -106,9 +110,9 @@ Made make_averaged(const ExchangesConfig& config, const Site& site, const Ranks&
 }
 
 Made make_served(const ExchangesConfig& config, const Site& site, const Ranks&) {
-  return std::make_unique<Served>(config.served, site, [&](const Site& inner, Ranks ranks) {
-    return make_part(config.served.inner, config, inner, std::move(ranks),
-                     "exchanges.served.inner");
+  const ExchangeEntry inner = part_of_another(config.served.inner, "exchanges.served.inner");
+  return std::make_unique<Served>(config.served, site, [&](const Site& team, Ranks ranks) {
+    return inner.make(config, team, std::move(ranks));
   });
 }
 

@@ -39,6 +39,9 @@ TEST(MakeExchange, SuggestsTheNearestNameForAnUnknownOne) {
   config.averaged.inner = "rinq";
   expect_refusal({.ranks = 1}, "averaged", config,
                  "exchanges.averaged.inner: unknown exchange 'rinq', did you mean 'ring'?");
+  config.served.inner = "rinq";
+  expect_refusal({.ranks = 2}, "served", config,
+                 "exchanges.served.inner: unknown exchange 'rinq', did you mean 'ring'?");
 }
 
 TEST(MakeExchange, RefusesGroupsLargerThanTheJob) {
