@@ -17,6 +17,8 @@ class CsvScanner {
   CsvScanner(std::string_view content, const std::string& file) : rest_(content), file_(file) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
+    if (rest_.starts_with("\xff\xfe") || rest_.starts_with("\xfe\xff"))
+      throw DataError(file_, "is text in UTF-16. Write it in UTF-8.");
   }
 
   /// The line where the row begins; 0 when only blank lines are left.

@@ -14,6 +14,10 @@ using core::text;
 
 void refuse_missing_column(const std::string& file, const NeededColumn& needed,
                            const std::vector<std::string>& names) {
+  if (names.size() == 1 && names[0].find_first_of(";\t") != std::string::npos)
+    throw DataError(file, text("has one column '", core::excerpt(names[0]),
+                               "', as no comma is in its first line. Separate the cells by "
+                               "commas, with points in numbers."));
   throw DataError(file, text("has no column '", needed.name, "' (asked for by ", needed.asked_by,
                              ")", core::suggestion(needed.name, names)));
 }

@@ -72,6 +72,18 @@ TEST(Csv, NamesTheNearestColumn) {
   EXPECT_NE(refusal("x1,x2\n1,2\n", "energy").find("known: x1, x2"), std::string::npos);
 }
 
+TEST(Csv, SaysThatCellsAreSeparatedOtherwise) {
+  for (const std::string separator : {";", "\t"})
+    EXPECT_NE(refusal("M" + separator + "pt\n1" + separator + "2\n")
+                  .find("Separate the cells by commas"),
+              std::string::npos);
+}
+
+TEST(Csv, SaysThatATextIsUtf16) {
+  for (const std::string mark : {"\xff\xfe", "\xfe\xff"})
+    EXPECT_EQ(refusal(mark + "M\n1\n"), " is text in UTF-16. Write it in UTF-8.");
+}
+
 TEST(Csv, RefusesAColumnNameThatIsThereTwice) {
   EXPECT_EQ(refusal("M,M\n1,2\n"), " has two columns 'M'. Rename one of them.");
 }
