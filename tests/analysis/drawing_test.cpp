@@ -196,6 +196,8 @@ TEST(Wrapped, BreaksAtSpacesAndLongWordsInside) {
   EXPECT_EQ(wrapped("", 10), Labels{});
   EXPECT_EQ(wrapped("as it is", 1000), Labels{"as it is"});
   EXPECT_EQ(wrapped("one two three", text_width("one two")), (Labels{"one two", "three"}));
+  EXPECT_EQ(wrapped("optimizer.learning_rate", text_width("optimizer.lear")),
+            (Labels{"optimizer.", "learning_rate"}));
   for (const std::string& line : wrapped("Cramér-Rao_αβγδεζηθ and more", 40)) {
     EXPECT_LE(text_width(line), 40);
     EXPECT_NE(line[0] & 0xC0, 0x80) << "a letter of two bytes is torn";

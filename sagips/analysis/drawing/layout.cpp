@@ -266,8 +266,12 @@ std::vector<std::string> wrapped(const std::string& text, double width) {
     lines.emplace_back();
     for (const char letter : word) {
       const bool begins = (letter & 0xC0) != 0x80;  // else it continues a letter of UTF-8
-      if (begins && !lines.back().empty() && text_width(lines.back() + letter) > width)
-        lines.emplace_back();
+      if (begins && !lines.back().empty() && text_width(lines.back() + letter) > width) {
+        const std::size_t part = lines.back().find_last_of("._/") + 1;  // 0: none, it breaks here
+        std::string rest = part > 0 ? lines.back().substr(part) : "";
+        if (part > 0) lines.back().resize(part);
+        lines.push_back(std::move(rest));
+      }
       lines.back() += letter;
     }
   }
