@@ -74,9 +74,9 @@ TEST(Csv, NamesTheNearestColumn) {
 
 TEST(Csv, SaysThatCellsAreSeparatedOtherwise) {
   for (const std::string separator : {";", "\t"})
-    EXPECT_NE(refusal("M" + separator + "pt\n1" + separator + "2\n")
-                  .find("Separate the cells by commas"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal("M" + separator + "pt\n1" + separator + "2\n").find("Separate the cells by commas"),
+        std::string::npos);
 }
 
 TEST(Csv, SaysThatATextIsUtf16) {

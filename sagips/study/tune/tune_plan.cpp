@@ -74,10 +74,10 @@ void check_early_end(const run::Job& job, const TuneConfig& config) {
     return;
   const auto epochs = static_cast<double>(job.settings.loop.epochs * config.trainings());
   if (config.early_end.first >= epochs)
-    throw ConfigError("tune.early_end.first",
-                      text("no trial would end early: the first look comes after ",
-                           config.early_end.first, " epochs, and a trial has ", epochs,
-                           ". Lower it, or set tune.early_end.rule=none."));
+    throw ConfigError(
+        "tune.early_end.first",
+        text("no trial would end early: the first look comes after ", config.early_end.first,
+             " epochs, and a trial has ", epochs, ". Lower it, or set tune.early_end.rule=none."));
 }
 
 }  // namespace
