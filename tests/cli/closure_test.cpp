@@ -27,16 +27,16 @@ std::vector<sagips::record::Experiment> experiments(const Scratch& scratch) {
 TEST(ClosureCommand, TellsPullsAndCoverageOfASolver) {
   Scratch scratch;
   const Outcome run =
-      scratch.sagips("closure proxy1d --experiments 6 solve.bootstraps=3" + tiny_study);
+      scratch.sagips("closure proxy1d --experiments 4 solve.bootstraps=3" + tiny_study);
   ASSERT_EQ(run.exit_code, 0) << run.err;
   for (const std::string word : {"pull mean", "pull width", "coverage", "covariance of the moments",
-                                 "spread over bootstraps", "6 experiments", "failed: 0"})
+                                 "spread over bootstraps", "4 experiments", "failed: 0"})
     EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
   EXPECT_EQ(line_count(scratch.read(folder + "closure.csv")), 13u);
   EXPECT_TRUE(scratch.has(folder + "figures/closure_pulls.png"));
   EXPECT_TRUE(scratch.has(folder + "figures/closure_coverage.png"));
   const auto all = experiments(scratch);
-  ASSERT_EQ(all.size(), 6u);
+  ASSERT_EQ(all.size(), 4u);
   EXPECT_NE(all[0].estimates.at(0).values, all[1].estimates.at(0).values) << "data of their own";
 }
 
@@ -73,7 +73,7 @@ TEST(ClosureCommand, CountsExperimentsThatFail) {
 
 TEST(ClosureCommand, GoesOnWhereItWasStopped) {
   Scratch scratch;
-  const std::string command = "closure proxy1d --experiments 6 run.figures=false" + tiny_study;
+  const std::string command = "closure proxy1d --experiments 4 run.figures=false" + tiny_study;
   const Outcome stopped =
       scratch.run("{ " SAGIPS_PROGRAM " " + command +
                   " & study=$!; for i in $(seq 5000); do [ $(cat " + folder +
@@ -82,10 +82,10 @@ TEST(ClosureCommand, GoesOnWhereItWasStopped) {
   EXPECT_EQ(stopped.exit_code, 3) << stopped.err;
   const std::size_t before = experiments(scratch).size();
   EXPECT_GE(before, 1u);
-  EXPECT_LT(before, 6u) << "stopped before its end";
+  EXPECT_LT(before, 4u) << "stopped before its end";
   const Outcome resumed = scratch.sagips(command);
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
-  EXPECT_EQ(experiments(scratch).size(), 6u);
+  EXPECT_EQ(experiments(scratch).size(), 4u);
   Scratch undisturbed;
   ASSERT_EQ(undisturbed.sagips(command).exit_code, 0);
   EXPECT_EQ(scratch.read(folder + "closure.csv"), undisturbed.read(folder + "closure.csv"));
