@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "sagips/env/stages/event_filter.hpp"
 #include "sagips/optim/moments/moments.hpp"
 #include "tests/optim/hard_choice.hpp"
 #include "tests/optim/small_environment.hpp"
@@ -85,6 +86,46 @@ TEST(MomentSlopes, ShortenStepsThatBend) {
       model.jacobian(unit, model.first_steps(), 8'192).square().sum().item<double>();
   EXPECT_GT(std::abs(plain / expected - 1), 0.2) << "as long as the config asks for";
   EXPECT_NEAR(slopes(environment, config).information.item<double>() / expected, 1, 0.1);
+}
+
+struct Normal {
+  torch::Tensor operator()(torch::Tensor p, env::Noise& noise) const {
+    return (p.select(1, 0).unsqueeze(1) + noise.normal()).unsqueeze(2);
+  }
+};
+
+// A normal's mean, seen in a box: information N Var(x | box) / width^4. In training the edge is as soft as
+// a third of the width, and events beyond it, which nobody sees, would know more.
+TEST(MomentSlopes, AreThoseOfTheFormThatMakesEvents) {
+  env::Parameter mean;
+  mean.name = "mean";
+  mean.low = -2;
+  mean.high = 2;
+  mean.truth = 0.5;
+  env::EventFilter::Config box;
+  box.low = {0.3};
+  box.high = {2.5};
+  box.steepness = 3;
+  const env::Pipeline pipeline{Normal{}, env::EventFilter(box, 1)};
+  env::Environment environment;
+  environment.parameters = env::ParameterSet({mean});
+  environment.channels.push_back(
+      {"events",
+       pipeline,
+       env::toy_data(pipeline, environment.parameters.truth(), static_cast<std::int64_t>(events),
+                     {"x"}, core::RandomStream(1, "box")),
+       {},
+       std::nullopt});
+  const double low = box.low[0] - *mean.truth, high = box.high[0] - *mean.truth;
+  const auto density = [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); };
+  const double seen = (std::erf(high / M_SQRT2) - std::erf(low / M_SQRT2)) / 2;
+  const double shift = (density(low) - density(high)) / seen;
+  const double variance = 1 + (low * density(low) - high * density(high)) / seen - shift * shift;
+  const double expected = events * variance * 16;  // a range of 4
+  EXPECT_NEAR(slopes(environment).information.item<double>() / expected, 1, 0.1);
+  MomentsConfig automatic;
+  automatic.jacobian = MomentsConfig::Jacobian::automatic;
+  EXPECT_NEAR(slopes(environment, automatic).information.item<double>() / expected, 1, 0.1);
 }
 
 // Pulls of 60 experiments: their width is known to 9.1 %, their mean to 0.13, and 3.5 of these are

@@ -124,7 +124,7 @@ TEST(MomentsOfProxy1d, SurviveSmearingMixingAndAFilter) {
                   {"detector.enabled=true", "filter.enabled=true", "filter.low=[0.12, 0.12]",
                    "filter.high=[0.7, 0.7]"});
   Calibration calibration;
-  for (std::uint64_t seed = 0; seed < SAGIPS_DATA_SETS; ++seed) {
+  for (std::uint64_t seed = 0; seed < SAGIPS_FILTERED_SETS; ++seed) {
     const env::Environment environment = toys.environment(seed);
     const optim::Solution solution = solve(environment, seed, false);
     EXPECT_TRUE(solution.converged);

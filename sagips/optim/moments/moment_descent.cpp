@@ -57,7 +57,7 @@ double MomentDescent::prior(const torch::Tensor& theta) const {
 
 double MomentDescent::score(const torch::Tensor& theta, torch::Tensor& residuals) const {
   // what the next step begins with, if this point is taken
-  model_.expect_jacobian(torch::sigmoid(theta), model_.first_steps(), events_);
+  model_.expect_descent_jacobian(torch::sigmoid(theta), events_);
   residuals = model_.residuals(torch::sigmoid(theta).unsqueeze(0), events_)[0];
   return 0.5 * share_ * sum_of_squares(residuals) + prior(theta);
 }
@@ -96,8 +96,7 @@ bool MomentDescent::steps_of(double count) {
 // One accepted Levenberg-Marquardt step; returns what it gained, 0 when none was.
 double MomentDescent::improve(double best, torch::Tensor& residuals) {
   const torch::Tensor unit = torch::sigmoid(theta_);
-  const torch::Tensor jacobian =
-      model_.jacobian(unit, model_.first_steps(), events_) * (unit * (1 - unit));
+  const torch::Tensor jacobian = model_.descent_jacobian(unit, events_) * (unit * (1 - unit));
   torch::Tensor gradient = torch::matmul(jacobian.t(), residuals) * share_;
   torch::Tensor hessian = torch::matmul(jacobian.t(), jacobian) * share_;
   if (has_prior_) {

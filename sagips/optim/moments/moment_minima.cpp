@@ -114,7 +114,7 @@ class Minima {
       torch::Tensor residuals = residuals_at(point);
       double chi2 = sum_of_squares(residuals), longest = 0.2;
       for (int bend = 0; bend < bends && chi2 > top + barrier; ++bend) {
-        const torch::Tensor jacobian = model_.jacobian(point, model_.first_steps(), events);
+        const torch::Tensor jacobian = model_.descent_jacobian(point, events);
         const torch::Tensor step =
             step_in_ranges(jacobian.t().matmul(jacobian) + held, jacobian.t().matmul(residuals),
                            point, torch::arange(point.size(0)));

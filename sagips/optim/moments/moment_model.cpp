@@ -369,19 +369,23 @@ double MomentModel::distance_of_forms(const torch::Tensor& unit, std::int64_t ev
 }
 
 torch::Tensor MomentModel::first_steps() const {
-  return torch::full({parameters().free_size()}, config_.difference, torch::kFloat64);
+  return torch::eye(parameters().free_size(), torch::kFloat64) * config_.difference;
 }
 
 torch::Tensor MomentModel::jacobian(const torch::Tensor& unit, const torch::Tensor& steps,
                                     std::int64_t events, std::int64_t repetition) const {
+  return differences(unit, steps, events, repetition, Form::inference);
+}
+
+torch::Tensor MomentModel::descent_jacobian(const torch::Tensor& unit, std::int64_t events) const {
   return config_.jacobian == MomentsConfig::Jacobian::automatic
-             ? automatic(unit, events, repetition)
-             : differences(unit, steps, events, repetition);
+             ? automatic(unit, events)
+             : differences(unit, first_steps(), events, 0, Form::training);
 }
 
 namespace {
 
-/// Points on both sides of one, first above it, and the distance between two.
+/// Points on both sides of one, first those ahead, and the distance between two, in steps.
 struct Pairs {
   torch::Tensor points;     ///< [2 free, free]
   torch::Tensor distances;  ///< [free]
@@ -390,37 +394,46 @@ struct Pairs {
 Pairs pairs_around(const torch::Tensor& unit, const torch::Tensor& steps) {
   // an end itself may be no point of the pipeline, as a density with nothing in it
   constexpr double short_of_end = 0.999;
-  const torch::Tensor above = torch::minimum(steps, (1 - unit) * short_of_end),
-                      below = torch::minimum(steps, unit * short_of_end);
-  return {torch::cat({unit + torch::diag(above), unit - torch::diag(below)}), above + below};
+  const auto most = [&](const torch::Tensor& way) {  // until the first parameter is at an end
+    const torch::Tensor room = torch::where(way > 0, 1 - unit, unit) * short_of_end;
+    return (room / way.abs().clamp_min(1e-300)).amin(1).clamp_max(1).unsqueeze(1);
+  };
+  const torch::Tensor ahead = most(steps), behind = most(-steps);
+  return {torch::cat({unit + steps * ahead, unit - steps * behind}), (ahead + behind).squeeze(1)};
 }
 
 }  // namespace
 
 void MomentModel::expect_jacobian(const torch::Tensor& unit, const torch::Tensor& steps,
                                   std::int64_t events, std::int64_t repetition) const {
-  if (at_a_time() > 1 && config_.jacobian == MomentsConfig::Jacobian::differences)
-    expect(pairs_around(unit, steps).points, events, repetition, Form::training);
+  if (at_a_time() > 1)
+    expect(pairs_around(unit, steps).points, events, repetition, Form::inference);
 }
 
-// (rho(g + h) - rho(g - h)) / 2 h, all points in one call
+void MomentModel::expect_descent_jacobian(const torch::Tensor& unit, std::int64_t events) const {
+  if (at_a_time() > 1 && config_.jacobian == MomentsConfig::Jacobian::differences)
+    expect(pairs_around(unit, first_steps()).points, events, 0, Form::training);
+}
+
+// (rho(g + h) - rho(g - h)) / 2 for each step h is the Jacobian times h. All points in one call
 torch::Tensor MomentModel::differences(const torch::Tensor& unit, const torch::Tensor& steps,
-                                       std::int64_t events, std::int64_t repetition) const {
+                                       std::int64_t events, std::int64_t repetition,
+                                       Form form) const {
   torch::NoGradGuard no_grad;
   const Pairs pairs = pairs_around(unit, steps);
   const torch::Tensor found =
-      compare(parameters().physical_from_unit(pairs.points), events, repetition, Form::training);
+      compare(parameters().physical_from_unit(pairs.points), events, repetition, form);
   const std::int64_t free = unit.size(0);
-  return ((found.narrow(0, 0, free) - found.narrow(0, free, free)) / pairs.distances.unsqueeze(1))
-      .t();
+  const torch::Tensor along =
+      (found.narrow(0, 0, free) - found.narrow(0, free, free)) / pairs.distances.unsqueeze(1);
+  return torch::linalg_solve(steps, along).t();
 }
 
-torch::Tensor MomentModel::automatic(const torch::Tensor& unit, std::int64_t events,
-                                     std::int64_t repetition) const {
+torch::Tensor MomentModel::automatic(const torch::Tensor& unit, std::int64_t events) const {
   torch::AutoGradMode with_grad(true);
   const torch::Tensor variable = differentiable(unit);
   const torch::Tensor found = compare(parameters().physical_from_unit(variable.unsqueeze(0)),
-                                      events, repetition, Form::training, true)[0];
+                                      events, 0, Form::training, true)[0];
   torch::Tensor all = jacobian_of(found, variable).detach();
   if (context_.add_up) {
     add_up(all);

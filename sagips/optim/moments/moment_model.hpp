@@ -42,24 +42,26 @@ class MomentModel {
   /// shape: unit [points, free] -> [points, residuals]
   torch::Tensor residuals(const torch::Tensor& unit, std::int64_t events,
                           std::int64_t repetition = 0) const;
-  /// d residuals / d unit, at one point, of the pipeline's training form: where the inference form
-  /// drops events, its differences are noise that would pass for information. steps: of the central
-  /// differences, one a parameter; they end before the ends of the ranges
-  /// shapes: unit, steps [free] -> [residuals, free]
+  /// d residuals / d unit at one point, by central differences of the form that makes events. steps: a basis,
+  /// one a row; they end before the ends of the ranges
+  /// shapes: unit [free], steps [free, free] -> [residuals, free]
   torch::Tensor jacobian(const torch::Tensor& unit, const torch::Tensor& steps, std::int64_t events,
                          std::int64_t repetition = 0) const;
-  /// Say that `residuals` or `jacobian` will be asked for: simulators that have nothing else to do
-  /// begin with it.
+  /// Where a descent should go: the same of the training form, as the config asks for it. That form is
+  /// smooth where a cut drops events one by one, but does not say what events tell.
+  torch::Tensor descent_jacobian(const torch::Tensor& unit, std::int64_t events) const;
+  /// Say what will be asked for: simulators that have nothing else to do begin with it.
   void expect_residuals(const torch::Tensor& unit, std::int64_t events,
                         std::int64_t repetition = 0) const;
   void expect_jacobian(const torch::Tensor& unit, const torch::Tensor& steps, std::int64_t events,
                        std::int64_t repetition = 0) const;
+  void expect_descent_jacobian(const torch::Tensor& unit, std::int64_t events) const;
   /// Simulations that the pipelines can do at a time, in this process alone.
   std::int64_t at_a_time() const { return simulations_.at_a_time(); }
   /// chi2 of the two forms' difference for the same random numbers; 0 where both are one.
   /// shape: unit [free]
   double distance_of_forms(const torch::Tensor& unit, std::int64_t events) const;
-  /// The steps that the config asks for. shape: [free]
+  /// The steps that the config asks for, one a parameter. shape: [free, free]
   torch::Tensor first_steps() const;
 
   /// Replaces the features' covariance in the data by that of simulated events at a point. Where a
@@ -114,9 +116,8 @@ class MomentModel {
   torch::Tensor compare(const torch::Tensor& physical, std::int64_t events, std::int64_t repetition,
                         Form form, bool in_graph = false) const;
   torch::Tensor differences(const torch::Tensor& unit, const torch::Tensor& steps,
-                            std::int64_t events, std::int64_t repetition) const;
-  torch::Tensor automatic(const torch::Tensor& unit, std::int64_t events,
-                          std::int64_t repetition) const;
+                            std::int64_t events, std::int64_t repetition, Form form) const;
+  torch::Tensor automatic(const torch::Tensor& unit, std::int64_t events) const;
   std::shared_ptr<const env::NoiseSource> noise(const Target& target, const env::Channel& channel,
                                                 std::int64_t events, std::int64_t repetition) const;
   void add_up(torch::Tensor& numbers) const;

@@ -13,13 +13,15 @@ struct MomentSlopes {
   torch::Tensor information;  ///< jacobian' jacobian less what noise adds to it. [free, free]
   torch::Tensor noise;        ///< what it adds, expected. [free, free]
   double doubt = 0;           ///< share of a variance that noise and the steps' length may falsify
-  torch::Tensor steps;        ///< of the differences, on the unit scale. [free]
+  torch::Tensor steps;        ///< of the differences, on the unit scale, one a row. [free, free]
   std::int64_t repetitions = 0;  ///< simulations
 };
 
-/// Differences of repeated simulations with other random numbers. A step is made four times as long
-/// for a parameter whose slope is mostly noise, and four times as short where slopes of both
-/// lengths differ by more than noise; then simulations are repeated up to 64 times.
+/// Differences of repeated simulations with other random numbers. Where slopes are mostly noise, steps go
+/// along the axes of the errors' ellipsoid, an error long: along a valley of correlated parameters far, where
+/// little changes, and across it no farther than chi2 is a parabola. A step is made four times as long where
+/// that is not enough, and four times as short where slopes of both lengths differ by more than noise; then
+/// simulations are repeated up to 64 times.
 /// source: bias h^2 f^(3) / 6 of central differences, so that of length 4 h is 16 times that of h
 /// cost:   6 times 2 n points where 4 simulations suffice; n: free parameters
 /// shape:  unit [free]

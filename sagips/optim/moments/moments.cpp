@@ -60,9 +60,9 @@ struct Enough {
 };
 
 // More features hold more of what events tell, up to the likelihood's. Judged by the errors they
-// leave at one point, which costs slopes but no descent. Where the form that slopes are taken of is not
-// the one that makes events (a smooth edge for a cut), features that resolve the difference would know
-// more than events tell.
+// leave at one point, which costs slopes but no descent. Where the training form is not the one that makes
+// events (a smooth edge for a cut), the slopes of a descent along features that resolve the difference would
+// lead away.
 Enough take_enough_features(const env::Environment& environment, const SolveContext& context,
                             std::unique_ptr<MomentModel>& model, const torch::Tensor& unit) {
   constexpr double worth_it = 1.04, worth_a_word = 1.1;  // ratios of variances: 2 and 5 % of errors
