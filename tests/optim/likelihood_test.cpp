@@ -223,6 +223,22 @@ TEST(Estimate, TakesTheSidesOfAProfile) {
   EXPECT_NEAR(*found.lower_limits[1], 2 * (0.8 - 1.645 * 0.2), 2 * 1.645 * 0.2 * 0.03);
   EXPECT_EQ(found.error_towards(0, 3), found.asymmetric[0]->above);
   EXPECT_EQ(found.error_towards(0, 0), found.asymmetric[0]->below);
+  EXPECT_TRUE(found.warnings.empty());
+}
+
+// Above, chi2 grows by 1 every 0.05 of the range: by 4 after four sides. Below it is a parabola.
+TEST(Estimate, SaysWhereAProfileFlattens) {
+  const env::ParameterSet set({parameter("a", 0, 4, 1)});
+  const torch::Tensor none = torch::zeros({0, 1}, torch::kFloat64), at = doubles({0.4});
+  Estimate found = estimate_at(set, at, at, uncertainty_of(torch::diag(doubles({400})), none));
+  add_profile(found, set, at, doubles({0.05}), {false}, [](std::int64_t, double value) {
+    const double sides = (value - 0.4) / 0.05;
+    return sides > 0 ? sides : sides * sides;
+  });
+  ASSERT_EQ(found.warnings.size(), 1U);
+  const std::string words = "the 95 % interval of a reaches up to ";
+  ASSERT_EQ(found.warnings[0].rfind(words, 0), 0U) << found.warnings[0];
+  EXPECT_NEAR(std::stod(found.warnings[0].substr(words.size())), 2.4, 0.03);
 }
 
 TEST(Estimate, StepsToTheMinimumWithinTheRanges) {
