@@ -15,7 +15,8 @@ constexpr double close_to_end = 2;     // errors
 constexpr double least_side = 0.5;     // of an error
 constexpr double two_errors = 4;       // chi2: 95 %
 constexpr double flat_after = 3;       // errors: a parabola has grown by 9
-constexpr double one_sided = 2.706;    // 1.645^2: 95 % of a normal distribution lie below 1.645
+constexpr double alike = 0.1;  // sides of a parabola, relative; these are looked at no further
+constexpr double one_sided = 2.706;  // 1.645^2: 95 % of a normal distribution lie below 1.645
 
 // Widths of the free parameters' ranges, physical. shape: [free]
 torch::Tensor widths(const env::ParameterSet& parameters) {
@@ -206,20 +207,27 @@ void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const 
       return wider *
              reach([&](double value) { return growth(place, value); }, at, direction, error, level);
     };
-    const auto interval = [&](double direction, double room) {
-      const double one = std::min(std::max(side(direction, 1), least_side * wider * error), room);
-      if (flat_after * one < room &&
-          growth(place, at + direction * flat_after * one / wider) < two_errors) {
-        const double two = std::min(side(direction, two_errors), room);
-        estimate.warnings.push_back(core::text(
-            "the 95 % interval of ", parameter.name, " reaches ", direction > 0 ? "up" : "down",
-            " to ", core::significant(parameter.low + (at + direction * two) * range, 3),
-            ", more than three of its errors (chi2 flattens there). State this end, not twice the "
-            "error"));
-      }
-      return one * range;
+    const auto inside = [&](double distance, double room) {
+      return std::min(std::max(distance, least_side * wider * error), room);
     };
-    estimate.asymmetric[index] = {interval(-1, at), interval(1, 1 - at)};
+    const double below = inside(side(-1, 1), at), above = inside(side(1, 1), 1 - at);
+    estimate.asymmetric[index] = {below * range, above * range};
+    const auto warn_if_flat = [&](double direction, double one, double room) {
+      if (flat_after * one > room ||
+          !(growth(place, at + direction * flat_after * one / wider) < two_errors))
+        return;
+      const double two = std::min(side(direction, two_errors), room);
+      estimate.warnings.push_back(core::text(
+          "the 95 % interval of ", parameter.name, " reaches ", direction > 0 ? "up" : "down",
+          " to ", core::significant(parameter.low + (at + direction * two) * range, 3),
+          ", more than three of its errors (chi2 flattens there). State this end, not twice the "
+          "error"));
+    };
+    const auto unlike = [&](double one) { return std::abs(one / (wider * error) - 1) > alike; };
+    if (unlike(below) || unlike(above)) {
+      warn_if_flat(-1, below, at);
+      warn_if_flat(1, above, 1 - at);
+    }
     if (estimate.upper_limits[index]) {
       const double upper = at + side(1, one_sided);
       estimate.upper_limits[index].reset();

@@ -75,7 +75,8 @@ std::vector<bool> like_parabolas(const torch::Tensor& unit, const torch::Tensor&
 /// `parabolic`. errors: of the parabola, on the unit scale; a stated error that is larger (by the chance
 /// of a simulation) makes intervals and limits wider by the same factor. A corner of the ranges cuts a
 /// side to nearly nothing where another parameter is at its end; a side is at least half the error, and ends
-/// at the end of its own range. Where it has not grown by 4 three sides away, a warning says how far 95 % reach.
+/// at the end of its own range. Where sides are not those of a parabola, and chi2 has not grown by 4 three of
+/// them away, a warning says how far 95 % reach.
 /// shapes: unit, errors [free]
 void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const torch::Tensor& unit,
                  const torch::Tensor& errors, const std::vector<bool>& parabolic,

@@ -230,8 +230,8 @@ TEST(Estimate, TakesTheSidesOfAProfile) {
 TEST(Estimate, SaysWhereAProfileFlattens) {
   const env::ParameterSet set({parameter("a", 0, 4, 1)});
   const torch::Tensor none = torch::zeros({0, 1}, torch::kFloat64), at = doubles({0.4});
-  Estimate found = estimate_at(set, at, at, uncertainty_of(torch::diag(doubles({400})), none));
-  add_profile(found, set, at, doubles({0.05}), {false}, [](std::int64_t, double value) {
+  Estimate found = estimate_at(set, at, at, uncertainty_of(torch::diag(doubles({625})), none));
+  add_profile(found, set, at, doubles({0.04}), {false}, [](std::int64_t, double value) {
     const double sides = (value - 0.4) / 0.05;
     return sides > 0 ? sides : sides * sides;
   });
