@@ -9,12 +9,13 @@ using core::Range;
 
 void MomentsConfig::fields(core::FieldList& list) {
   list.group("features", features, "numbers of an event whose means are compared");
-  list.choice("jacobian", jacobian,
-              {{"differences", Jacobian::differences}, {"automatic", Jacobian::automatic}},
-              "derivatives by central differences, which need no gradient of the pipeline, or by "
-              "automatic differentiation");
+  list.choice(
+      "jacobian", jacobian,
+      {{"differences", Jacobian::differences}, {"automatic", Jacobian::automatic}},
+      "derivatives on the way to the minimum: by central differences, which need no gradient "
+      "of the pipeline, or by automatic differentiation; errors come from differences");
   list.add("difference", difference,
-           "first step of the differences, of a parameter's range; at the end longer "
+           "first step of the differences, of a parameter's range; at the end as long as errors "
            "where a slope would be mostly the simulation's chance, shorter where it bends",
            Range{0, 0.1, true, false});
   list.choice("noise", noise,
