@@ -220,6 +220,7 @@ void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const 
       estimate.warnings.push_back(core::text(
           "the 95 % interval of ", parameter.name, " reaches ", direction > 0 ? "up" : "down",
           " to ", core::significant(parameter.low + (at + direction * two) * range, 3),
+          two < 0.999 * room ? "" : " (its range ends there)",
           ", more than three of its errors (chi2 flattens there). State this end, not twice the "
           "error"));
     };
