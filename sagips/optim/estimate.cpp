@@ -15,8 +15,8 @@ constexpr double close_to_end = 2;     // errors
 constexpr double least_side = 0.5;     // of an error
 constexpr double two_errors = 4;       // chi2: 95 %
 constexpr double flat_after = 3;       // errors: a parabola has grown by 9
-constexpr double alike = 0.1;  // sides of a parabola, relative; these are looked at no further
-constexpr double one_sided = 2.706;  // 1.645^2: 95 % of a normal distribution lie below 1.645
+constexpr double alike = 0.1;          // of an error: sides that are a parabola's
+constexpr double one_sided = 2.706;    // 1.645^2: 95 % of a normal distribution lie below 1.645
 
 // Widths of the free parameters' ranges, physical. shape: [free]
 torch::Tensor widths(const env::ParameterSet& parameters) {

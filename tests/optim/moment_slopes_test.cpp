@@ -97,18 +97,14 @@ struct Normal {
 // A normal's mean, seen in a box: information N Var(x | box) / width^4. In training the edge is as soft as
 // a third of the width, and events beyond it, which nobody sees, would know more.
 TEST(MomentSlopes, AreThoseOfTheFormThatMakesEvents) {
-  env::Parameter mean;
-  mean.name = "mean";
-  mean.low = -2;
-  mean.high = 2;
-  mean.truth = 0.5;
+  constexpr double truth = 0.5;
   env::EventFilter::Config box;
   box.low = {0.3};
   box.high = {2.5};
   box.steepness = 3;
   const env::Pipeline pipeline{Normal{}, env::EventFilter(box, 1)};
   env::Environment environment;
-  environment.parameters = env::ParameterSet({mean});
+  environment.parameters = env::ParameterSet({testing::small_parameter("mean", -2, 2, truth)});
   environment.channels.push_back(
       {"events",
        pipeline,
@@ -116,7 +112,7 @@ TEST(MomentSlopes, AreThoseOfTheFormThatMakesEvents) {
                      {"x"}, core::RandomStream(1, "box")),
        {},
        std::nullopt});
-  const double low = box.low[0] - *mean.truth, high = box.high[0] - *mean.truth;
+  const double low = box.low[0] - truth, high = box.high[0] - truth;
   const auto density = [](double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); };
   const double seen = (std::erf(high / M_SQRT2) - std::erf(low / M_SQRT2)) / 2;
   const double shift = (density(low) - density(high)) / seen;

@@ -107,13 +107,14 @@ MomentSlopes slopes_at(const MomentModel& model, const torch::Tensor& unit, std:
   };
   here.repeat_up_to(few);
   judge();
-  for (int change = 0; change < changes; ++change) {
-    if (change == 0 && (chance > accepted).any().item<bool>()) {
-      here = here.along_ellipsoid();
-      here.repeat_up_to(few);
-      judge();
-      continue;
-    }
+  int change = 0;
+  if ((chance > accepted).any().item<bool>()) {
+    here = here.along_ellipsoid();
+    here.repeat_up_to(few);
+    judge();
+    ++change;
+  }
+  for (; change < changes; ++change) {
     Measured next = here.with((here.lengths() * longer).clamp_max(longest));
     next.repeat_up_to(few / 2);
     const torch::Tensor growth = (next.lengths() / here.lengths()).square();
