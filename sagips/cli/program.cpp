@@ -151,7 +151,8 @@ const CommandEntry commands[] = {
      "  sagips train proxy1d train.epochs=50 run.name=short && sagips predict runs/proxy1d/short\n"
      "  sagips predict runs/proxy1d/short samples=50000\n"
      "  sagips predict runs/proxy1d/short samples=1000 out=predictions.npy\n"
-     "  sagips predict runs/learning/first inputs=new.csv out=new.npy\n",
+     "  sagips predict runs/learning/first inputs=new.csv out=new.npy\n"
+     "  sagips predict runs/learning/first network=last\n",
      predict,
      Over::one,
      {quiet_option},

@@ -1,11 +1,9 @@
 #include "sagips/record/checkpoint_store.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "sagips/core/crc32c.hpp"
@@ -21,10 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 using core::DataError;
 
-constexpr const char *complete_prefix = "epoch_", *writing_prefix = "writing_",
-                     *removed_prefix = "removed_", *damaged_prefix = "damaged_";
+constexpr const char *writing_prefix = "writing_", *removed_prefix = "removed_",
+                     *damaged_prefix = "damaged_";
 constexpr const char* manifest_name = "manifest.json";
-constexpr int format = 1;
+constexpr int format = 2;
 
 bool begins_with(const std::string& name, const char* prefix) { return name.rfind(prefix, 0) == 0; }
 
@@ -34,14 +32,21 @@ std::string numbered(const char* pattern, long long number) {
   return name;
 }
 
-std::string name_of_epoch(std::int64_t epoch) { return numbered("epoch_%09lld", epoch); }
+std::string name_of(std::int64_t number, std::int64_t epoch) {
+  return core::text(numbered("%06lld", number), "_epoch_", epoch);
+}
 
-// A copy that somebody has put beside them is none.
-bool is_name_of_epoch(const std::string& name) {
-  const std::string digits = name.substr(std::min(name.size(), std::strlen(complete_prefix)));
-  double epoch = 0;
-  return begins_with(name, complete_prefix) && core::parse_number(digits, epoch) && epoch >= 0 &&
-         name_of_epoch(static_cast<std::int64_t>(epoch)) == name;
+// Which checkpoint of the run that is; of format 1, which was named by its epoch alone, 0. A copy that
+// somebody has put beside them is none.
+std::optional<std::int64_t> number_in(const std::string& name) {
+  long long number = 0, epoch = 0;
+  if (std::sscanf(name.c_str(), "epoch_%9lld", &epoch) == 1 &&
+      name == numbered("epoch_%09lld", epoch))
+    return 0;
+  if (std::sscanf(name.c_str(), "%18lld_epoch_%18lld", &number, &epoch) == 2 && number > 0 &&
+      epoch >= 0 && name == name_of(number, epoch))
+    return number;
+  return std::nullopt;
 }
 
 std::string part_name(int rank) { return numbered("rank_%04lld.safetensors", rank); }
@@ -135,25 +140,16 @@ void CheckpointStore::complete(const std::string& key, CheckpointManifest manife
   manifest.version = core::version();
   Json object = to_json(manifest);
   object["crc32c"] = checksum_of(object);
-  const std::string writing = path(writing_prefix + key), name = name_of_epoch(manifest.epoch);
+  const std::string writing = path(writing_prefix + key);
   core::write_file(core::text(writing, "/", manifest_name), object.dump(2) + "\n");
   core::sync_folder(writing);
-  put_in_place(key, name);
+  const auto before = names();
+  const std::int64_t number = before.empty() ? 1 : *number_in(before.front()) + 1;
+  rename_folder(writing, path(name_of(number, manifest.epoch)));
   core::sync_folder(folder_);
   core::sync_folder(fs::path(folder_).parent_path().string());
   const auto all = names();
   for (std::size_t i = static_cast<std::size_t>(keep_); i < all.size(); ++i) remove(all[i]);
-}
-
-// An epoch that has been written before is exchanged, so that one of the two is there at any moment.
-void CheckpointStore::put_in_place(const std::string& key, const std::string& name) const {
-  const std::string writing = path(writing_prefix + key);
-  std::error_code unknown;
-  if (!fs::exists(path(name), unknown)) return rename_folder(writing, path(name));
-  if (::renameat2(AT_FDCWD, writing.c_str(), AT_FDCWD, path(name).c_str(), RENAME_EXCHANGE) == 0)
-    return discard(key);
-  remove(name);  // this file system cannot
-  rename_folder(writing, path(name));
 }
 
 void CheckpointStore::discard(const std::string& key) const noexcept {
@@ -189,16 +185,15 @@ void CheckpointStore::clean() const noexcept {
 }
 
 std::vector<std::string> CheckpointStore::names() const {
-  std::vector<std::string> names;
+  std::vector<std::pair<std::int64_t, std::string>> found;
   std::error_code problem;
   for (const auto& entry : fs::directory_iterator(folder_, problem)) {
     const std::string name = entry.path().filename().string();
-    if (is_name_of_epoch(name)) names.push_back(name);
+    if (const auto number = number_in(name)) found.emplace_back(*number, name);
   }
-  // longer numbers are larger ones
-  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
-    return a.size() != b.size() ? a.size() > b.size() : a > b;
-  });
+  std::sort(found.rbegin(), found.rend());
+  std::vector<std::string> names;
+  for (auto& [number, name] : found) names.push_back(std::move(name));
   return names;
 }
 
@@ -206,10 +201,10 @@ CheckpointManifest CheckpointStore::manifest(const std::string& name) const {
   const std::string file = core::text(path(name), "/", manifest_name);
   try {
     const Json object = Json::parse(core::read_file(file));
-    if (object.at("crc32c").get<std::uint32_t>() != checksum_of(object))
-      refuse(file, "its checksum does not fit");
     if (object.at("format").get<int>() != format)
       refuse(file, "it was written by another version of SAGIPS");
+    if (object.at("crc32c").get<std::uint32_t>() != checksum_of(object))
+      refuse(file, "its checksum does not fit");
     CheckpointManifest manifest = manifest_from_json(object);
     if (manifest.run != run_)
       throw DataError(file,

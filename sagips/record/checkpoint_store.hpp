@@ -26,14 +26,15 @@ struct CheckpointPart {
 /// What `manifest.json` of a checkpoint says; it is written last and carries a checksum of itself.
 struct CheckpointManifest {
   std::string run;         ///< id of the run (`RunRecord::id`): a foreign one is refused
-  std::int64_t epoch = 0;  ///< of rank 0
+  std::int64_t epoch = 0;  ///< epochs of rank 0 that were over
   double time_s = 0;       ///< training time of rank 0
   std::string version{};   ///< of the program that wrote it
   std::vector<CheckpointPart> parts{};  ///< by rank
 };
 
-/// The checkpoints of one run: `epoch_000000500/` holds `rank_0000.safetensors`, ... and
-/// `manifest.json`.
+/// The checkpoints of one run: `000012_epoch_500/`, the twelfth, after 500 epochs, holds
+/// `rank_0000.safetensors`, ... and `manifest.json`. The number alone says which is newer: epochs stand
+/// still while one goes on, and on other ranks or with another batch they have other steps.
 ///
 /// A checkpoint is written under another name, synced, and renamed when it is complete; older ones
 /// are removed only then. So whatever moment a process is killed at, or the disk is full, the
@@ -70,7 +71,6 @@ class CheckpointStore {
 
  private:
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
-  void put_in_place(const std::string& key, const std::string& name) const;
   void remove(const std::string& name) const noexcept;
 
   std::string folder_, run_;

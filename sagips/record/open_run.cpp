@@ -33,7 +33,7 @@ OpenedRun begin(RunDirectory directory, const RunIdentity& identity) {
   core::write_file(config_path(directory.path()), identity.effective_config);
   write_run_record(directory.path(), {identity.command, RunStatus::unfinished, now_s(),
                                       draw_run_id(), identity.data});
-  return {std::move(directory), false, {}};
+  return {std::move(directory), false, {}, {}};
 }
 
 bool goes_on(const RunRecord& record, const RunIdentity& identity) {
@@ -74,9 +74,10 @@ OpenedRun go_on(RunDirectory directory, const RunRecord& record, const RunIdenti
   if (has_other_data(record, identity)) changes.push_back(data_change(record, identity));
   RunRecord now = record;
   now.status = RunStatus::unfinished;
+  now.epochs_left = false;
   if (!identity.data.empty()) now.data = identity.data;
   write_run_record(directory.path(), now);
-  return {std::move(directory), true, std::move(changes)};
+  return {std::move(directory), true, record, std::move(changes)};
 }
 
 std::optional<OpenedRun> newest(const std::string& parent, const RunIdentity& identity) {
@@ -127,13 +128,22 @@ bool is_empty_run(const std::string& folder) {
   return !problem;
 }
 
+// Whether what a finished run has left can be gone on with, by this command.
+bool goes_on_after_end(const std::string& folder, const RunIdentity& identity) {
+  std::error_code problem;
+  const fs::path checkpoints = fs::path(folder) / run_files::checkpoints.name;
+  return identity.goes_on_after_end && fs::is_directory(checkpoints, problem) &&
+         !fs::is_empty(checkpoints, problem);
+}
+
 OpenedRun named(const std::string& folder, const RunIdentity& identity, Start start) {
   const auto first_look = read_run_record(folder);
   if (!first_look && is_empty_run(folder))
     if (auto directory = RunDirectory::lock(folder);
         directory && !read_run_record(folder) && is_empty_run(folder))  // still so
       return begin(std::move(*directory), identity);
-  if (start == Start::fresh || !first_look || first_look->status == RunStatus::finished)
+  if (start == Start::fresh || !first_look ||
+      (first_look->status == RunStatus::finished && !goes_on_after_end(folder, identity)))
     refuse(folder, core::text("a run of this name is already there (it would be overwritten). "
                               "Choose another name, or none to get the time",
                               start == Start::fresh && first_look
@@ -149,12 +159,17 @@ OpenedRun named(const std::string& folder, const RunIdentity& identity, Start st
            "this run is going on just now (two processes would write the same files). Wait for its "
            "end, or choose another run.name.");
   const RunRecord record = read_run_record(folder).value_or(*first_look);
-  if (record.status == RunStatus::finished)
-    refuse(folder, "this run has just finished. Choose another run.name.");
   auto changes =
       core::config_differences(core::read_file(config_path(folder)), identity.effective_config,
                                config_path(folder), keys_beside_identity());
   if (has_other_data(record, identity)) changes.push_back(data_change(record, identity));
+  const bool is_over = record.status == RunStatus::finished && !record.epochs_left;
+  if (is_over && (changes.empty() || !goes_on_after_end(folder, identity)))
+    refuse(folder, core::text("this run has finished (nothing is left to be done). ",
+                              identity.goes_on_after_end
+                                  ? "Raise a limit to go on (train.epochs=N --override), or choose "
+                                    "another run.name."
+                                  : "Choose another run.name."));
   check_changes(folder, changes, start);
   return go_on(std::move(*directory), record, identity);
 }

@@ -13,6 +13,7 @@ struct RunIdentity {
   std::string command;           ///< "train"
   std::string effective_config;  ///< YAML; `keys_beside_identity` aside
   std::string data{};  ///< what tells the events that it reads from others; empty: not known
+  bool goes_on_after_end = false;  ///< its checkpoints of a finished run can be gone on with
 };
 
 /// Keys that may differ between a run and the command that goes on with it: where it lies, what is
@@ -37,6 +38,7 @@ Start start_of(bool fresh, bool with_changes);
 struct OpenedRun {
   RunDirectory directory;
   bool resumed = false;  ///< it was there; its checkpoints say where to go on
+  RunRecord before{};    ///< how it was found then
   /// "train.epochs: 5 -> 10" with `Start::with_changes`; keys beside the identity always
   std::vector<std::string> changes;
 };
@@ -46,7 +48,8 @@ struct OpenedRun {
 ///
 /// Without `run.name` only runs that got their name from the time are gone on with; failed ones are
 /// not. With it that run is meant: gone on with when it is unfinished, stopped or failed, refused
-/// when it is finished, running (still after 3 s), or of another identity. Two processes that start
+/// when it is running (still after 3 s) or of another identity. A finished one is refused, too, but for
+/// identities that go on after the end: with epochs left by a time limit, or with changes. Two processes that start
 /// at once never get the same folder: flock decides, and the second one of an unnamed run makes one
 /// of its own.
 ///

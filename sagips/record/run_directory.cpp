@@ -131,7 +131,7 @@ void write_readme(const std::string& path, const std::string& workload) {
                                    local_time("%Y-%m-%d %H:%M:%S"), ".\n\n");
   for (const RunFile& file : run_files::all) {
     std::string name = file.name;
-    name.resize(23, ' ');
+    name.resize(26, ' ');
     content += core::text(name, file.content, "\n");
   }
   content += "\nA file that is missing was not asked for, or the run ended before it was due.\n";
@@ -198,7 +198,9 @@ bool RunDirectory::is_name(const std::string& name) {
   return !core::trim(name).empty() && !special && !control && name.find('/') == std::string::npos;
 }
 
-void RunDirectory::finish(RunStatus status) const { write_run_status(path_, status); }
+void RunDirectory::finish(RunStatus status, bool epochs_left) const {
+  write_run_status(path_, status, epochs_left);
+}
 
 std::string RunDirectory::folder(const std::string& name) const {
   std::string path = file(name);

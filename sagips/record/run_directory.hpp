@@ -42,9 +42,9 @@ class RunDirectory {
   /// Whether that can be the name of one folder.
   static bool is_name(const std::string& name);
 
-  /// Writes how the run has ended. Only for runs that `open_run` has opened.
+  /// Writes how the run has ended. Only for runs that `open_run` has opened. epochs_left: see RunRecord
   /// throws: StorageError
-  void finish(RunStatus status) const;
+  void finish(RunStatus status, bool epochs_left = false) const;
 
   /// Removes a folder that this process has made, and its parents where they are as new and empty.
   void discard() const;

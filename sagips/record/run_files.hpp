@@ -35,6 +35,11 @@ inline constexpr RunFile generator{
 inline constexpr RunFile network{"network.safetensors",
                                  "the trained network's weights by name, for `sagips predict` and "
                                  "for Python"};
+inline constexpr RunFile best_network{
+    "network_best.safetensors",
+    "the same at the best evaluation of the metric that early_stop.metric names; what `sagips "
+    "predict` reads first"};
+inline constexpr RunFile best_script{"network_best.pt", "network.pt at that evaluation"};
 inline constexpr RunFile script{"network.pt",
                                 "a network from TorchScript as it has been trained, for "
                                 "torch.jit.load; of several networks NAME.pt"};
@@ -107,7 +112,9 @@ inline constexpr std::array all{report,
                                 generator_samples,
                                 generator,
                                 network,
+                                best_network,
                                 script,
+                                best_script,
                                 checkpoints,
                                 snapshots,
                                 tensorboard,

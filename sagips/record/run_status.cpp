@@ -35,17 +35,16 @@ std::string draw_run_id() {
 }
 
 void write_run_record(const std::string& folder, const RunRecord& record) {
-  const Json object{{"command", record.command},
-                    {"status", to_word(record.status)},
-                    {"started_s", record.started_s},
-                    {"id", record.id},
-                    {"data", record.data}};
+  const Json object{{"command", record.command},     {"status", to_word(record.status)},
+                    {"started_s", record.started_s}, {"id", record.id},
+                    {"data", record.data},           {"epochs_left", record.epochs_left}};
   core::write_file(path_in(folder), object.dump(2) + "\n");
 }
 
-void write_run_status(const std::string& folder, RunStatus status) {
+void write_run_status(const std::string& folder, RunStatus status, bool epochs_left) {
   RunRecord record = read_run_record(folder).value_or(RunRecord{});
   record.status = status;
+  record.epochs_left = epochs_left;
   write_run_record(folder, record);
 }
 
@@ -55,9 +54,10 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     const auto word = object.at("status").get<std::string>();
     for (const auto& [status, known] : words)
       if (word == known)
-        return RunRecord{object.at("command").get<std::string>(), status,
-                         object.at("started_s").get<double>(), object.at("id").get<std::string>(),
-                         object.value("data", std::string())};
+        return RunRecord{
+            object.at("command").get<std::string>(), status,
+            object.at("started_s").get<double>(),    object.at("id").get<std::string>(),
+            object.value("data", std::string()),     object.value("epochs_left", false)};
   } catch (const core::DataError&) {
   } catch (const Json::exception&) {
   }

@@ -19,6 +19,8 @@ struct RunRecord {
   double started_s = 0;  ///< since 1970; orders runs
   std::string id{};      ///< drawn for each run: its checkpoints carry it
   std::string data{};    ///< `RunIdentity::data`; empty: not known
+  /// Finished by a time limit with epochs to go: the same command with its name goes on.
+  bool epochs_left = false;
 };
 
 /// A new `RunRecord::id`.
@@ -27,7 +29,7 @@ std::string draw_run_id();
 /// throws: StorageError
 void write_run_record(const std::string& folder, const RunRecord& record);
 /// The same record with another status. throws: StorageError
-void write_run_status(const std::string& folder, RunStatus status);
+void write_run_status(const std::string& folder, RunStatus status, bool epochs_left = false);
 /// Nothing when there is none (a run that cannot be resumed) or when it cannot be read.
 std::optional<RunRecord> read_run_record(const std::string& folder);
 

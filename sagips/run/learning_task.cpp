@@ -32,20 +32,6 @@ optim::SupervisedConfig scaled(const Job& job, std::int64_t ranks) {
   return config;
 }
 
-// Each array of networks by its name, in the order of their file.
-void for_each_array(
-    std::span<optim::WeightedNetwork> networks,
-    const std::function<void(const std::string& name, torch::Tensor& values)>& use) {
-  for (auto& [part, replica] : networks) {
-    const std::string place = networks.size() > 1 ? part.name + "." : "";
-    nn::Leaves& leaves = replica.leaves();
-    for (std::size_t i = 0; i < part.network->parameters().size(); ++i)
-      use(place + part.network->parameters()[i].name, leaves.tensors[i]);
-    for (std::size_t i = 0; i < part.network->buffers().size(); ++i)
-      use(place + part.network->buffers()[i].name, leaves.buffers[i]);
-  }
-}
-
 void write_networks(const std::string& path, std::span<optim::WeightedNetwork> networks) {
   record::TensorFile file;
   for_each_array(networks, [&](const std::string& name, torch::Tensor& values) {
@@ -58,7 +44,7 @@ void write_networks(const std::string& path, std::span<optim::WeightedNetwork> n
 
 // Networks that are a TorchScript module and nothing else, as modules for Python.
 void write_scripts(const record::RunDirectory& folder, std::span<optim::WeightedNetwork> networks,
-                   core::Log& log) {
+                   const record::RunFile& file, core::Log& log) {
   for (auto& one : networks) {
     const auto& layers = one.part.network->layers();
     if (layers.size() != 1 || layers[0].script.empty()) continue;
@@ -66,8 +52,8 @@ void write_scripts(const record::RunDirectory& folder, std::span<optim::Weighted
     for_each_array({&one, 1}, [&](const std::string& name, torch::Tensor& values) {
       tensors.push_back({name.substr(name.find('.') + 1), values});  // after "layer0."
     });
-    const std::string name =
-        networks.size() > 1 ? one.part.name + ".pt" : std::string(files::script.name);
+    std::string name = file.name;
+    if (networks.size() > 1) name.replace(0, std::string("network").size(), one.part.name);
     try {
       nn::save_script(layers[0].script, folder.file(name), tensors);
     } catch (const core::DataError& problem) {  // the file has changed: weights are written already
@@ -165,34 +151,15 @@ std::vector<std::string> metric_names(const optim::Supervised& learner,
   return names;
 }
 
-std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::ExampleRows& rows,
-                                                  const std::string& folder) {
-  std::vector<optim::WeightedNetwork> networks;
-  for (const optim::NetworkPart& part : make_networks(job, rows))
-    networks.push_back({part, nn::Replica(part.network, nn::SharedPart::all, torch::kCPU)});
-  const std::string path = core::text(folder, "/", files::network.name);
-  const record::TensorFile file = record::read_tensor_file(path);
-  for_each_array(networks, [&](const std::string& name, torch::Tensor& values) {
-    const record::StoredTensor& stored = file.tensor(name, path);
-    if (stored.shape != values.sizes().vec())
-      throw core::DataError(path,
-                            core::text("'", name, "' has another shape than the config's ",
-                                       "network. The folder's files do not belong together."));
-    const torch::NoGradGuard no_grad;
-    values.copy_(torch::tensor(stored.numbers(), torch::kFloat64).reshape(stored.shape));
-  });
-  return networks;
-}
-
 LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
     : job_(job),
       ranks_(ranks),
       log_(log),
       sets_(load_examples(job, &ranks)),
       print_(print_of(sets_)),
-      learner_(
-          make_learner(job, make_networks(job, *sets_.training), sets_,
-                       train::place_of(job.settings.exchange_choice(), ranks.communicator()))) {
+      learner_(make_learner(job, make_networks(job, *sets_.training), sets_,
+                            train::place_of(job.settings.exchange_choice(), ranks.communicator()))),
+      best_(learner_->networks()) {
   const train::ExchangeChoice choice = job.settings.exchange_choice();
   const bool has_masters =
       choice.primary == "served" && place_of(choice, ranks.communicator()).ranks < ranks.size();
@@ -227,6 +194,9 @@ bool LearningTask::waits_for_plateau() const {
 
 void LearningTask::begin(bool resumed) {
   if (resumed) return;
+  const LearningSettings& learning = job_.settings.learning;
+  for (const std::string& line : begin_from(learning, learner_->networks()))
+    if (ranks_.is_first()) log_.info(line);
   for (auto& [part, replica] : learner_->networks())
     check_equal_start(ranks_, replica.shared_weights());
 }
@@ -279,6 +249,7 @@ record::Evaluated LearningTask::judged() const {
 }
 
 std::optional<record::Evaluated> LearningTask::evaluate(std::int64_t epoch) {
+  if (ranks_.is_first()) best_.remember(epoch);
   if (!shares_) return judged();
   if (shares_->takes_part()) {
     const optim::Prediction own = predict(*own_rows_);
@@ -319,6 +290,22 @@ record::Evaluated LearningTask::after_failure() {
   }
 }
 
+void LearningTask::write_best(const record::RunDirectory& folder, record::Results& results) {
+  if (!best_.evaluated()) return;
+  const record::Evaluated& best = *best_.evaluated();
+  results.numbers.push_back({"best_epoch", static_cast<double>(best.epoch)});
+  for (const auto& metric : best.distances)
+    results.numbers.push_back({metric.name + "_best", metric.value});
+  best_.with_best([&] {
+    write_networks(folder.file(files::best_network.name), learner_->networks());
+    write_scripts(folder, learner_->networks(), files::best_script, log_);
+  });
+  if (job_.settings.early_stop.restore) best_.restore();
+  log_.info(core::text("best ", job_.settings.early_stop.metric, " at epoch ", best.epoch, ": ",
+                       files::best_network.name,
+                       job_.settings.early_stop.restore ? ", which the results are of" : ""));
+}
+
 record::Results LearningTask::write(RunOutputs& outputs, const Training& training,
                                     const std::vector<RankRow>& rows) {
   if (!ranks_.is_first()) return {};
@@ -336,8 +323,11 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
   results.time_s = training.record.finished.time_s;
   for (const auto& metric : training.record.first.distances)
     results.numbers.push_back({metric.name + "_start", metric.value});
-  for (const auto& metric : training.record.last.distances)
+  const record::RunDirectory& folder = outputs.folder();
+  const bool restores = job_.settings.early_stop.restore && best_.evaluated();
+  for (const auto& metric : (restores ? *best_.evaluated() : training.record.last).distances)
     results.numbers.push_back({metric.name + "_end", metric.value});
+  write_best(folder, results);
   results.numbers.push_back({"weights", static_cast<double>(learner_->weights())});
   results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
   results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
@@ -346,9 +336,8 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
     results.numbers.push_back({"waited_for_rows_s", waited});
     log_.info(core::text("waited ", core::significant(waited, 2), " s for rows of files"));
   }
-  const record::RunDirectory& folder = outputs.folder();
   write_networks(folder.file(files::network.name), learner_->networks());
-  write_scripts(folder, learner_->networks(), log_);
+  write_scripts(folder, learner_->networks(), files::script, log_);
   outputs.write(results, rows, [&] {
     const optim::Loss& loss = optim::loss_named(job_.settings.learning.learner.loss, "loss");
     const optim::Prediction prediction = learner_->predict(*sets_.validation);

@@ -6,6 +6,7 @@
 
 #include "sagips/optim/learn/supervised.hpp"
 #include "sagips/run/task.hpp"
+#include "sagips/run/trained_networks.hpp"
 #include "sagips/train/row_shares.hpp"
 
 namespace sagips::run {
@@ -33,11 +34,6 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
 std::vector<std::string> metric_names(const optim::Supervised& learner,
                                       const data::ExampleSets& sets);
 
-/// The networks for such inputs, with the weights that a run has left in its folder.
-/// throws: DataError when the file is missing or of other networks
-std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::ExampleRows& rows,
-                                                  const std::string& folder);
-
 /// A network that learns targets from inputs. It is judged by the rows that are kept aside, on rank 0 or
 /// by shares of ranks that have the same weights.
 class LearningTask final : public Task {
@@ -55,7 +51,15 @@ class LearningTask final : public Task {
   std::optional<record::Evaluated> evaluate(std::int64_t epoch) override;
   bool share_evaluations(const std::vector<int>& ranks, bool all_wait) override;
   std::optional<record::Evaluated> late(bool wait) override;
-  record::Evaluated last(std::int64_t) override { return judged(); }
+  bool keeps_best() const override { return true; }
+  void judge(const record::Evaluated& evaluated, const BestNetworks::Score& score) override {
+    best_.judge(evaluated, score);
+  }
+  void state(nn::StateList& list) override { list.part("best", best_); }
+  record::Evaluated last(std::int64_t epoch) override {
+    if (ranks_.is_first()) best_.remember(epoch);
+    return judged();
+  }
   record::Evaluated after_failure() override;
   record::Results write(RunOutputs& outputs, const Training& training,
                         const std::vector<RankRow>& rows) override;
@@ -65,6 +69,7 @@ class LearningTask final : public Task {
   record::Evaluated judged() const;
   record::Evaluated judged(const optim::Prediction& prediction) const;
   std::optional<record::Evaluated> judged_together(bool wait);
+  void write_best(const record::RunDirectory& folder, record::Results& results);
 
   const Job& job_;
   comm::Ranks& ranks_;
@@ -72,6 +77,7 @@ class LearningTask final : public Task {
   data::ExampleSets sets_;
   std::string print_;
   std::unique_ptr<optim::Supervised> learner_;
+  BestNetworks best_;
   std::optional<train::RowShares> shares_;  ///< of the rows that are kept aside
   data::ExampleRowsPtr own_rows_;           ///< this rank's
   bool all_wait_ = false;

@@ -13,9 +13,15 @@ RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start,
                        Timing& timing)
     : job_(job), ranks_(ranks), log_(log), timing_(timing), kinds_(kinds) {
   if (ranks.is_first()) {
-    record::OpenedRun run = record::open_run(
-        job.settings.run, {job.settings.workload, "train", job.effective_config, data}, start);
+    record::OpenedRun run = record::open_run(job.settings.run,
+                                             {.workload = job.settings.workload,
+                                              .command = "train",
+                                              .effective_config = job.effective_config,
+                                              .data = data,
+                                              .goes_on_after_end = true},
+                                             start);
     resumed_ = run.resumed;
+    before_ = run.before;
     folder_.emplace(std::move(run.directory));
     log.add_file(folder_->file(record::run_files::log.name));
     record::write_environment(folder_->file(record::run_files::environment.name),
@@ -37,13 +43,19 @@ Beginning RunOutputs::beginning() const {
   beginning.restored = train::restore(
       ranks_, store, [this](const std::string& line) { log_.warning(line); }, kinds_);
   if (resumed_) say_resumed(beginning.restored);
+  const bool was_over = before_.status == record::RunStatus::finished;
+  const std::string end = ranks_.broadcast(!was_over             ? ""
+                                           : before_.epochs_left ? "time limit"
+                                                                 : "end");
+  beginning.after_end = !end.empty();
+  beginning.after_time_limit = end == "time limit";
   return beginning;
 }
 
 // A run that stopped goes on just as well when nothing says that it stopped.
-void RunOutputs::finish(record::RunStatus status) const {
+void RunOutputs::finish(record::RunStatus status, bool epochs_left) const {
   try {
-    if (folder_) folder_->finish(status);
+    if (folder_) folder_->finish(status, epochs_left);
   } catch (const core::StorageError& error) {
     if (status == record::RunStatus::finished) throw;
     log_.warning(error.what());

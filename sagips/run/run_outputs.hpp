@@ -22,7 +22,11 @@ class RunOutputs {
   const std::string& path() const { return path_; }
   /// Where the run goes on. collective
   Beginning beginning() const;
-  void finish(record::RunStatus status) const;
+  /// Removes a folder that was made for this run; one that was there stays.
+  void discard() const {
+    if (folder_ && !resumed_) folder_->discard();
+  }
+  void finish(record::RunStatus status, bool epochs_left = false) const;
 
   /// On rank 0, where the task writes what is its own.
   const record::RunDirectory& folder() const { return *folder_; }
@@ -45,6 +49,7 @@ class RunOutputs {
   int kinds_;
   std::optional<record::RunDirectory> folder_;
   bool resumed_ = false;
+  record::RunRecord before_;  ///< how the run was found
   std::string path_, run_id_, figure_, page_;
 };
 

@@ -35,6 +35,7 @@ void PartSettings::fields(core::FieldList& list) {
   list.add("rate", rate, "times optimizer.learning_rate; 0: it stays as it begins",
            core::Range::at_least(0));
   list.add("exchange", exchange, "how ranks exchange its gradients; empty: as `exchange` says");
+  list.add_path("start_from", start_from, "as `start_from`, for this network alone");
 }
 
 void LearningSettings::fields(core::FieldList& list, problem::ExampleSource& source) {
@@ -48,6 +49,9 @@ void LearningSettings::fields(core::FieldList& list, problem::ExampleSource& sou
   list.named_groups("networks", networks,
                     "several, by names of yours, in place of `network`: each takes what the one "
                     "before it gives");
+  list.add_path("start_from", start_from,
+                "weights to begin with: those of a run folder (its best ones) or of a .safetensors "
+                "file; empty: drawn by run.seed");
   learner.fields(list);
 }
 

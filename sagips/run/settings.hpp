@@ -43,7 +43,8 @@ struct PartSettings {
   std::string name;
   std::vector<nn::LayerConfig> layers;
   double rate = 1;
-  std::string exchange;  ///< empty: that of the run
+  std::string exchange;    ///< empty: that of the run
+  std::string start_from;  ///< as of the run, for this one alone; empty: that of the run
   void fields(core::FieldList& list);
 };
 
@@ -52,6 +53,8 @@ struct LearningSettings {
   data::ExampleSplit split;
   std::vector<nn::LayerConfig> layers;
   std::vector<PartSettings> networks;  ///< in place of those
+  std::string
+      start_from;  ///< run folder or file whose weights the networks begin with; empty: none
   optim::SupervisedConfig learner;
   void fields(core::FieldList& list, problem::ExampleSource& source);
 };

@@ -51,6 +51,15 @@ class Task {
   virtual bool share_evaluations(const std::vector<int>& ranks, bool all_wait);
   /// See train::Loop::Callbacks.
   virtual std::optional<record::Evaluated> late(bool) { return std::nullopt; }
+  /// Whether it keeps the networks of its best evaluation, which `judge` tells it of.
+  virtual bool keeps_best() const { return false; }
+  /// An evaluation that was begun has come, on rank 0. score: of the metric that is watched, smaller
+  /// where it is better
+  virtual void judge(
+      const record::Evaluated&,
+      const std::function<std::optional<double>(const record::Evaluated&)>& /*score*/) {}
+  /// What rank 0 needs beside the optimizer to go on.
+  virtual void state(nn::StateList&) {}
   /// The same at the end, now that the slowest rank has come there.
   virtual record::Evaluated last(std::int64_t epoch) = 0;
   /// What is known when the training has failed on the only rank.

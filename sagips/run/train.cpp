@@ -73,14 +73,25 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   nn::device_from_name(job.settings.device);
   const int threads = set_threads(job, ranks, log);
   const std::unique_ptr<Task> task = make_task(job, ranks, log);
-  check_metric(job.settings.early_stop, task->waits_for_plateau(), task->metric_names());
+  if (job.settings.early_stop.restore && !task->keeps_best())
+    throw core::ConfigError(
+        "early_stop.restore",
+        "is for networks that learn from examples (a search for parameters keeps "
+        "train.snapshots). Leave it out.");
+  check_metric(job.settings.early_stop, task->waits_for_plateau() || task->keeps_best(),
+               task->metric_names());
   train::RankExchange exchange(ranks, task->optimizer(), job.settings.exchange_choice(),
                                job.seed());
   RunOutputs outputs(job, ranks, options.start, task->print(), task->kinds_of_ranks(), threads, log,
                      timing);  // what can be refused has been
   Beginning beginning = outputs.beginning();
   const double trained_before_s = beginning.restored ? beginning.restored->time_s : 0;
-  task->begin(beginning.restored.has_value());
+  try {
+    task->begin(beginning.restored.has_value());
+  } catch (const core::Error&) {  // a file to begin from that is none
+    outputs.discard();
+    throw;
+  }
 
   if (ranks.is_first()) say_start(job, ranks, *task, exchange, threads, log);
   timing.begin("evaluations and records");
@@ -107,10 +118,12 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   }
   results.figure = outputs.figure();
   results.page = outputs.page();
+  const std::int64_t epochs = job.settings.loop.epochs;
   outputs.finish(training.failure ? record::RunStatus::failed
                  : finished.complete || !job.settings.checkpoints.are_written()
                      ? record::RunStatus::finished  // what has no checkpoint cannot go on
-                     : record::RunStatus::stopped);
+                     : record::RunStatus::stopped,
+                 finished.reason == train::time_limit_reason && finished.epochs < epochs);
   training.agreement->part();
   results.complete = finished.complete;
   results.reason = finished.reason;

@@ -121,7 +121,12 @@ class TrainingRun {
   train::Loop::Callbacks callbacks();
   void state(nn::StateList& list);
   void take(train::Restored restored);
+  void fit_update_rule(const optim::UpdateStep& step, nn::State& state);
   void watch(const record::Event& event);
+  void judge(const record::Evaluated& evaluated) {
+    if (ranks_.is_first() && task_.keeps_best())
+      task_.judge(evaluated, [this](const auto& one) { return early_stop_.score(one); });
+  }
   void warn(const std::string& line) {
     for (const auto& observer : observers_)
       observer(record::Warning{loop_ ? loop_->epoch() : 0, line});
@@ -155,11 +160,14 @@ void TrainingRun::state(nn::StateList& list) {
   if (ranks_.size() > 1) list.part("ranks", exchange_);
   list.part("early_stop", early_stop_);
   list.part("metrics", metrics_);
+  if (ranks_.is_first()) list.part("task", task_);
   watch_state(list, training_.record, training_.row);
   list.field("epoch", epoch_);
 }
 
 void TrainingRun::take(train::Restored restored) {
+  if (!ranks_.is_first())
+    train::forget(restored.state, "task.");  // of a first rank, where ranks are new
   if (restored.ranks != ranks_.size()) {
     exchange_.keep_central(restored.state, "ranks.");
     train::forget(restored.state, "ranks.");  // exchanges begin anew
@@ -168,6 +176,8 @@ void TrainingRun::take(train::Restored restored) {
     if (ranks_.size() > 1) own.part("ranks", exchange_);
     restored.state.insert(now.begin(), now.end());
   }
+  for (const optim::UpdateStep& step : task_.optimizer().steps())
+    fit_update_rule(step, restored.state);
   const std::string measured = exchange_.description();
   auto list = nn::StateList::taking(restored.state);
   state(list);
@@ -175,6 +185,32 @@ void TrainingRun::take(train::Restored restored) {
   exchange_.take_kept();
   if (ranks_.is_first() && exchange_.description() != measured)
     log_.info(core::text("the exchange stays what it was: ", exchange_.description()));
+}
+
+// Goes on with another update rule than the state is of, which then begins anew; a schedule that waits for
+// a plateau begins to wait.
+void TrainingRun::fit_update_rule(const optim::UpdateStep& step, nn::State& state) {
+  const std::string prefix = core::text("loop.", step.name, "_update.");
+  nn::State own;
+  auto list = nn::StateList::giving(own);
+  step.rule->state(list);
+  bool begins_anew = false;
+  nn::State before;
+  for (const auto& [name, value] : state) {
+    if (name.rfind(prefix, 0) != 0) continue;
+    const std::string field = name.substr(prefix.size());
+    before[field] = value;
+    begins_anew |= !own.contains(field) && !optim::UpdateRule::is_of_schedule(field);
+  }
+  if (before.empty()) return;
+  for (const auto& [field, value] : own)
+    begins_anew |= !before.contains(field) && !optim::UpdateRule::is_of_schedule(field);
+  train::forget(state, prefix);
+  for (const auto& [field, value] : own)
+    state[prefix + field] = begins_anew || !before.contains(field) ? value : before.at(field);
+  if (begins_anew && ranks_.is_first())
+    log_.info(
+        core::text("the updates of the ", step.name, " begin anew: their rule is another one"));
 }
 
 // The launcher may be ending the job because a rank died.
@@ -186,6 +222,7 @@ bool TrainingRun::interrupted() {
 
 void TrainingRun::watch(const record::Event& event) {
   if (const auto* done = std::get_if<record::EpochDone>(&event)) epoch_ = done->epoch;
+  if (const auto* evaluated = std::get_if<record::Evaluated>(&event)) judge(*evaluated);
   if (std::holds_alternative<record::Evaluated>(event) && ranks_.size() > 1)
     for (const record::Exchanged& report : exchange_.reports(epoch_)) {
       metrics_(report);
@@ -260,11 +297,13 @@ void TrainingRun::report_last(const train::LoopResult& result) {
   last.time_s = result.time_s;
   training_.record.last = last;
   metrics_(last);
+  judge(last);
 }
 
 Training TrainingRun::run(Beginning beginning) {
   loop_.emplace(loop_of(job_), task_.optimizer(), callbacks());
   if (beginning.restored) take(std::move(*beginning.restored));
+  if (beginning.after_end) loop_->go_on_after_end(beginning.after_time_limit);
   if (ranks_.size() > 1) exchange_.begin();
   checkpointer_->watch(*loop_);
   live_files_.begin(loop_->epoch());

@@ -24,6 +24,10 @@ void EarlyStopConfig::fields(core::FieldList& list) {
   list.add("improvement", improvement, "relative change of the best metric that counts",
            core::Range::between(0, 1));
   list.add("target", target, "the run stops as soon as the metric is as good as this; null: none");
+  list.add(
+      "restore", restore,
+      "of a learning problem: whatever ends it, its result is the network of the best evaluation "
+      "and not that of the last epoch");
 }
 
 std::optional<double> EarlyStop::score(const record::Evaluated& evaluated) const {
@@ -79,11 +83,17 @@ std::string EarlyStop::no_better_means(double value) {
                     core::significant(before, 3), " before");
 }
 
+// A run that goes on with another metric has seen none of its values.
 void EarlyStop::state(nn::StateList& list) {
+  std::string watched = config_.metric;
+  list.field("metric", watched);
   list.field("best", best_);
   list.field("since_best", since_best_);
   list.field("seen", seen_);
   list.field("last", last_);
+  if (watched == config_.metric) return;
+  since_best_ = seen_ = 0;
+  last_.clear();
 }
 
 }  // namespace sagips::train

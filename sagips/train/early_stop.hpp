@@ -19,6 +19,7 @@ struct EarlyStopConfig {
   Rule rule = Rule::best;
   double improvement = 0.05;  ///< relative: less than this does not count as better
   std::optional<double> target{};
+  bool restore = false;  ///< a learning problem ends with the networks of its best evaluation
   void fields(core::FieldList& list);
   bool watches() const { return patience > 0 || target; }
 };

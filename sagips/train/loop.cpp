@@ -25,8 +25,11 @@ double seconds_since(Clock::time_point start) {
 void LoopConfig::fields(core::FieldList& list) {
   list.add("epochs", epochs, "epochs at most (SAGIPS paper: 100000); 0: no limit",
            core::Range::between(0, 4294967295.0));
-  list.add("minutes", minutes, "training time at most [min]; 0: no limit",
-           core::Range::at_least(0));
+  list.add(
+      "minutes", minutes,
+      "training time at most [min]; where epochs are left then, the same command goes on for as "
+      "long; 0: no limit",
+      core::Range::at_least(0));
   list.add("evaluate_every", evaluate_every,
            "epochs between evaluations; 0: a fiftieth of the epochs", core::Range::at_least(0));
   list.add("snapshots", snapshots,
@@ -78,7 +81,7 @@ void Loop::observe_epoch() {
   record::EpochDone done{epoch(), time_s_, epoch_s_ > 0 ? epoch_events_ / epoch_s_ : 0, {}};
   for (const auto& [pass, sums] : losses_) {
     if (callbacks_.exchange.serve) break;  // it has seen none
-    const torch::Tensor means = (sums / static_cast<double>(steps_per_epoch_)).to(torch::kCPU);
+    const torch::Tensor means = (sums / static_cast<double>(epoch_steps_)).to(torch::kCPU);
     for (std::size_t i = 0; i < pass->loss_names.size(); ++i)
       done.losses.push_back(
           {pass->loss_names[i], means[static_cast<std::int64_t>(i)].item<double>()});
@@ -89,6 +92,7 @@ void Loop::observe_epoch() {
 
 void Loop::begin_epoch() {
   epoch_events_ = epoch_s_ = 0;
+  epoch_steps_ = 0;
   losses_.clear();
   for (const optim::Action& action : optimizer_.schedule()) {
     if (action.kind == optim::Action::Kind::update) continue;
@@ -231,6 +235,7 @@ double Loop::run_step() {
       compute(optimizer_.passes()[action.index], *batch);
   }
   ++step_;
+  ++epoch_steps_;
   batch_ = nullptr;
   return static_cast<double>(batch->samples * batch->events);
 }
@@ -241,7 +246,8 @@ void Loop::run_steps(std::int64_t until) {
 
 std::string Loop::reason_to_stop() const {
   if (!early_stop_.empty()) return early_stop_;
-  if (config_.minutes > 0 && time_s_ >= config_.minutes * 60) return "time limit";
+  if (config_.minutes > 0 && time_s_ - limit_from_s_ >= config_.minutes * 60)
+    return time_limit_reason;
   return interrupted() ? interrupted_reason : "";
 }
 
@@ -269,9 +275,16 @@ LoopResult Loop::run() {
   }
 }
 
-// A resumed run has seen its start.
+void Loop::go_on_after_end(bool time_limit) {
+  early_stop_.clear();
+  if (time_limit) limit_from_s_ = time_s_;
+}
+
+// A resumed run has seen its start; one that had come to its end has looked at that after its state was
+// written, which may be an epoch to be looked at.
 void Loop::run_until_a_reason() {
-  if (evaluated_step_ < 0) evaluate();
+  const bool is_due = step_ == step_of_epoch(epoch()) && epoch() % config_.evaluate_every == 0;
+  if (evaluated_step_ < 0 || (is_due && evaluated_step_ < step_)) evaluate();
   const std::int64_t last = callbacks_.until > 0 ? callbacks_.until : config_.epochs;
   for (;;) {
     if (last > 0 && step_ >= step_of_epoch(last)) {
@@ -319,11 +332,10 @@ bool Loop::in_flight() const {
          });
 }
 
-// Other ranks or another batch cut an epoch into other steps: what was begun of one begins again.
-void Loop::go_on_by_epochs(std::int64_t per_epoch) {
-  step_ = step_of_epoch(step_ / per_epoch);
-  if (evaluated_step_ >= 0) evaluated_step_ = step_of_epoch(evaluated_step_ / per_epoch);
-  begin_epoch();
+// Other ranks or another batch cut an epoch into other steps: as large a part of it is over. Rows of the
+// step that this falls into are seen again, rather than never.
+std::int64_t Loop::step_as_now(std::int64_t step, std::int64_t per_epoch) const {
+  return step_of_epoch(step / per_epoch) + step % per_epoch * steps_per_epoch_ / per_epoch;
 }
 
 void Loop::state(nn::StateList& list) {
@@ -332,13 +344,19 @@ void Loop::state(nn::StateList& list) {
   list.field("step", step_);
   list.field("time_s", time_s_);
   list.field("evaluated_step", evaluated_step_);
+  list.field("limit_from_s", limit_from_s_);
   list.field("early_stop", early_stop_);
   optimizer_.state(list);
   if (losses_.empty()) begin_epoch();
   list.field("epoch_events", epoch_events_);
   list.field("epoch_s", epoch_s_);
+  list.field("epoch_steps", epoch_steps_);
   for (auto& [pass, sums] : losses_) list.field("losses." + pass->name, sums);
-  if (per_epoch != steps_per_epoch_) go_on_by_epochs(per_epoch);
+  if (per_epoch != steps_per_epoch_) {
+    step_ = step_as_now(step_, per_epoch);
+    if (evaluated_step_ >= 0) evaluated_step_ = step_as_now(evaluated_step_, per_epoch);
+    if (step_ == step_of_epoch(epoch())) begin_epoch();
+  }
   for (std::size_t index = 0; index < pending_.size(); ++index) {
     complete_exchange(index);
     const std::string name = "pending." + optimizer_.steps()[index].name;

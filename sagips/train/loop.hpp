@@ -21,7 +21,7 @@ enum class NonFinite { stop, skip };
 
 struct LoopConfig {
   std::int64_t epochs = 100000;
-  double minutes = 0;
+  double minutes = 0;               ///< of a start, where epochs are left at its end
   std::int64_t evaluate_every = 0;  ///< 0: a fiftieth of the epochs
   std::int64_t snapshots = 21;
   std::int64_t timeline = 0;  ///< epochs
@@ -58,6 +58,9 @@ struct ExchangeHooks {
 struct EpochGivenUp {
   bool in_order = true;  ///< false: others may be gone, so nothing follows that needs them
 };
+
+/// The reason of a run that `LoopConfig::minutes` has ended.
+inline constexpr const char* time_limit_reason = "time limit";
 
 /// How a run ended.
 struct LoopResult {
@@ -117,10 +120,14 @@ class Loop {
 
   /// The state with nothing in flight: an exchange that is under way is completed first.
   void state(nn::StateList& list);
+  /// Makes a run go on that had come to its end: what its early stop found is over. time_limit: that
+  /// is what had ended it, and the same time begins anew.
+  void go_on_after_end(bool time_limit);
   /// Whether an exchange goes on between epochs.
   bool in_flight() const;
   std::int64_t step() const { return step_; }                      ///< that are over
   std::int64_t epoch() const { return step_ / steps_per_epoch_; }  ///< that are over
+  std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
   double time_s() const { return time_s_; }
 
  private:
@@ -143,7 +150,7 @@ class Loop {
   void observe(const record::Event& event) const;
   void observe_epoch();
   void begin_epoch();
-  void go_on_by_epochs(std::int64_t per_epoch);
+  std::int64_t step_as_now(std::int64_t step, std::int64_t per_epoch) const;
   std::int64_t step_of_epoch(std::int64_t epoch) const { return epoch * steps_per_epoch_; }
   void evaluate();
   void take(record::Evaluated evaluated, std::int64_t epoch, double time_s);
@@ -158,12 +165,14 @@ class Loop {
   const std::int64_t steps_per_epoch_;
   std::int64_t step_ = 0;             ///< steps that are over
   double time_s_ = 0;                 ///< training time, evaluations and recording left out
+  double limit_from_s_ = 0;           ///< where the time limit begins to count
   std::int64_t evaluated_step_ = -1;  ///< of the last evaluation
   std::deque<std::pair<std::int64_t, double>> under_way_;  ///< epochs and times of evaluations
   /// Sums over the steps of the epoch that is running, read when it is observed, in the order of the
   /// schedule. [names]
   std::vector<std::pair<const optim::Pass*, torch::Tensor>> losses_;
   double epoch_events_ = 0, epoch_s_ = 0;  ///< of the epoch that is running
+  std::int64_t epoch_steps_ = 0;           ///< of it, whose losses are summed
   const optim::Batch* batch_ = nullptr;    ///< of the step that is running
   std::vector<Pending> pending_;           ///< by step
   std::string early_stop_;                 ///< why the last evaluation wants an end

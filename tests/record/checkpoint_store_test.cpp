@@ -54,84 +54,98 @@ struct Checkpoints {
 TEST(CheckpointStore, GivesBackWhatEachRankWrote) {
   const Checkpoints checkpoints;
   checkpoints.write(500, 3);
-  ASSERT_EQ(checkpoints.store.names(), Names{"epoch_000000500"});
-  const CheckpointManifest manifest = checkpoints.store.manifest("epoch_000000500");
+  ASSERT_EQ(checkpoints.store.names(), Names{"000001_epoch_500"});
+  const CheckpointManifest manifest = checkpoints.store.manifest("000001_epoch_500");
   EXPECT_EQ(manifest.epoch, 500);
   EXPECT_EQ(manifest.time_s, 50);
   ASSERT_EQ(manifest.parts.size(), 3U);
   for (int rank = 0; rank < 3; ++rank)
-    EXPECT_EQ(checkpoints.store.part("epoch_000000500", manifest, rank).tensors,
+    EXPECT_EQ(checkpoints.store.part("000001_epoch_500", manifest, rank).tensors,
               content(Checkpoints::value(500, rank)).tensors);
 }
 
 TEST(CheckpointStore, KeepsTheNewestOnes) {
   const Checkpoints checkpoints;
   for (const std::int64_t epoch : {5, 10, 15, 1'000'000'000}) checkpoints.write(epoch);
-  EXPECT_EQ(checkpoints.store.names(), (Names{"epoch_1000000000", "epoch_000000015"}));
+  EXPECT_EQ(checkpoints.store.names(), (Names{"000004_epoch_1000000000", "000003_epoch_15"}));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(checkpoints.store.folder()), {}), 2)
       << "nothing else is left";
 }
 
-TEST(CheckpointStore, ReplacesTheSameEpoch) {
+// A run that goes on on other ranks or with another batch may count its epochs anew.
+TEST(CheckpointStore, KnowsTheNewestByItsNumberAndNotByItsEpoch) {
   const Checkpoints checkpoints;
-  checkpoints.write(5, 2);
-  checkpoints.write(5, 1);
-  EXPECT_EQ(checkpoints.store.names(), Names{"epoch_000000005"});
-  EXPECT_EQ(checkpoints.store.manifest("epoch_000000005").parts.size(), 1U);
+  for (const std::int64_t epoch : {449, 11747, 449, 450, 450}) checkpoints.write(epoch, 2);
+  EXPECT_EQ(checkpoints.store.names(), (Names{"000005_epoch_450", "000004_epoch_450"}));
+  checkpoints.write(3, 1);
+  EXPECT_EQ(checkpoints.store.names(), (Names{"000006_epoch_3", "000005_epoch_450"}));
+  EXPECT_EQ(checkpoints.store.manifest("000006_epoch_3").parts.size(), 1U);
 }
 
-// "epoch_000000100.bak" has the same run and longer a name than the newest.
 TEST(CheckpointStore, LeavesCopiesThatSomebodyMadeAlone) {
   const Checkpoints checkpoints;
   checkpoints.write(100);
-  for (const char* copy : {"epoch_000000100.bak", "epoch_100", "epoch_", "epoch_-00000001"})
-    std::filesystem::copy(checkpoints.file("epoch_000000100"), checkpoints.file(copy));
+  for (const char* copy : {"000001_epoch_100.bak", "1_epoch_100", "000009_epoch_",
+                           "000009_epoch_-1", "000000_epoch_9", "000009_epoch_09"})
+    std::filesystem::copy(checkpoints.file("000001_epoch_100"), checkpoints.file(copy));
   checkpoints.write(200);
   checkpoints.write(300);
-  EXPECT_EQ(checkpoints.store.names(), (Names{"epoch_000000300", "epoch_000000200"}));
-  EXPECT_TRUE(std::filesystem::exists(checkpoints.file("epoch_000000100.bak")));
+  EXPECT_EQ(checkpoints.store.names(), (Names{"000003_epoch_300", "000002_epoch_200"}));
+  EXPECT_TRUE(std::filesystem::exists(checkpoints.file("000001_epoch_100.bak")));
+}
+
+// They were named by epochs or updates, whose order says nothing.
+TEST(CheckpointStore, SaysOfThoseOfEarlierVersionsThatItCannotReadThem) {
+  const Checkpoints checkpoints;
+  const std::string name = "epoch_000000100";
+  std::filesystem::create_directories(checkpoints.file(name));
+  core::write_file(checkpoints.file(name + "/manifest.json"),
+                   R"({"format": 1, "run": "0123", "epoch": 100, "crc32c": 7})");
+  EXPECT_EQ(checkpoints.store.names(), Names{name}) << "or a run would begin anew in silence";
+  EXPECT_NE(checkpoints.reason(name).find("another version"), std::string::npos)
+      << checkpoints.reason(name);
 }
 
 TEST(CheckpointStore, CountsOnlyWhatIsComplete) {
   const Checkpoints checkpoints;
   checkpoints.write(5);
   checkpoints.store.write_part("10", 0, content(1));
-  std::filesystem::create_directories(checkpoints.file("removed_epoch_000000001"));
-  EXPECT_EQ(checkpoints.store.names(), Names{"epoch_000000005"});
+  std::filesystem::create_directories(checkpoints.file("removed_000001_epoch_1"));
+  EXPECT_EQ(checkpoints.store.names(), Names{"000001_epoch_5"});
   checkpoints.store.clean();
   EXPECT_FALSE(std::filesystem::exists(checkpoints.file("writing_10")));
-  EXPECT_FALSE(std::filesystem::exists(checkpoints.file("removed_epoch_000000001")));
-  EXPECT_EQ(checkpoints.store.names(), Names{"epoch_000000005"});
+  EXPECT_FALSE(std::filesystem::exists(checkpoints.file("removed_000001_epoch_1")));
+  EXPECT_EQ(checkpoints.store.names(), Names{"000001_epoch_5"});
 }
 
 TEST(CheckpointStore, RefusesEveryTruncation) {
   const Checkpoints checkpoints;
   checkpoints.write(5);
   for (const std::string name : {"rank_0000.safetensors", "manifest.json"}) {
-    const std::string path = checkpoints.file("epoch_000000005/" + name);
+    const std::string path = checkpoints.file("000001_epoch_5/" + name);
     const std::string whole = core::read_file(path);
     // the manifest's last byte is a line end that JSON does not need
     for (std::size_t size = 0; size + 1 < whole.size(); size += 1 + whole.size() / 50) {
       std::ofstream(path, std::ios::binary | std::ios::trunc) << whole.substr(0, size);
-      EXPECT_FALSE(checkpoints.reason("epoch_000000005").empty()) << name << ", " << size;
+      EXPECT_FALSE(checkpoints.reason("000001_epoch_5").empty()) << name << ", " << size;
     }
     std::ofstream(path, std::ios::binary | std::ios::trunc) << whole;
   }
-  EXPECT_EQ(checkpoints.store.manifest("epoch_000000005").epoch, 5) << "mended";
+  EXPECT_EQ(checkpoints.store.manifest("000001_epoch_5").epoch, 5) << "mended";
 }
 
 TEST(CheckpointStore, RefusesEveryFlippedBit) {
   const Checkpoints checkpoints;
   checkpoints.write(5);
   for (const std::string name : {"rank_0000.safetensors", "manifest.json"}) {
-    const std::string path = checkpoints.file("epoch_000000005/" + name);
+    const std::string path = checkpoints.file("000001_epoch_5/" + name);
     const std::string whole = core::read_file(path);
     for (std::size_t byte = 0; byte + 1 < whole.size(); byte += 1 + whole.size() / 100) {
       if (whole[byte] == ' ' || whole[byte] == '\n') continue;  // of the manifest: no content
       std::string flipped = whole;
       flipped[byte] = static_cast<char>(flipped[byte] ^ (1 << (byte % 7)));
       std::ofstream(path, std::ios::binary | std::ios::trunc) << flipped;
-      EXPECT_FALSE(checkpoints.reason("epoch_000000005").empty()) << name << ", byte " << byte;
+      EXPECT_FALSE(checkpoints.reason("000001_epoch_5").empty()) << name << ", byte " << byte;
     }
     std::ofstream(path, std::ios::binary | std::ios::trunc) << whole;
   }
@@ -142,16 +156,16 @@ TEST(CheckpointStore, RefusesOneOfAnotherRun) {
   other.write(5);
   std::filesystem::copy(other.store.folder(), mine.store.folder(),
                         std::filesystem::copy_options::recursive);
-  EXPECT_NE(mine.reason("epoch_000000005").find("another run"), std::string::npos);
+  EXPECT_NE(mine.reason("000001_epoch_5").find("another run"), std::string::npos);
 }
 
 TEST(CheckpointStore, SetsDamagedOnesAside) {
   const Checkpoints checkpoints;
   checkpoints.write(5);
   checkpoints.write(10);
-  checkpoints.store.set_aside("epoch_000000010");
-  EXPECT_EQ(checkpoints.store.names(), Names{"epoch_000000005"});
-  EXPECT_TRUE(std::filesystem::exists(checkpoints.file("damaged_epoch_000000010")));
+  checkpoints.store.set_aside("000002_epoch_10");
+  EXPECT_EQ(checkpoints.store.names(), Names{"000001_epoch_5"});
+  EXPECT_TRUE(std::filesystem::exists(checkpoints.file("damaged_000002_epoch_10")));
 }
 
 TEST(CheckpointStore, KeepsTheLastGoodOnesOnAFullDisk) {
@@ -163,9 +177,9 @@ TEST(CheckpointStore, KeepsTheLastGoodOnesOnAFullDisk) {
     EXPECT_THROW(checkpoints.write(15), core::StorageError);
     checkpoints.store.discard("15");
   }
-  EXPECT_EQ(checkpoints.store.names(), (Names{"epoch_000000010", "epoch_000000005"}));
+  EXPECT_EQ(checkpoints.store.names(), (Names{"000002_epoch_10", "000001_epoch_5"}));
   checkpoints.write(20);
-  EXPECT_EQ(checkpoints.store.names(), (Names{"epoch_000000020", "epoch_000000010"}));
+  EXPECT_EQ(checkpoints.store.names(), (Names{"000003_epoch_20", "000002_epoch_10"}));
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ TEST(Checkpoints, GiveWayToTheOneBeforeWhenARankCannotReadItsPart) {
     shelf.checkpoints.settle();
     EXPECT_EQ(shelf.said.size(), ranks.is_first() ? 2U : 0U);
     ranks.gather(0);
-    const std::string part = folder.file("checkpoints/epoch_000000010/rank_0001.safetensors");
+    const std::string part = folder.file("checkpoints/000002_epoch_10/rank_0001.safetensors");
     if (ranks.is_first()) std::filesystem::resize_file(part, 20);
     ranks.gather(0);
     Lines warnings;
@@ -216,7 +216,7 @@ TEST(Checkpoints, GiveWayToTheOneBeforeWhenARankCannotReadItsPart) {
     if (!ranks.is_first()) return;
     ASSERT_EQ(warnings.size(), 1U);
     EXPECT_NE(warnings[0].find("rank 1 cannot read its part"), std::string::npos) << warnings[0];
-    EXPECT_EQ(shelf.store.names(), Lines{"epoch_000000005"}) << "the damaged one is set aside";
+    EXPECT_EQ(shelf.store.names(), Lines{"000001_epoch_5"}) << "the damaged one is set aside";
   });
 }
 
@@ -226,7 +226,7 @@ TEST(Checkpoints, RefuseToBeginAnewInSilence) {
     Shelf shelf(ranks, folder.file("checkpoints"));
     EXPECT_FALSE(restore(ranks, shelf.store, no_warning)) << "none has been written yet";
     shelf.checkpoints.write(Checkpoints::last, 5, 1, {{"x", torch::zeros({3})}});
-    std::filesystem::remove(folder.file("checkpoints/epoch_000000005/manifest.json"));
+    std::filesystem::remove(folder.file("checkpoints/000001_epoch_5/manifest.json"));
     int warnings = 0;
     EXPECT_THROW(restore(ranks, shelf.store, [&](const std::string&) { ++warnings; }),
                  core::DataError);
@@ -250,7 +250,7 @@ TEST(Checkpoints, WarnOnceOfAFullDiskAndSayWhenItIsOver) {
       write(2);
       write(3);
     }
-    EXPECT_EQ(shelf.store.names(), Lines{"epoch_000000010"});
+    EXPECT_EQ(shelf.store.names(), Lines{"000001_epoch_10"});
     ASSERT_EQ(shelf.warned.size(), 1U);
     EXPECT_NE(shelf.warned[0].find("The run goes on"), std::string::npos) << shelf.warned[0];
     write(4);
@@ -272,7 +272,7 @@ TEST(Checkpoints, ComeToNothingWhenARankLeavesOneOut) {
     shelf.checkpoints.write(Checkpoints::last, 10, 1, state);
     shelf.checkpoints.settle();
     if (!ranks.is_first()) return;
-    EXPECT_EQ(shelf.store.names(), (Lines{"epoch_000000010", "epoch_000000007"}));
+    EXPECT_EQ(shelf.store.names(), (Lines{"000002_epoch_10", "000001_epoch_7"}));
     EXPECT_FALSE(std::filesystem::exists(folder.file("checkpoints/writing_1")));
   });
 }

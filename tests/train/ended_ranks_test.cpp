@@ -29,13 +29,13 @@ TEST(Checkpoints, HoldTheEndOfARankThatHasEnded) {
       shelf.checkpoints.write(1, 5, 1, own(5));
       for (int poll = 0; poll < 1000 && shelf.checkpoints.written() == 0; ++poll)
         shelf.checkpoints.poll();
-      EXPECT_EQ(shelf.store.names(), Lines{"epoch_000000005"}) << "while rank 0 goes on";
+      EXPECT_EQ(shelf.store.names(), Lines{"000001_epoch_5"}) << "while rank 0 goes on";
       shelf.checkpoints.write(Checkpoints::last, 10, 1, own(10));
     }
     shelf.checkpoints.settle();
     ranks.gather(0);
     EXPECT_EQ(shelf.warned, Lines{});
-    for (const std::string name : {"epoch_000000005", "epoch_000000010"}) {
+    for (const std::string name : {"000001_epoch_5", "000002_epoch_10"}) {
       const auto part = shelf.store.part(name, shelf.store.manifest(name), 1);
       EXPECT_TRUE(torch::equal(to_state(part).at("x"), own(90).at("x"))) << name;
     }

@@ -9,6 +9,7 @@
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/solvers.hpp"
 #include "sagips/run/learning_task.hpp"
+#include "sagips/run/trained_networks.hpp"
 #include "sagips/run/training_setup.hpp"
 #include "sagips/train/rank_exchange.hpp"
 
@@ -116,9 +117,9 @@ void check_learning(const Job& job) {
   const auto networks = run::make_networks(job, *sets.training);
   for (const optim::NetworkPart& part : networks) show_network(part.name, *part.network);
   const auto learner = run::make_learner(job, networks, sets);
-  run::check_metric(job.settings.early_stop,
-                    job.settings.learning.learner.optimizer.waits_for_plateau(),
-                    run::metric_names(*learner, sets));
+  for (const std::string& line : run::begin_from(job.settings.learning, learner->networks()))
+    std::cout << line << '\n';
+  run::check_metric(job.settings.early_stop, true, run::metric_names(*learner, sets));
 }
 
 // Returns whether a GAN can be trained.

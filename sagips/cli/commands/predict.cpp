@@ -11,6 +11,7 @@
 #include "sagips/record/run_status.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/proposals.hpp"
+#include "sagips/run/trained_networks.hpp"
 
 namespace sagips::cli {
 
@@ -40,13 +41,18 @@ core::ExitCode predict_rows(Job& job, const std::string& folder,
                             std::vector<std::string> assignments) {
   const std::string out = take_rows_file(assignments);
   const std::string inputs = take_assignment(assignments, "inputs");
-  if (!assignments.empty()) refuse_rest(assignments, "inputs=FILE, out=FILE.npy");
+  const std::string which = take_assignment(assignments, "network");
+  if (!assignments.empty()) refuse_rest(assignments, "inputs=FILE, network=last, out=FILE.npy");
+  if (!which.empty() && which != "best" && which != "last")
+    throw core::ConfigError("command line",
+                            core::text("network=", which, " is neither best nor last."));
+  const std::string network = run::network_file(folder, which != "last");
   const data::ExampleRowsPtr rows = inputs.empty()
                                         ? rows_kept_aside(job, folder)
                                         : job.examples->inputs_of(inputs, run::reading_of());
   std::vector<optim::WeightedNetwork> networks;
   try {
-    networks = run::read_networks(job, *rows, folder);
+    networks = run::read_networks(job, *rows, network);
   } catch (const core::Error& error) {
     if (inputs.empty()) throw;
     throw core::DataError(
@@ -64,7 +70,8 @@ core::ExitCode predict_rows(Job& job, const std::string& folder,
       table.push_back({name, core::significant(value, 4)});
     std::cout << analysis::plain_table({"metric", "rows kept aside"}, table);
   }
-  std::cout << core::with_thousands(rows->rows())
+  std::cout << "network: " << network << '\n'
+            << core::with_thousands(rows->rows())
             << (loss.of_classes() ? " rows of probabilities: " : " rows: ") << file << std::endl;
   return core::ExitCode::done;
 }

@@ -243,6 +243,10 @@ void UpdateRule::state(nn::StateList& list) {
   list.field("since_best", since_best_);
 }
 
+bool UpdateRule::is_of_schedule(const std::string& field) {
+  return field == "plateau_factor" || field == "best" || field == "since_best";
+}
+
 std::unique_ptr<UpdateRule> make_update_rule(const torch::Tensor& weights,
                                              const torch::Tensor& gradients,
                                              const UpdateConfig& config) {

@@ -57,6 +57,8 @@ class UpdateRule {
   /// Tells a schedule that waits for a plateau the metric of an evaluation; smaller is better.
   void observe(double metric);
   void state(nn::StateList& list);
+  /// Whether a field of the state belongs to a schedule that waits for a plateau.
+  static bool is_of_schedule(const std::string& field);
   const UpdateConfig& config() const { return config_; }
 
  protected:

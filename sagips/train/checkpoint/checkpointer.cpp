@@ -18,8 +18,8 @@ Checkpointer::Checkpointer(comm::Ranks& ranks, const record::CheckpointConfig& c
 
 void Checkpointer::attach_to(Loop::Callbacks& callbacks) {
   tracer_ = callbacks.tracer;
-  callbacks.agree = [this](std::int64_t epoch, const std::string& reason) {
-    return agree(epoch, reason);
+  callbacks.agree = [this](std::int64_t step, const std::string& reason) {
+    return agree(step, reason);
   };
   close_ = callbacks.exchange.close;
   callbacks.ended = [this] { return ended(); };
@@ -44,7 +44,7 @@ void Checkpointer::poll() {
 
 void Checkpointer::watch(const Loop& loop) {
   loop_ = &loop;
-  last_epoch_ = loop.step();
+  last_step_ = loop.step();
   boundary_time_s_ = loop.time_s();
 }
 
@@ -55,16 +55,18 @@ nn::State Checkpointer::take() {
   return state;
 }
 
-// Only rank 0 is asked.
-bool Checkpointer::is_due(std::int64_t epoch) {
+// Only rank 0 is asked. Periods of epochs end where an epoch does, those of the clock at any step.
+bool Checkpointer::is_due() {
   if (signals_.checkpoint()) asked_for_ = true;
   if (checkpoints_.pending()) return false;  // one at a time
+  if (asked_for_) return true;
+  const std::int64_t step = loop_->step(), per_epoch = loop_->steps_per_epoch();
+  if (step <= last_step_) return false;
   const double minutes = static_cast<double>(comm::now_ns() - last_ns_) / 60e9;
-  const bool progress = epoch > last_epoch_;
   const bool by_epochs =
-      config_.epochs > 0 && (epoch % config_.epochs == 0 || epoch - last_epoch_ >= config_.epochs);
-  const bool by_time = config_.minutes > 0 && minutes >= config_.minutes;
-  return asked_for_ || (progress && (by_epochs || by_time));
+      config_.epochs > 0 && step % per_epoch == 0 &&
+      (loop_->epoch() % config_.epochs == 0 || step - last_step_ >= config_.epochs * per_epoch);
+  return by_epochs || (config_.minutes > 0 && minutes >= config_.minutes);
 }
 
 // The epochs of rank 0 are over: a period of them counts as the time that it took.
@@ -79,30 +81,32 @@ bool Checkpointer::is_due_for_others() {
          (config_.minutes > 0 && waited_s >= 60 * config_.minutes);
 }
 
-std::string Checkpointer::agree(std::int64_t epoch, const std::string& reason) {
+std::string Checkpointer::agree(std::int64_t step, const std::string& reason) {
   StopAgreement::Request own{.stop = reason};
   if (ranks_.is_first()) {
     checkpoints_.poll();
-    if (is_due(epoch)) own.checkpoint = number_;
-    if (config_.epochs > 0) own.meet_by = (epoch / config_.epochs + 1) * config_.epochs;
+    if (is_due()) own.checkpoint = number_;
+    if (config_.epochs > 0)
+      own.meet_by =
+          (loop_->epoch() / config_.epochs + 1) * config_.epochs * loop_->steps_per_epoch();
   }
-  const StopAgreement::Decision decision = agreement_(epoch, own);
-  if (decision.checkpoint != 0) write(decision.checkpoint, epoch);
+  const StopAgreement::Decision decision = agreement_(step, own);
+  if (decision.checkpoint != 0) write(decision.checkpoint);
   told_to_stop_ = !decision.stop.empty();
   // what owners of central weights have taken in cannot be taken back
   if (config_.are_written() && decision.stop.empty() && !loop_->in_flight() && !close_) {
-    const double epoch_s = loop_->time_s() - boundary_time_s_;
-    quick_stop_.boundary(epoch, epoch_s, [this] { return take(); });
+    const double step_s = loop_->time_s() - boundary_time_s_;
+    quick_stop_.boundary(step, step_s, [this] { return take(); });
   }
   boundary_time_s_ = loop_->time_s();
   return decision.stop;
 }
 
-void Checkpointer::write(std::int64_t number, std::int64_t epoch) {
+void Checkpointer::write(std::int64_t number) {
   const core::Span writing(tracer_, "checkpoint");
-  checkpoints_.write(number, epoch, loop_->time_s(), take());
+  checkpoints_.write(number, loop_->epoch(), loop_->time_s(), take());
   number_ = number + 1;
-  last_epoch_ = epoch;
+  last_step_ = loop_->step();
   last_ns_ = comm::now_ns();
   asked_for_ = false;
 }
@@ -118,7 +122,7 @@ void Checkpointer::lead_others() {
   const StopAgreement::Decision decision = agreement_.after_last_epoch(request);
   others_stopped_ = !decision.stop.empty();
   leads_others_ = !others_stopped_;
-  if (decision.checkpoint != 0) write(decision.checkpoint, loop_->epoch());
+  if (decision.checkpoint != 0) write(decision.checkpoint);
 }
 
 bool Checkpointer::ended() {

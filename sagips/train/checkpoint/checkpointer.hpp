@@ -35,12 +35,12 @@ class Checkpointer {
 
  private:
   nn::State take();
-  std::string agree(std::int64_t epoch, const std::string& reason);
+  std::string agree(std::int64_t step, const std::string& reason);
   bool ended();
-  bool is_due(std::int64_t epoch);
+  bool is_due();
   bool is_due_for_others();
   void lead_others();
-  void write(std::int64_t number, std::int64_t epoch);
+  void write(std::int64_t number);
 
   comm::Ranks& ranks_;
   record::CheckpointConfig config_;
@@ -52,10 +52,11 @@ class Checkpointer {
   core::Tracer* tracer_ = nullptr;  ///< of the loop
   std::function<void()> close_;     ///< ends what is under way between ranks; empty: nothing is
   const Loop* loop_ = nullptr;
-  std::int64_t number_ = 1;      ///< of the next one
-  std::int64_t last_epoch_ = 0;  ///< of the last one, or where this process began
-  std::int64_t last_ns_;         ///< when that was
-  bool asked_for_ = false;       ///< by a signal
+  std::int64_t number_ = 1;  ///< of the next one
+  std::int64_t last_step_ =
+      0;                    ///< steps that were over at the last one, or where this process began
+  std::int64_t last_ns_;    ///< when that was
+  bool asked_for_ = false;  ///< by a signal
   double boundary_time_s_ = 0;   ///< training time at the last boundary
   bool told_to_stop_ = false;    ///< all were
   bool leads_others_ = false;    ///< rank 0's epochs are over, and ranks that never wait go on

@@ -1,0 +1,201 @@
+#include "sagips/run/trained_networks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/event_json.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/record/tensor_file.hpp"
+#include "sagips/run/learning_task.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+namespace files = record::run_files;
+
+constexpr const char* layer_prefix = "layer";
+
+void take_values(const record::StoredTensor& stored, torch::Tensor& values) {
+  const torch::NoGradGuard no_grad;
+  values.copy_(torch::tensor(stored.numbers(), torch::kFloat64).reshape(stored.shape));
+}
+
+// "layer0.weight" of the network `body` as "layer4.weight", where four layers stand before those of it.
+std::string among_all_layers(const std::string& name, std::size_t before) {
+  const std::size_t digits = std::string(layer_prefix).size(), dot = name.find('.');
+  return core::text(layer_prefix, std::stoul(name.substr(digits, dot - digits)) + before,
+                    name.substr(dot));
+}
+
+std::string file_to_begin_from(const std::string& source) {
+  if (std::filesystem::is_directory(source)) return network_file(source);
+  if (source.size() > 3 && source.compare(source.size() - 3, 3, ".pt") == 0)
+    throw core::DataError(
+        source,
+        "is TorchScript, which is a layer: {script: FILE} begins as its file says. "
+        "start_from takes run folders and .safetensors files.");
+  return source;
+}
+
+/// What of one file is taken.
+struct WeightFile {
+  std::string path;
+  record::TensorFile content;
+  std::set<std::string> left;  ///< what nobody has taken
+
+  explicit WeightFile(const std::string& file)
+      : path(file), content(record::read_tensor_file(file)) {
+    for (const auto& [name, stored] : content.tensors) left.insert(name);
+  }
+  const record::StoredTensor& find(const std::string& name, const std::string& among_all) {
+    const auto own = content.tensors.find(name);
+    const auto found = own != content.tensors.end() ? own : content.tensors.find(among_all);
+    if (found == content.tensors.end()) {
+      std::vector<std::string> names;
+      for (const auto& [known, stored] : content.tensors) names.push_back(known);
+      throw core::DataError(
+          path,
+          core::text("has no '", name, "', with which the network here would ",
+                     "begin (it is of another network). It has ", core::join(names, ", "), "."));
+    }
+    left.erase(found->first);
+    return found->second;
+  }
+  std::string description(std::int64_t weights) const {
+    std::string line =
+        core::text("begins from ", path, ": ", core::with_thousands(weights), " weights");
+    if (!left.empty())
+      line += core::text("; not used of it: ", core::join({left.begin(), left.end()}, ", "));
+    return line;
+  }
+};
+
+}  // namespace
+
+void for_each_array(
+    std::span<optim::WeightedNetwork> networks,
+    const std::function<void(const std::string& name, torch::Tensor& values)>& use) {
+  for (auto& [part, replica] : networks) {
+    const std::string place = networks.size() > 1 ? part.name + "." : "";
+    nn::Leaves& leaves = replica.leaves();
+    for (std::size_t i = 0; i < part.network->parameters().size(); ++i)
+      use(place + part.network->parameters()[i].name, leaves.tensors[i]);
+    for (std::size_t i = 0; i < part.network->buffers().size(); ++i)
+      use(place + part.network->buffers()[i].name, leaves.buffers[i]);
+  }
+}
+
+std::string network_file(const std::string& folder, bool best) {
+  const std::string of_best = core::text(folder, "/", files::best_network.name);
+  if (best && std::filesystem::exists(of_best)) return of_best;
+  return core::text(folder, "/", files::network.name);
+}
+
+std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::ExampleRows& rows,
+                                                  const std::string& file) {
+  std::vector<optim::WeightedNetwork> networks;
+  for (const optim::NetworkPart& part : make_networks(job, rows))
+    networks.push_back({part, nn::Replica(part.network, nn::SharedPart::all, torch::kCPU)});
+  const record::TensorFile content = record::read_tensor_file(file);
+  for_each_array(networks, [&](const std::string& name, torch::Tensor& values) {
+    const record::StoredTensor& stored = content.tensor(name, file);
+    if (stored.shape != values.sizes().vec())
+      throw core::DataError(file,
+                            core::text("'", name, "' has another shape than the config's ",
+                                       "network. The folder's files do not belong together."));
+    take_values(stored, values);
+  });
+  return networks;
+}
+
+std::vector<std::string> begin_from(const LearningSettings& learning,
+                                    std::span<optim::WeightedNetwork> networks) {
+  std::map<std::string, WeightFile> sources;
+  std::map<std::string, std::int64_t> weights;
+  std::size_t before = 0, index = 0;
+  for (auto& one : networks) {
+    const std::string& own = learning.networks.empty() ? "" : learning.networks[index].start_from;
+    const std::string& named = own.empty() ? learning.start_from : own;
+    const std::string place = networks.size() > 1 ? one.part.name + "." : "";
+    if (!named.empty()) {
+      const std::string path = file_to_begin_from(named);
+      WeightFile& source = sources.try_emplace(path, path).first->second;
+      for_each_array({&one, 1}, [&](const std::string& name, torch::Tensor& values) {
+        const record::StoredTensor& stored =
+            source.find(place + name, among_all_layers(name, before));
+        if (stored.shape != values.sizes().vec())
+          throw core::DataError(
+              path, core::text("'", place, name, "' has the shape ", nn::written(stored.shape),
+                               ", and the network here ", nn::written(values.sizes().vec()),
+                               ". Name it for the networks that are to begin from it alone "
+                               "(networks.NAME.start_from)."));
+        take_values(stored, values);
+        weights[path] += values.numel();
+      });
+    }
+    before += one.part.network->layers().size();
+    ++index;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [path, source] : sources) lines.push_back(source.description(weights[path]));
+  return lines;
+}
+
+BestNetworks::BestNetworks(std::span<optim::WeightedNetwork> networks)
+    : networks_(networks), weights_(torch::zeros_like(now())) {}
+
+torch::Tensor BestNetworks::now() const {
+  std::vector<torch::Tensor> arrays;
+  for_each_array(networks_, [&](const std::string&, torch::Tensor& values) {
+    arrays.push_back(values.detach().to(torch::kCPU, torch::kFloat32).flatten());
+  });
+  return torch::cat(arrays);
+}
+
+void BestNetworks::put(const torch::Tensor& flat) {
+  const torch::NoGradGuard no_grad;
+  std::int64_t place = 0;
+  for_each_array(networks_, [&](const std::string&, torch::Tensor& values) {
+    values.copy_(flat.narrow(0, place, values.numel()).reshape(values.sizes()));
+    place += values.numel();
+  });
+}
+
+void BestNetworks::remember(std::int64_t epoch) { under_way_[epoch] = now(); }
+
+// What was the best is scored again: a run may go on with another metric.
+void BestNetworks::judge(const record::Evaluated& evaluated, const Score& score) {
+  const auto found = under_way_.find(evaluated.epoch);
+  if (found == under_way_.end()) return;
+  const auto own = score(evaluated), before = best_ ? score(*best_) : std::nullopt;
+  const bool counts = evaluated.epoch > 0 && own && std::isfinite(*own);
+  if (counts && !(before && *before <= *own)) {
+    weights_.copy_(found->second);
+    best_ = evaluated;
+  }
+  under_way_.erase(under_way_.begin(), std::next(found));  // earlier ones never come
+}
+
+void BestNetworks::with_best(const std::function<void()>& use) {
+  const torch::Tensor present = now();
+  put(weights_);
+  use();
+  put(present);
+}
+
+void BestNetworks::state(nn::StateList& list) {
+  std::string words = best_ ? record::event_to_json(*best_) : "";
+  list.field("evaluated", words);
+  list.field("weights", weights_);
+  if (list.gives()) return;
+  best_.reset();
+  if (!words.empty()) best_ = std::get<record::Evaluated>(record::event_from_json(words));
+}
+
+}  // namespace sagips::run

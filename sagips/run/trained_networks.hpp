@@ -1,0 +1,68 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sagips/nn/state.hpp"
+#include "sagips/optim/learn/supervised.hpp"
+#include "sagips/record/event.hpp"
+#include "sagips/run/settings.hpp"
+
+namespace sagips::run {
+
+/// Each array of networks by its name in their file, in the file's order: "layer0.weight", of one of
+/// several networks "body.layer0.weight".
+void for_each_array(std::span<optim::WeightedNetwork> networks,
+                    const std::function<void(const std::string& name, torch::Tensor& values)>& use);
+
+/// The file of networks that a run has left in its folder: those of its best evaluation where there
+/// are any and `best` asks for them, else those of its end.
+std::string network_file(const std::string& folder, bool best = true);
+
+/// The networks for such inputs, with the weights of a `network_file`.
+/// throws: DataError when the file is missing or of other networks
+std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::ExampleRows& rows,
+                                                  const std::string& file);
+
+/// Puts in place what `start_from` and `networks.NAME.start_from` name: a run folder or a .safetensors
+/// file. An array is found by its name there, or by the number of its layer among all networks' layers,
+/// so that a network which is cut in two to train its end alone begins from a whole one.
+/// Returns a line a file that says what was taken, for a person.
+/// throws: ConfigError, DataError for a file that is missing or whose arrays do not fit
+std::vector<std::string> begin_from(const LearningSettings& learning,
+                                    std::span<optim::WeightedNetwork> networks);
+
+/// The networks of a training's best evaluation so far.
+class BestNetworks {
+ public:
+  explicit BestNetworks(std::span<optim::WeightedNetwork> networks);
+
+  /// Copies the networks as they are evaluated now. The evaluation may come later.
+  void remember(std::int64_t epoch);
+  using Score = std::function<std::optional<double>(const record::Evaluated&)>;
+  /// The evaluation of a remembered epoch. score: smaller is better; NaN and nothing are never best
+  void judge(const record::Evaluated& evaluated, const Score& score);
+  /// The evaluation that was the best; nothing: there is none yet.
+  const std::optional<record::Evaluated>& evaluated() const { return best_; }
+  /// Calls it with the best weights in the networks; the present ones are back afterwards.
+  void with_best(const std::function<void()>& use);
+  /// Leaves the best weights in the networks.
+  void restore() { put(weights_); }
+  void state(nn::StateList& list);
+
+ private:
+  torch::Tensor now() const;
+  void put(const torch::Tensor& flat);
+
+  std::span<optim::WeightedNetwork> networks_;
+  torch::Tensor
+      weights_;  ///< of all arrays, one behind the other; zeros as long as there is no best
+  std::optional<record::Evaluated> best_;
+  std::map<std::int64_t, torch::Tensor> under_way_;  ///< by the epoch that is being judged
+};
+
+}  // namespace sagips::run
