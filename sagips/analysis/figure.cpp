@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <future>
 
 #include "sagips/analysis/drawing/gnuplot.hpp"
 #include "sagips/analysis/drawing/key.hpp"
@@ -158,32 +157,30 @@ bool write_figure(const Figure& figure, const std::string& stem, std::string& pr
   check(figure);
   core::write_file(stem + ".csv", numbers_shown(figure));
   const drawing::Composition composition = drawing::compose(figure);
-  const auto draw = [&](Format format) {
-    return drawing::run_gnuplot(drawing::gnuplot_script(figure, composition, format));
-  };
-  // gnuplot takes a tenth of a second for each: side by side
-  auto png_drawn = std::async(std::launch::async, draw, Format::png);
-  auto pdf_drawn = std::async(std::launch::async, draw, Format::pdf);
-  const auto svg = draw(Format::svg), png = png_drawn.get(), pdf = pdf_drawn.get();
-  if (!svg || !png || !pdf) {
+  std::vector<std::string> scripts;
+  for (const Format format : {Format::svg, Format::png, Format::pdf})
+    scripts.push_back(drawing::gnuplot_script(figure, composition, format));
+  // one process: to start it and its fonts takes longer than most pictures
+  const auto pictures = drawing::run_gnuplot(scripts);
+  if (!pictures) {
     problem = no_gnuplot;
     return false;
   }
-  core::write_file(stem + ".svg", drawing::tidy_svg(*svg, figure.scale));
-  core::write_file(stem + ".png", *png);
-  core::write_file(stem + ".pdf", *pdf);
+  core::write_file(stem + ".svg", drawing::tidy_svg((*pictures)[0], figure.scale));
+  core::write_file(stem + ".png", (*pictures)[1]);
+  core::write_file(stem + ".pdf", (*pictures)[2]);
   return true;
 }
 
 std::optional<std::string> figure_svg(const Figure& figure, std::string& problem) {
   check(figure);
-  const auto svg =
-      drawing::run_gnuplot(drawing::gnuplot_script(figure, drawing::compose(figure), Format::svg));
-  if (!svg) {
+  const auto pictures = drawing::run_gnuplot(
+      {drawing::gnuplot_script(figure, drawing::compose(figure), Format::svg)});
+  if (!pictures) {
     problem = no_gnuplot;
     return std::nullopt;
   }
-  return drawing::tidy_svg(*svg, figure.scale);
+  return drawing::tidy_svg(pictures->front(), figure.scale);
 }
 
 }  // namespace sagips::analysis

@@ -102,7 +102,7 @@ std::string draw_learning_figures(const record::RunDirectory& folder,
                                   const torch::Tensor& predicted, const torch::Tensor& targets,
                                   const std::vector<std::string>& classes, core::Log& log) {
   FigureWriter draw(folder, config, log);
-  std::string first = draw(
+  draw(
       analysis::learning_curves(record::read_metrics(folder.file(record::run_files::metrics.name))),
       "learning_curves");
   if (loss.of_classes())
@@ -111,7 +111,7 @@ std::string draw_learning_figures(const record::RunDirectory& folder,
     draw_yes_or_no(draw, predicted, targets);
   else
     draw_values(draw, predicted, targets);
-  return first;
+  return draw.finish();
 }
 
 }  // namespace sagips::run

@@ -214,8 +214,7 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
   const analysis::FigureConfig& config = job.settings.figures;
   FigureWriter draw(folder, config, log);
   const auto metrics = record::read_metrics(folder.file(record::run_files::metrics.name));
-  std::string first =
-      draw(analysis::residuals_over_time(metrics, results.parameters), "residuals_over_time");
+  draw(analysis::residuals_over_time(metrics, results.parameters), "residuals_over_time");
   draw(analysis::losses_over_time(metrics), "losses_over_time");
   draw(analysis::distances_over_time(metrics), "distances_over_time");
   const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
@@ -225,13 +224,11 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
   draw_densities(draw, job, environment.parameters, proposals, "proposals");
   draw_pairs(draw, results, proposals, config.most_parameters());
   draw_errors(draw, results, config.most_parameters());
-  return first;
+  return draw.finish();
 }
 
-std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
-                             const env::Environment& environment, const record::Results& results,
-                             const torch::Tensor& covariance, core::Log& log) {
-  FigureWriter draw(folder, job.settings.figures, log);
+void draw_fit_figures(FigureWriter& draw, const Job& job, const env::Environment& environment,
+                      const record::Results& results, const torch::Tensor& covariance) {
   std::vector<double> values;
   for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
   const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
@@ -250,7 +247,6 @@ std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
                  vectors_within_errors(environment.parameters, values, covariance, job.seed()),
                  "values that the errors allow");
   draw_errors(draw, results, job.settings.figures.most_parameters());
-  return folder.file(record::run_files::figures.name);
 }
 
 }  // namespace sagips::run

@@ -6,6 +6,7 @@
 #include "sagips/env/environment.hpp"
 #include "sagips/record/results.hpp"
 #include "sagips/record/run_directory.hpp"
+#include "sagips/run/figure_writer.hpp"
 #include "sagips/run/settings.hpp"
 #include "sagips/train/evaluate.hpp"
 
@@ -20,12 +21,11 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
                              const torch::Tensor& proposals, const train::Evaluator& evaluator,
                              core::Log& log);
 
-/// Each observable of the data against the pipeline at the recovered parameters (after a fit), what the
-/// parameters stand for with the errors' band, the errors, and where there are several solutions
-/// these.
+/// Begins the figures of a fit: each observable of the data against the pipeline at the recovered
+/// parameters, what the parameters stand for with the errors' band, the errors, and where there are
+/// several solutions these.
 /// covariance: [free, free], physical; undefined: not known
-std::string draw_fit_figures(const record::RunDirectory& folder, const Job& job,
-                             const env::Environment& environment, const record::Results& results,
-                             const torch::Tensor& covariance, core::Log& log);
+void draw_fit_figures(FigureWriter& draw, const Job& job, const env::Environment& environment,
+                      const record::Results& results, const torch::Tensor& covariance);
 
 }  // namespace sagips::run

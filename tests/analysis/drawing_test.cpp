@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <limits>
+#include <regex>
 
 #include "sagips/analysis/drawing/gnuplot.hpp"
 #include "sagips/analysis/drawing/key.hpp"
 #include "sagips/analysis/drawing/layout.hpp"
+#include "sagips/analysis/drawing/script.hpp"
 #include "sagips/analysis/drawing/ticks.hpp"
 #include "sagips/core/error.hpp"
 #include "tests/core/message_of.hpp"
@@ -323,14 +325,43 @@ TEST(Colours, AreTakenInTurnAndNotTwice) {
 }
 
 TEST(Gnuplot, ReturnsWhatItDraws) {
-  const auto picture = run_gnuplot("set terminal svg\nplot [0:1] x\n");
-  ASSERT_TRUE(picture) << "gnuplot is not installed";
-  EXPECT_NE(picture->find("<svg"), std::string::npos);
+  const auto pictures = run_gnuplot({"set terminal svg\nplot [0:1] x\n"});
+  ASSERT_TRUE(pictures) << "gnuplot is not installed";
+  ASSERT_EQ(pictures->size(), 1u);
+  EXPECT_NE(pictures->front().find("<svg"), std::string::npos);
+}
+
+TEST(Gnuplot, DrawsAFiguresFormatsTogetherAsEachAlone) {
+  Figure figure;
+  figure.title = "one picture";
+  figure.panels = {{.title = "logarithmic",
+                    .x = {.label = "x"},
+                    .y = {.label = "y", .logarithmic = true},
+                    .series = {{.label = "curve", .x = {1, 2, 3}, .y = {10, 100, 1000}},
+                               {.label = "measured",
+                                .style = Series::Style::points,
+                                .x = {1, 2},
+                                .y = {20, 200},
+                                .y_low = {10, 100},
+                                .y_high = {30, 300}}},
+                    .horizontal_lines = {50}}};
+  const Composition composition = compose(figure);
+  std::vector<std::string> scripts;
+  for (const Format format : {Format::svg, Format::png, Format::pdf})
+    scripts.push_back(gnuplot_script(figure, composition, format));
+  const auto together = run_gnuplot(scripts);
+  ASSERT_TRUE(together) << "gnuplot is not installed";
+  // cairo writes the second in which a PDF was made
+  const auto undated = [](const std::string& picture) {
+    return std::regex_replace(picture, std::regex("/CreationDate [(][^)]*[)]"), "");
+  };
+  for (std::size_t i = 0; i < scripts.size(); ++i)
+    EXPECT_EQ(undated((*together)[i]), undated(run_gnuplot({scripts[i]})->front())) << i;
 }
 
 TEST(Gnuplot, IsQuotedWithItsFirstComplaint) {
   const auto message =
-      message_of<core::Error>([] { run_gnuplot("set terminal svg\nplot nonsense(\nplot x\n"); });
+      message_of<core::Error>([] { run_gnuplot({"set terminal svg\nplot nonsense(\nplot x\n"}); });
   EXPECT_NE(message.find("figure: gnuplot failed: invalid expression"), std::string::npos)
       << message;
 }
@@ -338,7 +369,7 @@ TEST(Gnuplot, IsQuotedWithItsFirstComplaint) {
 TEST(Gnuplot, TakesAScriptLargerThanAPipe) {
   std::string script = "set terminal svg\n$data << END\n";
   for (int i = 0; i < 100'000; ++i) script += std::to_string(i) + " 1\n";
-  EXPECT_THROW(run_gnuplot(script + "END\nnonsense\n"), core::Error);
+  EXPECT_THROW(run_gnuplot({script + "END\nnonsense\n"}), core::Error);
 }
 
 }  // namespace

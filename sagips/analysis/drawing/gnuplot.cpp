@@ -16,6 +16,9 @@
 namespace sagips::analysis::drawing {
 namespace {
 
+/// Stands behind each picture in what gnuplot writes; no picture holds it.
+constexpr const char* end_of_picture = "== sagips: end of a picture ==";
+
 [[noreturn]] void fail(const std::string& action, int code) {
   throw core::Error(core::text("figure: cannot ", action, " (",
                                std::system_category().message(code),
@@ -49,6 +52,19 @@ std::optional<core::Ending> run_to_end(const core::ChildProgram& program) {
   }
 }
 
+/// What stands before each end; nothing of a picture that is empty, or that has no end.
+std::vector<std::string> pictures_in(const std::string& output) {
+  const std::string end = std::string(end_of_picture) + "\n";
+  std::vector<std::string> pictures;
+  std::size_t from = 0;
+  for (auto at = output.find(end); at != std::string::npos && at > from;
+       at = output.find(end, from)) {
+    pictures.push_back(output.substr(from, at - from));
+    from = at + end.size();
+  }
+  return pictures;
+}
+
 /// gnuplot echoes the command, points at the place, then says "line 12: what is wrong".
 std::string first_complaint(const std::string& complaints) {
   static const std::regex message("line [0-9]+: (.+)");
@@ -64,8 +80,12 @@ std::string first_complaint(const std::string& complaints) {
 
 }  // namespace
 
-std::optional<std::string> run_gnuplot(const std::string& script) {
-  const core::Descriptor input = memory_file(script), output = memory_file(),
+std::optional<std::vector<std::string>> run_gnuplot(const std::vector<std::string>& scripts) {
+  std::string commands;
+  for (const std::string& script : scripts)
+    commands += script + "set output\nreset\nset print '-'\nprint '" + end_of_picture +
+                "'\nset print\n";  // `set output` ends what the terminal writes
+  const core::Descriptor input = memory_file(commands), output = memory_file(),
                          messages = memory_file();
   // -d: without the user's settings. By name, since "-" is read byte by byte: a million calls for a
   // picture of many points
@@ -74,11 +94,11 @@ std::optional<std::string> run_gnuplot(const std::string& script) {
                                   .output = output.number(),
                                   .messages = messages.number()});
   if (!ending) return std::nullopt;
-  std::string picture = content_of(output);
-  if (ending->exit_code != 0 || ending->signal != 0 || picture.empty())
+  std::vector<std::string> pictures = pictures_in(content_of(output));
+  if (ending->exit_code != 0 || ending->signal != 0 || pictures.size() != scripts.size())
     throw core::Error(core::text("figure: gnuplot failed: ", first_complaint(content_of(messages)),
                                  ". Check that gnuplot 5.4 or newer with cairo is installed."));
-  return picture;
+  return pictures;
 }
 
 }  // namespace sagips::analysis::drawing

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <iostream>
+#include <optional>
 
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
@@ -65,13 +66,16 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   record::write_results_json(folder.file(record::run_files::results.name), results);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   record::write_covariance(folder.path(), results);
-  std::string figures;
-  if (job.settings.run.figures)
-    figures = run::draw_fit_figures(folder, job, environment, results, fitted.covariance, log);
+  std::optional<run::FigureWriter> draw;
+  if (job.settings.run.figures) {
+    draw.emplace(folder, job.settings.figures, log);
+    run::draw_fit_figures(*draw, job, environment, results, fitted.covariance);
+  }
+  if (draw) draw->finish();
   std::cout << fit_table(results) << '\n'
             << "-ln L = " << core::fixed(fitted.negative_log_likelihood, 3) << " for "
             << core::with_thousands(results.events) << " events\n";
-  if (!figures.empty()) std::cout << "figures: " << figures << '\n';
+  if (draw) std::cout << "figures: " << folder.file(record::run_files::figures.name) << '\n';
   if (job.settings.run.figures) say_report(run::write_run_report(folder.path(), log));
   say_folder(arguments, folder.path());
   return core::ExitCode::done;

@@ -14,6 +14,7 @@
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/resampling.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/figure_writer.hpp"
 #include "sagips/run/loading.hpp"
 #include "sagips/run/outcome.hpp"
 #include "sagips/run/rank_agreement.hpp"
@@ -81,7 +82,7 @@ struct KeptRun {
 };
 
 // What rank 0 leaves and says.
-void write(const Job& job, const env::Environment& environment, const record::Results& results,
+void write(const Job& job, const env::Environment& environment, record::Results& results,
            const optim::Solution& solution, const std::string& visits, const Arguments& arguments,
            const std::vector<record::NamedText>& surroundings, const std::optional<KeptRun>& kept,
            core::Log& log) {
@@ -94,12 +95,21 @@ void write(const Job& job, const env::Environment& environment, const record::Re
   const record::RunDirectory& folder = kept ? kept->run.directory : *made;
   record::write_environment(folder.file(record::run_files::environment.name), surroundings);
   core::write_file(folder.file(record::run_files::visits.name), visits);
-  record::write_results_json(folder.file(record::run_files::results.name), results);
+  const std::string results_file = folder.file(record::run_files::results.name);
+  record::write_results_json(results_file, results);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   record::write_covariance(folder.path(), results);
-  std::string figures;
-  if (job.settings.run.figures)
-    figures = run::draw_fit_figures(folder, job, environment, results, solution.covariance, log);
+  std::optional<run::FigureWriter> draw;
+  if (job.settings.run.figures) {
+    draw.emplace(folder, job.settings.figures, log);
+    run::draw_fit_figures(*draw, job, environment, results, solution.covariance);
+  }
+  // where it stopped says nothing about whether the pipeline describes the data
+  if (job.settings.solve.test_events > 0 && solution.converged) {
+    add_tests(job, environment, solution, results, log);  // while the pictures are drawn
+    record::write_results_json(results_file, results);
+  }
+  if (draw) draw->finish();
   std::cout << analysis::result_table(results) << '\n';
   if (!results.others.empty()) std::cout << analysis::others_table(results) << '\n';
   if (!results.errors_from.empty()) std::cout << "errors: " << results.errors_from << '\n';
@@ -110,7 +120,7 @@ void write(const Job& job, const env::Environment& environment, const record::Re
   std::cout << results.method << ": " << results.finish_reason << " after "
             << core::with_thousands(solution.evaluations) << " evaluations of the pipeline, "
             << core::significant(solution.time_s, 3) << " s\n";
-  if (!figures.empty()) std::cout << "figures: " << figures << '\n';
+  if (draw) std::cout << "figures: " << folder.file(record::run_files::figures.name) << '\n';
   if (job.settings.run.figures) say_report(run::write_run_report(folder.path(), log));
   say_folder(arguments, folder.path());
 }
@@ -181,9 +191,6 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   if (!solution.converged && InterruptGuard::requested()) results.finish_reason = "interrupted";
   add_spread(results, bootstraps, &record::ParameterResult::bootstrap_error, "bootstraps", log);
   add_spread(results, seeds, &record::ParameterResult::seed_error, "seeds", log);
-  // where it stopped says nothing about whether the pipeline describes the data
-  if (config.test_events > 0 && solution.converged)
-    add_tests(job, environment, solution, results, log);
   write(job, environment, results, solution, visits, arguments,
         run::run_environment(ranks, threads), kept, log);
   if (kept)
