@@ -88,10 +88,12 @@ void Settings::first_fields(core::FieldList& list) {
       "shared library with networks (layer `module`) and losses of yours; stages of one are "
       "named in the pipeline");
   list.add("device", device, "where tensors live: cpu");
-  list.add("threads", threads,
-           "threads that share an epoch's tiles; 0: OMP_NUM_THREADS, else the cores the process "
-           "may use, divided among the ranks that share them",
-           core::Range::between(0, 4096));
+  list.add(
+      "threads", threads,
+      "threads that may share a step, at most: those take part that pay, found by trial; 0: "
+      "OMP_NUM_THREADS, else the cores the process may use, divided among the ranks that share "
+      "them",
+      core::Range::between(0, 4096));
   list.group("run", run, "the run folder");
   list.group("figures", figures, "pictures for a screen or a paper; run.figures=false draws none");
 }

@@ -53,7 +53,7 @@ Training guarded_training(const std::string& folder, const std::function<Trainin
 void say_start(const Job& job, comm::Ranks& ranks, const Task& task,
                const train::RankExchange& exchange, int threads, core::Log& log) {
   std::string line =
-      core::text("training ", task.description(), " with ", threads,
+      core::text("training ", task.description(), threads == 1 ? " with " : " with up to ", threads,
                  threads == 1 ? " thread" : " threads", ", seed ", job.settings.run.seed);
   if (ranks.size() > 1)
     line += core::text("; ", ranks.size(), " ranks (", ranks.communicator().description(), "), ",

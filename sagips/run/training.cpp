@@ -133,6 +133,7 @@ class TrainingRun {
   }
   bool interrupted();
   void tell_of_checkpoints();
+  void tell_of_threads();
   void report_last(const train::LoopResult& result);
 
   const Job& job_;
@@ -280,6 +281,13 @@ train::Loop::Callbacks TrainingRun::callbacks() {
   return callbacks;
 }
 
+void TrainingRun::tell_of_threads() {
+  const std::string paid = loop_->engine().threads_that_pay();
+  if (ranks_.is_first() && !paid.empty())
+    log_.info(core::text("threads: ", paid, " took the steps at the end; more did not pay (small ",
+                         "steps, or processors that others use)"));
+}
+
 void TrainingRun::tell_of_checkpoints() {
   if (!ranks_.is_first() || checkpoints_.written() == 0) return;
   if (const double ago = requests_.stop_age_s(); ago > 0)
@@ -333,6 +341,7 @@ Training TrainingRun::run(Beginning beginning) {
   log_.set_terminal(had_terminal);
   live_files_.end();
   tell_of_checkpoints();
+  tell_of_threads();
   training_.row.rank = ranks_.rank();
   const auto reports = exchange_.reports(result.epochs);
   for (const record::Exchanged& report : reports)

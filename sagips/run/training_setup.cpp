@@ -28,6 +28,7 @@ optim::GanConfig gan_config(const Job& job, std::int64_t ranks) {
 train::LoopConfig loop_of(const Job& job) {
   train::LoopConfig loop = job.settings.loop;
   loop.engine.threads = at::get_num_threads();
+  loop.engine.chooses_threads = true;
   return loop;
 }
 

@@ -9,7 +9,8 @@
 
 namespace sagips::run {
 
-/// The settings of a job's loop, with as many threads for tiles as `threads` was settled to.
+/// The settings of a job's loop, with at most as many threads for tiles as `threads` was
+/// settled to.
 train::LoopConfig loop_of(const Job& job);
 
 /// throws: ConfigError where a rate waits for a plateau on several ranks, which see different

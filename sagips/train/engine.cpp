@@ -1,7 +1,9 @@
 #include "sagips/train/engine.hpp"
 
 #include <algorithm>
+#include <chrono>
 
+#include "sagips/core/text.hpp"
 #include "sagips/train/operation_threads.hpp"
 
 namespace sagips::train {
@@ -14,6 +16,12 @@ constexpr std::int64_t tile_events = 12800, tile_events_of_several_threads = 640
 constexpr std::int64_t end_pieces = 4;  // of each tile in the last round: threads end together
 constexpr std::size_t usual_groups = 32;
 constexpr std::int64_t accumulator_bytes = 64 << 20;  // all groups together, where threads allow
+
+// Multiply-adds (forward) that pay for a thread of their own whatever the machine: below, to start
+// the operations of one more tile and to add up its gradients weighs more than 3 %.
+constexpr std::int64_t least_operations = 30'000'000;
+
+using Clock = std::chrono::steady_clock;
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -40,7 +48,7 @@ std::vector<optim::Tile> Engine::tiles(const optim::Pass& pass, const optim::Bat
     cut(0, batch.samples, pass.separable ? given : batch.samples);
     return tiles;
   }
-  const std::int64_t threads = config_.threads;
+  const std::int64_t threads = threads_worth(pass, batch);
   const std::int64_t events = threads > 1 ? tile_events_of_several_threads : tile_events;
   const std::int64_t most =
       std::max<std::int64_t>(1, events / std::max<std::int64_t>(1, batch.events));
@@ -51,6 +59,33 @@ std::vector<optim::Tile> Engine::tiles(const optim::Pass& pass, const optim::Bat
   cut(0, std::min(whole, batch.samples), samples);
   cut(whole, batch.samples, ceil_divide(samples, end_pieces));
   return tiles;
+}
+
+std::int64_t Engine::threads_worth(const optim::Pass& pass, const optim::Batch& batch) const {
+  if (pass.operations == 0) return config_.threads;
+  return std::clamp<std::int64_t>(pass.operations * batch.samples / least_operations, 1,
+                                  config_.threads);
+}
+
+ThreadChoice* Engine::choice_for(const optim::Pass& pass, std::size_t groups) {
+  const int most = static_cast<int>(std::min(groups, static_cast<std::size_t>(config_.threads)));
+  if (!config_.chooses_threads || most < 2) return nullptr;
+  ThreadChoice& choice = choices_.try_emplace(&pass, most).first->second;
+  if (choice.most() < most) choice = ThreadChoice(most);
+  return &choice;
+}
+
+std::string Engine::threads_that_pay() const {
+  if (!config_.chooses_threads || config_.threads < 2) return {};
+  std::string in_use;
+  bool all = !choices_.empty();
+  for (const auto& [pass, choice] : choices_) {
+    all = all && choice.in_use() == config_.threads;
+    in_use += core::text(in_use.empty() ? "" : ", ", choices_.size() > 1 ? pass->name + " " : "",
+                         choice.in_use());
+  }
+  if (all) return {};
+  return core::text(in_use.empty() ? "1" : in_use, " of ", config_.threads);
 }
 
 std::size_t Engine::group_count(std::span<nn::Replica* const> replicas, std::size_t tiles) const {
@@ -85,7 +120,10 @@ torch::Tensor Engine::gradients(const optim::Pass& pass, std::span<optim::Update
 
   std::vector<torch::Tensor> contributions(tiles.size());
   {
-    const OperationThreads threads(tiles.size() == 1 ? config_.threads : 1);
+    const OperationThreads inside(tiles.size() == 1 ? static_cast<int>(threads_worth(pass, batch))
+                                                    : 1);
+    ThreadChoice* const choice = choice_for(pass, groups);
+    const auto start = Clock::now();
     workers_.run(
         groups,
         [&](std::size_t group, const std::function<void()>& between) {
@@ -96,7 +134,9 @@ torch::Tensor Engine::gradients(const optim::Pass& pass, std::span<optim::Update
             if (between) between();
           }
         },
-        poll);
+        poll, choice ? choice->next() : config_.threads);
+    if (choice)
+      choice->took(std::chrono::duration<double>(Clock::now() - start).count(), batch.samples);
   }
 
   for (nn::Replica* replica : replicas)

@@ -129,6 +129,7 @@ class Loop {
   std::int64_t epoch() const { return step_ / steps_per_epoch_; }  ///< that are over
   std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
   double time_s() const { return time_s_; }
+  const Engine& engine() const { return engine_; }
 
  private:
   /// Gradients that wait for their update.

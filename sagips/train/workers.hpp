@@ -1,11 +1,11 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace sagips::train {
 
@@ -20,28 +20,31 @@ class Workers {
 
   /// `between` is empty on all threads but the calling one.
   using Work = std::function<void(std::size_t piece, const std::function<void()>& between)>;
-  /// Works on each piece once, on whichever thread is free. The calling thread passes `poll` to its
-  /// pieces and calls it while it waits for the others.
+  /// Works on each piece once, on whichever of so many threads is free. The calling thread passes
+  /// `poll` to its pieces and calls it while it waits for the others.
   /// throws: what the first piece in order threw; pieces that nobody began are left out then
-  void run(std::size_t pieces, const Work& work, const std::function<void()>& poll);
+  void run(std::size_t pieces, const Work& work, const std::function<void()>& poll, int threads);
 
  private:
-  void serve();
+  enum class State { resting, called, working, dismissed };
+  struct Helper {
+    std::atomic<State> state{State::resting};
+    std::thread thread;
+    void tell(State next);
+  };
+  void serve(Helper& helper);
   void take_pieces(const std::function<void()>& between);
-  void wait_for_helpers(std::function<void()> poll);
+  void wait_for(Helper& helper, std::function<void()>& poll);
   void fail(std::size_t piece);
 
   const Work* work_ = nullptr;
   std::size_t pieces_ = 0;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> failed_{false};
-  std::atomic<int> busy_{0};
-  std::atomic<unsigned> turn_{0};  ///< counts runs; helpers sleep on it
-  bool stop_ = false;              ///< written before turn_, read after it
-  std::mutex mutex_;               ///< of what follows
+  std::mutex mutex_;  ///< of what follows
   std::exception_ptr error_;
   std::size_t error_piece_ = 0;
-  std::vector<std::thread> helpers_;
+  std::deque<Helper> helpers_;
 };
 
 }  // namespace sagips::train

@@ -3,7 +3,10 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <ctime>
+#include <thread>
 
 #include "sagips/core/error.hpp"
 #include "sagips/nn/device.hpp"
@@ -124,6 +127,22 @@ TEST(Threads, AreSetAndReported) {
   EXPECT_EQ(set_threads(1), 1);
   EXPECT_EQ(at::get_num_threads(), 1);
   EXPECT_GE(set_threads(0), 1);
+  at::set_num_threads(before);
+}
+
+// Processor time, which no load changes: a thread that does not sleep between operations takes 0.2 s.
+TEST(Threads, SleepWhileTheyWait) {
+  const int before = at::get_num_threads();
+  set_threads(2);
+  torch::Tensor numbers = torch::zeros({100'000});
+  const auto work = [&] { numbers.add_(1); };
+  work();
+  const std::clock_t start = std::clock();
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    work();
+    std::this_thread::sleep_for(std::chrono::milliseconds(4));
+  }
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 0.05);
   at::set_num_threads(before);
 }
 

@@ -91,6 +91,24 @@ TEST(Engine, CutsTilesByItselfSoThatThreadsEndTogether) {
     for (const int threads : {1, 2, 3, 5, 16}) automatic_sizes(samples, 100, threads);
 }
 
+TEST(Engine, CutsASmallStepForNoMoreThreadsThanItIsWorth) {
+  optim::Batch batch;
+  batch.samples = 120;
+  batch.events = 1;
+  const auto sizes = [&](std::int64_t operations, int threads) {
+    optim::Pass pass;
+    pass.operations = operations;
+    Counts found;
+    for (const optim::Tile& tile : Engine({.threads = threads}).tiles(pass, batch))
+      found.push_back(tile.samples);
+    return found;
+  };
+  EXPECT_EQ(sizes(24'586, 8), Counts{120});
+  EXPECT_EQ(sizes(1'000'000, 8), Counts(4, 30));
+  EXPECT_EQ(sizes(1'000'000, 2), Counts(2, 60));
+  EXPECT_EQ(sizes(0, 8), Counts(8, 15)) << "nobody knows what a sample takes";
+}
+
 /// Adds a tile's numbers, which only one order of summation rounds alike, to a weight's gradient.
 struct Sums {
   nn::Replica replica{{{"weight", {3}, 1, false}}, nn::SharedPart::all, torch::kCPU};
@@ -143,6 +161,34 @@ TEST(Engine, AddsUpInOneOrderWhoeverTakesATile) {
     EXPECT_TRUE(torch::equal(found[i], found[0])) << i;
     EXPECT_EQ(losses[i], losses[0]) << i;
   }
+}
+
+TEST(Engine, FindsTheSameHoweverManyThreadsItTries) {
+  const auto found = [](bool chooses) {
+    Sums sums;
+    const optim::Pass pass = sums.pass();
+    Engine engine({.tile_samples = 3, .threads = 4, .chooses_threads = chooses});
+    std::vector<torch::Tensor> gradients;
+    for (int repeat = 0; repeat < 20; ++repeat) {  // of which trials take eight or more
+      optim::Batch batch = batch_of(200);
+      engine.gradients(pass, sums.steps, batch, {});
+      gradients.push_back(sums.replica.gradients().clone());
+    }
+    return torch::stack(gradients);
+  };
+  EXPECT_TRUE(torch::equal(found(true), found(false)));
+}
+
+TEST(Engine, SaysWhereNotAllThreadsTakePart) {
+  Sums sums;
+  optim::Pass pass = sums.pass();
+  pass.operations = 1;
+  optim::Batch batch = batch_of(10);
+  Engine choosing({.threads = 3, .chooses_threads = true}), bound({.threads = 3});
+  choosing.gradients(pass, sums.steps, batch, {});
+  bound.gradients(pass, sums.steps, batch, {});
+  EXPECT_EQ(choosing.threads_that_pay(), "1 of 3");
+  EXPECT_EQ(bound.threads_that_pay(), "");
 }
 
 TEST(Engine, PollsOnTheCallingThreadAlone) {
@@ -204,6 +250,10 @@ TEST(Engine, LeavesLibTorchOneThreadInsideTiles) {
   most = 0;
   engine.gradients(pass, sums.steps, batch, {});
   EXPECT_EQ(most.load(), 2) << "a loss that runs whole has them all";
+  pass.operations = 1000;
+  most = 0;
+  engine.gradients(pass, sums.steps, batch, {});
+  EXPECT_EQ(most.load(), 1) << "but for a step that is too small for them";
   at::set_num_threads(before);
 }
 

@@ -150,6 +150,7 @@ class BatchNorm final : public CopiedLayer<BatchNorm> {
     place.constant("bias", {input[0]}, 0, true);
     place.buffer("running_mean", {input[0]}, 0);
     place.buffer("running_variance", {input[0]}, 1);
+    place.operations = numbers_in(input);
     place.separable = false;
     return input;
   }

@@ -105,6 +105,7 @@ void Supervised::add_steps() {
     steps_.push_back({part.name, &replica, rules_.back().get()});
   }
   pass.separable = is_separable();
+  pass.operations = operations();
   pass.loss_names = {"loss"};
   pass.prepare = [this](Batch&, std::int64_t) {
     if (fused_) fused_->pack(replica().leaves());
@@ -125,6 +126,17 @@ std::vector<Action> Supervised::schedule() const {
 bool Supervised::is_separable() const {
   return std::all_of(networks_.begin(), networks_.end(),
                      [](const auto& one) { return one.part.network->separable(); });
+}
+
+// Of modules, which say nothing, none of the sum is known.
+std::int64_t Supervised::operations() const {
+  std::int64_t sum = 0;
+  for (const auto& one : networks_)
+    for (const nn::LayerSummary& layer : one.part.network->layers()) {
+      if (layer.weights > 0 && layer.operations == 0) return 0;
+      sum += layer.operations;
+    }
+  return sum;
 }
 
 std::int64_t Supervised::weights() const {

@@ -106,6 +106,7 @@ class Supervised final : public Optimizer {
   StepRows rows_of(std::uint32_t step) const;
   void add_steps();
   bool is_separable() const;
+  std::int64_t operations() const;
   const nn::Shape& output() const { return networks_.back().part.network->output(); }
   torch::Tensor gradients(const RowBatch& batch, const Tile& tile,
                           std::span<nn::Leaves* const> leaves) const;

@@ -29,6 +29,7 @@ struct Pass {
   std::vector<std::size_t> steps;  ///< whose gradients it fills: indices into the optimizer's steps
   bool separable = true;          ///< the batch's loss is the sum over tiles of their contributions
   std::int64_t tile_samples = 0;  ///< of a tile, where the pass knows better than its events tell
+  std::int64_t operations = 0;    ///< multiply-adds of a sample, forward; 0: not known
   std::vector<std::string> loss_names;  ///< what `gradients` returns, in its order
 
   /// Called before the first of so many tiles, on one thread. Empty: there is nothing to prepare.
