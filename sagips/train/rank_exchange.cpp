@@ -128,8 +128,14 @@ void RankExchange::check_central(const optim::UpdateStep& step, const Link& link
         key, core::text("served: the rule that moves the central weights of the ", network,
                         " sees no evaluation, so its rate cannot wait for a "
                         "plateau. Choose another schedule."));
-  if (central != nullptr && !link.driver->exchange().updates({1}) &&
-      step.replica->shared_size() != step.replica->weights().numel())
+  const bool moves_centre = central != nullptr && !link.driver->exchange().updates({1});
+  if (moves_centre && step.rule->config().clip_norm > 0)
+    throw core::ConfigError(
+        key,
+        core::text("served: central weights move piece by piece, and no piece knows the length "
+                   "of the ",
+                   network, "'s gradient. Set clip_norm=0, rule easgd or another exchange."));
+  if (moves_centre && step.replica->shared_size() != step.replica->weights().numel())
     throw core::ConfigError(
         key,
         core::text("served: Downpour and GEM move all weights of the ", step.name,

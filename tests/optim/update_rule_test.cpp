@@ -1,6 +1,7 @@
 #include "sagips/optim/learn/update_rule.hpp"
 
 #include <gtest/gtest.h>
+#include <torch/nn/utils/clip_grad.h>
 #include <torch/optim.h>
 
 #include <cmath>
@@ -180,6 +181,7 @@ double distance_from_peer(const UpdateConfig& config, const Options& options) {
   for (std::uint32_t step = 1; step <= 100; ++step) {
     const torch::Tensor gradient = numbers(step);
     weights.mutable_grad() = gradient.clone();
+    if (config.clip_norm > 0) torch::nn::utils::clip_grad_norm_({weights}, config.clip_norm);
     replica.gradients().copy_(gradient);
     peer.step();
     rule->step(0);
@@ -210,16 +212,66 @@ TEST(UpdateRules, AreThoseOfLibTorch) {
             1e-6);
 }
 
+// Gradients of these tests are about 4 long.
+TEST(UpdateRules, DecayWeightsAndClipGradientsAsThoseOfLibTorch) {
+  using Rule = UpdateConfig::Rule;
+  const double rate = 0.01;
+  for (const double clip : {0.0, 0.5, 4.0}) {
+    EXPECT_LT(
+        (distance_from_peer<torch::optim::AdamW>(
+            {.rule = Rule::adamw, .learning_rate = rate, .weight_decay = 0.3, .clip_norm = clip},
+            torch::optim::AdamWOptions(rate).betas({0.5, 0.999}).weight_decay(0.3))),
+        1e-6);
+    EXPECT_LT((distance_from_peer<torch::optim::Adam>(
+                  {.learning_rate = rate, .weight_decay = 0.3, .clip_norm = clip},
+                  torch::optim::AdamOptions(rate).betas({0.5, 0.999}).weight_decay(0.3))),
+              1e-6);
+    EXPECT_LT((distance_from_peer<torch::optim::RMSprop>(
+                  {.rule = Rule::rmsprop,
+                   .learning_rate = rate,
+                   .momentum = 0.9,
+                   .weight_decay = 0.3,
+                   .clip_norm = clip},
+                  torch::optim::RMSpropOptions(rate).alpha(0.9).momentum(0.9).weight_decay(0.3))),
+              1e-6);
+    for (const bool nesterov : {false, true})
+      EXPECT_LT(
+          (distance_from_peer<torch::optim::SGD>(
+              {.rule = Rule::sgd,
+               .learning_rate = rate,
+               .momentum = 0.9,
+               .nesterov = nesterov,
+               .weight_decay = 0.3,
+               .clip_norm = clip},
+              torch::optim::SGDOptions(rate).momentum(0.9).nesterov(nesterov).weight_decay(0.3))),
+          1e-6);
+  }
+  EXPECT_THROW(make_update_rule(replica_of(1), {.rule = Rule::adamw}), core::ConfigError);
+}
+
+// What others read of a gradient, such as an exchange, is not what decay and clipping make of it.
+TEST(UpdateRules, LeaveTheGradientAsItIs) {
+  nn::Replica replica = replica_of(2);
+  const auto rule = make_update_rule(replica, {.weight_decay = 1, .clip_norm = 0.1});
+  set(replica.weights(), {1.0F, 2.0F});
+  set(replica.gradients(), {3.0F, 4.0F});
+  rule->step(0);
+  EXPECT_EQ(replica.gradients()[1].item<float>(), 4.0F);
+}
+
 // LibTorch has none in C++. source: Zeiler, algorithm 1
 TEST(UpdateRules, HasAdadeltaAsItsPaperSays) {
   nn::Replica replica = replica_of(1);
-  const auto rule = make_update_rule(
-      replica, {.rule = UpdateConfig::Rule::adadelta, .learning_rate = 1, .epsilon = 1e-6});
+  const auto rule = make_update_rule(replica, {.rule = UpdateConfig::Rule::adadelta,
+                                               .learning_rate = 1,
+                                               .epsilon = 1e-6,
+                                               .weight_decay = 0.2});
   double weight = 0, square = 0, change = 0;
   for (int step = 1; step <= 100; ++step) {
-    const double gradient = std::sin(step) + 0.3;
+    double gradient = std::sin(step) + 0.3;
     set(replica.gradients(), {static_cast<float>(gradient)});
     rule->step(0);
+    gradient += 0.2 * weight;  // decay as PyTorch's Adadelta has it
     square = 0.9 * square + 0.1 * gradient * gradient;
     const double moved = -std::sqrt(change + 1e-6) / std::sqrt(square + 1e-6) * gradient;
     change = 0.9 * change + 0.1 * moved * moved;

@@ -15,6 +15,7 @@ using core::Range;
 void UpdateConfig::fields(core::FieldList& list) {
   list.choice("rule", rule,
               {{"adam", Rule::adam},
+               {"adamw", Rule::adamw},
                {"rmsprop", Rule::rmsprop},
                {"sgd", Rule::sgd},
                {"adadelta", Rule::adadelta}},
@@ -32,6 +33,15 @@ void UpdateConfig::fields(core::FieldList& list) {
   list.add("nesterov", nesterov, "SGD: looks ahead along the momentum");
   list.add("decay", decay, "RMSprop and Adadelta: memory of the gradient's square",
            Range{0, 1, false, true});
+  list.add(
+      "weight_decay", weight_decay,
+      "pulls all weights, biases too, to 0: this share of the learning rate in each update with "
+      "adamw (usually 0.01); elsewhere this times the weights is added to the gradient; 0: none",
+      Range::at_least(0));
+  list.add("clip_norm", clip_norm,
+           "longest gradient of the network (of several networks, of each by itself), after the "
+           "exchange between ranks; a longer one is shortened to it; 0: none",
+           Range::at_least(0));
   list.choice("schedule", schedule,
               {{"constant", Schedule::constant},
                {"cosine", Schedule::cosine},
@@ -69,6 +79,10 @@ void UpdateConfig::check(const std::string& place) const {
   if (momentum > 0 && rule != Rule::sgd && rule != Rule::rmsprop)
     throw core::ConfigError(place + ".momentum",
                             "only SGD and RMSprop have it (Adam has beta1). Set it to 0.");
+  if (rule == Rule::adamw && weight_decay == 0)
+    throw core::ConfigError(
+        place + ".weight_decay",
+        "is 0, and adamw without it is adam. Set one (usually 0.01), or rule=adam.");
 }
 
 namespace {
@@ -82,19 +96,19 @@ class Adam final : public UpdateRule {
 
  private:
   // LibTorch's form makes one sweep over the weights.
-  void move(double rate) override {
-    if (config_.optimistic) return move_optimistically(rate);
+  void move(const torch::Tensor& gradient, double rate) override {
+    if (config_.optimistic) return move_optimistically(gradient, rate);
     const torch::Tensor steps = torch::full(
         {}, static_cast<double>(steps_), torch::dtype(torch::kFloat32).device(weights_.device()));
-    at::_fused_adam_({weights_}, {gradients_}, {mean_}, {square_}, {}, {steps}, rate, config_.beta1,
+    at::_fused_adam_({weights_}, {gradient}, {mean_}, {square_}, {}, {steps}, rate, config_.beta1,
                      config_.beta2,
                      /*weight_decay=*/0, config_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
   }
 
-  void move_optimistically(double rate) {
+  void move_optimistically(const torch::Tensor& gradient, double rate) {
     const auto t = static_cast<double>(steps_);
-    mean_.lerp_(gradients_, 1 - config_.beta1);
-    square_.mul_(config_.beta2).addcmul_(gradients_, gradients_, 1 - config_.beta2);
+    mean_.lerp_(gradient, 1 - config_.beta1);
+    square_.mul_(config_.beta2).addcmul_(gradient, gradient, 1 - config_.beta2);
     // d = (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
     const torch::Tensor scale =
         (square_ / (1 - std::pow(config_.beta2, t))).sqrt_().add_(config_.epsilon);
@@ -119,14 +133,14 @@ class Rmsprop final : public UpdateRule {
       : UpdateRule(weights, gradients, config) {}
 
  private:
-  void move(double rate) override {
-    square_.mul_(config_.decay).addcmul_(gradients_, gradients_, 1 - config_.decay);
+  void move(const torch::Tensor& gradient, double rate) override {
+    square_.mul_(config_.decay).addcmul_(gradient, gradient, 1 - config_.decay);
     const torch::Tensor scale = square_.sqrt().add_(config_.epsilon);
     if (config_.momentum == 0) {
-      weights_.addcdiv_(gradients_, scale, -rate);
+      weights_.addcdiv_(gradient, scale, -rate);
       return;
     }
-    velocity_.mul_(config_.momentum).addcdiv_(gradients_, scale);
+    velocity_.mul_(config_.momentum).addcdiv_(gradient, scale);
     weights_.sub_(velocity_, rate);
   }
 
@@ -144,13 +158,13 @@ class Sgd final : public UpdateRule {
       : UpdateRule(weights, gradients, config) {}
 
  private:
-  void move(double rate) override {
+  void move(const torch::Tensor& gradient, double rate) override {
     if (config_.momentum == 0) {
-      weights_.sub_(gradients_, rate);
+      weights_.sub_(gradient, rate);
       return;
     }
-    velocity_.mul_(config_.momentum).add_(gradients_);
-    weights_.sub_(config_.nesterov ? gradients_ + velocity_ * config_.momentum : velocity_, rate);
+    velocity_.mul_(config_.momentum).add_(gradient);
+    weights_.sub_(config_.nesterov ? gradient + velocity_ * config_.momentum : velocity_, rate);
   }
 
   void own_state(nn::StateList& list) override { list.field("velocity", velocity_); }
@@ -164,12 +178,12 @@ class Adadelta final : public UpdateRule {
       : UpdateRule(weights, gradients, config) {}
 
  private:
-  void move(double rate) override {
-    square_.mul_(config_.decay).addcmul_(gradients_, gradients_, 1 - config_.decay);
+  void move(const torch::Tensor& gradient, double rate) override {
+    square_.mul_(config_.decay).addcmul_(gradient, gradient, 1 - config_.decay);
     const torch::Tensor step = (change_ + config_.epsilon)
                                    .sqrt_()
                                    .div_((square_ + config_.epsilon).sqrt_())
-                                   .mul_(gradients_);
+                                   .mul_(gradient);
     change_.mul_(config_.decay).addcmul_(step, step, 1 - config_.decay);
     weights_.sub_(step, rate);
   }
@@ -212,10 +226,25 @@ double UpdateRule::rate(double progress) const {
   return config_.learning_rate * share;
 }
 
+// What others see of the gradient stays as it is.
+torch::Tensor UpdateRule::gradient() const {
+  torch::Tensor own = gradients_;
+  if (config_.clip_norm > 0) {
+    constexpr double smallest_norm = 1e-6;  // as PyTorch
+    own = own * (config_.clip_norm / (own.norm() + smallest_norm)).clamp_max(1);
+  }
+  const bool is_decoupled = config_.rule == UpdateConfig::Rule::adamw;
+  return is_decoupled || config_.weight_decay == 0 ? own : own.add(weights_, config_.weight_decay);
+}
+
 void UpdateRule::step(double progress) {
   torch::NoGradGuard no_grad;
   ++steps_;
-  move(rate(progress));
+  last_rate_ = rate(progress);
+  const torch::Tensor own = gradient();
+  if (config_.rule == UpdateConfig::Rule::adamw)
+    weights_.mul_(1 - last_rate_ * config_.weight_decay);
+  move(own, last_rate_);
 }
 
 void UpdateRule::step_by(torch::Tensor gradients, double progress) {
@@ -258,6 +287,7 @@ std::unique_ptr<UpdateRule> make_update_rule(const torch::Tensor& weights,
     case UpdateConfig::Rule::adadelta:
       return std::make_unique<Adadelta>(weights, gradients, config);
     case UpdateConfig::Rule::adam:
+    case UpdateConfig::Rule::adamw:
       break;
   }
   return std::make_unique<Adam>(weights, gradients, config);

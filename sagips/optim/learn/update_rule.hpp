@@ -13,7 +13,7 @@ namespace sagips::optim {
 
 /// How gradients move the weights of a network.
 struct UpdateConfig {
-  enum class Rule { adam, rmsprop, sgd, adadelta };
+  enum class Rule { adam, adamw, rmsprop, sgd, adadelta };
   enum class Schedule { constant, cosine, steps, plateau };
   Rule rule = Rule::adam;
   double learning_rate = 1e-4;
@@ -22,6 +22,8 @@ struct UpdateConfig {
   double momentum = 0;
   bool nesterov = false;
   double decay = 0.9;
+  double weight_decay = 0;
+  double clip_norm = 0;  ///< of a network's gradient; 0: none is clipped
   Schedule schedule = Schedule::cosine;
   double final_rate = 1;                   ///< share of the learning rate that a cosine leaves
   std::vector<double> drop_at{0.5, 0.75};  ///< shares of the run
@@ -43,7 +45,9 @@ struct UpdateConfig {
 ///         to be heading, which damps the circles that two players run around their equilibrium:
 ///         Daskalakis et al., ICLR 2018, algorithm 1. RMSprop: Tieleman and Hinton, 2012, with
 ///         epsilon outside the root, as PyTorch has it. SGD with momentum and Nesterov's form: Sutskever
-///         et al., ICML 2013, as PyTorch has it. Adadelta: Zeiler, arXiv 1212.5701, algorithm 1
+///         et al., ICML 2013, as PyTorch has it. Adadelta: Zeiler, arXiv 1212.5701, algorithm 1. AdamW:
+///         Loshchilov and Hutter, ICLR 2019, algorithm 2, its decay times the learning rate, as PyTorch
+///         has it. Clipping: Pascanu et al., ICML 2013, as PyTorch has it, before weight decay
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
@@ -60,12 +64,14 @@ class UpdateRule {
   /// Whether a field of the state belongs to a schedule that waits for a plateau.
   static bool is_of_schedule(const std::string& field);
   const UpdateConfig& config() const { return config_; }
+  double last_rate() const { return last_rate_; }  ///< of the last update; 0 before the first
 
  protected:
   UpdateRule(torch::Tensor weights, torch::Tensor gradients, const UpdateConfig& config);
 
-  /// One update with that learning rate; `steps_` counts it already.
-  virtual void move(double rate) = 0;
+  /// One update with that learning rate by the gradient, clipped and with its weight decay; `steps_`
+  /// counts it already.
+  virtual void move(const torch::Tensor& gradient, double rate) = 0;
   virtual void own_state(nn::StateList& list) = 0;
   torch::Tensor zeros() const { return torch::zeros_like(weights_); }
 
@@ -75,7 +81,9 @@ class UpdateRule {
 
  private:
   double rate(double progress) const;
+  torch::Tensor gradient() const;
 
+  double last_rate_ = 0;
   double plateau_factor_ = 1, best_;
   std::int64_t since_best_ = 0;  ///< evaluations
 };
