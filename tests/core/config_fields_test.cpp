@@ -98,7 +98,8 @@ TEST(ConfigFields, RefuseNumbersOutOfRange) {
 TEST(ConfigFields, RefuseWrongTypes) {
   EXPECT_EQ(refusal("bootstrap: yes\n"), "p.yaml:1: bootstrap = yes is not true or false.");
   EXPECT_EQ(refusal("bootstrap: 'true'\n"), "p.yaml:1: bootstrap = 'true' is not true or false.");
-  EXPECT_EQ(refusal("truth: 5\n"), "p.yaml:1: truth = 5 is not a list, such as [a, b].");
+  EXPECT_EQ(refusal("truth: {a: 5}\n"),
+            "p.yaml:1: truth is a group of keys, it must be a list, such as [a, b].");
   EXPECT_EQ(refusal("truth: [1, x]\n"), "p.yaml:1: truth[1] = x is not a number.");
   EXPECT_EQ(refusal("truth: [1, [2]]\n"), "p.yaml:1: truth[1] is a list, it must be a number.");
   EXPECT_EQ(refusal("name: [a]\n"), "p.yaml:1: name is a list, it must be a text.");

@@ -72,6 +72,10 @@ const FieldList::Entry* find(const Entries& entries, const std::string& name) {
   return nullptr;
 }
 
+bool is_number(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
 /// Walks document and fields together; collects what to assign, so that a bad value changes
 /// nothing.
 class Matcher {
@@ -87,7 +91,9 @@ class Matcher {
         assignments_.push_back(entry->check(value, key));
         continue;
       }
-      if (value.kind != Kind::group && value.kind != Kind::none)
+      // the kind of a list's item, whose options stay as they are: {flatten: true}
+      const bool is_kind = is_number(last_name(path)) && value.scalar == "true";
+      if (value.kind != Kind::group && value.kind != Kind::none && !is_kind)
         throw ConfigError(value.where,
                           text(key, " is a group of keys (", join(names_of(entry->members), ", "),
                                "), not a value. Set one of them."));

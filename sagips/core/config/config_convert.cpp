@@ -60,6 +60,10 @@ bool parse_whole(std::string_view word, std::int64_t& result) {
 template <class Item>
 void read_items(const ConfigValue& found, const std::string& key, const Range& range,
                 std::vector<Item>& result) {
+  if (found.kind == Kind::scalar && !found.scalar.empty()) {  // a list of one
+    result.resize(1);
+    return read_value(found, key, range, result[0]);
+  }
   if (found.kind != Kind::list) refuse(found, key, "a list, such as [a, b]");
   result.clear();
   for (const ConfigValue& item : found.items) {
