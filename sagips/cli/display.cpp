@@ -64,8 +64,9 @@ std::optional<Progress> progress(const RunStarted& start, const EpochDone& epoch
 std::string numbers_text(const std::vector<NamedNumber>& numbers, std::string_view separator) {
   std::vector<std::string> parts;
   parts.reserve(numbers.size());
-  for (const NamedNumber& number : numbers)
-    parts.push_back(text(number.name, " ", core::significant(number.value, 3)));
+  for (const NamedNumber& number : numbers)  // those of single classes and targets have no room
+    if (number.name.find('/') == std::string::npos)
+      parts.push_back(text(number.name, " ", core::significant(number.value, 3)));
   return core::join(parts, separator);
 }
 

@@ -34,6 +34,7 @@ struct EpochDone {
   double events_per_second = 0;  ///< synthetic events analysed, eq. (9) with one rank
   std::vector<NamedNumber>
       losses;  ///< divided by their equilibrium value: 1 when both networks are even
+  std::vector<NamedNumber> learning_rates{};  ///< of this rank's last updates, by network
 };
 struct Evaluated {
   std::int64_t epoch = 0;

@@ -31,6 +31,7 @@ void each_field(Either<EpochDone> auto& event, const auto& use) {
   use("time_s", event.time_s);
   use("events_per_second", event.events_per_second);
   use("losses", event.losses);
+  use.known("learning_rates", event.learning_rates);
 }
 
 void each_field(Either<Evaluated> auto& event, const auto& use) {

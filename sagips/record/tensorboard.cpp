@@ -97,6 +97,7 @@ void add_numbers(Scalars& scalars, const std::string& group,
 Scalars scalars_of(const EpochDone& epoch) {
   Scalars scalars;
   add_numbers(scalars, "loss", epoch.losses);
+  add_numbers(scalars, "learning_rate", epoch.learning_rates);
   scalars.emplace_back("time/events_per_second", epoch.events_per_second);
   scalars.emplace_back("time/training_s", epoch.time_s);
   return scalars;

@@ -79,6 +79,9 @@ void Loop::observe(const record::Event& event) const {
 // An epoch is over: what its steps have given is told, and the next one begins at nothing.
 void Loop::observe_epoch() {
   record::EpochDone done{epoch(), time_s_, epoch_s_ > 0 ? epoch_events_ / epoch_s_ : 0, {}};
+  for (const optim::UpdateStep& step : optimizer_.steps())
+    if (step.rule->last_rate() > 0)
+      done.learning_rates.push_back({step.name, step.rule->last_rate()});
   for (const auto& [pass, sums] : losses_) {
     if (callbacks_.exchange.serve) break;  // it has seen none
     const torch::Tensor means = (sums / static_cast<double>(epoch_steps_)).to(torch::kCPU);

@@ -29,10 +29,17 @@ Panel& panel_of(std::vector<Panel>& panels, const std::string& name) {
   return panels.back();
 }
 
-void add_point(std::vector<Panel>& panels, const record::NamedNumber& number,
-               const std::string& label, Colour colour, double epoch) {
+void add_point(std::vector<Panel>& panels, const record::NamedNumber& number, std::string label,
+               Colour colour, double epoch) {
   if (!std::isfinite(number.value)) return;
-  Panel& panel = panel_of(panels, readable(number.name));
+  const auto slash = number.name.find('/');  // before the name of a class or target
+  Panel& panel = panel_of(panels, readable(number.name.substr(0, slash)));
+  if (slash != std::string::npos) {
+    label = number.name.substr(slash + 1);
+    const auto same = [&](const Series& one) { return one.label == label; };
+    const auto known = std::find_if(panel.series.begin(), panel.series.end(), same);
+    colour = colour_of(static_cast<std::size_t>(known - panel.series.begin()));
+  }
   auto series = std::find_if(panel.series.begin(), panel.series.end(),
                              [&](const Series& one) { return one.label == label; });
   if (series == panel.series.end())
@@ -53,6 +60,10 @@ Figure learning_curves(const std::vector<record::Event>& metrics) {
   for (const auto* epoch : events_of<record::EpochDone>(metrics))
     for (const record::NamedNumber& loss : epoch->losses)
       add_point(panels, loss, "batches", Colour::blue, static_cast<double>(epoch->epoch));
+  for (const auto* epoch : events_of<record::EpochDone>(metrics))
+    for (const record::NamedNumber& rate : epoch->learning_rates)
+      add_point(panels, {"learning_rate/" + rate.name, rate.value}, "", Colour::blue,
+                static_cast<double>(epoch->epoch));
   for (const auto* evaluated : events_of<record::Evaluated>(metrics))
     for (const record::NamedNumber& metric : evaluated->distances)
       add_point(panels, metric, "rows kept aside", Colour::vermillion,
