@@ -152,13 +152,14 @@ const CommandEntry commands[] = {
      "  sagips predict runs/proxy1d/short samples=50000\n"
      "  sagips predict runs/proxy1d/short samples=1000 out=predictions.npy\n"
      "  sagips predict runs/learning/first inputs=new.csv out=new.npy\n"
-     "  sagips predict runs/learning/first network=last\n",
+     "  sagips predict runs/learning/first network=last\n"
+     "  sagips predict runs/classify/folds\n",
      predict,
      Over::one,
      {quiet_option},
      {},
      "RUN",
-     "the folder of a run"},
+     "the folder of a run, or of an ensemble of networks that learn from rows"},
     {"report",
      "one page with everything that a run found, or several runs side by side",
      "  sagips train proxy1d train.epochs=50 run.name=short && sagips report runs/proxy1d/short\n"

@@ -308,6 +308,7 @@ void ExampleSplit::apply(ExampleSets& sets, const core::RandomStream& stream) co
   sets.validation = chosen(sets.training, kept);
   sets.training = chosen(sets.training, kept.others());
   sets.groups = torch::Tensor();
+  sets.kept_aside = kept;
 }
 
 void ExampleFiles::fields(core::FieldList& list) {
@@ -403,6 +404,7 @@ ExampleSets ExampleFiles::load(Reading reading) const {
                                   : validation_weights,
                               reading, nullptr);
   sets.classes = classes;
+  sets.targets = targets.columns;
   sets.origin = inputs.file.front();
   if (inputs.file.size() > 1) sets.origin += text(" and ", inputs.file.size() - 1, " more");
   if (!sets.training->held()) sets.origin += " (read anew in each epoch)";

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,10 +51,16 @@ ExampleRowsPtr chosen(const ExampleRowsPtr& rows, RowSelection selection);
 struct ExampleSets {
   ExampleRowsPtr training, validation{};  ///< null: there are none
   std::vector<std::string> classes{};     ///< their names, where there are any
+  std::vector<std::string> targets{};     ///< names of the columns, where they are known
   std::string origin{};                   ///< file, or "drawn: ..."
   /// Which rows are only kept aside together, by equal numbers; undefined: each by itself.
   /// shape: [rows of training]
   torch::Tensor groups{};
+  /// Which of all rows the split has kept aside; nothing where these have files of their own.
+  std::optional<RowSelection> kept_aside{};
+
+  /// Of what a network gives: classes, or targets.
+  const std::vector<std::string>& names() const { return classes.empty() ? targets : classes; }
 };
 
 /// Which rows are kept aside.

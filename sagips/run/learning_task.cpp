@@ -32,8 +32,27 @@ optim::SupervisedConfig scaled(const Job& job, std::int64_t ranks) {
   return config;
 }
 
-void write_networks(const std::string& path, std::span<optim::WeightedNetwork> networks) {
+// Each array that standardises rows by its name beside those of networks.
+void for_each_standard(
+    data::RowStatistics& statistics,
+    const std::function<void(const std::string& name, torch::Tensor& values)>& use) {
+  for (const auto& [name, standard] :
+       {std::pair("inputs", &statistics.inputs), std::pair("targets", &statistics.targets)}) {
+    use(core::text(name, ".mean"), standard->mean);
+    use(core::text(name, ".deviation"), standard->deviation);
+  }
+}
+
+void write_networks(const std::string& path, std::span<optim::WeightedNetwork> networks,
+                    data::RowStatistics statistics) {
   record::TensorFile file;
+  for_each_standard(statistics, [&](const std::string& name, torch::Tensor& values) {
+    if (!values.defined()) return;
+    const torch::Tensor dense = values.contiguous();
+    file.tensors[name] = {record::StoredTensor::Type::f64,
+                          dense.sizes().vec(),
+                          {static_cast<const char*>(dense.data_ptr()), dense.nbytes()}};
+  });
   for_each_array(networks, [&](const std::string& name, torch::Tensor& values) {
     const torch::Tensor dense = values.detach().to(torch::kCPU).contiguous();
     file.tensors[name] = record::StoredTensor::of(
@@ -62,6 +81,33 @@ void write_scripts(const record::RunDirectory& folder, std::span<optim::Weighted
   }
 }
 
+// Rows are looked at before the training only where something asks for it.
+LearningRows with_statistics(const LearningSettings& learning, data::ExampleSets sets,
+                             const data::Reading& reading) {
+  using Standardise = LearningSettings::Standardise;
+  const optim::SupervisedConfig& learner = learning.learner;
+  const bool has_units = optim::loss_named(learner.loss, "loss").has_units();
+  if (learning.standardise == Standardise::targets && !has_units)
+    throw core::ConfigError("data.standardise", core::text("targets of loss=", learner.loss,
+                                                           " have no units. Set inputs or false."));
+  const bool of_inputs = learning.standardise == Standardise::inputs ||
+                         learning.standardise == Standardise::both,
+             of_targets = learning.standardise == Standardise::targets ||
+                          (learning.standardise == Standardise::both && has_units);
+  const auto has_weights = [](const data::ExampleRowsPtr& rows) {
+    return rows->first(1).weights.defined();
+  };
+  LearningRows rows{std::move(sets)};
+  if (has_weights(rows.sets.validation))
+    data::statistics_of(*rows.sets.validation, false, false, reading);
+  if (of_inputs || of_targets || has_weights(rows.sets.training) ||
+      !learner.loss_options.class_weights.empty())
+    rows.statistics = data::statistics_of(*rows.sets.training, of_inputs, of_targets, reading);
+  for (data::ExampleRowsPtr* part : {&rows.sets.training, &rows.sets.validation})
+    *part = standardised(*part, rows.statistics.inputs);
+  return rows;
+}
+
 }  // namespace
 
 data::Reading reading_of(comm::Ranks* ranks) {
@@ -74,7 +120,14 @@ data::Reading reading_of(comm::Ranks* ranks) {
   return reading;
 }
 
-data::ExampleSets load_examples(const Job& job, comm::Ranks* ranks) {
+data::ExampleRowsPtr standardised(const data::ExampleRowsPtr& rows, const data::Standard& inputs) {
+  if (!inputs.mean.defined()) return rows;
+  return data::changed(rows, [inputs](data::Examples& examples) {
+    examples.inputs = inputs.apply(examples.inputs);
+  });
+}
+
+LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
   const LearningSettings& learning = job.settings.learning;
   const std::int64_t own = learning.split.seed;
   const std::uint64_t seed = own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
@@ -100,7 +153,7 @@ data::ExampleSets load_examples(const Job& job, comm::Ranks* ranks) {
         "data.validation_inputs",
         core::text("has rows of ", nn::written(shape(sets.validation)), ", the inputs have ",
                    nn::written(shape(sets.training)), "."));
-  return sets;
+  return with_statistics(learning, std::move(sets), reading_of(ranks));
 }
 
 std::vector<optim::NetworkPart> make_networks(const Job& job, const data::ExampleRows& rows) {
@@ -127,11 +180,12 @@ std::string print_of(const data::ExampleSets& sets) {
 
 std::unique_ptr<optim::Supervised> make_learner(const Job& job,
                                                 const std::vector<optim::NetworkPart>& networks,
-                                                const data::ExampleSets& sets,
+                                                const LearningRows& rows,
                                                 const problem::RankPlace& place) {
+  const data::ExampleSets& sets = rows.sets;
   auto learner = std::make_unique<optim::Supervised>(
       scaled(job, place.ranks), networks, sets.training, job.seed(),
-      nn::device_from_name(job.settings.device), place);
+      nn::device_from_name(job.settings.device), place, rows.statistics);
   learner->check_targets(sets.validation->some());
   const auto named = static_cast<std::int64_t>(sets.classes.size()),
              outputs = networks.back().network->output()[0];
@@ -147,17 +201,29 @@ std::vector<std::string> metric_names(const optim::Supervised& learner,
                                       const data::ExampleSets& sets) {
   std::vector<std::string> names;
   const data::ExampleRowsPtr few = data::hold(sets.validation->first(2));
-  for (const auto& [name, value] : learner.metrics(learner.predict(*few))) names.push_back(name);
+  for (const auto& [name, value] : learner.metrics(learner.predict(*few), sets.names()))
+    names.push_back(name);
   return names;
+}
+
+data::RowStatistics read_standards(const std::string& file) {
+  const record::TensorFile content = record::read_tensor_file(file);
+  data::RowStatistics statistics;
+  for_each_standard(statistics, [&](const std::string& name, torch::Tensor& values) {
+    if (!content.tensors.contains(name)) return;
+    const record::StoredTensor& stored = content.tensor(name, file);
+    values = torch::tensor(stored.numbers(), torch::kFloat64).reshape(stored.shape);
+  });
+  return statistics;
 }
 
 LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
     : job_(job),
       ranks_(ranks),
       log_(log),
-      sets_(load_examples(job, &ranks)),
+      rows_(load_examples(job, &ranks)),
       print_(print_of(sets_)),
-      learner_(make_learner(job, make_networks(job, *sets_.training), sets_,
+      learner_(make_learner(job, make_networks(job, *sets_.training), rows_,
                             train::place_of(job.settings.exchange_choice(), ranks.communicator()))),
       best_(learner_->networks()) {
   const train::ExchangeChoice choice = job.settings.exchange_choice();
@@ -239,7 +305,7 @@ optim::Prediction LearningTask::predict(const data::ExampleRows& rows) const {
 
 record::Evaluated LearningTask::judged(const optim::Prediction& prediction) const {
   record::Evaluated evaluated;
-  for (const auto& [name, value] : learner_->metrics(prediction))
+  for (const auto& [name, value] : learner_->metrics(prediction, sets_.names()))
     evaluated.distances.push_back({name, value});
   return evaluated;
 }
@@ -297,7 +363,7 @@ void LearningTask::write_best(const record::RunDirectory& folder, record::Result
   for (const auto& metric : best.distances)
     results.numbers.push_back({metric.name + "_best", metric.value});
   best_.with_best([&] {
-    write_networks(folder.file(files::best_network.name), learner_->networks());
+    write_networks(folder.file(files::best_network.name), learner_->networks(), rows_.statistics);
     write_scripts(folder, learner_->networks(), files::best_script, log_);
   });
   if (job_.settings.early_stop.restore) best_.restore();
@@ -336,10 +402,10 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
     results.numbers.push_back({"waited_for_rows_s", waited});
     log_.info(core::text("waited ", core::significant(waited, 2), " s for rows of files"));
   }
-  write_networks(folder.file(files::network.name), learner_->networks());
+  write_networks(folder.file(files::network.name), learner_->networks(), rows_.statistics);
   write_scripts(folder, learner_->networks(), files::script, log_);
   outputs.write(results, rows, [&] {
-    const optim::Loss& loss = optim::loss_named(job_.settings.learning.learner.loss, "loss");
+    const optim::Loss& loss = learner_->loss();
     const optim::Prediction prediction = learner_->predict(*sets_.validation);
     return draw_learning_figures(folder, job_.settings.figures, loss,
                                  loss.predicted(prediction.outputs), prediction.targets,

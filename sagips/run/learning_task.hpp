@@ -14,9 +14,16 @@ namespace sagips::run {
 /// How a learning problem reads its files. ranks: of a job, whose first rank looks into them for all
 data::Reading reading_of(comm::Ranks* ranks = nullptr);
 
-/// The rows of a learning problem, their targets as its loss takes them, and those kept aside.
+/// The rows of a learning problem, their targets as its loss takes them, and those kept aside; inputs are
+/// standardised where they are to be, by the statistics of the rows to learn from.
+struct LearningRows {
+  data::ExampleSets sets;
+  data::RowStatistics statistics{};
+};
+
 /// throws: ConfigError, DataError; collective
-data::ExampleSets load_examples(const Job& job, comm::Ranks* ranks = nullptr);
+LearningRows load_examples(const Job& job, comm::Ranks* ranks = nullptr);
+data::ExampleRowsPtr standardised(const data::ExampleRowsPtr& rows, const data::Standard& inputs);
 
 /// The networks of a learning problem for such inputs. throws: ConfigError where layers do not fit
 std::vector<optim::NetworkPart> make_networks(const Job& job, const data::ExampleRows& rows);
@@ -27,12 +34,15 @@ std::string print_of(const data::ExampleSets& sets);
 /// throws: ConfigError for what contradicts the rows, and where the loss cannot compare their targets
 std::unique_ptr<optim::Supervised> make_learner(const Job& job,
                                                 const std::vector<optim::NetworkPart>& networks,
-                                                const data::ExampleSets& sets,
+                                                const LearningRows& rows,
                                                 const problem::RankPlace& place = {});
 
 /// The metrics that an evaluation has.
 std::vector<std::string> metric_names(const optim::Supervised& learner,
                                       const data::ExampleSets& sets);
+
+/// What standardises rows for networks, as a run has left it beside their weights.
+data::RowStatistics read_standards(const std::string& file);
 
 /// A network that learns targets from inputs. It is judged by the rows that are kept aside, on rank 0 or
 /// by shares of ranks that have the same weights.
@@ -74,7 +84,8 @@ class LearningTask final : public Task {
   const Job& job_;
   comm::Ranks& ranks_;
   core::Log& log_;
-  data::ExampleSets sets_;
+  LearningRows rows_;
+  const data::ExampleSets& sets_ = rows_.sets;
   std::string print_;
   std::unique_ptr<optim::Supervised> learner_;
   BestNetworks best_;

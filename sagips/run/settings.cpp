@@ -42,6 +42,16 @@ void LearningSettings::fields(core::FieldList& list, problem::ExampleSource& sou
   core::FieldList data;
   source.fields(data);
   split.fields(data);
+  data.choice(
+      "standardise", standardise,
+      {{"false", Standardise::none},
+       {"inputs", Standardise::inputs},
+       {"targets", Standardise::targets},
+       {"true", Standardise::both}},
+      "makes numbers of mean 0 and deviation 1, by the rows to learn from (of rows of one or two "
+      "dimensions each number by itself, of images each channel); what is predicted and judged "
+      "but the loss is in the data's units; true: inputs, and targets where these are values in "
+      "any unit");
   list.add_group("data", std::move(data), "rows of inputs and targets");
   core::FieldList network;
   network.list("layers", layers, nn::LayerConfig::help());

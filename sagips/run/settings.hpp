@@ -50,7 +50,9 @@ struct PartSettings {
 
 /// What a learning problem reads in place of parameters, pipelines and a GAN.
 struct LearningSettings {
+  enum class Standardise { none, inputs, targets, both };
   data::ExampleSplit split;
+  Standardise standardise = Standardise::none;
   std::vector<nn::LayerConfig> layers;
   std::vector<PartSettings> networks;  ///< in place of those
   std::string

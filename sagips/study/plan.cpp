@@ -148,9 +148,9 @@ std::string try_variants(const run::Workloads& workloads, const std::string& sou
       const auto& config = job.of<EnsembleConfig>();
       if (config.vary == EnsembleConfig::Vary::folds)
         job.settings.learning.split.fold = text("1/", config.members);
-      const data::ExampleSets sets = run::load_examples(job);
-      run::make_learner(job, run::make_networks(job, *sets.training), sets, {0, config.ranks});
-      if (print.empty()) print = run::print_of(sets);
+      const run::LearningRows rows = run::load_examples(job);
+      run::make_learner(job, run::make_networks(job, *rows.sets.training), rows, {0, config.ranks});
+      if (print.empty()) print = run::print_of(rows.sets);
       continue;
     }
     const auto data = problem::load_data(*job.workload, job.settings.data, job.seed());

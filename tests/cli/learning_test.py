@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import signal
+import statistics
 import struct
 import subprocess
 import sys
@@ -318,12 +319,13 @@ networks:
         refused = self.sagips("train", "parts.yaml", "networks.head.layers=[{gru: 3}]", expect=2).stderr
         self.assertIn("networks.head.layers.0 (gru)", refused)
 
-    def test_modules_and_losses_of_a_plug_in(self):
+    def test_modules_losses_and_metrics_of_a_plug_in(self):
         own = [f"plugin={PLUGIN}", "network.layers=[{module: two_layers}, {dense: 3}]", "loss=squared_entropy"]
         self.assertIn("layer0 module", self.sagips("check", "rings.yaml", *own).stdout)
         self.sagips("train", "rings.yaml", *own, "threads=2")
         self.assertGreater(self.results("rings")["accuracy_end"], 0.9)
-        self.sagips("predict", "runs/learning/rings")
+        self.assertAlmostEqual(self.results("rings")["mean_probability_end"], 1 / 3, places=5)  # of three classes
+        self.assertIn("mean_probability", self.sagips("predict", "runs/learning/rings").stdout)
         small = ["train.epochs=3", "batch.samples=4", "batch.events=10", "toy.events=500", "run.figures=false"]
         networks = [f"{which}.hidden_layers=[{{module: two_layers}}]" for which in ("generator", "discriminator")]
         said = self.sagips("check", "proxy1d", f"plugin={PLUGIN}", *networks).stdout
@@ -521,6 +523,194 @@ networks:
                               "device). Free space there", job.stderr)
                 self.assertEqual(job.stdout, "", "nothing is left in the cache")
                 self.assertFalse((self.folder / "runs").exists())
+
+    def test_weights_count_by_their_shares(self):
+        numbers = random.Random(5)
+        rows = []
+        for row in range(600):  # a tenth are signal
+            kind = int(numbers.random() < 0.1)
+            rows.append([numbers.gauss(kind, 1), numbers.gauss(kind, 1), kind, 1, 1e-6, 1e6, 0, 9 if kind else 1])
+        self.table("few.csv", ["x", "y", "ring", "one", "tiny", "huge", "zero", "class"], rows)
+        plain = ["train", "rings.yaml", "data.inputs.file=few.csv", "data.targets.file=few.csv", "train.epochs=5",
+                 "network.layers=[{dense: 8, activation: tanh}, {dense: 2}]", "threads=1",
+                 "optimizer={rule: sgd, learning_rate: 0.1, momentum: 0.9}", "batch=50"]
+        weighted = lambda column: ["data.weights.file=few.csv", f"data.weights.columns={column}", f"run.name={column}"]
+        self.sagips(*plain, "run.name=none")
+        expected = self.results("none")
+        for column in ("one", "tiny", "huge"):
+            self.sagips(*plain, *weighted(column))
+            for name in ("loss_end", "area_under_curve_end"):
+                self.assertAlmostEqual(self.results(column)[name], expected[name], delta=1e-4, msg=f"{column} {name}")
+        for memory in ("data.memory_GB=4", "data.memory_GB=0"):
+            refused = self.sagips(*plain, *weighted("zero"), memory, expect=2).stderr.strip()
+            self.assertIn("data.weights: those of a training's rows", refused)
+            self.assertEqual(len(refused.splitlines()), 1, refused)
+        self.assertFalse((self.folder / "runs/learning/zero").exists())
+        # weights of rows by their class are the weights of classes, in memory, in files and on ranks
+        self.sagips(*plain, *weighted("class"))
+        expected = self.network("class")
+        self.sagips(*plain, *weighted("class"), "data.memory_GB=0", "run.name=files")
+        self.assertEqual(self.network("files"), expected)
+        self.sagips(*plain, "class_weights=[1, 9]", "run.name=classes")
+        self.assertAlmostEqual(self.results("classes")["area_under_curve_end"],
+                               self.results("class")["area_under_curve_end"], delta=0.02)
+        if MPIEXEC:
+            self.sagips(*plain, *weighted("class"), "batch=25", "run.name=ranks", ranks=2)
+            for name in ("loss_end", "area_under_curve_end"):
+                self.assertAlmostEqual(self.results("ranks")[name], self.results("class")[name], delta=1e-3)
+
+    def test_standardised_rows_are_learned_alike_in_any_units(self):
+        numbers = random.Random(6)
+        rows = []
+        for _ in range(400):
+            x, y = numbers.uniform(-2, 2), numbers.uniform(-2, 2)
+            rows.append([x, y, 0.01 * x + 3, 1e4 * y, math.sin(x) + y, 1500 + 300 * (math.sin(x) + y)])
+        self.table("units.csv", ["x", "y", "small", "large", "plain", "scaled"], rows)
+        plain = ["train", "waves.yaml", "data.inputs.file=units.csv", "data.targets.file=units.csv", "threads=1",
+                 "train.epochs=40"]
+        def error_of(name, inputs, target, *words):
+            self.sagips(*plain, f"data.inputs.columns={inputs}", f"data.targets.columns={target}", f"run.name={name}", *words)
+            return self.results(name)["mean_absolute_error_end"]
+        # without it values near 1,500 are not reached
+        self.assertGreater(error_of("raw", "[x, y]", "scaled"), 300)
+        one = error_of("one", "[x, y]", "plain", "data.standardise=true")
+        self.assertLess(one, 0.15)
+        scaled = error_of("scaled", "[small, large]", "scaled", "data.standardise=true")
+        self.assertAlmostEqual(scaled / 300, one, delta=0.02 * one)
+        self.assertEqual(error_of("files", "[small, large]", "scaled", "data.standardise=true", "data.memory_GB=0"), scaled)
+        self.assertEqual(self.network("files"), self.network("scaled"))
+        # what is predicted is in the data's units, also of new rows
+        self.sagips("predict", "runs/learning/scaled", "inputs=units.csv", "out=all.npy")
+        said = struct.unpack("<400f", (self.folder / "all.npy").read_bytes()[-1600:])
+        self.assertLess(sum(abs(found - row[5]) for found, row in zip(said, rows)) / 400, 2 * scaled)
+        for words, message in ((["loss=poisson", "data.standardise=targets"], "data.standardise"),
+                               (["data.standardise=yes"], "data.standardise")):
+            refused = self.sagips("train", "waves.yaml", *words, "run.name=no", expect=2).stderr.strip()
+            self.assertIn(message, refused)
+            self.assertEqual(len(refused.splitlines()), 1, refused)
+
+    def test_classes_and_targets_are_judged_by_name(self):
+        self.sagips("train", "rings.yaml", "data.classes=[inner, middle, outer]", "run.figures=true")
+        numbers = self.results("rings")
+        for name in ("inner", "middle", "outer"):
+            self.assertGreater(numbers[f"recall/{name}_end"], 0.85)
+            self.assertGreater(numbers[f"precision/{name}_end"], 0.85)
+        self.assertIn("recall/outer", self.sagips("predict", "runs/learning/rings").stdout)
+        self.table("two.csv", ["x", "sine", "cosine"], [[x, wave, math.cos(x)] for x, wave in waves(400)])
+        self.sagips("train", "waves.yaml", "data.inputs.file=two.csv", "data.targets.file=two.csv",
+                    "data.targets.columns=[sine, cosine]", "network.layers=[{dense: 32, activation: tanh}, {dense: 2}]",
+                    "early_stop.metric=mean_square_error/sine", "early_stop.target=0.1", "early_stop.better=lower")
+        numbers = self.results("waves")
+        self.assertAlmostEqual(numbers["mean_square_error_end"],
+                               (numbers["mean_square_error/sine_end"] + numbers["mean_square_error/cosine_end"]) / 2, places=6)
+
+    def test_learning_rates_are_told(self):
+        self.sagips("train", "waves.yaml", "optimizer.schedule=cosine", "optimizer.final_rate=0.5", "run.figures=true")
+        folder = self.folder / "runs/learning/waves"
+        epochs = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+        rates = [line["learning_rates"]["network"] for line in epochs if line["event"] == "epoch_done"]
+        self.assertLess(rates[-1], 0.51 * 1e-2)
+        self.assertGreater(rates[0], 0.9 * 1e-2)
+        self.assertIn(",network,1,0.00999", (folder / "figures/learning_curves.csv").read_text())
+
+    def test_layers_are_written_as_people_write_them(self):
+        rows = [[numbers % 7 for numbers in range(row, row + 36)] + [row % 2] for row in range(40)]
+        self.table("pictures.csv", [f"p{i}" for i in range(36)] + ["kind"], rows)
+        of = ["check", "rings.yaml", "data.inputs={file: pictures.csv, columns: [], shape: [1, 6, 6]}",
+              "data.targets={file: pictures.csv, columns: kind}"]
+        short = ("[{convolution: 4, kernel: 3, padding: 1, stride: 1}, {batch_norm: true}, {max_pooling: 2}, "
+                 "{flatten: true}, {dense: 2}]")
+        long = ("[{convolution: 4, kernel: [3, 3], padding: [1, 1], stride: [1, 1]}, {batch_norm: {}}, "
+                "{max_pooling: [2, 2]}, {flatten: {}}, {dense: 2}]")
+        said = [self.sagips(*of, f"network.layers={layers}").stdout for layers in (short, long)]
+        self.assertIn("network: 1 x 6 x 6 to 2, 122 weights", said[0])
+        self.assertEqual(*said)
+        refused = self.sagips(*of, "network.layers=[{flatten: false}, {dense: 2}]", expect=2).stderr
+        self.assertIn("network.layers.0.flatten", refused)
+
+    def npy_rows(self, name, shape):
+        raw = (self.folder / name).read_bytes()
+        self.assertIn(f"({', '.join(map(str, shape))})", raw[:128].decode("latin1"))
+        numbers = struct.unpack(f"<{math.prod(shape)}f", raw[-4 * math.prod(shape):])
+        return [numbers[shape[1] * row:shape[1] * (row + 1)] for row in range(shape[0])]
+
+    def test_an_ensemble_predicts_together(self):
+        short = ["train.epochs=8", "threads=1"]
+        self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "3", *short, "run.name=folds")
+        said = self.sagips("predict", "runs/learning/folds").stdout
+        self.assertIn("600 rows of probabilities, means of 3 networks, of each row those that have not learned", said)
+        rows = self.npy_rows("runs/learning/folds/predictions.npy", (600, 3))
+        self.assertFalse((self.folder / "runs/learning/folds/predictions_spread.npy").exists())
+        right = sum(max(range(3), key=lambda k: row[k]) == number % 3 for number, row in enumerate(rows))
+        self.assertIn(f"{right / 600:.4g}", said, "out of fold, row for row as in the data")
+        # each row is told by the fold that has not learned from it
+        taken = {}
+        for fold in (1, 2, 3):
+            name = f"runs/learning/folds/members/learning/fold_{fold:03}"
+            self.sagips("predict", name)
+            for row in self.npy_rows(f"{name}/predictions.npy", (200, 3)):
+                taken[row] = fold
+        self.assertEqual(len([row for row in rows if row in taken]), 600)
+        # several networks judge the same rows: mean and deviation
+        self.sagips("ensemble", "rings.yaml", "--members", "3", *short, "data.seed=4", "run.name=seeds")
+        said = self.sagips("predict", "runs/learning/seeds", "inputs=rings.csv", "out=all.npy").stdout
+        self.assertIn("means of 3 networks: all.npy", said)
+        mean, spread = self.npy_rows("all.npy", (600, 3)), self.npy_rows("all_spread.npy", (600, 3))
+        each = []
+        for seed in (1, 2, 3):
+            self.sagips("predict", f"runs/learning/seeds/members/learning/seed_{seed:03}", "inputs=rings.csv", "out=one.npy")
+            each.append(self.npy_rows("one.npy", (600, 3)))
+        for row in range(0, 600, 37):
+            values = [one[row][0] for one in each]
+            self.assertAlmostEqual(mean[row][0], statistics.mean(values), places=5)
+            self.assertAlmostEqual(spread[row][0], statistics.stdev(values), places=5)
+        self.sagips("predict", "runs/learning/seeds")
+        aside = self.npy_rows("runs/learning/seeds/predictions.npy", (600, 3))
+        self.assertEqual(sum(math.isfinite(row[0]) for row in aside), 150)  # a quarter, the same of each
+        self.assertIn("is not known here", self.sagips("predict", "runs/learning/seeds", "samples=3", expect=2).stderr)
+
+    def test_images_are_augmented_alike_on_any_ranks(self):
+        numbers = random.Random(7)
+        rows = []
+        for row in range(200):  # a bright pixel on the left or on the right
+            pixels = [numbers.gauss(0, 0.2) for _ in range(36)]
+            pixels[6 * numbers.randrange(6) + numbers.randrange(2) + 4 * (row % 2)] += 2
+            rows.append([*pixels, row % 2])
+        self.table("pictures.csv", [f"p{i}" for i in range(36)] + ["kind"], rows)
+        plain = ["train", "rings.yaml", "data.inputs={file: pictures.csv, columns: [], shape: [1, 6, 6]}",
+                 "data.targets={file: pictures.csv, columns: kind}", "threads=1", "train.epochs=15",
+                 "network.layers=[{flatten: true}, {dense: 16, activation: relu}, {dense: 2}]"]
+        changes = "augment={flip: vertical, shift: 1, crop: 0.8, noise: 0.1}"
+        self.sagips(*plain, "run.name=plain")
+        self.sagips(*plain, changes, "run.name=one")
+        self.assertNotEqual(self.network("one"), self.network("plain"))
+        self.assertGreater(self.results("one")["accuracy_end"], 0.85)
+        if MPIEXEC:
+            self.sagips(*plain, changes, "batch=20", "run.name=two", ranks=2)
+            one, two = self.results("one"), self.results("two")
+            self.assertAlmostEqual(one["loss_end"], two["loss_end"], delta=1e-3 * one["loss_end"])
+        # a mirror that turns one class into the other leaves nothing to learn
+        self.sagips(*plain, "augment.flip=horizontal", "run.name=mirrored")
+        self.assertLess(self.results("mirrored")["accuracy_end"], 0.7)
+        for words, message in (("augment.flip=depth", "have no 'depth'"), ("augment.flip=sideways", "have no 'sideways'"),
+                               ("data.inputs.shape=[36]", "augment: flips, shifts and crops need rows")):
+            refused = self.sagips(*plain, "augment.shift=1", words, "run.name=no", expect=2).stderr.strip()
+            self.assertIn(message, refused)
+            self.assertEqual(len(refused.splitlines()), 1, refused)
+
+    def test_weights_decay_and_long_gradients_are_clipped(self):
+        plain = ["train", "waves.yaml", "train.epochs=10", "threads=1"]
+        length = {}
+        for name, words in (("plain", []), ("decayed", ["optimizer.rule=adamw", "optimizer.weight_decay=10"]),
+                            ("clipped", ["optimizer={rule: sgd, learning_rate: 1, clip_norm: 1e-4}"])):
+            self.sagips(*plain, *words, f"run.name={name}")
+            length[name] = math.hypot(*self.weights(name))
+        self.assertLess(length["decayed"], 0.8 * length["plain"])
+        self.assertLess(self.results("clipped")["loss_end"], self.results("clipped")["loss_start"])
+        self.assertIn("optimizer.weight_decay", self.sagips(*plain, "optimizer.rule=adamw", "run.name=no", expect=2).stderr)
+        if MPIEXEC:
+            refused = self.sagips(*plain, "optimizer.clip_norm=1", "exchange=served", "run.name=no", ranks=2, expect=2).stderr
+            self.assertIn("clip_norm", refused)
 
     def test_early_stop_and_target(self):
         self.sagips("train", "rings.yaml", "early_stop.metric=accuracy", "early_stop.better=higher",

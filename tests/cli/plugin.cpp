@@ -1,9 +1,10 @@
-// The plug-in of the tests: stages, one with a nested Config; networks and a loss.
+// The plug-in of the tests: stages, one with a nested Config; networks, a loss and a metric.
 #include <torch/nn/modules/linear.h>
 
 #include "sagips/env/outside/plugin.hpp"
 #include "sagips/nn/module.hpp"
 #include "sagips/optim/learn/losses.hpp"
+#include "sagips/optim/learn/metrics.hpp"
 
 namespace {
 
@@ -79,6 +80,9 @@ void add_networks() {
   sagips::optim::add_loss(
       {"squared_entropy", sagips::optim::Loss::Targets::classes, squared_entropy,
        [](const torch::Tensor& outputs) { return torch::softmax(outputs, -1); }});
+  sagips::optim::add_metric(
+      {"mean_probability", [](const torch::Tensor& predicted, const torch::Tensor&,
+                              const torch::Tensor&) { return predicted.mean().item<double>(); }});
 }
 
 }  // namespace

@@ -386,6 +386,74 @@ TEST(Supervised, HasTheLossesOfLibTorch) {
       1e-6);
 }
 
+// LibTorch's cross entropy of all rows at once, with weights of classes and smooth labels.
+TEST(Supervised, HasTheClassWeightsAndSmoothLabelsOfLibTorch) {
+  const Examples examples = sectors(60);
+  const auto rows = data::hold(examples);
+  const data::RowStatistics statistics = data::statistics_of(*rows, false, false);
+  const torch::Tensor counts = torch::bincount(examples.targets).to(torch::kFloat32);
+  for (const double smoothing : {0.0, 0.2})
+    for (const auto& [given, weights] :
+         {std::pair(std::vector<std::string>{}, torch::ones({3})),
+          std::pair(std::vector<std::string>{"1", "9", "0.5"}, torch::tensor({1.0F, 9.0F, 0.5F})),
+          std::pair(std::vector<std::string>{"balanced"}, 1 / counts)}) {
+      const optim::LossOptions options{.label_smoothing = smoothing, .class_weights = given};
+      Supervised learner({.batch = 60, .loss_options = options},
+                         {{.network = network_of(two_layers, {3})}}, rows, 1, torch::kCPU, {},
+                         statistics);
+      const auto batch = learner.draw(1);
+      Engine({}).gradients(learner.passes()[0], learner.steps(), *batch, {});
+      const torch::Tensor outputs = learner.predict(*rows).outputs;
+      const double expected = torch::cross_entropy_loss(outputs, examples.targets, weights,
+                                                        at::Reduction::Mean, -100, smoothing)
+                                  .item<double>();
+      EXPECT_NEAR(metrics_of(learner, examples).at("loss"), expected, 1e-5 * expected);
+      const torch::Tensor gradients = learner.replica().gradients().clone();
+      learner.replica().weights().sub_(gradients, 1e-3 / gradients.norm().item<double>());
+      EXPECT_NEAR(expected - metrics_of(learner, examples).at("loss"),
+                  1e-3 * gradients.norm().item<double>(), 2e-5 * expected)
+          << "the steps are down the same loss";
+    }
+}
+
+// A factor that all rows have in common changes no bit of a gradient.
+TEST(Supervised, DividesWeightsByTheirMean) {
+  Examples examples = sectors(60);
+  const auto gradients_of = [&](double factor) {
+    examples.weights = torch::arange(1, 61).to(torch::kFloat32).remainder(4) * factor;
+    const auto rows = data::hold(examples);
+    Supervised learner({.batch = 25}, {{.network = network_of(two_layers, {3})}}, rows, 1,
+                       torch::kCPU, {}, data::statistics_of(*rows, false, false));
+    const auto batch = learner.draw(2);
+    Engine({}).gradients(learner.passes()[0], learner.steps(), *batch, {});
+    return learner.replica().gradients().clone();
+  };
+  const torch::Tensor plain = gradients_of(1);
+  for (const double factor : {1e-20, 1e-6, 1e6, 1e20})
+    EXPECT_LT((gradients_of(factor) - plain).norm().item<double>(),
+              1e-6 * plain.norm().item<double>())
+        << factor;
+}
+
+TEST(Supervised, SaysInTheUnitsOfTheDataWhatItLearnsFromStandardisedTargets) {
+  Examples examples = sectors(60);
+  examples.targets = examples.inputs.select(1, 1).unsqueeze(1) * 300 + 1500;
+  const auto rows = data::hold(examples);
+  const data::RowStatistics statistics = data::statistics_of(*rows, false, true);
+  Supervised learner({.batch = 60, .loss = "mean_square"},
+                     {{.network = network_of("{dense: 1}", {3})}}, rows, 1, torch::kCPU, {},
+                     statistics);
+  const optim::Prediction prediction = learner.predict(*rows);
+  const torch::Tensor deviation = examples.targets.std(0, /*unbiased=*/false);
+  const torch::Tensor said = prediction.outputs * deviation + examples.targets.mean(0);
+  EXPECT_LT((learner.loss().predicted(prediction.outputs) - said).abs().max().item<double>(), 1e-2);
+  const auto found = learner.metrics(prediction);
+  const double square = (said - examples.targets).square().mean().item<double>();
+  EXPECT_NEAR(found.at("mean_square_error"), square, 1e-4 * square);
+  EXPECT_NEAR(found.at("loss"), square / deviation.square().item<double>(),
+              1e-4 * found.at("loss"));
+}
+
 TEST(Metrics, AreWhatTheirNamesSay) {
   const torch::Tensor outputs =
       torch::tensor({{4.0F, 3.0F, 2.0F, 1.0F}, {1.0F, 2.0F, 3.0F, 4.0F}, {4.0F, 1.0F, 2.0F, 3.0F}});
@@ -456,6 +524,19 @@ TEST(Supervised, RefusesWhatDoesNotFit) {
   EXPECT_NE(refusal("{dense: 2}", sectors(9), "mean_square").find("Change its last layer"),
             std::string::npos);
   EXPECT_NE(refusal(two_layers, sectors(9), "cross_entropie").find("cross_entropy"),
+            std::string::npos);
+  const auto refused = [](const std::string& loss, const optim::LossOptions& options) {
+    const auto rows = data::hold(sectors(30));
+    return message_of<core::ConfigError>(
+        [&] { optim::loss_of(loss, options, data::statistics_of(*rows, false, false), 4); });
+  };
+  for (const auto& [weights, words] :
+       {std::pair(std::vector<std::string>{"1", "2"}, "has 2 numbers, and the network 4 outputs"),
+        std::pair(std::vector<std::string>{"1", "x", "2", "3"}, "'x' is no weight"),
+        std::pair(std::vector<std::string>{"0", "0", "0", "3"}, "are 0 for all rows"),
+        std::pair(std::vector<std::string>{"balanced"}, "no row to learn from is of class 3")})
+    EXPECT_NE(refused("cross_entropy", {.class_weights = weights}).find(words), std::string::npos);
+  EXPECT_NE(refused("mean_square", {.label_smoothing = 0.1}).find("label_smoothing"),
             std::string::npos);
   EXPECT_NE(refusal("{batch_norm: {}}", sectors(101), "cross_entropy").find("has 1 row for 1 rank"),
             std::string::npos);

@@ -84,9 +84,10 @@ class Classify final : public problem::ExampleSource {
     if (images_ == Images::digits) return digits();
     if (images_ == Images::fashion) return fashion();
     const DrawnImages& images = images_ == Images::shapes ? shapes() : tracks();
-    return {data::hold(drawn(images, 0, rows_, seed)),
-            data::hold(drawn(images, rows_, validation_rows_, seed)), images.classes,
-            "drawn images"};
+    return {.training = data::hold(drawn(images, 0, rows_, seed)),
+            .validation = data::hold(drawn(images, rows_, validation_rows_, seed)),
+            .classes = images.classes,
+            .origin = "drawn images"};
   }
 
   data::ExampleRowsPtr inputs_of(const std::string& file,

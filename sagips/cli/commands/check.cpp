@@ -110,13 +110,14 @@ void show_networks(const optim::GanConfig& gan, const env::Environment& environm
 using Part = std::function<void(const std::function<void()>&)>;
 
 void check_learning(const Job& job) {
-  const data::ExampleSets sets = run::load_examples(job);
+  const run::LearningRows rows = run::load_examples(job);
+  const data::ExampleSets& sets = rows.sets;
   std::cout << "data: " << sets.origin << ", " << core::with_thousands(sets.training->rows())
             << " rows to learn from, " << core::with_thousands(sets.validation->rows())
             << " kept aside\n";
   const auto networks = run::make_networks(job, *sets.training);
   for (const optim::NetworkPart& part : networks) show_network(part.name, *part.network);
-  const auto learner = run::make_learner(job, networks, sets);
+  const auto learner = run::make_learner(job, networks, rows);
   for (const std::string& line : run::begin_from(job.settings.learning, learner->networks()))
     std::cout << line << '\n';
   run::check_metric(job.settings.early_stop, true, run::metric_names(*learner, sets));

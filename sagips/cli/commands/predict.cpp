@@ -1,7 +1,10 @@
+#include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 #include "sagips/analysis/residuals.hpp"
+#include "sagips/analysis/statistics.hpp"
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
 #include "sagips/core/text.hpp"
@@ -9,6 +12,7 @@
 #include "sagips/optim/learn/metrics.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/run_status.hpp"
+#include "sagips/record/study.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/proposals.hpp"
 #include "sagips/run/trained_networks.hpp"
@@ -24,8 +28,9 @@ namespace {
 }
 
 // The rows that a run has not learned from. throws: DataError when its data have changed since
-data::ExampleRowsPtr rows_kept_aside(const Job& job, const std::string& folder) {
-  data::ExampleSets sets = run::load_examples(job);
+run::LearningRows rows_kept_aside(const Job& job, const std::string& folder) {
+  run::LearningRows rows = run::load_examples(job);
+  const data::ExampleSets& sets = rows.sets;
   const auto record = record::read_run_record(folder);
   const std::string now = run::print_of(sets);
   if (record && !record->data.empty() && record->data != now)
@@ -33,26 +38,59 @@ data::ExampleRowsPtr rows_kept_aside(const Job& job, const std::string& folder) 
         sets.origin,
         core::text("other rows than the network has learned from (", record->data, " -> ", now,
                    "), so none are known to be kept aside. Name rows by ", "inputs=FILE."));
-  return sets.validation;
+  return rows;
 }
 
-// What a network says of the rows of a file, or of those that were kept aside.
-core::ExitCode predict_rows(Job& job, const std::string& folder,
-                            std::vector<std::string> assignments) {
-  const std::string out = take_rows_file(assignments);
-  const std::string inputs = take_assignment(assignments, "inputs");
-  const std::string which = take_assignment(assignments, "network");
-  if (!assignments.empty()) refuse_rest(assignments, "inputs=FILE, network=last, out=FILE.npy");
-  if (!which.empty() && which != "best" && which != "last")
-    throw core::ConfigError("command line",
-                            core::text("network=", which, " is neither best nor last."));
-  const std::string network = run::network_file(folder, which != "last");
-  const data::ExampleRowsPtr rows = inputs.empty()
-                                        ? rows_kept_aside(job, folder)
-                                        : job.examples->inputs_of(inputs, run::reading_of());
+/// What is asked of trained networks.
+struct Wanted {
+  std::string inputs;  ///< a file; empty: the rows kept aside
+  bool best = true;    ///< the networks of the best evaluation, where there is one; else of the end
+  std::string out;     ///< a file; empty: in the run's folder
+
+  explicit Wanted(std::vector<std::string> assignments) : out(take_rows_file(assignments)) {
+    inputs = take_assignment(assignments, "inputs");
+    const std::string network = take_assignment(assignments, "network");
+    if (!assignments.empty()) refuse_rest(assignments, "inputs=FILE, network=last, out=FILE.npy");
+    best = network != "last";
+    if (best && !network.empty() && network != "best")
+      throw core::ConfigError("command line",
+                              core::text("network=", network, " is neither best nor last."));
+  }
+};
+
+/// What a network says of the rows of a file, or of those that were kept aside.
+struct RowsSaid {
+  std::string network;  ///< its file
+  std::int64_t rows = 0;
+  optim::Loss loss{};
+  torch::Tensor predicted{}, targets{}, weights{};  ///< in the data's units
+  std::map<std::string, double> metrics{};          ///< where there are targets
+  std::vector<std::string> names{};                 ///< of classes or targets
+  torch::Tensor
+      numbers{};         ///< of rows kept aside among all; undefined: they have files of their own
+  std::int64_t all = 0;  ///< how many these are
+};
+
+RowsSaid say_of_rows(const Job& job, const std::string& folder, const Wanted& wanted) {
+  const std::string& inputs = wanted.inputs;
+  RowsSaid said;
+  said.network = run::network_file(folder, wanted.best);
+  data::RowStatistics statistics;
+  data::ExampleRowsPtr rows;
+  if (inputs.empty()) {
+    run::LearningRows known = rows_kept_aside(job, folder);
+    rows = known.sets.validation, statistics = known.statistics;
+    said.names = known.sets.names();
+    if (const auto& kept = known.sets.kept_aside) {
+      said.numbers = kept->rows_of(torch::arange(kept->count(), torch::kInt64));
+      said.all = kept->count() + known.sets.training->rows();
+    }
+  } else {
+    rows = job.examples->inputs_of(inputs, run::reading_of());
+  }
   std::vector<optim::WeightedNetwork> networks;
   try {
-    networks = run::read_networks(job, *rows, network);
+    networks = run::read_networks(job, *rows, said.network);
   } catch (const core::Error& error) {
     if (inputs.empty()) throw;
     throw core::DataError(
@@ -60,19 +98,166 @@ core::ExitCode predict_rows(Job& job, const std::string& folder,
                            ", which do not fit the network of ", folder, ": ", error.what()));
   }
   const optim::SupervisedConfig& learner = job.settings.learning.learner;
-  const optim::Loss& loss = optim::loss_named(learner.loss, "loss");
+  if (!inputs.empty()) {
+    statistics = run::read_standards(said.network);
+    rows = run::standardised(rows, statistics.inputs);
+  }
+  // without targets nothing weighs classes
+  said.loss =
+      optim::loss_of(learner.loss, inputs.empty() ? learner.loss_options : optim::LossOptions(),
+                     statistics, networks.back().part.network->output()[0]);
   const auto [outputs, targets, weights] = optim::prediction_of(networks, *rows);
-  const std::string file = out.empty() ? folder + "/predictions.npy" : out;
-  run::write_rows(file, loss.predicted(outputs));
-  if (targets.defined()) {
+  said.rows = rows->rows();
+  said.predicted = said.loss.predicted(outputs);
+  said.targets = targets, said.weights = weights;
+  if (targets.defined())
+    said.metrics = optim::metrics(said.loss, outputs, targets, weights, learner.top_k, said.names);
+  return said;
+}
+
+core::ExitCode predict_rows(const Job& job, const std::string& folder, const Wanted& wanted) {
+  const RowsSaid said = say_of_rows(job, folder, wanted);
+  const std::string file = wanted.out.empty() ? folder + "/predictions.npy" : wanted.out;
+  run::write_rows(file, said.predicted);
+  if (said.targets.defined()) {
     std::vector<std::vector<std::string>> table;
-    for (const auto& [name, value] : optim::metrics(loss, outputs, targets, weights, learner.top_k))
+    for (const auto& [name, value] : said.metrics)
       table.push_back({name, core::significant(value, 4)});
     std::cout << analysis::plain_table({"metric", "rows kept aside"}, table);
   }
-  std::cout << "network: " << network << '\n'
-            << core::with_thousands(rows->rows())
-            << (loss.of_classes() ? " rows of probabilities: " : " rows: ") << file << std::endl;
+  std::cout << "network: " << said.network << '\n'
+            << core::with_thousands(said.rows)
+            << (said.loss.of_classes() ? " rows of probabilities: " : " rows: ") << file
+            << std::endl;
+  return core::ExitCode::done;
+}
+
+/// What networks say of a row that have not learned from it, together.
+class SaidTogether {
+ public:
+  void add(const RowsSaid& said) {
+    const torch::Tensor values = said.predicted.to(torch::kFloat64);
+    const torch::Tensor places =
+        said.numbers.defined() ? said.numbers : torch::arange(said.rows, torch::kInt64);
+    if (!sums_.defined()) {
+      std::vector<std::int64_t> shape = values.sizes().vec();
+      shape[0] = said.numbers.defined() ? said.all : said.rows;
+      sums_ = torch::zeros(shape, torch::kFloat64);
+      squares_ = sums_.clone();
+      networks_ = torch::zeros({shape[0]}, torch::kFloat64);
+      first_ = said;
+    }
+    const auto keep = [&](torch::Tensor& all, const torch::Tensor& some) {
+      if (!some.defined()) return;
+      std::vector<std::int64_t> shape = some.sizes().vec();
+      shape[0] = sums_.size(0);
+      if (!all.defined()) all = torch::zeros(shape, some.options());
+      all.index_copy_(0, places, some);
+    };
+    sums_.index_add_(0, places, values);
+    squares_.index_add_(0, places, values.square());
+    networks_.index_add_(0, places, torch::ones({said.rows}, torch::kFloat64));
+    keep(targets_, said.targets);
+    keep(weights_, said.weights);
+    for (const auto& [name, value] : said.metrics) members_[name].push_back(value);
+  }
+
+  torch::Tensor mean() const { return sums_ / counts(); }  ///< NaN where all have learned from it
+  /// Of one network among the others; NaN where fewer than two say anything.
+  torch::Tensor deviation() const {
+    const torch::Tensor square = (squares_ / counts() - mean().square()).clamp_min(0);
+    return (square * (counts() / (counts() - 1)))
+        .sqrt()
+        .where(counts() > 1, torch::full_like(square, NAN));
+  }
+  bool has_deviation() const { return networks_.max().item<double>() > 1; }
+  std::int64_t rows() const { return networks_.gt(0).sum().item<std::int64_t>(); }
+  bool of_classes() const { return first_.loss.of_classes(); }
+
+  // What is told of probabilities and values is judged as logits that mean them, since networks may differ
+  // in what their outputs stand for. Losses would not be those that were made small.
+  std::string table(std::int64_t top_k) const {
+    if (!targets_.defined()) return {};
+    const torch::Tensor there = networks_.gt(0).nonzero().flatten();
+    const auto of = [&](const torch::Tensor& all) {
+      return all.defined() ? all.index_select(0, there) : all;
+    };
+    const torch::Tensor values = of(mean()).to(torch::kFloat32);
+    const bool yes_or_no = first_.loss.targets == optim::Loss::Targets::yes_or_no;
+    const char* const form = of_classes() ? "cross_entropy"
+                             : yes_or_no  ? "binary_cross_entropy"
+                                          : "mean_square";
+    const auto together = optim::metrics(optim::loss_named(form, "loss"),
+                                         of_classes() ? values.log()
+                                         : yes_or_no  ? values.logit()
+                                                      : values,
+                                         of(targets_), of(weights_), top_k, first_.names);
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [name, found] : members_)
+      if (name != "loss" && together.contains(name))
+        rows.push_back({name, core::significant(together.at(name), 4),
+                        core::significant(analysis::mean(found), 4),
+                        core::significant(analysis::standard_deviation(found), 2)});
+    return analysis::plain_table({"metric", "together", "mean of each", "deviation"}, rows);
+  }
+
+ private:
+  torch::Tensor counts() const {
+    std::vector<std::int64_t> shape(static_cast<std::size_t>(sums_.dim()), 1);
+    shape[0] = -1;
+    return networks_.reshape(shape);
+  }
+
+  RowsSaid first_;
+  torch::Tensor sums_, squares_, networks_, targets_, weights_;
+  std::map<std::string, std::vector<double>> members_;  ///< metrics of each
+};
+
+// The mean of an ensemble's networks; of folds and of other rows kept aside, each row by those that have not
+// learned from it.
+core::ExitCode predict_members(const Workloads& workloads, const std::string& folder,
+                               std::vector<std::string> assignments) {
+  const Wanted wanted(std::move(assignments));
+  const record::Study study =
+      record::read_study(core::text(folder, "/", record::run_files::study.name));
+  const auto members = study.done(study.variants.front().label);
+  if (study.variants.size() > 1 || members.empty())
+    throw core::ConfigError(
+        "command line",
+        core::text("'", folder, "' holds ", study.variants.size(), " variants and ", members.size(),
+                   " finished networks of the first (an ensemble of "
+                   "one variant is predicted together). Give the folder of one."));
+  SaidTogether said;
+  std::int64_t top_k = 0;
+  for (const record::StudyMember* member : members) {
+    const std::string own = folder + "/" + member->folder;
+    const Job job =
+        run::read_job_of_networks(workloads, core::text(own, "/", record::run_files::config.name));
+    if (!job.examples)
+      throw core::ConfigError("command line",
+                              core::text("'", folder,
+                                         "' has trained generators, whose ensemble its "
+                                         "ensemble.csv and results.json tell of. Give a member's "
+                                         "folder, such as ",
+                                         own, "."));
+    nn::set_threads(job.settings.threads);
+    top_k = job.settings.learning.learner.top_k;
+    said.add(say_of_rows(job, own, wanted));
+  }
+  const std::string file = wanted.out.empty() ? folder + "/predictions.npy" : wanted.out;
+  run::write_rows(file, said.mean());
+  std::cout << said.table(top_k) << core::with_thousands(said.rows())
+            << (said.of_classes() ? " rows of probabilities" : " rows") << ", means of "
+            << members.size() << " networks"
+            << (wanted.inputs.empty() ? ", of each row those that have not learned from it: "
+                                      : ": ")
+            << file;
+  if (said.has_deviation()) {
+    const std::string spread = file.substr(0, file.rfind(".npy")) + "_spread.npy";
+    run::write_rows(spread, said.deviation());
+    std::cout << "\ndeviations among the networks: " << spread;
+  }
+  std::cout << std::endl;
   return core::ExitCode::done;
 }
 
@@ -80,6 +265,8 @@ core::ExitCode predict_rows(Job& job, const std::string& folder,
 
 core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
   std::vector<std::string> assignments = arguments.assignments;
+  if (std::filesystem::exists(core::text(arguments.source, "/", record::run_files::study.name)))
+    return predict_members(workloads, arguments.source, std::move(assignments));
   const std::string config = arguments.source + "/" + record::run_files::config.name;
   if (!std::filesystem::exists(config))
     throw core::ConfigError(
@@ -88,7 +275,7 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
                    record::run_files::config.name, "). Give the folder of a finished run."));
   Job job = run::read_job_of_networks(workloads, config);
   nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
-  if (job.examples) return predict_rows(job, arguments.source, std::move(assignments));
+  if (job.examples) return predict_rows(job, arguments.source, Wanted(std::move(assignments)));
   const std::string out = take_rows_file(assignments);
   const std::string count = take_assignment(assignments, "samples");
   double rows = 1000;

@@ -60,6 +60,39 @@ std::deque<Loss>& known_losses() {
   return all;
 }
 
+// found: shares of the rows' weights, of the classes up to the last one that there is
+// shape: [up to classes] float64 -> [classes] float32; undefined for none
+torch::Tensor class_weights(const std::vector<std::string>& given, const torch::Tensor& found,
+                            std::int64_t classes) {
+  if (given.empty()) return {};
+  const char* const key = "class_weights";
+  const torch::Tensor shares = torch::constant_pad_nd(found, {0, classes - found.size(0)});
+  torch::Tensor weights = 1 / shares;
+  if (given.size() == 1 && given[0] == "balanced") {
+    for (std::int64_t k = 0; k < classes; ++k)
+      if (shares[k].item<double>() == 0)
+        throw core::ConfigError(key,
+                                core::text("balanced: no row to learn from is of class ", k,
+                                           ", which counts from 0. Give a list, or more rows."));
+  } else {
+    std::vector<double> numbers(given.size());
+    for (std::size_t i = 0; i < given.size(); ++i)
+      if (!core::parse_number(given[i], numbers[i]) || !(numbers[i] >= 0) || std::isinf(numbers[i]))
+        throw core::ConfigError(key,
+                                core::text("'", core::excerpt(given[i]),
+                                           "' is no weight. Give a number from 0 for each class, "
+                                           "or balanced."));
+    weights = torch::tensor(numbers, torch::kFloat64);
+  }
+  if (weights.size(0) != classes)
+    throw core::ConfigError(key, core::text("has ", weights.size(0), " numbers, and the network ",
+                                            classes, " outputs. Give one for each."));
+  const torch::Tensor mean = (weights * shares).sum();
+  if (!(mean.item<double>() > 0))
+    throw core::ConfigError(key, "are 0 for all rows to learn from. Give others.");
+  return (weights / mean).to(torch::kFloat32);
+}
+
 }  // namespace
 
 const std::deque<Loss>& losses() { return known_losses(); }
@@ -82,6 +115,44 @@ const Loss& loss_named(const std::string& name, const std::string& key) {
   }
   throw core::ConfigError(key,
                           core::text("unknown loss '", name, "'", core::suggestion(name, names)));
+}
+
+void LossOptions::fields(core::FieldList& list) {
+  list.add("label_smoothing", label_smoothing,
+           "cross_entropy: share of a label that is spread evenly over all classes",
+           core::Range{0, 1, false, true});
+  list.add(
+      "class_weights", class_weights,
+      "cross_entropy: how much a row of each class counts, [1, 9.5, ...], or balanced: all classes "
+      "alike (divided by their mean over the rows to learn from; metrics but the loss go without); "
+      "empty: all rows alike");
+}
+
+Loss loss_of(const std::string& name, const LossOptions& options, const data::RowStatistics& rows,
+             std::int64_t outputs) {
+  Loss loss = loss_named(name, "loss");
+  const bool is_cross_entropy = name == "cross_entropy";
+  if (!is_cross_entropy && (options.label_smoothing > 0 || !options.class_weights.empty()))
+    throw core::ConfigError(
+        options.label_smoothing > 0 ? "label_smoothing" : "class_weights",
+        core::text("loss=", name, " has none (cross_entropy has). Leave it out."));
+  if (is_cross_entropy)
+    loss.rows = [smoothing = options.label_smoothing,
+                 weights = class_weights(options.class_weights, rows.class_shares, outputs)](
+                    const torch::Tensor& outputs, const torch::Tensor& targets) {
+      return torch::cross_entropy_loss(outputs, targets,
+                                       weights.defined() ? weights.to(outputs.device()) : weights,
+                                       at::Reduction::None, /*ignore_index=*/-100, smoothing);
+    };
+  if (!rows.targets.mean.defined()) return loss;
+  loss.rows = [plain = loss.rows, standard = rows.targets](const torch::Tensor& outputs,
+                                                           const torch::Tensor& targets) {
+    return plain(outputs, standard.apply(targets));
+  };
+  loss.meaning = [standard = rows.targets](const torch::Tensor& outputs) {
+    return standard.undo(outputs);
+  };
+  return loss;
 }
 
 }  // namespace sagips::optim

@@ -1,8 +1,13 @@
 #pragma once
+#include <cmath>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
+#include "sagips/core/config/config.hpp"
+#include "sagips/data/row_statistics.hpp"
 #include "sagips/data/torch.hpp"
 
 namespace sagips::optim {
@@ -14,17 +19,28 @@ struct Loss {
   std::string name;
   Targets targets = Targets::values;
   /// shapes: outputs [rows, ...], targets [rows] int64 or [rows, ...] -> [rows]
-  torch::Tensor (*rows)(const torch::Tensor& outputs, const torch::Tensor& targets);
+  std::function<torch::Tensor(const torch::Tensor& outputs, const torch::Tensor& targets)> rows;
   /// What outputs stand for: probabilities, means. Null: themselves.
-  torch::Tensor (*meaning)(const torch::Tensor& outputs) = nullptr;
+  std::function<torch::Tensor(const torch::Tensor& outputs)> meaning = nullptr;
   /// Targets beyond these have no such loss.
   double lowest = -std::numeric_limits<double>::infinity();
   double highest = std::numeric_limits<double>::infinity();
 
   bool of_classes() const { return targets == Targets::classes; }
+  /// Whether outputs are targets in any unit and from any zero.
+  bool has_units() const {
+    return targets == Targets::values && !meaning && lowest == -highest && std::isinf(highest);
+  }
   torch::Tensor predicted(const torch::Tensor& outputs) const {
     return meaning ? meaning(outputs) : outputs;
   }
+};
+
+/// What the cross entropy may be told.
+struct LossOptions {
+  double label_smoothing = 0;
+  std::vector<std::string> class_weights{};  ///< numbers, or "balanced"
+  void fields(core::FieldList& list);
 };
 
 /// source: definitions as PyTorch has them; what it averages over a row's outputs is averaged here
@@ -35,5 +51,11 @@ const std::deque<Loss>& losses();
 void add_loss(Loss loss);
 /// key: for messages. throws: ConfigError for an unknown name
 const Loss& loss_named(const std::string& name, const std::string& key);
+/// The same with smooth labels and weights of classes, as PyTorch's cross entropy has them; the weights are
+/// divided by their mean over the rows. It compares standardised targets, whose outputs mean values in
+/// the data's unit. throws: ConfigError for what the loss does not have
+/// outputs: of the network, the classes where it has any
+Loss loss_of(const std::string& name, const LossOptions& options, const data::RowStatistics& rows,
+             std::int64_t outputs);
 
 }  // namespace sagips::optim

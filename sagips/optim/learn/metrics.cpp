@@ -1,8 +1,10 @@
 #include "sagips/optim/learn/metrics.hpp"
 
 #include <cmath>
+#include <deque>
 #include <limits>
 
+#include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::optim {
@@ -38,7 +40,61 @@ double mean_area(const torch::Tensor& outputs, const torch::Tensor& targets,
   return sum / static_cast<double>(there);
 }
 
+constexpr std::int64_t most_names = 50;  // of which each has metrics of its own
+
+std::string name_of(const char* metric, std::int64_t i, const std::vector<std::string>& names,
+                    std::int64_t count) {
+  const bool is_named = names.size() == static_cast<std::size_t>(count);
+  return core::text(metric, "/", is_named ? names[static_cast<std::size_t>(i)] : core::text(i));
+}
+
+using Found = std::map<std::string, double>;
+
+// taken: the class that each row is taken for
+void judge_classes(const torch::Tensor& taken, std::int64_t classes, const torch::Tensor& targets,
+                   const torch::Tensor& weights, const std::vector<std::string>& names,
+                   Found& found) {
+  const torch::Tensor is_right = taken == targets;
+  found["accuracy"] = WeightedMean(weights)(is_right);
+  const auto sums = [&](const torch::Tensor& of, const torch::Tensor& values) {
+    return at::bincount(of, values, classes);
+  };
+  const torch::Tensor right = sums(targets, weights * is_right);
+  for (const auto& [metric, all] :
+       {std::pair("recall", sums(targets, weights)), std::pair("precision", sums(taken, weights))})
+    for (std::int64_t k = 0; classes <= most_names && k < classes; ++k)
+      found[name_of(metric, k, names, classes)] = (right[k] / all[k]).item<double>();
+}
+
+// shape: residuals [rows, targets]
+void judge_values(const torch::Tensor& residuals, const WeightedMean& mean,
+                  const std::vector<std::string>& names, Found& found) {
+  found["mean_square_error"] = mean(residuals.square().mean(1));
+  found["mean_absolute_error"] = mean(residuals.abs().mean(1));
+  const std::int64_t width = residuals.size(1);
+  for (std::int64_t i = 0; width > 1 && width <= most_names && i < width; ++i) {
+    const torch::Tensor own = residuals.select(1, i);
+    found[name_of("mean_square_error", i, names, width)] = mean(own.square());
+    found[name_of("mean_absolute_error", i, names, width)] = mean(own.abs());
+  }
+}
+
+std::deque<Metric>& own_metrics() {
+  static std::deque<Metric> all;
+  return all;
+}
+
 }  // namespace
+
+void add_metric(Metric metric) {
+  const bool has_number = metric.name.starts_with("top_") && metric.name.ends_with("_accuracy");
+  for (const char* known :
+       {"loss", "accuracy", "area_under_curve", "mean_square_error", "mean_absolute_error"})
+    if (metric.name == known || has_number || metric.name.find('/') != std::string::npos)
+      throw core::StateError(core::text("SAGIPS has a metric '", metric.name, "' already"));
+  std::erase_if(own_metrics(), [&](const Metric& known) { return known.name == metric.name; });
+  own_metrics().push_back(std::move(metric));
+}
 
 double area_under_curve(const torch::Tensor& scores, const torch::Tensor& is_signal,
                         const torch::Tensor& weights) {
@@ -57,7 +113,7 @@ double area_under_curve(const torch::Tensor& scores, const torch::Tensor& is_sig
 
 std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& outputs,
                                       const torch::Tensor& targets, const torch::Tensor& weights,
-                                      std::int64_t top_k) {
+                                      std::int64_t top_k, const std::vector<std::string>& names) {
   torch::NoGradGuard no_grad;
   const torch::Tensor losses = loss.rows(outputs, targets);
   const torch::Tensor counts = weights.defined() ? weights.to(torch::kFloat64)
@@ -65,7 +121,7 @@ std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& out
   const WeightedMean mean(counts);
   std::map<std::string, double> found{{"loss", mean(losses)}};
   if (loss.of_classes()) {
-    found["accuracy"] = mean(outputs.argmax(1) == targets);
+    judge_classes(outputs.argmax(1), outputs.size(1), targets, counts, names, found);
     if (outputs.size(1) > top_k) {
       const torch::Tensor best = std::get<1>(outputs.topk(top_k, 1));
       found[core::text("top_", top_k, "_accuracy")] = mean((best == targets.unsqueeze(1)).any(1));
@@ -78,9 +134,10 @@ std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& out
     found["area_under_curve"] = area_under_curve(score, is_signal, counts);
   } else {
     const torch::Tensor residuals = (loss.predicted(outputs) - targets).flatten(1);
-    found["mean_square_error"] = mean(residuals.square().mean(1));
-    found["mean_absolute_error"] = mean(residuals.abs().mean(1));
+    judge_values(residuals, mean, names, found);
   }
+  for (const Metric& own : own_metrics())
+    found[own.name] = own.value(loss.predicted(outputs), targets, counts);
   return found;
 }
 

@@ -1,23 +1,41 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "sagips/data/torch.hpp"
 #include "sagips/optim/learn/losses.hpp"
 
 namespace sagips::optim {
 
+/// A metric of a user's own: of what outputs stand for (probabilities, values in the data's unit), targets
+/// and weights of rows, float64. shapes: [rows, ...], as in Loss, [rows]
+struct Metric {
+  std::string name;
+  std::function<double(const torch::Tensor& predicted, const torch::Tensor& targets,
+                       const torch::Tensor& weights)>
+      value;
+};
+/// Every learning problem is judged by it, too, from now on; an earlier one of that name is replaced. Called
+/// as `add_loss` is. throws: StateError for a name that SAGIPS has
+void add_metric(Metric metric);
+
 /// How well outputs agree with targets, by name; row weights count in each.
 ///
 /// `loss` always. Classes: `accuracy`, `top_3_accuracy` (of more classes than top_k), `area_under_curve` (of
 /// two classes; of more the mean of each that is there against all others). Binary cross entropy: `accuracy` and
 /// `area_under_curve` of the first output. Otherwise `mean_square_error`, `mean_absolute_error` of what the
-/// outputs stand for.
+/// outputs stand for. Up to 50 classes or targets also one by one, `recall/NAME` (the share of the rows of a
+/// class that are found), `precision/NAME` (the share of those taken for it that are of it; NaN where there are
+/// none), `mean_square_error/NAME` and `mean_absolute_error/NAME`. What `add_metric` has added.
+/// names: of the classes or targets; fewer: numbers from 0
 /// shapes: as in Loss; weights [rows] or undefined
 std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& outputs,
                                       const torch::Tensor& targets, const torch::Tensor& weights,
-                                      std::int64_t top_k = 3);
+                                      std::int64_t top_k = 3,
+                                      const std::vector<std::string>& names = {});
 
 /// The probability that a row of one kind has a larger score than a row of the other, ties half.
 /// source: Hanley and McNeil, Radiology 143 (1982) 29

@@ -56,8 +56,11 @@ void SupervisedConfig::fields(core::FieldList& list) {
       "rows in one random order; of more rows, chunks of neighbours are drawn that make as many",
       core::Range::between(data::SamplePlan::chunk_rows, 1e9));
   list.add("loss", loss, "what is made small: " + core::join(names, ", "));
+  loss_options.fields(list);
   list.add("top_k", top_k, "classes among which the right one counts for top_K_accuracy",
            core::Range::between(1, 1e6));
+  list.group("augment", augment,
+             "changes of the rows to learn from, drawn anew for each row in each epoch");
   list.group("optimizer", optimizer, "updates of the network");
   list.choice("shared", shared,
               {{"weights_only", nn::SharedPart::weights_only},
@@ -69,12 +72,13 @@ void SupervisedConfig::fields(core::FieldList& list) {
 
 Supervised::Supervised(const SupervisedConfig& config, const std::vector<NetworkPart>& networks,
                        const data::ExampleRowsPtr& rows, std::uint64_t seed, torch::Device device,
-                       const problem::RankPlace& place)
+                       const problem::RankPlace& place, const data::RowStatistics& statistics)
     : config_(config),
       rows_(rows->rows()),
       seed_(seed),
       device_(device),
       place_(place),
+      mean_weight_(statistics.weight),
       loss_(loss_named(config.loss, "loss")),
       stream_(
           rows, data::SamplePlan(rows_, seed, config.shuffle_rows),
@@ -90,6 +94,7 @@ Supervised::Supervised(const SupervisedConfig& config, const std::vector<Network
   const std::int64_t together = config.batch * place.ranks;
   steps_per_epoch_ = (rows_ + together - 1) / together;
   check(*rows);
+  loss_ = loss_of(config.loss, config.loss_options, statistics, output()[0]);
   add_steps();
 }
 
@@ -162,6 +167,7 @@ void Supervised::check(const data::ExampleRows& rows) const {
   if (inputs != first.input())
     throw ConfigError("network", text("takes rows of ", nn::written(first.input()),
                                       ", the inputs have ", nn::written(inputs), "."));
+  config_.augment.check(inputs);
   check_targets(examples);
 }
 
@@ -212,9 +218,12 @@ std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
   batch->step = step;
   batch->first = rows.first;
   batch->samples = rows.count;
-  batch->scale = static_cast<double>(place_.ranks) / static_cast<double>(rows.all);
+  batch->scale = static_cast<double>(place_.ranks) / (static_cast<double>(rows.all) * mean_weight_);
   const data::Examples examples = stream_.at(step);
-  batch->inputs = examples.inputs.to(device_);
+  batch->inputs =
+      augmented(examples.inputs, config_.augment,
+                core::RandomStream(seed_, "augmentation", rows.epoch), rows.begin + rows.first)
+          .to(device_);
   batch->targets = examples.targets.to(device_);
   if (examples.weights.defined()) batch->weights = examples.weights.to(device_);
   return batch;
@@ -269,9 +278,10 @@ const torch::Tensor& Supervised::inputs_of(const Batch& batch) {
   return static_cast<const RowBatch&>(batch).inputs;
 }
 
-std::map<std::string, double> Supervised::metrics(const Prediction& prediction) const {
+std::map<std::string, double> Supervised::metrics(const Prediction& prediction,
+                                                  const std::vector<std::string>& names) const {
   return optim::metrics(loss_, prediction.outputs, prediction.targets, prediction.weights,
-                        config_.top_k);
+                        config_.top_k, names);
 }
 
 void Supervised::state(nn::StateList& list) {

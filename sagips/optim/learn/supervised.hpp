@@ -12,6 +12,7 @@
 #include "sagips/nn/fused_mlp.hpp"
 #include "sagips/nn/network.hpp"
 #include "sagips/nn/replica.hpp"
+#include "sagips/optim/learn/augment.hpp"
 #include "sagips/optim/learn/losses.hpp"
 #include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/problem/rank_place.hpp"
@@ -22,7 +23,9 @@ struct SupervisedConfig {
   std::int64_t batch = 100;  ///< rows of a rank in a step
   std::int64_t shuffle_rows = data::SamplePlan::default_shuffle_rows;
   std::string loss = "cross_entropy";
+  LossOptions loss_options{};
   std::int64_t top_k = 3;
+  AugmentConfig augment{};
   UpdateConfig optimizer{.learning_rate = 1e-3, .beta1 = 0.9};
   nn::SharedPart shared = nn::SharedPart::all;
   nn::DenseConfig dense{};
@@ -61,9 +64,10 @@ Prediction prediction_of(std::span<const WeightedNetwork> networks, const data::
 class Supervised final : public Optimizer {
  public:
   /// throws: ConfigError for a network whose output does not fit the loss, or too few rows for the ranks
+  /// statistics: of the rows, whose inputs are standardised already where they are to be
   Supervised(const SupervisedConfig& config, const std::vector<NetworkPart>& networks,
              const data::ExampleRowsPtr& rows, std::uint64_t seed, torch::Device device,
-             const problem::RankPlace& place = {});
+             const problem::RankPlace& place = {}, const data::RowStatistics& statistics = {});
   /// Of one network, with rows in memory.
   Supervised(const SupervisedConfig& config, std::shared_ptr<const nn::Network> network,
              data::Examples examples, std::uint64_t seed, torch::Device device,
@@ -84,14 +88,16 @@ class Supervised final : public Optimizer {
   std::vector<WeightedNetwork>& networks() { return networks_; }
   nn::Replica& replica() { return networks_.front().replica; }  ///< of the first
   std::int64_t weights() const;                                 ///< of all networks
+  const Loss& loss() const { return loss_; }
   /// The inputs of a batch that `draw` has drawn. shape: [samples, ...]
   static const torch::Tensor& inputs_of(const Batch& batch);
   Prediction predict(const data::ExampleRows& rows) const {
     return prediction_of(networks_, rows,
                          [this](const data::Examples& examples) { check_targets(examples); });
   }
-  /// See optim/learn/metrics.hpp.
-  std::map<std::string, double> metrics(const Prediction& prediction) const;
+  /// See optim/learn/metrics.hpp. names: of classes, or of targets
+  std::map<std::string, double> metrics(const Prediction& prediction,
+                                        const std::vector<std::string>& names = {}) const;
   /// Time that steps have waited for rows of files [s].
   double waited_s() const { return stream_.waited_s(); }
 
@@ -119,7 +125,8 @@ class Supervised final : public Optimizer {
   torch::Device device_;
   problem::RankPlace place_;
   std::int64_t steps_per_epoch_ = 1;
-  const Loss& loss_;
+  double mean_weight_;  ///< of the rows
+  Loss loss_;
   std::vector<WeightedNetwork> networks_;
   std::vector<std::unique_ptr<UpdateRule>> rules_;  ///< of each network
   std::unique_ptr<nn::FusedMlp> fused_;             ///< null: LibTorch evaluates the networks
