@@ -241,6 +241,7 @@ class GoingOn(unittest.TestCase):
                 self.assertIn(said, refused)
                 self.assertEqual(sorted(path.name for path in (self.folder / "runs/learning").iterdir()), before)
 
+    @unittest.skipUnless(SEQUENCES, "one of the long tests; train_test plays shorter ones in one process")
     def test_whatever_ends_a_start_epochs_only_rise(self):
         """Random sequences of starts on 1 to 4 ranks that are killed, stopped or come to a time limit."""
         numbers = random.Random(5)
