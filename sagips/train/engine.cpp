@@ -17,9 +17,10 @@ constexpr std::int64_t end_pieces = 4;  // of each tile in the last round: threa
 constexpr std::size_t usual_groups = 32;
 constexpr std::int64_t accumulator_bytes = 64 << 20;  // all groups together, where threads allow
 
-// Multiply-adds (forward) that pay for a thread of their own whatever the machine: below, to start
-// the operations of one more tile and to add up its gradients weighs more than 3 %.
-constexpr std::int64_t least_operations = 30'000'000;
+// Multiply-adds (forward) that a tile of its own is worth whatever the machine: below, to start its
+// operations and to add up its gradients (0.3 to 0.8 ms) weighs more than 3 % where one thread takes
+// all tiles. The number of tiles must not depend on how busy the machine is, or results would.
+constexpr std::int64_t least_operations = 130'000'000;
 
 using Clock = std::chrono::steady_clock;
 

@@ -104,8 +104,8 @@ TEST(Engine, CutsASmallStepForNoMoreThreadsThanItIsWorth) {
     return found;
   };
   EXPECT_EQ(sizes(24'586, 8), Counts{120});
-  EXPECT_EQ(sizes(1'000'000, 8), Counts(4, 30));
-  EXPECT_EQ(sizes(1'000'000, 2), Counts(2, 60));
+  EXPECT_EQ(sizes(5'000'000, 8), Counts(4, 30));
+  EXPECT_EQ(sizes(5'000'000, 2), Counts(2, 60));
   EXPECT_EQ(sizes(0, 8), Counts(8, 15)) << "nobody knows what a sample takes";
 }
 
