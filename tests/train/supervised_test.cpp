@@ -465,11 +465,22 @@ TEST(Metrics, AreWhatTheirNamesSay) {
   const auto weighted = optim::metrics(optim::loss_named("cross_entropy", "loss"), outputs, classes,
                                        torch::tensor({3.0F, 1.0F, 0.0F}));
   EXPECT_NEAR(weighted.at("accuracy"), 0.75, 1e-12);
+  // rows of classes 0, 1, 3 are taken for 0, 3, 0
+  EXPECT_NEAR(found.at("recall/0"), 1, 1e-12);
+  EXPECT_NEAR(found.at("recall/3"), 0, 1e-12);
+  EXPECT_NEAR(found.at("precision/0"), 0.5, 1e-12);
+  EXPECT_NEAR(weighted.at("precision/0"), 1, 1e-12) << "the wrong one has no weight";
+  EXPECT_TRUE(std::isnan(found.at("recall/2"))) << "no row is of it";
   const auto regression =
       optim::metrics(optim::loss_named("smooth_l1", "loss"),
                      torch::tensor({{1.0F, 2.0F}, {3.0F, 5.0F}}), torch::ones({2, 2}), {});
   EXPECT_NEAR(regression.at("mean_square_error"), 21.0 / 4, 1e-6);
   EXPECT_NEAR(regression.at("mean_absolute_error"), 7.0 / 4, 1e-6);
+  const auto named = optim::metrics(optim::loss_named("smooth_l1", "loss"),
+                                    torch::tensor({{1.0F, 2.0F}, {3.0F, 5.0F}}),
+                                    torch::ones({2, 2}), {}, 3, {"mass", "energy"});
+  EXPECT_NEAR(named.at("mean_square_error/mass"), 2, 1e-6);
+  EXPECT_NEAR(named.at("mean_absolute_error/energy"), 2.5, 1e-6);
 }
 
 // Pairs of a signal and another row, counted by hand: 3 of 4 in order, one tied of four more.

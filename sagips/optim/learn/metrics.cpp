@@ -91,7 +91,7 @@ void add_metric(Metric metric) {
   for (const char* known :
        {"loss", "accuracy", "area_under_curve", "mean_square_error", "mean_absolute_error"})
     if (metric.name == known || has_number || metric.name.find('/') != std::string::npos)
-      throw core::StateError(core::text("SAGIPS has a metric '", metric.name, "' already"));
+      throw core::StateError(core::text("'", metric.name, "' is a name of SAGIPS' own metrics"));
   std::erase_if(own_metrics(), [&](const Metric& known) { return known.name == metric.name; });
   own_metrics().push_back(std::move(metric));
 }
