@@ -52,6 +52,8 @@ struct FieldList::Entry {
   /// Of the same: a group of all that an item may hold, under the name that stands for any.
   std::function<Entry()> any_item;
   bool is_group = false;
+  /// What is missing for it to have an effect; empty: nothing. A remark on a list, no part of it.
+  mutable std::string needs{};
 
   std::vector<Entry> members_now() const { return items ? items() : members; }
   std::vector<Entry> members_described() const {
