@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -13,21 +14,33 @@ void EarlyStopConfig::fields(core::FieldList& list) {
       "metric", metric,
       "number of the evaluations that is watched: ks_mean, ks_OBSERVABLE, energy, NUMBER_residual; "
       "of a learning problem loss, accuracy, ... (what its evaluations print)");
-  list.choice("better", better, {{"lower", Better::lower}, {"higher", Better::higher}},
-              "which way the metric gets better");
+  list.choice(
+      "better", better,
+      {{"usual", Better::usual}, {"lower", Better::lower}, {"higher", Better::higher}},
+      "which way the metric gets better; usual: higher for accuracies and areas under curves, "
+      "lower for all others");
   list.add("patience", patience,
            "evaluations without a better metric before the run stops; 0: never",
            core::Range::at_least(0));
   list.choice("rule", rule, {{"best", Rule::best}, {"means", Rule::means}},
               "better than the best so far, or the mean of the last `patience` evaluations than "
               "the mean of as many before (needs twice as many)");
-  list.add("improvement", improvement, "relative change of the best metric that counts",
+  list.add("improvement", improvement,
+           "share of the best metric by which another must be better to count (rule=best)",
            core::Range::between(0, 1));
   list.add("target", target, "the run stops as soon as the metric is as good as this; null: none");
   list.add(
       "restore", restore,
       "of a learning problem: whatever ends it, its result is the network of the best evaluation "
       "and not that of the last epoch");
+  core::needs(list, patience > 0, "patience above 0", {"rule", "improvement"});
+  core::needs(list, rule == Rule::best, "rule=best", {"improvement"});
+}
+
+bool EarlyStopConfig::higher_is_better() const {
+  if (better != Better::usual) return better == Better::higher;
+  return metric.ends_with("accuracy") || metric.starts_with("area_under_curve") ||
+         metric.starts_with("recall/") || metric.starts_with("precision/");
 }
 
 std::optional<double> EarlyStop::score(const record::Evaluated& evaluated) const {
@@ -54,18 +67,24 @@ std::string EarlyStop::operator()(const record::Evaluated& evaluated) {
 }
 
 std::string EarlyStop::no_better_best(double value) {
-  const bool lower = config_.better == EarlyStopConfig::Better::lower;
+  const bool higher = config_.higher_is_better();
   const double change = std::abs(best_) * config_.improvement;
-  const bool better = lower ? value < best_ - change : value > best_ + change;
-  if (seen_++ == 0 || better) {
+  const double threshold = higher ? best_ + change : best_ - change;
+  if (seen_++ == 0 || (higher ? value > threshold : value < threshold)) {
     best_ = value;
     since_best_ = 0;
     return {};
   }
   if (++since_best_ < config_.patience) return {};
-  return core::text("early stop: ", config_.metric, " has not ",
-                    lower ? "fallen below " : "risen above ", core::significant(best_, 3), " for ",
-                    since_best_, " evaluations");
+  std::string reason =
+      core::text("early stop: ", config_.metric, " has not ",
+                 higher ? "risen above " : "fallen below ", core::significant(threshold, 4),
+                 " for ", since_best_, since_best_ == 1 ? " evaluation" : " evaluations");
+  if (change > 0)
+    reason += core::text(" (the best, ", core::significant(best_, 4),
+                         ", and early_stop.improvement=", core::round_trip(config_.improvement),
+                         " of it)");
+  return reason;
 }
 
 std::string EarlyStop::no_better_means(double value) {

@@ -11,17 +11,19 @@
 namespace sagips::train {
 
 struct EarlyStopConfig {
-  enum class Better { lower, higher };
+  enum class Better { usual, lower, higher };
   enum class Rule { best, means };
   std::string metric = "ks_mean";
-  Better better = Better::lower;
+  Better better = Better::usual;
   std::int64_t patience = 0;  ///< evaluations; 0: never stop early
   Rule rule = Rule::best;
-  double improvement = 0.05;  ///< relative: less than this does not count as better
+  double improvement = 0;  ///< relative: no more than this does not count as better
   std::optional<double> target{};
   bool restore = false;  ///< a learning problem ends with the networks of its best evaluation
   void fields(core::FieldList& list);
   bool watches() const { return patience > 0 || target; }
+  /// Whether larger values of the metric are better: as said, or as its name is known for.
+  bool higher_is_better() const;
 };
 
 /// Stops when a metric of the evaluations no longer gets better, or is as good as asked for.
@@ -44,7 +46,7 @@ class EarlyStop {
   std::string no_better_best(double value);
   std::string no_better_means(double value);
   double signed_by_better(double value) const {
-    return config_.better == EarlyStopConfig::Better::lower ? value : -value;
+    return config_.higher_is_better() ? -value : value;
   }
 
   EarlyStopConfig config_;

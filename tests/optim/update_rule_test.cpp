@@ -53,6 +53,7 @@ TEST(Adam, EqualsAHandCalculationOfOptimisticSteps) {
                                                .beta1 = 0.5,
                                                .beta2 = 0.9,
                                                .epsilon = 1e-3,
+                                               .schedule = UpdateConfig::Schedule::cosine,
                                                .final_rate = 0.2,
                                                .optimistic = true});
   std::vector<double> weights = {1.0, -2.0}, mean = {0, 0}, square = {0, 0}, last = {0, 0};
@@ -116,7 +117,9 @@ TEST(Adam, LowersItsRateAlongACosine) {
        {std::pair(0.0, 1.0), std::pair(0.25, 0.2 + 0.4 * (1 + std::sqrt(0.5))), std::pair(0.5, 0.6),
         std::pair(1.0, 0.2)}) {
     nn::Replica replica = replica_of(1);
-    const auto adam = make_update_rule(replica, {.learning_rate = 0.01, .final_rate = 0.2});
+    const auto adam = make_update_rule(
+        replica,
+        {.learning_rate = 0.01, .schedule = UpdateConfig::Schedule::cosine, .final_rate = 0.2});
     set(replica.gradients(), {5.0F});
     adam->step(progress);
     EXPECT_NEAR(replica.weights().item<double>(), -0.01 * share, 1e-8) << progress;
@@ -139,7 +142,8 @@ void three_steps(nn::Replica& replica, UpdateRule& rule) {
 }
 
 TEST(Adam, GoesOnFromItsState) {
-  const UpdateConfig config = {.learning_rate = 0.1, .final_rate = 0.5};
+  const UpdateConfig config = {
+      .learning_rate = 0.1, .schedule = UpdateConfig::Schedule::cosine, .final_rate = 0.5};
   nn::Replica straight = replica_of(2), resumed = replica_of(2);
   const auto adam = make_update_rule(straight, config);
   three_steps(straight, *adam);
@@ -289,9 +293,13 @@ double first_step(const UpdateConfig& config, double progress) {
 
 TEST(UpdateRules, FollowTheirSchedules) {
   using Schedule = UpdateConfig::Schedule;
-  UpdateConfig config{.rule = UpdateConfig::Rule::sgd, .learning_rate = 1, .final_rate = 0.2};
-  config.schedule = Schedule::constant;
-  EXPECT_NEAR(first_step(config, 1), 1, 1e-7);
+  UpdateConfig config{.rule = UpdateConfig::Rule::sgd, .learning_rate = 1};
+  EXPECT_NEAR(first_step(config, 1), 1, 1e-7) << "constant";
+  config.schedule = Schedule::cosine;
+  EXPECT_NEAR(first_step(config, 0.5), 0.5, 1e-7) << "a cosine that nobody has said the end of";
+  EXPECT_NEAR(first_step(config, 1), 0, 1e-7);
+  config.final_rate = 0.2;
+  EXPECT_NEAR(first_step(config, 1), 0.2, 1e-7);
   config.schedule = Schedule::steps;
   EXPECT_NEAR(first_step(config, 0.49), 1, 1e-7);
   EXPECT_NEAR(first_step(config, 0.5), 0.1, 1e-7);

@@ -206,6 +206,37 @@ TEST(EarlyStop, SaysWhatItSaw) {
   EXPECT_NE(reason.find("0.125"), std::string::npos) << reason;
 }
 
+// Of an accuracy none could be five hundredths above 0.96.
+TEST(EarlyStop, TakesAnyImprovementUnlessToldOtherwise) {
+  EXPECT_EQ(stops_at(EarlyStop({.patience = 2}), {0.96, 0.959, 0.958, 0.957, 0.956}), 0);
+  const EarlyStop rising({.better = EarlyStopConfig::Better::higher, .patience = 2});
+  EXPECT_EQ(stops_at(rising, {0.92, 0.93, 0.933, 0.9331, 0.94}), 0);
+}
+
+TEST(EarlyStop, NamesTheThresholdThatWasNotPassed) {
+  EarlyStop stop({.better = EarlyStopConfig::Better::higher, .patience = 1, .improvement = 0.05});
+  stop(at_distance(0.8));
+  const std::string reason = stop(at_distance(0.83));  // above the best, and too little
+  EXPECT_NE(reason.find("has not risen above 0.8400 for 1 evaluation"), std::string::npos)
+      << reason;
+  EXPECT_NE(reason.find("0.8000, and early_stop.improvement=0.05"), std::string::npos) << reason;
+}
+
+TEST(EarlyStop, KnowsWhichWayAMetricGetsBetter) {
+  for (const char* name : {"accuracy", "top_3_accuracy", "area_under_curve"})
+    EXPECT_TRUE(EarlyStopConfig{.metric = name}.higher_is_better()) << name;
+  for (const char* name : {"loss", "ks_mean", "energy", "mean_square_error", "norm_1_residual"})
+    EXPECT_FALSE(EarlyStopConfig{.metric = name}.higher_is_better()) << name;
+  EarlyStop stop({.metric = "accuracy", .target = 0.97});
+  record::Evaluated evaluated;
+  evaluated.distances = {{"accuracy", 0.5}};
+  EXPECT_EQ(stop(evaluated), "");
+  evaluated.distances = {{"accuracy", 0.98}};
+  EXPECT_NE(stop(evaluated), "");
+  const EarlyStopConfig told{.metric = "accuracy", .better = EarlyStopConfig::Better::lower};
+  EXPECT_FALSE(told.higher_is_better()) << "what is said counts";
+}
+
 TEST(EarlyStop, LooksAtNothingButItsMetric) {
   EarlyStop stop({.patience = 1});
   for (int i = 0; i < 5; ++i) EXPECT_EQ(stop(record::Evaluated{}), "") << "nothing is measured";

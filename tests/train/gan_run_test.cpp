@@ -93,6 +93,7 @@ TEST(SimultaneousGan, LearnsAndGoesOnFromItsState) {
 
 TEST_P(EitherOrder, GoesOnFromItsStateBitForBit) {
   optim::GanConfig config = small_gan(GetParam());
+  config.optimizer.generator.schedule = optim::UpdateConfig::Schedule::cosine;
   config.optimizer.generator.final_rate = 0.1;  // the rate depends on the epoch
   Training straight(config), before(config), after(config, 20, 8);
   straight.loop.run_epochs(20);

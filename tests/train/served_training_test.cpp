@@ -53,6 +53,7 @@ std::vector<UpdateConfig> every_rule() {
   all[3].rule = UpdateConfig::Rule::adadelta;
   for (UpdateConfig& config : all) {
     config.learning_rate = 0.01;
+    config.schedule = optim::UpdateConfig::Schedule::cosine;
     config.final_rate = 0.1;  // a cosine: the rate depends on how much of the run is over
     config.warm_up = 5;
   }

@@ -165,7 +165,7 @@ struct Forms {
   std::unique_ptr<Supervised> learner(std::size_t form, const Examples& examples) const {
     nn::add_module("of_this_test", [this](const nn::Shape&) { return reference(); });
     optim::SupervisedConfig config{.batch = 20};
-    config.optimizer = {.learning_rate = 1e-2, .beta1 = 0.9, .final_rate = 1};
+    config.optimizer = {.learning_rate = 1e-2, .beta1 = 0.9};
     config.dense.library = written[form].second;
     return std::make_unique<Supervised>(config, network_of(written[form].first, input), examples, 1,
                                         torch::kCPU);

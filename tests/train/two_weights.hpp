@@ -81,7 +81,9 @@ class TwoWeights final : public optim::Optimizer {
   nn::Replica replicas_[2] = {one_weight(), one_weight()};
   std::unique_ptr<optim::UpdateRule> rules_[2] = {
       optim::make_update_rule(replicas_[0], {.learning_rate = 0.01}),
-      optim::make_update_rule(replicas_[1], {.learning_rate = 0.02, .final_rate = 0.5})};
+      optim::make_update_rule(replicas_[1], {.learning_rate = 0.02,
+                                             .schedule = optim::UpdateConfig::Schedule::cosine,
+                                             .final_rate = 0.5})};
   std::vector<optim::UpdateStep> steps_;
   std::vector<optim::Pass> passes_;
 };

@@ -86,7 +86,7 @@ TEST(PaperSettings, HaveThePapersNumbers) {
   for (const optim::UpdateConfig& adam : {gan.optimizer.generator, gan.optimizer.discriminator}) {
     EXPECT_EQ(adam.beta1, 0.5);
     EXPECT_EQ(adam.beta2, 0.999);
-    EXPECT_EQ(adam.final_rate, 1.0) << "a constant rate";
+    EXPECT_EQ(adam.schedule, optim::UpdateConfig::Schedule::constant);
   }
   const auto& objective = job.settings.gan.objective;
   EXPECT_EQ(objective.loss, "least_squares");

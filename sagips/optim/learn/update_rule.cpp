@@ -6,6 +6,7 @@
 #include <numbers>
 #include <utility>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 
 namespace sagips::optim {
@@ -51,7 +52,7 @@ void UpdateConfig::fields(core::FieldList& list) {
               "drop_factor at each of drop_at, or by drop_factor where evaluations stop getting "
               "better");
   list.add("final_rate", final_rate,
-           "share of the learning rate left at the last epoch, reached along a cosine; 1: constant",
+           "share of the learning rate left at the last epoch (schedule=cosine)",
            Range::between(0, 1));
   list.add("drop_at", drop_at, "shares of the run after which the rate drops (schedule=steps)",
            Range{0, 1, true, true});
@@ -68,6 +69,15 @@ void UpdateConfig::fields(core::FieldList& list) {
       "optimistic", optimistic,
       "Adam extrapolates from the last step, w - 2 rate d_t + rate d_(t-1), which damps circles "
       "around the equilibrium (Daskalakis et al., ICLR 2018)");
+  core::needs(list, rule == Rule::adam, "rule=adam", {"beta1", "beta2"});
+  core::needs(list, rule != Rule::sgd, "rule=adam, rmsprop or adadelta", {"epsilon"});
+  core::needs(list, rule == Rule::rmsprop || rule == Rule::adadelta, "rule=rmsprop or adadelta",
+              {"decay"});
+  core::needs(list, schedule == Schedule::cosine, "schedule=cosine", {"final_rate"});
+  core::needs(list, schedule == Schedule::steps, "schedule=steps", {"drop_at"});
+  core::needs(list, schedule == Schedule::plateau, "schedule=plateau", {"patience"});
+  core::needs(list, schedule == Schedule::steps || schedule == Schedule::plateau,
+              "schedule=steps or plateau", {"drop_factor"});
 }
 
 void UpdateConfig::check(const std::string& place) const {

@@ -24,8 +24,8 @@ struct UpdateConfig {
   double decay = 0.9;
   double weight_decay = 0;
   double clip_norm = 0;  ///< of a network's gradient; 0: none is clipped
-  Schedule schedule = Schedule::cosine;
-  double final_rate = 1;                   ///< share of the learning rate that a cosine leaves
+  Schedule schedule = Schedule::constant;
+  double final_rate = 0;                   ///< share of the learning rate that a cosine leaves
   std::vector<double> drop_at{0.5, 0.75};  ///< shares of the run
   double drop_factor = 0.1;
   std::int64_t patience = 5;  ///< evaluations
