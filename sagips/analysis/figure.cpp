@@ -8,6 +8,7 @@
 #include "sagips/analysis/drawing/key.hpp"
 #include "sagips/analysis/drawing/script.hpp"
 #include "sagips/analysis/drawing/svg.hpp"
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/csv.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
@@ -105,6 +106,7 @@ void FigureConfig::fields(core::FieldList& list) {
               "with PNG at 300 dpi");
   list.add("font_size", font_size, "of every text in figures for paper [pt]",
            core::Range::between(7, 12));
+  core::needs(list, width != Width::screen, "width=column or page", {"font_size"});
 }
 
 Figure sized(Figure figure, const FigureConfig& config) {

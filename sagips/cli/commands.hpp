@@ -6,7 +6,7 @@
 #include "sagips/comm/ranks.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/record/open_run.hpp"
-#include "sagips/run/settings.hpp"
+#include "sagips/run/effects.hpp"
 
 namespace sagips::cli {
 
@@ -55,6 +55,10 @@ std::string option(const Arguments& arguments, const std::string& name);
 
 /// What --fresh and --override ask for. throws: ConfigError for both
 record::Start start_of(const Arguments& arguments);
+
+/// Says, once for all ranks, which keys have no effect.
+void say_without_effect(const Workloads& workloads, Job& job, const Arguments& arguments,
+                        const run::Deeds& deeds);
 
 /// "report: PATH" where there is a page.
 void say_report(const std::string& page);

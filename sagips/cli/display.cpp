@@ -203,7 +203,10 @@ Display::~Display() {
 void Display::operator()(const record::Event& event) {
   if (const auto* start = std::get_if<RunStarted>(&event)) start_ = *start;
   if (const auto* epoch = std::get_if<EpochDone>(&event)) epoch_ = *epoch;
-  if (const auto* evaluation = std::get_if<Evaluated>(&event)) evaluation_ = *evaluation;
+  if (const auto* evaluation = std::get_if<Evaluated>(&event)) {
+    if (evaluation->parameters.empty() && evaluation->distances.empty()) return;  // data.held_out=0
+    evaluation_ = *evaluation;
+  }
   if (is_live_)
     show_live(event);
   else

@@ -9,6 +9,7 @@
 #include "sagips/cli/completion.hpp"
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/output.hpp"
+#include "sagips/core/log.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/nn/memory.hpp"
@@ -366,6 +367,13 @@ void assign_options(std::vector<std::string>& assignments, const Arguments& argu
 record::Start start_of(const Arguments& arguments) {
   return record::start_of(arguments.options.count("fresh") > 0,
                           arguments.options.count("override") > 0);
+}
+
+void say_without_effect(const Workloads& workloads, Job& job, const Arguments& arguments,
+                        const run::Deeds& deeds) {
+  const std::string line = run::keys_without_effect(workloads, job, deeds);
+  if (!line.empty() && arguments.ranks->is_first())
+    core::Log({.quiet = arguments.quiet}).warning(line);
 }
 
 void say_report(const std::string& page) {

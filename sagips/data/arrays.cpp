@@ -13,6 +13,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
@@ -278,6 +279,8 @@ void ArraySource::fields(core::FieldList& list) {
            core::Range::positive());
   list.add_path("script", script,
                 "TorchScript module that makes other rows of them, [rows, ...] to [rows, ...]");
+  core::needs(list, is_given(), "a file",
+              {"hdf5_dataset", "columns", "shape", "select", "reorder", "divide_by", "script"});
 }
 
 struct ArrayRows::Piece {

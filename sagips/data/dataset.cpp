@@ -1,5 +1,6 @@
 #include "sagips/data/dataset.hpp"
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -27,6 +28,7 @@ void DatasetConfig::fields(core::FieldList& list) {
            core::Range::between(-1, 9e15));
   list.add("bootstrap_seed", bootstrap_seed, "seed of the bootstrap; -1: data.seed",
            core::Range::between(-1, 9e15));
+  core::needs(list, bootstrap, "bootstrap=true", {"bootstrap_seed"});
   list.add("held_out", held_out, "share of the events kept aside, never trained on",
            core::Range::between(0.0, 0.9));
   list.add("memory_GB", memory_GB,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -266,9 +267,11 @@ ExampleRowsPtr chosen(const ExampleRowsPtr& rows, RowSelection selection) {
 }
 
 void ExampleSplit::fields(core::FieldList& list) {
-  list.add("held_out", held_out,
-           "share of the rows that is kept aside for evaluations, where they have no files",
-           {0, 1, true, true});
+  list.add(
+      "held_out", held_out,
+      "share of the rows that is kept aside for evaluations, where they have no files; 0: none, "
+      "and no evaluations",
+      {0, 1, false, true});
   list.add("seed", seed, "of which rows are kept aside, and of what is drawn; -1: run.seed",
            core::Range::at_least(-1));
   list.add("fold", fold, "\"2/5\": the second of five parts is kept aside; empty: held_out");
@@ -298,7 +301,8 @@ void ExampleSplit::apply(ExampleSets& sets, const core::RandomStream& stream) co
     sizes = {aside, all - aside};
   }
   const std::int64_t aside = sizes[static_cast<std::size_t>(number - 1)];
-  if (aside == 0 || aside == all)
+  const bool keeps_none = fold.empty() && held_out == 0;
+  if ((aside == 0 && !keeps_none) || aside == all)
     throw ConfigError(fold.empty() ? "data.held_out" : "data.fold",
                       text(all, what, " leave none ", aside == 0 ? "aside" : "to learn from",
                            ". Change it, or give more rows."));
@@ -331,6 +335,8 @@ void ExampleFiles::fields(core::FieldList& list) {
            "rows that take more in single precision are read from their files again in each epoch",
            core::Range::between(0, 1e9));
   list.group("cache", cache, "copies of files on a disk of this machine");
+  core::needs(list, !validation_inputs.is_given() || join,
+              "rows kept aside, and there are data.validation_inputs", {"held_out", "split_by"});
 }
 
 std::vector<std::string> ExampleFiles::others() const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 
 namespace sagips::nn {
@@ -115,6 +116,7 @@ void DenseConfig::fields(core::FieldList& list) {
       "factors of products between the discriminator's hidden layers; bfloat16 keeps 8 bits "
       "of them and is faster where the processor has it (docs/step_engine.md: what it does "
       "to results)");
+  core::needs(list, library != "libtorch", "library=auto or that of fused passes", {"block_rows"});
 }
 
 std::unique_ptr<FusedMlp> FusedMlp::make(const Network& network, const DenseConfig& config,

@@ -1,5 +1,6 @@
 #include "sagips/nn/mlp.hpp"
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -13,6 +14,8 @@ void MlpConfig::fields(core::FieldList& list) {
            "slope of LeakyReLU below zero (authors' tool kit: 0.2)", core::Range::between(0, 1));
   list.list("hidden_layers", hidden_layers,
             "in place of width, layers and negative_slope, " + LayerConfig::help());
+  core::needs(list, hidden_layers.empty(), "no hidden_layers",
+              {"width", "layers", "negative_slope"});
 }
 
 std::shared_ptr<const Network> MlpConfig::network(std::int64_t inputs, std::int64_t outputs,

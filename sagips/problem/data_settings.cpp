@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/data/cuts.hpp"
@@ -16,6 +17,8 @@ void ChannelSettings::fields(core::FieldList& list) {
   core::FieldList source;
   data.file_fields(source);
   list.add_group("data", std::move(source), "its events");
+  core::needs(list, enabled, "enabled=true", {"weight", "toy_events", "data"});
+  core::needs(list, data.file.empty(), "no data.file", {"toy_events"});
 }
 
 void DataSettings::channel_fields(core::FieldList& list, const Workload& workload) {

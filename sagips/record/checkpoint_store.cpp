@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
@@ -107,6 +108,7 @@ void CheckpointConfig::fields(core::FieldList& list) {
            "epoch write one, too; both 0: none, and what is stopped is over",
            core::Range::at_least(0));
   list.add("keep", keep, "complete checkpoints that are kept", core::Range::between(1, 1e6));
+  core::needs(list, are_written(), "epochs or minutes above 0", {"keep"});
 }
 
 CheckpointStore::CheckpointStore(std::string folder, std::string run, std::int64_t keep)

@@ -4,6 +4,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/problem/channel_share.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/effects.hpp"
 #include "sagips/run/loading.hpp"
 #include "sagips/run/outcome.hpp"
 #include "sagips/run/proposals.hpp"
@@ -48,6 +49,8 @@ InverseTask::InverseTask(const Job& job, comm::Ranks& ranks, core::Log& log)
         "generator.average",
         "is a mean of one rank's own weights (with exchange=served the answer is "
         "that of the central ones). Set it to 0.");
+  if (ranks.is_first())
+    for (const std::string& line : remarks_on_lengths(job, 0, ranks.size())) log.warning(line);
 }
 
 // What this rank's networks work on: all channels, or one of them.

@@ -13,6 +13,7 @@
 #include "sagips/optim/learn/metrics.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/tensor_file.hpp"
+#include "sagips/run/effects.hpp"
 #include "sagips/run/learning_figures.hpp"
 #include "sagips/run/rank_agreement.hpp"
 #include "sagips/run/training_setup.hpp"
@@ -148,7 +149,7 @@ LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
   const auto shape = [](const data::ExampleRowsPtr& rows) {
     return nn::shape_of_rows(rows->first(1).inputs);
   };
-  if (shape(sets.validation) != shape(sets.training))
+  if (sets.validation->rows() > 0 && shape(sets.validation) != shape(sets.training))
     throw core::ConfigError(
         "data.validation_inputs",
         core::text("has rows of ", nn::written(shape(sets.validation)), ", the inputs have ",
@@ -200,6 +201,7 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
 std::vector<std::string> metric_names(const optim::Supervised& learner,
                                       const data::ExampleSets& sets) {
   std::vector<std::string> names;
+  if (sets.validation->rows() == 0) return names;
   const data::ExampleRowsPtr few = data::hold(sets.validation->first(2));
   for (const auto& [name, value] : learner.metrics(learner.predict(*few), sets.names()))
     names.push_back(name);
@@ -227,8 +229,11 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
                             train::place_of(job.settings.exchange_choice(), ranks.communicator()))),
       best_(learner_->networks()) {
   const train::ExchangeChoice choice = job.settings.exchange_choice();
-  const bool has_masters =
-      choice.primary == "served" && place_of(choice, ranks.communicator()).ranks < ranks.size();
+  const std::int64_t computing = place_of(choice, ranks.communicator()).ranks;
+  if (ranks.is_first())
+    for (const std::string& line : remarks_on_lengths(job, sets_.training->rows(), computing))
+      log.warning(line);
+  const bool has_masters = choice.primary == "served" && computing < ranks.size();
   for (const auto& [part, exchange] : choice.others)
     if (has_masters && exchange == "none" && !job.settings.learning.networks.empty())
       throw core::ConfigError(
@@ -311,7 +316,8 @@ record::Evaluated LearningTask::judged(const optim::Prediction& prediction) cons
 }
 
 record::Evaluated LearningTask::judged() const {
-  return ranks_.is_first() ? judged(predict(*sets_.validation)) : record::Evaluated{};
+  return ranks_.is_first() && sets_.validation->rows() > 0 ? judged(predict(*sets_.validation))
+                                                           : record::Evaluated{};
 }
 
 std::optional<record::Evaluated> LearningTask::evaluate(std::int64_t epoch) {
@@ -406,9 +412,10 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
   write_scripts(folder, learner_->networks(), files::script, log_);
   outputs.write(results, rows, [&] {
     const optim::Loss& loss = learner_->loss();
-    const optim::Prediction prediction = learner_->predict(*sets_.validation);
-    return draw_learning_figures(folder, job_.settings.figures, loss,
-                                 loss.predicted(prediction.outputs), prediction.targets,
+    optim::Prediction found;
+    if (sets_.validation->rows() > 0) found = learner_->predict(*sets_.validation);
+    if (found.outputs.defined()) found.outputs = loss.predicted(found.outputs);
+    return draw_learning_figures(folder, job_.settings.figures, loss, found.outputs, found.targets,
                                  sets_.classes, log_);
   });
   return results;

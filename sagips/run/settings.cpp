@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <set>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/env/outside/plugin.hpp"
 
@@ -28,6 +29,8 @@ void SolveConfig::fields(core::FieldList& list) {
            core::Range::between(0, 20000));
   list.add("permutations", permutations, "of the test by energy distance",
            core::Range::between(10, 1e6));
+  core::needs(list, test_events > 0, "test_events above 0", {"test", "permutations"});
+  core::needs(list, test == optim::EventTest::energy, "test=energy", {"permutations"});
 }
 
 void PartSettings::fields(core::FieldList& list) {
@@ -40,8 +43,8 @@ void PartSettings::fields(core::FieldList& list) {
 
 void LearningSettings::fields(core::FieldList& list, problem::ExampleSource& source) {
   core::FieldList data;
-  source.fields(data);
   split.fields(data);
+  source.fields(data);  // which knows whether rows are kept aside
   data.choice(
       "standardise", standardise,
       {{"false", Standardise::none},
@@ -155,12 +158,16 @@ core::FieldList training_fields(Job& job) {
   return list;
 }
 
-core::FieldList all_fields(const Workloads& workloads, Job& job) {
+}  // namespace
+
+core::FieldList fields_of(const Workloads& workloads, Job& job) {
   core::FieldList list = training_fields(job);
   for (const SettingsGroup& group : workloads.groups)
     group.add_to(list, job.groups.try_emplace(group.name, group.make()).first->second);
   return list;
 }
+
+namespace {
 
 struct Source {
   const problem::WorkloadEntry* entry;
@@ -236,7 +243,7 @@ Job job_from(const Workloads& workloads, const std::string& source, const Source
     job.workload = found.entry->make();
   }
   job.settings.workload = found.entry->name;
-  core::FieldList list = all_fields(workloads, job);
+  core::FieldList list = fields_of(workloads, job);
   core::read_fields(found.document, list);
   if (job.settings.workload != found.entry->name)
     throw ConfigError(found.document.where("workload"),
@@ -313,14 +320,13 @@ void change_job(Job& job, const core::ConfigDocument& document) {
 
 std::string changed_settings(const Workloads& workloads, Job& job, const std::string& beside) {
   Job usual = read_any_job(workloads, job.settings.workload, {});
-  return text(
-      "workload: ", job.settings.workload, "\n",
-      core::write_changes(all_fields(workloads, job), all_fields(workloads, usual), beside));
+  return text("workload: ", job.settings.workload, "\n",
+              core::write_changes(fields_of(workloads, job), fields_of(workloads, usual), beside));
 }
 
 std::vector<core::FieldDescription> describe_job(const Workloads& workloads, Job& job,
                                                  const std::string& prefix) {
-  return core::describe_fields(all_fields(workloads, job), prefix);
+  return core::describe_fields(fields_of(workloads, job), prefix);
 }
 
 }  // namespace sagips::run

@@ -171,7 +171,10 @@ std::string changed_settings(const Workloads& workloads, Job& job, const std::st
 core::ConfigDocument job_document(const Workloads& workloads, const std::string& source,
                                   const std::vector<std::string>& assignments);
 
-/// Every field of a workload's config, for `explain`.
+/// Every field of a workload's config, on the values that this job has.
+core::FieldList fields_of(const Workloads& workloads, Job& job);
+
+/// The same, for `explain`.
 std::vector<core::FieldDescription> describe_job(const Workloads& workloads, Job& job,
                                                  const std::string& prefix);
 

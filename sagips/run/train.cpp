@@ -78,7 +78,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
         "early_stop.restore",
         "is for networks that learn from examples (a search for parameters keeps "
         "train.snapshots). Leave it out.");
-  check_metric(job.settings.early_stop, task->waits_for_plateau() || task->keeps_best(),
+  check_metric(job.settings.early_stop, task->waits_for_plateau(), task->keeps_best(),
                task->metric_names());
   train::RankExchange exchange(ranks, task->optimizer(), job.settings.exchange_choice(),
                                job.seed());
@@ -94,6 +94,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   }
 
   if (ranks.is_first()) say_start(job, ranks, *task, exchange, threads, log);
+  if (ranks.is_first() && !options.remark.empty()) log.warning(options.remark);
   timing.begin("evaluations and records");
   const Training training = guarded_training(outputs.path(), [&] {
     return run_training(job, ranks, *task, exchange, std::move(beginning), options, log);

@@ -24,6 +24,7 @@ struct TrainOptions {
   std::function<std::string(const record::Evaluated&)> should_stop{};
   /// Epochs after which the run ends although its schedules go on; 0: all of them.
   std::int64_t until = 0;
+  std::string remark{};  ///< on the settings, told once nothing is refused any more; empty: none
 };
 
 /// How a training ended on this rank.

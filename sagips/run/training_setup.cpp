@@ -39,9 +39,15 @@ void check_plateau(const optim::UpdateConfig& rule, const std::string& place, st
                             "another time. Use cosine or steps, or one rank.");
 }
 
-void check_metric(const train::EarlyStopConfig& watched, bool waits_for_plateau,
+void check_metric(const train::EarlyStopConfig& watched, bool waits_for_plateau, bool keeps_best,
                   const std::vector<std::string>& known) {
-  if (!watched.watches() && !waits_for_plateau) return;
+  const bool waits = watched.watches() || waits_for_plateau;
+  if (!waits && (!keeps_best || known.empty())) return;
+  if (known.empty())
+    throw core::ConfigError(
+        watched.watches() ? "early_stop" : "optimizer.schedule",
+        "waits for evaluations, and data.held_out=0 keeps nothing aside for them. Leave either "
+        "out.");
   if (std::find(known.begin(), known.end(), watched.metric) == known.end())
     throw core::ConfigError("early_stop.metric",
                             core::text("no evaluation has a '", watched.metric,

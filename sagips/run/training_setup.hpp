@@ -18,7 +18,7 @@ train::LoopConfig loop_of(const Job& job);
 void check_plateau(const optim::UpdateConfig& rule, const std::string& place, std::int64_t ranks);
 
 /// throws: ConfigError where the metric that a job watches is none of these
-void check_metric(const train::EarlyStopConfig& watched, bool waits_for_plateau,
+void check_metric(const train::EarlyStopConfig& watched, bool waits_for_plateau, bool keeps_best,
                   const std::vector<std::string>& known);
 
 /// A training that is put together and has not begun: the one place where a job becomes networks and

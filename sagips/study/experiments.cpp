@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sagips/analysis/figures/closure.hpp"
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
@@ -79,6 +80,7 @@ void ClosureConfig::fields(core::FieldList& list) {
   list.add("bootstraps", bootstraps,
            "with gan: further networks of an experiment, on its data drawn again; 0: none",
            core::Range::between(0, 1e4));
+  core::needs(list, method == "gan", "method=gan", {"members", "bootstraps"});
 }
 
 WorkShare parse_share(const std::string& words) {

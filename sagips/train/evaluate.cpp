@@ -50,13 +50,17 @@ env::EventRows evenly(const env::EventRows& events, std::int64_t rows, const tor
 }  // namespace
 
 std::vector<std::string> metric_names(const env::Environment& environment) {
-  std::vector<std::string> names = {"ks_mean"};
+  std::vector<std::string> names;
   for (std::size_t k = 0; k < environment.channels.size(); ++k) {
-    const data::Dataset& data = environment.channels[k].training;
+    const data::Dataset &data = environment.channels[k].training,
+                        &held_out = environment.channels[k].held_out;
     const std::string suffix = environment.suffix(k);
-    for (const std::string& observable : data.observables)
-      names.push_back("ks_" + observable + suffix);
-    names.push_back("energy" + suffix);
+    if (held_out.values.defined() && held_out.size() > 0) {
+      if (k == 0) names.emplace_back("ks_mean");
+      for (const std::string& observable : data.observables)
+        names.push_back("ks_" + observable + suffix);
+      names.push_back("energy" + suffix);
+    }
     for (const auto& [number, value] : data.reference)
       names.push_back(number + "_residual" + suffix);
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/process/child_process.hpp"
 #include "sagips/core/text.hpp"
 #include "workloads/classify/drawn_images.hpp"
@@ -78,6 +79,9 @@ class Classify final : public problem::ExampleSource {
     list.add("rows", rows_, "drawn images to learn from", core::Range::between(1, 1e8));
     list.add("validation_rows", validation_rows_, "further ones for evaluations",
              core::Range::between(1, 1e8));
+    core::needs(list, images_ == Images::shapes || images_ == Images::tracks,
+                "images=shapes or tracks", {"rows", "validation_rows"});
+    core::needs(list, images_ == Images::digits, "rows kept aside (images=digits)", {"held_out"});
   }
 
   data::ExampleSets load(std::uint64_t seed, const data::Reading&) const override {

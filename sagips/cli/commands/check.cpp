@@ -5,6 +5,7 @@
 
 #include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
+#include "sagips/core/log.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/solvers.hpp"
@@ -109,7 +110,12 @@ void show_networks(const optim::GanConfig& gan, const env::Environment& environm
 
 using Part = std::function<void(const std::function<void()>&)>;
 
-void check_learning(const Job& job) {
+void say_lengths(const Job& job, std::int64_t rows, std::int64_t ranks) {
+  core::Log log;
+  for (const std::string& line : run::remarks_on_lengths(job, rows, ranks)) log.warning(line);
+}
+
+void check_learning(const Job& job, std::int64_t ranks) {
   const run::LearningRows rows = run::load_examples(job);
   const data::ExampleSets& sets = rows.sets;
   std::cout << "data: " << sets.origin << ", " << core::with_thousands(sets.training->rows())
@@ -120,7 +126,10 @@ void check_learning(const Job& job) {
   const auto learner = run::make_learner(job, networks, rows);
   for (const std::string& line : run::begin_from(job.settings.learning, learner->networks()))
     std::cout << line << '\n';
-  run::check_metric(job.settings.early_stop, true, run::metric_names(*learner, sets));
+  say_lengths(job, sets.training->rows(), ranks);
+  run::check_metric(job.settings.early_stop,
+                    job.settings.learning.learner.optimizer.waits_for_plateau(), true,
+                    run::metric_names(*learner, sets));
 }
 
 // Returns whether a GAN can be trained.
@@ -142,10 +151,16 @@ bool check_pipelines(const Job& job, const Part& part) {
   return trainable;
 }
 
+// Of the command that comes next.
+run::Deeds deeds_of(const Job& job, bool trainable, std::int64_t ranks) {
+  if (trainable) return {.command = "train", .ranks = ranks};
+  return {.command = "solve", .trains = false, .methods = {job.settings.solve.method}};
+}
+
 }  // namespace
 
 core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = run::read_any_job(workloads, arguments.source, arguments.assignments);
+  Job job = run::read_any_job(workloads, arguments.source, arguments.assignments);
   std::vector<std::string> problems;
   bool trainable = true;
   const Part part = [&](const std::function<void()>& look) {
@@ -161,11 +176,17 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   part([&] { nn::device_from_name(job.settings.device); });
   part([&] { train::traits_of(job.settings.exchange_choice(), 1); });
   if (job.examples) {
-    part([&] { check_learning(job); });
+    part([&] { check_learning(job, arguments.ranks->size()); });
   } else {
     part([&] { optim::solvers().get(job.settings.solve.method, "solve.method"); });
     trainable = check_pipelines(job, part);
+    say_lengths(job, 0, 1);
   }
+  std::string remark;
+  part([&] {
+    remark =
+        run::keys_without_effect(workloads, job, deeds_of(job, trainable, arguments.ranks->size()));
+  });
   std::cout << "run folder: " << job.settings.run.folder << ", "
             << free_space(job.settings.run.folder) << '\n';
   std::cout.flush();
@@ -176,6 +197,7 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
     std::cerr << "sagips: error: " << problem << '\n';
     shown.push_back(problem);
   }
+  if (problems.empty() && !remark.empty()) core::Log().warning(remark);
   if (problems.empty()) std::cout << (trainable ? "ready to train" : "ready to solve") << std::endl;
   return problems.empty() ? core::ExitCode::done : core::ExitCode::bad_input;
 }

@@ -122,6 +122,12 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   assign_options(assignments, arguments, "closure", {"experiments", "method", "members"});
   Job job = run::read_job(workloads, arguments.source, assignments);
   const std::string print = study::check_closure(job);
+  const std::string& method = job.of<study::ClosureConfig>().method;
+  // data of a file are solved first
+  say_without_effect(workloads, job, arguments,
+                     {.command = "closure",
+                      .trains = method == "gan",
+                      .methods = {method, print.empty() ? method : job.settings.solve.method}});
   run::check_agreement(ranks, job.effective_config);
   core::Log log({.quiet = arguments.quiet});
   std::optional<record::OpenedRun> opened;

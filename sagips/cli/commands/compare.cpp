@@ -211,13 +211,16 @@ void CompareConfig::fields(core::FieldList& list) {
 }
 
 core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = run::read_job(workloads, arguments.source, arguments.assignments);
+  Job job = run::read_job(workloads, arguments.source, arguments.assignments);
   const CompareConfig& config = job.of<CompareConfig>();
   const auto known = optim::solvers();
   if (config.methods.empty())
     throw core::ConfigError("compare.methods", "names no method. Name some, e.g. [moments, gan].");
   for (const std::string& method : config.methods)
     if (method != "gan") known.get(method, "compare.methods");
+  const bool trains = std::count(config.methods.begin(), config.methods.end(), "gan") > 0;
+  say_without_effect(workloads, job, arguments,
+                     {.command = "compare", .trains = trains, .methods = config.methods});
   nn::device_from_name(job.settings.device);
   nn::set_threads(job.settings.threads);
   const env::Environment environment =

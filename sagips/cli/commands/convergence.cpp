@@ -89,7 +89,9 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
   assign_options(assignments, arguments, "convergence",
                  {"exchanges", "outer-periods", "over-ranks"}, true);
   assign_options(assignments, arguments, "convergence", {"ranks", "members", "batch"});
-  const Job job = run::read_job(workloads, arguments.source, assignments);
+  Job job = run::read_job(workloads, arguments.source, assignments);
+  say_without_effect(workloads, job, arguments,
+                     {.command = "convergence", .ranks = job.of<study::ConvergenceConfig>().ranks});
   const study::ConvergencePlan plan =
       study::plan_convergence(workloads, arguments.source, assignments, job);
   core::Log log;

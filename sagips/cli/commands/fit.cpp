@@ -47,6 +47,7 @@ std::string fit_table(const record::Results& results) {
 
 core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   Job job = run::read_job(workloads, arguments.source, arguments.assignments);
+  say_without_effect(workloads, job, arguments, {.command = "fit", .trains = false});
   job.settings.data.needs_gradient = false;  // the density's is taken, not the pipeline's
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads);

@@ -38,6 +38,10 @@ run::LearningRows rows_kept_aside(const Job& job, const std::string& folder) {
         sets.origin,
         core::text("other rows than the network has learned from (", record->data, " -> ", now,
                    "), so none are known to be kept aside. Name rows by ", "inputs=FILE."));
+  if (sets.validation->rows() == 0)
+    throw core::ConfigError("inputs",
+                            "is needed: the run has kept no rows aside (data.held_out=0). "
+                            "Name rows by inputs=FILE.");
   return rows;
 }
 

@@ -39,6 +39,8 @@ Job job_of(const Workloads& workloads, const Arguments& arguments) {
   return run::read_job(workloads, arguments.source, assignments_of(arguments));
 }
 
+constexpr std::int64_t several = 2;  // ranks: which exchanges are compared, simulate.* says
+
 std::size_t at_once(const Job& job) {
   const std::int64_t asked = job.of<study::SimulateConfig>().at_once;
   return static_cast<std::size_t>(asked > 0 ? asked : nn::allowed_processors());
@@ -136,7 +138,8 @@ core::ExitCode simulate_into(const record::OpenedRun& opened, const Job& job,
 }
 
 core::ExitCode simulate_exchanges(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = job_of(workloads, arguments);
+  Job job = job_of(workloads, arguments);
+  say_without_effect(workloads, job, arguments, {.command = "simulate", .ranks = several});
   const study::SimulatePlan plan = study::plan_simulations(job);
   const std::optional<study::ComputeTime> given = study::given_compute_time(job);
   const record::OpenedRun opened = study::open_study(
@@ -189,7 +192,8 @@ study::SimulatedConvergence convergence_study(const Job& job, const Arguments& a
 }
 
 core::ExitCode simulate_trainings(const Workloads& workloads, const Arguments& arguments) {
-  const Job job = training_job(workloads, arguments);
+  Job job = training_job(workloads, arguments);
+  say_without_effect(workloads, job, arguments, {.command = "simulate", .ranks = several});
   const study::SimulatedConvergence study = convergence_study(job, arguments);
   study::check(study, workloads);
   const record::OpenedRun opened = study::open_study(

@@ -133,6 +133,9 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   const run::SolveConfig& config = job.settings.solve;
   const optim::SolverEntry entry = optim::solvers().get(config.method, "solve.method");
   const auto solver = entry.make(job.settings.solvers);
+  say_without_effect(
+      workloads, job, arguments,
+      {.command = "solve", .trains = false, .methods = {config.method}, .ranks = ranks.size()});
   job.settings.data.needs_gradient = entry.needs_gradient(job.settings.solvers);
   run::check_agreement(ranks, job.effective_config);
   ranks.timeout().set_config({.timeout_s = job.settings.ranks.timeout_s,

@@ -85,10 +85,14 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   if (arguments.options.contains("timeline"))
     assignments.push_back(core::text("train.timeline=", usual_timeline));
   const record::Start start = start_of(arguments);
-  const Job job = run::read_any_job(workloads, arguments.source, assignments);
+  Job job = run::read_any_job(workloads, arguments.source, assignments);
+  const std::string remark =
+      run::keys_without_effect(workloads, job, {.command = "train", .ranks = ranks.size()});
   Watch watch(ranks, arguments.quiet);
   core::Log log({.quiet = arguments.quiet});
-  const run::Results trained = run::train(job, ranks, {start, {std::ref(watch)}, requests()}, log);
+  run::TrainOptions options{start, {std::ref(watch)}, requests()};
+  options.remark = remark;
+  const run::Results trained = run::train(job, ranks, options, log);
   if (trained.left) leave(ranks, trained, log);
   if (ranks.is_first()) show(trained, arguments);
   if (trained.failure) std::rethrow_exception(trained.failure);

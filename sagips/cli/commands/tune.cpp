@@ -196,8 +196,12 @@ core::ExitCode tune(const Workloads& workloads, const Arguments& arguments) {
   assign_options(assignments, arguments, "tune", {"trials", "minutes", "target"});
   if (const std::string block = option(arguments, "block-ranks"); !block.empty())
     assignments.push_back(core::text("tune.ranks=", block));
-  const Job job = joins ? job_of_study(workloads, arguments.source, assignments)
-                        : run::read_any_job(workloads, arguments.source, assignments);
+  Job job = joins ? job_of_study(workloads, arguments.source, assignments)
+                  : run::read_any_job(workloads, arguments.source, assignments);
+  const study::TuneConfig& config = job.of<study::TuneConfig>();
+  run::Deeds deeds{.command = "tune", .ranks = config.ranks};
+  for (const study::TunedKey& tuned : config.space) deeds.varied.push_back(tuned.key);
+  say_without_effect(workloads, job, arguments, deeds);
   run::check_agreement(ranks, job.effective_config);
   study::check_blocks(job.of<study::TuneConfig>(), ranks);
   Tuning tuning(workloads, arguments, job);

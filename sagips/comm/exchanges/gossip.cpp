@@ -4,6 +4,7 @@
 
 #include "sagips/comm/arithmetic.hpp"
 #include "sagips/comm/topology.hpp"
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::comm {
@@ -14,6 +15,7 @@ void Gossip::Config::fields(core::FieldList& list) {
   list.add("max_age", max_age,
            "one_sided: epochs of the fastest rank after which what a rank has shown is dropped",
            core::Range::between(0, 1e15));
+  core::needs(list, form == Form::one_sided, "form=one_sided", {"max_age"});
 }
 
 Gossip::Gossip(const Config& config, const Site& site, std::vector<int> ranks)

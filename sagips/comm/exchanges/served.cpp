@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sagips/comm/arithmetic.hpp"
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -37,6 +38,11 @@ void Served::Config::fields(core::FieldList& list) {
   list.add("force", rule.force, "easgd: how strongly all workers together pull at the centre",
            {0.0, 1.0, true, false});
   list.group("gem", rule.gem, "rule: gem");
+  core::needs(list, rule.rule == Rule::easgd, "rule=easgd", {"force"});
+  core::needs(list, rule.rule == Rule::gem, "rule=gem", {"gem"});
+  core::needs(list, owners == Owners::master && groups > 0, "owners=master and groups",
+              {"parent_every"});
+  core::needs(list, ranks_per_worker > 1, "ranks_per_worker above 1", {"inner"});
 }
 
 namespace {

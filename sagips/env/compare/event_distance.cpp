@@ -1,5 +1,6 @@
 #include "sagips/env/compare/event_distance.hpp"
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/env/compare/distances/distances.hpp"
 
 namespace sagips::env {
@@ -46,6 +47,11 @@ void EventDistance::Config::fields(core::FieldList& list) {
            core::Range::between(1, 1e5));
   list.add("power", power, "sliced_wasserstein: p of W_p^p", core::Range::between(1, 8));
   list.group("classifier", classifier, "classifier: the network trained at each parameter vector");
+  core::needs(list, kind == "mmd", "kind=mmd", {"bandwidths"});
+  core::needs(list, kind == "sliced_wasserstein", "kind=sliced_wasserstein",
+              {"projections", "power"});
+  core::needs(list, kind == "classifier", "kind=classifier", {"classifier"});
+  core::needs(list, kind != "likelihood", "another kind than likelihood", {"measured_events"});
 }
 
 core::Registry<EventDistanceMaker> event_distances() {

@@ -1,5 +1,7 @@
 #include "sagips/optim/gan/gradient_penalty.hpp"
 
+#include "sagips/core/config/effects.hpp"
+
 namespace sagips::optim {
 
 namespace {
@@ -64,6 +66,7 @@ void GradientPenaltyConfig::fields(core::FieldList& list) {
            "epochs from one penalty to the next, which counts as many times: saves computing (lazy "
            "regularisation, Karras et al., CVPR 2020)",
            core::Range::between(1, 1e6));
+  core::needs(list, kind != Kind::none, "another kind than none", {"factor", "every"});
 }
 
 // Not backward(create_graph): it would replace the accumulators, which are views (nn/replica.hpp).

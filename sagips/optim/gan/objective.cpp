@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -52,6 +53,8 @@ void AdversarialObjective::Config::fields(core::FieldList& list) {
               "adds squared distances of the predicted reference numbers (norms) from the data's");
   list.add("reference_weight", reference_weight, "factor of the reference terms",
            core::Range::at_least(0));
+  core::needs(list, reference_terms != ReferenceTerms::none, "reference_terms",
+              {"reference_weight"});
 }
 
 AdversarialObjective::AdversarialObjective(Config config, std::map<std::string, double> reference)

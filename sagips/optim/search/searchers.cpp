@@ -1,5 +1,7 @@
 #include "sagips/optim/search/searchers.hpp"
 
+#include "sagips/core/config/effects.hpp"
+
 namespace sagips::optim {
 
 // Here, and not in evolution.cpp: a build without pagmo knows the keys, too.
@@ -13,6 +15,7 @@ void searchers::Evolution::Config::fields(core::FieldList& list) {
            core::Range::between(0, 1e6));
   list.add("deviation", deviation, "cmaes: first one, in units of the parameters' ranges",
            core::Range{0, 1, true, false});
+  core::needs(list, algorithm == "cmaes", "algorithm=cmaes", {"deviation"});
 }
 
 void SearcherConfigs::fields(core::FieldList& list) {

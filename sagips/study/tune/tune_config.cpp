@@ -1,5 +1,6 @@
 #include "sagips/study/tune/tune_config.hpp"
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -32,6 +33,11 @@ void EarlyEndConfig::fields(core::FieldList& list) {
   list.add("brackets", brackets, "of them: each looks `factor` times later than the one before",
            Range::between(1, 20));
   list.add("trials", trials, "median: of how many others at least", Range::between(1, 1e6));
+  core::needs(list, rule != Rule::none, "another rule than none", {"first"});
+  core::needs(list, rule == Rule::halving || rule == Rule::brackets, "rule=halving or brackets",
+              {"factor"});
+  core::needs(list, rule == Rule::brackets, "rule=brackets", {"brackets"});
+  core::needs(list, rule == Rule::median, "rule=median", {"trials"});
 }
 
 void PopulationConfig::fields(core::FieldList& list) {
@@ -44,6 +50,7 @@ void PopulationConfig::fields(core::FieldList& list) {
   list.add("change", change, "what numbers are multiplied with or divided by then",
            Range{1, 100, true});
   list.add("anew", anew, "chance that a setting is drawn anew then", Range::between(0, 1));
+  core::needs(list, members > 0, "members above 0", {"legs", "share", "change", "anew"});
 }
 
 void TuneConfig::fields(core::FieldList& list) {
@@ -81,6 +88,10 @@ void TuneConfig::fields(core::FieldList& list) {
   list.add("lease_s", lease_s,
            "a worker without a sign of life for so long gives its trial back [s]",
            Range::at_least(1));
+  for (const std::string one : {"bayesian", "tpe", "ageing", "genetic", "evolution", "grid"})
+    core::needs(list,
+                searcher == one || (searcher == "auto" && (one == "bayesian" || one == "tpe")),
+                "searcher=" + one, {one});
 }
 
 void TuneConfig::check() const {

@@ -1,0 +1,219 @@
+#include "sagips/run/effects.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sagips/core/config/effects.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/optim/solvers.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+using core::FieldList;
+using core::needs;
+using core::text;
+using Keys = std::vector<core::KeyWithoutEffect>;
+using Rule = comm::CentreRuleConfig::Rule;
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+// What other commands alone read.
+void needs_of_commands(const FieldList& list, const Workloads& workloads, const Settings& settings,
+                       const Deeds& deeds) {
+  const bool trains = deeds.trains;
+  for (const SettingsGroup& group : workloads.groups) {
+    std::vector<std::string> keys = {group.name};
+    if (group.name == "ensemble" && deeds.command == "convergence")  // which shares these
+      keys = {"ensemble.members", "ensemble.vary", "ensemble.grid", "ensemble.ranks",
+              "ensemble.draws"};
+    needs(list, group.name == deeds.command, "sagips " + group.name, keys);
+  }
+  needs(list, trains, "a training of networks",
+        {"objective", "generator", "discriminator", "batch", "optimizer", "dense", "exchange",
+         "exchanges", "ranks.fraction", "train", "early_stop", "evaluation", "run.fit",
+         "run.tensorboard", "data.held_out"});
+  const bool solves = deeds.command == "solve";
+  needs(list, solves, "sagips solve", {"solve.test", "solve.test_events", "solve.permutations"});
+  needs(list, solves || deeds.command == "closure", "sagips solve", {"solve"});
+  const std::vector<std::string>& methods = deeds.methods;
+  const auto runs = [&](const std::string& one) { return contains(methods, one); };
+  needs(list, trains || runs("moments"), "the method moments", {"moments"});
+  needs(list, deeds.command == "fit" || runs("likelihood") || (trains && settings.run.fit),
+        "the method likelihood", {"fit.starts", "fit.evaluations", "fit.edm"});
+  needs(list, runs("direct"), "the method direct", {"direct"});
+  bool searches = false;
+  for (const std::string one : {"bayesian", "evolution", "policy_gradient", "random"}) {
+    needs(list, runs(one), "the method " + one, {one});
+    searches = searches || runs(one);
+  }
+  needs(list, searches, "a search (solve.method=bayesian, ...)", {"search"});
+  needs(list, searches || runs("direct"), "the method direct or a search", {"distance"});
+  needs(list, settings.run.figures, "run.figures=true", {"figures"});
+}
+
+void needs_of_exchanges(const FieldList& list, const Settings& settings, const Deeds& deeds) {
+  const bool several = deeds.ranks > 1;
+  needs(list, several, "several ranks",
+        {"exchange", "exchanges", "ranks.data", "ranks.channels", "ranks.timeout_s", "shared",
+         "generator.shared", "discriminator.exchange", "discriminator.shared", "batch.over_ranks",
+         "optimizer.overlap", "ensemble.launcher", "tune.launcher"});
+  if (deeds.command == "convergence" || deeds.command == "simulate") return;  // compare exchanges
+  const train::ExchangeChoice choice = settings.exchange_choice();
+  std::vector<std::string> used = {choice.primary};
+  for (const auto& [network, name] : choice.others) used.push_back(name);
+  const auto uses = [&](const std::string& one) { return contains(used, one); };
+  const comm::ExchangesConfig& all = settings.exchanges;
+  const auto add = [&used](const std::string& part) { used.push_back(part); };
+  if (uses("averaged")) add(all.averaged.inner), add(all.averaged.mean);
+  if (uses("grouped")) add(all.grouped.inner), add(all.grouped.outer);
+  if (uses("served") && all.served.ranks_per_worker > 1) add(all.served.inner);
+  const bool modes = uses("arar_arar") || uses("rma_arar_arar");
+  needs(list, uses("grouped"), "exchange=grouped",
+        {"exchanges.grouped.inner", "exchanges.grouped.outer"});
+  needs(list, uses("grouped") || modes, "exchange=grouped, arar_arar or rma_arar_arar",
+        {"exchanges.grouped.outer_every", "exchanges.grouped.leader", "exchanges.grouped.rule"});
+  needs(list, uses("grouped") || modes || uses("lanes") || uses("auto"), "an exchange in groups",
+        {"exchanges.grouped"});
+  needs(list, uses("rma_ring") || uses("rma_arar_arar"), "exchange=rma_ring or rma_arar_arar",
+        {"exchanges.rma_ring"});
+  needs(list, uses("double_tree") || uses("auto"), "exchange=double_tree or auto",
+        {"exchanges.double_tree"});
+  for (const std::string one : {"all_reduce", "gossip", "averaged", "served", "auto"})
+    needs(list, uses(one), "exchange=" + one, {"exchanges." + one});
+  needs(list, settings.gan.discriminator.exchange != "none", "discriminator.exchange",
+        {"discriminator.shared"});
+}
+
+void needs_of_training(const FieldList& list, const Job& job) {
+  const Settings& settings = job.settings;
+  const optim::GanOptimizerConfig& gan = settings.gan.optimizer;
+  const bool waits =
+      job.examples ? settings.learning.learner.optimizer.waits_for_plateau()
+                   : gan.generator.waits_for_plateau() || gan.discriminator.waits_for_plateau();
+  needs(list, settings.early_stop.watches() || waits, "early_stop.patience or target",
+        {"early_stop.metric", "early_stop.better"});
+  const std::string at_an_end = "train.epochs above 0 (nobody knows how much of the run is over)";
+  for (const std::string place : {"optimizer", "optimizer.generator", "optimizer.discriminator"})
+    for (const std::string key : {".schedule", ".final_rate", ".drop_at"})
+      needs(list, settings.loop.epochs > 0 || waits, at_an_end, {place + key});
+  needs(list, !job.examples, "a generator of parameters", {"train.snapshots", "run.fit"});
+  needs(list, settings.learning.networks.empty(), "no networks", {"dense"});
+  needs(list, optim::loss_named(settings.learning.learner.loss, "loss").of_classes(),
+        "a loss of classes", {"top_k"});
+}
+
+void needs_of_data(const FieldList& list, const Settings& settings) {
+  const auto& channels = settings.data.channels;
+  const bool toys = channels.empty() ? settings.data.data.file.empty()
+                                     : std::any_of(channels.begin(), channels.end(), [](auto& one) {
+                                         return one.second.enabled && one.second.data.file.empty();
+                                       });
+  needs(list, toys, "toy events (no data.file)", {"toy"});
+}
+
+constexpr const char* gem_steps =
+    "another rule than gem, whose steps are gradients times exchanges.served.gem.learning_rate";
+
+[[noreturn]] void refuse_with_gem(const std::string& key) {
+  throw core::ConfigError(
+      key, text("has no effect here: it needs ", gem_steps, ". Set that, or leave this one out."));
+}
+
+// Networks whose central weights GEM moves.
+void needs_of_gem(const FieldList& list, const Job& job, const Deeds& deeds) {
+  const Settings& settings = job.settings;
+  if (!deeds.trains || deeds.ranks < 2 || settings.exchanges.served.rule.rule != Rule::gem) return;
+  train::ExchangeChoice choice = settings.exchange_choice();
+  if (job.examples) choice.others.erase("discriminator");
+  const bool first = choice.primary == "served";
+  const auto is_served = [](const auto& other) { return other.second == "served"; };
+  if (job.examples) {
+    for (const PartSettings& part : settings.learning.networks)
+      if (part.rate != 1 && (part.exchange.empty() ? settings.exchange : part.exchange) == "served")
+        refuse_with_gem(text("networks.", part.name, ".rate"));
+    const bool all = std::all_of(choice.others.begin(), choice.others.end(), is_served);
+    needs(list, !first || !all, gem_steps, {"optimizer"});
+  } else {
+    needs(list, !first, gem_steps, {"optimizer.generator"});
+    needs(list, settings.gan.discriminator.exchange != "served", gem_steps,
+          {"optimizer.discriminator"});
+  }
+}
+
+FieldList list_of(const Workloads& workloads, Job& job, const Deeds& deeds) {
+  FieldList list = fields_of(workloads, job);
+  needs_of_gem(list, job, deeds);
+  needs_of_commands(list, workloads, job.settings, deeds);
+  needs_of_exchanges(list, job.settings, deeds);
+  needs_of_training(list, job);
+  needs_of_data(list, job.settings);
+  return list;
+}
+
+// Beside those of the workload's own settings from which the job differs least.
+Keys keys_set_for_nothing(const Workloads& workloads, Job& job, const Deeds& deeds) {
+  const FieldList list = list_of(workloads, job, deeds);
+  const auto beside = [&](const std::string& source) {
+    Job usual = read_any_job(workloads, source, {});
+    return core::keys_without_effect(list, fields_of(workloads, usual));
+  };
+  Keys fewest = beside(job.entry->name);
+  for (const auto& settings : job.entry->settings)
+    if (Keys keys = beside(job.entry->name + "/" + settings.first); keys.size() < fewest.size())
+      fewest = std::move(keys);
+  for (const std::string& varied : deeds.varied)
+    std::erase_if(fewest, [&, group = varied.substr(0, varied.rfind('.'))](const auto& one) {
+      return one.key.starts_with(group);
+    });
+  return fewest;
+}
+
+}  // namespace
+
+std::string keys_without_effect(const Workloads& workloads, Job& job, const Deeds& deeds) {
+  std::vector<std::string> parts, names;
+  const Keys keys = keys_set_for_nothing(workloads, job, deeds);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].needs == gem_steps) refuse_with_gem(keys[i].key);
+    names.push_back(keys[i].key);
+    if (i + 1 < keys.size() && keys[i + 1].needs == keys[i].needs) continue;
+    parts.push_back(text(core::join(names, ", "), " (needs ", keys[i].needs, ")"));
+    names.clear();
+  }
+  return parts.empty() ? std::string() : "no effect in this run: " + core::join(parts, "; ");
+}
+
+std::vector<std::string> remarks_on_lengths(const Job& job, std::int64_t rows, std::int64_t ranks) {
+  std::vector<std::string> remarks;
+  const Settings& settings = job.settings;
+  const optim::SupervisedConfig& learner = settings.learning.learner;
+  std::int64_t updates = settings.loop.epochs;
+  const auto add = [&](const std::string& place, const optim::UpdateConfig& rule,
+                       std::int64_t each) {
+    if (settings.exchange == "served" && ranks > 1)
+      return;  // whose owners count what all have sent
+    if (updates > 0 && rule.warm_up >= updates * each && rule.warm_up > 0)
+      remarks.push_back(text(place, ".warm_up=", rule.warm_up, ": the run has ", updates * each,
+                             " updates, so the learning rate never reaches its full size"));
+  };
+  if (!job.examples) {
+    add("optimizer.generator", settings.gan.optimizer.generator, 1);
+    add("optimizer.discriminator", settings.gan.optimizer.discriminator,
+        settings.gan.optimizer.discriminator_steps);
+    return remarks;
+  }
+  const std::int64_t together = learner.batch * ranks;
+  updates *= (rows + together - 1) / together;
+  add("optimizer", learner.optimizer, 1);
+  if (together > rows)
+    remarks.push_back(text("batch=", learner.batch, ": a rank has ", rows / ranks,
+                           " rows, and takes no more than those in a step"));
+  return remarks;
+}
+
+}  // namespace sagips::run

@@ -1,0 +1,30 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sagips/run/settings.hpp"
+
+namespace sagips::run {
+
+/// What a command does with a job, as far as keys have an effect or none by it.
+struct Deeds {
+  std::string command;  ///< groups of settings that others have registered do nothing
+  bool trains = true;   ///< networks
+  std::vector<std::string> methods{};  ///< of `optim::solvers()` that run
+  std::int64_t ranks = 1;              ///< of a training
+  /// Keys that its trainings differ in: what others beside them need is another thing in each.
+  std::vector<std::string> varied{};
+};
+
+/// One line that names the keys without effect, and what each needs to have one; empty: all have. A key
+/// counts whose value differs from that of the workload's own settings, of those from which the job differs
+/// least, so that a config that a run has written is as silent as what it began from.
+/// throws: ConfigError for those without which nobody would learn what was asked for: `optimizer` with GEM
+std::string keys_without_effect(const Workloads& workloads, Job& job, const Deeds& deeds);
+
+/// Lines on lengths that do not fit the run: a warm-up that outlasts it, a batch of more rows than a rank
+/// has. rows: to learn from, of a learning problem; ranks: that compute
+std::vector<std::string> remarks_on_lengths(const Job& job, std::int64_t rows, std::int64_t ranks);
+
+}  // namespace sagips::run
