@@ -40,7 +40,8 @@ OF_THE_MACHINE = re.compile(
     r"|toy\.weights)$")
 
 # Values that a small run notices, with what else they need.
-NOTICED = {"optimizer.warm_up": ["3"], "optimizer.generator.warm_up": ["3"], "optimizer.discriminator.warm_up": ["3"],
+NOTICED = {"solve.bootstraps": ["3"], "solve.seeds": ["3"], "optimizer.warm_up": ["3"],
+           "optimizer.generator.warm_up": ["3"], "optimizer.discriminator.warm_up": ["3"],
            "train.evaluate_every": ["3"], "early_stop.target": ["9"],
            "early_stop.patience": ["1", "early_stop.improvement=1"]}
 
