@@ -66,10 +66,11 @@ void ExchangeDriver::after_update(ReplicaView replica, Step step) {
     report_.exposed_s += seconds(site_.communicator->now_ns() - now);
 }
 
-void ExchangeDriver::serve(ReplicaView replica, Step step) {
+void ExchangeDriver::serve(ReplicaView replica, Step step, const std::function<void()>& meanwhile) {
   CentralWeights& central = *exchange_->central_weights();
   run(central.serve(replica, step),
-      {.what = "to be served by", .count = [&central] { return central.steps_applied(); }});
+      {.what = "to be served by", .count = [&central] { return central.steps_applied(); }},
+      meanwhile);
 }
 
 void ExchangeDriver::close() {
@@ -83,7 +84,7 @@ void ExchangeDriver::look(std::span<float> into, CentralWeights::Look which) {
 }
 
 // Waits beside the calls that a step makes.
-void ExchangeDriver::run(Task task, Timeout::Whom whom) {
+void ExchangeDriver::run(Task task, Timeout::Whom whom, const std::function<void()>& meanwhile) {
   Flow flow(std::move(task));
   if (flow.over()) return;
   whom.exchange = whom_.exchange;
@@ -91,7 +92,11 @@ void ExchangeDriver::run(Task task, Timeout::Whom whom) {
   whom.what += " the exchange";
   for (const int rank : site_.all_ranks())
     if (rank != site_.communicator->rank()) whom.partners.push_back(rank);
-  site_.timeout->wait(flow, whom);
+  Until over([&] {
+    if (meanwhile) meanwhile();
+    return flow.ready();
+  });
+  site_.timeout->wait(over, whom);
 }
 
 // The last of the partners to begin this call; those that are not seen count as begun.

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -34,7 +35,8 @@ class ExchangeDriver {
   void after_update(ReplicaView replica, Step step);
 
   /// Of an exchange with central weights: see CentralWeights. Others have nothing to close and show nothing.
-  void serve(ReplicaView replica, Step step);
+  /// meanwhile: called again and again, where others are to be answered, too
+  void serve(ReplicaView replica, Step step, const std::function<void()>& meanwhile = {});
   void close();
   void look(std::span<float> into, CentralWeights::Look which);
 
@@ -45,7 +47,7 @@ class ExchangeDriver {
 
  private:
   void wait(Step step, std::int64_t entered_ns);
-  void run(Task task, Timeout::Whom whom);
+  void run(Task task, Timeout::Whom whom, const std::function<void()>& meanwhile = {});
   std::int64_t last_start(std::int64_t otherwise) const;
 
   std::unique_ptr<Exchange> exchange_;

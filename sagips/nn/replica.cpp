@@ -94,6 +94,10 @@ std::span<float> Replica::shared_gradients() {
   return {leaves_.gradients.data_ptr<float>(), static_cast<std::size_t>(shared_size_)};
 }
 
+std::span<float> Replica::remembered() {
+  return {buffers_.data_ptr<float>(), static_cast<std::size_t>(buffers_.numel())};
+}
+
 void Replica::check_views(const Leaves& leaves) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const torch::Tensor& leaf = leaves.tensors[i];

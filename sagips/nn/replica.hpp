@@ -52,6 +52,10 @@ class Replica {
   std::span<float> shared_weights();
   std::span<float> shared_gradients();
 
+  /// What the network remembers beside its weights (running statistics), in the order of its buffers. CPU
+  /// only.
+  std::span<float> remembered();
+
   Leaves& leaves() { return leaves_; }
   const Leaves& leaves() const { return leaves_; }
   /// Another accumulator over the same weights, for another thread.

@@ -73,16 +73,13 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
                               "served keeps central weights of all networks that the ranks "
                               "share or of none. Set exchange=served as well.");
     if (name == "none" && !is_primary) continue;
-    const int index = static_cast<int>(links_.size());
-    if (index >= comm::RankStatus::exchanges)
-      throw core::ConfigError(key, core::text("more than ", comm::RankStatus::exchanges,
-                                              " networks cannot be exchanged. Set it to none."));
+    const int index = next_index(key);
     comm::Site site = ranks.site(static_cast<std::size_t>(step.replica->shared_size()), seed);
     Link& link = links_[step.name];
     site.update = updates_by(step, link);
     auto exchange = comm::make_exchange(name, choice.config, site, key);
+    link.subject = step.name;
     link.name = name;
-    link.floats = static_cast<std::int64_t>(site.floats);
     link.driver = std::make_unique<comm::ExchangeDriver>(
         std::move(exchange), site, index, core::text("the ", step.name, "'s gradients"));
     link.updates_a_step = 0;
@@ -90,7 +87,29 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
       if (action.kind == optim::Action::Kind::update && &optimizer.steps()[action.index] == &step)
         ++link.updates_a_step;
     check_central(step, link, serving_ranks(choice, ranks.communicator()).empty(), key);
+    if (name == "served") add_memory(step, link, choice, site, key);
   }
+}
+
+int RankExchange::next_index(const std::string& key) {
+  if (drivers_ >= comm::RankStatus::exchanges)
+    throw core::ConfigError(key, core::text("more than ", comm::RankStatus::exchanges,
+                                            " networks cannot be exchanged. Set it to none."));
+  return drivers_++;
+}
+
+// Running statistics are made by the rows that workers see: central weights are judged with the mean of
+// theirs, also on ranks that see none.
+void RankExchange::add_memory(optim::UpdateStep& step, Link& link, const ExchangeChoice& choice,
+                              comm::Site site, const std::string& key) {
+  site.floats = step.replica->remembered().size();
+  if (site.floats == 0) return;
+  comm::ExchangesConfig config = choice.config;
+  config.served.rule.rule = comm::CentreRuleConfig::Rule::newest;
+  config.served.rule.force = 0;
+  link.memory = std::make_unique<comm::ExchangeDriver>(
+      comm::make_exchange("served", config, site, key), site, next_index(key),
+      core::text("the ", step.name, "'s running statistics"));
 }
 
 // The optimizer's rule on a piece of the central weights, by the learning rate of who sends gradients.
@@ -117,12 +136,6 @@ void RankExchange::check_central(const optim::UpdateStep& step, const Link& link
   if (!all_compute && central == nullptr)
     throw core::ConfigError(
         key, "would wait for ranks that do not compute. Use served as well, or none.");
-  if (!all_compute && !step.replica->leaves().buffers.empty())
-    throw core::ConfigError(
-        key, core::text("served: the running statistics of the ", network,
-                        "'s batch norm are with "
-                        "the ranks that compute, and rank 0, which writes the results, is none of "
-                        "them. Set exchanges.served.owners=all, or leave batch norm out."));
   if (central != nullptr && step.rule->config().waits_for_plateau())
     throw core::ConfigError(
         key, core::text("served: the rule that moves the central weights of the ", network,
@@ -142,17 +155,23 @@ void RankExchange::check_central(const optim::UpdateStep& step, const Link& link
                    " (what is not shared would stay as it began). Set ", network, ".shared=all."));
 }
 
-comm::ReplicaView RankExchange::view(optim::UpdateStep& step) {
-  return {step.replica->shared_weights(), step.replica->shared_gradients()};
+void RankExchange::use_drivers(optim::UpdateStep& step, Link& link, const UseDriver& use) {
+  use(link, *link.driver, {step.replica->shared_weights(), step.replica->shared_gradients()});
+  const std::span<float> numbers = step.replica->remembered();
+  if (link.memory) use(link, *link.memory, {numbers, numbers});
+}
+
+void RankExchange::each_driver(const UseDriver& use) {
+  for (optim::UpdateStep& step : optimizer_.steps())
+    if (const auto link = links_.find(step.name); link != links_.end())
+      use_drivers(step, link->second, use);
 }
 
 void RankExchange::begin() {
-  for (optim::UpdateStep& step : optimizer_.steps()) {
-    const auto link = links_.find(step.name);
-    if (link == links_.end()) continue;
-    if (comm::CentralWeights* const central = link->second.driver->exchange().central_weights())
-      central->begin(step.replica->shared_weights());
-  }
+  each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+    if (comm::CentralWeights* const central = driver.exchange().central_weights())
+      central->begin(view.weights);
+  });
 }
 
 ExchangeHooks RankExchange::hooks() {
@@ -162,44 +181,53 @@ ExchangeHooks RankExchange::hooks() {
     if (link == links_.end()) return;
     ++link->second.step.update;
     link->second.step.progress = step.progress;
-    link->second.driver->start(view(step), link->second.step);
+    use_drivers(step, link->second,
+                [](Link& own, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+                  driver.start(view, own.step);
+                });
   };
   hooks.before_update = [this](optim::UpdateStep& step) {
     const auto link = links_.find(step.name);
     if (link == links_.end()) return true;
-    link->second.driver->finish();
+    use_drivers(step, link->second,
+                [](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.finish(); });
     return link->second.driver->exchange().updates(link->second.step);
   };
   hooks.after_update = [this](optim::UpdateStep& step) {
     const auto link = links_.find(step.name);
-    if (link != links_.end()) link->second.driver->after_update(view(step), link->second.step);
+    if (link == links_.end()) return;
+    use_drivers(step, link->second,
+                [](Link& own, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+                  driver.after_update(view, own.step);
+                });
   };
   hooks.poll = [this] {
-    for (auto& link : links_) link.second.driver->progress();
+    each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.progress(); });
   };
   comm::CentralWeights* const central = links_.at(primary_).driver->exchange().central_weights();
   if (central == nullptr) return hooks;
   hooks.moves_weights = true;
   hooks.close = [this] {
-    for (auto& link : links_) link.second.driver->close();
+    each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.close(); });
   };
   if (!central->computes()) hooks.serve = [this](std::int64_t step) { serve(step); };
   return hooks;
 }
 
 void RankExchange::serve(std::int64_t number) {
-  for (optim::UpdateStep& step : optimizer_.steps()) {
-    const auto link = links_.find(step.name);
-    if (link == links_.end()) continue;
-    link->second.step.update = number * link->second.updates_a_step;
-    link->second.driver->serve(view(step), link->second.step);
-  }
+  std::function<void()> others;
+  if (drivers_ > 1) others = [this] { poll(); };
+  each_driver([&](Link& link, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+    link.step.update = number * link.updates_a_step;
+    driver.serve(view, link.step, others);
+  });
 }
 
 void RankExchange::poll() {
-  for (auto& link : links_)
-    if (comm::CentralWeights* const central = link.second.driver->exchange().central_weights())
-      central->poll();
+  ranks_.status().beat();
+  each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) {
+    if (comm::CentralWeights* const central = driver.exchange().central_weights()) central->poll();
+  });
 }
 
 std::vector<int> RankExchange::readers() const {
@@ -209,24 +237,20 @@ std::vector<int> RankExchange::readers() const {
 
 void RankExchange::with_central_weights(std::uint64_t readers, const std::function<void()>& run) {
   std::vector<std::pair<std::span<float>, std::vector<float>>> own;
-  for (optim::UpdateStep& step : optimizer_.steps()) {
-    const auto link = links_.find(step.name);
-    if (link == links_.end() || !link->second.driver->exchange().central_weights()) continue;
-    const std::span<float> weights = step.replica->shared_weights();
-    std::vector<float> before(weights.begin(), weights.end());
-    link->second.driver->look(weights,
-                              {static_cast<std::uint64_t>(link->second.step.update), readers});
-    own.emplace_back(weights, std::move(before));
-  }
+  each_driver([&](Link& link, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+    if (driver.exchange().central_weights() == nullptr) return;
+    std::vector<float> before(view.weights.begin(), view.weights.end());
+    driver.look(view.weights, {static_cast<std::uint64_t>(link.step.update), readers});
+    own.emplace_back(view.weights, std::move(before));
+  });
   run();
   for (auto& [weights, before] : own) std::copy(before.begin(), before.end(), weights.begin());
 }
 
 void RankExchange::settle() {
-  for (optim::UpdateStep& step : optimizer_.steps()) {
-    const auto link = links_.find(step.name);
-    if (link != links_.end()) link->second.driver->look(step.replica->shared_weights(), {});
-  }
+  each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+    driver.look(view.weights, {});
+  });
 }
 
 std::vector<record::Exchanged> RankExchange::reports(std::int64_t epoch) const {
@@ -255,49 +279,55 @@ std::string RankExchange::description() const {
 }
 
 // For another number of ranks, to which nothing else of this state fits.
-void RankExchange::give_central(const std::string& subject, const Link& link, nn::StateList& list) {
-  comm::CentralWeights* const central = link.driver->exchange().central_weights();
+void RankExchange::give_central(const std::string& name, comm::ExchangeDriver& driver,
+                                std::size_t floats, nn::StateList& list) {
+  comm::CentralWeights* const central = driver.exchange().central_weights();
   if (central == nullptr) return;
   const std::span<const float> last = central->last();
-  torch::Tensor weights = torch::zeros({link.floats});
+  torch::Tensor weights = torch::zeros({static_cast<std::int64_t>(floats)});
   std::copy(last.begin(), last.end(), weights.data_ptr<float>());
   std::int64_t is_known = last.empty() ? 0 : 1;
-  list.field("central." + subject, weights);
-  list.field("central_is_known." + subject, is_known);
+  list.field("central." + name, weights);
+  list.field("central_is_known." + name, is_known);
 }
 
 void RankExchange::keep_central(const nn::State& state, const std::string& prefix) {
-  for (const auto& [subject, link] : links_) {
-    const auto weights = state.find(prefix + "central." + subject);
-    const auto is_known = state.find(prefix + "central_is_known." + subject);
-    if (weights == state.end() || is_known == state.end()) continue;
+  each_driver([&](Link& link, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+    const auto weights = state.find(prefix + "central." + link.name_of(driver));
+    const auto is_known = state.find(prefix + "central_is_known." + link.name_of(driver));
+    if (weights == state.end() || is_known == state.end()) return;
     const torch::Tensor& found = weights->second;
-    if (is_known->second.item<std::int64_t>() == 0 || found.numel() != link.floats) continue;
-    kept_[subject].assign(found.data_ptr<float>(), found.data_ptr<float>() + found.numel());
-  }
+    if (is_known->second.item<std::int64_t>() == 0 ||
+        found.numel() != static_cast<std::int64_t>(view.weights.size()))
+      return;
+    kept_[&driver].assign(found.data_ptr<float>(), found.data_ptr<float>() + found.numel());
+  });
 }
 
 void RankExchange::take_kept() {
-  for (optim::UpdateStep& step : optimizer_.steps())
-    if (const auto kept = kept_.find(step.name); kept != kept_.end())
-      std::copy(kept->second.begin(), kept->second.end(), step.replica->shared_weights().begin());
+  each_driver([&](Link&, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+    if (const auto kept = kept_.find(&driver); kept != kept_.end())
+      std::copy(kept->second.begin(), kept->second.end(), view.weights.begin());
+  });
   kept_.clear();
 }
 
 void RankExchange::state(nn::StateList& list) {
-  for (auto& [subject, link] : links_) {
-    comm::Exchange& exchange = link.driver->exchange();
+  each_driver([&](Link& link, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+    const std::string name = link.name_of(driver);
     comm::State known;
-    exchange.give_state(known);  // names and lengths; taking overwrites the values
-    for (auto& [name, values] : known) list.field("exchange." + subject + "." + name, values);
+    driver.exchange().give_state(known);  // names and lengths; taking overwrites the values
+    for (auto& [field, values] : known) list.field("exchange." + name + "." + field, values);
+    give_central(name, driver, view.weights.size(), list);
+    if (!list.gives()) driver.exchange().take_state(known);
+  });
+  for (auto& [subject, link] : links_) {
     std::vector<double> books = together(books_of(*link.driver), link.earlier);
     list.field("books." + subject, books);
     list.field("updates." + subject, link.step.update);
     for (std::size_t piece = 0; piece < link.rules.size(); ++piece)
       list.part(core::text("rule.", subject, ".", piece), *link.rules[piece]);
-    give_central(subject, link, list);
     if (list.gives()) continue;
-    exchange.take_state(known);
     const std::vector<double> own = books_of(*link.driver);
     books.resize(own.size());
     link.earlier = books;

@@ -63,25 +63,37 @@ class RankExchange {
  private:
   struct Link {
     std::unique_ptr<comm::ExchangeDriver> driver;
-    std::string name;
-    std::int64_t floats = 0;
+    /// Of central weights: carries what the network remembers of its rows to their owners. Null: nothing.
+    std::unique_ptr<comm::ExchangeDriver> memory;
+    std::string subject, name;      ///< the step; of the exchange
     comm::Step step{0};             ///< of the gradients under way, or the last ones
     std::vector<double> earlier{};  ///< what was counted before a restart; empty: nothing
     std::int64_t updates_a_step = 1;
     std::vector<std::shared_ptr<optim::UpdateRule>> rules{};  ///< of pieces of central weights
+    std::string name_of(const comm::ExchangeDriver& one) const {
+      return &one == memory.get() ? subject + ".memory" : subject;
+    }
   };
   static comm::MakeUpdate updates_by(const optim::UpdateStep& step, Link& link);
   static void check_central(const optim::UpdateStep& step, const Link& link, bool all_compute,
                             const std::string& key);
-  static void give_central(const std::string& subject, const Link& link, nn::StateList& list);
+  void add_memory(optim::UpdateStep& step, Link& link, const ExchangeChoice& choice,
+                  comm::Site site, const std::string& key);
+  int next_index(const std::string& key);
+  /// Each driver of the optimizer's steps, and what it carries.
+  using UseDriver = std::function<void(Link&, comm::ExchangeDriver&, comm::ReplicaView)>;
+  void each_driver(const UseDriver& use);
+  static void use_drivers(optim::UpdateStep& step, Link& link, const UseDriver& use);
+  static void give_central(const std::string& name, comm::ExchangeDriver& driver,
+                           std::size_t floats, nn::StateList& list);
   void serve(std::int64_t step);
-  static comm::ReplicaView view(optim::UpdateStep& step);
 
   comm::Ranks& ranks_;
   optim::Optimizer& optimizer_;
   std::string primary_;
-  std::map<std::string, Link> links_;               ///< by step
-  std::map<std::string, std::vector<float>> kept_;  ///< central weights by step
+  std::map<std::string, Link> links_;  ///< by step
+  int drivers_ = 0;
+  std::map<const comm::ExchangeDriver*, std::vector<float>> kept_;  ///< central weights
 };
 
 /// How the learning rate of the primary network is to be scaled over that many ranks, and what share of

@@ -1,6 +1,8 @@
 // Central weights in a training: one worker is the serial optimizer, and masters count its steps.
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "sagips/core/error.hpp"
 #include "sagips/nn/layers/layer_config.hpp"
 #include "sagips/optim/learn/supervised.hpp"
@@ -14,15 +16,15 @@ using namespace sagips::testing;
 using optim::UpdateConfig;
 using Owners = comm::Served::Owners;
 
-std::shared_ptr<const nn::Network> small_network() {
+std::shared_ptr<const nn::Network> small_network(const std::string& between = "") {
   struct LayerList {
     std::vector<nn::LayerConfig> layers{};
     void fields(core::FieldList& list) { list.list("layers", layers, nn::LayerConfig::help()); }
   };
-  const LayerList config =
-      core::read_config(core::ConfigDocument::from_text(
-                            "layers: [{dense: 7, activation: tanh}, {dense: 3}]\n", "layers.yaml"),
-                        LayerList{});
+  const LayerList config = core::read_config(
+      core::ConfigDocument::from_text(
+          "layers: [{dense: 7, activation: tanh}, " + between + "{dense: 3}]\n", "layers.yaml"),
+      LayerList{});
   return std::make_shared<nn::LayeredNetwork>(config.layers, nn::Shape{2});
 }
 
@@ -88,6 +90,42 @@ TEST(Served, OneWorkerIsTheSerialOptimizerByEveryRule) {
       EXPECT_TRUE(torch::equal(learner.replica().weights(), serial));
     });
   }
+}
+
+// Whoever judges or writes central weights has the mean of what the workers' rows were like.
+TEST(Served, RunningStatisticsAreTheMeanOfTheWorkers) {
+  for (const Owners owners : {Owners::all, Owners::nodes, Owners::master})
+    for (const bool synchronous : {false, true})
+      on_ranks(3, [&](comm::Ranks& ranks) {
+        ExchangeChoice choice{.primary = "served"};
+        choice.config.served.owners = owners;
+        choice.config.served.synchronous = synchronous;
+        const auto network = small_network("{batch_norm: {}}, ");
+        optim::Supervised learner({.batch = 15}, network, points(), 1, torch::kCPU,
+                                  place_of(choice, ranks.communicator()));
+        RankExchange exchange(ranks, learner, choice, 1);
+        Loop::Callbacks callbacks;
+        callbacks.exchange = exchange.hooks();
+        exchange.begin();
+        Loop(some_epochs(), learner, callbacks).run();
+        const bool computes = callbacks.exchange.serve == nullptr;
+        const std::span<float> numbers = learner.networks().front().replica.remembered();
+        ASSERT_EQ(numbers.size(), 14U);
+        const std::vector<float> own(numbers.begin(), numbers.end());
+        callbacks.exchange.close();
+        exchange.settle();
+        const auto workers = ranks.gather(computes ? 1 : 0);
+        for (std::size_t k = 0; k < numbers.size(); ++k) {
+          const auto all = ranks.gather(std::bit_cast<std::uint32_t>(own[k]));
+          double sum = 0, count = 0;
+          for (std::size_t r = 0; r < all.size(); ++r) {
+            if (workers[r] == 0) continue;
+            sum += std::bit_cast<float>(static_cast<std::uint32_t>(all[r]));
+            ++count;
+          }
+          EXPECT_NEAR(numbers[k], sum / count, 1e-5);
+        }
+      });
 }
 
 TEST(Served, RefusesADownpourThatWouldLeaveBiasesAsTheyBegan) {

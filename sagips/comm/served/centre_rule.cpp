@@ -66,6 +66,50 @@ class Elastic final : public CentreRule {
   float alpha_;
 };
 
+class MeanOfNewest final : public CentreRule {
+ public:
+  MeanOfNewest(std::size_t workers, std::size_t floats)
+      : newest_(workers, std::vector<float>(floats)), has_come_(workers) {}
+  void apply(std::span<float> centre, std::span<const Arrival> round) override {
+    for (const Arrival& arrival : round) {
+      newest_[arrival.worker].assign(arrival.values.begin(), arrival.values.end());
+      has_come_[arrival.worker] = 1;
+    }
+    average(centre);
+    for (const Arrival& arrival : round)
+      std::copy(centre.begin(), centre.end(), arrival.answer.begin());
+  }
+  void give_state(State& state) const override {
+    state["newest.has_come"] = has_come_;
+    for (std::size_t w = 0; w < newest_.size(); ++w)
+      give_floats(state, core::text("newest", w), newest_[w]);
+  }
+  void take_state(const State& state) override {
+    has_come_ = numbers_of(state, "newest.has_come", newest_.size());
+    for (std::size_t w = 0; w < newest_.size(); ++w)
+      take_floats(state, core::text("newest", w), newest_[w]);
+  }
+
+ private:
+  // By differences from one of them: what is the same for all stays that, bit for bit.
+  void average(std::span<float> centre) const {
+    const std::vector<float>* first = nullptr;
+    std::vector<double> sum(centre.size());
+    double count = 0;
+    for (std::size_t w = 0; w < newest_.size(); ++w) {
+      if (has_come_[w] == 0) continue;
+      if (first == nullptr) first = &newest_[w];
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += newest_[w][k] - (*first)[k];
+      ++count;
+    }
+    for (std::size_t k = 0; k < sum.size(); ++k)
+      centre[k] = static_cast<float>((*first)[k] + sum[k] / count);
+  }
+
+  std::vector<std::vector<float>> newest_;
+  std::vector<double> has_come_;  ///< by worker, as numbers of a state
+};
+
 // The momentum and the place of the last meeting of each worker lie with the owner, so that a worker
 // needs no answer before it can send.
 class Gem final : public CentreRule {
@@ -134,6 +178,8 @@ std::unique_ptr<CentreRule> make_centre_rule(const CentreRuleConfig& config, std
       return std::make_unique<Elastic>(config.force / static_cast<double>(workers));
     case CentreRuleConfig::Rule::gem:
       return std::make_unique<Gem>(config.gem, workers, centre.size());
+    case CentreRuleConfig::Rule::newest:
+      return std::make_unique<MeanOfNewest>(workers, centre.size());
     case CentreRuleConfig::Rule::downpour:
       break;
   }

@@ -11,7 +11,7 @@ namespace sagips::comm {
 
 /// How central weights and workers move each other.
 struct CentreRuleConfig {
-  enum class Rule { downpour, easgd, gem };
+  enum class Rule { downpour, easgd, gem, newest };
   struct Gem {
     double learning_rate = 0.01, momentum = 0.9, kappa = 2, clamp = 5;
     void fields(core::FieldList& list);
@@ -20,7 +20,7 @@ struct CentreRuleConfig {
   double force = 0.9;
   Gem gem;
 
-  bool sends_gradients() const { return rule != Rule::easgd; }
+  bool sends_gradients() const { return rule == Rule::downpour || rule == Rule::gem; }
 };
 
 /// What a worker has sent to the owner of a piece, and where its answer goes: to the same place or
@@ -60,6 +60,9 @@ class CentreRule {
 /// s = c: u = d clip((kappa |m| - |v|) / (|d| + 1e-12), 0, clamp), c += sum u, and the answer is c + u with
 /// the c from before. s begins at c.
 /// source: Hermans, Louppe, arXiv 1805.08469, eq. (6) to (9)
+///
+/// newest: workers send numbers of their own, which stay as they are (force 0), and c is the mean of each
+/// worker's last ones: for what networks remember of their rows beside their weights. No choice of users.
 ///
 /// update: of the optimizer, for Downpour; none: c -= the mean of g
 std::unique_ptr<CentreRule> make_centre_rule(const CentreRuleConfig& config, std::size_t workers,
