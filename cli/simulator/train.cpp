@@ -40,14 +40,11 @@ class EpochTime {
   }
 
   void pass(std::int64_t epoch, const std::function<void()>& poll) const {
-    const bool late =
-        scenario_.overlap == simulate::ScenarioConfig::Overlap::one_update_late && poll;
-    const std::int64_t pieces = late ? scenario_.polls : 1;
     const double seconds =
         simulate::compute_time(scenario_, rank_, epoch) + copies_s() + pause_s(epoch);
-    for (std::int64_t piece = 0; piece < pieces; ++piece) {
-      Cluster::spend(seconds / static_cast<double>(pieces));
-      if (late) poll();
+    for (std::int64_t piece = 0; piece < scenario_.polls; ++piece) {
+      Cluster::spend(seconds / static_cast<double>(scenario_.polls));
+      if (poll) poll();
     }
   }
 
@@ -72,11 +69,13 @@ class EpochTime {
 
 void train(const std::string& job_file, const std::string& result_file) {
   const auto begun = std::chrono::steady_clock::now();
-  const auto asked =
-      core::read_config(core::ConfigDocument::from_file(job_file), study::ManyRanksJob{});
+  auto asked = core::read_config(core::ConfigDocument::from_file(job_file), study::ManyRanksJob{});
   const run::Workloads known = cli::known_workloads(shipped_workloads());
   const run::Job job = run::read_job(known, asked.source, asked.assignments);
   study::check_scenario(asked, job.settings);
+  if (asked.scenario.overlap == simulate::ScenarioConfig::Overlap::none &&
+      job.settings.exchange != "served")
+    asked.scenario.polls = 1;  // nothing is under way then
   torch::set_num_threads(1);
   run::ManyRanks ranks(job, static_cast<int>(asked.ranks));
   const std::int64_t floats = ranks.floats();

@@ -94,6 +94,8 @@ class Communicator {
   virtual std::int64_t now_ns() const { return comm::now_ns(); }
   /// Between two looks at what is waited for; `look` counts from 1.
   virtual void pause(std::int64_t look);
+  /// The next pause is of a wait that ends by the clock, whatever comes. Simulated ranks must be told.
+  virtual void wake_at(std::int64_t /*time_ns*/) {}
   /// The same in waits that last: leaves the processor to others.
   virtual void rest();
   /// This rank has added up, or read from memory that its node shares, so many bytes of others. Takes

@@ -361,9 +361,15 @@ class MpiCommunicator final : public Communicator {
   void pause(std::int64_t look) override {
     if (!simulated) return Communicator::pause(look);
     constexpr double step_s = 5e-8;
+    if (const std::int64_t wake_ns = std::exchange(wake_ns_, 0); wake_ns != 0) {
+      constexpr double looks = 32;  // in what is left of the time
+      return config_.simulated.spend(
+          std::max(static_cast<double>(wake_ns - now_ns()) * 1e-9 / looks, 10 * step_s));
+    }
     if (!requests_.wait_for_any())  // something in memory: looks come further and further apart
       config_.simulated.spend(step_s * (1 + static_cast<double>(look) / 16));
   }
+  void wake_at(std::int64_t time_ns) override { wake_ns_ = time_ns; }
   void rest() override {
     if (!simulated) return Communicator::rest();
     if (!requests_.wait_for_any()) config_.simulated.spend(1e-5);
@@ -405,6 +411,7 @@ class MpiCommunicator final : public Communicator {
   Requests requests_;
   std::vector<int> place_;  ///< of each rank on this node, -1: elsewhere
   MpiConfig config_;
+  std::int64_t wake_ns_ = 0;  ///< of a simulated pause; 0: when a message has come
 };
 
 }  // namespace

@@ -43,7 +43,9 @@ struct alignas(64) RankStatus::Entry {
 };
 
 RankStatus::RankStatus(Communicator& communicator)
-    : communicator_(communicator), memory_(communicator.share(sizeof(Entry))) {
+    : communicator_(communicator),
+      memory_(communicator.share(sizeof(Entry))),
+      heard_ns_(static_cast<std::size_t>(communicator.size())) {
   while (entry(first_on_node_) == nullptr) ++first_on_node_;
   entry(communicator.rank())->process = getpid();
   beat();
@@ -74,6 +76,16 @@ void RankStatus::beat() { entry(communicator_.rank())->beat_ns = communicator_.n
 std::int64_t RankStatus::last_beat_ns(int rank) const {
   const Entry* seen = entry(rank);
   return seen == nullptr ? 0 : seen->beat_ns.load();
+}
+
+void RankStatus::heard(int rank, bool is_last) {
+  heard_ns_[static_cast<std::size_t>(rank)] = is_last ? 0 : communicator_.now_ns();
+}
+
+std::int64_t RankStatus::last_sign_ns(int rank) const {
+  const Entry* seen = entry(rank);
+  if (seen == nullptr) return heard_ns_[static_cast<std::size_t>(rank)];
+  return seen->left != 0 ? 0 : seen->beat_ns.load();
 }
 
 int RankStatus::culprit(const std::vector<int>& partners, int exchange, std::uint64_t call) const {

@@ -10,7 +10,8 @@
 namespace sagips::comm {
 
 /// What the ranks of a node know of each other beside the messages: how far each has come, whether
-/// its process lives, and who speaks when the job fails. Ranks on other nodes are not seen.
+/// its process lives, and who speaks when the job fails. Ranks on other nodes are not seen, but for
+/// messages that are `heard`.
 class RankStatus {
  public:
   /// collective
@@ -23,6 +24,11 @@ class RankStatus {
   /// A sign of life, for ranks that wait for no particular message.
   void beat();
   std::int64_t last_beat_ns(int rank) const;  ///< 0: not seen
+  /// A message of this rank has come, which is all that is known of ranks of other nodes. is_last: no other
+  /// is expected.
+  void heard(int rank, bool is_last);
+  /// Its last beat, of another node its last message; 0: there are none to look for, it may have left.
+  std::int64_t last_sign_ns(int rank) const;
 
   /// The rank that holds the others up: one whose process is gone, else the one among `partners` with
   /// the fewest calls begun, if that is fewer than `call`; where that one shows signs of life, or all
@@ -49,6 +55,7 @@ class RankStatus {
   Communicator& communicator_;
   std::unique_ptr<Memory> memory_;
   int first_on_node_ = 0;
+  std::vector<std::int64_t> heard_ns_;  ///< by rank
 };
 
 }  // namespace sagips::comm

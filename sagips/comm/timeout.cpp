@@ -9,6 +9,7 @@ namespace sagips::comm {
 namespace {
 
 constexpr std::int64_t death_check_ns = 100'000'000;
+constexpr double longest_sign_period_ns = 1e9, signs_within_limit = 20;
 
 }  // namespace
 
@@ -24,7 +25,8 @@ void Timeout::wait(Condition& condition, const Whom& whom) {
   for (std::int64_t poll = 1; !condition.ready(); ++poll) {
     communicator_.pause(poll);
     if (poll % 16 != 0) continue;
-    look_after();
+    heed_alarm();
+    if (whom.count) check_silence({});
     const std::int64_t now = communicator_.now_ns();
     if (now > next_check) {
       status_.beat();
@@ -40,27 +42,54 @@ void Timeout::wait(Condition& condition, const Whom& whom) {
 }
 
 void Timeout::wait_long(Condition& condition, const Whom& whom) {
-  const std::int64_t start = communicator_.now_ns();
-  std::int64_t next_check = start + death_check_ns;
+  std::int64_t next_check = communicator_.now_ns() + death_check_ns;
   while (!condition.ready()) {
     communicator_.rest();
-    look_after();
+    heed_alarm();
+    check_silence(whom.partners);
     const std::int64_t now = communicator_.now_ns();
     if (now < next_check) continue;
     next_check = now + death_check_ns;
     status_.beat();
     check_deaths();
-    for (const int rank : whom.partners) {
-      const std::int64_t beat = status_.last_beat_ns(rank);
-      if (beat > 0 && static_cast<double>(now - std::max(beat, start)) > config_.timeout_s * 1e9)
-        throw CommError(core::text(status_.name(rank), " has shown no sign of life for ",
-                                   config_.timeout_s, " s while it was waited for ", whom.what,
-                                   ". Look at that rank, or raise ranks.timeout_s."));
-    }
+  }
+}
+
+std::int64_t Timeout::sign_period_ns() const {
+  return static_cast<std::int64_t>(
+      std::min(longest_sign_period_ns, config_.timeout_s * 1e9 / signs_within_limit));
+}
+
+// Time in which this rank did not look is none: all of them may have been suspended together.
+void Timeout::check_silence(const std::vector<int>& ranks) {
+  const std::int64_t now = communicator_.now_ns();
+  const double limit_ns = config_.timeout_s * 1e9;
+  const std::int64_t period = sign_period_ns();
+  if (now < looked_ns_ + period) return;
+  const std::int64_t looked = std::min(now - looked_ns_, 2 * period);
+  looked_ns_ = now;
+  status_.beat();
+  watched_.resize(static_cast<std::size_t>(communicator_.size()));
+  for (int rank = 0; rank < communicator_.size(); ++rank) {
+    Watched& watched = watched_[static_cast<std::size_t>(rank)];
+    const std::int64_t sign = rank == communicator_.rank() ? 0 : status_.last_sign_ns(rank);
+    const bool is_silent = sign != 0 && sign == watched.sign_ns;
+    watched = {sign, is_silent ? watched.silent_ns + looked : 0};
+    if (static_cast<double>(watched.silent_ns) <= limit_ns) continue;
+    if (!ranks.empty() && std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) continue;
+    throw CommError(core::text(status_.name(rank), " has shown no sign of life for ",
+                               config_.timeout_s,
+                               " s (it hangs, or is suspended). Look at that "
+                               "rank, or raise ranks.timeout_s."));
   }
 }
 
 void Timeout::look_after() {
+  heed_alarm();
+  check_silence({});
+}
+
+void Timeout::heed_alarm() {
   if (config_.alarmed && config_.alarmed()) check_deaths();
 }
 

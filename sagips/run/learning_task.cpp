@@ -6,6 +6,7 @@
 
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/poll.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/nn/device.hpp"
@@ -301,7 +302,12 @@ optim::Prediction LearningTask::predict(const data::ExampleRows& rows) const {
   };
   try {
     optim::Prediction found;
-    evaluate_long([&] { found = optim::prediction_of(learner_->networks(), rows, check); });
+    evaluate_long([&] {
+      const std::function<void()> between = [this] { meanwhile(); };
+      const core::PollScope polled(between);
+      found = optim::prediction_of(learner_->networks(), rows, check);
+      polled.rethrow();
+    });
     return found;
   } catch (const core::Error& error) {  // files that have changed: the training's failure
     throw core::Error(error.what());

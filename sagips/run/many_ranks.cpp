@@ -147,6 +147,7 @@ void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& cl
   ranks.timeout().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
   TrainingSetup setup = this->setup(train::place_of(job_.settings.exchange_choice(), communicator));
   setup.loop.engine.threads = 1;  // ranks take turns
+  setup.loop.engine.polls_within_tiles = false;
   take_targets(setup.environment.parameters);
   optim::Gan& gan = setup.gan;
   train::RankExchange exchange(ranks, gan, job_.settings.exchange_choice(), job_.seed());

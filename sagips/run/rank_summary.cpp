@@ -80,7 +80,9 @@ double analysis_rate(const std::vector<RankRow>& rows) {
   return time_s > 0 ? events / time_s : 0;
 }
 
-std::string exchange_line(const std::vector<RankRow>& rows) {
+namespace {
+
+record::Exchanged sum_of(const std::vector<RankRow>& rows) {
   record::Exchanged sum;
   for (const RankRow& row : rows) {
     sum.calls += row.exchange.calls;
@@ -96,6 +98,26 @@ std::string exchange_line(const std::vector<RankRow>& rows) {
     sum.age_maximum = std::max(sum.age_maximum, row.exchange.age_maximum);
   }
   if (sum.used > 0) sum.age_mean /= static_cast<double>(sum.used);
+  return sum;
+}
+
+}  // namespace
+
+std::string age_warning(const std::vector<RankRow>& rows, std::int64_t workers) {
+  const double age = sum_of(rows).age_mean;
+  if (rows.empty() || rows.front().exchange.exchange != "served" ||
+      age <= static_cast<double>(workers))
+    return "";
+  return core::text(
+      "gradients were ", core::significant(age, 2), " updates old in the mean, and there are ",
+      workers, workers == 1 ? " worker" : " workers",
+      " (owners answered late: ranks share cores, or steps are too short). The result "
+      "may be worse than one rank's. Give each rank a core, or set "
+      "exchanges.served.owners=master or exchanges.served.synchronous=true.");
+}
+
+std::string exchange_line(const std::vector<RankRow>& rows) {
+  const record::Exchanged sum = sum_of(rows);
   const double calls = static_cast<double>(std::max<std::int64_t>(1, sum.calls));
   const auto micro = [&](double seconds) {
     return core::text(core::significant(seconds / calls * 1e6, 3), " us");

@@ -29,4 +29,8 @@ double analysis_rate(const std::vector<RankRow>& rows);
 /// "exchange ring: 0.4 MB and 2 messages an epoch; ..." for the end of a run.
 std::string exchange_line(const std::vector<RankRow>& rows);
 
+/// What to say where gradients met central weights that others had moved far meanwhile; empty: nothing.
+/// workers: that compute
+std::string age_warning(const std::vector<RankRow>& rows, std::int64_t workers);
+
 }  // namespace sagips::run

@@ -112,6 +112,11 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
                         finished.epochs, " epochs, ", core::duration(finished.time_s)));
 
   results.rows = gather_rows(ranks, training.row);
+  const train::ExchangeChoice choice = job.settings.exchange_choice();
+  const std::string age =
+      age_warning(results.rows, train::place_of(choice, ranks.communicator()).ranks /
+                                    choice.config.served.ranks_per_worker);
+  if (!age.empty()) log.warning(age);
   try {
     results.results = task->write(outputs, training, results.rows);
   } catch (const core::Error&) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "sagips/core/poll.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/train/operation_threads.hpp"
 
@@ -120,6 +121,7 @@ torch::Tensor Engine::gradients(const optim::Pass& pass, std::span<optim::Update
   if (pass.prepare) pass.prepare(batch, static_cast<std::int64_t>(tiles.size()));
 
   std::vector<torch::Tensor> contributions(tiles.size());
+  const std::function<void()> nothing;
   {
     const OperationThreads inside(tiles.size() == 1 ? static_cast<int>(threads_worth(pass, batch))
                                                     : 1);
@@ -130,8 +132,10 @@ torch::Tensor Engine::gradients(const optim::Pass& pass, std::span<optim::Update
         [&](std::size_t group, const std::function<void()>& between) {
           const std::vector<nn::Leaves*> leaves = leaves_of(replicas, group);
           const std::size_t end = (group + 1) * tiles.size() / groups;
+          const core::PollScope polled(config_.polls_within_tiles ? between : nothing);
           for (std::size_t i = group * tiles.size() / groups; i < end; ++i) {
             contributions[i] = pass.gradients(batch, tiles[i], leaves);
+            polled.rethrow();
             if (between) between();
           }
         },

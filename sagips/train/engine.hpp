@@ -19,6 +19,8 @@ struct EngineConfig {
   /// Threads that may take tiles; the program sets it from its `threads`.
   int threads = 1;
   bool chooses_threads = false;  ///< as many of them as pay, found by trial; else all
+  /// Polls within a tile, too, by the clock: simulated ranks, whose clock is another one, do not.
+  bool polls_within_tiles = true;
   void fields(core::FieldList& list);
 };
 
@@ -34,7 +36,7 @@ class Engine {
   explicit Engine(const EngineConfig& config) : config_(config), workers_(config.threads) {}
 
   /// Fills the gradients of the pass' steps and returns its losses. `poll` is called between tiles,
-  /// on the calling thread.
+  /// and now and then within one (core::poll), on the calling thread.
   /// steps: those of the optimizer
   /// shape: [losses], float64
   torch::Tensor gradients(const optim::Pass& pass, std::span<optim::UpdateStep> steps,

@@ -14,12 +14,12 @@ os.environ.update(OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RU
                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
 
 
-NAMED_OR_ENDED = r"rank [02] says: rank 1 \(process \d+\) has died|BAD TERMINATION"  # MPICH ends the others at once
+NAMED_OR_ENDED = r"rank [01] says: rank 2 \(process \d+\) has died|BAD TERMINATION"  # MPICH ends the others at once
 
 
 class FailingRank(unittest.TestCase):
-    def output_of(self, manner):
-        job = subprocess.run([MPIEXEC, "-n", "3", PROGRAM, manner], text=True, timeout=100,
+    def output_of(self, *words, ranks=3):
+        job = subprocess.run([MPIEXEC, "-n", str(ranks), PROGRAM, *words], text=True, timeout=100,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertNotEqual(job.returncode, 0, job.stdout)
         return job.stdout
@@ -33,9 +33,25 @@ class FailingRank(unittest.TestCase):
 
     def test_one_rank_names_the_one_that_hangs_after_the_time_limit(self):
         output = self.output_of("hangs")
-        self.assertRegex(output, r"rank [02] says: rank 1 \(process \d+\) has not come to the exchange of the test's "
+        self.assertRegex(output, r"rank [01] says: rank 2 \(process \d+\) has not come to the exchange of the test's "
                                  r"gradients within 5 s")
         self.assertEqual(len(re.findall(r"rank \d says:", output)), 1, output)
+
+    # The others wait for it, or do not: it is named within its time limit and not when they have ended.
+    def test_a_suspended_rank_is_named_in_every_form(self):
+        for form in ["rma_ring", "all", "master", "synchronous_master"]:
+            with self.subTest(form):
+                output = self.output_of("suspended", form, ranks=4)
+                self.assertRegex(output, r"rank [012] says: rank 3 \(process \d+\) has (shown no sign of life for 5 s|"
+                                         r"not come to the exchange of the test's gradients within 5 s)")
+                self.assertEqual(len(re.findall(r"rank \d says:", output)), 1, output)
+
+    # Of ranks of other nodes nothing is seen but what they send.
+    def test_a_suspended_worker_of_a_master_on_another_node_is_named(self):
+        for form in ["master", "groups"]:
+            with self.subTest(form):
+                self.assertRegex(self.output_of("suspended", form, "1", ranks=4),
+                                 r"rank [012] says: rank 3 has shown no sign of life for 5 s")
 
 
 if __name__ == "__main__":

@@ -470,6 +470,71 @@ TEST(Served, RefusesSettingsThatContradictEachOther) {
   EXPECT_TRUE(names(refusal(2, config), "exchanges.served.inner"));
 }
 
+// --- owners that compute are near, or late -----------------------------------------------------------
+
+/// Two workers that own a half each, with a clock that stands still but for what a test spends; the second
+/// one answers when it is told to.
+struct Halves {
+  static constexpr std::int64_t step_ns = 8'000'000, look_ns = 100'000;
+
+  explicit Halves(Rule rule) : node({0, 0}) {
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      Served::Config config;
+      config.rule.rule = rule;
+      players.push_back(std::make_unique<ServedPlayer>(
+          node.kit(rank), config, std::vector<float>(8, 1.0F), plain_update(0.1F)));
+      players[rank]->served().begin(players[rank]->weights);
+    }
+    node.communicator(0).while_waiting = [this] {
+      node.team.clock_ns += look_ns;
+      ++node.team.sweep;
+      if (answers_after_ns <= waited_ns()) players[1]->served().poll();
+    };
+  }
+  std::int64_t waited_ns() const { return node.team.clock_ns - went_on_ns; }
+  /// Computes for a step; returns how long it then waited.
+  std::int64_t step(std::int64_t number, std::int64_t answer_ns) {
+    answers_after_ns = answer_ns;
+    node.team.clock_ns += step_ns;
+    ++node.team.sweep;
+    went_on_ns = node.team.clock_ns;
+    players[0]->step(number, std::vector<float>(8, 1.0F));
+    return waited_ns();
+  }
+  LockstepNode node;
+  std::vector<std::unique_ptr<ServedPlayer>> players;
+  std::int64_t answers_after_ns = 0, went_on_ns = 0;
+};
+
+TEST(Served, TakesAnswersThatAreNear) {
+  constexpr std::int64_t near_ns = Halves::step_ns / 10;
+  for (const Rule rule : {Rule::downpour, Rule::easgd, Rule::gem}) {
+    Halves halves(rule);
+    for (std::int64_t step = 1; step <= 5; ++step) {
+      const std::int64_t waited = halves.step(step, near_ns);
+      EXPECT_GE(waited, near_ns);
+      EXPECT_LE(waited, near_ns + 20 * Halves::look_ns);  // a head, a share and an answer
+    }
+    EXPECT_EQ(halves.players[1]->driver->report().freshness.age_sum, 0)
+        << "each share is made of the answer before";
+  }
+}
+
+TEST(Served, WaitsForALateOwnerOnceAndForAQuarterOfAStep) {
+  constexpr std::int64_t never = 1'000'000'000'000, quarter = Halves::step_ns / 4;
+  Halves halves(Rule::downpour);
+  const std::int64_t first = halves.step(1, never);
+  EXPECT_GE(first, quarter);
+  EXPECT_LE(first, quarter + 20 * Halves::look_ns);
+  for (std::int64_t step = 2; step <= 4; ++step) EXPECT_EQ(halves.step(step, never), 0);
+  halves.step(5, 0);  // back: it has answered what was sent in the first step
+  for (int sweep = 0; sweep < 3; ++sweep) {
+    ++halves.node.team.sweep;
+    halves.players[1]->served().poll();
+  }
+  EXPECT_GT(halves.step(6, Halves::step_ns / 10), 0) << "waited for as before";
+}
+
 // An answer that comes during a pass is not in the gradient that this pass brings.
 TEST(CentreWorker, SaysWhatItsGradientsWereMadeOf) {
   constexpr int shares = 10;

@@ -111,5 +111,88 @@ TEST(Timeout, GivesSignsOfLifeWhileItWaits) {
   });
 }
 
+// --- ranks that nobody waits for --------------------------------------------------------------------
+
+/// Rank 0 of a node looks after the others, which live as long as they are told to.
+struct Watch {
+  static constexpr std::int64_t second_ns = 1'000'000'000;
+
+  explicit Watch(const std::vector<int>& nodes) : node(nodes, {.timeout_s = 10, .alarmed = {}}) {
+    node.team.clock_ns = 100 * second_ns;
+  }
+  /// Looks for so long, now and then; returns what it threw.
+  std::string look(int seconds, const std::vector<std::size_t>& living, double apart_s = 0.25) {
+    return message_of<CommError>([&] {
+      const std::int64_t end = node.team.clock_ns + seconds * second_ns;
+      while (node.team.clock_ns < end) {
+        node.team.clock_ns += static_cast<std::int64_t>(apart_s * second_ns);
+        for (const std::size_t rank : living) node.kit(rank).status.beat();
+        node.kit(0).timeout.look_after();
+      }
+      throw CommError("nobody was missed");
+    });
+  }
+  LockstepNode node;
+};
+
+TEST(Timeout, NamesARankThatShowsNoSignOfLife) {
+  Watch watch({0, 0, 0});
+  EXPECT_EQ(watch.look(60, {1, 2}), "nobody was missed");
+  EXPECT_EQ(watch.look(9, {1}), "nobody was missed");
+  EXPECT_EQ(watch.look(60, {1, 2}), "nobody was missed") << "silence does not add up";
+  const std::int64_t before = watch.node.team.clock_ns;
+  EXPECT_EQ(
+      watch.look(60, {1}).rfind(
+          core::text("rank 2 (process ", getpid(), ") has shown no sign of life for 10 s"), 0),
+      0U);
+  EXPECT_LE(watch.node.team.clock_ns - before, 12 * Watch::second_ns);
+}
+
+TEST(Timeout, DoesNotMissARankThatHasLeft) {
+  Watch watch({0, 0});
+  watch.look(5, {1});
+  watch.node.kit(1).status.take_leave();
+  EXPECT_EQ(watch.look(60, {}), "nobody was missed");
+}
+
+// Ctrl-Z, or a scheduler that lets another job run.
+TEST(Timeout, DoesNotCountTimeInWhichItWasSuspendedItself) {
+  Watch watch({0, 0});
+  watch.look(5, {1});
+  watch.node.team.clock_ns += 1000 * Watch::second_ns;
+  EXPECT_EQ(watch.look(5, {}), "nobody was missed");
+  EXPECT_EQ(watch.look(60, {1}), "nobody was missed");
+}
+
+TEST(Timeout, HearsOfRanksOfOtherNodesByTheirMessages) {
+  Watch watch({0, 1});
+  EXPECT_EQ(watch.look(60, {}), "nobody was missed") << "nothing is known of it";
+  watch.node.kit(0).status.heard(1, false);
+  EXPECT_EQ(watch.look(9, {}), "nobody was missed");
+  watch.node.kit(0).status.heard(1, false);
+  EXPECT_EQ(watch.look(60, {}).rfind("rank 1 has shown no sign of life", 0), 0U);
+  watch.node.kit(0).status.heard(1, true);
+  EXPECT_EQ(watch.look(60, {}), "nobody was missed") << "it has left";
+}
+
+// Workers come as long as they live, whoever else does.
+TEST(Timeout, NamesASilentRankAlthoughOthersCome) {
+  LockstepNode node({0, 0, 0}, {.timeout_s = 10, .alarmed = {}});
+  node.team.clock_ns = 1'000'000'000;
+  node.kit(2).status.beat();
+  std::uint64_t come = 0;
+  node.communicator(0).while_waiting = [&] {
+    node.team.clock_ns += 10'000'000;
+    ++come;
+    node.kit(1).status.beat();
+  };
+  Never never;
+  const std::string message = message_of<CommError>([&] {
+    node.kit(0).timeout.wait(never, {.partners = {1, 2}, .count = [&] { return come; }});
+  });
+  EXPECT_EQ(message.rfind("rank 2 (process ", 0), 0U) << message;
+  EXPECT_LE(node.team.clock_ns, 15'000'000'000);
+}
+
 }  // namespace
 }  // namespace sagips::comm::testing

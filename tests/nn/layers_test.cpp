@@ -6,6 +6,7 @@
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/poll.hpp"
 #include "sagips/nn/initialise.hpp"
 #include "sagips/nn/layers/layer_config.hpp"
 #include "tests/core/message_of.hpp"
@@ -226,6 +227,23 @@ TEST(Layers, MayBeRepeated) {
               network_of("{dense: 6, repeat: 0}", {4});
             }).find("leaves all its layers out"),
             std::string::npos);
+}
+
+// Between layers, both ways; how often is a matter of the clock.
+TEST(LayeredNetwork, PollsForwardAndBackward) {
+  Drawn drawn("{dense: 6, activation: relu}, {batch_norm: {}}, {dense: 2}", {3});
+  int polls = 0;
+  const std::function<void()> count = [&] { ++polls; };
+  const core::PollScope scope(count);
+  while (polls < 2) drawn(drawn.input);
+  const core::RandomStream random(1, "nothing is drawn");
+  int backward = 0;
+  const std::function<void()> count_backward = [&] { ++backward; };
+  while (backward == 0) {
+    const torch::Tensor output = drawn(drawn.input, {.training = &random});
+    const core::PollScope on_the_way_back(count_backward);
+    output.sum().backward();
+  }
 }
 
 }  // namespace

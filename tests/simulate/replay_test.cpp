@@ -106,6 +106,27 @@ TEST(Replay, CountsWhatCentralWeightsGoThrough) {
   EXPECT_EQ(in_a_process(config).updates_per_s, 0);
 }
 
+// Where each rank has a core: an owner that computes answers when it is asked, a piece of a step later.
+TEST(Replay, GivesGradientsThatAreAsYoungWithoutAMaster) {
+  using Rule = comm::CentreRuleConfig::Rule;
+  ReplayConfig config = on_polaris("served", 16);
+  config.tensors = {2000};
+  config.epochs = 30;
+  config.alone = false;
+  config.scenario.compute_s = 1e-2;
+  for (const auto& [rule, jitter] : {std::pair(Rule::downpour, 0.0), std::pair(Rule::downpour, 0.2),
+                                     std::pair(Rule::easgd, 0.2)}) {
+    config.scenario.jitter = jitter;
+    config.exchanges.served.rule.rule = rule;
+    config.exchanges.served.owners = comm::Served::Owners::master;
+    const ReplayResult master = in_a_process(config);
+    config.exchanges.served.owners = comm::Served::Owners::all;
+    const ReplayResult all = in_a_process(config);
+    EXPECT_LE(all.age_mean, 1.5 * master.age_mean) << jitter;
+    EXPECT_GE(all.steps_per_s / 16, 0.9 * master.steps_per_s / 15) << "what the waits cost";
+  }
+}
+
 TEST(Replay, RunsOnOneNodeThroughItsMemory) {
   ReplayConfig config = on_polaris("shared_node", 4);
   config.platform.memory_bandwidth = 50e9;

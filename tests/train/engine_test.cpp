@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/poll.hpp"
 #include "tests/train/two_weights.hpp"
 
 namespace sagips::train {
@@ -211,6 +212,48 @@ TEST(Engine, PollsOnTheCallingThreadAlone) {
   });
   EXPECT_GE(polls.load(), std::count(sums.threads.begin(), sums.threads.end(), here));
   EXPECT_EQ(elsewhere.load(), 0);
+}
+
+// A step of a learning problem is often one tile: who waits for this rank would wait for the whole of it.
+TEST(Engine, PollsWithinATile) {
+  for (const bool within : {true, false}) {
+    Sums sums;
+    Engine engine({.tile_samples = 100, .polls_within_tiles = within});
+    optim::Batch batch = batch_of(100);
+    int polls = 0, before = 0;
+    optim::Pass pass = sums.pass();
+    pass.gradients = [&, inner = pass.gradients](optim::Batch& all, const optim::Tile& tile,
+                                                 std::span<nn::Leaves* const> leaves) {
+      EXPECT_EQ(core::is_polled(), within);
+      while (within && polls == 0) core::poll();  // it rests for a while after the last time
+      before = polls;
+      return inner(all, tile, leaves);
+    };
+    engine.gradients(pass, sums.steps, batch, [&] { ++polls; });
+    EXPECT_EQ(before, within ? 1 : 0);
+    EXPECT_EQ(polls, before + 1) << "and one behind the tile";
+  }
+}
+
+TEST(Engine, LeavesATileThatIsOverWhereAPollWithinItThrew) {
+  Sums sums;
+  Engine engine({.tile_samples = 100});
+  optim::Batch batch = batch_of(100);
+  bool has_polled = false, is_over = false;
+  optim::Pass pass = sums.pass();
+  pass.gradients = [&, inner = pass.gradients](optim::Batch& all, const optim::Tile& tile,
+                                               std::span<nn::Leaves* const> leaves) {
+    while (!has_polled) core::poll();
+    is_over = true;
+    return inner(all, tile, leaves);
+  };
+  EXPECT_THROW(engine.gradients(pass, sums.steps, batch,
+                                [&] {
+                                  has_polled = true;
+                                  throw core::Error("give up");
+                                }),
+               core::Error);
+  EXPECT_TRUE(is_over);
 }
 
 TEST(Engine, PassesOnWhatATileThrewAndGoesOnAfterwards) {

@@ -11,6 +11,13 @@
 
 namespace sagips::comm {
 
+namespace {
+
+// Asynchronous workers wait for owners that compute for so small a part of a step.
+constexpr std::int64_t computed_to_waited = 4;
+
+}  // namespace
+
 void Served::Config::fields(core::FieldList& list) {
   using Rule = CentreRuleConfig::Rule;
   list.choice("rule", rule.rule,
@@ -180,6 +187,15 @@ Served::Served(const Config& config, const Site& site, const MakeInner& make_inn
 }
 
 void Served::make_ends(const Site& site, std::size_t floats) {
+  make_ends_of_pieces(site, floats);
+  make_ends_of_parents(site, floats);
+  if (own_ && site.timeout != nullptr)
+    own_->came = [&status = site.timeout->status()](int from, bool is_last) {
+      status.heard(from, is_last);
+    };
+}
+
+void Served::make_ends_of_pieces(const Site& site, std::size_t floats) {
   const int rank = site.communicator->rank(), owners = static_cast<int>(plan_.owners.size());
   std::vector<int> guests = plan_.workers;
   for (const int owner : plan_.owners)
@@ -197,6 +213,10 @@ void Served::make_ends(const Site& site, std::size_t floats) {
     worker_ = std::make_unique<CentreWorker>(
         group_, ends, floats, CentreWorker::Config{config_.rule.sends_gradients(), waits()},
         own_.get());
+}
+
+void Served::make_ends_of_parents(const Site& site, std::size_t floats) {
+  const int rank = site.communicator->rank();
   if (plan_.parents.empty()) return;
   if (rank == 0) {
     own_piece_ = {0, floats};
@@ -218,6 +238,7 @@ void Served::make_ends(const Site& site, std::size_t floats) {
 void Served::begin(std::span<const float> weights) {
   if (begun_) return;
   begun_ = true;
+  resumed_ns_ = site_.communicator->now_ns();
   if (own_ && !own_->has_begun()) own_->begin(weights.subspan(own_piece_.first, own_piece_.size));
   steps_at_begin_ = steps_applied();
 }
@@ -249,6 +270,9 @@ void Served::report_to_parent() {
 
 // Whether more may have come.
 bool Served::serve_guests() {
+  if (site_.timeout != nullptr)
+    for (CentreWorker* const end : {worker_.get(), child_.get()})
+      if (end != nullptr) end->show_life(site_.timeout->sign_period_ns());
   if (!own_) return false;
   if (child_ && begun_) report_to_parent();
   return own_->poll();
@@ -259,6 +283,20 @@ bool Served::is_idle() {
     const bool has_heard = !worker_ || worker_->all_answered();
     return has_heard && (!own_ || !config_.synchronous || own_->has_sent());
   });
+}
+
+// Owners that compute answer between their layers, which is soon: who went on at once would have weights
+// that are a step older. It does not depend on what becomes of an owner, neither that this rank goes on
+// nor how much it loses: one that was late is not waited for until it is back.
+bool Served::has_heard_enough(std::int64_t until_ns) {
+  if (config_.rule.rule == CentreRuleConfig::Rule::newest)
+    return true;  // takes nothing from answers
+  if (serves_until([&] {
+        return worker_->all_in_time_answered() || site_.communicator->now_ns() >= until_ns;
+      }))
+    return true;
+  site_.communicator->wake_at(until_ns);
+  return false;
 }
 
 Task Served::gradients(ReplicaView replica, Step step) {
@@ -274,12 +312,13 @@ Task Served::gradients(ReplicaView replica, Step step) {
 
 Task Served::mix_weights(ReplicaView replica, Step step) {
   if (team_.size() > 1 && !is_time(step)) co_return;  // it stays the same on all ranks of the team
+  const std::int64_t now = site_.communicator->now_ns();
+  Until answered([this, until = now + (now - resumed_ns_) / computed_to_waited] {
+    return waits() ? is_idle() : has_heard_enough(until);
+  });
   if (leads() && config_.rule.sends_gradients()) {
-    if (waits() && is_time(step)) {
-      worker_->expect(replica.weights);
-      Until answered([this] { return is_idle(); });
-      co_await answered;
-    }
+    if (waits() && is_time(step)) worker_->expect(replica.weights);
+    if (is_time(step)) co_await answered;
     worker_->take_centre(replica.weights);
   }
   if (leads() && !config_.rule.sends_gradients()) {
@@ -287,14 +326,12 @@ Task Served::mix_weights(ReplicaView replica, Step step) {
     worker_->take_elastically(replica.weights, pull);
     if (is_time(step)) {
       worker_->send_weights(replica.weights, static_cast<std::uint64_t>(config_.every));
-      if (waits()) {
-        Until answered([this] { return is_idle(); });
-        co_await answered;
-      }
+      co_await answered;
       worker_->take_elastically(replica.weights, pull);
     }
   }
   if (team_.size() > 1 && is_time(step)) co_await send_to_team(replica.weights);
+  resumed_ns_ = site_.communicator->now_ns();
 }
 
 Task Served::send_to_team(std::span<float> weights) {

@@ -15,9 +15,10 @@ namespace sagips::comm {
 /// answers them. Downpour, EASGD and GEM; see `make_centre_rule`.
 ///
 /// `all`: every rank computes and owns a piece. `nodes`: so does the first rank of each node. `master`:
-/// some ranks, each on another node while there are any, own pieces and do not compute. Asynchronous workers wait for masters, which do nothing
-/// else, and never for ranks that compute: they go on with what they have heard, and what they could not
-/// send yet is sent together later. Synchronous ones wait for each other. With `groups`, each has a
+/// some ranks, each on another node while there are any, own pieces and do not compute. Asynchronous
+/// workers wait for masters, which do nothing else; for ranks that compute a quarter of a step at most,
+/// since these answer between their layers: then they go on with what they have heard, and what they could
+/// not send yet is sent together later. Synchronous ones wait for each other. With `groups`, each has a
 /// sub-master, which is a worker of rank 0.
 ///
 /// cost:    two messages to each owner and one back, together 8 * shared bytes, every `every` updates;
@@ -87,6 +88,8 @@ class Served final : public Exchange, public CentralWeights {
   static Plan plan_of(const Config& config, const Site& site);
   static void take_group(Plan& plan, int rank, std::int64_t groups);
   void make_ends(const Site& site, std::size_t floats);
+  void make_ends_of_pieces(const Site& site, std::size_t floats);
+  void make_ends_of_parents(const Site& site, std::size_t floats);
   bool serve_guests();
   /// For a wait, in which this rank has nothing else to do: ready, or all that has come is served.
   template <class Predicate>
@@ -103,6 +106,7 @@ class Served final : public Exchange, public CentralWeights {
   bool leads() const { return !team_.empty() && team_.front() == group_.communicator().rank(); }
   bool waits() const { return config_.synchronous || config_.owners == Owners::master; }
   bool is_idle();
+  bool has_heard_enough(std::int64_t until_ns);
   Task send_to_team(std::span<float> weights);
   double alpha(std::size_t workers) const {
     return config_.rule.force / static_cast<double>(workers);
@@ -124,6 +128,7 @@ class Served final : public Exchange, public CentralWeights {
   /// ranks or another batch count anew.
   std::optional<std::int64_t> earlier_steps_;
   std::uint64_t steps_at_begin_ = 0;  ///< in this rank's piece
+  std::int64_t resumed_ns_ = 0;       ///< when this rank last went on with a step
   bool begun_ = false, closed_ = false;
   std::vector<float> last_;                    ///< central weights at the end
   bool left_parent_ = false, parted_ = false;  ///< a sub-master, and its parent has answered

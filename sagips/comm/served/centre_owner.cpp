@@ -60,7 +60,12 @@ bool CentreOwner::look_at(std::size_t worker) {
     if (!guest.has_left) expect(worker);
     return !guest.has_left;
   }
-  if (guest.place == Guest::Place::away && guest.head.brings_values())
+  const bool has_come = guest.place == Guest::Place::away;
+  if (has_come && came)
+    came(group_.rank_of(places_[worker]), guest.head.kind == CentreHead::Kind::leave);
+  if (has_come && guest.head.kind == CentreHead::Kind::alive)
+    expect(worker);
+  else if (has_come && guest.head.brings_values())
     take_in(worker);
   else
     welcome(worker);
@@ -115,6 +120,8 @@ void CentreOwner::welcome(std::size_t worker) {
       ++left_;
       if (!synchronous_ && guest.head.brings_values()) serve({&worker, 1});
       if (synchronous_ && is_over()) serve_round();
+      return;
+    case CentreHead::Kind::alive:  // never comes so far
       return;
     case CentreHead::Kind::share:
       return synchronous_ ? serve_round() : serve({&worker, 1});

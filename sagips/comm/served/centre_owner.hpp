@@ -43,6 +43,8 @@ class CentreOwner {
   bool is_idle();   ///< and have their answers
   /// Age: updates of the centre between what a share was made of and its coming.
   const Freshness& staleness() const { return staleness_; }
+  /// Called when something of another rank has come. is_last: it leaves.
+  std::function<void(int rank, bool is_last)> came{};
   /// Called with each round before it is applied.
   std::function<void(std::span<const Arrival> round, std::uint64_t steps)> before_round{};
   /// Those who have left are answered when this says so; empty: at once.

@@ -18,7 +18,14 @@ std::span<const float> part(std::span<const float> values, Piece where) {
 CentreWorker::CentreWorker(const Group& group, const std::vector<Owner>& owners, std::size_t floats,
                            Config config, CentreOwner* own)
     : group_(group), config_(config), own_(own), floats_(floats) {
-  for (const Owner& owner : owners) links_.push_back({owner, owner.place == group.index()});
+  const std::vector<int>& nodes = group.communicator().nodes();
+  const auto node_of = [&](int place) {
+    return nodes[static_cast<std::size_t>(group.rank_of(place))];
+  };
+  for (const Owner& owner : owners)
+    links_.push_back(
+        {owner, owner.place == group.index(), node_of(owner.place) != node_of(group.index())});
+  for (Link& link : links_) link.sent_ns = group.communicator().now_ns();
 }
 
 // --- sending --------------------------------------------------------------------------------------
@@ -28,6 +35,8 @@ void CentreWorker::ask(Link& link, CentreHead head, std::span<const float> value
   link.head.progress = progress_;
   link.head.taken = link.made_of;
   link.state = Link::State::sent;
+  link.is_late = false;
+  link.sent_ns = group_.communicator().now_ns();
   const bool answer_goes_aside = head.kind == CentreHead::Kind::share && !config_.waits;
   if (!link.is_own) {
     link.sending_head = group_.send(link.owner.place, link.head.as_floats(), 0);
@@ -77,10 +86,7 @@ std::span<const float> CentreWorker::mean_of_collected(Link& link) {
 
 void CentreWorker::send_collected(Link& link) {
   if (link.steps == 0) return;
-  if (!has_answered(link)) {
-    ++postponed_;
-    return;
-  }
+  if (!may_send(link)) return;
   const std::uint64_t steps = link.steps;
   ask(link, {.kind = CentreHead::Kind::share, .number = steps}, mean_of_collected(link));
 }
@@ -106,9 +112,7 @@ void CentreWorker::send_gradients(std::span<const float> gradients, double progr
 void CentreWorker::send_weights(std::span<const float> weights, std::uint64_t steps) {
   for (Link& link : links_) {
     link.steps += steps;
-    const bool answered = has_answered(link);
-    if (!answered) ++postponed_;
-    if (!answered || link.fresh) continue;  // what was sent is still needed
+    if (!may_send(link) || link.fresh) continue;  // what was sent is still needed
     link.made_of = link.taken;
     ask(link, {.kind = CentreHead::Kind::share, .number = std::exchange(link.steps, 0)},
         to_be_sent(link, part(weights, link.owner.piece)));
@@ -123,7 +127,19 @@ void CentreWorker::look(std::span<float> into, CentralWeights::Look which) {
   }
 }
 
+void CentreWorker::show_life(std::int64_t period_ns) {
+  const std::int64_t now = group_.communicator().now_ns();
+  for (Link& link : links_) {
+    if (!link.is_far || has_left_ || now < link.sent_ns + period_ns || !has_answered(link))
+      continue;
+    link.head = {.kind = CentreHead::Kind::alive};
+    link.sent_ns = now;
+    link.sending_head = group_.send(link.owner.place, link.head.as_floats(), 0);
+  }
+}
+
 void CentreWorker::leave(std::span<float> into) {
+  has_left_ = true;
   for (Link& link : links_) {
     const std::uint64_t steps = config_.sends_gradients ? link.steps : 0;
     ask(link, {.kind = CentreHead::Kind::leave, .number = steps},
@@ -175,6 +191,13 @@ bool CentreWorker::has_answered(Link& link) {
   return link.sending.ready() && head_is_sent;
 }
 
+bool CentreWorker::may_send(Link& link) {
+  if (has_answered(link)) return true;
+  link.is_late = true;
+  ++postponed_;
+  return false;
+}
+
 // What nobody has come for is taken aside.
 bool CentreWorker::all_answered() {
   bool all = true;
@@ -182,6 +205,12 @@ bool CentreWorker::all_answered() {
     if (link.state == Link::State::sent) expect_aside(link);
     all = has_answered(link) && all;
   }
+  return all;
+}
+
+bool CentreWorker::all_in_time_answered() {
+  bool all = true;
+  for (Link& link : links_) all = (has_answered(link) || link.is_late) && all;
   return all;
 }
 

@@ -45,7 +45,12 @@ class CentreWorker {
   /// answered before.
   void leave(std::span<float> into);
 
+  /// Says that this rank lives to the owners of other nodes that it has sent nothing for so long.
+  void show_life(std::int64_t period_ns);
+
   bool all_answered();
+  /// All but those that had not answered when something was to be sent to them the last time.
+  bool all_in_time_answered();
   /// Central weights that have come since the last call, into these weights.
   void take_centre(std::span<float> weights);
   /// The answers of EASGD that have come since the last call; with `waits` these are the weights that
@@ -65,7 +70,7 @@ class CentreWorker {
       expects
     };  ///< sent: nothing was said yet of where the answer goes
     Owner owner;
-    bool is_own;
+    bool is_own, is_far;  ///< of this rank; of another node
     CentreHead head{};
     std::vector<float> collected{}, sent{};  ///< gradients of `steps`; what is under way
     std::vector<float> heard{}, answer{};    ///< one that nobody has taken, and then the next
@@ -73,7 +78,9 @@ class CentreWorker {
     bool is_waiting = false;                 ///< that one, until it is said where it goes
     std::span<float> into{};                 ///< where the answer goes
     Request sending_head{}, sending{}, receiving{};
+    std::int64_t sent_ns = 0;  ///< when it was last told anything
     State state = State::idle;
+    bool is_late = false;     ///< it had not answered when something was to be sent
     bool fresh = false;       ///< nobody has taken what was heard
     std::uint64_t steps = 0;  ///< whose gradients are collected
     /// Answers to shares: that have come, that are in the weights, that were in them when the oldest part
@@ -81,6 +88,7 @@ class CentreWorker {
     std::uint32_t answers = 0, taken = 0, made_of = 0;
   };
   bool has_answered(Link& link);
+  bool may_send(Link& link);
   void collect(Link& link, std::span<const float> gradients, std::uint64_t steps);
   void send_collected(Link& link);
   std::span<const float> mean_of_collected(Link& link);
@@ -95,6 +103,7 @@ class CentreWorker {
   CentreOwner* own_;
   std::vector<Link> links_;
   std::size_t floats_;
+  bool has_left_ = false;
   std::uint64_t postponed_ = 0;
   double progress_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/poll.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/layers/layers.hpp"
 
@@ -175,6 +176,9 @@ torch::Tensor LayeredNetwork::operator()(const Leaves& leaves, const torch::Tens
          std::span(buffers).subspan(buffer, placed.buffers), static_cast<std::uint32_t>(i),
          bound == leaves.bound.end() ? nullptr : bound->second.get()},
         evaluation);
+    core::poll();
+    if (core::is_polled() && values.requires_grad())  // and on the way back, before the layer's own
+      values.register_hook([](const torch::Tensor&) { core::poll(); });
     parameter += placed.parameters;
     buffer += placed.buffers;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/poll.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/initialise.hpp"
 #include "sagips/optim/learn/metrics.hpp"
@@ -269,6 +270,7 @@ torch::Tensor Supervised::fused_gradients(const RowBatch& batch, const Tile& til
     const torch::Tensor gradient = torch::autograd::grad({loss}, {leaf})[0].contiguous();
     std::copy_n(gradient.data_ptr<float>(), to.size(), to.begin());
     sum += loss.detach();
+    core::poll();
   };
   fused_->learn(batch.inputs.narrow(0, tile.first, tile.samples).flatten(1), slopes, leaves);
   return sum;
