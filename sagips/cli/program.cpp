@@ -47,9 +47,10 @@ const CommandEntry commands[] = {
     {"check",
      "look at config, data and pipeline without running",
      "  sagips check proxy1d\n"
-     "  sagips check resonance data.file=masses.csv\n",
+     "  sagips check resonance data.file=masses.csv\n"
+     "  mpirun -n 4 sagips check proxy1d exchange=served generator.shared=all\n",
      check,
-     Over::first,
+     Over::all,
      {quiet_option}},
     {"fit",
      "maximum-likelihood fit, where the pipeline's density is known",

@@ -168,11 +168,28 @@ class Learning(unittest.TestCase):
             rows = list(csv.DictReader(file))
         steps = int(rows[1]["calls"])  # every step of either worker is one update of the master, none is lost
         self.assertEqual(int(rows[0]["used"]), 2 * steps)
-        refused = self.sagips("train", "rings.yaml", *served[5:], "run.name=no", ranks=2, expect=2)
-        self.assertIn("batch norm", refused.stderr)
-        self.assertIn("none compute", self.sagips(*served, "exchanges.served.masters=2", "run.name=no", ranks=2,
-                                                  expect=2).stderr)
+        # a check on the same ranks says what a training would refuse
+        for command in ("train", "check"):
+            refused = self.sagips(command, *served[1:], "exchanges.served.masters=2", "run.name=no", ranks=2, expect=2)
+            self.assertIn("none compute", refused.stderr)
+        ready = self.sagips("check", *served[1:], ranks=3).stdout
+        self.assertIn("3 ranks, 225 rows each: network: downpour, 2 workers, 1 master", ready)
+        self.assertIn("ready to train", ready)
 
+    # A master sees no rows: it judges and writes the mean of what its workers have found.
+    @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
+    def test_running_statistics_travel_to_masters(self):
+        served = ["train", "rings.yaml", "exchange=served", "exchanges.served.owners=master", "train.epochs=30",
+                  "threads=1"]
+        plain = ["train", "rings.yaml", "train.epochs=30", "threads=1"]
+        self.sagips(*plain, "run.name=alone")
+        self.sagips(*served, "run.name=worker", ranks=2)
+        self.assertEqual(self.network("worker"), self.network("alone"))
+        for name, ranks, own in [("three", 4, []), ("groups", 5, ["exchanges.served.groups=2"]),
+                                 ("easgd", 3, ["exchanges.served.rule=easgd"]),
+                                 ("nodes", 2, ["exchanges.served.owners=nodes"])]:
+            self.sagips(*served, *own, f"run.name={name}", ranks=ranks)
+            self.assertGreater(self.results(name)["accuracy_end"], 0.9, name)
     def weights(self, name):
         raw = self.network(name)
         length = struct.unpack("<Q", raw[:8])[0]
@@ -205,7 +222,7 @@ class Learning(unittest.TestCase):
 
     @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
     def test_another_number_of_workers_goes_on_with_the_central_weights(self):
-        served = ["train", "waves.yaml", "exchange=served", "threads=1", "run.figures=false",
+        served = ["train", "rings.yaml", "exchange=served", "threads=1", "run.figures=false",
                   "train.evaluate_every=100", "ranks.timeout_s=60", "optimizer.schedule=constant"]
         for owners in ("all", "master"):
             own = [f"exchanges.served.owners={owners}", f"run.name={owners}"]

@@ -10,6 +10,7 @@
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/solvers.hpp"
 #include "sagips/run/learning_task.hpp"
+#include "sagips/run/task.hpp"
 #include "sagips/run/trained_networks.hpp"
 #include "sagips/run/training_setup.hpp"
 #include "sagips/train/rank_exchange.hpp"
@@ -157,10 +158,27 @@ run::Deeds deeds_of(const Job& job, bool trainable, std::int64_t ranks) {
   return {.command = "solve", .trains = false, .methods = {job.settings.solve.method}};
 }
 
+// What a training on these ranks would refuse. collective
+void check_ranks(const Job& job, comm::Ranks& ranks) {
+  core::Log log({.quiet = true});
+  const std::unique_ptr<run::Task> task = run::make_task(job, ranks, log);
+  const train::RankExchange exchange(ranks, task->optimizer(), job.settings.exchange_choice(),
+                                     job.seed());
+  if (ranks.is_first())
+    std::cout << ranks.size() << " ranks, " << task->share() << " each: " << exchange.description()
+              << '\n';
+}
+
 }  // namespace
 
 core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   Job job = run::read_any_job(workloads, arguments.source, arguments.assignments);
+  comm::Ranks& ranks = *arguments.ranks;
+  const auto goes_on = [&ranks](bool on_first) { return ranks.gather(on_first ? 1 : 0)[0] != 0; };
+  if (!ranks.is_first()) {
+    if (goes_on(false)) check_ranks(job, ranks);
+    return core::ExitCode::done;
+  }
   std::vector<std::string> problems;
   bool trainable = true;
   const Part part = [&](const std::function<void()>& look) {
@@ -184,9 +202,9 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   }
   std::string remark;
   part([&] {
-    remark =
-        run::keys_without_effect(workloads, job, deeds_of(job, trainable, arguments.ranks->size()));
+    remark = run::keys_without_effect(workloads, job, deeds_of(job, trainable, ranks.size()));
   });
+  if (goes_on(ranks.size() > 1 && trainable && problems.empty())) check_ranks(job, ranks);
   std::cout << "run folder: " << job.settings.run.folder << ", "
             << free_space(job.settings.run.folder) << '\n';
   std::cout.flush();
