@@ -188,7 +188,7 @@ class Learning(unittest.TestCase):
         for name, ranks, own in [("three", 4, []), ("groups", 5, ["exchanges.served.groups=2"]),
                                  ("easgd", 3, ["exchanges.served.rule=easgd"]),
                                  ("nodes", 2, ["exchanges.served.owners=nodes"])]:
-            self.sagips(*served, *own, f"run.name={name}", ranks=ranks)
+            self.sagips(*served, *own, "train.epochs=60", "batch=20", f"run.name={name}", ranks=ranks)
             self.assertGreater(self.results(name)["accuracy_end"], 0.9, name)
     def weights(self, name):
         raw = self.network(name)
