@@ -31,6 +31,7 @@ class CsvScanner {
       read_cell(cells[count++]);
     } while (take(','));
     cells.resize(count);
+    if (line_ == 1 && count == 1) check_separator(cells[0]);
     if (take('\r') && !rest_.empty() && rest_.front() != '\n')
       refuse("has a carriage return in its middle");
     if (take('\n')) ++next_line_;
@@ -41,6 +42,24 @@ class CsvScanner {
   [[noreturn]] void refuse(const std::string& problem) const {
     throw DataError(file_, line_, text("the line ", problem, ". Correct it."));
   }
+  // Of a first row with one cell. Names may hold a space, so numbers below them tell.
+  void check_separator(const std::string& cell) const {
+    std::string below(rest_.substr(0, rest_.find('\n', 1)));
+    std::replace(below.begin(), below.end(), '\t', ' ');
+    const auto is_number = [number = 0.0](const std::string& part) mutable {
+      return trim(part).empty() || parse_number(trim(part), number);
+    };
+    const std::vector<std::string> parts = split(trim(below), ' ');
+    const char* const found = cell.find(';') != std::string::npos    ? "semicolons"
+                              : cell.find('\t') != std::string::npos ? "tabs"
+                              : cell.find(' ') != std::string::npos && parts.size() > 1 &&
+                                      std::all_of(parts.begin(), parts.end(), is_number)
+                                  ? "spaces"
+                                  : nullptr;
+    if (found)
+      throw DataError(file_, text("has cells separated by ", found, " ('", excerpt(cell),
+                                  "'). Separate them by commas, with points in numbers."));
+  }
   bool take(char wanted) {
     if (rest_.empty() || rest_.front() != wanted) return false;
     rest_.remove_prefix(1);
@@ -48,6 +67,8 @@ class CsvScanner {
   }
   void read_cell(std::string& cell) {
     cell.clear();
+    const std::size_t quote = rest_.find_first_not_of(' ');
+    if (quote != std::string_view::npos && rest_[quote] == '"') rest_.remove_prefix(quote);
     if (take('"')) return read_quoted(cell);
     const std::size_t end = std::min(rest_.find_first_of(",\r\n"), rest_.size());
     cell = trim(rest_.substr(0, end));

@@ -66,7 +66,10 @@ std::vector<std::string> matching(const std::string& pattern) {
 std::vector<std::string> listed(const std::string& list) {
   const std::string folder = std::filesystem::path(list).parent_path().string();
   std::vector<std::string> names;
-  for (const std::string& line : core::split(core::read_file(list), '\n'))
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  std::string content = core::read_file(list);
+  if (content.starts_with(byte_order_mark)) content.erase(0, byte_order_mark.size());
+  for (const std::string& line : core::split(content, '\n'))
     if (const std::string name = core::trim(line); !name.empty() && name.front() != '#')
       names.push_back(core::path_from(folder, name));
   if (names.empty()) throw DataError(list, "names no file. Write one a line.");
@@ -166,6 +169,28 @@ void unpack_hdf5(const std::string& path, const std::string& dataset, const Shap
   out.finish();
 }
 
+// Of a table in double precision, which is read as single, rows from all over it.
+void add_some(std::vector<Scatter>& scatters, const std::string& path, const std::string& dataset,
+              const std::optional<core::NpyHeader>& layout) {
+  constexpr std::size_t places = 8, most = std::size_t{1} << 16;
+  if (layout && (layout->item_bytes <= 2 || (layout->kind == 'f' && layout->item_bytes == 4)))
+    return;
+  const bool is_hdf5 = format_of(path) == FileFormat::hdf5;
+  if (!is_hdf5 && (!layout || format_of(path) != FileFormat::npy)) return;
+  const std::vector<std::size_t> shape = layout ? layout->shape : hdf5_array(path, dataset).shape;
+  if (shape.empty() || shape.size() > 2) return;
+  const std::size_t width = shape.size() == 2 ? std::max<std::size_t>(1, shape[1]) : 1;
+  const std::size_t rows = std::max<std::size_t>(1, std::min(shape[0] / places, most / width));
+  for (std::size_t place = 0; place < places; ++place) {
+    const core::RowShare share{.skip = shape[0] / places * place, .most = rows};
+    const Table some = is_hdf5 ? read_hdf5_array(path, dataset, share)
+                               : table_of(core::read_npy(path, share), path);
+    scatters.resize(std::max(scatters.size(), some.columns.size()));
+    for (std::size_t i = 0; i < some.columns.size(); ++i)
+      for (const double number : some.columns[i]) scatters[i].add(number);
+  }
+}
+
 // The places of these columns, by their names or numbers; all others where `columns` is empty.
 std::vector<std::int64_t> chosen_columns(const ArraySource& source, const std::string& path,
                                          std::vector<std::string> names, const Shape& row,
@@ -254,7 +279,8 @@ torch::Tensor reordered(const torch::Tensor& rows, Shape order, const std::strin
 
 std::vector<std::string> files_named(const std::vector<std::string>& names,
                                      const Reading& reading) {
-  return core::split(reading.once([&] { return core::join(looked_up(names), "\n"); }), '\n');
+  const std::string end(1, '\0');  // which no name holds
+  return core::split(reading.once([&] { return core::join(looked_up(names), end); }), end[0]);
 }
 
 void ArraySource::fields(core::FieldList& list) {
@@ -329,15 +355,33 @@ ArrayRows::ArrayRows(const ArraySource& source, const Reading& reading,
   for (const std::string& dataset : datasets) {
     const std::string catalogue = reading.once([&] {
       std::string lines;
+      std::vector<Scatter> scatters;
       for (const std::string& file : files_) {
-        const std::string layout = words_of(row_layout(file, dataset));
-        lines += text(print_of(file), ' ', layout, '\n');
+        const std::optional<core::NpyHeader> layout = row_layout(file, dataset);
+        lines += text(print_of(file), ' ', words_of(layout), '\n');
+        add_some(scatters, file, dataset, layout);
       }
+      check_steps(scatters, without);
       return lines;
     });
     print_ = core::crc32c(catalogue, print_);
     members_.push_back(std::make_shared<const Member>(open(dataset, catalogue, reading, without)));
   }
+}
+
+void ArrayRows::check_steps(const std::vector<Scatter>& scatters,
+                            const std::vector<std::string>& without) const {
+  if (scatters.empty()) return;
+  const auto width = static_cast<std::int64_t>(scatters.size());
+  Shape columns = chosen_columns(source_, files_[0], {}, {width}, without);
+  if (columns.empty()) {
+    columns.resize(scatters.size());
+    std::iota(columns.begin(), columns.end(), 0);
+  }
+  for (const std::int64_t i : columns)
+    if (const std::string problem = scatters[static_cast<std::size_t>(i)].problem(text(i));
+        !problem.empty())
+      throw DataError(files_[0], problem + " all.");
 }
 
 // Columns that nobody names must be the same in every file.
@@ -402,6 +446,15 @@ ArrayRows::Piece ArrayRows::unpacked(const std::string& path, const std::string&
     if (values.dim() == 0) throw DataError(path, "holds no rows. Give a file with some.");
     const Shape row = without_first(values.sizes().vec());
     const auto columns = chosen_columns(source_, path, whole.names, row, without);
+    for (std::size_t i = 0; i < whole.refusals.size(); ++i) {
+      const auto& [line, problem] = whole.refusals[i];
+      const auto place = static_cast<std::int64_t>(i);
+      if (problem.empty() ||
+          (!columns.empty() && std::find(columns.begin(), columns.end(), place) == columns.end()))
+        continue;
+      if (line == 0) throw DataError(path, problem);
+      throw DataError(path, line, problem);
+    }
     if (!columns.empty()) values = values.index_select(1, torch::tensor(columns));
     if (values.numel() > 0)
       check_finite(path, 0, values.numel() / values.size(0), values.data_ptr<float>(),

@@ -9,6 +9,7 @@
 #include "sagips/core/config/config.hpp"
 #include "sagips/data/file_cache.hpp"
 #include "sagips/data/row_file.hpp"
+#include "sagips/data/table.hpp"
 #include "sagips/data/torch.hpp"
 
 namespace sagips::data {
@@ -85,6 +86,8 @@ class ArrayRows {
   Piece unpacked(const std::string& path, const std::string& dataset, const Reading& reading,
                  const std::vector<std::string>& without) const;
   void check_names() const;
+  void check_steps(const std::vector<Scatter>& scatters,
+                   const std::vector<std::string>& without) const;
   torch::Tensor transformed(torch::Tensor rows) const;
 
   ArraySource source_;

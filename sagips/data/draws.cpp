@@ -75,6 +75,11 @@ torch::Tensor weighted_rows(const Dataset& dataset, std::int64_t count,
   const double* first = weights.data_ptr<double>();
   std::vector<double> summed(static_cast<std::size_t>(weights.size(0)));
   std::partial_sum(first, first + weights.size(0), summed.begin());
+  if (weights.numel() > 0 && weights.min().item<double>() < 0)
+    throw core::DataError(
+        dataset.origin,
+        "has negative weights, by which no event can be drawn. Take `sagips fit`, "
+        "or `sagips solve` with moments or likelihood.");
   if (!(summed.back() > 0.0))
     throw core::DataError(dataset.origin, "all weights are zero, so no event can be drawn.");
   std::vector<double> uniform(static_cast<std::size_t>(count));

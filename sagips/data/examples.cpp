@@ -5,13 +5,17 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "sagips/core/config/effects.hpp"
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/npy.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/data/dataset.hpp"
+#include "sagips/data/hdf5.hpp"
+#include "sagips/data/table.hpp"
 #include "sagips/data/whole_file.hpp"
 
 namespace sagips::data {
@@ -102,6 +106,33 @@ void check_pairs(const ArrayRows& inputs, const ArrayRows& others) {
                       text("has ", other[i] - other[i - 1], " rows, and ", inputs.file(i - 1),
                            ", with which it is read, ", one[i] - one[i - 1],
                            ". Name the files in the same order."));
+}
+
+// Equal numbers for equal cells, which single precision would not keep apart. shape: [rows] float64
+torch::Tensor group_numbers(const ArrayRows& inputs, const std::string& column) {
+  constexpr double exact = 9007199254740992;  // 2^53: beyond it doubles skip whole numbers
+  std::vector<double> groups;
+  std::unordered_map<std::string, double> texts;
+  for (std::size_t i = 0; i + 1 < inputs.begins().size(); ++i) {
+    const std::string& file = inputs.file(i);
+    if (format_of(file) == FileFormat::csv) {
+      for (const std::string& cell : text_column(file, column))
+        groups.push_back(texts.try_emplace(cell, texts.size()).first->second);
+      continue;
+    }
+    const Table table = format_of(file) == FileFormat::hdf5 ? read_hdf5_array(file, column)
+                                                            : table_of(core::read_npy(file), file);
+    const NeededColumn needed{table.columns.size() == 1 ? "0" : column, "split_by"};
+    check_finite(table, needed);
+    for (const double number : table.columns[find_column(table, needed)]) {
+      if (std::abs(number) >= exact)
+        throw DataError(file, text("'", column, "' holds ", core::round_trip(number),
+                                   ", where whole numbers are not told apart. Number the groups "
+                                   "anew, or give a .csv, where they may be text."));
+      groups.push_back(number);
+    }
+  }
+  return torch::tensor(groups, torch::kFloat64);
 }
 
 torch::Tensor as_inputs(const torch::Tensor& rows) {
@@ -369,12 +400,7 @@ ExampleRowsPtr ExampleFiles::rows_of(ArraySource inputs_source, ArraySource targ
     if (*array) check_pairs(*files->inputs, **array);
   if (groups && split_by == "files") *groups = files->inputs->files_of_rows();
   if (groups && split_by != "files" && split_by != "rows") {
-    ArraySource column{.file = inputs_source.file, .hdf5_dataset = inputs_source.hdf5_dataset};
-    if (format_of(files->inputs->name()) == FileFormat::hdf5)
-      column.hdf5_dataset = split_by;
-    else
-      column.columns = {split_by};
-    *groups = ArrayRows(column, reading).all().flatten();
+    *groups = group_numbers(*files->inputs, split_by);
     if (groups->size(0) != files->rows())
       throw DataError(files->inputs->name(),
                       text("has ", files->rows(), " rows, and '", split_by, "' ", groups->size(0),
@@ -409,6 +435,16 @@ ExampleSets ExampleFiles::load(Reading reading) const {
                                   ? read_like(validation_weights, weights, {}, reading)
                                   : validation_weights,
                               reading, nullptr);
+  std::vector<std::string> all = files_named(joined(inputs, validation_inputs).file, reading);
+  if (sets.validation) {
+    const auto others_named = files_named(validation_inputs.file, reading);
+    all.insert(all.end(), others_named.begin(), others_named.end());
+  }
+  std::sort(all.begin(), all.end());
+  if (const auto twice = std::adjacent_find(all.begin(), all.end()); twice != all.end())
+    sets.warnings.push_back(text("the file ", *twice,
+                                 " is named twice: rows that are evaluated are learned from, too. "
+                                 "Name it once."));
   sets.classes = classes;
   sets.targets = targets.columns;
   sets.origin = inputs.file.front();

@@ -58,6 +58,9 @@ struct ExampleSets {
   torch::Tensor groups{};
   /// Which of all rows the split has kept aside; nothing where these have files of their own.
   std::optional<RowSelection> kept_aside{};
+  std::int64_t one_hot =
+      0;  ///< columns of targets that name a class by a 1 among zeros; 0: numbers do
+  std::vector<std::string> warnings{};
 
   /// Of what a network gives: classes, or targets.
   const std::vector<std::string>& names() const { return classes.empty() ? targets : classes; }

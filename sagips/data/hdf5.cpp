@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <hdf5.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sagips/core/config/config.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
@@ -60,13 +62,23 @@ void check_can_open(const std::string& path) {
                                "). Check the path and its permissions."));
 }
 
+// The library asks for a lock as well, and says no more than that a file cannot be opened.
+void check_not_locked(const std::string& path) {
+  const core::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (flock(file.number(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  throw DataError(path,
+                  "is locked by a program that has it open for writing. Wait until that has ended; "
+                  "if it no longer writes, set HDF5_USE_FILE_LOCKING=FALSE in the environment.");
+}
+
 Handle open_file(const std::string& path) {
   check_can_open(path);
+  Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  if (file) return file;
+  check_not_locked(path);
   if (H5Fis_hdf5(path.c_str()) <= 0)
     throw DataError(path, "is not an HDF5 file. Write it again, or name it after its format.");
-  Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-  if (!file) throw DataError(path, "is a broken or truncated HDF5 file. Copy it again.");
-  return file;
+  throw DataError(path, "is a broken or truncated HDF5 file. Copy it again.");
 }
 
 struct Listing {
@@ -100,8 +112,65 @@ std::vector<std::string> datasets_in(const Handle& file) {
                                    "). Set 'hdf5_dataset' or 'columns' to what is there."));
 }
 
+// A name that HDF5 gives in a buffer of the caller's.
+std::string name_from(const std::function<ssize_t(char*, std::size_t)>& give) {
+  const ssize_t size = give(nullptr, 0);
+  std::string name(static_cast<std::size_t>(std::max<ssize_t>(0, size)), '\0');
+  give(name.data(), name.size() + 1);
+  return name;
+}
+
+// A part that another file holds; names are relative to the file that names them, or to where the run began.
+void check_part(const std::string& path, const std::string& dataset, const std::string& part,
+                const std::string& object) {
+  const std::string beside =
+      core::path_from(std::filesystem::path(path).parent_path().string(), part);
+  for (const std::string& place : {beside, part}) {
+    if (!std::filesystem::exists(place)) continue;
+    const Handle file = open_file(place);
+    if (H5Oexists_by_name(file.id(), object.c_str(), H5P_DEFAULT) > 0) return;
+    throw DataError(path, text("takes '", dataset, "' from ", place, ", which has no data set '",
+                               object, "' any more. Write either again."));
+  }
+  throw DataError(path, text("takes '", dataset, "' from ", beside,
+                             ", which is not there. Bring it back, or write this one again."));
+}
+
+// Where a part is lost, a virtual data set would read as fill values.
+void check_virtual_parts(const std::string& path, const std::string& dataset, hid_t creation) {
+  std::size_t count = 0;
+  H5Pget_virtual_count(creation, &count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string part = name_from(
+        [&](char* to, std::size_t size) { return H5Pget_virtual_filename(creation, i, to, size); });
+    const std::string object = name_from(
+        [&](char* to, std::size_t size) { return H5Pget_virtual_dsetname(creation, i, to, size); });
+    // "%b" stands for numbers of files that may still come
+    if (part != "." && part.find('%') == std::string::npos && object.find('%') == std::string::npos)
+      check_part(path, dataset, part, object);
+  }
+}
+
+// A link on the way to a data set that leads to another file.
+void check_links(const std::string& path, const Handle& file, const std::string& dataset) {
+  for (std::size_t end = dataset.find('/', 1);; end = dataset.find('/', end + 1)) {
+    const std::string name = dataset.substr(0, end);
+    H5L_info_t link{};
+    if (H5Lget_info(file.id(), name.c_str(), &link, H5P_DEFAULT) < 0) return;
+    if (link.type == H5L_TYPE_EXTERNAL) {
+      std::string value(link.u.val_size, '\0');
+      const char *part = nullptr, *object = nullptr;
+      if (H5Lget_val(file.id(), name.c_str(), value.data(), value.size(), H5P_DEFAULT) >= 0 &&
+          H5Lunpack_elink_val(value.data(), value.size(), nullptr, &part, &object) >= 0)
+        return check_part(path, name, part, object);
+    }
+    if (end == std::string::npos) return;
+  }
+}
+
 Handle open_dataset(const std::string& path, const Handle& file, const std::string& dataset) {
   Handle object(dataset.empty() ? -1 : H5Oopen(file.id(), dataset.c_str(), H5P_DEFAULT), H5Oclose);
+  if (!object && !dataset.empty()) check_links(path, file, dataset);
   if (!object || H5Iget_type(object.id()) != H5I_DATASET)
     refuse_missing_dataset(path, file, dataset);
   return object;
@@ -139,7 +208,10 @@ std::vector<std::size_t> shape_of(const std::string& path, const std::string& da
                            "' announces more numbers than any file can hold. Copy it again."));
   const bool holds_numbers = std::find(shape.begin(), shape.end(), 0u) == shape.end();
   // Room is taken when the first number is written; before that any size can be announced.
-  if (holds_numbers && H5Dget_storage_size(object.id()) == 0)
+  const Handle creation(H5Dget_create_plist(object.id()), H5Pclose);
+  if (H5Pget_layout(creation.id()) == H5D_VIRTUAL)
+    check_virtual_parts(path, dataset, creation.id());
+  else if (holds_numbers && H5Dget_storage_size(object.id()) == 0)
     throw DataError(path, text("data set '", dataset, "' was never filled. Write the file again."));
   return shape;
 }

@@ -104,38 +104,6 @@ float single_precision(double number, const Table& table, std::size_t event,
                        ", too large for single precision. Save it in a larger unit."));
 }
 
-/// How a column's numbers scatter, beside the steps that single precision has there.
-class Scatter {
- public:
-  void add(double number) {
-    if (count_++ == 0) origin_ = number;
-    sum_ += number - origin_;
-    squares_ += (number - origin_) * (number - origin_);
-  }
-  /// throws: DataError where rounding would be seen in the events
-  void check(const std::string& file, const std::string& column) const {
-    constexpr double visible = 0.1;  // a step in standard deviations: of a narrow peak much more
-    const auto count = static_cast<double>(count_);
-    const double mean = origin_ + sum_ / count;
-    const double scatter = std::sqrt(std::max(0.0, squares_ / count - std::pow(sum_ / count, 2)));
-    const auto rounded = static_cast<float>(std::abs(mean));
-    const double step =
-        std::nextafter(rounded, std::numeric_limits<float>::max()) - static_cast<double>(rounded);
-    const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::abs(mean);
-    if (scatter <= rounding || step < visible * scatter) return;  // a constant, or fine enough
-    throw DataError(file,
-                    text("column '", column, "' holds numbers near ", core::significant(mean, 3),
-                         " that scatter by ", core::significant(scatter, 2),
-                         ", and single precision has steps of ", core::significant(step, 2),
-                         " there. Subtract the same number from "
-                         "them and from what the pipeline gives."));
-  }
-
- private:
-  std::int64_t count_ = 0;
-  double origin_ = 0, sum_ = 0, squares_ = 0;
-};
-
 // scatters: of the columns, which grow
 torch::Tensor values_of(const Table& table, const Names& columns,
                         const std::vector<std::size_t>& events, std::vector<Scatter>& scatters) {
@@ -161,14 +129,8 @@ torch::Tensor weights_of(const Table& table, const NeededColumn& column,
   const std::vector<double>& source = table.columns[find_column(table, column)];
   torch::Tensor weights = torch::empty({static_cast<std::int64_t>(events.size())});
   float* place = weights.data_ptr<float>();
-  for (const std::size_t event : events) {
-    if (source[event] < 0.0)
-      throw DataError(
-          table.file, table.rows[event],
-          text("the weight in column '", column.name, "' is negative (",
-               core::round_trip(source[event]), "), so it is no probability. Remove that row."));
+  for (const std::size_t event : events)
     *place++ = single_precision(source[event], table, event, column.name);
-  }
   return weights;
 }
 
@@ -222,14 +184,16 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
   }
   check_events_left(config.file, cuts, left);
   for (std::size_t i = 0; i < scatters.size() && kept > 0; ++i)
-    scatters[i].check(config.file, dataset.observables[i]);
+    if (const std::string problem = scatters[i].problem(dataset.observables[i]); !problem.empty())
+      throw DataError(config.file, text(problem, " and from what the pipeline gives."));
   dataset.values = values.take();
   if (config.weight_column.empty()) return dataset;
   dataset.weights = weights.take();
-  if (!(dataset.weights->max().item<float>() > 0))
-    throw DataError(config.file, text("all weights in column '", config.weight_column,
-                                      "' are zero, so no event can be drawn. Choose another "
-                                      "'weight_column'."));
+  const double sum = dataset.weights->sum(torch::kFloat64).item<double>();
+  if (!(sum > 0))
+    throw DataError(config.file, text("the weights in column '", config.weight_column, "' sum to ",
+                                      core::significant(sum, 3),
+                                      ", so no events are left. Choose another 'weight_column'."));
   return dataset;
 }
 

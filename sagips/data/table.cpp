@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "sagips/core/error.hpp"
@@ -12,12 +13,26 @@ namespace sagips::data {
 using core::DataError;
 using core::text;
 
+std::string Scatter::problem(const std::string& column) const {
+  constexpr double visible = 0.1;  // a step in standard deviations: of a narrow peak much more
+  const auto count = static_cast<double>(count_);
+  const double mean = origin_ + sum_ / count;
+  const double scatter = std::sqrt(std::max(0.0, squares_ / count - std::pow(sum_ / count, 2)));
+  const auto rounded = static_cast<float>(std::abs(mean));
+  const double step =
+      std::nextafter(rounded, std::numeric_limits<float>::max()) - static_cast<double>(rounded);
+  const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::abs(mean);
+  // a constant, fine enough, or NaN, which is refused elsewhere
+  if (count_ == 0 || !std::isfinite(scatter) || scatter <= rounding || step < visible * scatter)
+    return {};
+  return text("column '", column, "' holds numbers near ", core::significant(mean, 3),
+              " that scatter by ", core::significant(scatter, 2),
+              ", and single precision has steps of ", core::significant(step, 2),
+              " there. Subtract the same number from them");
+}
+
 void refuse_missing_column(const std::string& file, const NeededColumn& needed,
                            const std::vector<std::string>& names) {
-  if (names.size() == 1 && names[0].find_first_of(";\t") != std::string::npos)
-    throw DataError(file, text("has one column '", core::excerpt(names[0]),
-                               "', as no comma is in its first line. Separate the cells by "
-                               "commas, with points in numbers."));
   throw DataError(file, text("has no column '", needed.name, "' (asked for by ", needed.asked_by,
                              ")", core::suggestion(needed.name, names)));
 }

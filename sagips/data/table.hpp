@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,6 +26,22 @@ struct Table {
   std::map<std::string, std::string> labels;  ///< other names of columns, e.g. an observable's
 
   std::size_t events() const { return rows.size(); }
+};
+
+/// How a column's numbers scatter, beside the steps that single precision has there.
+class Scatter {
+ public:
+  void add(double number) {
+    if (count_++ == 0) origin_ = number;
+    sum_ += number - origin_;
+    squares_ += (number - origin_) * (number - origin_);
+  }
+  /// Where rounding would be seen, what is wrong and how to mend it, without a full stop.
+  std::string problem(const std::string& column) const;
+
+ private:
+  std::int64_t count_ = 0;
+  double origin_ = 0, sum_ = 0, squares_ = 0;
 };
 
 /// The place of a column in the table. throws: DataError that names the nearest column

@@ -11,6 +11,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/data/hdf5.hpp"
 #include "sagips/data/idx.hpp"
+#include "sagips/data/table.hpp"
 
 namespace sagips::data {
 
@@ -22,6 +23,23 @@ namespace {
 torch::Tensor tensor_of(std::vector<double> values, const std::vector<std::size_t>& shape) {
   const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
   return torch::from_blob(values.data(), sizes, torch::kFloat64).to(torch::kFloat32);
+}
+
+// Single precision must tell numbers of a column apart. A text has its refusals already.
+WholeFile whole_of(std::vector<double> values, const std::vector<std::size_t>& shape,
+                   std::vector<std::string> names = {}, std::vector<Refusal> refusals = {}) {
+  const std::size_t width = shape.size() == 2 ? shape[1] : 1;
+  if (shape.size() == 1 || shape.size() == 2) {
+    refusals.resize(width);
+    for (std::size_t i = 0; i < width; ++i) {
+      if (!refusals[i].problem.empty()) continue;
+      Scatter scatter;
+      for (std::size_t place = i; place < values.size(); place += width) scatter.add(values[place]);
+      const std::string problem = scatter.problem(names.empty() ? text(i) : names[i]);
+      if (!problem.empty()) refusals[i].problem = problem + " all.";
+    }
+  }
+  return {tensor_of(std::move(values), shape), std::move(names), std::move(refusals)};
 }
 
 // What a file holds, unpacked where gzip has packed it.
@@ -50,20 +68,24 @@ bool is_header(const std::vector<std::string>& cells) {
 }
 
 WholeFile read_text(const std::string& path) {
-  WholeFile numbers;
+  std::vector<std::string> names;
+  std::vector<Refusal> refusals;
   std::vector<double> values;
   std::size_t width = 0, rows = 0;
   core::for_each_csv_row(content_of(path), path, [&](const auto& cells, std::size_t line) {
     double number = 0;
     const bool begins = width == 0;
-    if (begins) width = cells.size();
+    if (begins) {
+      width = cells.size();
+      refusals.resize(width);
+    }
     if (begins && is_header(cells)) {
       for (const std::string& name : cells)
         if (std::count(cells.begin(), cells.end(), name) > 1)
           throw DataError(path, line,
                           text("two columns are called '", core::excerpt(name),
                                "'. Give each a name of its own."));
-      numbers.names = cells;
+      names = cells;
       return;
     }
     if (cells.size() != width)
@@ -71,16 +93,16 @@ WholeFile read_text(const std::string& path) {
                       text("the row has ", cells.size(), cells.size() == 1 ? " cell" : " cells",
                            ", those before it ", width, ". Write the file again."));
     for (std::size_t i = 0; i < width; ++i) {
-      if (!core::parse_number(cells[i], number))
-        throw DataError(
-            path, line,
-            text("'", core::excerpt(cells[i]), "' in column ", i, " is no number. Correct it."));
-      values.push_back(number);
+      const bool is_number = core::parse_number(cells[i], number);
+      if (!is_number && refusals[i].problem.empty())
+        refusals[i] = {line, text("'", core::excerpt(cells[i]), "' in column ", i,
+                                  names.empty() ? "" : text(" ('", names[i], "')"),
+                                  " is no number. Correct it, or choose other columns.")};
+      values.push_back(is_number ? number : 0);
     }
     ++rows;
   });
-  numbers.values = tensor_of(std::move(values), {rows, width});
-  return numbers;
+  return whole_of(std::move(values), {rows, width}, std::move(names), std::move(refusals));
 }
 
 WholeFile read_idx(const std::string& path) {
@@ -118,13 +140,33 @@ std::vector<std::string> column_names(const std::string& path) {
   return names;
 }
 
+std::vector<std::string> text_column(const std::string& path, const std::string& column) {
+  std::vector<std::string> names, found;
+  std::size_t place = 0;
+  core::for_each_csv_row(content_of(path), path, [&](const auto& cells, std::size_t line) {
+    if (names.empty()) {
+      const bool has_names = is_header(cells);
+      for (std::size_t i = 0; i < cells.size(); ++i)
+        names.push_back(has_names ? cells[i] : text(i));
+      place =
+          static_cast<std::size_t>(std::find(names.begin(), names.end(), column) - names.begin());
+      if (place == names.size()) refuse_missing_column(path, {column, "split_by"}, names);
+      if (has_names) return;
+    }
+    if (place >= cells.size() || cells[place].empty())
+      throw DataError(path, line, text("column '", column, "' is empty. Correct that row."));
+    found.push_back(cells[place]);
+  });
+  return found;
+}
+
 WholeFile read_whole(const std::string& path, const std::string& hdf5_dataset) {
   switch (format_of(path)) {
     case FileFormat::csv:
       return read_text(path);
     case FileFormat::npy: {
-      const core::NpyArray array = core::read_npy(path);
-      return {tensor_of(array.values, array.shape), {}};
+      core::NpyArray array = core::read_npy(path);
+      return whole_of(std::move(array.values), array.shape);
     }
     case FileFormat::hdf5: {
       const Hdf5Array array = hdf5_array(path, hdf5_dataset);

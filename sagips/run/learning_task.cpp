@@ -1,6 +1,7 @@
 #include "sagips/run/learning_task.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <span>
 
@@ -135,8 +136,14 @@ LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
   const std::uint64_t seed = own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
   data::ExampleSets sets = job.examples->load(seed, reading_of(ranks));
   const bool of_classes = optim::loss_named(learning.learner.loss, "loss").of_classes();
-  const auto take_targets = [of_classes](data::ExampleRowsPtr& rows, const char* key) {
+  const auto take_targets = [of_classes, &sets](data::ExampleRowsPtr& rows, const char* key) {
     if (!rows) return;
+    if (const std::int64_t width = rows->first(1).targets.numel(); of_classes && width > 1) {
+      if (sets.one_hot > 0 && width != sets.one_hot)
+        throw core::ConfigError(key, core::text("has rows of ", width, " numbers, data.targets of ",
+                                                sets.one_hot, ". A class needs the same in both."));
+      sets.one_hot = width;
+    }
     rows = data::changed(rows, [=, is_part = !rows->held()](data::Examples& examples) {
       if (of_classes)
         examples.targets = data::class_numbers(examples.targets, key, is_part);
@@ -191,11 +198,37 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
   learner->check_targets(sets.validation->some());
   const auto named = static_cast<std::int64_t>(sets.classes.size()),
              outputs = networks.back().network->output()[0];
+  if (sets.one_hot > 0 && sets.one_hot != outputs)
+    throw core::ConfigError(
+        "data.targets",
+        core::text("has rows of ", sets.one_hot, " numbers, one for each class, and ",
+                   "the network has ", outputs, " outputs. Change either."));
   if (named > 0 && named != outputs)
     throw core::ConfigError(
         "data.classes", core::text("names ", named, " classes, and the network ", "has ", outputs,
                                    " outputs. Change either."));
   return learner;
+}
+
+std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& learner,
+                                     const data::ExampleSets& sets) {
+  std::vector<std::string> warnings = sets.warnings;
+  const train::EarlyStopConfig& watched = job.settings.early_stop;
+  const data::Examples* const rows = sets.validation->held();
+  if (!rows || (!watched.watches() && !job.settings.learning.learner.optimizer.waits_for_plateau()))
+    return warnings;
+  // of any outputs: whether there is a number depends on targets and weights
+  const torch::Tensor outputs =
+      torch::zeros_like(
+          learner.predict(*data::hold(rows->chosen(torch::zeros({1}, torch::kInt64)))).outputs)
+          .repeat_interleave(rows->rows(), 0);
+  for (const auto& [name, value] : learner.metrics({outputs, rows->targets, rows->weights}))
+    if (name == watched.metric && std::isnan(value))
+      warnings.push_back(
+          core::text("early_stop.metric: the rows kept aside have no ", name,
+                     " (it needs rows of more than one class), so nothing is "
+                     "stopped by it. Keep other rows aside, or watch another metric."));
+  return warnings;
 }
 
 // A few rows have all of them.
@@ -229,6 +262,8 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       learner_(make_learner(job, make_networks(job, *sets_.training), rows_,
                             train::place_of(job.settings.exchange_choice(), ranks.communicator()))),
       best_(learner_->networks()) {
+  if (ranks.is_first())
+    for (const std::string& warning : warnings_of(job, *learner_, sets_)) log.warning(warning);
   const train::ExchangeChoice choice = job.settings.exchange_choice();
   const std::int64_t computing = place_of(choice, ranks.communicator()).ranks;
   if (ranks.is_first())

@@ -37,6 +37,10 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
                                                 const LearningRows& rows,
                                                 const problem::RankPlace& place = {});
 
+/// What a user should know of the rows before a training begins: each a sentence.
+std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& learner,
+                                     const data::ExampleSets& sets);
+
 /// The metrics that an evaluation has.
 std::vector<std::string> metric_names(const optim::Supervised& learner,
                                       const data::ExampleSets& sets);

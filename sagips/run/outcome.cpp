@@ -135,6 +135,9 @@ void add_estimate(record::Results& results, const optim::Estimate& estimate) {
     row.upper_limit = estimate.upper_limits[i];
     if (row.open) row.error.reset();
     if (!estimate.asymmetric[i]) continue;
+    // who reads one number is not told less than the table says
+    for (std::optional<double>* error : {&row.error, &row.fit_error})
+      if (*error) *error = std::max(**error, estimate.largest_error(i));
     row.error_below = estimate.asymmetric[i]->below;
     row.error_above = estimate.asymmetric[i]->above;
   }

@@ -14,17 +14,24 @@ namespace sagips::study {
 
 namespace {
 
-// Before `open_run` offers --override, which would not help.
+// Before `open_run` offers --override, which would not help; a study that has finished goes on with it.
 void check_changes(const run::Job& job, const record::RunIdentity& identity,
-                   std::vector<std::string> may_change) {
+                   std::vector<std::string> may_change, record::Start start) {
   const std::string folder =
       core::text(job.settings.run.folder, "/", job.settings.workload, "/", job.settings.run.name);
   const std::string config = core::text(folder, "/", record::run_files::config.name);
   if (job.settings.run.name.empty() || !std::filesystem::exists(config)) return;
-  const auto record = record::read_run_record(folder);
-  if (!record || record->command != identity.command ||
-      record->status == record::RunStatus::finished)
-    return;
+  auto record = record::read_run_record(folder);
+  if (!record || record->command != identity.command) return;
+  const bool goes_on = start == record::Start::with_changes && !may_change.empty();
+  const bool has_finished = record->status == record::RunStatus::finished;
+  if (has_finished && !goes_on) {
+    if (may_change.empty()) return;
+    throw core::StorageError(
+        folder,
+        "this study has finished. Go on with it by --override and more trials, "
+        "members or experiments, or choose another run.name.");
+  }
   const auto& beside = record::keys_beside_identity();
   may_change.insert(may_change.end(), beside.begin(), beside.end());
   std::vector<std::string> changes = core::config_differences(
@@ -36,6 +43,9 @@ void check_changes(const run::Job& job, const record::RunIdentity& identity,
         config, core::text("this study was begun with another config (what is there could not be "
                            "compared with the rest): ",
                            core::join(changes, "; "), ". Begin one of another name."));
+  if (!has_finished) return;
+  record->status = record::RunStatus::stopped;
+  record::write_run_record(folder, *record);
 }
 
 }  // namespace
@@ -44,7 +54,7 @@ record::OpenedRun open_study(const run::Job& job, const std::string& command,
                              const std::string& data, record::Start start,
                              const std::vector<std::string>& may_change) {
   const record::RunIdentity identity{job.settings.workload, command, job.effective_config, data};
-  if (start != record::Start::fresh) check_changes(job, identity, may_change);
+  if (start != record::Start::fresh) check_changes(job, identity, may_change, start);
   return record::open_run(job.settings.run, identity, start);
 }
 

@@ -45,7 +45,9 @@ bool EarlyStopConfig::higher_is_better() const {
 
 std::optional<double> EarlyStop::score(const record::Evaluated& evaluated) const {
   for (const auto& distance : evaluated.distances)
-    if (distance.name == config_.metric) return signed_by_better(distance.value);
+    if (distance.name == config_.metric)  // what is not defined is neither better nor worse
+      return std::isnan(distance.value) ? std::nullopt
+                                        : std::optional(signed_by_better(distance.value));
   if (evaluated.distances.empty()) return std::nullopt;
   std::vector<std::string> names;
   for (const auto& distance : evaluated.distances) names.push_back(distance.name);

@@ -37,7 +37,7 @@ class EarlyStop {
 
   /// The reason to stop, or nothing. throws: as `score`, where anything is asked for
   std::string operator()(const record::Evaluated& evaluated);
-  /// The metric, smaller where it is better; nothing where the evaluation measured nothing. throws:
+  /// The metric, smaller where it is better; nothing where the evaluation measured nothing, or NaN. throws:
   /// ConfigError when it has other metrics, but none of this name
   std::optional<double> score(const record::Evaluated& evaluated) const;
   void state(nn::StateList& list);

@@ -94,7 +94,9 @@ class Tune(unittest.TestCase):
         self.run_to_end("train", self.study() / "best.yaml", "run.name=again")
         with open(self.study("again") / "results.json") as file:
             self.assertEqual(json.load(file)["numbers"]["loss_end"], float(best["loss"]))
-        self.assertIn("already there", self.tune(code=2), "a finished study is never reopened")
+        self.assertIn("--override", self.tune(code=2), "a finished study says how it goes on")
+        self.tune("tune.trials=7", "--override")
+        self.assertEqual([row["trial"] for row in self.rows()], [str(number) for number in range(1, 8)])
         self.run_to_end("explain", "tune.space", "workload=learning")
 
     def test_settings_may_depend_on_others(self):

@@ -166,5 +166,16 @@ TEST(ConfigDocument, RefusesAGroupOverAValue) {
             "Correct one of them.");
 }
 
+TEST(ConfigDocument, TakesWordsOfTheCommandLineAsTheyAre) {
+  for (const std::string word : {"-6:", ":-6", "0:40, 3:", "*.h5", "&a", "# x", "%x"}) {
+    ConfigDocument document;
+    document.override_with("name=" + word);
+    EXPECT_EQ(read_config(document, RunExample{}).name, word);
+  }
+  ConfigDocument document;
+  document.override_with("name='quoted: text'");
+  EXPECT_EQ(read_config(document, RunExample{}).name, "quoted: text");
+}
+
 }  // namespace
 }  // namespace sagips::core

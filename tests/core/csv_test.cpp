@@ -53,5 +53,18 @@ TEST(CsvLine, ReadsBackAsItsCells) {
   EXPECT_EQ(csv_line("", ""), ",\n");
 }
 
+TEST(Csv, NamesOtherSeparatorsThanCommas) {
+  const TemporaryFolder folder;
+  const auto says = [&](const std::string& content) {
+    const std::string file = folder.make("a.csv", content);
+    return message_of<DataError>([&] { read_csv_rows(file); });
+  };
+  EXPECT_NE(says("x;y\n1,5;2\n").find("separated by semicolons ('x;y')"), std::string::npos);
+  EXPECT_NE(says("x\ty\n1\t2\n").find("separated by tabs"), std::string::npos);
+  EXPECT_NE(says("x y\n1 2\n").find("separated by spaces"), std::string::npos);
+  EXPECT_EQ(rows_of("missing energy\n1\n"), (Rows{{"missing energy"}, {"1"}}));
+  EXPECT_EQ(rows_of("\"x\", \"y\"\n\"1\", \"2\"\n"), (Rows{{"x", "y"}, {"1", "2"}}));
+}
+
 }  // namespace
 }  // namespace sagips::core

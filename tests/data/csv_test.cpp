@@ -75,7 +75,7 @@ TEST(Csv, NamesTheNearestColumn) {
 TEST(Csv, SaysThatCellsAreSeparatedOtherwise) {
   for (const std::string separator : {";", "\t"})
     EXPECT_NE(
-        refusal("M" + separator + "pt\n1" + separator + "2\n").find("Separate the cells by commas"),
+        refusal("M" + separator + "pt\n1" + separator + "2\n").find("Separate them by commas"),
         std::string::npos);
 }
 

@@ -61,14 +61,14 @@ TEST_F(LoadDataset, GivesEachEventItsOwnWeight) {
   EXPECT_EQ(numbers(*dataset.weights), (std::vector<float>{0.5, 0, 2, 3, 4}));
 }
 
-TEST_F(LoadDataset, RefusesNegativeAndVanishingWeights) {
+TEST_F(LoadDataset, TakesNegativeWeightsAndRefusesThoseThatLeaveNoEvents) {
   DatasetConfig config = config_of(make("M,w\n1,1\n2,-0.5\n"), {"M"});
   config.weight_column = "w";
-  EXPECT_EQ(data_refusal(config),
-            "3: the weight in column 'w' is negative (-0.5), so it is no probability. Remove that "
-            "row.");
+  EXPECT_EQ(numbers(*load_dataset(config, {}).weights), (std::vector<float>{1, -0.5}));
   make("M,w\n1,0\n2,0\n");
-  EXPECT_TRUE(data_refusal(config).starts_with(" all weights in column 'w' are zero"));
+  EXPECT_TRUE(data_refusal(config).starts_with(" the weights in column 'w' sum to 0"));
+  make("M,w\n1,0.5\n2,-2\n");
+  EXPECT_TRUE(data_refusal(config).starts_with(" the weights in column 'w' sum to -1.5"));
   config.weight_column = "W2";
   EXPECT_EQ(data_refusal(config), " has no column 'W2' (asked for by weight_column), known: M, w");
 }

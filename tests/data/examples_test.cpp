@@ -123,6 +123,94 @@ TEST_F(Arrays, WhatIsBrokenIsNamedWithItsPlace) {
   says({.file = {packed}}, "broken or truncated gzip file");
 }
 
+TEST_F(Arrays, AskForNumbersOnlyInColumnsThatAreTaken) {
+  const std::string remarks = write("remarks.csv", "a,sample,chi2,b\n1,ttbar,,2\n3,ttbar,1.5,4\n");
+  EXPECT_TRUE(read_array({.file = {remarks}, .columns = {"b", "a"}})
+                  .equal(tensor_of({2, 1, 4, 3}, {2, 2})));
+  EXPECT_NE(refusal([&] {
+              read_array({.file = {remarks}, .columns = {"chi2"}});
+            }).find(":2: '' in column 2 ('chi2') is no number"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { read_array({.file = {remarks}}); }).find("'ttbar' in column 1"),
+            std::string::npos);
+}
+
+// Seconds since 1970 within a minute: single precision has steps of 128 there.
+TEST_F(Arrays, RefuseNumbersThatSinglePrecisionCannotTellApart) {
+  std::string table = "t,y\n";
+  std::vector<double> times;
+  for (int i = 0; i < 100; ++i) {
+    times.push_back(1'700'000'000.0 + 0.6 * i);
+    table += std::to_string(times.back()) + ",1\n";
+  }
+  const std::string csv = write("t.csv", table), npy = path("t.npy");
+  core::write_npy(npy, times, {100, 1});
+  for (const std::string& file : {csv, npy})
+    EXPECT_NE(refusal([&] { read_array({.file = {file}}); }).find("steps of 130"),
+              std::string::npos)
+        << file;
+  EXPECT_EQ(read_array({.file = {csv}, .columns = {"y"}}).size(0),
+            100);  // the other is not asked for
+  const std::string hdf5 = path("t.h5");
+  const hsize_t sizes[] = {100};
+  const hid_t id = H5Fcreate(hdf5.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t space = H5Screate_simple(1, sizes, nullptr);
+  const hid_t set =
+      H5Dcreate2(id, "t", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times.data());
+  H5Dclose(set);
+  H5Sclose(space);
+  H5Fclose(id);
+  EXPECT_NE(
+      refusal([&] { read_array({.file = {hdf5}, .hdf5_dataset = "t"}); }).find("steps of 130"),
+      std::string::npos);
+}
+
+// Run numbers of nine digits, which single precision rounds to 32, or words.
+TEST_F(Arrays, GroupsAreExactNumbersOrText) {
+  for (const std::string kind : {"number", "word"}) {
+    std::string table = "x,run,y\n";
+    for (int i = 0; i < 40; ++i)
+      table +=
+          std::to_string(i) + "," +
+          (kind == "word" ? "run " + std::to_string(i / 4) : std::to_string(300'000'001 + i / 4)) +
+          ",0\n";
+    ExampleFiles files;
+    files.inputs = {.file = {write(kind + ".csv", table)}, .columns = {"x"}};
+    files.targets = {.file = files.inputs.file, .columns = {"y"}};
+    files.split_by = "run";
+    ExampleSets sets = files.load();
+    EXPECT_EQ(std::get<0>(at::_unique(sets.groups)).size(0), 10) << kind;
+    ExampleSplit{.held_out = 0.3}.apply(sets, core::RandomStream(1, "x"));
+    EXPECT_EQ(sets.validation->rows(), 12) << kind;
+  }
+  ExampleFiles files;
+  const std::string numbers = path("numbers.npy");
+  core::write_npy(numbers, std::vector<double>{1, 1e16, 0, 2, 1e16, 0}, {2, 3});
+  files.inputs = {.file = {numbers}, .columns = {"0"}};
+  files.targets = {.file = {numbers}, .columns = {"2"}};
+  files.split_by = "1";
+  EXPECT_NE(refusal([&] { files.load(); }).find("not told apart"), std::string::npos);
+}
+
+TEST_F(Arrays, ListsMayBeginWithAMarkAndWarnOfAFileTwice) {
+  write("a b, [1].csv", "1\n2\n");
+  write("two\nlines.csv", "3\n4\n");
+  ExampleFiles files;
+  files.inputs.file = {write("list.txt",
+                             "\xef\xbb\xbf"
+                             "a b, [1].csv\r\n"),
+                       path("two\nlines.csv")};
+  files.targets.file = files.inputs.file;
+  EXPECT_TRUE(files.load().warnings.empty());
+  EXPECT_EQ(files.load().training->rows(), 4);
+  files.inputs.file.push_back(path("a b, [1].csv"));
+  files.targets.file = files.inputs.file;
+  const std::vector<std::string> warnings = files.load().warnings;
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("a b, [1].csv is named twice"), std::string::npos);
+}
+
 ExampleSets rows(std::int64_t count) {
   const torch::Tensor numbers = torch::arange(count, torch::kFloat32);
   return {hold({numbers.unsqueeze(1), numbers})};

@@ -60,10 +60,10 @@ TEST(NpyData, ReadsManyRowsInPieces) {
   broken.rows = {1, 2};
   EXPECT_TRUE(data_refusal(broken).starts_with("1100001: column '0'")) << "the row of the file";
   all[std::size_t{3} * 1'100'000] = 0;
-  all[std::size_t{3} * 900'000 + 2] = -1;
+  all[std::size_t{3} * 900'000 + 2] = std::numeric_limits<float>::infinity();
   broken = config_of(array_file(folder, all, {ManyRows::count, 3}), {"0"});
   broken.weight_column = "2";
-  EXPECT_TRUE(data_refusal(broken).starts_with("900001: the weight in column '2' is negative"));
+  EXPECT_TRUE(data_refusal(broken).starts_with("900001: column '2' holds inf"));
 }
 
 TEST(NpyData, ReadsAsManyRowsAsPiecesHold) {

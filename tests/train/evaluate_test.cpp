@@ -223,7 +223,8 @@ TEST(EarlyStop, NamesTheThresholdThatWasNotPassed) {
 }
 
 TEST(EarlyStop, KnowsWhichWayAMetricGetsBetter) {
-  for (const char* name : {"accuracy", "top_3_accuracy", "area_under_curve"})
+  for (const char* name :
+       {"accuracy", "top_3_accuracy", "area_under_curve", "recall/top", "precision/0"})
     EXPECT_TRUE(EarlyStopConfig{.metric = name}.higher_is_better()) << name;
   for (const char* name : {"loss", "ks_mean", "energy", "mean_square_error", "norm_1_residual"})
     EXPECT_FALSE(EarlyStopConfig{.metric = name}.higher_is_better()) << name;
@@ -235,6 +236,15 @@ TEST(EarlyStop, KnowsWhichWayAMetricGetsBetter) {
   EXPECT_NE(stop(evaluated), "");
   const EarlyStopConfig told{.metric = "accuracy", .better = EarlyStopConfig::Better::lower};
   EXPECT_FALSE(told.higher_is_better()) << "what is said counts";
+}
+
+TEST(EarlyStop, PassesOverWhatIsNotDefined) {
+  const double nan = std::nan("");
+  const EarlyStop patient({.patience = 2, .improvement = 0});
+  EXPECT_EQ(stops_at(patient, std::vector<double>(20, nan)), 0);
+  // 0.5 is the best, whatever comes before it and between
+  EXPECT_EQ(stops_at(patient, {nan, 0.5, nan, 0.6, nan, 0.7}), 6);
+  EXPECT_EQ(stops_at(EarlyStop({.target = 0.4}), {nan, nan, 0.3}), 3);
 }
 
 TEST(EarlyStop, LooksAtNothingButItsMetric) {

@@ -127,6 +127,8 @@ void check_learning(const Job& job, std::int64_t ranks) {
   const auto learner = run::make_learner(job, networks, rows);
   for (const std::string& line : run::begin_from(job.settings.learning, learner->networks()))
     std::cout << line << '\n';
+  for (const std::string& warning : run::warnings_of(job, *learner, sets))
+    std::cout << "warning: " << warning << '\n';
   say_lengths(job, sets.training->rows(), ranks);
   run::check_metric(job.settings.early_stop,
                     job.settings.learning.learner.optimizer.waits_for_plateau(), true,

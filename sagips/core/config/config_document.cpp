@@ -123,8 +123,15 @@ void ConfigDocument::override_with(const std::string& assignment) {
     throw ConfigError(command_line, text("'", assignment, "' is no setting. Write key=value."));
   const std::string key = trim(std::string_view(assignment).substr(0, equals));
   const std::string yaml = assignment.substr(equals + 1);
+  const std::string word = trim(yaml);
+  // What is no list, group or quoted text is itself, whatever YAML would make of "-6:" or "*.h5".
+  const bool is_word = !word.empty() &&
+                       std::string_view("[{\"'").find(word[0]) == std::string::npos &&
+                       word.find('\n') == std::string::npos &&
+                       word.find(": ") == std::string::npos && word != "null" && word != "~";
   ConfigValue value =
-      parse_yaml(yaml, text(command_line, " '", assignment, "'"), Places::without_lines);
+      is_word ? ConfigValue{Kind::scalar, command_line, word, false, {}, {}}
+              : parse_yaml(yaml, text(command_line, " '", assignment, "'"), Places::without_lines);
   value.where = command_line;
   // "key=" means an empty text; without one there is no way to type it in a shell.
   if (trim(yaml).empty()) value = {Kind::scalar, command_line, {}, true, {}, {}};
