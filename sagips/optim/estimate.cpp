@@ -1,5 +1,6 @@
 #include "sagips/optim/estimate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -9,14 +10,15 @@ namespace sagips::optim {
 
 namespace {
 
-constexpr double range_error = 1;      // on the unit scale: an error of all that was allowed
-constexpr double part_of_open = 0.01;  // of a parameter's square in open directions
-constexpr double close_to_end = 2;     // errors
-constexpr double least_side = 0.5;     // of an error
-constexpr double two_errors = 4;       // chi2: 95 %
-constexpr double flat_after = 3;       // errors: a parabola has grown by 9
-constexpr double alike = 0.1;          // of an error: sides that are a parabola's
-constexpr double one_sided = 2.706;    // 1.645^2: 95 % of a normal distribution lie below 1.645
+constexpr double range_error = 1;         // on the unit scale: an error of all that was allowed
+constexpr double part_of_open = 0.01;     // of a parameter's square in open directions
+constexpr double close_to_end = 2;        // errors
+constexpr double least_side = 0.5;        // of an error
+constexpr double two_errors = 4;          // chi2: 95 %
+constexpr double flat_after = 3;          // errors: a parabola has grown by 9
+constexpr double alike = 0.1;             // of an error: sides that are a parabola's
+constexpr double error_for_range = 1e-4;  // less of a range: it is too wide
+constexpr double one_sided = 2.706;       // 1.645^2: 95 % of a normal distribution lie below 1.645
 
 // Widths of the free parameters' ranges, physical. shape: [free]
 torch::Tensor widths(const env::ParameterSet& parameters) {
@@ -111,6 +113,10 @@ double Estimate::error_towards(std::size_t i, double value) const {
   return value < values[i] ? asymmetric[i]->below : asymmetric[i]->above;
 }
 
+double Estimate::largest_error(std::size_t i) const {
+  return std::max({errors[i], error_towards(i, values[i] - 1), error_towards(i, values[i] + 1)});
+}
+
 torch::Tensor unconstrained_directions(const torch::Tensor& constraints) {
   if (constraints.size(0) == 0) return torch::eye(constraints.size(1), torch::kFloat64);
   const auto [u, s, vh] = torch::linalg_svd(constraints, /*full_matrices=*/true);
@@ -202,7 +208,7 @@ void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const 
     if (parabolic[k] || estimate.open[index] || !(error > 0)) continue;
     const env::Parameter& parameter = parameters.all()[index];
     const double range = parameter.high - parameter.low;
-    const double wider = std::max(1.0, estimate.errors[index] / (error * range));
+    const double wider = estimate.errors[index] / (error * range);
     const auto side = [&](double direction, double level) {
       return wider *
              reach([&](double value) { return growth(place, value); }, at, direction, error, level);
@@ -240,6 +246,46 @@ void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const 
       estimate.lower_limits[index].reset();
       if (lower > 2 * closest_to_end) estimate.lower_limits[index] = parameter.low + lower * range;
     }
+  }
+}
+
+std::optional<env::ParameterSet> better_ranges(const env::ParameterSet& whole,
+                                               const env::ParameterSet& now,
+                                               const Estimate& found) {
+  constexpr double room = 1000;  // errors on either side: a first error may be far too small
+  constexpr double run_into_end = 0.01;  // of the range
+  std::vector<env::Parameter> parameters = now.all();
+  bool is_other = false;
+  for (const std::size_t i : now.free()) {
+    const env::Parameter& all = whole.all()[i];
+    env::Parameter& parameter = parameters[i];
+    parameter.truth.reset();  // may lie outside
+    parameter.toy.reset();
+    const double value = found.values[i], range = parameter.high - parameter.low;
+    const double place = (value - parameter.low) / range, error = found.largest_error(i);
+    const bool has_run = (parameter.low > all.low && place < run_into_end) ||
+                         (parameter.high < all.high && place > 1 - run_into_end);
+    if (!has_run && !(error < error_for_range * range)) continue;
+    const double width = has_run ? 10 * range : room * error;
+    parameter.low = std::max(all.low, value - width);
+    parameter.high = std::min(all.high, value + width);
+    is_other = parameter.low < parameter.high;
+    if (!is_other) return std::nullopt;
+  }
+  if (!is_other) return std::nullopt;
+  return env::ParameterSet(std::move(parameters));
+}
+
+void warn_of_wide_ranges(Estimate& estimate, const env::ParameterSet& parameters) {
+  for (const std::size_t i : parameters.free()) {
+    const env::Parameter& parameter = parameters.all()[i];
+    const double range = parameter.high - parameter.low;
+    if (!(estimate.largest_error(i) < error_for_range * range)) continue;
+    estimate.warnings.push_back(core::text(
+        "the range of ", parameter.name, ", ", core::significant(parameter.low, 3), " to ",
+        core::significant(parameter.high, 3), ", is ",
+        core::significant(range / estimate.largest_error(i), 2),
+        " times its error (too wide to be searched: values and errors may be far off). Narrow it"));
   }
 }
 

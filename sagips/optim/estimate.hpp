@@ -32,6 +32,8 @@ struct Estimate {
 
   /// The error of parameter `i` on the side of `value`.
   double error_towards(std::size_t i, double value) const;
+  /// Of its error and both sides; NaN for one that is open.
+  double largest_error(std::size_t i) const;
 };
 
 /// The least distance of a parameter to an end of its range, on the unit scale.
@@ -72,8 +74,8 @@ std::vector<bool> like_parabolas(const torch::Tensor& unit, const torch::Tensor&
                                  const std::function<torch::Tensor(const torch::Tensor&)>& growth);
 
 /// Puts the intervals and limits of a profile into an estimate, for free parameters that are not
-/// `parabolic`. errors: of the parabola, on the unit scale; a stated error that is larger (by the chance
-/// of a simulation) makes intervals and limits wider by the same factor. A corner of the ranges cuts a
+/// `parabolic`. errors: of the parabola, on the unit scale; a stated error that is another (by the chance
+/// of a simulation, by weights) makes intervals and limits wider by the same factor. A corner of the ranges cuts a
 /// side to nearly nothing where another parameter is at its end; a side is at least half the error, and ends
 /// at the end of its own range. Where sides are not those of a parabola, and chi2 has not grown by 4 three of
 /// them away, a warning says how far 95 % reach.
@@ -81,6 +83,15 @@ std::vector<bool> like_parabolas(const torch::Tensor& unit, const torch::Tensor&
 void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const torch::Tensor& unit,
                  const torch::Tensor& errors, const std::vector<bool>& parabolic,
                  const ProfileGrowth& growth);
+
+/// Parameters whose ranges are nearer to what was found, where a range is so much wider than an error that
+/// steps and distances to its ends, which are parts of it, say nothing; or wider again where what was found
+/// has run into an end that `now` has put there. Nothing where no range is to be changed.
+std::optional<env::ParameterSet> better_ranges(const env::ParameterSet& whole,
+                                               const env::ParameterSet& now, const Estimate& found);
+
+/// Of the parameters whose errors are too small for their ranges still, a warning that names the range.
+void warn_of_wide_ranges(Estimate& estimate, const env::ParameterSet& parameters);
 
 /// The numbers of those coordinates among `movable` that no end of a range holds: at an end where
 /// the slope leads out of the range a coordinate stays, since otherwise a long step along a valley

@@ -119,13 +119,40 @@ TEST(Likelihood, HasTheDerivativesOfFiniteDifferences) {
   }
 }
 
-TEST(Likelihood, CountsAWeightLikeThatManyEvents) {
-  env::Environment single = one_parameter(50), weighted = single;
-  weighted.channels[0].training.weights = torch::full({50}, 2.0F);
-  const Likelihood plain(single, ReferenceUse::ignore), heavy(weighted, ReferenceUse::ignore);
-  EXPECT_EQ(heavy.events(), 100.0);
+TEST(Likelihood, KnowsNoCommonFactorOfTheWeights) {
+  env::Environment single = one_parameter(50);
+  const Likelihood plain(single, ReferenceUse::ignore);
   const torch::Tensor theta = doubles({0.2});
-  EXPECT_NEAR(heavy.at(theta).value, 2 * plain.at(theta).value, 1e-9);
+  for (const float factor : {1e-4F, 2.0F}) {
+    env::Environment weighted = single;
+    data::Dataset& data = weighted.channels[0].training;
+    // events of weight zero say nothing either
+    data.weights = torch::cat({torch::full({50}, factor), torch::zeros({10})});
+    data.values = torch::cat({data.values, data.values.slice(0, 0, 10)});
+    const Likelihood same(weighted, ReferenceUse::ignore);
+    EXPECT_EQ(same.events(), 50.0);
+    EXPECT_FALSE(same.is_weighted());
+    EXPECT_EQ(same.at(theta).value, plain.at(theta).value);
+  }
+}
+
+// A mean by weights w has the variance sum w^2 (x - mean)^2 / (sum w)^2, and -ln L of an exponential is a
+// function of the mean alone; here on [0, 1], where its slope has the variance of x.
+TEST(Likelihood, ErrorsAreThoseOfAWeightedMean) {
+  env::Environment environment = one_parameter(4'000);
+  data::Dataset& data = environment.channels[0].training;
+  const torch::Tensor x = data.values.select(1, 0).to(torch::kFloat64);
+  // more where x is large, and some negative: errors of Kish's number of events would be others
+  const torch::Tensor weights =
+      torch::where(torch::arange(4'000) % 10 == 0, -1.0, 1.0).to(torch::kFloat64) * (0.2 + 2 * x);
+  data.weights = weights.to(torch::kFloat32);
+  const FitResult fit = fit_maximum_likelihood(environment, {}, 1);
+  const double mean = ((weights * x).sum() / weights.sum()).item<double>();
+  const double variance =
+      ((weights * (x - mean)).square().sum() / weights.sum().square()).item<double>();
+  const double a = fit.values[0];
+  EXPECT_NEAR(1 / a - std::exp(-a) / (1 - std::exp(-a)), mean, 1e-5);
+  EXPECT_NEAR(fit.errors[0] / (std::sqrt(variance) / variance_of_x(a)), 1, 1e-3);
 }
 
 TEST(Likelihood, AddsItsChannels) {

@@ -124,8 +124,64 @@ TEST(Moments, CountEventsByTheirWeights) {
   const Solution one = MomentSolver({}).solve(weighted, context());
   const Solution other = MomentSolver({}).solve(repeated, context());
   for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(one.values[i], other.values[i], 5e-3);
-  // weights cost events: (sum w)^2 / sum w^2 = 16,000 of the repeated 40,000
-  EXPECT_NEAR(one.errors[0] / other.errors[0], std::sqrt(40.0 / 16.0), 0.05);
+  // of the mean: sum w^2 (x - mean)^2 / (sum w)^2, where w goes with x
+  const torch::Tensor x = data.values.select(1, 0).to(torch::kFloat64),
+                      w = weights.to(torch::kFloat64);
+  const torch::Tensor off = x - (w * x).sum() / w.sum();
+  const double error = ((w * off).square().sum().sqrt() / w.sum()).item<double>();
+  EXPECT_NEAR(one.errors[0] / error, 1, 0.1);
+}
+
+// Decay times with a mean, and counts of what a mean above zero is.
+struct Decay {
+  torch::Tensor operator()(torch::Tensor p, env::Noise& noise) const {
+    return (-p.select(1, 0).unsqueeze(1) * torch::log(noise.uniform())).unsqueeze(2);
+  }
+};
+struct Count {  // at most one: with a probability 1 - exp(-mean)
+  torch::Tensor operator()(torch::Tensor p, env::Noise& noise) const {
+    return (noise.uniform() > torch::exp(-p.select(1, 0)).unsqueeze(1))
+        .to(torch::kFloat32)
+        .unsqueeze(2);
+  }
+};
+
+env::Environment one_of(const env::Pipeline& pipeline, double low, double high,
+                        const torch::Tensor& values) {
+  env::Environment environment;
+  environment.parameters = env::ParameterSet({testing::small_parameter("p", low, high, 2)});
+  data::Dataset data;
+  data.values = values;
+  data.observables = {"x"};
+  environment.channels.push_back({"events", pipeline, data, {}, std::nullopt});
+  return environment;
+}
+
+TEST(Moments, FindTheScaleOfARangeThatIsFarTooWide) {
+  const torch::Tensor times = env::toy_data({Decay{}}, torch::tensor({2.2}, torch::kFloat64), 5'000,
+                                            {"x"}, core::RandomStream(3, "times"))
+                                  .values;
+  const double mean = times.to(torch::kFloat64).mean().item<double>(),
+               error = mean / std::sqrt(5e3);
+  const std::vector<std::pair<double, double>> ranges = {
+      {0, 1e4}, {0, 1e6}, {1e-15, 1e9}, {-1e6, 1e6}};
+  for (const auto& [low, high] : ranges) {
+    const Solution found = MomentSolver({}).solve(one_of({Decay{}}, low, high, times), context());
+    EXPECT_NEAR(found.values[0], mean, 0.3 * error) << low << " to " << high;
+    EXPECT_NEAR(found.errors[0] / error, 1, 0.15) << low << " to " << high;
+    EXPECT_TRUE(found.warnings.empty()) << found.warnings[0];
+  }
+}
+
+// Of 50 zeros the probability is exp(-50 mean): 2.706 / 100 is where it has fallen as a limit of 95 % wants.
+TEST(Moments, SetALimitWhereAllEventsAreEqual) {
+  const Solution found =
+      MomentSolver({}).solve(one_of({Count{}}, 0, 5, torch::zeros({50, 1})), context());
+  EXPECT_LT(found.values[0], 0.001);
+  ASSERT_TRUE(found.upper_limits[0].has_value());
+  EXPECT_NEAR(*found.upper_limits[0], 0.02706, 0.002);
+  EXPECT_THROW(MomentSolver({}).solve(one_of({Decay{}}, 0.1, 5, torch::ones({50, 1})), context()),
+               core::ConfigError);
 }
 
 TEST(Moments, SayWhenThePipelineCannotDescribeTheData) {

@@ -1,6 +1,7 @@
 #include "sagips/env/compare/event_distance.hpp"
 
 #include "sagips/core/config/effects.hpp"
+#include "sagips/core/error.hpp"
 #include "sagips/env/compare/distances/distances.hpp"
 
 namespace sagips::env {
@@ -12,6 +13,10 @@ constexpr double least_weight = 1e-12;  // of a sample; below it the events coun
 EventRows measured_rows(const EventDistance::Config& config, const Channel& channel,
                         const core::RandomStream& stream) {
   const EventRows all = EventRows::of(channel.training);
+  if (all.weights.defined() && all.weights.min().item<double>() < 0)
+    throw core::ConfigError("data.weight_column",
+                            "some weights are negative, which distance.kind=likelihood alone can "
+                            "have. Take that, or solve.method=moments or likelihood.");
   return config.measured_events == 0 ? all : all.at_most(config.measured_events, stream);
 }
 

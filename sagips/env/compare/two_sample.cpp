@@ -86,6 +86,8 @@ TestResult classifier_test(const EventRows& measured, const EventRows& synthetic
                            const EventClassifier::Config& config,
                            const core::RandomStream& stream) {
   check_sizes(measured, synthetic, 4);
+  if (measured.weights.defined() && measured.weights.min().item<double>() < 0)
+    throw core::Error("no classifier learns from negative weights. Set solve.test=energy.");
   const auto halves = [&](const EventRows& rows, std::uint32_t step) {
     const torch::Tensor order = shuffled(rows.size(), 1, stream.at_step(step))[0];
     const std::int64_t half = rows.size() / 2;

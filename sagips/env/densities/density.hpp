@@ -60,7 +60,7 @@ class Density {
   std::function<Sample(const torch::Tensor& values, const torch::Tensor& weights,
                        const std::string& origin)>
       sample;
-  /// -ln L for the events of a sample, twice differentiable.
+  /// -ln L of a sample's events, twice differentiable: the sum of what each says, by its weight.
   /// shape: parameters [parameters] -> []
   std::function<torch::Tensor(const torch::Tensor& parameters, const Sample& sample)>
       negative_log_likelihood;

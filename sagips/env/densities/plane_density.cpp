@@ -67,11 +67,9 @@ torch::Tensor PlaneDensity::negative_log_likelihood(const torch::Tensor& paramet
   const torch::Tensor table = tabulate(parameters);
   const torch::Tensor corners =
       table.flatten().index_select(0, sample.cell.flatten()).view_as(sample.share);
-  const torch::Tensor log_density = torch::log((corners * sample.share).sum(0));
-  const torch::Tensor log_norm = torch::log(plane_.cells(table).sum());
-  const torch::Tensor sum =
-      sample.weights.defined() ? (log_density * sample.weights).sum() : log_density.sum();
-  return log_norm * sample.total - sum;
+  const torch::Tensor log_density =
+      torch::log((corners * sample.share).sum(0)) - torch::log(plane_.cells(table).sum());
+  return -(sample.weights.defined() ? (log_density * sample.weights).sum() : log_density.sum());
 }
 
 torch::Tensor PlaneDensity::probabilities(const torch::Tensor& parameters) const {

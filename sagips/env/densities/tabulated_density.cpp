@@ -36,22 +36,17 @@ TabulatedDensity::Sample TabulatedDensity::sample(const torch::Tensor& values,
   const torch::Tensor event_weights = weights.defined() ? weights.to(torch::kFloat64) : weights;
   sample.total =
       event_weights.defined() ? event_weights.sum().item<double>() : static_cast<double>(x.size(1));
-  if (grid_.rule == CellRule::left) {
-    // events at the last point itself, give or take a rounding of float32: see probabilities
-    const auto points = static_cast<double>(grid_.points - 1);
-    const torch::Tensor mass =
-        torch::where(position > points - 1e-3, torch::full_like(cell, grid_.points - 1), cell);
+  // left: events at the last point itself, give or take a rounding of float32: see probabilities
+  const auto points = static_cast<double>(grid_.points - 1);
+  const torch::Tensor mass =
+      torch::where(position > points - 1e-3, torch::full_like(cell, grid_.points - 1), cell);
+  if (grid_.rule == CellRule::left && !event_weights.defined()) {
     std::vector<torch::Tensor> counts;
     for (std::int64_t k = 0; k < x.size(0); ++k)
-      counts.push_back(torch::bincount(mass[k],
-                                       event_weights.defined()
-                                           ? std::optional<torch::Tensor>(event_weights)
-                                           : std::nullopt,
-                                       grid_.points)
-                           .to(torch::kFloat64));
+      counts.push_back(torch::bincount(mass[k], std::nullopt, grid_.points).to(torch::kFloat64));
     sample.counts = torch::stack(counts);
   } else {
-    sample.cell = cell;
+    sample.cell = grid_.rule == CellRule::left ? mass : cell;
     sample.share = position - cell.to(torch::kFloat64);
     sample.weights = event_weights;
   }
@@ -66,20 +61,24 @@ torch::Tensor TabulatedDensity::probabilities(const torch::Tensor& parameters) c
 
 torch::Tensor TabulatedDensity::negative_log_likelihood(const torch::Tensor& parameters,
                                                         const Sample& sample) const {
-  if (grid_.rule == CellRule::left) {
+  if (sample.counts.defined()) {
     const torch::Tensor density = probabilities(parameters) / grid_.step();
     // a cell without events may have density zero: it adds nothing, and no slope of 0 / 0 either
     const torch::Tensor occupied =
         torch::where(sample.counts != 0, density, torch::ones_like(density));
     return -(sample.counts * torch::log(occupied)).sum();
   }
-  const torch::Tensor table = tabulate(parameters);
-  const torch::Tensor density =
-      torch::lerp(table.gather(1, sample.cell), table.gather(1, sample.cell + 1), sample.share);
   const torch::Tensor log_density =
-      torch::log(density) - torch::log(grid_.integral(table)).unsqueeze(1);
-  const torch::Tensor an_event = log_density.sum(0);
-  return -(sample.weights.defined() ? (an_event * sample.weights).sum() : an_event.sum());
+      [&] {
+        if (grid_.rule == CellRule::left)
+          return torch::log(probabilities(parameters).gather(1, sample.cell) / grid_.step());
+        const torch::Tensor table = tabulate(parameters);
+        return torch::log(torch::lerp(table.gather(1, sample.cell),
+                                      table.gather(1, sample.cell + 1), sample.share)) -
+               torch::log(grid_.integral(table)).unsqueeze(1);
+      }()
+          .sum(0);
+  return -(sample.weights.defined() ? (log_density * sample.weights).sum() : log_density.sum());
 }
 
 torch::Tensor TabulatedDensity::norms(const torch::Tensor& parameters) const {

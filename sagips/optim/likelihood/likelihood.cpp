@@ -1,5 +1,6 @@
 #include "sagips/optim/likelihood/likelihood.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "sagips/core/error.hpp"
@@ -27,6 +28,20 @@ double events_of(const env::Channel& channel) {
                              (channel.held_out.values.defined() ? channel.held_out.size() : 0));
 }
 
+/// The events that count, with weights that sum to their effective number, and as squares too: as many
+/// events without weights would fluctuate as much, and a common factor changes nothing. Undefined where all
+/// count alike.
+/// source: Kish, Survey Sampling (1965), (sum w)^2 / sum w^2
+std::pair<torch::Tensor, torch::Tensor> effective(const data::Dataset& data) {
+  if (!data.weights) return {data.values, {}};
+  const torch::Tensor counting = data.weights->nonzero().flatten();
+  const torch::Tensor weights = data.weights->index_select(0, counting).to(torch::kFloat64);
+  if ((weights == weights[0]).all().item<bool>())
+    return {data.values.index_select(0, counting), {}};
+  return {data.values.index_select(0, counting),
+          weights * (weights.sum() / weights.square().sum())};
+}
+
 Term constraint_term(const env::Density& density, const torch::Tensor& reference) {
   return [&density, reference](const torch::Tensor& physical) {
     return density.norms(physical) / reference - 1;
@@ -40,9 +55,11 @@ Likelihood::Likelihood(const env::Environment& environment, ReferenceUse referen
   for (const env::Channel& channel : environment.channels) {
     const env::Density& density = density_of(channel);
     const data::Dataset& data = channel.training;
-    const auto sample = std::make_shared<env::Density::Sample>(
-        density.sample(data.values, data.weights.value_or(torch::Tensor()), data.origin));
+    const auto [values, weights] = effective(data);
+    const auto sample =
+        std::make_shared<env::Density::Sample>(density.sample(values, weights, data.origin));
     events_ += sample->events();
+    samples_.push_back({&density, sample, weights.defined() ? channel.name : ""});
     terms_.push_back([&density, sample](const torch::Tensor& physical) {
       return density.negative_log_likelihood(physical, *sample);
     });
@@ -120,6 +137,36 @@ torch::Tensor Likelihood::hessian(const torch::Tensor& unit,
   const auto gradient = torch::autograd::grad({lagrangian}, {variable}, {}, true, true)[0];
   const torch::Tensor hessian = jacobian_of(gradient, variable);
   return (hessian + hessian.t()) * 0.5;
+}
+
+bool Likelihood::is_weighted() const {
+  return std::any_of(samples_.begin(), samples_.end(),
+                     [](const WeighedSample& sample) { return !sample.channel.empty(); });
+}
+
+torch::Tensor Likelihood::score_covariance(const torch::Tensor& unit) const {
+  const torch::Tensor variable = differentiable(unit);
+  const torch::Tensor physical = parameters_->physical_from_unit(variable);
+  torch::Tensor sum = torch::zeros({unit.size(0), unit.size(0)}, torch::kFloat64);
+  for (const auto& [density, sample, channel] : samples_) {
+    env::Density::Sample own = *sample;
+    if (!channel.empty()) own.weights = differentiable(own.weights);
+    const torch::Tensor slope = torch::autograd::grad(
+        {density->negative_log_likelihood(physical, own)}, {variable}, {}, true, true)[0];
+    if (channel.empty()) {
+      sum += jacobian_of(slope, variable);
+      continue;
+    }
+    const torch::Tensor scores = jacobian_of(slope, own.weights) * own.weights.detach();
+    if (!(scores.abs().sum().item<double>() > 0))
+      throw core::ConfigError(
+          "data.weight_column",
+          core::text("the density of '", channel,
+                     "' does not say what single events weigh (errors need it). Let its -ln L take "
+                     "the sample's weights, or use solve.method=moments."));
+    sum += scores.matmul(scores.t());
+  }
+  return sum;
 }
 
 }  // namespace sagips::optim

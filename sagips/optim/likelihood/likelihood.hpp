@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,15 @@ class Likelihood {
   /// counts as zero.
   torch::Tensor hessian(const torch::Tensor& unit, const torch::Tensor& multipliers) const;
 
-  double events() const { return events_; }
+  /// Whether some events count more than others; where all count alike, a common factor changes nothing.
+  bool is_weighted() const;
+  /// How much the slope of -ln L fluctuates from data to data: the sum of w^2 s s' over events, s what one
+  /// event's -ln L rises by. Errors of weighted events are H^-1 of it H^-1, whatever the weights' signs.
+  /// source: Langenbruch, Eur. Phys. J. C 82 (2022) 393
+  /// throws: ConfigError where a density does not take weights from its sample. shape: [free, free]
+  torch::Tensor score_covariance(const torch::Tensor& unit) const;
+
+  double events() const { return events_; }  ///< effective
   std::int64_t constraints() const { return constraints_; }
   const env::ParameterSet& parameters() const { return *parameters_; }
 
@@ -48,7 +57,14 @@ class Likelihood {
   torch::Tensor value(const torch::Tensor& unit) const;
   torch::Tensor constraint(const torch::Tensor& unit) const;
 
+  struct WeighedSample {
+    const env::Density* density;
+    std::shared_ptr<const env::DensitySample> sample;
+    std::string channel;  ///< empty: its events count alike
+  };
+
   const env::ParameterSet* parameters_ = nullptr;
+  std::vector<WeighedSample> samples_;
   std::vector<std::function<torch::Tensor(const torch::Tensor&physical)>> terms_, constraint_terms_;
   double events_ = 0;
   std::int64_t constraints_ = 0;

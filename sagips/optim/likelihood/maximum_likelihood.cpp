@@ -265,10 +265,8 @@ std::vector<double> starting_point(std::size_t dimensions, std::int64_t start, s
   return theta;
 }
 
-}  // namespace
-
-FitResult fit_maximum_likelihood(const env::Environment& environment, const FitConfig& config,
-                                 std::uint64_t seed, bool intervals) {
+FitResult fit_within(const env::Environment& environment, const FitConfig& config,
+                     std::uint64_t seed, bool intervals) {
   const Likelihood likelihood(environment, config.reference);
   const env::ParameterSet& parameters = environment.parameters;
   if (likelihood.constraints() > parameters.free_size())
@@ -298,10 +296,13 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
         "narrow the ranges."));
   result.negative_log_likelihood = minimum->value;
   result.edm = minimum->edm;
-  static_cast<Estimate&>(result) =
-      estimate_at(parameters, minimum->unit, minimum->beyond, minimum->uncertainty);
-  if (!intervals) return result;
   const torch::Tensor& covariance = minimum->uncertainty.covariance;
+  Uncertainty stated = minimum->uncertainty;
+  if (likelihood.is_weighted())
+    stated.covariance =
+        covariance.matmul(likelihood.score_covariance(minimum->unit)).matmul(covariance);
+  static_cast<Estimate&>(result) = estimate_at(parameters, minimum->unit, minimum->beyond, stated);
+  if (!intervals) return result;
   const NewtonPoint at(likelihood, minimum->unit, torch::arange(parameters.free_size()));
   torch::Tensor near = minimum->unit;
   std::int64_t latest = -1;
@@ -319,6 +320,26 @@ FitResult fit_maximum_likelihood(const env::Environment& environment, const FitC
         return profile_growth(likelihood, *minimum, parameter, value, near, result.evaluations);
       });
   return result;
+}
+
+}  // namespace
+
+FitResult fit_maximum_likelihood(const env::Environment& environment, const FitConfig& config,
+                                 std::uint64_t seed, bool intervals) {
+  constexpr int most_rounds = 4;
+  FitResult found = fit_within(environment, config, seed, intervals);
+  env::Environment nearer = environment;
+  for (int round = 0; round < most_rounds; ++round) {
+    const auto ranges = better_ranges(environment.parameters, nearer.parameters, found);
+    if (!ranges) break;
+    nearer.parameters = *ranges;
+    FitResult next = fit_within(nearer, config, seed, intervals);
+    next.evaluations += found.evaluations;
+    next.starts += found.starts;
+    found = std::move(next);
+  }
+  warn_of_wide_ranges(found, nearer.parameters);
+  return found;
 }
 
 std::vector<double> cramer_rao_errors(const env::Environment& environment, ReferenceUse reference,

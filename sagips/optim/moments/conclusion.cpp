@@ -26,6 +26,12 @@ GoodnessOfFit goodness_of(double chi2, double excess, double degrees) {
   return {"chi2 of the moments", corrected, degrees, chi_square_tail(corrected, degrees)};
 }
 
+// What chi2 is expected to be larger by, of weighted data.
+// source: Satorra and Bentler, Latent Variables Analysis (1994) 399
+double mean_of_diagonal(const torch::Tensor& covariance) {
+  return covariance.defined() ? covariance.diagonal().mean().item<double>() : 1;
+}
+
 // With the numbers of a descent and of so many repetitions. shape: [1 + repetitions, residuals]
 torch::Tensor simulations(const MomentModel& model, const torch::Tensor& unit, std::int64_t events,
                           std::int64_t repetitions) {
@@ -78,15 +84,18 @@ class Conclusion {
     const auto fixed = static_cast<double>(unit_.size(0) - uncertainty_.open.size(0));
     double degrees = static_cast<double>(model_.size());
     if (how == Conclude::moving) degrees -= fixed;
-    const GoodnessOfFit goodness =
-        goodness_of(sum_of_squares(mean_), excess(how), std::max(degrees, 1.0));
+    const torch::Tensor data = model_.data_covariance();
+    const GoodnessOfFit goodness = goodness_of(sum_of_squares(mean_) / mean_of_diagonal(data),
+                                               excess(how), std::max(degrees, 1.0));
     const double misfit = std::max(1.0, goodness.value / goodness.degrees_of_freedom);
     const torch::Tensor& spared = uncertainty_.covariance;
+    const torch::Tensor moved = slopes_.jacobian.matmul(spared);
+    const torch::Tensor of_data = data.defined() ? moved.t().matmul(data).matmul(moved) : spared;
     const torch::Tensor from_slopes = spared.matmul(slopes_.noise).matmul(spared) * misfit;
     Solution solution;
     static_cast<Estimate&>(solution) = estimate_at(
         model_.parameters(), unit_, unit_ - spared.matmul(slopes_.jacobian.t().matmul(mean_)),
-        {spared + simulation_covariance() + from_slopes, uncertainty_.open});
+        {of_data + simulation_covariance() + from_slopes, uncertainty_.open});
     solution.errors_from = "covariance of the moments";
     solution.score = sum_of_squares(mean_);
     if (degrees > 0) solution.goodness.push_back(goodness);
@@ -181,7 +190,8 @@ GoodnessOfFit goodness_at(const MomentModel& model, const torch::Tensor& unit, d
   const torch::Tensor all = simulations(model, unit, model.config().events_for(model.data_events()),
                                         model.config().repetitions);
   const torch::Tensor mean = all.mean(0);
-  return goodness_of(sum_of_squares(mean), excess_of(all - mean),
+  return goodness_of(sum_of_squares(mean) / mean_of_diagonal(model.data_covariance()),
+                     excess_of(all - mean),
                      std::max(1.0, static_cast<double>(model.size()) - fitted));
 }
 

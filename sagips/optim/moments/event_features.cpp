@@ -90,7 +90,8 @@ std::vector<double> quantiles_of(const torch::Tensor& values, const torch::Tenso
                      w = counts.defined() ? counts.data_ptr<float>() : nullptr](const auto& take) {
     // an event that counts nothing has a place nevertheless
     for (std::int64_t i = 0; i < size; ++i)
-      take(std::uint64_t{rising(x[i * stride])}, w ? std::max<double>(w[i], 1e-300) : 1.0);
+      take(std::uint64_t{rising(x[i * stride])},
+           w ? std::max<double>(std::abs(w[i]), 1e-300) : 1.0);
   };
   double total = 0, squares = 0;
   each([&](std::uint64_t, double weight) {

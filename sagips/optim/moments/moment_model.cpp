@@ -22,12 +22,14 @@ torch::Tensor weights_of(const data::Dataset& data) {
   return data.weights.value_or(torch::Tensor());
 }
 
-// shape: [1]
-torch::Tensor sum_of_squared_weights(const data::Dataset& data) {
-  if (!data.weights) return torch::full({1}, static_cast<double>(data.size()), torch::kFloat64);
-  torch::Tensor found = torch::zeros({1}, torch::kFloat64);
-  for (const torch::Tensor& part : data.weights->split(EventFeatures::events_at_once))
-    found += part.to(torch::kFloat64).square().sum();
+// Of events that count, how many and the sum of their squared weights. shape: [2]
+torch::Tensor counts_of(const data::Dataset& data) {
+  if (!data.weights) return torch::full({2}, static_cast<double>(data.size()), torch::kFloat64);
+  torch::Tensor found = torch::zeros({2}, torch::kFloat64);
+  for (const torch::Tensor& part : data.weights->split(EventFeatures::events_at_once)) {
+    found[0] += part.count_nonzero();
+    found[1] += part.to(torch::kFloat64).square().sum();
+  }
   return found;
 }
 
@@ -38,6 +40,12 @@ torch::Tensor covariance_of(const torch::Tensor& sums) {
   const torch::Tensor mean = sums[0].narrow(0, 1, count) / total;
   return sums.narrow(0, 1, count).narrow(1, 1, count) / total -
          mean.unsqueeze(0) * mean.unsqueeze(1);
+}
+
+// Around the mean of other sums: what squared weights say of the features' fluctuations.
+torch::Tensor covariance_around(const torch::Tensor& center, const torch::Tensor& sums) {
+  const torch::Tensor mean = sums[0].narrow(0, 1, center.size(0)) / sums[0][0];
+  return covariance_of(sums) + (mean - center).unsqueeze(0) * (mean - center).unsqueeze(1);
 }
 
 // sqrt(events) L' with L L' = covariance^-1, on the directions that vary.
@@ -110,7 +118,7 @@ std::pair<torch::Tensor, torch::Tensor> MomentModel::wide_sample(
   std::vector<torch::Tensor> values, weights;
   const auto add = [&](const torch::Tensor& rows, const torch::Tensor& of_rows) {
     values.push_back(rows);
-    weights.push_back(of_rows.defined() ? of_rows.to(torch::kFloat32)
+    weights.push_back(of_rows.defined() ? of_rows.abs().to(torch::kFloat32)
                                         : torch::ones({rows.size(0)}, torch::kFloat32));
     weights.back() = weights.back() / weights.back().sum();
   };
@@ -215,22 +223,41 @@ torch::Tensor MomentModel::covariance_along(const torch::Tensor& directions,
   return all;
 }
 
+torch::Tensor MomentModel::data_covariance() const {
+  const auto is_weighted = [](const Target& target) { return target.scatter.defined(); };
+  if (std::none_of(targets_.begin(), targets_.end(), is_weighted)) return {};
+  std::vector<torch::Tensor> blocks;
+  for (const Target& target : targets_) {
+    blocks.push_back(is_weighted(target)
+                         ? target.whitening.matmul(target.scatter).matmul(target.whitening.t())
+                         : torch::eye(target.whitening.size(0), torch::kFloat64));
+    blocks.push_back(
+        torch::eye(static_cast<std::int64_t>(target.references.size()), torch::kFloat64));
+  }
+  return torch::block_diag(blocks);
+}
+
 MomentModel::Target MomentModel::target(const env::Channel& channel) const {
   Target made;
   made.features = std::make_unique<EventFeatures>(config_.features, scales(channel),
                                                   channel.features, categories(channel));
   const data::Dataset& data = channel.training;
   const torch::Tensor found = sums(made, data.values, weights_of(data));
-  torch::Tensor squares = sum_of_squared_weights(data);
-  add_up(squares);
+  torch::Tensor counts = counts_of(data);
+  add_up(counts);
   const double total = found[0][0].item<double>();
-  made.events = total * total / squares.item<double>();
+  made.events = total * total / counts[1].item<double>();
+  const bool weighted = made.events < counts[0].item<double>() * (1 - 1e-6);
   made.mean = found[0].narrow(0, 1, made.features->size()) / total;
-  const torch::Tensor covariance = covariance_of(found);
+  const torch::Tensor covariance =
+      weighted
+          ? covariance_around(made.mean, sums(made, data.values, weights_of(data).square()))
+          : covariance_of(found);
   if (!torch::isfinite(covariance).all().item<bool>())
     throw core::StateError(core::text("the features of the data '", channel.name,
                                       "' are not finite. Check the features that were added."));
   made.whitening = whitening_of(covariance, made.events);
+  if (weighted) made.scatter = covariance / made.events;
   for (const auto& [name, value] : data.reference) {
     made.reference_names.push_back(name);
     made.references.push_back(value);

@@ -75,6 +75,11 @@ class MomentModel {
   torch::Tensor covariance_along(const torch::Tensor& directions, const torch::Tensor& unit,
                                  std::int64_t events) const;
 
+  /// How much the residuals of such data fluctuate, where events count differently: the model's events have no
+  /// such weights, of which some may go with what is measured, or be negative. Undefined: as much as 1.
+  /// shape: [residuals, residuals]
+  torch::Tensor data_covariance() const;
+
   const MomentsConfig& config() const { return config_; }
   double data_events() const { return data_events_; }  ///< effective, of the largest channel
   std::int64_t size() const { return residuals_; }
@@ -90,6 +95,7 @@ class MomentModel {
     torch::Tensor mean;       ///< of the data. shape: [features]
     torch::Tensor whitening;  ///< sqrt(N) L', W = L L'. shape: [kept, features]
     double events = 0;        ///< effective number
+    torch::Tensor scatter;    ///< of the mean, where some events count more than others
     std::vector<std::string> reference_names;
     std::vector<double> references;
     std::int64_t noise_dimensions = 0;

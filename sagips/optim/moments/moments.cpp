@@ -12,6 +12,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/optim/goodness.hpp"
 #include "sagips/optim/moments/conclusion.hpp"
+#include "sagips/optim/moments/equal_events.hpp"
 #include "sagips/optim/moments/learned_features.hpp"
 #include "sagips/optim/moments/moment_descent.hpp"
 #include "sagips/optim/moments/moment_minima.hpp"
@@ -125,7 +126,9 @@ class Answer {
           "data", core::text(core::significant(model_->data_events(), 3), " events cannot fix ",
                              free_, " free parameters. Give more events, or fix parameters."));
     if (model_->size() == 0)
-      throw core::ConfigError("data", "all events are equal (nothing can be learned of them).");
+      throw core::ConfigError("data",
+                              "all events are equal, which sets a limit on one free parameter, on "
+                              "one rank, if the pipeline makes such events. Fix the others.");
     if (model_->size() < free_)
       throw core::ConfigError("moments.features",
                               core::text(model_->size(), " moments cannot fix ", free_,
@@ -314,11 +317,79 @@ class Answer {
   Enough enough_;
 };
 
+bool is_hopeless(const Solution& solution) {
+  return !solution.goodness.empty() && solution.goodness[0].p_value < hopeless;
+}
+
+/// Parameters on a scale where the data are seen, where a range reaches over many: of steps by powers of ten
+/// from its ends and from zero, one that lowers chi2 a great deal. Nothing where there is none.
+std::optional<env::ParameterSet> at_other_scales(const env::Environment& environment,
+                                                 const MomentsConfig& config,
+                                                 const SolveContext& context,
+                                                 const Solution& found) {
+  constexpr int powers = 18;
+  constexpr double worth_it = 0.5;  // of a chi2
+  const MomentModel model(environment, config, context);
+  const auto chi2 = [&](const std::vector<double>& values) {
+    const torch::Tensor point = torch::tensor(values, torch::kFloat64);
+    return sum_of_squares(model.residuals(
+        environment.parameters.unit_from_physical(point).unsqueeze(0), config.least_events));
+  };
+  std::vector<env::Parameter> parameters = environment.parameters.all();
+  std::vector<double> best = found.values;
+  double least = chi2(best) * worth_it;
+  bool is_other = false;
+  for (const std::size_t i : environment.parameters.free()) {
+    const double low = parameters[i].low, high = parameters[i].high;
+    for (int power = 1; power <= powers; ++power)
+      for (const double from : {low, high, 0.0})
+        for (const double sign : {1.0, -1.0}) {
+          std::vector<double> values = best;
+          const double step = sign * (high - low) * std::pow(10, -power);
+          values[i] = from + step;
+          if (!(values[i] > low && values[i] < high && from >= low && from <= high)) continue;
+          const double there = chi2(values);
+          if (!(there < least)) continue;
+          least = there;
+          best = values;
+          parameters[i].low = std::max(low, std::min(from, from + 10 * step));
+          parameters[i].high = std::min(high, std::max(from, from + 10 * step));
+          parameters[i].truth.reset();
+          parameters[i].toy.reset();
+          is_other = true;
+        }
+  }
+  if (!is_other) return std::nullopt;
+  return env::ParameterSet(std::move(parameters));
+}
+
 }  // namespace
 
 Solution MomentSolver::solve(const env::Environment& environment,
                              const SolveContext& context) const {
-  return Answer(environment, config_, context).solution();
+  constexpr int most_rounds = 4;
+  if (const auto limit = solution_of_equal_events(environment, config_, context)) return *limit;
+  Solution found = Answer(environment, config_, context).solution();
+  env::Environment nearer = environment;
+  for (int round = 0; round < most_rounds && found.converged && found.others.empty(); ++round) {
+    const auto ranges = is_hopeless(found) && round == 0
+                            ? at_other_scales(environment, config_, context, found)
+                            : better_ranges(environment.parameters, nearer.parameters, found);
+    if (!ranges) break;
+    nearer.parameters = *ranges;
+    SolveContext rest = context;
+    if (rest.start) rest.start = torch::tensor(found.values, torch::kFloat64);
+    if (is_hopeless(found)) rest.start.reset();
+    rest.time_limit_s -= found.time_s;
+    Solution next = Answer(nearer, config_, rest).solution();
+    if (is_hopeless(next) && !is_hopeless(found)) break;
+    next.evaluations += found.evaluations;
+    next.starts += found.starts;
+    next.time_s += found.time_s;
+    found = std::move(next);
+  }
+  if (!found.errors.empty()) warn_of_wide_ranges(found, nearer.parameters);
+  return found;
 }
 
 Solution MomentSolver::judge(const env::Environment& environment, const SolveContext& context,
