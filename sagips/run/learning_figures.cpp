@@ -105,7 +105,7 @@ std::string draw_learning_figures(const record::RunDirectory& folder,
   draw(
       analysis::learning_curves(record::read_metrics(folder.file(record::run_files::metrics.name))),
       "learning_curves");
-  if (!predicted.defined()) return first;  // no rows were kept aside
+  if (!predicted.defined()) return draw.finish();  // no rows were kept aside
   if (loss.of_classes())
     draw_classes(draw, predicted, targets, classes);
   else if (loss.targets == optim::Loss::Targets::yes_or_no)

@@ -250,9 +250,8 @@ MomentModel::Target MomentModel::target(const env::Channel& channel) const {
   const bool weighted = made.events < counts[0].item<double>() * (1 - 1e-6);
   made.mean = found[0].narrow(0, 1, made.features->size()) / total;
   const torch::Tensor covariance =
-      weighted
-          ? covariance_around(made.mean, sums(made, data.values, weights_of(data).square()))
-          : covariance_of(found);
+      weighted ? covariance_around(made.mean, sums(made, data.values, weights_of(data).square()))
+               : covariance_of(found);
   if (!torch::isfinite(covariance).all().item<bool>())
     throw core::StateError(core::text("the features of the data '", channel.name,
                                       "' are not finite. Check the features that were added."));
