@@ -23,7 +23,7 @@ std::string Scatter::problem(const std::string& column) const {
       std::nextafter(rounded, std::numeric_limits<float>::max()) - static_cast<double>(rounded);
   const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::abs(mean);
   // a constant, fine enough, or NaN, which is refused elsewhere
-  if (count_ == 0 || !std::isfinite(scatter) || scatter <= rounding || step < visible * scatter)
+  if (count_ == 0 || !std::isfinite(mean) || scatter <= rounding || step < visible * scatter)
     return {};
   return text("column '", column, "' holds numbers near ", core::significant(mean, 3),
               " that scatter by ", core::significant(scatter, 2),

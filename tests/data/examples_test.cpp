@@ -143,8 +143,8 @@ TEST_F(Arrays, RefuseNumbersThatSinglePrecisionCannotTellApart) {
     times.push_back(1'700'000'000.0 + 0.6 * i);
     table += std::to_string(times.back()) + ",1\n";
   }
-  const std::string csv = write("t.csv", table), npy = path("t.npy");
-  core::write_npy(npy, times, {100, 1});
+  const std::string csv = write("t.csv", table),
+                    npy = write("t.npy", core::npy_bytes(times, {100, 1}));
   for (const std::string& file : {csv, npy})
     EXPECT_NE(refusal([&] { read_array({.file = {file}}); }).find("steps of 130"),
               std::string::npos)

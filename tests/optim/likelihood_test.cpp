@@ -146,7 +146,7 @@ TEST(Likelihood, ErrorsAreThoseOfAWeightedMean) {
   const torch::Tensor weights =
       torch::where(torch::arange(4'000) % 10 == 0, -1.0, 1.0).to(torch::kFloat64) * (0.2 + 2 * x);
   data.weights = weights.to(torch::kFloat32);
-  const FitResult fit = fit_maximum_likelihood(environment, {}, 1);
+  const FitResult fit = fit_maximum_likelihood(environment, {.reference = ReferenceUse::ignore}, 1);
   const double mean = ((weights * x).sum() / weights.sum()).item<double>();
   const double variance =
       ((weights * (x - mean)).square().sum() / weights.sum().square()).item<double>();
