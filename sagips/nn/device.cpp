@@ -57,7 +57,9 @@ int set_threads(std::int64_t threads, int sharing) {
   // at start LibTorch follows OMP_NUM_THREADS; whoever set it means it
   if (threads == 0 && std::getenv("OMP_NUM_THREADS")) threads = at::get_num_threads();
   if (threads == 0) threads = std::max(1, allowed_processors() / sharing);
-  if (threads > 1) let_waiting_threads_sleep();
+  constexpr int most_processors =
+      64;  // of more, threads that do nothing would meet limits of processes
+  if (threads > 1 && allowed_processors() <= most_processors) let_waiting_threads_sleep();
   at::set_num_threads(static_cast<int>(threads));
   return at::get_num_threads();
 }

@@ -10,6 +10,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/record/checkpoint_store.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/run_status.hpp"
 
@@ -33,12 +34,13 @@ OpenedRun begin(RunDirectory directory, const RunIdentity& identity) {
   core::write_file(config_path(directory.path()), identity.effective_config);
   write_run_record(directory.path(), {identity.command, RunStatus::unfinished, now_s(),
                                       draw_run_id(), identity.data});
-  return {std::move(directory), false, {}, {}};
+  return {std::move(directory), false, {}, {}, {}};
 }
 
 bool goes_on(const RunRecord& record, const RunIdentity& identity) {
   return record.command == identity.command && !has_other_data(record, identity) &&
-         (record.status == RunStatus::unfinished || record.status == RunStatus::stopped);
+         (record.status == RunStatus::unfinished || record.status == RunStatus::stopped ||
+          (identity.goes_on_after_end && record.epochs_left));
 }
 
 // Runs that the same command has left, the newest first. What cannot be read is no such run.
@@ -68,8 +70,9 @@ std::vector<std::string> candidates(const std::string& parent, const RunIdentity
 // From now on the folder says what this command says.
 OpenedRun go_on(RunDirectory directory, const RunRecord& record, const RunIdentity& identity) {
   const std::string config = config_path(directory.path());
+  std::string before = core::read_file(config);
   std::vector<std::string> changes =
-      core::config_differences(core::read_file(config), identity.effective_config, config, places);
+      core::config_differences(before, identity.effective_config, config, places);
   if (!changes.empty()) core::write_file(config, identity.effective_config);
   if (has_other_data(record, identity)) changes.push_back(data_change(record, identity));
   RunRecord now = record;
@@ -77,7 +80,7 @@ OpenedRun go_on(RunDirectory directory, const RunRecord& record, const RunIdenti
   now.epochs_left = false;
   if (!identity.data.empty()) now.data = identity.data;
   write_run_record(directory.path(), now);
-  return {std::move(directory), true, record, std::move(changes)};
+  return {std::move(directory), true, record, std::move(before), std::move(changes)};
 }
 
 std::optional<OpenedRun> newest(const std::string& parent, const RunIdentity& identity) {
@@ -130,10 +133,8 @@ bool is_empty_run(const std::string& folder) {
 
 // Whether what a finished run has left can be gone on with, by this command.
 bool goes_on_after_end(const std::string& folder, const RunIdentity& identity) {
-  std::error_code problem;
-  const fs::path checkpoints = fs::path(folder) / run_files::checkpoints.name;
-  return identity.goes_on_after_end && fs::is_directory(checkpoints, problem) &&
-         !fs::is_empty(checkpoints, problem);
+  const CheckpointStore store(core::text(folder, "/", run_files::checkpoints.name), {}, 1);
+  return identity.goes_on_after_end && !store.names().empty();
 }
 
 OpenedRun named(const std::string& folder, const RunIdentity& identity, Start start) {

@@ -39,6 +39,7 @@ struct OpenedRun {
   RunDirectory directory;
   bool resumed = false;  ///< it was there; its checkpoints say where to go on
   RunRecord before{};    ///< how it was found then
+  std::string config_before{};
   /// "train.epochs: 5 -> 10" with `Start::with_changes`; keys beside the identity always
   std::vector<std::string> changes;
 };

@@ -95,7 +95,10 @@ void needs_of_training(const FieldList& list, const Job& job) {
   const bool waits =
       job.examples ? settings.learning.learner.optimizer.waits_for_plateau()
                    : gan.generator.waits_for_plateau() || gan.discriminator.waits_for_plateau();
-  needs(list, settings.early_stop.watches() || waits, "early_stop.patience or target",
+  const data::ExampleSplit& split = settings.learning.split;
+  const bool keeps_best = job.examples && (split.held_out > 0 || !split.fold.empty());
+  needs(list, keeps_best, "rows kept aside", {"early_stop.restore"});
+  needs(list, settings.early_stop.watches() || waits || keeps_best, "early_stop.patience or target",
         {"early_stop.metric", "early_stop.better"});
   const std::string at_an_end = "train.epochs above 0 (nobody knows how much of the run is over)";
   for (const std::string place : {"optimizer", "optimizer.generator", "optimizer.discriminator"})

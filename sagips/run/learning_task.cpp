@@ -98,7 +98,7 @@ LearningRows with_statistics(const LearningSettings& learning, data::ExampleSets
              of_targets = learning.standardise == Standardise::targets ||
                           (learning.standardise == Standardise::both && has_units);
   const auto has_weights = [](const data::ExampleRowsPtr& rows) {
-    return rows->first(1).weights.defined();
+    return rows->rows() > 0 && rows->first(1).weights.defined();
   };
   LearningRows rows{std::move(sets)};
   if (has_weights(rows.sets.validation))
@@ -215,7 +215,8 @@ std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& le
   std::vector<std::string> warnings = sets.warnings;
   const train::EarlyStopConfig& watched = job.settings.early_stop;
   const data::Examples* const rows = sets.validation->held();
-  if (!rows || (!watched.watches() && !job.settings.learning.learner.optimizer.waits_for_plateau()))
+  if (!rows || rows->rows() == 0 ||
+      (!watched.watches() && !job.settings.learning.learner.optimizer.waits_for_plateau()))
     return warnings;
   // of any outputs: whether there is a number depends on targets and weights
   const torch::Tensor outputs =

@@ -1,6 +1,7 @@
 #include "sagips/run/run_outputs.hpp"
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/run_environment.hpp"
@@ -22,6 +23,7 @@ RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start,
                                              start);
     resumed_ = run.resumed;
     before_ = run.before;
+    config_before_ = run.config_before;
     folder_.emplace(std::move(run.directory));
     log.add_file(folder_->file(record::run_files::log.name));
     record::write_environment(folder_->file(record::run_files::environment.name),
@@ -44,12 +46,15 @@ Beginning RunOutputs::beginning() const {
       ranks_, store, [this](const std::string& line) { log_.warning(line); }, kinds_);
   if (resumed_) say_resumed(beginning.restored);
   const bool was_over = before_.status == record::RunStatus::finished;
-  const std::string end = ranks_.broadcast(!was_over             ? ""
-                                           : before_.epochs_left ? "time limit"
-                                                                 : "end");
-  beginning.after_end = !end.empty();
-  beginning.after_time_limit = end == "time limit";
+  beginning.after_end = !ranks_.broadcast(was_over ? "it was over" : "").empty();
   return beginning;
+}
+
+void RunOutputs::undo() const {
+  if (!folder_) return;
+  if (!resumed_) return folder_->discard();
+  core::write_file(folder_->file(record::run_files::config.name), config_before_);
+  record::write_run_record(path_, before_);
 }
 
 // A run that stopped goes on just as well when nothing says that it stopped.

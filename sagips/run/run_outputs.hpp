@@ -22,10 +22,9 @@ class RunOutputs {
   const std::string& path() const { return path_; }
   /// Where the run goes on. collective
   Beginning beginning() const;
-  /// Removes a folder that was made for this run; one that was there stays.
-  void discard() const {
-    if (folder_ && !resumed_) folder_->discard();
-  }
+  /// As if this start had not been: removes a folder that was made for it; one that was there gets its
+  /// config and status back.
+  void undo() const;
   void finish(record::RunStatus status, bool epochs_left = false) const;
 
   /// On rank 0, where the task writes what is its own.
@@ -49,7 +48,8 @@ class RunOutputs {
   int kinds_;
   std::optional<record::RunDirectory> folder_;
   bool resumed_ = false;
-  record::RunRecord before_;  ///< how the run was found
+  record::RunRecord before_;   ///< how the run was found
+  std::string config_before_;  ///< in its folder
   std::string path_, run_id_, figure_, page_;
 };
 

@@ -35,17 +35,18 @@ void note_failure(const std::string& folder) {
 }
 
 // A failure of the problem itself would come again; one of the machine may not.
-Training guarded_training(const std::string& folder, const std::function<Training()>& train) {
+Training guarded_training(const RunOutputs& outputs, const std::function<Training()>& train) {
   try {
     return train();
   } catch (const comm::CommError&) {
     throw;
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const core::StateError&) {  // of another version: that one may go on
+  } catch (const core::StateError&) {  // of another version or config: that one may go on
+    outputs.undo();
     throw;
   } catch (const std::exception&) {
-    note_failure(folder);
+    note_failure(outputs.path());
     throw;
   }
 }
@@ -84,19 +85,21 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
                                job.seed());
   RunOutputs outputs(job, ranks, options.start, task->print(), task->kinds_of_ranks(), threads, log,
                      timing);  // what can be refused has been
-  Beginning beginning = outputs.beginning();
-  const double trained_before_s = beginning.restored ? beginning.restored->time_s : 0;
+  Beginning beginning;
   try {
+    beginning = outputs.beginning();
     task->begin(beginning.restored.has_value());
-  } catch (const core::Error&) {  // a file to begin from that is none
-    outputs.discard();
+  } catch (
+      const core::Error&) {  // checkpoints that cannot be used, a file to begin from that is none
+    outputs.undo();
     throw;
   }
+  const double trained_before_s = beginning.restored ? beginning.restored->time_s : 0;
 
   if (ranks.is_first()) say_start(job, ranks, *task, exchange, threads, log);
   if (ranks.is_first() && !options.remark.empty()) log.warning(options.remark);
   timing.begin("evaluations and records");
-  const Training training = guarded_training(outputs.path(), [&] {
+  const Training training = guarded_training(outputs, [&] {
     return run_training(job, ranks, *task, exchange, std::move(beginning), options, log);
   });
   Results results{.folder = outputs.path()};

@@ -76,6 +76,32 @@ struct WeightFile {
   }
 };
 
+// Classes of other names have other metrics.
+bool has_metrics_of(const record::Evaluated& one, const record::Evaluated& other) {
+  return std::all_of(other.distances.begin(), other.distances.end(), [&](const auto& wanted) {
+    return std::any_of(one.distances.begin(), one.distances.end(),
+                       [&](const auto& known) { return known.name == wanted.name; });
+  });
+}
+
+// Weights behind standardised rows mean other numbers than those behind rows as they are.
+void check_standards(const WeightFile& source, LearningSettings::Standardise own, bool begins,
+                     bool ends) {
+  using Standardise = LearningSettings::Standardise;
+  const bool inputs = source.content.tensors.contains("inputs.mean"),
+             targets = source.content.tensors.contains("targets.mean"),
+             own_inputs = own == Standardise::inputs || own == Standardise::both,
+             own_targets = own == Standardise::targets || own == Standardise::both;
+  if ((!begins || inputs == own_inputs) && (!ends || !targets || own_targets)) return;
+  throw core::ConfigError(
+      "data.standardise",
+      core::text(source.path, " is of a training with ",
+                 inputs    ? targets ? "true" : "inputs"
+                 : targets ? "targets"
+                           : "false",
+                 " (its weights would meet other numbers here). Set the same."));
+}
+
 }  // namespace
 
 void for_each_array(
@@ -126,6 +152,7 @@ std::vector<std::string> begin_from(const LearningSettings& learning,
     if (!named.empty()) {
       const std::string path = file_to_begin_from(named);
       WeightFile& source = sources.try_emplace(path, path).first->second;
+      check_standards(source, learning.standardise, index == 0, index + 1 == networks.size());
       for_each_array({&one, 1}, [&](const std::string& name, torch::Tensor& values) {
         const record::StoredTensor& stored =
             source.find(place + name, among_all_layers(name, before));
@@ -173,7 +200,8 @@ void BestNetworks::remember(std::int64_t epoch) { under_way_[epoch] = now(); }
 void BestNetworks::judge(const record::Evaluated& evaluated, const Score& score) {
   const auto found = under_way_.find(evaluated.epoch);
   if (found == under_way_.end()) return;
-  const auto own = score(evaluated), before = best_ ? score(*best_) : std::nullopt;
+  const auto own = score(evaluated),
+             before = best_ && has_metrics_of(*best_, evaluated) ? score(*best_) : std::nullopt;
   const bool counts = evaluated.epoch > 0 && own && std::isfinite(*own);
   if (counts && !(before && *before <= *own)) {
     weights_.copy_(found->second);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "sagips/core/text.hpp"
 #include "sagips/record/event_json.hpp"
@@ -37,6 +40,17 @@ void evaluation_state(nn::StateList& list, const std::string& name, record::Eval
   std::string words = record::event_to_json(evaluated);
   list.field(name, words);
   if (!list.gives()) evaluated = std::get<record::Evaluated>(record::event_from_json(words));
+}
+
+// The prefix of a field that belongs to an update rule, of a rank or of an owner of central weights.
+std::string update_rule_of(const std::string& name) {
+  const std::string prefix = name.substr(0, name.rfind('.') + 1);
+  return prefix.ends_with("_update.") || prefix.starts_with("ranks.rule.") ? prefix : "";
+}
+
+std::set<std::string> without_schedule(std::set<std::string> fields) {
+  std::erase_if(fields, optim::UpdateRule::is_of_schedule);
+  return fields;
 }
 
 // Keeps what the final table needs; `kept` may hold what a run saw before a restart.
@@ -121,7 +135,7 @@ class TrainingRun {
   train::Loop::Callbacks callbacks();
   void state(nn::StateList& list);
   void take(train::Restored restored);
-  void fit_update_rule(const optim::UpdateStep& step, nn::State& state);
+  void fit_update_rules(nn::State& state);
   void watch(const record::Event& event);
   void judge(const record::Evaluated& evaluated) {
     if (ranks_.is_first() && task_.keeps_best())
@@ -177,8 +191,7 @@ void TrainingRun::take(train::Restored restored) {
     if (ranks_.size() > 1) own.part("ranks", exchange_);
     restored.state.insert(now.begin(), now.end());
   }
-  for (const optim::UpdateStep& step : task_.optimizer().steps())
-    fit_update_rule(step, restored.state);
+  fit_update_rules(restored.state);
   const std::string measured = exchange_.description();
   auto list = nn::StateList::taking(restored.state);
   state(list);
@@ -188,30 +201,34 @@ void TrainingRun::take(train::Restored restored) {
     log_.info(core::text("the exchange stays what it was: ", exchange_.description()));
 }
 
-// Goes on with another update rule than the state is of, which then begins anew; a schedule that waits for
-// a plateau begins to wait.
-void TrainingRun::fit_update_rule(const optim::UpdateStep& step, nn::State& state) {
-  const std::string prefix = core::text("loop.", step.name, "_update.");
+// Goes on with other update rules than the state is of: those begin anew. A schedule that waits for a plateau
+// begins to wait where there was none, or where another metric is watched.
+void TrainingRun::fit_update_rules(nn::State& state) {
   nn::State own;
   auto list = nn::StateList::giving(own);
-  step.rule->state(list);
-  bool begins_anew = false;
-  nn::State before;
-  for (const auto& [name, value] : state) {
-    if (name.rfind(prefix, 0) != 0) continue;
-    const std::string field = name.substr(prefix.size());
-    before[field] = value;
-    begins_anew |= !own.contains(field) && !optim::UpdateRule::is_of_schedule(field);
+  this->state(list);
+  const auto watched = state.find("early_stop.metric");
+  const bool other_metric =
+      watched != state.end() && !torch::equal(watched->second, own.at("early_stop.metric"));
+  std::map<std::string, std::set<std::string>> before, now;  // fields of rules, by their prefixes
+  for (const auto& [name, value] : state)
+    if (const std::string rule = update_rule_of(name); !rule.empty())
+      before[rule].insert(name.substr(rule.size()));
+  for (const auto& [name, value] : own)
+    if (const std::string rule = update_rule_of(name); !rule.empty())
+      now[rule].insert(name.substr(rule.size()));
+  for (const auto& [rule, fields] : now) {
+    if (!before.contains(rule)) continue;
+    const bool begins_anew = without_schedule(fields) != without_schedule(before.at(rule));
+    for (const std::string& field : before.at(rule))
+      if (!fields.contains(field)) state.erase(rule + field);
+    for (const std::string& field : fields)
+      if (begins_anew || !before.at(rule).contains(field) ||
+          (other_metric && optim::UpdateRule::is_of_schedule(field)))
+        state[rule + field] = own.at(rule + field);
+    if (begins_anew && ranks_.is_first())
+      log_.info(core::text("updates begin anew, their rule is another one: ", rule));
   }
-  if (before.empty()) return;
-  for (const auto& [field, value] : own)
-    begins_anew |= !before.contains(field) && !optim::UpdateRule::is_of_schedule(field);
-  train::forget(state, prefix);
-  for (const auto& [field, value] : own)
-    state[prefix + field] = begins_anew || !before.contains(field) ? value : before.at(field);
-  if (begins_anew && ranks_.is_first())
-    log_.info(
-        core::text("the updates of the ", step.name, " begin anew: their rule is another one"));
 }
 
 // The launcher may be ending the job because a rank died.
@@ -311,7 +328,7 @@ void TrainingRun::report_last(const train::LoopResult& result) {
 Training TrainingRun::run(Beginning beginning) {
   loop_.emplace(loop_of(job_), task_.optimizer(), callbacks());
   if (beginning.restored) take(std::move(*beginning.restored));
-  if (beginning.after_end) loop_->go_on_after_end(beginning.after_time_limit);
+  if (beginning.after_end) loop_->go_on_after_end();
   if (ranks_.size() > 1) exchange_.begin();
   checkpointer_->watch(*loop_);
   live_files_.begin(loop_->epoch());

@@ -37,7 +37,6 @@ struct Beginning {
   std::string run_id;
   std::optional<train::Restored> restored{};  ///< none: at the start
   bool after_end = false;                     ///< the run had come to its end, and is to go on
-  bool after_time_limit = false;              ///< which was its time limit, with epochs to go
 };
 
 /// Trains until a limit, an early stop or a request to stop, and writes every rank's metrics. Meanwhile

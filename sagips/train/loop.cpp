@@ -25,11 +25,10 @@ double seconds_since(Clock::time_point start) {
 void LoopConfig::fields(core::FieldList& list) {
   list.add("epochs", epochs, "epochs at most (SAGIPS paper: 100000); 0: no limit",
            core::Range::between(0, 4294967295.0));
-  list.add(
-      "minutes", minutes,
-      "training time at most [min]; where epochs are left then, the same command goes on for as "
-      "long; 0: no limit",
-      core::Range::at_least(0));
+  list.add("minutes", minutes,
+           "training time at most [min]; where epochs are left then, the same command goes on for "
+           "as long again; 0: no limit",
+           core::Range::at_least(0));
   list.add("evaluate_every", evaluate_every,
            "epochs between evaluations; 0: a fiftieth of the epochs", core::Range::at_least(0));
   list.add("snapshots", snapshots,
@@ -278,11 +277,6 @@ LoopResult Loop::run() {
   }
 }
 
-void Loop::go_on_after_end(bool time_limit) {
-  early_stop_.clear();
-  if (time_limit) limit_from_s_ = time_s_;
-}
-
 // A resumed run has seen its start; one that had come to its end has looked at that after its state was
 // written, which may be an epoch to be looked at.
 void Loop::run_until_a_reason() {
@@ -347,6 +341,7 @@ void Loop::state(nn::StateList& list) {
   list.field("step", step_);
   list.field("time_s", time_s_);
   list.field("evaluated_step", evaluated_step_);
+  if (stop_reason_ == time_limit_reason) limit_from_s_ = time_s_;
   list.field("limit_from_s", limit_from_s_);
   list.field("early_stop", early_stop_);
   optimizer_.state(list);

@@ -120,9 +120,8 @@ class Loop {
 
   /// The state with nothing in flight: an exchange that is under way is completed first.
   void state(nn::StateList& list);
-  /// Makes a run go on that had come to its end: what its early stop found is over. time_limit: that
-  /// is what had ended it, and the same time begins anew.
-  void go_on_after_end(bool time_limit);
+  /// Makes a run go on that had come to its end: what its early stop found is over.
+  void go_on_after_end() { early_stop_.clear(); }
   /// Whether an exchange goes on between epochs.
   bool in_flight() const;
   std::int64_t step() const { return step_; }                      ///< that are over
@@ -166,7 +165,7 @@ class Loop {
   const std::int64_t steps_per_epoch_;
   std::int64_t step_ = 0;             ///< steps that are over
   double time_s_ = 0;                 ///< training time, evaluations and recording left out
-  double limit_from_s_ = 0;           ///< where the time limit begins to count
+  double limit_from_s_ = 0;           ///< where the time limit begins to count: at its last end
   std::int64_t evaluated_step_ = -1;  ///< of the last evaluation
   std::deque<std::pair<std::int64_t, double>> under_way_;  ///< epochs and times of evaluations
   /// Sums over the steps of the epoch that is running, read when it is observed, in the order of the

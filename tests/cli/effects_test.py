@@ -89,9 +89,8 @@ class Effects(Runs):
         for words, said in (
                 (["optimizer.decay=0.5"], "optimizer.decay (needs rule=rmsprop or adadelta)"),
                 (["optimizer.rule=sgd", "optimizer.beta1=0.8", "optimizer.beta2=0.9"],
-                 "optimizer.beta1, optimizer.beta2 (needs rule=adam)"),
+                 "optimizer.beta1, optimizer.beta2 (needs rule=adam or adamw)"),
                 (["optimizer.final_rate=0.1"], "optimizer.final_rate (needs schedule=cosine)"),
-                (["early_stop.metric=accuracy"], "early_stop.metric (needs early_stop.patience or target)"),
                 (["early_stop.target=0.99", "early_stop.improvement=0.1"],
                  "early_stop.improvement (needs patience above 0)"),
                 (["exchange=gossip", "exchanges.gossip.max_age=3"],

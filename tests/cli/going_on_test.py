@@ -92,7 +92,8 @@ class GoingOn(unittest.TestCase):
 
     def stopped(self, name, *words, ranks=1, checkpoints=1):
         """A run of many epochs that was stopped by a signal when it had checkpoints."""
-        job = self.start("train", "rings.yaml", f"run.name={name}", "train.epochs=1000000", *words, ranks=ranks)
+        job = self.start("train", "rings.yaml", f"run.name={name}", "train.epochs=1000000", "train.checkpoints.epochs=50",
+                         *words, ranks=ranks)
         deadline = time.monotonic() + 100 * jobs.SLOWDOWN
         while len(self.checkpoints(name)) < checkpoints and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -133,6 +134,24 @@ class GoingOn(unittest.TestCase):
         self.assertIn("already there", self.train("over", "train.epochs=4", *never, "--override", expect=2))
         self.assertEqual(self.network("over"), before)
 
+    def test_what_cannot_go_on_leaves_a_run_as_it_was(self):
+        self.train("kept", "train.epochs=2")
+        before = {path.name: path.read_bytes() for path in self.run_folder("kept").iterdir()
+                  if path.name in ("config.yaml", "status.json", "network.safetensors")}
+        for words in (["network.layers=[{dense: 3}]"], ["start_from=nowhere", "network.layers=[{dense: 3}]"]):
+            refused = self.start("train", "rings.yaml", "run.name=kept", "train.epochs=4", "--override", *words)
+            output, _ = refused.communicate(timeout=100 * jobs.SLOWDOWN)
+            self.assertNotEqual(refused.returncode, 0, output)
+            for name, content in before.items():
+                self.assertEqual((self.run_folder("kept") / name).read_bytes(), content, f"{name}: {output}")
+        self.sagips("predict", "runs/learning/kept")
+
+    def test_all_rows_may_be_learned_from_with_weights(self):
+        with open(self.folder / "weights.csv", "w", encoding="utf-8") as file:
+            file.writelines(["w\n"] + [f"{1 + row % 2}\n" for row in range(600)])
+        self.train("all", "data.held_out=0", "train.epochs=2", "data.weights.file=weights.csv")
+        self.assertIn("early_stop", self.train("none", "data.held_out=0", "early_stop.patience=3", expect=2))
+
     def test_a_time_limit_is_no_end(self):
         limited = ["train.epochs=1000000", "train.minutes=0.002"]
         epochs = [0]
@@ -140,6 +159,9 @@ class GoingOn(unittest.TestCase):
             self.train("limited", *limited)
             epochs.append(self.results("limited")["epochs"])
         self.assertEqual(epochs, sorted(set(epochs)), "each start trains for as long again")
+        unnamed = ["train", "rings.yaml", "run.name=", "train.epochs=1000000", "train.minutes=0.002"]
+        self.sagips(*unnamed)
+        self.assertIn("resuming", self.sagips(*unnamed))
         self.train("alone", "train.epochs=0", "train.minutes=0.002")  # here the time is the plan
         self.assertIn("this run has finished", self.train("alone", "train.epochs=0", "train.minutes=0.002", expect=2))
 
@@ -163,7 +185,7 @@ class GoingOn(unittest.TestCase):
 
     def test_another_batch_and_another_rule_go_on(self):
         self.stopped("other")
-        for words, said in ((["batch=7"], "resuming"), (["optimizer.rule=sgd"], "the updates of the network begin anew"),
+        for words, said in ((["batch=7"], "resuming"), (["optimizer.rule=sgd"], "updates begin anew"),
                             (["optimizer.schedule=plateau"], "resuming"),
                             (["early_stop.metric=accuracy", "early_stop.better=higher"], "resuming")):
             with self.subTest(words):
@@ -198,10 +220,10 @@ class GoingOn(unittest.TestCase):
         self.assertEqual(self.results("restored")["numbers"]["loss_end"], losses[best])
         self.assertEqual(self.network("restored"), self.network("wild", "network_best.safetensors"))
         # who was interrupted knows the best one of before
-        self.stopped("cut", "train.evaluate_every=1", "optimizer.learning_rate=0.2", "train.checkpoints.epochs=50")
+        self.stopped("cut", "train.evaluate_every=1", "optimizer.learning_rate=0.2")
         before = self.results("cut")["numbers"]["best_epoch"]
         self.train("cut", f"train.epochs={self.results('cut')['epochs']}", "train.evaluate_every=1",
-                   "optimizer.learning_rate=0.2", "train.checkpoints.epochs=50", "--override")
+                   "optimizer.learning_rate=0.2", "--override")
         self.assertEqual(self.results("cut")["numbers"]["best_epoch"], before)
 
     def test_a_training_begins_from_a_trained_network(self):

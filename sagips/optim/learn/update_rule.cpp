@@ -69,8 +69,9 @@ void UpdateConfig::fields(core::FieldList& list) {
       "optimistic", optimistic,
       "Adam extrapolates from the last step, w - 2 rate d_t + rate d_(t-1), which damps circles "
       "around the equilibrium (Daskalakis et al., ICLR 2018)");
-  core::needs(list, rule == Rule::adam, "rule=adam", {"beta1", "beta2"});
-  core::needs(list, rule != Rule::sgd, "rule=adam, rmsprop or adadelta", {"epsilon"});
+  core::needs(list, rule == Rule::adam || rule == Rule::adamw, "rule=adam or adamw",
+              {"beta1", "beta2"});
+  core::needs(list, rule != Rule::sgd, "rule=adam, adamw, rmsprop or adadelta", {"epsilon"});
   core::needs(list, rule == Rule::rmsprop || rule == Rule::adadelta, "rule=rmsprop or adadelta",
               {"decay"});
   core::needs(list, schedule == Schedule::cosine, "schedule=cosine", {"final_rate"});
