@@ -103,6 +103,9 @@ class CentralWeights {
   virtual void begin(std::span<const float> weights) = 0;
   /// Answers what others have sent. Called between pieces of work, whether or not a task is under way.
   virtual void poll() = 0;
+  /// Before and behind work between steps that may take however long, in which nobody is to miss this rank.
+  virtual void pause() = 0;
+  virtual void resume() = 0;
   /// False: this rank has no share in the work; it serves the others.
   virtual bool computes() const = 0;
   /// Serves until the others have come as far as this step on average, or have left.

@@ -83,8 +83,9 @@ void ExchangeDriver::look(std::span<float> into, CentralWeights::Look which) {
     run(central->look(into, which), {.what = "with central weights of"});
 }
 
-// Waits beside the calls that a step makes.
+// Waits beside the calls that a step makes. Who serves may never have to wait, and shows no life between.
 void ExchangeDriver::run(Task task, Timeout::Whom whom, const std::function<void()>& meanwhile) {
+  site_.timeout->look_after();
   Flow flow(std::move(task));
   if (flow.over()) return;
   whom.exchange = whom_.exchange;

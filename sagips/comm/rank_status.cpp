@@ -16,6 +16,7 @@ namespace sagips::comm {
 namespace {
 
 constexpr std::int64_t silent_ns = 1'000'000'000;  // ten times as long as `Timeout` is silent
+constexpr std::int64_t silence_is_expected = -1;   // in place of the last beat
 constexpr std::size_t remembered = 8;  // calls; partners are never further apart than one
 
 // A process that has ended stays as a zombie until its launcher asks for it.
@@ -59,7 +60,7 @@ void RankStatus::begin_call(int exchange, std::uint64_t call, std::int64_t time_
   Entry::Calls& calls = entry(communicator_.rank())->calls[static_cast<std::size_t>(exchange)];
   calls.began_ns[call % remembered].store(time_ns, std::memory_order_relaxed);
   calls.count.store(call, std::memory_order_release);
-  entry(communicator_.rank())->beat_ns.store(time_ns, std::memory_order_relaxed);
+  beat_at(time_ns);
 }
 
 std::optional<std::int64_t> RankStatus::began(int rank, int exchange, std::uint64_t call) const {
@@ -71,7 +72,18 @@ std::optional<std::int64_t> RankStatus::began(int rank, int exchange, std::uint6
   return calls.began_ns[call % remembered].load(std::memory_order_relaxed);
 }
 
-void RankStatus::beat() { entry(communicator_.rank())->beat_ns = communicator_.now_ns(); }
+void RankStatus::beat() { beat_at(communicator_.now_ns()); }
+
+void RankStatus::beat_at(std::int64_t time_ns) {
+  std::atomic<std::int64_t>& beat_ns = entry(communicator_.rank())->beat_ns;
+  if (beat_ns != silence_is_expected) beat_ns.store(time_ns, std::memory_order_relaxed);
+}
+
+bool RankStatus::expect_silence(bool expected) {
+  const std::int64_t now = communicator_.now_ns();
+  return entry(communicator_.rank())->beat_ns.exchange(expected ? silence_is_expected : now) ==
+         silence_is_expected;
+}
 
 std::int64_t RankStatus::last_beat_ns(int rank) const {
   const Entry* seen = entry(rank);
@@ -85,7 +97,8 @@ void RankStatus::heard(int rank, bool is_last) {
 std::int64_t RankStatus::last_sign_ns(int rank) const {
   const Entry* seen = entry(rank);
   if (seen == nullptr) return heard_ns_[static_cast<std::size_t>(rank)];
-  return seen->left != 0 ? 0 : seen->beat_ns.load();
+  const std::int64_t beat = seen->beat_ns;
+  return seen->left != 0 || beat == silence_is_expected ? 0 : beat;
 }
 
 int RankStatus::culprit(const std::vector<int>& partners, int exchange, std::uint64_t call) const {

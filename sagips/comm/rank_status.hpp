@@ -23,11 +23,15 @@ class RankStatus {
   std::optional<std::int64_t> began(int rank, int exchange, std::uint64_t call) const;
   /// A sign of life, for ranks that wait for no particular message.
   void beat();
-  std::int64_t last_beat_ns(int rank) const;  ///< 0: not seen
-  /// A message of this rank has come, which is all that is known of ranks of other nodes. is_last: no other
-  /// is expected.
+  /// While work may take however long, nobody is to look for any, and beats count for nothing. Returns what
+  /// was expected before.
+  bool expect_silence(bool expected);
+  std::int64_t last_beat_ns(int rank) const;  ///< 0: not seen; negative: silence is expected
+  /// A message of this rank has come, which is all that is known of ranks of other nodes. is_last: it has
+  /// left, or silence is expected.
   void heard(int rank, bool is_last);
-  /// Its last beat, of another node its last message; 0: there are none to look for, it may have left.
+  /// Its last beat, of another node its last message; 0: there are none to look for, since it has left or
+  /// silence is expected.
   std::int64_t last_sign_ns(int rank) const;
 
   /// The rank that holds the others up: one whose process is gone, else the one among `partners` with
@@ -51,6 +55,7 @@ class RankStatus {
  private:
   struct Entry;
   Entry* entry(int rank) const;
+  void beat_at(std::int64_t time_ns);
 
   Communicator& communicator_;
   std::unique_ptr<Memory> memory_;

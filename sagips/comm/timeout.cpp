@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t death_check_ns = 100'000'000;
 constexpr double longest_sign_period_ns = 1e9, signs_within_limit = 20;
+constexpr double long_pieces = 0.25;  // of the time limit: a later one may well exceed it
 
 }  // namespace
 
@@ -84,8 +85,13 @@ void Timeout::check_silence(const std::vector<int>& ranks) {
   }
 }
 
+// Time passed without a look is a piece of work; the next one may take longer than the time limit.
 void Timeout::look_after() {
   heed_alarm();
+  const std::int64_t now = communicator_.now_ns();
+  if (now < looked_ns_ + sign_period_ns()) return;
+  const auto piece_ns = static_cast<double>(looked_ns_ > 0 ? now - looked_ns_ : 0);
+  status_.expect_silence(piece_ns > long_pieces * config_.timeout_s * 1e9);
   check_silence({});
 }
 

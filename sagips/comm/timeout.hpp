@@ -36,7 +36,8 @@ class Timeout {
   };
   /// throws: CommError
   void wait(Condition& condition, const Whom& whom);
-  /// For ranks that do not wait. Cheap but now and then.
+  /// For ranks that do not wait, between pieces of work. Cheap but now and then. Silence is expected of
+  /// ranks whose pieces take a quarter of the time limit and more.
   /// throws: CommError when there is an alarm and a rank of this node has died, or when one shows no sign
   /// of life for the time limit
   void look_after();

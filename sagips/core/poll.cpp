@@ -9,8 +9,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int rests = 20;  // times as long as the last poll took
-
 thread_local PollScope* innermost = nullptr;
 thread_local Clock::time_point next{};  // also of the next scope: steps may be shorter than a rest
 
@@ -32,7 +30,7 @@ void poll() noexcept {
     scope->error_ = std::current_exception();
   }
   const auto ended = Clock::now();
-  next = ended + rests * (ended - begun);
+  next = ended + rest_after(ended - begun);
 }
 
 bool is_polled() noexcept { return innermost != nullptr; }

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <exception>
 #include <functional>
 
@@ -7,7 +8,8 @@ namespace sagips::core {
 /// What a thread has to do now and then while it computes, until the end of the scope: other ranks want
 /// answers. Whoever computes for long calls `poll` between its pieces.
 ///
-/// It takes a twentieth of the thread's time at most: after each time it rests for twenty times as long.
+/// It takes a twentieth of the thread's time: after each time it rests for twenty times as long, but for
+/// 0.1 s at most, since others wait for answers.
 class PollScope {
  public:
   /// poll: outlives the scope; empty: there is nothing to do
@@ -31,6 +33,11 @@ class PollScope {
 /// Does what this thread's scope says; without one, or before it is time again, nothing. Throws nothing,
 /// since libraries that call back are not to be left by an exception.
 void poll() noexcept;
+/// How long it rests after a poll that took so long.
+constexpr std::chrono::nanoseconds rest_after(std::chrono::nanoseconds poll) {
+  constexpr std::chrono::nanoseconds longest = std::chrono::milliseconds(100);
+  return poll < longest / 20 ? 20 * poll : longest;
+}
 /// Whether there is such a scope.
 bool is_polled() noexcept;
 

@@ -117,7 +117,13 @@ data::Reading reading_of(comm::Ranks* ranks) {
   data::Reading reading;
   if (ranks)
     reading.once = [ranks](const data::Reading::Text& say) {
-      return ranks->broadcast(ranks->is_first() ? say() : std::string());
+      std::string said;
+      if (ranks->is_first()) {  // files may be long
+        ranks->status().expect_silence(true);
+        said = say();
+        ranks->status().expect_silence(false);
+      }
+      return ranks->broadcast(said);
     };
   reading.function = nn::script_function;
   return reading;

@@ -268,10 +268,14 @@ train::Loop::Callbacks TrainingRun::callbacks() {
   else if (!readers.empty())
     readers = {0};
   callbacks.evaluate = [this, readers]() -> std::optional<record::Evaluated> {
-    if (std::find(readers.begin(), readers.end(), ranks_.rank()) == readers.end())
-      return task_.evaluate(epoch_);
     std::optional<record::Evaluated> evaluated;
-    exchange_.with_central_weights(readers.size(), [&] { evaluated = task_.evaluate(epoch_); });
+    const auto evaluate = [&] {
+      exchange_.between_steps([&] { evaluated = task_.evaluate(epoch_); });
+    };
+    if (std::find(readers.begin(), readers.end(), ranks_.rank()) == readers.end())
+      evaluate();
+    else
+      exchange_.with_central_weights(epoch_, readers.size(), evaluate);
     return evaluated;
   };
   callbacks.until = options_.until;

@@ -46,6 +46,8 @@ struct ExchangeHooks {
   std::function<bool(optim::UpdateStep&)> before_update;
   std::function<void(optim::UpdateStep&)> after_update;
   std::function<void()> poll;  ///< between pieces of work
+  /// Runs work that may take however long.
+  std::function<void(const std::function<void()>& work)> between_steps;
   /// Given on a rank that does not compute: stands in place of a step's work.
   std::function<void(std::int64_t step)> serve;
   bool moves_weights = false;  ///< also where it says that no update follows

@@ -167,7 +167,10 @@ void RankExchange::each_driver(const UseDriver& use) {
       use_drivers(step, link->second, use);
 }
 
+// How long pieces of work take is not known before the first one is over.
 void RankExchange::begin() {
+  ranks_.timeout().look_after();
+  ranks_.status().expect_silence(true);
   each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView view) {
     if (comm::CentralWeights* const central = driver.exchange().central_weights())
       central->begin(view.weights);
@@ -204,6 +207,7 @@ ExchangeHooks RankExchange::hooks() {
   hooks.poll = [this] {
     each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.progress(); });
   };
+  hooks.between_steps = [this](const std::function<void()>& work) { between_steps(work); };
   comm::CentralWeights* const central = links_.at(primary_).driver->exchange().central_weights();
   if (central == nullptr) return hooks;
   hooks.moves_weights = true;
@@ -235,12 +239,27 @@ std::vector<int> RankExchange::readers() const {
   return central != nullptr ? central->readers() : std::vector<int>{};
 }
 
-void RankExchange::with_central_weights(std::uint64_t readers, const std::function<void()>& run) {
+void RankExchange::between_steps(const std::function<void()>& work) {
+  const auto each_central = [this](void (comm::CentralWeights::*tell)()) {
+    each_driver([&](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) {
+      if (auto* const central = driver.exchange().central_weights()) (central->*tell)();
+    });
+  };
+  const bool is_silent = ranks_.status().expect_silence(true);
+  each_central(&comm::CentralWeights::pause);
+  work();
+  each_central(&comm::CentralWeights::resume);
+  ranks_.status().expect_silence(is_silent);
+}
+
+// Steps of theirs are others, where a resumed run has another batch.
+void RankExchange::with_central_weights(std::int64_t epoch, std::uint64_t readers,
+                                        const std::function<void()>& run) {
   std::vector<std::pair<std::span<float>, std::vector<float>>> own;
-  each_driver([&](Link& link, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+  each_driver([&](Link&, comm::ExchangeDriver& driver, comm::ReplicaView view) {
     if (driver.exchange().central_weights() == nullptr) return;
     std::vector<float> before(view.weights.begin(), view.weights.end());
-    driver.look(view.weights, {static_cast<std::uint64_t>(link.step.update), readers});
+    driver.look(view.weights, {static_cast<std::uint64_t>(epoch), readers});
     own.emplace_back(view.weights, std::move(before));
   });
   run();

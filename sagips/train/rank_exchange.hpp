@@ -44,9 +44,12 @@ class RankExchange {
   std::string description() const;
   /// Answers other ranks; called where this one waits for something else.
   void poll();
+  /// Runs work between steps that may take however long: others do not miss this rank, though it says nothing.
+  void between_steps(const std::function<void()>& work);
   /// Runs this with the central weights in place of this rank's own, where an exchange has some. So many
-  /// ranks do that after the same step, with the same weights.
-  void with_central_weights(std::uint64_t readers, const std::function<void()>& run);
+  /// ranks do that behind the same epoch, with the same weights.
+  void with_central_weights(std::int64_t epoch, std::uint64_t readers,
+                            const std::function<void()>& run);
   /// The ranks that may do that; none: there are no central weights.
   std::vector<int> readers() const;
   /// Gives every rank the last central weights. collective, after the hook `close`

@@ -535,6 +535,60 @@ TEST(Served, WaitsForALateOwnerOnceAndForAQuarterOfAStep) {
   EXPECT_GT(halves.step(6, Halves::step_ns / 10), 0) << "waited for as before";
 }
 
+TEST(Served, DoesNotWaitForAsLongAsAnEvaluationBeforeTheStepTook) {
+  constexpr std::int64_t never = 1'000'000'000'000, quarter = Halves::step_ns / 4;
+  Halves halves(Rule::downpour);
+  Served& waiting = halves.players[0]->served();
+  waiting.pause();
+  halves.node.team.clock_ns += 600'000'000'000;
+  waiting.resume();
+  EXPECT_LE(halves.step(1, never), quarter + 20 * Halves::look_ns);
+}
+
+// Others would miss a master whose workers always come in time: it never waits.
+TEST(Served, GivesSignsOfLifeWhereItServesWithoutAWait) {
+  LockstepNode node({0, 0});
+  node.team.clock_ns = 1'000'000'000;
+  Served::Config config;
+  config.owners = Owners::master;
+  config.every = 1000;  // nothing is due before
+  ServedPlayer master(node.kit(0), config, std::vector<float>(8, 1.0F), plain_update(0.1F));
+  for (std::int64_t step = 1; step <= 100; ++step) {
+    node.team.clock_ns += 1'000'000'000;
+    master.serve(step);
+  }
+  EXPECT_GE(node.kit(0).status.last_beat_ns(0), node.team.clock_ns - 2'000'000'000);
+}
+
+// Of another node nothing is known but what it sends.
+TEST(Served, TellsOwnersOfOtherNodesThatSilenceIsExpected) {
+  LockstepNode node({0, 1});
+  node.team.clock_ns = 1'000'000'000;
+  Served::Config config;
+  config.owners = Owners::master;
+  std::vector<std::unique_ptr<ServedPlayer>> players;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    players.push_back(std::make_unique<ServedPlayer>(
+        node.kit(rank), config, std::vector<float>(8, 1.0F), plain_update(0.1F)));
+    players[rank]->served().begin(players[rank]->weights);
+  }
+  const auto sign_after = [&] {
+    for (int sweep = 0; sweep < 3; ++sweep) {
+      ++node.team.sweep;
+      players[0]->served().poll();
+    }
+    return node.kit(0).status.last_sign_ns(1);
+  };
+  node.team.clock_ns += 10'000'000'000;
+  players[1]->served().poll();
+  EXPECT_GT(sign_after(), 0);
+  players[1]->served().pause();
+  EXPECT_EQ(sign_after(), 0);
+  node.team.clock_ns += 10'000'000'000;
+  players[1]->served().poll();
+  EXPECT_GT(sign_after(), 0) << "it is back";
+}
+
 // An answer that comes during a pass is not in the gradient that this pass brings.
 TEST(CentreWorker, SaysWhatItsGradientsWereMadeOf) {
   constexpr int shares = 10;

@@ -155,6 +155,36 @@ TEST(Timeout, DoesNotMissARankThatHasLeft) {
   EXPECT_EQ(watch.look(60, {}), "nobody was missed");
 }
 
+// An evaluation, a checkpoint, the reading of files.
+TEST(Timeout, DoesNotMissARankOfWhichSilenceIsExpected) {
+  Watch watch({0, 0});
+  watch.look(5, {1});
+  RankStatus& busy = watch.node.kit(1).status;
+  EXPECT_FALSE(busy.expect_silence(true));
+  busy.begin_call(0, 1, watch.node.team.clock_ns);
+  EXPECT_EQ(watch.look(60, {}), "nobody was missed");
+  EXPECT_EQ(watch.look(60, {1}), "nobody was missed") << "where it waits meanwhile";
+  EXPECT_EQ(watch.look(60, {}), "nobody was missed");
+  EXPECT_TRUE(busy.expect_silence(false));
+  EXPECT_EQ(watch.look(9, {}), "nobody was missed");
+  EXPECT_EQ(watch.look(60, {}).rfind("rank 1 (process ", 0), 0U) << "suspended behind it";
+}
+
+// A tile of a slow simulator.
+TEST(Timeout, DoesNotMissARankWhosePiecesTakeLongerThanTheTimeLimit) {
+  Watch watch({0, 0});
+  Kit& slow = watch.node.kit(1);
+  slow.timeout.look_after();
+  slow.status.expect_silence(true);  // as before the first step
+  for (int piece = 0; piece < 3; ++piece) {
+    EXPECT_EQ(watch.look(15, {}), "nobody was missed");
+    slow.timeout.look_after();
+  }
+  EXPECT_EQ(watch.look(2, {}), "nobody was missed");
+  slow.timeout.look_after();
+  EXPECT_EQ(watch.look(60, {}).rfind("rank 1 (process ", 0), 0U) << "its pieces are short now";
+}
+
 // Ctrl-Z, or a scheduler that lets another job run.
 TEST(Timeout, DoesNotCountTimeInWhichItWasSuspendedItself) {
   Watch watch({0, 0});

@@ -39,13 +39,19 @@ TEST(Poll, RestsForTwentyTimesAsLongAsItTook) {
   int count = 0;
   const std::function<void()> slow = [&] {
     ++count;
-    std::this_thread::sleep_for(20ms);
+    std::this_thread::sleep_for(4ms);
   };
   const PollScope scope(slow);
   poll_until([&] { return count == 1; });
   const auto since = Clock::now();
   poll_until([&] { return count == 2; });
-  EXPECT_GE(Clock::now() - since, 400ms);
+  EXPECT_GE(Clock::now() - since, 80ms);
+}
+
+TEST(Poll, RestsForATenthOfASecondAtMost) {
+  EXPECT_EQ(rest_after(0ns), 0ns);
+  EXPECT_EQ(rest_after(1ms), 20ms);
+  EXPECT_EQ(rest_after(1s), 100ms);
 }
 
 TEST(Poll, IsOfItsThread) {

@@ -278,6 +278,13 @@ bool Served::serve_guests() {
   return own_->poll();
 }
 
+void Served::pause() {
+  for (CentreWorker* const end : {worker_.get(), child_.get()})
+    if (end != nullptr) end->expect_silence();
+}
+
+void Served::resume() { resumed_ns_ = site_.communicator->now_ns(); }
+
 bool Served::is_idle() {
   return serves_until([this] {
     const bool has_heard = !worker_ || worker_->all_answered();

@@ -60,6 +60,8 @@ class Served final : public Exchange, public CentralWeights {
   void take_state(const State& state) override;
 
   void poll() override { serve_guests(); }
+  void pause() override;
+  void resume() override;
   bool computes() const override { return !team_.empty(); }
   /// Teams of ranks that compute, each a worker.
   std::size_t workers() const { return plan_.teams.size(); }

@@ -11,7 +11,8 @@ struct CentreHead {
     share,  ///< what the rule makes of gradients or weights is asked for
     look,   ///< the central weights are asked for, nothing is brought
     leave,  ///< a share (of no steps: nothing), the last one; answered when all have left
-    alive   ///< nothing is brought or asked for
+    alive,  ///< nothing is brought or asked for
+    silent  ///< nor does anything come for however long
   };
   Kind kind = Kind::share;
   /// Of a share: answers of this owner that were in the weights that the oldest part of it was made of.
@@ -20,7 +21,9 @@ struct CentreHead {
   std::uint64_t readers = 0;  ///< of a look
   double progress = 0;        ///< of the worker's run, as in Step
 
-  bool brings_values() const { return kind != Kind::look && kind != Kind::alive && number > 0; }
+  /// Whether it is told only so that this worker is not missed.
+  bool is_sign() const { return kind == Kind::alive || kind == Kind::silent; }
+  bool brings_values() const { return kind != Kind::look && !is_sign() && number > 0; }
   std::span<float> as_floats() {
     return {reinterpret_cast<float*>(this), sizeof(CentreHead) / sizeof(float)};
   }

@@ -62,8 +62,9 @@ bool CentreOwner::look_at(std::size_t worker) {
   }
   const bool has_come = guest.place == Guest::Place::away;
   if (has_come && came)
-    came(group_.rank_of(places_[worker]), guest.head.kind == CentreHead::Kind::leave);
-  if (has_come && guest.head.kind == CentreHead::Kind::alive)
+    came(group_.rank_of(places_[worker]),
+         guest.head.kind == CentreHead::Kind::leave || guest.head.kind == CentreHead::Kind::silent);
+  if (has_come && guest.head.is_sign())
     expect(worker);
   else if (has_come && guest.head.brings_values())
     take_in(worker);
@@ -121,7 +122,8 @@ void CentreOwner::welcome(std::size_t worker) {
       if (!synchronous_ && guest.head.brings_values()) serve({&worker, 1});
       if (synchronous_ && is_over()) serve_round();
       return;
-    case CentreHead::Kind::alive:  // never comes so far
+    case CentreHead::Kind::alive:
+    case CentreHead::Kind::silent:  // never come so far
       return;
     case CentreHead::Kind::share:
       return synchronous_ ? serve_round() : serve({&worker, 1});

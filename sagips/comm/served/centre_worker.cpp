@@ -138,6 +138,12 @@ void CentreWorker::show_life(std::int64_t period_ns) {
   }
 }
 
+void CentreWorker::expect_silence() {
+  for (Link& link : links_)
+    if (link.is_far && !has_left_ && link.sending_silence.ready())
+      link.sending_silence = group_.send(link.owner.place, silence_.as_floats(), 0);
+}
+
 void CentreWorker::leave(std::span<float> into) {
   has_left_ = true;
   for (Link& link : links_) {

@@ -47,6 +47,8 @@ class CentreWorker {
 
   /// Says that this rank lives to the owners of other nodes that it has sent nothing for so long.
   void show_life(std::int64_t period_ns);
+  /// Says to those owners that nothing may come of it for however long.
+  void expect_silence();
 
   bool all_answered();
   /// All but those that had not answered when something was to be sent to them the last time.
@@ -77,7 +79,7 @@ class CentreWorker {
     std::vector<float> own_answer{};         ///< of the owner on this rank
     bool is_waiting = false;                 ///< that one, until it is said where it goes
     std::span<float> into{};                 ///< where the answer goes
-    Request sending_head{}, sending{}, receiving{};
+    Request sending_head{}, sending{}, receiving{}, sending_silence{};
     std::int64_t sent_ns = 0;  ///< when it was last told anything
     State state = State::idle;
     bool is_late = false;     ///< it had not answered when something was to be sent
@@ -101,6 +103,7 @@ class CentreWorker {
   const Group& group_;
   Config config_;
   CentreOwner* own_;
+  CentreHead silence_{.kind = CentreHead::Kind::silent};  ///< what is sent of it
   std::vector<Link> links_;
   std::size_t floats_;
   bool has_left_ = false;

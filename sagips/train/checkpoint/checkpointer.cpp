@@ -22,6 +22,7 @@ void Checkpointer::attach_to(Loop::Callbacks& callbacks) {
     return agree(step, reason);
   };
   close_ = callbacks.exchange.close;
+  between_steps_ = callbacks.exchange.between_steps;
   callbacks.ended = [this] { return ended(); };
   callbacks.interrupted = [this] {
     return signals_.stop() && !(config_.are_written() && quick_stop_.in_hand());
@@ -102,9 +103,15 @@ std::string Checkpointer::agree(std::int64_t step, const std::string& reason) {
   return decision.stop;
 }
 
-void Checkpointer::write(std::int64_t number) {
+// Disks may be slow.
+void Checkpointer::write_part(std::int64_t number) {
   const core::Span writing(tracer_, "checkpoint");
-  checkpoints_.write(number, loop_->epoch(), loop_->time_s(), take());
+  const auto write = [&] { checkpoints_.write(number, loop_->epoch(), loop_->time_s(), take()); };
+  between_steps_ ? between_steps_(write) : write();
+}
+
+void Checkpointer::write(std::int64_t number) {
+  write_part(number);
   number_ = number + 1;
   last_step_ = loop_->step();
   last_ns_ = comm::now_ns();
@@ -130,8 +137,7 @@ bool Checkpointer::ended() {
   leads_others_ = ranks_.is_first() && ranks_.size() > 1 && !told_to_stop_ && !gave_up();
   if (close_ && !gave_up()) close_();  // the state is whole only then
   if (config_.are_written()) {
-    const core::Span writing(tracer_, "checkpoint");
-    checkpoints_.write(Checkpoints::last, loop_->epoch(), loop_->time_s(), take());
+    write_part(Checkpoints::last);
     checkpoints_.settle();
   }
   return others_stopped_;

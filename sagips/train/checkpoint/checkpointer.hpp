@@ -41,6 +41,7 @@ class Checkpointer {
   bool is_due_for_others();
   void lead_others();
   void write(std::int64_t number);
+  void write_part(std::int64_t number);
 
   comm::Ranks& ranks_;
   record::CheckpointConfig config_;
@@ -49,8 +50,9 @@ class Checkpointer {
   Signals signals_;
   std::function<void(nn::StateList&)> state_;
   QuickStop quick_stop_;
-  core::Tracer* tracer_ = nullptr;  ///< of the loop
-  std::function<void()> close_;     ///< ends what is under way between ranks; empty: nothing is
+  core::Tracer* tracer_ = nullptr;                                   ///< of the loop
+  std::function<void(const std::function<void()>&)> between_steps_;  ///< empty: nobody to miss it
+  std::function<void()> close_;  ///< ends what is under way between ranks; empty: nothing is
   const Loop* loop_ = nullptr;
   std::int64_t number_ = 1;  ///< of the next one
   std::int64_t last_step_ =
