@@ -146,6 +146,11 @@ class GoingOn(unittest.TestCase):
                 self.assertEqual((self.run_folder("kept") / name).read_bytes(), content, f"{name}: {output}")
         self.sagips("predict", "runs/learning/kept")
 
+    def test_a_written_config_reads_back_whatever_its_layers(self):
+        self.train("first", "train.epochs=1", "network.layers=[{dense: 8}, {activation: relu}, {flatten: true}, {dense: 3}]")
+        self.sagips("predict", "runs/learning/first")
+        self.assertIn("ready to train", self.sagips("check", "runs/learning/first/config.yaml"))
+
     def test_all_rows_may_be_learned_from_with_weights(self):
         with open(self.folder / "weights.csv", "w", encoding="utf-8") as file:
             file.writelines(["w\n"] + [f"{1 + row % 2}\n" for row in range(600)])

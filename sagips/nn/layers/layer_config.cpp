@@ -52,8 +52,11 @@ LayerConfig LayerConfig::from(const core::GivenItem& given) {
   const auto is_given = [&](const std::string& key) {
     return std::find(given.keys.begin(), given.keys.end(), key) != given.keys.end();
   };
+  const bool is_activation = std::all_of(given.keys.begin(), given.keys.end(), [](const auto& key) {
+    return key == "activation" || key == "repeat";
+  });
   for (const LayerKind& kind : all_kinds())  // other layers have an activation, too
-    if (is_given(kind.key) && (kind.key != "activation" || given.keys.size() == 1))
+    if (is_given(kind.key) && (kind.key != "activation" || is_activation))
       return {kind.key, kind.make()};
   const std::string first = given.keys.empty() ? "" : given.keys.front();
   throw ConfigError(given.where, text("no kind of layer in '", core::join(given.keys, ", "),
