@@ -306,6 +306,7 @@ void ExampleSplit::fields(core::FieldList& list) {
   list.add("seed", seed, "of which rows are kept aside, and of what is drawn; -1: run.seed",
            core::Range::at_least(-1));
   list.add("fold", fold, "\"2/5\": the second of five parts is kept aside; empty: held_out");
+  core::needs(list, fold.empty(), "no data.fold", {"held_out"});
 }
 
 void ExampleSplit::apply(ExampleSets& sets, const core::RandomStream& stream) const {

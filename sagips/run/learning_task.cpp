@@ -224,13 +224,13 @@ std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& le
   if (!rows || rows->rows() == 0 ||
       (!watched.watches() && !job.settings.learning.learner.optimizer.waits_for_plateau()))
     return warnings;
-  // of any outputs: whether there is a number depends on targets and weights
+  // of any outputs: whether there is a number depends on targets and weights, but for a precision
   const torch::Tensor outputs =
       torch::zeros_like(
           learner.predict(*data::hold(rows->chosen(torch::zeros({1}, torch::kInt64)))).outputs)
           .repeat_interleave(rows->rows(), 0);
   for (const auto& [name, value] : learner.metrics({outputs, rows->targets, rows->weights}))
-    if (name == watched.metric && std::isnan(value))
+    if (name == watched.metric && std::isnan(value) && !name.starts_with("precision/"))
       warnings.push_back(
           core::text("early_stop.metric: the rows kept aside have no ", name,
                      " (it needs rows of more than one class), so nothing is "
