@@ -39,7 +39,7 @@ def test_compares(folder):
     results = {path.name: path.stat().st_mtime_ns for path in (run / "simulations").glob("*.json")}
     assert len(results) == 4, results
     done = simulate(folder, *words, "simulate.seeds=[1,2]")  # finished: not overwritten
-    assert done.returncode == 2 and "already there" in done.stderr, done
+    assert done.returncode == 2 and "this study has finished" in done.stderr, done
     now = {path.name: path.stat().st_mtime_ns for path in (run / "simulations").glob("*.json")}
     assert now == results, now
 

@@ -190,7 +190,7 @@ TEST(Moments, SayWhenThePipelineCannotDescribeTheData) {
   values = values + 0.4 * (values - 1.5).square();  // skewed
   const Solution solution = MomentSolver({}).solve(environment, context());
   EXPECT_LT(solution.goodness[0].p_value, 1e-6);
-  EXPECT_LE(solution.starts, 3);  // two that agree are enough
+  EXPECT_LE(solution.starts, 4);  // two that agree are enough, and one looks at other scales
   EXPECT_LT(event_tests(environment, solution.values, EventTest::energy, 1000, 199, 1)[0].p_value,
             0.02);
 }

@@ -215,7 +215,7 @@ void Gan::state(nn::StateList& list) {
   list.part("generator_update", *generator_rule_);
   if (average_) list.part("generator_average", *average_);
   for (std::size_t k = 0; k < discriminators_.size(); ++k)
-    discriminators_[k]->state(list, "discriminator" + suffix(k));
+    discriminators_[k]->state(list, "discriminator_" + environment_.channels[k].name);
 }
 
 }  // namespace sagips::optim
