@@ -19,7 +19,7 @@ struct RunRecord {
   double started_s = 0;  ///< since 1970; orders runs
   std::string id{};      ///< drawn for each run: its checkpoints carry it
   std::string data{};    ///< `RunIdentity::data`; empty: not known
-  /// Finished by a time limit with epochs to go: the same command with its name goes on.
+  /// Finished by a time limit with epochs to go: the same command goes on.
   bool epochs_left = false;
 };
 

@@ -25,6 +25,7 @@ class RunOutputs {
   /// As if this start had not been: removes a folder that was made for it; one that was there gets its
   /// config and status back.
   void undo() const;
+  bool resumed() const { return resumed_; }  ///< the run was there
   void finish(record::RunStatus status, bool epochs_left = false) const;
 
   /// On rank 0, where the task writes what is its own.

@@ -43,7 +43,7 @@ Training guarded_training(const RunOutputs& outputs, const std::function<Trainin
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const core::StateError&) {  // of another version or config: that one may go on
-    outputs.undo();
+    if (outputs.resumed()) outputs.undo();
     throw;
   } catch (const std::exception&) {
     note_failure(outputs.path());
@@ -89,8 +89,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   try {
     beginning = outputs.beginning();
     task->begin(beginning.restored.has_value());
-  } catch (
-      const core::Error&) {  // checkpoints that cannot be used, a file to begin from that is none
+  } catch (const core::Error&) {  // no checkpoint or file to begin from can be used
     outputs.undo();
     throw;
   }
