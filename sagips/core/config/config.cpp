@@ -66,12 +66,6 @@ std::string suggestion_in_tree(const std::string& name, const std::vector<std::s
   throw ConfigError(where, text("unknown key '", key, "'", hint));
 }
 
-const FieldList::Entry* find(const Entries& entries, const std::string& name) {
-  for (const FieldList::Entry& entry : entries)
-    if (entry.name == name) return &entry;
-  return nullptr;
-}
-
 bool is_number(const std::string& name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
@@ -85,7 +79,7 @@ class Matcher {
   void match(const ConfigValue& group, const Entries& entries, const std::string& path) {
     for (const auto& [name, value] : group.members) {
       const std::string key = below(path, name);
-      const FieldList::Entry* entry = find(entries, name);
+      const FieldList::Entry* entry = find_entry(entries, name);
       if (!entry) refuse_unknown(value.where, key, entries, keys_);
       if (entry->check) {
         assignments_.push_back(entry->check(value, key));
@@ -130,7 +124,7 @@ void write_entries(const Entries& entries, const std::string& indent, const std:
 void write_changed(const Entries& entries, const Entries& usual, const std::string& indent,
                    const std::string& beside, std::string& yaml) {
   for (const FieldList::Entry& entry : entries) {
-    const FieldList::Entry* other = find(usual, entry.name);
+    const FieldList::Entry* other = find_entry(usual, entry.name);
     if (!other || (entry.write && entry.write(beside) != other->write(beside))) {
       write_entries({entry}, indent, beside, yaml);
     } else if (!entry.write) {
@@ -160,7 +154,7 @@ void describe_entries(const Entries& entries, const std::string& group, const st
   std::string key;
   for (const std::string& name : split(prefix, '.')) {
     key = below(key, name);
-    const FieldList::Entry* entry = find(level, name);
+    const FieldList::Entry* entry = find_entry(level, name);
     if (!entry) break;
     Entries below_it = entry->members_described();
     level = std::move(below_it);
@@ -169,6 +163,12 @@ void describe_entries(const Entries& entries, const std::string& group, const st
 }
 
 }  // namespace
+
+const FieldList::Entry* find_entry(const Entries& entries, const std::string& name) {
+  for (const FieldList::Entry& entry : entries)
+    if (entry.name == name) return &entry;
+  return nullptr;
+}
 
 void fill_fields(const ConfigValue& group, FieldList& fields, const std::string& path) {
   Matcher matcher(fields);

@@ -63,6 +63,10 @@ struct FieldList::Entry {
   }
 };
 
+/// The one of that name; null: there is none.
+const FieldList::Entry* find_entry(const std::vector<FieldList::Entry>& entries,
+                                   const std::string& name);
+
 /// Fills the fields from one group of a document, at once. throws: ConfigError
 void fill_fields(const ConfigValue& group, FieldList& fields, const std::string& path);
 

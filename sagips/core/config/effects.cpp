@@ -1,7 +1,5 @@
 #include "sagips/core/config/effects.hpp"
 
-#include <algorithm>
-
 #include "sagips/core/config/config_value.hpp"
 #include "sagips/core/text.hpp"
 
@@ -10,18 +8,12 @@ namespace {
 
 using Entries = std::vector<FieldList::Entry>;
 
-const FieldList::Entry* find(const Entries& entries, const std::string& name) {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const auto& entry) { return entry.name == name; });
-  return found == entries.end() ? nullptr : &*found;
-}
-
 void collect(const Entries& entries, const Entries& usual, const std::string& group,
              const std::string& missing, std::vector<KeyWithoutEffect>& keys) {
   for (const FieldList::Entry& entry : entries) {
     const std::string key = group.empty() ? entry.name : group + "." + entry.name;
     const std::string& lacks = missing.empty() ? entry.needs : missing;
-    const FieldList::Entry* other = find(usual, entry.name);
+    const FieldList::Entry* other = find_entry(usual, entry.name);
     if (!entry.write)
       collect(entry.members_now(), other ? other->members_now() : Entries(), key, lacks, keys);
     else if (!lacks.empty() && (!other || entry.write({}) != other->write({})))
@@ -38,7 +30,7 @@ void needs(const FieldList& list, bool holds, const std::string& needs,
     const Entries* level = &list.entries();
     const FieldList::Entry* found = nullptr;
     for (const std::string& word : split(name, '.')) {
-      found = find(*level, word);
+      found = find_entry(*level, word);
       if (!found) break;
       level = &found->members;
     }
