@@ -14,9 +14,8 @@ namespace {
 /// Cuts a text into rows of cells.
 class CsvScanner {
  public:
-  CsvScanner(std::string_view content, const std::string& file) : rest_(content), file_(file) {
-    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-    if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
+  CsvScanner(std::string_view content, const std::string& file)
+      : rest_(without_byte_order_mark(content)), file_(file) {
     if (rest_.starts_with("\xff\xfe") || rest_.starts_with("\xfe\xff"))
       throw DataError(file_, "is text in UTF-16. Write it in UTF-8.");
   }
@@ -95,6 +94,12 @@ class CsvScanner {
 };
 
 }  // namespace
+
+std::string_view without_byte_order_mark(std::string_view content) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (content.starts_with(mark)) content.remove_prefix(mark.size());
+  return content;
+}
 
 void for_each_csv_row(
     const std::string& path,

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sagips::core {
@@ -21,6 +22,9 @@ void for_each_csv_row(
 void for_each_csv_row(
     const std::string& content, const std::string& path,
     const std::function<void(const std::vector<std::string>& cells, std::size_t line)>& use);
+
+/// A text without the byte order mark that some programs write before it in UTF-8.
+std::string_view without_byte_order_mark(std::string_view content);
 
 /// All rows but blank ones.
 std::vector<std::vector<std::string>> read_csv_rows(const std::string& path);

@@ -15,6 +15,7 @@
 
 #include "sagips/core/config/effects.hpp"
 #include "sagips/core/crc32c.hpp"
+#include "sagips/core/csv.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/npy.hpp"
@@ -66,9 +67,7 @@ std::vector<std::string> matching(const std::string& pattern) {
 std::vector<std::string> listed(const std::string& list) {
   const std::string folder = std::filesystem::path(list).parent_path().string();
   std::vector<std::string> names;
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  std::string content = core::read_file(list);
-  if (content.starts_with(byte_order_mark)) content.erase(0, byte_order_mark.size());
+  const std::string content(core::without_byte_order_mark(core::read_file(list)));
   for (const std::string& line : core::split(content, '\n'))
     if (const std::string name = core::trim(line); !name.empty() && name.front() != '#')
       names.push_back(core::path_from(folder, name));
