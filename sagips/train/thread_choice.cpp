@@ -79,7 +79,8 @@ void ThreadChoice::end_turn(const Block& block) {
   else if (each_faster(own_, rivals_))
     decide(false);
   else if (own_.size() >= most_rounds)
-    decide(median(rivals_) < (rival_ > in_use_ ? pays : 1) * median(own_));
+    decide(rival_ > in_use_ ? median(rivals_) < pays * median(own_)
+                            : pays * median(rivals_) < median(own_));
 }
 
 void ThreadChoice::decide(bool rival_is_better) {
