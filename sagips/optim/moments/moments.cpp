@@ -372,9 +372,10 @@ Solution MomentSolver::solve(const env::Environment& environment,
   Solution found = Answer(environment, config_, context).solution();
   env::Environment nearer = environment;
   for (int round = 0; round < most_rounds && found.converged && found.others.empty(); ++round) {
-    const auto ranges = is_hopeless(found) && round == 0
-                            ? at_other_scales(environment, config_, context, found)
-                            : better_ranges(environment.parameters, nearer.parameters, found);
+    std::optional<env::ParameterSet> ranges;
+    if (is_hopeless(found) && round == 0)
+      ranges = at_other_scales(environment, config_, context, found);
+    if (!ranges) ranges = better_ranges(environment.parameters, nearer.parameters, found);
     if (!ranges) break;
     nearer.parameters = *ranges;
     SolveContext rest = context;
