@@ -55,6 +55,17 @@ record::Exchanged on_the_books(const std::vector<double>& numbers) {
   return report;
 }
 
+void check_clipping(const optim::UpdateStep& step, const std::string& key) {
+  const std::string& network = step.network.empty() ? step.name : step.network;
+  if (step.rule->config().clip_norm > 0 &&
+      step.replica->shared_size() != step.replica->weights().numel())
+    throw core::ConfigError(
+        key, core::text("ranks would clip the gradient of the ", network,
+                        " by parts of it that they do not share (their shared weights would "
+                        "drift apart). Set clip_norm=0 or ",
+                        network, ".shared=all."));
+}
+
 }  // namespace
 
 RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
@@ -86,6 +97,7 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     for (const optim::Action& action : optimizer.schedule())
       if (action.kind == optim::Action::Kind::update && &optimizer.steps()[action.index] == &step)
         ++link.updates_a_step;
+    if (name != "none" && ranks.size() > 1) check_clipping(step, key);
     check_central(step, link, serving_ranks(choice, ranks.communicator()).empty(), key);
     if (name == "served") add_memory(step, link, choice, site, key);
   }

@@ -729,6 +729,9 @@ networks:
         if MPIEXEC:
             refused = self.sagips(*plain, "optimizer.clip_norm=1", "exchange=served", "run.name=no", ranks=2, expect=2).stderr
             self.assertIn("clip_norm", refused)
+            refused = self.sagips("train", "gaussians", "optimizer.generator.clip_norm=1", "exchange=ring", "run.name=no",
+                                  ranks=2, expect=2).stderr
+            self.assertIn("generator.shared=all", refused)
 
     def test_early_stop_and_target(self):
         self.sagips("train", "rings.yaml", "early_stop.metric=accuracy", "early_stop.better=higher",
