@@ -118,7 +118,7 @@ void for_each_array(
 }
 
 std::string network_file(const std::string& folder, bool best) {
-  const std::string of_best = core::text(folder, "/", files::best_network.name);
+  std::string of_best = core::text(folder, "/", files::best_network.name);
   if (best && std::filesystem::exists(of_best)) return of_best;
   return core::text(folder, "/", files::network.name);
 }

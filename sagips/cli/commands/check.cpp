@@ -161,7 +161,7 @@ run::Deeds deeds_of(const Job& job, bool trainable, std::int64_t ranks) {
 }
 
 // What a training on these ranks would refuse. collective
-void check_ranks(const Job& job, comm::Ranks& ranks) {
+void check_on_ranks(const Job& job, comm::Ranks& ranks) {
   core::Log log({.quiet = true});
   const std::unique_ptr<run::Task> task = run::make_task(job, ranks, log);
   const train::RankExchange exchange(ranks, task->optimizer(), job.settings.exchange_choice(),
@@ -178,7 +178,7 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
   const auto goes_on = [&ranks](bool on_first) { return ranks.gather(on_first ? 1 : 0)[0] != 0; };
   if (!ranks.is_first()) {
-    if (goes_on(false)) check_ranks(job, ranks);
+    if (goes_on(false)) check_on_ranks(job, ranks);
     return core::ExitCode::done;
   }
   std::vector<std::string> problems;
@@ -206,7 +206,7 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   part([&] {
     remark = run::keys_without_effect(workloads, job, deeds_of(job, trainable, ranks.size()));
   });
-  if (goes_on(ranks.size() > 1 && trainable && problems.empty())) check_ranks(job, ranks);
+  if (goes_on(ranks.size() > 1 && trainable && problems.empty())) check_on_ranks(job, ranks);
   std::cout << "run folder: " << job.settings.run.folder << ", "
             << free_space(job.settings.run.folder) << '\n';
   std::cout.flush();

@@ -59,8 +59,8 @@ class Improbability {
 // Denser towards both ends of the range, where a limit may lie.
 std::vector<double> places() {
   constexpr double step = 1.5;
-  std::vector<double> all;
-  for (double place = 2 * closest_to_end; place < 0.5; place *= step) all.push_back(place);
+  std::vector<double> all{2 * closest_to_end};
+  while (all.back() * step < 0.5) all.push_back(all.back() * step);
   const std::size_t half = all.size();
   for (std::size_t i = half; i-- > 0;) all.push_back(1 - all[i]);
   return all;
