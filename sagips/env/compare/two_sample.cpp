@@ -53,6 +53,16 @@ torch::Tensor statistics(const torch::Tensor& shares, const torch::Tensor& dista
   return -(shares.matmul(distance) * shares).sum(1);
 }
 
+// Shares of which other events are the measured ones, as many as before: those of the smallest random
+// numbers, as the order among them does not count. 52 random bits a number: equal ones are as good as absent.
+torch::Tensor relabelled(std::int64_t first, std::int64_t count, std::int64_t measured,
+                         const torch::Tensor& shares, const core::RandomStream& stream) {
+  const torch::Tensor numbers =
+      PhiloxNoise(stream).uniform(first, count, shares.size(0), 0, torch::kFloat64);
+  const auto [last, place] = numbers.kthvalue(measured, 1, /*keepdim=*/true);
+  return torch::where(numbers <= last, shares[0], shares[-1]);
+}
+
 torch::Tensor random_signs(std::int64_t first, std::int64_t count, std::int64_t events,
                            const core::RandomStream& stream) {
   return (PhiloxNoise(stream).uniform(first, count, events, 0, torch::kFloat64) - 0.5).sign();
@@ -74,10 +84,10 @@ TestResult energy_test(const EventRows& measured, const EventRows& synthetic,
   std::int64_t worse = 0;
   for (std::int64_t first = 0; first < permutations; first += permutations_at_a_time) {
     const std::int64_t count = std::min(permutations_at_a_time, permutations - first);
-    const torch::Tensor relabelled =
+    const torch::Tensor other =
         weighted ? random_signs(first, count, shares.size(0), stream) * shares.abs()
-                 : shares.index({shuffled(shares.size(0), count, stream, first)});
-    worse += (statistics(relabelled, distance) >= least).sum().item<std::int64_t>();
+                 : relabelled(first, count, measured.size(), shares, stream);
+    worse += (statistics(other, distance) >= least).sum().item<std::int64_t>();
   }
   return {statistic, static_cast<double>(1 + worse) / static_cast<double>(1 + permutations)};
 }
