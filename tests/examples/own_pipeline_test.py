@@ -15,7 +15,7 @@ def run(folder, *arguments):
 
 
 class OwnPipeline(unittest.TestCase):
-    def test_readme_shows_the_shipped_program(self):
+    def test_guide_shows_the_shipped_program(self):
         guide = (CHECKOUT / "docs/guides/my_own_pipeline.md").read_text()
         shown = next(code for code in re.findall(r"```cpp\n(.*?)```", guide, re.DOTALL) if "int main(" in code)
         self.assertEqual(shown, (CHECKOUT / "examples/own_pipeline/main.cpp").read_text())
