@@ -7,7 +7,7 @@ scratch copy of the checkout, in the order of the page, with the built programs 
     <!-- not run: reason -->
 above it; such blocks are listed, and their `make` targets are still looked up in the Makefile.
 
-Links to files of the checkout must lead somewhere, and lines have at most 120 characters, but for code, tables and
+Links to files of the checkout must lead somewhere, README.md lists every guide by its title, and lines have at most 120 characters, but for code, tables and
 pictures.
 A whole program in a `cpp` block (it has a main) must be a file of examples/, word for word: those are compiled.
 
@@ -75,6 +75,13 @@ def dead_links(path, text):
     """Relative links of a page that lead to no file."""
     links = re.findall(r"\]\((?![a-z]+:|#)([^)#\s]+)", text)
     return [link for link in links if not (path.parent / link).exists()]
+
+
+def unlisted_guides(readme):
+    """Guides that no link of README.md names by their titles."""
+    guides = sorted((ROOT / "docs/guides").glob("*.md"))
+    titles = [guide.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ") for guide in guides]
+    return [guide.name for guide, title in zip(guides, titles) if f"[{title}](docs/guides/{guide.name})" not in readme]
 
 
 def long_lines(text):
@@ -162,6 +169,9 @@ def main():
         for link in dead_links(path, text):
             failures += 1
             print(f"docs: {page}: FAILED: its link to {link} leads nowhere")
+        for guide in unlisted_guides(text) if path.resolve() == ROOT / "README.md" else []:
+            failures += 1
+            print(f"docs: {page}: FAILED: it does not list docs/guides/{guide} by its title")
         for number in long_lines(text):
             failures += 1
             print(f"docs: {page}:{number}: FAILED: it has more than {MOST_CHARACTERS} characters")

@@ -409,7 +409,9 @@ int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& worklo
     }
     require_command(words);
 
-    CLI::App app("SAGIPS finds the parameters behind measured events.", "sagips");
+    CLI::App app(
+        "SAGIPS finds the parameters behind measured events, and trains networks on many ranks.",
+        "sagips");
     app.set_version_flag("--version",
                          core::text("sagips ", core::version(), " (", core::git_hash(), ")"));
     app.require_subcommand(1);

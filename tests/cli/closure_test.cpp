@@ -12,9 +12,12 @@
 namespace {
 
 const std::string folder = "runs/proxy1d/c/";
-const std::string tiny_study = " toy.events=2000 run.name=c ";
+// Other minima, and many simulations at the last step, take most of a solution's time.
+const std::string quick_moments =
+    " moments.minima=false moments.repetitions=2 solve.test_events=0 run.figures=false ";
+const std::string tiny_study = quick_moments + "toy.events=2000 run.name=c ";
 const std::string tiny_networks =
-    tiny_study +
+    " toy.events=2000 run.name=c "
     "train.epochs=4 train.evaluate_every=4 batch.samples=4 batch.events=8 evaluation.samples=50 "
     "generator.width=8 discriminator.width=8 ";
 
@@ -26,17 +29,17 @@ std::vector<sagips::record::Experiment> experiments(const Scratch& scratch) {
 
 TEST(ClosureCommand, TellsPullsAndCoverageOfASolver) {
   Scratch scratch;
-  const Outcome run =
-      scratch.sagips("closure proxy1d --experiments 4 solve.bootstraps=3" + tiny_study);
+  const Outcome run = scratch.sagips("closure proxy1d --experiments 3 solve.bootstraps=2" +
+                                     tiny_study + "run.figures=true");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   for (const std::string word : {"pull mean", "pull width", "coverage", "covariance of the moments",
-                                 "spread over bootstraps", "4 experiments", "failed: 0"})
+                                 "spread over bootstraps", "3 experiments", "failed: 0"})
     EXPECT_NE(run.out.find(word), std::string::npos) << run.out;
   EXPECT_EQ(line_count(scratch.read(folder + "closure.csv")), 13u);
   EXPECT_TRUE(scratch.has(folder + "figures/closure_pulls.png"));
   EXPECT_TRUE(scratch.has(folder + "figures/closure_coverage.png"));
   const auto all = experiments(scratch);
-  ASSERT_EQ(all.size(), 4u);
+  ASSERT_EQ(all.size(), 3u);
   EXPECT_NE(all[0].estimates.at(0).values, all[1].estimates.at(0).values) << "data of their own";
 }
 
@@ -56,8 +59,7 @@ TEST(ClosureCommand, TellsEveryKindOfErrorOfNetworks) {
 TEST(ClosureCommand, CountsExperimentsThatFail) {
   Scratch scratch;
   const std::string command =
-      "closure proxy1d --experiments 3 --method random solve.minutes=1e-9 run.figures=false" +
-      tiny_study;
+      "closure proxy1d --experiments 3 --method random solve.minutes=1e-9" + tiny_study;
   const Outcome run = scratch.sagips(command);
   EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_NE(run.out.find("failed: 3"), std::string::npos) << run.out;
@@ -73,7 +75,7 @@ TEST(ClosureCommand, CountsExperimentsThatFail) {
 
 TEST(ClosureCommand, GoesOnWhereItWasStopped) {
   Scratch scratch;
-  const std::string command = "closure proxy1d --experiments 4 run.figures=false" + tiny_study;
+  const std::string command = "closure proxy1d --experiments 4" + tiny_study;
   const Outcome stopped =
       scratch.run("{ " SAGIPS_PROGRAM " " + command +
                   " & study=$!; for i in $(seq 5000); do [ $(cat " + folder +
@@ -95,10 +97,10 @@ TEST(ClosureCommand, OfMeasuredEventsMakesToysOfWhatSolvesThem) {
   Scratch scratch;
   ASSERT_EQ(scratch.sagips("generate proxy1d N_u=2 events=3000 out=measured.npy").exit_code, 0);
   ASSERT_EQ(
-      scratch.sagips("solve proxy1d data.file=measured.npy run.name=s run.figures=false").exit_code,
+      scratch.sagips("solve proxy1d data.file=measured.npy run.name=s" + quick_moments).exit_code,
       0);
   const std::string command =
-      "closure proxy1d data.file=measured.npy --experiments 2 run.name=c run.figures=false";
+      "closure proxy1d data.file=measured.npy --experiments 2 run.name=c" + quick_moments;
   const Outcome run = scratch.sagips(command);
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.err.find("data solved by moments: N_u = "), std::string::npos) << run.err;
@@ -116,9 +118,8 @@ TEST(ClosureCommand, OfMeasuredEventsMakesToysOfWhatSolvesThem) {
     values +=
         " parameters." + parameter.name + ".toy=" + sagips::core::round_trip(parameter.recovered);
   ASSERT_EQ(scratch
-                .sagips("closure proxy1d --experiments 2 toy.events=3000 run.name=toys "
-                        "run.figures=false" +
-                        values)
+                .sagips("closure proxy1d --experiments 2 toy.events=3000 run.name=toys" +
+                        quick_moments + values)
                 .exit_code,
             0);
   EXPECT_EQ(scratch.read(folder + "closure.csv"), scratch.read("runs/proxy1d/toys/closure.csv"));

@@ -17,7 +17,8 @@ using sagips::record::StudyMember;
 
 const std::string tiny_members =
     " toy.events=2000 train.epochs=4 train.evaluate_every=2 batch.samples=4 batch.events=8 "
-    "evaluation.samples=50 generator.width=8 discriminator.width=8 run.name=e ";
+    "evaluation.samples=50 generator.width=8 discriminator.width=8 generator.start=random "
+    "run.name=e ";
 const std::string study_folder = "runs/proxy1d/e/";
 
 sagips::record::Study study_of(const Scratch& scratch) {
@@ -95,7 +96,7 @@ TEST(EnsembleCommand, ComparesTheVariantsOfAGrid) {
 TEST(EnsembleCommand, ReportsAFailedMemberAndLooksAtTheOthers) {
   Scratch scratch;
   const Outcome run = scratch.sagips(
-      "ensemble proxy1d --members 2 run.figures=false generator.start=random "
+      "ensemble proxy1d --members 2 run.figures=false "
       "--grid optimizer.generator.learning_rate=1e-4,1e38" +
       tiny_members + "train.epochs=20");
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;

@@ -754,6 +754,9 @@ networks:
         self.write("twice.csv", "x,x,ring\n1,2,0\n")
         self.write("nan.csv", "x,y,ring\n1,2,0\n1,nan,1\n")
         self.table("few.csv", ["x", "wave"], [[1, 2]])
+        one_hot = lambda width: [[0.1 * i, 1, *(int(i % 3 == k) for k in range(width))] for i in range(20)]
+        self.table("four.csv", ["x", "y", "a", "b", "c", "d"], one_hot(4))  # of the last class there are no rows
+        self.table("three.csv", ["x", "y", "a", "b", "c"], one_hot(3))
         gz("idx.gz", b"\0\0\x08\x01\0\0\0\x09\1\2")
         self.npy("wide.npy", [[1, 2, 0], [3, 4, 1]])
         self.npy("narrow.npy", [[1, 0], [3, 1]])
@@ -764,6 +767,11 @@ networks:
         numbered = ["data.inputs.columns=[0, 1]", "data.targets.columns=[2]"]
         for words, said in (
                 (both("five.csv"), "a row is of class 5, and the network knows 0 to 2"),
+                ([*both("four.csv"), "data.targets.columns=[a, b, c, d]"],
+                 "data.targets: has rows of 4 numbers, one for each class, and the network has 3 outputs"),
+                ([*both("three.csv"), "data.targets.columns=[a, b, c]", "data.validation_inputs={file: four.csv, columns: [x, y]}",
+                  "data.validation_targets={file: four.csv, columns: [a, b, c, d]}"],
+                 "data.validation_targets: has rows of 4 numbers, data.targets of 3"),
                 (both("ragged.csv"), "ragged.csv:3: the row has 2 cells"),
                 (both("nan.csv"), "nan.csv: row 2 holds NaN"),
                 (both("nowhere.csv"), "nowhere.csv"),

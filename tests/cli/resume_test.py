@@ -224,7 +224,7 @@ class Resume(unittest.TestCase):
     def left_in_an_epoch(self, ranks):
         """Epochs of some 0.4 s, one of which is left in the middle, end as undisturbed ones do."""
         command = ["train", "proxy1d/paper", *[word for word in SMALL if "batch" not in word], "batch.samples=400",
-                   "batch.events=100", f"train.epochs={15 if ranks == 1 else 25}"]
+                   "batch.events=100", "train.epochs=12"]
         code, output = self.run_to_end([*command, "run.name=undisturbed"], ranks=ranks)
         self.assertEqual(code, 0, output)
         named = [*command, "run.name=disturbed"]

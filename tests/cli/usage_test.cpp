@@ -91,7 +91,7 @@ TEST(Usage, MissingArgumentsShowAnExampleThatRuns) {
     const std::string line = expect_refusal(scratch, command, "`sagips " + command + "` needs ");
     const std::string example = line.substr(line.find(before) + before.size());
     ASSERT_NE(example.find("sagips " + command), std::string::npos) << line;
-    // the others take long; they are those of the README, whose commands a test runs
+    // the others take long; README and guides have their like, and a test runs those
     if (command == "check" || command == "generate" || command == "new" ||
         command == "completion") {
       const Outcome run = as_a_user(scratch, example.substr(0, example.find('\n')));

@@ -1,8 +1,11 @@
 #include "sagips/data/hdf5.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <hdf5.h>
+#include <sys/file.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 
@@ -39,6 +42,28 @@ class Hdf5File {
   void add(const std::string& name, const std::vector<hsize_t>& shape,
            const std::vector<double>& values) {
     add(name, H5T_NATIVE_DOUBLE, shape, values.data());
+  }
+  /// A data set whose numbers the data sets 'x' of other files hold, `rows` of them each.
+  void gather(const std::string& name, const std::vector<std::string>& parts, hsize_t rows) {
+    const hsize_t all = rows * parts.size();
+    const hid_t whole = H5Screate_simple(1, &all, nullptr);
+    const hid_t piece = H5Screate_simple(1, &rows, nullptr);
+    const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    for (hsize_t i = 0; i < parts.size(); ++i) {
+      const hsize_t first = i * rows;
+      H5Sselect_hyperslab(whole, H5S_SELECT_SET, &first, nullptr, &rows, nullptr);
+      H5Pset_virtual(creation, whole, parts[i].c_str(), "x", piece);
+    }
+    H5Sselect_all(whole);
+    H5Dclose(H5Dcreate2(file_, name.c_str(), H5T_NATIVE_DOUBLE, whole, H5P_DEFAULT, creation,
+                        H5P_DEFAULT));
+    H5Pclose(creation);
+    H5Sclose(piece);
+    H5Sclose(whole);
+  }
+  /// A name that leads to 'x' of another file.
+  void link(const std::string& name, const std::string& file) {
+    H5Lcreate_external(file.c_str(), "x", file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT);
   }
 
  private:
@@ -210,6 +235,46 @@ TEST_F(Hdf5, RefusesADataSetThatWasNeverFilled) {
   }
   EXPECT_EQ(data_refusal(config("huge")),
             " data set 'huge' was never filled. Write the file again.");
+}
+
+// HDF5 itself reads 0 for the rows of a part that is lost.
+TEST_F(Hdf5, ReadsPartsInOtherFilesAndNamesLostOnes) {
+  const auto write = [this](const std::string& name, const std::string& set, double first) {
+    Hdf5File(folder.file(name)).add(set, {2}, {first, first + 1});
+  };
+  write("first.h5", "x", 1);
+  write("second.h5", "x", 3);
+  {
+    Hdf5File file(path);
+    file.gather("all", {"first.h5", "second.h5"}, 2);
+    file.link("beside", "second.h5");
+  }
+  EXPECT_EQ(numbers(load_dataset(config("all"), {}).values), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(numbers(load_dataset(config("beside"), {}).values), (std::vector<float>{3, 4}));
+  const std::string second = folder.file("second.h5");
+  for (const std::string name : {"all", "beside"}) {
+    write("second.h5", "y", 3);
+    EXPECT_EQ(data_refusal(config(name)), " takes '" + name + "' from " + second +
+                                              ", which has no data set 'x' any more. Write either "
+                                              "again.");
+    std::filesystem::remove(second);
+    EXPECT_EQ(data_refusal(config(name)), " takes '" + name + "' from " + second +
+                                              ", which is not there. Bring it back, or write this "
+                                              "one again.");
+  }
+}
+
+TEST_F(Hdf5, SaysThatAFileIsLockedAndWaitsForNobody) {
+  if (std::getenv("HDF5_USE_FILE_LOCKING")) GTEST_SKIP() << "HDF5_USE_FILE_LOCKING is set";
+  {
+    Hdf5File file(path);
+    file.add("M", {2}, {1, 2});
+  }
+  const core::Descriptor writer(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(writer.number(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_TRUE(data_refusal(config("M")).starts_with(" is locked by a program"));
+  ASSERT_EQ(flock(writer.number(), LOCK_UN), 0);
+  EXPECT_EQ(load_dataset(config("M"), {}).size(), 2);
 }
 
 TEST_F(Hdf5, PlacesNumbersThatAreNotFinite) {

@@ -1,4 +1,5 @@
 """The checker of documentation commands runs what is marked `sh`, and only that."""
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -66,6 +67,18 @@ class CheckDocs(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("its link to none.md leads nowhere", output)
         self.assertNotIn("link to page.md", output)
+
+    def test_the_readme_lists_every_guide_by_its_title(self):
+        specification = importlib.util.spec_from_file_location("check_docs", CHECKER)
+        checker = importlib.util.module_from_spec(specification)
+        sys.modules["check_docs"] = checker  # its data classes look themselves up there
+        specification.loader.exec_module(checker)
+        with tempfile.TemporaryDirectory() as folder:
+            checker.ROOT = pathlib.Path(folder)
+            (checker.ROOT / "docs/guides").mkdir(parents=True)
+            (checker.ROOT / "docs/guides/how.md").write_text("# How?\n\nSo.\n", encoding="utf-8")
+            self.assertEqual(checker.unlisted_guides("- [How?](docs/guides/how.md)\n"), [])
+            self.assertEqual(checker.unlisted_guides("- [Why?](docs/guides/how.md)\n"), ["how.md"])
 
 
 if __name__ == "__main__":
