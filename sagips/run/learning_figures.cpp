@@ -71,12 +71,16 @@ std::vector<std::string> class_names(std::vector<std::string> names, std::int64_
 // Of many classes those that are told apart worst.
 void draw_roc(FigureWriter& draw, std::vector<analysis::RocCurve> curves) {
   std::erase_if(curves, [](const auto& curve) { return std::isnan(curve.area); });
+  std::string title;
   if (curves.size() > static_cast<std::size_t>(most_classes)) {
     std::stable_sort(curves.begin(), curves.end(),
                      [](const auto& a, const auto& b) { return a.area < b.area; });
+    title = core::text("the ", most_classes, " of ", curves.size(), " classes with the least area");
     curves.resize(static_cast<std::size_t>(most_classes));
   }
-  draw(analysis::roc_curves(curves), "roc");
+  analysis::Figure figure = analysis::roc_curves(curves);
+  figure.title = title;
+  draw(std::move(figure), "roc");
 }
 
 void draw_classes(FigureWriter& draw, const Judged& rows, const std::vector<std::string>& known) {

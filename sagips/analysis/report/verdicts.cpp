@@ -234,7 +234,7 @@ Verdict best_verdict(const RunContents& run) {
 Verdict others_verdict(const record::Results& results) {
   const std::size_t count = results.others.size() + 1;
   return {
-      "Is there one answer?", core::text("no, ", count, " solutions"), "bad",
+      "Is there one answer?", core::text("no, ", count, " solutions"), "fair",
       core::text("The data allow ", count,
                  " separate solutions. The values and errors of this page are those of the best "
                  "one; the others stand below, under Parameters.")};
