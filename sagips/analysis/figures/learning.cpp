@@ -19,6 +19,7 @@ namespace sagips::analysis {
 namespace {
 
 constexpr std::size_t bins = 40;
+constexpr int points_of_chance = 40;
 constexpr double widths_shown = 4;  // of a histogram of residuals, on both sides
 
 std::string readable(std::string name) {
@@ -87,10 +88,13 @@ std::vector<Panel> finished(std::vector<Panel> panels) {
   return panels;
 }
 
-// What there is to show of a run: the state before learning would set the scale.
+// What there is to show of a run: the state before learning would set the scale, and the last one may have
+// been told twice.
 std::vector<const record::Evaluated*> evaluations_of(const std::vector<record::Event>& metrics) {
   auto all = events_of<record::Evaluated>(metrics);
   if (all.size() > 1) std::erase_if(all, [](const auto* one) { return one->epoch == 0; });
+  const auto same = [](const auto* a, const auto* b) { return a->epoch == b->epoch; };
+  all.erase(std::unique(all.begin(), all.end(), same), all.end());
   return all;
 }
 
@@ -148,7 +152,8 @@ Figure member_curves(const std::vector<RunCourse>& members) {
   for (const RunCourse& member : members)
     if (std::find(variants.begin(), variants.end(), member.variant) == variants.end())
       variants.push_back(member.variant);
-  const bool is_one = variants.size() == 1;
+  const bool is_one = variants.size() == 1,
+             has_colours = (is_one ? members.size() : variants.size()) < curve_colours;
   std::vector<Panel> panels;
   for (std::size_t i = 0; i < members.size(); ++i)
     for (const auto* evaluated : evaluations_of(members[i].metrics))
@@ -163,10 +168,9 @@ Figure member_curves(const std::vector<RunCourse>& members) {
       const auto i = static_cast<std::size_t>(std::stoul(series.label));
       const auto variant = static_cast<std::size_t>(
           std::find(variants.begin(), variants.end(), members[i].variant) - variants.begin());
-      const bool has_colour = (is_one ? members.size() : variants.size()) < curve_colours;
-      series.label = !is_one ? members[i].variant : has_colour ? members[i].name : "members";
-      if (has_colour) series.colour = colour_of(is_one ? i : variant);
-      if (!named.insert(series.label).second || (!is_one && !has_colour)) series.label.clear();
+      series.label = !is_one ? members[i].variant : has_colours ? members[i].name : "members";
+      if (has_colours) series.colour = colour_of(is_one ? i : variant);
+      if (!named.insert(series.label).second || (!is_one && !has_colours)) series.label.clear();
     }
     if (is_one) add_spread(panel, count);
   }
@@ -220,7 +224,9 @@ Figure roc_curves(const std::vector<RocCurve>& curves) {
       panel.series.push_back(std::move(line));
     }
     Series chance = dashed_line("", Colour::grey, {}, {});
-    for (double rate = 1; rate >= lowest * 0.99; rate *= 0.9) chance.add(rate, rate);
+    for (int j = 0; j <= points_of_chance; ++j)
+      chance.add(std::pow(lowest, 1.0 * j / points_of_chance),
+                 std::pow(lowest, 1.0 * j / points_of_chance));
     panel.series.push_back(std::move(chance));
     figure.panels.push_back(std::move(panel));
   }
