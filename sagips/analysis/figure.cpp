@@ -37,7 +37,8 @@ void check(const Series& series, std::size_t panel, std::size_t index) {
     refuse(core::text(name, " has ", count, " x, ", series.y.size(), " y, ", series.y_low.size(),
                       " lower and ", series.y_high.size(), " upper ends"),
            "Give each x its y (a band: both edges).");
-  if (series.values.size() != (is_squares ? count : 0))
+  if (series.values.size() != (is_squares ? count : 0) ||
+      (!series.texts.empty() && series.texts.size() != series.values.size()))
     refuse(core::text(name, " has ", count, " x and ", series.values.size(), " values"),
            "Give each square its value, and nothing else one.");
 }
@@ -57,11 +58,14 @@ void check(const Figure& figure) {
 }
 
 std::string numbers_shown(const Figure& figure) {
-  bool has_values = false;
+  bool has_values = false, has_texts = false;
   for (const Panel& panel : figure.panels)
-    for (const Series& series : panel.series) has_values = has_values || !series.values.empty();
+    for (const Series& series : panel.series) {
+      has_values = has_values || !series.values.empty();
+      has_texts = has_texts || !series.texts.empty();
+    }
   std::string content = "panel,title,series,x,y,y_low,y_high";
-  content += has_values ? ",value\n" : "\n";
+  content += core::text(has_values ? ",value" : "", has_texts ? ",text\n" : "\n");
   const auto cell = [](const std::vector<double>& numbers, std::size_t i) {
     return numbers.empty() ? std::string{} : core::round_trip(numbers[i]);
   };
@@ -73,7 +77,8 @@ std::string numbers_shown(const Figure& figure) {
       for (std::size_t i = 0; i < series.x.size(); ++i)
         content += core::text(start, core::round_trip(series.x[i]), ",", cell(series.y, i), ",",
                               cell(series.y_low, i), ",", cell(series.y_high, i),
-                              has_values ? "," + cell(series.values, i) : "", "\n");
+                              has_values ? "," + cell(series.values, i) : "", has_texts ? "," : "",
+                              series.texts.empty() ? "" : core::csv_cell(series.texts[i]), "\n");
     }
   return content;
 }

@@ -24,13 +24,15 @@ struct Series {
     steps,   ///< y[i] holds from x[i] to x[i + 1]: give the last edge the last height again
     band,    ///< semi-transparent between y_low and y_high; y is not used
     dashed,
-    squares  ///< of width 1 around (x, y), coloured by `values` and with these written in
+    squares,  ///< of width 1 around (x, y), coloured by `values` and with these written in
+    bars      ///< lying, from 0 to x at y; y_low and y_high are the ends of error bars along x
   };
   std::string label{};  ///< empty: not in the key
   Style style = Style::line;
   std::vector<double> x{}, y{};
   std::vector<double> y_low{}, y_high{};  ///< ends of the error bars (points), edges of the band
   std::vector<double> values{};           ///< of squares, -1 (vermillion) to 1 (blue)
+  std::vector<std::string> texts{};       ///< of squares, in place of the values; empty: these
   Colour colour = Colour::automatic;  ///< automatic: the next one that the panel does not use yet
 
   void add(double at, double value) {
@@ -52,6 +54,7 @@ struct Axis {
   bool logarithmic = false;
   std::optional<double> lowest{}, highest{};  ///< empty: what the data need
   bool tick_labels = true;
+  bool whole = false;                ///< it counts: ticks at whole numbers alone
   std::vector<std::string> names{};  ///< stand at 0, 1, ... instead of numbers
   std::vector<double> marks{};       ///< ticks at these numbers and nowhere else; empty: round ones
   /// The second labels of the x axis, above the panel at each tick, and what they count ("nodes");

@@ -22,6 +22,7 @@ struct CloseFile {
 };
 using Clock = std::chrono::steady_clock;
 constexpr auto flush_period = std::chrono::seconds(1);
+constexpr std::int64_t points_of_a_curve = 1000;
 
 // Cuts a file after that many bytes, or after its last whole line where it is shorter (what was not
 // yet on the disk when the power went); returns its length.
@@ -45,6 +46,7 @@ struct MetricsWriter::Output {
   std::unique_ptr<std::FILE, CloseFile> file;  // empty after a failed write
   Clock::time_point last_flush = Clock::now();
   std::optional<double> last_epoch_time_s;
+  std::int64_t last_epoch = 0;
   std::int64_t bytes = 0;              // good ones
   std::optional<EpochDone> held_back;  // the newest epoch, as long as it was thinned out
 
@@ -69,11 +71,13 @@ struct MetricsWriter::Output {
   }
 
   void write_epoch(const EpochDone& epoch) {
-    if (last_epoch_time_s && epoch.time_s - *last_epoch_time_s < epoch_period_s) {
+    const bool is_close = epoch.epoch - last_epoch < last_epoch / points_of_a_curve;
+    if (is_close && last_epoch_time_s && epoch.time_s - *last_epoch_time_s < epoch_period_s) {
       held_back = epoch;
       return;
     }
     last_epoch_time_s = epoch.time_s;
+    last_epoch = epoch.epoch;
     held_back.reset();
     write(epoch);
   }

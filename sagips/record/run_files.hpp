@@ -18,7 +18,7 @@ inline constexpr RunFile status{"status.json",
 inline constexpr RunFile log{"log.txt", "what the run said, with times"};
 inline constexpr RunFile metrics{
     "metrics.jsonl",
-    "one JSON object a line for each epoch, evaluation and warning; thinned in time"};
+    "one JSON object a line for each epoch (beyond 2,000 not all), evaluation and warning"};
 inline constexpr RunFile results{
     "results.json", "version, data, seed, end of the run and the final table, for programs"};
 inline constexpr RunFile summary{"summary.csv",
@@ -65,6 +65,10 @@ inline constexpr RunFile trials{"trials",
                                 "what a search over settings has tried: the run folder of "
                                 "each trial, and in records/ who ran it and how it ended"};
 inline constexpr RunFile tried{"trials.csv", "one row a trial: its settings, state and metric"};
+inline constexpr RunFile importance{
+    "importance.csv", "how much each setting of a search matters, with its standard error"};
+inline constexpr RunFile verdicts{"verdicts.csv",
+                                  "what a search has found, as the cards of its report say it"};
 inline constexpr RunFile best{"best.yaml", "the best settings, for `sagips train`"};
 inline constexpr RunFile ensemble{"ensemble.csv",
                                   "value, spreads and residual of each parameter, by variant"};
@@ -123,6 +127,8 @@ inline constexpr std::array all{report,
                                 members,
                                 trials,
                                 tried,
+                                importance,
+                                verdicts,
                                 best,
                                 ensemble,
                                 ensemble_size,

@@ -459,11 +459,9 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
   write_networks(folder.file(files::network.name), learner_->networks(), rows_.statistics);
   write_scripts(folder, learner_->networks(), files::script, log_);
   outputs.write(results, rows, [&] {
-    const optim::Loss& loss = learner_->loss();
     optim::Prediction found;
     if (sets_.validation->rows() > 0) found = learner_->predict(*sets_.validation);
-    if (found.outputs.defined()) found.outputs = loss.predicted(found.outputs);
-    return draw_learning_figures(folder, job_.settings.figures, loss, found.outputs, found.targets,
+    return draw_learning_figures(folder, job_.settings.figures, learner_->loss(), found,
                                  sets_.classes, log_);
   });
   return results;

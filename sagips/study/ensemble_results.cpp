@@ -258,7 +258,13 @@ bool write_ensemble(const run::Job& job, const JobOfVariant& job_of_variant,
     out << (views.size() > 1 ? views.front().label + ": " : "") << "errors: " << results.errors_from
         << '\n';
   out << run::goodness_lines(results.goodness);
-  if (job.settings.run.figures) draw(courses, views, job.settings.figures, folder, out, log);
+  if (!job.settings.run.figures) return true;
+  std::vector<analysis::RunCourse> members = courses_of(folder, study.done(views.front().label));
+  if (members.size() > analysis::curve_colours)
+    for (analysis::RunCourse& member : members) member.name.clear();  // no key has room for them
+  draw_figure(analysis::runs_over_time(members, results.parameters), job.settings.figures, folder,
+              "member_curves", log);
+  draw(courses, views, job.settings.figures, folder, out, log);
   return true;
 }
 

@@ -3,12 +3,15 @@
 #include <cmath>
 #include <vector>
 
+#include "sagips/analysis/figures/learning.hpp"
 #include "sagips/analysis/statistics.hpp"
 #include "sagips/analysis/table.hpp"
 #include "sagips/core/csv.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/study/member_predictions.hpp"
+#include "sagips/study/study_figure.hpp"
 
 namespace sagips::study {
 
@@ -68,6 +71,7 @@ record::Results results_of(const record::Results& member,
 bool write_learning_ensemble(const run::Job& job, const std::string& folder,
                              const record::Study& study, std::ostream& out, core::Log& log) {
   std::optional<record::Results> results;
+  std::vector<const record::StudyMember*> shown;
   std::string csv = "variant,metric,members,mean,deviation,error_of_mean\n";
   for (const record::StudyVariant& variant : study.variants) {
     std::vector<record::Results> members;
@@ -87,6 +91,7 @@ bool write_learning_ensemble(const run::Job& job, const std::string& folder,
     for (const MetricOverMembers& metric : metrics)
       csv += core::csv_line(variant.label, metric.name, metric.values.size(), metric.mean(),
                             metric.deviation(), metric.error_of_mean());
+    for (const record::StudyMember* member : study.done(variant.label)) shown.push_back(member);
     if (!results)
       results = results_of(members.front(), metrics, members.size(), job.settings.run.seed);
   }
@@ -94,6 +99,10 @@ bool write_learning_ensemble(const run::Job& job, const std::string& folder,
   record::write_results_json(folder + "/" + files::results.name, *results);
   record::write_summary_csv(folder + "/" + files::summary.name, *results);
   core::write_file(folder + "/" + files::ensemble.name, csv);
+  if (!job.settings.run.figures) return true;
+  const std::string figure = draw_figure(analysis::member_curves(courses_of(folder, shown)),
+                                         job.settings.figures, folder, "member_curves", log);
+  if (!figure.empty()) out << "figure: " << figure << '\n';
   return true;
 }
 

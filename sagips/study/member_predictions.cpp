@@ -6,6 +6,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/npy.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/record/metrics.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/snapshots.hpp"
 
@@ -61,6 +62,17 @@ analysis::Ensemble predictions_of(const std::string& study_folder,
   }
   for (auto& member : ensemble.members) member.resize(fewest * columns);
   return ensemble;
+}
+
+std::vector<analysis::RunCourse> courses_of(
+    const std::string& study_folder, const std::vector<const record::StudyMember*>& members) {
+  std::vector<analysis::RunCourse> courses;
+  for (const record::StudyMember* member : members)
+    courses.push_back({member->name,
+                       record::read_metrics(
+                           core::text(study_folder, "/", member->folder, "/", files::metrics.name)),
+                       member->variant});
+  return courses;
 }
 
 std::vector<double> contraction(const analysis::Ensemble& ensemble) {

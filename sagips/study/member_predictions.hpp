@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "sagips/analysis/ensemble.hpp"
+#include "sagips/analysis/figures/over_time.hpp"
 #include "sagips/record/results.hpp"
 #include "sagips/record/study.hpp"
 
@@ -16,6 +17,11 @@ namespace sagips::study {
 analysis::Ensemble predictions_of(const std::string& study_folder,
                                   const std::vector<const record::StudyMember*>& members,
                                   const std::vector<record::ParameterResult>& parameters);
+
+/// What members have written of their trainings, for a picture of all.
+/// throws: DataError
+std::vector<analysis::RunCourse> courses_of(const std::string& study_folder,
+                                            const std::vector<const record::StudyMember*>& members);
 
 /// Mean over members of the standard deviation over noise vectors, by parameter: how far the
 /// generators have contracted.

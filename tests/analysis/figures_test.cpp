@@ -4,10 +4,14 @@
 
 #include "sagips/analysis/figures/correlations.hpp"
 #include "sagips/analysis/figures/densities.hpp"
+#include "sagips/analysis/figures/learning.hpp"
 #include "sagips/analysis/figures/observable.hpp"
 #include "sagips/analysis/figures/over_time.hpp"
 #include "sagips/analysis/figures/parameter_pairs.hpp"
+#include "sagips/analysis/figures/search.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
 #include "tests/core/temporary_folder.hpp"
 
 namespace sagips::analysis {
@@ -285,6 +289,200 @@ TEST(CorrelationSquares, HaveTheFirstRowOnTop) {
   EXPECT_NE(svg.find("−0.25"), std::string::npos) << svg;
   EXPECT_NE(svg.find(">b<"), std::string::npos);
   EXPECT_THROW(correlation_squares({"errors", {"a", "b"}, {1}}), core::Error);
+}
+
+const Panel& panel_named(const Figure& figure, const std::string& y) {
+  for (const Panel& panel : figure.panels)
+    if (panel.y.label == y) return panel;
+  throw std::runtime_error("no panel '" + y + "'");
+}
+
+/// Epochs 1 to `epochs`, an evaluation after each and one before the first.
+std::vector<Event> learned(int epochs, double loss_of_batches = 0.5) {
+  std::vector<Event> events{Evaluated{0, 0, {}, {{"loss", 80}, {"accuracy", 0.1}}}};
+  for (int i = 1; i <= epochs; ++i) {
+    events.push_back(
+        EpochDone{i, 0.01 * i, 0, {{"loss", loss_of_batches / i}}, {{"network", 1e-3}}});
+    events.push_back(Evaluated{
+        i, 0.01 * i, {}, {{"loss", 0.75 / i}, {"accuracy", 0.9 + 0.01 * i}, {"recall/cat", 0.5}}});
+  }
+  return events;
+}
+
+TEST(LearningCurves, ShowEveryEpochAndNoneBeforeTheFirst) {
+  const Figure figure = learning_curves(learned(4));
+  const Panel& loss = panel_named(figure, "loss");
+  EXPECT_TRUE(loss.y.logarithmic);
+  EXPECT_TRUE(loss.x.whole);
+  EXPECT_EQ(series_named(loss, "batches").x, (Numbers{1, 2, 3, 4}));
+  EXPECT_EQ(series_named(loss, "rows kept aside").x, (Numbers{1, 2, 3, 4})) << "80 is left out";
+  const Panel& accuracy = panel_named(figure, "accuracy");
+  EXPECT_FALSE(accuracy.y.logarithmic);
+  EXPECT_EQ(series_named(accuracy, "rows kept aside").y.size(), 4u);
+  expect_drawable(figure);
+}
+
+TEST(LearningCurves, OfOneEpochAndOfNoneArePoints) {
+  EXPECT_EQ(series_named(panel_named(learning_curves(learned(1)), "loss"), "batches").style,
+            Style::points);
+  const Figure before = learning_curves(learned(0));
+  EXPECT_EQ(series_named(panel_named(before, "loss"), "rows kept aside").y, Numbers{80});
+  expect_drawable(before);
+  expect_drawable(learning_curves({}));
+}
+
+TEST(LearningCurves, HaveALinearAxisWhereALossIsNotPositive) {
+  EXPECT_FALSE(panel_named(learning_curves(learned(3, -1)), "loss").y.logarithmic);
+  const Figure gap = learning_curves(learned(3, std::nan("")));
+  EXPECT_EQ(panel_named(gap, "loss").series.size(), 1u) << "of the rows kept aside";
+  expect_drawable(gap);
+}
+
+TEST(LearningCurves, NameTheWorstOfManyClasses) {
+  std::vector<Event> events;
+  for (int epoch = 1; epoch <= 2; ++epoch) {
+    Evaluated evaluated{epoch, 1.0 * epoch, {}, {}};
+    for (int k = 0; k < 100; ++k)
+      evaluated.distances.push_back({core::text("recall/", k), 1 - 0.001 * k * epoch});
+    events.push_back(evaluated);
+  }
+  const Figure figure = learning_curves(events);
+  std::vector<std::string> labels;
+  for (const Series& series : figure.panels[0].series)
+    if (!series.label.empty()) labels.push_back(series.label);
+  EXPECT_EQ(labels,
+            (std::vector<std::string>{"the other 93", "93", "94", "95", "96", "97", "98", "99"}));
+  expect_drawable(figure);
+}
+
+TEST(MemberCurves, HaveMeanAndDeviationOfOneVariant) {
+  std::vector<RunCourse> members;
+  for (const double accuracy : {0.5, 0.7})
+    members.push_back({core::text("fold_", members.size() + 1),
+                       {Evaluated{0, 0, {}, {{"accuracy", 0.1}}},
+                        Evaluated{1, 1, {}, {{"accuracy", accuracy}, {"recall/a", 0.1}}},
+                        Evaluated{2, 2, {}, {{"accuracy", accuracy + 0.1}}}},
+                       "all"});
+  members[1].metrics.push_back(Evaluated{3, 3, {}, {{"accuracy", 0.9}}});
+  const Figure figure = member_curves(members);
+  ASSERT_EQ(figure.panels.size(), 1u) << "none by class";
+  const Panel& panel = figure.panels[0];
+  EXPECT_EQ(series_named(panel, "fold_2").x, (Numbers{1, 2, 3}));
+  const Series& mean = series_named(panel, "mean");
+  EXPECT_EQ(mean.x, (Numbers{1, 2})) << "both have reached";
+  EXPECT_NEAR(mean.y[1], 0.7, 1e-12);
+  EXPECT_NEAR(series_named(panel, "± deviation").y_high[1], 0.7 + 0.1 * std::sqrt(2), 1e-12);
+  expect_drawable(figure);
+  members.resize(40, members[0]);
+  expect_drawable(member_curves(members));
+  for (std::size_t i = 0; i < members.size(); ++i) members[i].variant = i % 2 == 0 ? "a" : "b";
+  const Panel two = member_curves(members).panels[0];
+  EXPECT_EQ(two.series.size(), 40u);
+  EXPECT_EQ(two.series[0].label + two.series[1].label, "ab");
+  EXPECT_EQ(two.series[2].label, "") << "a variant is named once";
+  EXPECT_EQ(two.series[2].colour, two.series[0].colour);
+  expect_drawable(member_curves({}));
+}
+
+TEST(ConfusionMatrix, HoldsNumbersOfRows) {
+  const Figure figure = confusion_matrix({30, 10, 0, 1234567}, {"cat", "dog"});
+  const Panel& panel = figure.panels[0];
+  EXPECT_EQ(panel.x.label, "predicted class");
+  EXPECT_EQ(panel.y.label, "true class");
+  EXPECT_EQ(panel.series[0].values, (Numbers{0.75, 0.25, 0, 1}));
+  std::string problem;
+  const std::string svg = figure_svg(figure, problem).value_or(problem);
+  for (const char* word : {">30<", ">10<", ">0<", ">1234567<"})
+    EXPECT_NE(svg.find(word), std::string::npos) << word;
+  const TemporaryFolder folder;
+  EXPECT_TRUE(write_figure(figure, folder.file("f"), problem));
+  EXPECT_NE(core::read_file(folder.file("f.csv")).find("0.25,10\n"), std::string::npos);
+}
+
+TEST(ConfusionMatrix, HasRoomForTwentyClassesAndForNone) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 20; ++i) names.push_back(core::text("a rather long class ", i));
+  std::string problem;
+  const std::string svg =
+      figure_svg(confusion_matrix(Numbers(400, 54321), names), problem).value_or(problem);
+  EXPECT_NE(svg.find(">54321<"), std::string::npos);
+  EXPECT_NE(svg.find(">a rather long class 19<"), std::string::npos);
+  expect_drawable(confusion_matrix({0}, {"alone"}));
+  expect_drawable(confusion_matrix({0.5, 0, 0, std::nan("")}, {"a", "b"}));
+  EXPECT_THROW(confusion_matrix({}, {}), core::Error);
+  EXPECT_THROW(confusion_matrix({1}, {"a", "b"}), core::Error);
+}
+
+TEST(RocCurves, HaveALogarithmicAxisAndTheirArea) {
+  const Figure figure = roc_curves({{"cat", {0, 0, 0.002, 1}, {0, 0.25, 0.5, 1}, 0.98765}});
+  const Panel& panel = figure.panels[0];
+  EXPECT_TRUE(panel.x.logarithmic);
+  EXPECT_EQ(panel.x.label, "false positive rate");
+  EXPECT_EQ(panel.y.label, "true positive rate");
+  EXPECT_NEAR(*panel.x.lowest, 1e-3, 1e-12);
+  const Series& line = series_named(panel, "cat, AUC 0.9877");
+  EXPECT_NEAR(line.x[0], 1e-3, 1e-12) << "what is found without a false positive";
+  EXPECT_EQ(line.y, (Numbers{0.25, 0.5, 1}));
+  expect_drawable(figure);
+}
+
+TEST(RocCurves, OfManyClassesKeepTheirColoursApart) {
+  const RocCurve curve{"class", {0, 0.1, 1}, {0, 0.9, 1}, 0.95};
+  const Figure figure = roc_curves(std::vector<RocCurve>(20, curve));
+  ASSERT_EQ(figure.panels.size(), 3u);
+  for (const Panel& panel : figure.panels) EXPECT_LE(panel.series.size(), 9u) << "with chance";
+  expect_drawable(figure);
+  expect_drawable(roc_curves({}));
+}
+
+SearchedSettings searched(const Numbers& importances, double error) {
+  SearchedSettings search{.metric = "loss", .keys = {}, .trials = {}};
+  for (std::size_t i = 0; i < importances.size(); ++i)
+    search.keys.push_back({.name = core::text("networks.a.layers.", i, ".dense"),
+                           .whole = true,
+                           .importance = importances[i],
+                           .error = error});
+  for (int i = 1; i <= 20; ++i)
+    search.trials.push_back({i, 70.0 / i, false, Numbers(importances.size(), 1.0 + i % 3)});
+  return search;
+}
+
+TEST(Search, LiesBarsOfImportanceDown) {
+  const Figure figure = search_importance(searched({0.1, 0.7, 0.2}, 0.05));
+  const Panel& panel = figure.panels[0];
+  EXPECT_EQ(panel.series[0].style, Style::bars);
+  EXPECT_EQ(panel.y.names.back(), "networks.a.layers.1.dense") << "the first on top";
+  EXPECT_NEAR(panel.series[0].x.back(), 70, 1e-9);
+  EXPECT_EQ(panel.title, "");
+  expect_drawable(figure);
+  expect_drawable(sized(figure, {.width = FigureConfig::Width::column}));
+}
+
+TEST(Search, SaysWhereTrialsDoNotSettleIt) {
+  EXPECT_TRUE(leading_setting(searched({0.1, 0.7}, 0.1)).is_settled);
+  EXPECT_EQ(leading_setting(searched({0.1, 0.7}, 0.1)).answer, "networks.a.layers.1.dense");
+  for (const auto& open : {searched({0.6, 0.7}, 0.1), searched({0, 0.19}, 0.1),
+                           searched({0, 0}, 0.1), searched({0, 0}, 0)}) {
+    EXPECT_EQ(leading_setting(open).answer, "20 trials do not settle it");
+    EXPECT_EQ(search_importance(open).panels[0].title, "20 trials do not settle it");
+    expect_drawable(search_importance(open));
+  }
+}
+
+TEST(Search, CountsInWholeNumbers) {
+  EXPECT_TRUE(search_course(searched({0.1, 0.7}, 0.1)).panels[0].x.whole);
+  std::string problem;
+  SearchedSettings three = searched({0.1}, 0.1);
+  three.trials.resize(3);
+  for (const Figure& figure : {search_course(three), search_slices(three)}) {
+    const std::string svg = figure_svg(figure, problem).value_or(problem);
+    for (const char* word : {">1<", ">2<", ">3<"})
+      EXPECT_NE(svg.find(word), std::string::npos) << word;
+    for (const char* word : {">1.5<", ">2.5<", ">1.0<"})
+      EXPECT_EQ(svg.find(word), std::string::npos) << word;
+  }
+  three.trials.resize(1);
+  EXPECT_NE(figure_svg(search_course(three), problem).value_or("").find(">1<"), std::string::npos);
 }
 
 }  // namespace

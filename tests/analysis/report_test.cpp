@@ -213,6 +213,108 @@ TEST(Report, ComparesRunsAndTheirSettings) {
     EXPECT_TRUE(std::filesystem::exists(figures + "/" + file)) << file;
 }
 
+/// The page of a network whose loss over the rows kept aside was this after each epoch.
+std::string page_of_losses(const std::vector<double>& losses) {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("learned");
+  std::filesystem::create_directories(run);
+  core::write_file(run + "/config.yaml", "workload: learning\n");
+  std::string lines;
+  for (std::size_t i = 0; i < losses.size(); ++i)
+    lines += record::event_to_json(record::Evaluated{static_cast<std::int64_t>(i),
+                                                     1.0 * static_cast<double>(i),
+                                                     {},
+                                                     {{"loss", losses[i]}}}) +
+             "\n";
+  core::write_file(run + "/metrics.jsonl", lines);
+  record::Results results;
+  results.workload = "learning";
+  results.method = record::learning_method;
+  results.numbers = {{"loss_end", losses.back()}};
+  record::write_results_json(run + "/results.json", results);
+  return report_page({run});
+}
+
+std::vector<double> falling(int epochs, double share, double noise = 0) {
+  std::vector<double> losses{3};
+  for (int i = 0; i < epochs; ++i)
+    losses.push_back(std::pow(1 - share, i) * (1 + noise * std::sin(37.0 * i)));
+  return losses;
+}
+
+TEST(Report, OfALossThatStillFallsSaysThatItIsNotAtItsBest) {
+  const std::string no = "<p class=\"answer\">no</p>", yes = "<p class=\"answer\">yes</p>";
+  for (const int epochs : {5, 10, 100}) {
+    const std::string page = page_of_losses(falling(epochs, 0.03));
+    EXPECT_HAS(page, no) << epochs;
+    EXPECT_HAS(page, "raise train.epochs");
+  }
+  EXPECT_HAS(page_of_losses(falling(60, 0.03, 0.01)), no) << "through noise";
+  EXPECT_HAS(page_of_losses(falling(60, 0)), yes);
+  EXPECT_HAS(page_of_losses(falling(60, 0.0001, 0.001)), yes) << "0.06 % more";
+  EXPECT_HAS(page_of_losses({3, 1, 0.7, 0.8, 0.9, 1}), "<p class=\"answer\">past it</p>");
+  EXPECT_HAS(page_of_losses({3, 1, 0.8, 1.04, 0.7, 0.79, 0.7}), "not settled");
+  for (const int epochs : {0, 1, 3})
+    EXPECT_HAS(page_of_losses(falling(epochs, 0.03)), "Too few evaluations") << epochs;
+  const double none = std::nan("");
+  EXPECT_HAS(page_of_losses({none, none, none}), "Too few evaluations");
+}
+
+TEST(Report, SaysFirstThatThereIsMoreThanOneAnswer) {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("solved");
+  write_run(run, false);
+  std::filesystem::remove(run + "/metrics.jsonl");
+  record::Results found = results();
+  record::write_results_json(run + "/results.json", found);
+  EXPECT_LACKS(report_page({run}), "Is there one answer?");
+  found.others = {{{1, 2}, {0.1, 0.1}, 31}};
+  record::write_results_json(run + "/results.json", found);
+  const std::string page = report_page({run});
+  EXPECT_HAS(page, "no, 2 solutions");
+  EXPECT_LT(page.find("Is there one answer?"), page.find("How close is it?"));
+}
+
+TEST(Report, OfASearchBeginsWithWhatItHasFound) {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("search");
+  std::filesystem::create_directories(run);
+  core::write_file(run + "/config.yaml", "workload: learning\n");
+  core::write_file(run + "/trials.csv", "trial,state,loss\n1,done,0.5\n");
+  core::write_file(run + "/verdicts.csv",
+                   "What is best?,loss 0.5,good,\"Trial 1: batch=32, rate=<0.1\"\n"
+                   "Which setting matters most?,20 trials do not settle it,fair,why\n");
+  const std::string page = report_page({run});
+  EXPECT_HAS(page, "<p class=\"answer\">loss 0.5</p>");
+  EXPECT_HAS(page, "batch=32, rate=&lt;0.1");
+  EXPECT_HAS(page, "<p class=\"answer\">20 trials do not settle it</p>");
+  EXPECT_LT(page.find("What is best?"), page.find("How did it end?"));
+  EXPECT_LACKS(page, ">verdicts<");
+}
+
+TEST(Report, OfFoldsHasTheMeanWithItsSpread) {
+  const TemporaryFolder folder;
+  const std::string run = folder.file("folds");
+  std::filesystem::create_directories(run);
+  core::write_file(run + "/config.yaml", "workload: learning\n");
+  record::Results found;
+  found.method = record::learning_method;
+  found.numbers = {{"members", 5}, {"accuracy_end", 0.985}, {"accuracy_deviation", 0.0061}};
+  record::write_results_json(run + "/results.json", found);
+  record::Study study;
+  study.kind = "ensemble";
+  study.variants = {{"all", {}}};
+  study.members = {{"fold_1", "all", "folds", "members/fold_1", record::StudyMember::State::done}};
+  record::write_study(run + "/study.json", study);
+  found.numbers = {{"accuracy_end", 0.98765}, {"recall/a_end", 0.9}};
+  std::filesystem::create_directories(run + "/members/fold_1");
+  record::write_results_json(run + "/members/fold_1/results.json", found);
+  const std::string page = report_page({run});
+  EXPECT_HAS(page, "98.50 ± 0.61 % right");
+  EXPECT_HAS(page, ">0.9877<") << "of each member";
+  EXPECT_LACKS(page, "recall/a");
+}
+
 TEST(Report, OfAnEnsembleOfAHundredStaysSmall) {
   const TemporaryFolder folder;
   const std::string ensemble = folder.file("ensemble");

@@ -111,6 +111,15 @@ class Learning(unittest.TestCase):
         self.assertLess(numbers["accuracy_start"], 0.7)
         for figure in ("learning_curves", "confusion", "roc"):
             self.assertTrue((folder / f"figures/{figure}.csv").exists(), figure)
+        epochs = [json.loads(line)["epoch"] for line in (folder / "metrics.jsonl").read_text().splitlines()
+                  if '"epoch_done"' in line]
+        self.assertEqual(epochs, list(range(1, self.epochs("rings") + 1)), "however fast they are")
+        curves = (folder / "figures/learning_curves.csv").read_text()
+        self.assertEqual(curves.count(",batches,"), len(epochs))
+        with open(folder / "figures/confusion.csv", newline="") as file:
+            counts = sum(float(row["text"]) for row in csv.DictReader(file))
+        self.assertEqual(counts, int(counts))
+        self.assertIn(", AUC ", (folder / "figures/roc.csv").read_text())
         page = (folder / "report.html").read_text()
         for words in ("Confusion matrix", "ROC curves", "Learning curves", "How good is it?"):
             self.assertIn(words, page)
@@ -251,8 +260,13 @@ class Learning(unittest.TestCase):
         self.assertGreaterEqual(len(set(judged)), 99)  # of 101: who stopped may not all have come to the last two
 
     def test_folds_and_members(self):
-        said = self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "3", "run.name=folds").stdout
+        said = self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "3", "run.name=folds",
+                           "run.figures=true").stdout
         self.assertIn("3 members that vary folds", said)
+        curves = (self.folder / "runs/learning/folds/figures/member_curves.csv").read_text()
+        for name in ("fold_001", "fold_003", "mean", "± deviation"):
+            self.assertIn(f",{name},", curves)
+        self.assertRegex((self.folder / "runs/learning/folds/report.html").read_text(), r">[\d.]+ ± [\d.]+ % right<")
         values = []
         for fold in (1, 2, 3):
             values.append(self.results(f"folds/members/learning/fold_00{fold}")["accuracy_end"])

@@ -99,6 +99,27 @@ class Tune(unittest.TestCase):
         self.assertEqual([row["trial"] for row in self.rows()], [str(number) for number in range(1, 8)])
         self.run_to_end("explain", "tune.space", "workload=learning")
 
+    def test_the_report_says_what_is_best_and_what_is_not_settled(self):
+        said = self.tune("run.figures=true")
+        self.assertIn("which setting matters most: 6 trials do not settle it", said)
+        page = (self.study() / "report.html").read_text()
+        best = min(self.rows(), key=lambda row: float(row["loss"]))
+        self.assertIn(f'>loss {float(best["loss"]):.3g}'[:11], page)
+        self.assertIn(f'Trial {best["trial"]}: optimizer.learning_rate={best["optimizer.learning_rate"]}', page)
+        self.assertIn(">6 trials do not settle it<", page)
+        self.assertFalse((self.study() / "importance.csv").exists(), "of fewer than eight")
+        said = self.tune("tune.trials=10", "run.figures=true", "--override")
+        self.assertRegex(said, "matters most: (10 trials do not settle it|[a-z_.]+)\n")
+        with open(self.study() / "importance.csv", newline="") as file:
+            self.assertEqual({row["setting"] for row in csv.DictReader(file)},
+                             {"optimizer.learning_rate", "network.layers.0.dense"})
+
+    def test_a_trial_that_is_as_good_within_the_spread_is_counted(self):
+        self.tune("run.figures=true", "tune.trials=5", "tune.seeds=2", "train.epochs=1",
+                  "tune.space=[{key: optimizer.decay, low: 0.1, high: 0.9}]", "optimizer.learning_rate=1e-6")
+        self.assertRegex((self.study() / "report.html").read_text(),
+                         "more within the spread over seeds: 5 trials do not settle which is the best")
+
     def test_settings_may_depend_on_others(self):
         space = ("[{key: optimizer.rule, values: [adam, sgd]}, "
                  "{key: optimizer.momentum, low: 0.1, high: 0.9, when: optimizer.rule=sgd}]")

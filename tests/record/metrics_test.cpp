@@ -110,20 +110,35 @@ TEST(Metrics, KeepsAResidualThatIsNotANumberApartFromNone) {
 TEST(Metrics, ThinsEpochsButKeepsTheFirstAndTheLast) {
   const TemporaryFolder folder;
   MetricsWriter metrics(folder.file("m"), 0.25);
-  for (int epoch = 1; epoch <= 11; ++epoch) metrics(epoch_at(epoch, 0.125 * (epoch - 1)));
-  metrics(epoch_at(12, 1.3));
-  metrics(RunFinished{12, 1.3, "all epochs done", true});
+  for (int epoch = 1; epoch <= 11; ++epoch) metrics(epoch_at(90'000 + epoch, 0.125 * (epoch - 1)));
+  metrics(epoch_at(90'012, 1.3));
+  metrics(RunFinished{90'012, 1.3, "all epochs done", true});
   // 0.125 s apart: every other one; 12 comes 0.05 s after 11, but is the last.
-  EXPECT_EQ(epochs_in(folder.file("m")), (std::vector<std::int64_t>{1, 3, 5, 7, 9, 11, 12}));
+  EXPECT_EQ(epochs_in(folder.file("m")),
+            (std::vector<std::int64_t>{90'001, 90'003, 90'005, 90'007, 90'009, 90'011, 90'012}));
+}
+
+TEST(Metrics, HoldEveryEpochOfACurveHoweverFastTheyAre) {
+  const TemporaryFolder folder;
+  MetricsWriter metrics(folder.file("m"), 1000);
+  for (int epoch = 1; epoch <= 10'000; ++epoch) metrics(epoch_at(epoch, 1e-3 * epoch));
+  metrics(RunFinished{10'000, 10, "all epochs done", true});
+  const std::vector<std::int64_t> epochs = epochs_in(folder.file("m"));
+  ASSERT_GT(epochs.size(), 2000u);
+  for (std::size_t i = 1; i < epochs.size(); ++i)
+    EXPECT_LE(epochs[i] - epochs[i - 1], std::max<std::int64_t>(1, epochs[i - 1] / 1000));
+  EXPECT_EQ(epochs[1999], 2000);
+  EXPECT_EQ(epochs.back(), 10'000);
+  EXPECT_LT(epochs.size(), 3850u) << "2000, and 1000 (1/2 + 1/3 + ... + 1/9)";
 }
 
 TEST(Metrics, KeepsTheLastEpochOfARunThatWasBrokenOff) {
   const TemporaryFolder folder;
   {
     MetricsWriter metrics(folder.file("m"), 100);
-    for (int epoch = 1; epoch <= 5; ++epoch) metrics(epoch_at(epoch, epoch));
+    for (int epoch = 1; epoch <= 5; ++epoch) metrics(epoch_at(9000 + epoch, epoch));
   }
-  EXPECT_EQ(epochs_in(folder.file("m")), (std::vector<std::int64_t>{1, 5}));
+  EXPECT_EQ(epochs_in(folder.file("m")), (std::vector<std::int64_t>{9001, 9005}));
 }
 
 TEST(Metrics, NeverWritesAnEpochTwice) {

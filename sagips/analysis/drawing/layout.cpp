@@ -60,11 +60,27 @@ Ticks named_ticks(const std::vector<std::string>& names) {
   return ticks;
 }
 
+/// Without those between whole numbers.
+Ticks whole_ticks(Ticks ticks, Interval interval) {
+  const auto is_broken = [](double value) {
+    return std::abs(value - std::round(value)) > 1e-9 * std::max(1.0, std::abs(value));
+  };
+  std::erase_if(ticks.major, [&](const Tick& tick) { return is_broken(tick.value); });
+  std::erase_if(ticks.minor, is_broken);
+  if (const double one = std::ceil(interval.low); ticks.major.empty() && one <= interval.high)
+    ticks.major = {{one, ""}};
+  for (Tick& tick : ticks.major)
+    if (tick.label.empty() || std::abs(tick.value) < 1e6)
+      tick.label = core::text(std::llround(tick.value));
+  return ticks;
+}
+
 Ticks ticks(const Axis& axis, Interval interval, int most) {
   Ticks ticks = !axis.names.empty()   ? named_ticks(axis.names)
                 : !axis.marks.empty() ? ticks_at(axis.marks, interval)
                 : axis.logarithmic    ? logarithmic_ticks(interval, most)
                                       : linear_ticks(interval, most);
+  if (axis.whole) ticks = whole_ticks(std::move(ticks), interval);
   if (!axis.tick_labels)
     for (Tick& tick : ticks.major) tick.label.clear();
   return ticks;

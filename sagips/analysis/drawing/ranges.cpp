@@ -75,6 +75,7 @@ Interval y_interval(const Panel& panel) {
   extent.show(panel.horizontal_lines);
   for (const Series& series : panel.series) {
     if (series.style != Series::Style::band) extent.show(series.y);
+    if (series.style == Series::Style::bars) continue;
     extent.show(series.y_low);
     extent.show(series.y_high);
   }
@@ -84,6 +85,12 @@ Interval y_interval(const Panel& panel) {
 void show_x(const Panel& panel, Extent& extent, double& air) {
   for (const Series& series : panel.series) {
     extent.show(series.x);
+    if (series.style == Series::Style::bars) {
+      extent.show(0);
+      extent.show(series.y_low);
+      extent.show(series.y_high);
+      air = air_over_curves;
+    }
     if (series.style == Series::Style::points) air = air_beside_points;
   }
 }

@@ -68,6 +68,7 @@ class Script {
   void texts(const PanelLayout& layout);
   void horizontal_lines(const Panel& panel, const PanelLayout& layout);
   std::string data(const Panel& panel, const PanelLayout& layout, const Series& series);
+  void square_texts(const Panel& panel, const PanelLayout& layout, const Series& series);
   void curves(const Panel& panel, const PanelLayout& layout);
 
   std::string style_of(const Series& series, Colour colour) const;
@@ -156,6 +157,11 @@ std::string Script::style_of(const Series& series, Colour colour) const {
                   paint(colour));
     case Style::steps:
       return text("using 1:2 with steps linewidth 1.8 ", paint(colour));
+    case Style::bars:
+      return text(
+          "using 1:2:(0):1:($2-0.3):($2+0.3) with boxxyerror fillstyle transparent solid "
+          "0.5 noborder ",
+          paint(colour));
     case Style::squares:
       return "using 1:2:(0.49):(0.49):5 with boxxyerror fillstyle solid 1 noborder linecolor rgb "
              "variable";
@@ -165,6 +171,20 @@ std::string Script::style_of(const Series& series, Colour colour) const {
       break;
   }
   return text("using 1:2 with lines linewidth 2 ", paint(colour));
+}
+
+/// Where each of them has room.
+void Script::square_texts(const Panel& panel, const PanelLayout& layout, const Series& series) {
+  if (series.values.empty()) return;
+  std::vector<std::string> texts = series.texts;
+  for (std::size_t i = texts.size(); i < series.values.size(); ++i)
+    texts.push_back(square_text(series.values[i]));
+  const double side = place(layout, panel, 1, 0).x - place(layout, panel, 0, 0).x;
+  if (std::any_of(texts.begin(), texts.end(),
+                  [&](const std::string& content) { return text_width(content) >= side; }))
+    return;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    label(texts[i], place(layout, panel, series.x[i], series.y[i]), "center");
 }
 
 void Script::curves(const Panel& panel, const PanelLayout& layout) {
@@ -178,12 +198,12 @@ void Script::curves(const Panel& panel, const PanelLayout& layout) {
     if (series.style == Style::points && !series.y_low.empty())
       below.push_back(text(curve, " using 1:3:(0):($4-$3) with vectors nohead linewidth 1.2 ",
                            paint(colours[i])));
-    const double side = place(layout, panel, 1, 0).x - place(layout, panel, 0, 0).x;
-    for (std::size_t j = 0; j < series.values.size() && side > text_width("−0.00"); ++j)
-      label(square_text(series.values[j]), place(layout, panel, series.x[j], series.y[j]),
-            "center");
+    square_texts(panel, layout, series);
     (series.style == Style::band ? below : above)
         .push_back(curve + " " + style_of(series, colours[i]));
+    if (series.style == Style::bars && !series.y_low.empty())
+      above.push_back(text(curve, " using 3:2:($4-$3):(0) with vectors nohead linewidth 1.2 ",
+                           paint(Colour::black)));
   }
   below.insert(below.end(), above.begin(), above.end());
   if (below.empty()) {
@@ -265,6 +285,7 @@ void Script::key_entry(const KeyEntry& entry) {
     case Style::steps:
     case Style::dashed:
     case Style::squares:
+    case Style::bars:
       break;
   }
   out_ << "set arrow from " << screen(from) << " to " << screen(to) << " nohead front "

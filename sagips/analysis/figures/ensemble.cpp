@@ -49,7 +49,7 @@ void add_points(const std::vector<VariantQuality>& variants, double EnsembleQual
 }  // namespace
 
 Figure ensemble_sizes(const std::vector<SizeCourse>& courses) {
-  Panel residuals{.x = {.label = "members of the ensemble"},
+  Panel residuals{.x = {.label = "members of the ensemble", .whole = true},
                   .y = {.label = "RMS residual [%]", .lowest = 0}};
   Panel spreads{.x = residuals.x, .y = {.label = "spread [%]", .lowest = 0}};
   for (std::size_t i = 0; i < courses.size(); ++i) {

@@ -3,23 +3,29 @@
 #include <string>
 #include <vector>
 
-#include "sagips/analysis/figure.hpp"
-#include "sagips/record/event.hpp"
+#include "sagips/analysis/figures/over_time.hpp"
 
 namespace sagips::analysis {
 
-/// Loss of the batches and of the rows kept aside, and every other metric of these, against epochs.
+/// Loss of the batches and of the rows kept aside, and every other metric of these, against epochs; what
+/// was found before the first one is left out. Of more classes or targets than colours the worst by name.
 Figure learning_curves(const std::vector<record::Event>& metrics);
 
-/// Rows: the true class; columns: what the network takes it for; shares of the true class.
-/// shares: row-major [classes, classes]. throws: Error when it is not square
-Figure confusion_matrix(const std::vector<double>& shares, const std::vector<std::string>& classes);
+/// Every metric of the rows kept aside of all members, not by class or target, one curve a member: of one
+/// variant with mean and standard deviation over members, of several in their colours.
+Figure member_curves(const std::vector<RunCourse>& members);
 
-/// How many of the wanted are found, against how many of the others are taken for them.
+/// Rows: the true class; columns: the predicted one; in the squares numbers of rows, their colour the share
+/// of the true class. counts: row-major [classes, classes]. throws: Error when it is not square
+Figure confusion_matrix(const std::vector<double>& counts, const std::vector<std::string>& classes);
+
+/// Rates of true against false positives, as the threshold falls.
 struct RocCurve {
   std::string label;
-  std::vector<double> wrong, found;  ///< shares, from 0 to 1
+  std::vector<double> wrong, found;  ///< false and true positives, shares from 0 to 1
+  double area = 0;                   ///< under it
 };
+/// The axis of false positives is logarithmic: what is found without one stands at its low end.
 Figure roc_curves(const std::vector<RocCurve>& curves);
 
 /// One output of a regression.

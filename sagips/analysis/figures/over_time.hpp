@@ -21,6 +21,7 @@ Figure residuals_over_time(const std::vector<record::Event>& metrics,
 struct RunCourse {
   std::string name;
   std::vector<record::Event> metrics;
+  std::string variant{};  ///< what it has in common with others
 };
 
 /// One panel for each free parameter of the first run, one curve a run, against accumulated training

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "sagips/analysis/figures/time_axis.hpp"
+#include "sagips/core/text.hpp"
 
 namespace sagips::analysis {
 
@@ -12,12 +13,13 @@ namespace {
 
 constexpr std::size_t most_in_pairs = 4, most_slices = 12;
 constexpr double best_share = 0.2;
+constexpr double errors_apart = 2;
 
-std::vector<std::size_t> by_importance(const SearchedSettings& search) {
-  std::vector<std::size_t> order(search.keys.size());
+std::vector<std::size_t> by_importance(const std::vector<SearchedKey>& keys) {
+  std::vector<std::size_t> order(keys.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return search.keys[a].importance > search.keys[b].importance;
+    return keys[a].importance > keys[b].importance;
   });
   return order;
 }
@@ -27,7 +29,7 @@ bool is_better(const SearchedSettings& search, double a, double b) {
 }
 
 Axis axis_of(const SearchedKey& key) {
-  Axis axis{.label = key.name, .logarithmic = key.log, .names = key.values};
+  Axis axis{.label = key.name, .logarithmic = key.log, .whole = key.whole, .names = key.values};
   if (key.values.empty()) return axis;
   axis.lowest = -0.5;
   axis.highest = static_cast<double>(key.values.size()) - 0.5;
@@ -51,7 +53,7 @@ double threshold(const SearchedSettings& search) {
 }  // namespace
 
 Figure search_course(const SearchedSettings& search) {
-  Panel panel{.x = {.label = "trial"}, .y = {.label = search.metric}};
+  Panel panel{.x = {.label = "trial", .whole = true}, .y = {.label = search.metric}};
   Series done = points("trials", Colour::blue), early = points("ended early", Colour::grey);
   Series best{.label = "best so far", .style = Series::Style::steps, .colour = Colour::vermillion};
   for (const SearchedTrial& trial : search.trials) {
@@ -69,22 +71,47 @@ Figure search_course(const SearchedSettings& search) {
   return {.panels = {std::move(panel)}, .width = 900, .height = 480};
 }
 
+LeadingSetting leading_setting(const SearchedSettings& search) {
+  const std::vector<std::size_t> order = by_importance(search.keys);
+  const SearchedKey &first = search.keys[order[0]], &second = search.keys[order[1]];
+  const auto shown = [](const SearchedKey& key) {
+    return core::text(key.name, " (", core::fixed(100 * key.importance, 0), " ± ",
+                      core::fixed(100 * key.error, 0), " %)");
+  };
+  const std::string both = core::text(shown(first), " and ", shown(second));
+  if (first.error > 0 && first.importance > errors_apart * first.error &&
+      first.importance - second.importance > errors_apart * std::hypot(first.error, second.error))
+    return {first.name, core::text(both, " are the first two by their importance."), true};
+  return {core::text(search.trials.size(), " trials do not settle it"),
+          first.error > 0 ? core::text(both, " are not two errors apart, or from 0.")
+                          : "An importance takes at least 8 trials that differ."};
+}
+
 Figure search_importance(const SearchedSettings& search) {
-  Panel panel{.x = {.lowest = -0.5, .highest = static_cast<double>(search.keys.size()) - 0.5},
-              .y = {.label = "importance [%]", .lowest = 0}};
-  Series shown = points("", Colour::blue);
-  for (const std::size_t key : by_importance(search)) {
-    shown.add(static_cast<double>(panel.x.names.size()), 100 * search.keys[key].importance);
-    shown.add_ends(0, 100 * search.keys[key].importance);
-    panel.x.names.push_back(search.keys[key].name);
+  const double end = static_cast<double>(search.keys.size()) - 0.5;
+  const LeadingSetting leading = leading_setting(search);
+  Panel panel{.title = leading.is_settled ? "" : leading.answer,
+              .x = {.label = "importance [%]", .lowest = 0},
+              .y = {.lowest = -0.5, .highest = end}};
+  Series shown{.style = Series::Style::bars, .colour = Colour::blue};
+  std::vector<std::size_t> order = by_importance(search.keys);
+  std::reverse(order.begin(), order.end());  // the first on top
+  for (const std::size_t i : order) {
+    const SearchedKey& key = search.keys[i];
+    shown.add(100 * key.importance, static_cast<double>(panel.y.names.size()));
+    shown.add_ends(std::max(0.0, 100 * (key.importance - key.error)),
+                   100 * (key.importance + key.error));
+    panel.y.names.push_back(key.name);
   }
   panel.series.push_back(std::move(shown));
-  return {.panels = {std::move(panel)}, .width = 900, .height = 400};
+  return {.panels = {std::move(panel)},
+          .width = 900,
+          .height = 110 + 40 * static_cast<int>(search.keys.size())};
 }
 
 Figure search_slices(const SearchedSettings& search) {
   Figure figure{.columns = 3, .width = 1000};
-  for (const std::size_t key : by_importance(search)) {
+  for (const std::size_t key : by_importance(search.keys)) {
     if (figure.panels.size() == most_slices) break;
     Panel panel{.x = axis_of(search.keys[key]), .y = {.label = search.metric}};
     Series done = points("trials", Colour::blue), early = points("ended early", Colour::grey);
@@ -100,7 +127,7 @@ Figure search_slices(const SearchedSettings& search) {
 
 Figure search_pairs(const SearchedSettings& search) {
   Figure figure;
-  std::vector<std::size_t> order = by_importance(search);
+  std::vector<std::size_t> order = by_importance(search.keys);
   order.resize(std::min(order.size(), most_in_pairs));
   const double good = threshold(search);
   for (std::size_t i = 0; i < order.size(); ++i)

@@ -10,9 +10,9 @@ namespace sagips::analysis {
 /// A setting that the trials of a search differ in.
 struct SearchedKey {
   std::string name;
-  bool log = false;
+  bool log = false, whole = false;
   std::vector<std::string> values{};  ///< empty: numbers
-  double importance = 0;              ///< share of the metric's variance that is lost without it
+  double importance = 0, error = 0;   ///< share of the metric's variance that is lost without it
 };
 
 /// A trial with a metric. settings: by key, the number or that of the value; NaN: it does not count
@@ -33,6 +33,13 @@ struct SearchedSettings {
 
 /// The metric of each trial, and the best so far.
 Figure search_course(const SearchedSettings& search);
+/// Which setting matters most.
+struct LeadingSetting {
+  std::string answer, reason;  ///< "20 trials do not settle it", and why; or the setting's name
+  bool is_settled = false;  ///< its importance is above 0, and above the next one's, by two errors
+};
+/// Of two settings or more.
+LeadingSetting leading_setting(const SearchedSettings& search);
 /// How much each setting matters, the most first.
 Figure search_importance(const SearchedSettings& search);
 /// The metric against each setting.

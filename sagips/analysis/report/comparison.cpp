@@ -2,6 +2,7 @@
 #include <cmath>
 #include <set>
 
+#include "sagips/analysis/figures/learning.hpp"
 #include "sagips/analysis/figures/over_time.hpp"
 #include "sagips/analysis/lookup.hpp"
 #include "sagips/analysis/report/html.hpp"
@@ -131,15 +132,17 @@ std::string parameters(const Runs& runs) {
 }
 
 std::string over_time(const Runs& runs, Gallery& gallery) {
-  if (all_learn(runs)) return {};  // each run's page has its learning curves
   std::vector<RunCourse> courses;
   std::vector<ParameterResult> references;
   for (const RunContents& run : runs) {
-    courses.push_back({run.name, run.metrics});
+    courses.push_back({run.name, run.metrics, run.name});
     if (references.empty()) references = run.parameters();
   }
   if (std::all_of(courses.begin(), courses.end(), [](const auto& c) { return c.metrics.empty(); }))
     return {};
+  if (all_learn(runs))
+    return gallery.draw("runs_over_time", member_curves(courses),
+                        {"All runs over time", "The metrics of the rows kept aside."});
   return gallery.draw("runs_over_time", runs_over_time(courses, references),
                       {"All runs over time",
                        "One curve a run: the residual (true − recovered) / true where the truth is "

@@ -45,13 +45,20 @@ constexpr std::array known{
           "How they scatter over noise vectors, which is no error; dashed: the truth."},
     Known{"solutions", "Solutions that the data allow",
           "Separate minima within 9 of the smallest chi2, with their errors; dashed: the truth."},
-    Known{"learning_curves", "Learning curves",
-          "Of the batches it learns from, with dropout, and of the rows kept aside."},
+    Known{
+        "learning_curves", "Learning curves",
+        "Of the batches it learns from, with dropout, and of the rows kept aside. The state before "
+        "the first epoch is in the table alone."},
+    Known{
+        "member_curves", "All members",
+        "One curve a training. Of learning problems the metrics of the rows kept aside, with their "
+        "mean and its band of one standard deviation over members."},
     Known{"confusion", "Confusion matrix",
-          "Each row is a true class: which share of it the network takes for which class."},
+          "Numbers of rows, or sums of their weights; the colour is the share of the true class."},
     Known{"roc", "ROC curves",
-          "For each class: the share that is found, against the share of all others that is taken "
-          "for it, as the threshold falls."},
+          "Each class against all others, as the threshold falls, with the area under the curve "
+          "(AUC); on a logarithmic axis. What is found without a false positive stands at its low "
+          "end. Dashed: chance."},
     Known{"residuals", "Residuals",
           "Found minus true value of the rows kept aside, with mean and standard deviation."},
     Known{"predicted_against_true", "Found against true", "Dashed: both are the same."},
@@ -64,8 +71,10 @@ constexpr std::array known{
           "One point a setting of the grid (fig. 8 of the SAGIPS paper)."},
     Known{"search_course", "The search", "The metric of each trial, and the best one so far."},
     Known{"search_importance", "How much each setting matters",
-          "How much of the metric's variance a Gaussian process through all trials loses when a "
-          "setting is exchanged between them. Of these trials, over these ranges."},
+          "How much worse a Gaussian process foretells the rank of trials that it has not seen "
+          "when a "
+          "setting is exchanged between them: 0 for one that says nothing, 100 % for one that says "
+          "all, with standard errors over trials. Of these trials, over these ranges."},
     Known{"search_slices", "The metric against each setting",
           "Every trial; where a setting does not count, it is left out."},
     Known{"search_pairs", "Trials by two settings",

@@ -87,6 +87,7 @@ void list_tables(RunContents& run) {
     const std::string name = entry.path().filename().string();
     const bool is_shown_elsewhere = name == files::summary.name || name == files::timing.name ||
                                     name == files::exchange.name || name == files::visits.name ||
+                                    name == files::verdicts.name ||
                                     name == files::convergence.name;  // long: the figures show it
     if (entry.path().extension() != ".csv" || is_shown_elsewhere) continue;
     run.tables.push_back(
@@ -223,6 +224,8 @@ RunContents read_run(const std::string& folder) {
   if_there(run, files::log.name,
            [&](const std::string& path) { read_log(run, core::read_file(path)); });
   if_there(run, files::timing.name, [&](const std::string& path) { read_timing(run, path); });
+  if_there(run, files::verdicts.name,
+           [&](const std::string& path) { run.verdicts = core::read_csv_rows(path); });
   if_there(run, files::exchange.name,
            [&](const std::string& path) { run.exchange = core::read_csv_rows(path); });
   if_there(run, files::study.name, [&](const std::string& path) {

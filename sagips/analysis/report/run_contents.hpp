@@ -46,9 +46,10 @@ struct RunContents {
   std::vector<std::string> warnings;               ///< lines of the log that warn or complain
   std::vector<std::string> log;                    ///< its last lines
   std::optional<record::Study> study;
-  std::vector<MemberContents> members;  ///< of the study
-  std::vector<NamedTable> tables;       ///< of the study
-  std::string told;                     ///< tables that it printed at its end
+  std::vector<MemberContents> members;             ///< of the study
+  std::vector<NamedTable> tables;                  ///< of the study
+  std::vector<std::vector<std::string>> verdicts;  ///< question, answer, mood and reason: its own
+  std::string told;                                ///< tables that it printed at its end
   /// Many trainings that are looked at together: an ensemble, a scan, closure experiments,
   /// trainings on simulated ranks.
   bool is_study() const { return study || !tables.empty() || !told.empty(); }

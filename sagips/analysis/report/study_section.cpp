@@ -72,13 +72,16 @@ std::string state_of(const record::StudyMember& member) {
                                          : "pending";
 }
 
-/// Names of the free parameters, as the first member with results has them.
+/// Names of the free parameters, or of metrics, as the first member with results has them.
 std::vector<std::string> parameters_of(const RunContents& run) {
   for (const MemberContents& one : run.members) {
     if (!one.results) continue;
     std::vector<std::string> names;
     for (const record::ParameterResult& row : one.results->parameters)
       if (!row.fixed) names.push_back(row.name);
+    if (!one.results->parameters.empty()) return names;
+    for (const record::MetricResult& metric : record::metrics_of(*one.results))
+      if (metric.name.find('/') == std::string::npos) names.push_back(metric.name);
     return names;
   }
   return {};
@@ -87,7 +90,8 @@ std::vector<std::string> parameters_of(const RunContents& run) {
 std::string residual_or_value(const MemberContents& one, const std::string& name) {
   if (!one.results) return {};
   const record::ParameterResult* row = find_named(one.results->parameters, name);
-  if (row == nullptr) return {};
+  const record::NamedNumber* end = find_named(one.results->numbers, name + "_end");
+  if (row == nullptr) return end == nullptr ? "" : core::significant(end->value, 4);
   return row->residual_end ? percent(row->residual_end) : core::significant(row->recovered, 5);
 }
 
@@ -117,10 +121,12 @@ Section member_section(const RunContents& run) {
   Section section{"members", "Members", ""};
   if (run.members.empty()) return section;
   const std::vector<std::string> parameters = parameters_of(run);
-  Table table{.caption =
-                  "Every training of the study; a parameter's column is its residual (true − "
-                  "recovered) / true, or its value where no truth is known",
-              .header = {"member", "variant", "varied", "state", "epochs", "time"}};
+  Table table{
+      .caption =
+          "Every training of the study; a parameter's column is its residual (true − "
+          "recovered) / true, or its value where no truth is known; a metric's what it was at "
+          "the end",
+      .header = {"member", "variant", "varied", "state", "epochs", "time"}};
   table.header.insert(table.header.end(), parameters.begin(), parameters.end());
   table.header.push_back("reason");
   std::string failed;

@@ -18,6 +18,9 @@ using record::GoodnessResult;
 constexpr double doubtful = 0.05, improbable = 1e-3;
 constexpr double far_away = 1;               // errors
 constexpr double past_best = 0.1;            // of the smallest loss, above it
+constexpr double still_falling = 0.01;       // of the loss, in a tenth of the epochs more
+constexpr double errors_apart = 2;           // of a trend that is sure
+constexpr std::size_t fewest_of_trend = 4;   // evaluations
 constexpr double settled = 0.3, moving = 1;  // of the unit of a settling
 
 /// A short answer, its colour and what it rests on.
@@ -142,59 +145,118 @@ Verdict settled_verdict(const RunContents& run) {
   return verdict;
 }
 
-/// The metric that a person asks for first.
+/// The metric that a person asks for first; of an ensemble its mean and spread.
 Verdict quality_verdict(const RunContents& run) {
   Verdict verdict{"How good is it?", "unknown", "open", "There are no results yet."};
   if (!run.results) return verdict;
   for (const char* name : {"accuracy", "mean_absolute_error", "loss"})
     for (const record::MetricResult& metric : record::metrics_of(*run.results)) {
       if (metric.name != name) continue;
-      verdict.answer = metric.name == "accuracy" ? percent(metric.end) + " right"
-                                                 : core::significant(metric.end, 3);
-      verdict.mood = "open";  // what is good enough is the user's to say
-      verdict.reason = metric.name == "accuracy" ? "Of the rows that were kept aside."
-                       : metric.name == "loss"   ? "Loss over the rows that were kept aside."
-                                                 : "Mean absolute error over the rows kept aside.";
+      const bool is_accuracy = metric.name == "accuracy";
+      const auto deviation = number_of(run, core::text(name, "_deviation"));
+      const double scale = is_accuracy ? 100 : 1;
+      verdict.answer = deviation     ? with_error(scale * metric.end, scale * *deviation)
+                       : is_accuracy ? percent(metric.end)
+                                     : core::significant(metric.end, 3);
+      if (is_accuracy) verdict.answer += deviation ? " % right" : " right";
+      verdict.reason = is_accuracy             ? "Of the rows that were kept aside."
+                       : metric.name == "loss" ? "Loss over the rows that were kept aside."
+                                               : "Mean absolute error over the rows kept aside.";
+      if (deviation) verdict.reason += " Mean and standard deviation over members.";
       return verdict;
     }
   return verdict;
 }
 
-/// Whether learning went on for too long.
+/// A loss that still falls: by how much in a tenth of the epochs more, relative to it, by a straight line
+/// through the last evaluations (least squares), and the standard error of that.
+struct Fall {
+  double share = 0, error = 0;
+  std::size_t evaluations = 0;
+};
+std::optional<Fall> last_fall(const std::vector<std::pair<double, double>>& losses) {
+  const std::size_t count = std::max(fewest_of_trend, losses.size() / 4);
+  if (losses.size() < count) return std::nullopt;
+  const auto begin = losses.end() - static_cast<std::ptrdiff_t>(count);
+  double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+  for (auto one = begin; one != losses.end(); ++one)
+    x += one->first / static_cast<double>(count), y += one->second / static_cast<double>(count);
+  for (auto one = begin; one != losses.end(); ++one) {
+    const double dx = one->first - x, dy = one->second - y;
+    xx += dx * dx, xy += dx * dy, yy += dy * dy;
+  }
+  const double slope = xy / xx;
+  const double error =
+      std::sqrt(std::max(0.0, yy - slope * xy) / static_cast<double>(count - 2) / xx);
+  const double scale = std::max(1.0, 0.1 * losses.back().first) / std::abs(y);
+  return Fall{-slope * scale, error * scale, count};
+}
+
+/// Whether learning should have gone on, or went on for too long.
 Verdict best_verdict(const RunContents& run) {
   Verdict verdict{"Is it at its best?", "unknown", "open", "Too few evaluations to tell."};
-  const record::Evaluated* best = nullptr;
-  double smallest = 0, last = 0;
+  std::vector<std::pair<double, double>> losses;  // without that before the first epoch
   for (const auto* evaluated : events_of<record::Evaluated>(run.metrics))
-    if (const record::NamedNumber* loss = find_named(evaluated->distances, "loss")) {
-      last = loss->value;
-      if (best == nullptr || last < smallest) best = evaluated, smallest = last;
-    }
-  if (best == nullptr) return verdict;
-  const bool at_best = last - smallest <= past_best * std::abs(smallest);
-  verdict.answer = at_best ? "yes" : "past it";
-  verdict.mood = at_best ? "good" : "fair";
-  verdict.reason =
-      core::text("The smallest loss over the rows kept aside was ", core::significant(smallest, 3),
-                 ", after ", core::with_thousands(best->epoch), " epochs; at the end it is ",
-                 core::significant(last, 3), ".");
-  if (!at_best) verdict.reason += " Set train.epochs or early_stop.patience to end there.";
+    if (const record::NamedNumber* loss = find_named(evaluated->distances, "loss");
+        loss != nullptr && evaluated->epoch > 0 && std::isfinite(loss->value) &&
+        (losses.empty() || losses.back().first < static_cast<double>(evaluated->epoch)))
+      losses.emplace_back(evaluated->epoch, loss->value);
+  if (losses.empty()) return verdict;
+  const auto best =
+      std::min_element(losses.begin(), losses.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const double last = losses.back().second;
+  const bool is_past = last - best->second > past_best * std::abs(best->second);
+  const auto fall = last_fall(losses);
+  if (!is_past && !fall) return verdict;
+  verdict.answer = is_past ? "past it" : "yes";
+  verdict.mood = is_past ? "fair" : "good";
+  verdict.reason = core::text("The smallest loss over the rows kept aside was ",
+                              core::significant(best->second, 3), ", after ",
+                              core::with_thousands(static_cast<std::int64_t>(best->first)),
+                              " epochs; at the end it is ", core::significant(last, 3), ".");
+  if (is_past) {
+    verdict.reason += " Set train.epochs or early_stop.patience to end there.";
+  } else if (fall->share > still_falling) {
+    const bool is_sure = fall->share > errors_apart * fall->error;
+    verdict.answer = is_sure ? "no" : "not settled";
+    verdict.mood = "fair";
+    verdict.reason +=
+        core::text(" By its last ", fall->evaluations, " evaluations it would fall by another ",
+                   core::fixed(100 * fall->share, 1), " ± ", core::fixed(100 * fall->error, 1),
+                   " % in a tenth of the epochs more",
+                   is_sure ? ": raise train.epochs." : ", which is no sure trend.");
+  }
   return verdict;
+}
+
+/// Where a pipeline's data allow several answers.
+Verdict others_verdict(const record::Results& results) {
+  const std::size_t count = results.others.size() + 1;
+  return {
+      "Is there one answer?", core::text("no, ", count, " solutions"), "fair",
+      core::text("The data allow ", count,
+                 " separate solutions. The values and errors of this page are those of the best "
+                 "one; the others stand below, under Parameters.")};
 }
 
 }  // namespace
 
 std::string verdicts(const RunContents& run) {
-  std::string cards;
-  if (run.is_learning() && !run.is_study()) {
-    for (const Verdict& verdict : {quality_verdict(run), best_verdict(run), end_verdict(run)})
-      cards += card(verdict);
-    return element("div", "class=\"cards\"", cards);
+  std::vector<Verdict> shown;
+  for (const std::vector<std::string>& row : run.verdicts)
+    if (row.size() == 4) shown.push_back({row[0], row[1], row[2], row[3]});
+  if (run.is_learning()) {
+    shown.push_back(quality_verdict(run));
+    if (!run.is_study()) shown.push_back(best_verdict(run));
+  } else {
+    if (run.results && !run.results->others.empty()) shown.push_back(others_verdict(*run.results));
+    for (const Verdict& verdict : {found_verdict(run), fit_verdict(run), settled_verdict(run)})
+      if (!run.is_study() || verdict.mood != "open") shown.push_back(verdict);  // few can be known
   }
-  for (const Verdict& verdict :
-       {found_verdict(run), fit_verdict(run), settled_verdict(run), end_verdict(run)})
-    if (!run.is_study() || verdict.mood != "open")
-      cards += card(verdict);  // of a study few can be known
+  shown.push_back(end_verdict(run));
+  std::string cards;
+  for (const Verdict& verdict : shown) cards += card(verdict);
   return element("div", "class=\"cards\"", cards);
 }
 

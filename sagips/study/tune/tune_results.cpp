@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "sagips/analysis/figures/search.hpp"
+#include "sagips/analysis/table.hpp"
 #include "sagips/core/csv.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
@@ -15,7 +15,6 @@
 #include "sagips/record/run_files.hpp"
 #include "sagips/study/study_figure.hpp"
 #include "sagips/study/tune/next_trial.hpp"
-#include "sagips/study/tune/setting_space.hpp"
 #include "sagips/study/tune/tune_board.hpp"
 
 namespace sagips::study {
@@ -28,6 +27,7 @@ using Trials = std::map<std::int64_t, record::TrialRecord>;
 constexpr std::size_t printed = 10;
 constexpr std::size_t fewest_for_process = 8, most_for_process = 1000;  // trials
 constexpr std::size_t permutations = 5;
+constexpr std::int64_t folds = 5;
 
 std::string csv_of(const Trials& trials, const TuneConfig& config) {
   const SettingSpace space(config.space);
@@ -54,38 +54,6 @@ std::string csv_of(const Trials& trials, const TuneConfig& config) {
     csv += "," + core::csv_cell(end.reason) + "\n";
   }
   return csv;
-}
-
-// How much worse a process through the trials foretells them when one setting is another trial's:
-// mean squared change over twice the variance, which is 1 for a setting that says all.
-std::vector<double> importances(const SettingSpace& space, const std::vector<optim::Point>& points,
-                                const std::vector<double>& values) {
-  const std::size_t keys = space.keys().size();
-  std::vector<double> shares(keys, 0.0);
-  if (points.size() < fewest_for_process || points.size() > most_for_process) return shares;
-  torch::NoGradGuard no_grad;
-  const torch::Tensor scores = torch::tensor(values, torch::kFloat64);
-  const torch::Tensor deviation = scores.std(0, false);
-  if (!(deviation.item<double>() > 0)) return shares;
-  const torch::Tensor unit = (scores - scores.mean()) / deviation;
-  const torch::Tensor seen = optim::search_features(space.space(), points);
-  const optim::GaussianProcess process(seen, unit,
-                                       optim::GaussianProcess::most_probable(seen, unit));
-  const torch::Tensor known = process.predict(seen).mean;
-  for (std::size_t key = 0; key < keys; ++key)
-    for (std::size_t shift = 1; shift <= permutations; ++shift) {
-      std::vector<optim::Point> changed = points;
-      for (std::size_t i = 0; i < points.size(); ++i)
-        changed[i][key] =
-            points[(i + shift * points.size() / (permutations + 1) + 1) % points.size()][key];
-      const torch::Tensor other =
-          process.predict(optim::search_features(space.space(), changed)).mean;
-      shares[key] += (other - known).square().mean().item<double>() /
-                     (2 * static_cast<double>(permutations) *
-                      std::max(1e-12, known.var(0, false).item<double>()));
-    }
-  for (double& share : shares) share = std::min(share, 1.0);  // few trials are no even draw
-  return shares;
 }
 
 // A number, or the place of a value in its list.
@@ -117,29 +85,59 @@ std::optional<analysis::SearchedSettings> for_figures(const Trials& trials,
     search.trials.push_back(std::move(shown));
   }
   if (search.trials.size() < 2) return {};
-  const std::vector<double> shares = importances(space, points, values);
-  for (std::size_t key = 0; key < space.keys().size(); ++key)
-    search.keys.push_back(
-        {space.keys()[key], config.space[key].log, config.space[key].values, shares[key]});
+  for (const TunedKey& key : config.space)
+    search.keys.push_back({key.key, key.log, key.integer, key.values});
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (points.size() >= fewest_for_process && points.size() <= most_for_process && *least < *most)
+    find_importances(space, points, values, search.keys);
   return search;
 }
 
-void draw(const TuneStudy& study, const run::Job& job, const Trials& trials, std::ostream& out,
-          core::Log& log) {
-  const auto search = for_figures(trials, study.config);
-  if (!search) return;
+std::string csv_of(const std::vector<analysis::SearchedKey>& keys) {
+  std::string csv = "setting,importance,error\n";
+  for (const analysis::SearchedKey& key : keys)
+    csv += core::csv_line(key.name, key.importance, key.error);
+  return csv;
+}
+
+void draw(const TuneStudy& study, const run::Job& job, const analysis::SearchedSettings& search,
+          std::ostream& out, core::Log& log) {
   const auto picture = [&](const analysis::Figure& figure, const std::string& name) {
     return draw_figure(figure, job.settings.figures, study.folder, name, log);
   };
-  const std::string course = picture(analysis::search_course(*search), "search_course");
-  picture(analysis::search_slices(*search), "search_slices");
-  const bool known = std::any_of(search->keys.begin(), search->keys.end(),
-                                 [](const auto& key) { return key.importance > 0; });
-  if (known && search->keys.size() > 1) {
-    picture(analysis::search_importance(*search), "search_importance");
-    picture(analysis::search_pairs(*search), "search_pairs");
+  const std::string course = picture(analysis::search_course(search), "search_course");
+  picture(analysis::search_slices(search), "search_slices");
+  const bool known = std::any_of(search.keys.begin(), search.keys.end(),
+                                 [](const auto& key) { return key.error > 0; });
+  if (known && search.keys.size() > 1) {
+    core::write_file(text(study.folder, "/", files::importance.name), csv_of(search.keys));
+    picture(analysis::search_importance(search), "search_importance");
+    picture(analysis::search_pairs(search), "search_pairs");
   }
   if (!course.empty()) out << "figure: " << course << '\n';
+}
+
+// How good the best trial is, and whether others are as good within what chance does.
+std::string best_verdict(const record::TrialRecord& best, const Trials& trials,
+                         const TuneConfig& config) {
+  const double value = *best.end->value, spread = best.end->spread.value_or(0);
+  const auto as_good = std::count_if(trials.begin(), trials.end(), [&](const auto& one) {
+    const auto& end = one.second.end;
+    return end && end->state == record::TrialEnd::State::done && end->value &&
+           std::abs(*end->value - value) <= std::hypot(spread, end->spread.value_or(0));
+  });
+  const bool is_settled = spread == 0 || as_good < 2;
+  std::string reason = text("Trial ", best.claim.number, ": ",
+                            core::join(best.claim.settings, ", "), " (best.yaml).");
+  if (!is_settled)
+    reason += text(" ", as_good - 1, " more within the spread over ",
+                   config.folds > 1 ? "folds" : "seeds", ": ", trials.size(),
+                   " trials do not settle which is the best.");
+  return core::csv_line(
+      "What is best?",
+      text(config.metric(), " ",
+           spread > 0 ? analysis::with_error(value, spread) : core::significant(value, 4)),
+      is_settled ? "good" : "fair", reason);
 }
 
 // Settings of a training as a config of its own.
@@ -157,13 +155,22 @@ bool write_tune_results(const TuneStudy& study, const run::Job& job, const Trial
   const std::string table = trial_table(trials, study.config, printed);
   out << table;
   core::write_file(text(study.folder, "/", files::tables.name), table);
-  if (job.settings.run.figures) draw(study, job, trials, out, log);
+  const auto search = job.settings.run.figures ? for_figures(trials, study.config) : std::nullopt;
+  if (search) draw(study, job, *search, out, log);
   core::write_file(text(study.folder, "/", files::tried.name), csv_of(trials, study.config));
   const record::TrialRecord* best = best_trial(trials, study.config);
   if (best == nullptr) {
     out << "no trial has come to its end\n";
     return false;
   }
+  std::string verdicts = best_verdict(*best, trials, study.config);
+  if (search && search->keys.size() > 1 && search->trials.size() <= most_for_process) {
+    const auto leading = analysis::leading_setting(*search);
+    verdicts += core::csv_line("Which setting matters most?", leading.answer,
+                               leading.is_settled ? "good" : "fair", leading.reason);
+    out << "which setting matters most: " << leading.answer << '\n';
+  }
+  core::write_file(text(study.folder, "/", files::verdicts.name), verdicts);
   const std::string config = text(study.folder, "/", files::best.name);
   core::write_file(config, config_of(study, *best) + "\n");
   out << "best: trial " << best->claim.number << ", " << study.config.metric() << " "
@@ -173,6 +180,46 @@ bool write_tune_results(const TuneStudy& study, const run::Job& job, const Trial
         << (study.config.folds > 1 ? " over folds" : " over seeds");
   out << "; " << core::join(best->claim.settings, " ") << "\nas a config: " << config << '\n';
   return true;
+}
+
+void find_importances(const SettingSpace& space, const std::vector<optim::Point>& points,
+                      const std::vector<double>& values, std::vector<analysis::SearchedKey>& keys) {
+  torch::NoGradGuard no_grad;
+  const auto trials = static_cast<std::int64_t>(points.size());
+  const torch::Tensor ranks =
+      torch::tensor(values, torch::kFloat64).argsort().argsort().to(torch::kFloat64);
+  const torch::Tensor unit = (ranks - ranks.mean()) / ranks.std(0, false);
+  const torch::Tensor seen = optim::search_features(space.space(), points);
+  const torch::Tensor fold = torch::arange(trials).remainder(folds);
+  torch::Tensor changes =
+      torch::zeros({static_cast<std::int64_t>(keys.size()), trials}, torch::kFloat64);
+  for (std::int64_t k = 0; k < folds; ++k) {
+    const torch::Tensor known = (fold != k).nonzero().flatten(),
+                        aside = (fold == k).nonzero().flatten();
+    const torch::Tensor inputs = seen.index_select(0, known), outputs = unit.index_select(0, known);
+    const optim::GaussianProcess process(inputs, outputs,
+                                         optim::GaussianProcess::most_probable(inputs, outputs));
+    const auto errors = [&](const torch::Tensor& features) {
+      return (process.predict(features.index_select(0, aside)).mean - unit.index_select(0, aside))
+          .square();
+    };
+    const torch::Tensor error = errors(seen);
+    for (std::size_t key = 0; key < keys.size(); ++key)
+      for (std::size_t shift = 1; shift <= permutations; ++shift) {
+        std::vector<optim::Point> changed = points;
+        for (std::size_t i = 0; i < points.size(); ++i)
+          changed[i][key] =
+              points[(i + shift * points.size() / (permutations + 1) + 1) % points.size()][key];
+        changes[static_cast<std::int64_t>(key)].index_add_(
+            0, aside, errors(optim::search_features(space.space(), changed)) - error);
+      }
+  }
+  changes /= 2.0 * permutations;
+  for (std::size_t key = 0; key < keys.size(); ++key) {
+    const torch::Tensor own = changes[static_cast<std::int64_t>(key)];
+    keys[key].importance = std::clamp(own.mean().item<double>(), 0.0, 1.0);
+    keys[key].error = own.std().item<double>() / std::sqrt(static_cast<double>(trials));
+  }
 }
 
 void export_to_optuna(const TuneStudy& study, const Trials& trials, const std::string& path) {
