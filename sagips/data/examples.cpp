@@ -369,6 +369,17 @@ void ExampleFiles::fields(core::FieldList& list) {
   list.group("cache", cache, "copies of files on a disk of this machine");
   core::needs(list, !validation_inputs.is_given() || join,
               "rows kept aside, and there are data.validation_inputs", {"held_out", "split_by"});
+  core::needs(list, validation_inputs.is_given(), "data.validation_inputs.file",
+              {"validation_weights"});
+  const auto may_be_remote = [](const ArraySource* source) {
+    return std::any_of(source->file.begin(), source->file.end(), [](const std::string& name) {
+      return core::is_remote(name) || name.ends_with(".txt");
+    });
+  };
+  const auto sources = {
+      &inputs, &targets, &weights, &validation_inputs, &validation_targets, &validation_weights};
+  core::needs(list, std::any_of(sources.begin(), sources.end(), may_be_remote),
+              "a file on another machine", {"cache.copy", "cache.copy_minutes"});
 }
 
 std::vector<std::string> ExampleFiles::others() const {
@@ -446,6 +457,13 @@ ExampleSets ExampleFiles::load(Reading reading) const {
     sets.warnings.push_back(text("the file ", *twice,
                                  " is named twice: rows that are evaluated are learned from, too. "
                                  "Name it once."));
+  const FileCacheConfig usual;
+  if (sets.training->held() && (!sets.validation || sets.validation->held()) &&
+      std::none_of(all.begin(), all.end(), core::is_remote) &&
+      (cache.folder != usual.folder || cache.limit_GB != usual.limit_GB))
+    sets.warnings.push_back(
+        "no effect in this run: data.cache (needs files on another machine, or rows that take more "
+        "than data.memory_GB)");
   sets.classes = classes;
   sets.targets = targets.columns;
   sets.origin = inputs.file.front();

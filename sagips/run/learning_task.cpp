@@ -198,6 +198,11 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
                                                 const LearningRows& rows,
                                                 const problem::RankPlace& place) {
   const data::ExampleSets& sets = rows.sets;
+  if (std::all_of(networks.begin(), networks.end(),
+                  [](const auto& part) { return part.rate == 0; }))
+    throw core::ConfigError("networks",
+                            "have a rate of 0, all of them (nothing would be learned). "
+                            "Give one of them another.");
   auto learner = std::make_unique<optim::Supervised>(
       scaled(job, place.ranks), networks, sets.training, job.seed(),
       nn::device_from_name(job.settings.device), place, rows.statistics);
@@ -219,6 +224,12 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
 std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& learner,
                                      const data::ExampleSets& sets) {
   std::vector<std::string> warnings = sets.warnings;
+  const optim::SupervisedConfig& config = job.settings.learning.learner;
+  const std::vector<std::string> names = metric_names(learner, sets);
+  if (learner.loss().of_classes() && config.top_k != optim::SupervisedConfig().top_k &&
+      std::find(names.begin(), names.end(), core::text("top_", config.top_k, "_accuracy")) ==
+          names.end())
+    warnings.push_back("no effect in this run: top_k (needs rows kept aside, and more classes)");
   const train::EarlyStopConfig& watched = job.settings.early_stop;
   const data::Examples* const rows = sets.validation->held();
   if (!rows || rows->rows() == 0 ||

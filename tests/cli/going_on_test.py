@@ -208,7 +208,7 @@ class GoingOn(unittest.TestCase):
         numbers = self.results("wild")["numbers"]
         with open(self.run_folder("wild") / "metrics.jsonl", encoding="utf-8") as file:
             judged = [json.loads(line) for line in file if '"evaluated"' in line]
-        losses = {event["epoch"]: event["distances"]["loss"] for event in judged if event["epoch"] > 0}
+        losses = {event["epoch"]: event["metrics"]["loss"] for event in judged if event["epoch"] > 0}
         best = min(losses, key=losses.get)
         self.assertLess(best, 40, "or this test shows nothing")
         self.assertEqual((numbers["best_epoch"], numbers["loss_best"]), (best, losses[best]))
