@@ -282,16 +282,6 @@ std::vector<std::string> files_named(const std::vector<std::string>& names,
   return core::split(reading.once([&] { return core::join(looked_up(names), end); }), end[0]);
 }
 
-namespace {
-
-// Lists and patterns may name anything.
-bool may_be_hdf5(const std::string& name) {
-  return name.ends_with(".txt") || name.find_first_of("*?[") != std::string::npos ||
-         format_of(name) == FileFormat::hdf5;
-}
-
-}  // namespace
-
 void ArraySource::fields(core::FieldList& list) {
   list.add_paths("file", file,
                  ".npy, .csv, .hdf5, .h5 or idx; .csv.gz and idx .gz; several: a list, a pattern "
@@ -316,6 +306,10 @@ void ArraySource::fields(core::FieldList& list) {
                 "TorchScript module that makes other rows of them, [rows, ...] to [rows, ...]");
   core::needs(list, is_given(), "a file",
               {"hdf5_dataset", "columns", "shape", "select", "reorder", "divide_by", "script"});
+  const auto may_be_hdf5 = [](const std::string& name) {  // lists and patterns may name anything
+    return name.ends_with(".txt") || name.find_first_of("*?[") != std::string::npos ||
+           format_of(name) == FileFormat::hdf5;
+  };
   core::needs(list, std::any_of(file.begin(), file.end(), may_be_hdf5), "an HDF5 file",
               {"hdf5_dataset"});
 }

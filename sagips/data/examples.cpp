@@ -371,15 +371,6 @@ void ExampleFiles::fields(core::FieldList& list) {
               "rows kept aside, and there are data.validation_inputs", {"held_out", "split_by"});
   core::needs(list, validation_inputs.is_given(), "data.validation_inputs.file",
               {"validation_weights"});
-  const auto may_be_remote = [](const ArraySource* source) {
-    return std::any_of(source->file.begin(), source->file.end(), [](const std::string& name) {
-      return core::is_remote(name) || name.ends_with(".txt");
-    });
-  };
-  const auto sources = {
-      &inputs, &targets, &weights, &validation_inputs, &validation_targets, &validation_weights};
-  core::needs(list, std::any_of(sources.begin(), sources.end(), may_be_remote),
-              "a file on another machine", {"cache.copy", "cache.copy_minutes"});
 }
 
 std::vector<std::string> ExampleFiles::others() const {
@@ -460,7 +451,8 @@ ExampleSets ExampleFiles::load(Reading reading) const {
   const FileCacheConfig usual;
   if (sets.training->held() && (!sets.validation || sets.validation->held()) &&
       std::none_of(all.begin(), all.end(), core::is_remote) &&
-      (cache.folder != usual.folder || cache.limit_GB != usual.limit_GB))
+      (cache.folder != usual.folder || cache.limit_GB != usual.limit_GB ||
+       cache.copy != usual.copy))
     sets.warnings.push_back(
         "no effect in this run: data.cache (needs files on another machine, or rows that take more "
         "than data.memory_GB)");

@@ -37,13 +37,10 @@ std::string among_all_layers(const std::string& name, std::size_t before) {
 std::string file_to_begin_from(const std::string& source) {
   if (std::filesystem::is_directory(source)) return network_file(source);
   if (source.ends_with(".pt") || source.ends_with(".pth"))
-    throw core::DataError(source,
-                          "is PyTorch's: a TorchScript module is a layer, {script: FILE}, which "
-                          "begins as its file says; "
-                          "of weights that torch.save has written make a .safetensors file "
-                          "(safetensors.torch.save_file(module.state_dict(), FILE)). start_from "
-                          "takes such files and run "
-                          "folders.");
+    throw core::DataError(
+        source,
+        "is PyTorch's. A TorchScript module is a layer, {script: FILE}; of weights of torch.save "
+        "make a .safetensors file (safetensors.torch.save_file(module.state_dict(), FILE)).");
   return source;
 }
 

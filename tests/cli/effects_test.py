@@ -105,7 +105,6 @@ class Effects(Runs):
                 (["data.validation_weights.file=rows.csv"],
                  "data.validation_weights.file (needs data.validation_inputs.file)"),
                 (["data.held_out=0", "train.evaluate_every=2"], "train.evaluate_every (needs rows kept aside)"),
-                (["data.cache.copy=cp {} {}"], "data.cache.copy (needs a file on another machine)"),
                 (["data.cache.folder=here"],
                  "data.cache (needs files on another machine, or rows that take more than data.memory_GB)"),
                 (["top_k=6"], "top_k (needs rows kept aside, and more classes)"),
