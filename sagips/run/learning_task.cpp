@@ -198,11 +198,6 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
                                                 const LearningRows& rows,
                                                 const problem::RankPlace& place) {
   const data::ExampleSets& sets = rows.sets;
-  if (std::all_of(networks.begin(), networks.end(),
-                  [](const auto& part) { return part.rate == 0; }))
-    throw core::ConfigError("networks",
-                            "have a rate of 0, all of them (nothing would be learned). "
-                            "Give one of them another.");
   auto learner = std::make_unique<optim::Supervised>(
       scaled(job, place.ranks), networks, sets.training, job.seed(),
       nn::device_from_name(job.settings.device), place, rows.statistics);
@@ -224,6 +219,10 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
 std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& learner,
                                      const data::ExampleSets& sets) {
   std::vector<std::string> warnings = sets.warnings;
+  const auto& parts = job.settings.learning.networks;
+  if (!parts.empty() &&
+      std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.rate == 0; }))
+    warnings.push_back("networks: all have a rate of 0, so nothing is learned");
   const optim::SupervisedConfig& config = job.settings.learning.learner;
   const std::vector<std::string> names = metric_names(learner, sets);
   if (learner.loss().of_classes() && config.top_k != optim::SupervisedConfig().top_k &&
