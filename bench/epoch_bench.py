@@ -71,6 +71,14 @@ def complain(text):
     print(f"epoch_bench: {text}", file=sys.stderr, flush=True)
 
 
+def python_with(modules, *candidates):
+    """The first of these interpreters that imports them; empty: none does."""
+    for python in filter(shutil.which, candidates):
+        if subprocess.run([python, "-c", f"import {modules}"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+            return python
+    return ""
+
+
 # --- operations of an epoch --------------------------------------------------------------------------
 
 
@@ -526,9 +534,9 @@ def main():
     options = arguments()
     out = pathlib.Path(options.out).resolve()
     out.mkdir(parents=True, exist_ok=True)
-    if not shutil.which(options.python):
-        complain(f"no {options.python}: no comparison with PyTorch (tools/setup.sh full installs it)")
-        options.python = ""
+    wanted, options.python = options.python, python_with("torch", options.python)
+    if not options.python:
+        complain(f"no PyTorch at {wanted}: no comparison with it (tools/setup.sh full installs it)")
     cells = []
     for samples in numbers(options.samples):
         cells.append(Cell(options, samples, out))

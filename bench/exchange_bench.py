@@ -11,6 +11,7 @@ import argparse
 import csv
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -151,6 +152,9 @@ def report(out, processor, repeats, everything):
 
 def draw(out, processor, ranks, times):
     """One line an exchange, time of a call against size."""
+    if not shutil.which("gnuplot"):
+        print("exchange_bench: no gnuplot (Debian: gnuplot-nox): no picture", file=sys.stderr)
+        return
     names = list(dict.fromkeys(name for name, _ in times))
     blocks = []
     for name in names:

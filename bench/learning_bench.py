@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
 import statistics
 import sys
 
@@ -38,7 +37,7 @@ def commands(options, network, threads):
     """(name, command) of all that take turns."""
     what = ["--network", network, "--threads", threads]
     yield OURS, [options.program, *what]
-    if shutil.which(options.python):
+    if options.python:
         yield EAGER, [options.python, PEER, *what]
         if network != "stress_strain":  # its rows are no images
             yield CHANNELS_LAST, [options.python, PEER, *what, "--channels-last"]
@@ -83,8 +82,9 @@ def main():
     options = arguments()
     out = pathlib.Path(options.out).resolve()
     (out / "logs").mkdir(parents=True, exist_ok=True)
-    if not shutil.which(options.python):
-        print(f"learning_bench: no {options.python}: no comparison with PyTorch (tools/setup.sh full installs it)")
+    wanted, options.python = options.python, common.python_with("torch", options.python)
+    if not options.python:
+        print(f"learning_bench: no PyTorch at {wanted}: no comparison with it (tools/setup.sh full installs it)")
     try:
         report(out, [measure(options, network, threads, out / "logs") for network in options.networks.split(",")
                      for threads in common.numbers(options.threads)], options.turns)

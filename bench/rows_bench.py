@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
 import statistics
 import subprocess
 import sys
@@ -47,16 +46,17 @@ def measure(options, name, out):
     numbers, rows = FILES[name]
     path = out / f"{numbers}.h5"
     if not path.exists():
-        subprocess.run([options.python, "-c", MAKE, path, str(numbers), str(rows)], check=True)
-    commands = (("sagips", [options.program, "--file", path]),
-                ("DataLoader", [options.python, PEER, "--file", path, "--workers", str(options.workers)]))
+        subprocess.run([options.maker, "-c", MAKE, path, str(numbers), str(rows)], check=True)
+    commands = [("sagips", [options.program, "--file", path])]
+    if options.python:
+        commands.append(("DataLoader", [options.python, PEER, "--file", path, "--workers", str(options.workers)]))
     with common.running(commands, 1, out, BATCHES_A_TURN) as programs:
         turns, _ = common.alternate(programs, options.turns, 0.0)
     return {"row": name, "turns": turns}
 
 
 def table_rows(cell):
-    for who in ("sagips", "DataLoader"):
+    for who in cell["turns"][0]:
         seconds = statistics.median(turn[who] for turn in cell["turns"])
         ratios = [turn[who] / turn["sagips"] for turn in cell["turns"]]
         yield [cell["row"], who, f"{100 / seconds:,.0f}", *(f"{of(ratios):.2f}" for of in (statistics.median, min, max))]
@@ -66,8 +66,14 @@ def main():
     options = arguments()
     out = pathlib.Path(options.out).resolve()
     out.mkdir(parents=True, exist_ok=True)
-    if not shutil.which(options.python):
-        sys.exit(f"rows_bench: no {options.python} with PyTorch and h5py (tools/setup.sh full; pip install h5py)")
+    wanted, options.python = options.python, common.python_with("torch, h5py", options.python)
+    options.maker = common.python_with("h5py, numpy", options.python, wanted, sys.executable, "/usr/bin/python3")
+    if not options.maker:
+        print("rows_bench: left out: no Python has h5py, which writes its file (Debian: python3-h5py)")
+        return
+    if not options.python:
+        print(f"rows_bench: no PyTorch with h5py at {wanted}: no comparison with its DataLoader (tools/setup.sh full "
+              "installs PyTorch)")
     try:
         cells = [measure(options, name, out) for name in FILES]
     except common.Failure as failure:

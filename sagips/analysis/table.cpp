@@ -35,9 +35,15 @@ std::string with_decimals_of(double size, double value) {
   return core::significant(value, 2 + std::max(further, 0));
 }
 
-// "2.13 +0.42 -0.31": the decimals are those of the smaller side.
+// "2.13 +0.42 -0.31": the decimals are those of the smaller side, unless an end of the range has cut that
+// off: "2.190 +0.0000021 -0.018".
 std::string with_sides(double value, double below, double above) {
-  const double least = below > 0 && above > 0 ? std::min(below, above) : std::max(below, above);
+  constexpr double cut_off = 0.01;  // of the other side
+  const double most = std::max(below, above),
+               least = below > 0 && above > 0 ? std::min(below, above) : most;
+  if (least < cut_off * most)
+    return core::text(with_decimals_of(most, value), " +", with_decimals_of(above, above), " -",
+                      with_decimals_of(below, below));
   return core::text(with_decimals_of(least, value), " +", with_decimals_of(least, above), " -",
                     with_decimals_of(least, below));
 }

@@ -15,7 +15,9 @@ std::vector<CommandOption> closure_options() {
 
 std::vector<CommandOption> ensemble_options() {
   return {{"members", "N", "trainings of each variant; 20 without"},
-          {"vary", "WHAT", "seeds (the data unchanged), bootstrap (data drawn again), or both"},
+          {"vary", "WHAT",
+           "seeds (the data unchanged), bootstrap (data drawn again), or both; folds (each network "
+           "keeps another part of the rows aside, as many as members)"},
           {"ranks", "K", "ranks of each member"},
           {"grid", "KEY=VALUE,VALUE", "a variant for each value; several grids: all combinations",
            true},

@@ -12,6 +12,7 @@
 
 #include "sagips/core/log.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/record/event_json.hpp"
 
 namespace sagips::cli {
 namespace {
@@ -70,16 +71,11 @@ std::string numbers_text(const std::vector<NamedNumber>& numbers, std::string_vi
   return core::join(parts, separator);
 }
 
-// A single loss is that of a network that learns from rows; those of a GAN come in pairs, in units of
-// an even match.
-bool learns_from_rows(const EpochDone& epoch) {
-  return epoch.losses.size() == 1 && epoch.losses.front().name == "loss";
-}
-
+// A rank that serves others has none.
 std::string rate_text(const EpochDone& epoch) {
-  const std::string unit = learns_from_rows(epoch) ? " rows/s" : " events/s";
-  if (!std::isfinite(epoch.events_per_second)) return "-" + unit;
-  return core::with_thousands(std::llround(epoch.events_per_second)) + unit;
+  if (!std::isfinite(epoch.events_per_second)) return {};
+  return text(", ", core::with_thousands(std::llround(epoch.events_per_second)),
+              learns_from_rows(epoch) ? " rows/s" : " events/s");
 }
 
 std::string losses_title(const EpochDone& epoch) {
@@ -121,7 +117,7 @@ std::string finish_text(const RunFinished& end) {
 }
 
 std::string plain_epoch(const RunStarted& start, const EpochDone& epoch) {
-  std::string line = text(epoch_text(start, epoch), ", ", rate_text(epoch));
+  std::string line = text(epoch_text(start, epoch), rate_text(epoch));
   if (!epoch.losses.empty())
     line += text(", ", losses_title(epoch), " ", numbers_text(epoch.losses, ", "));
   if (const auto done = progress(start, epoch))
@@ -161,7 +157,7 @@ std::string bar(double share) {
 void add_progress(const RunStarted& start, const EpochDone& epoch, std::vector<Line>& block) {
   if (const auto done = progress(start, epoch))
     block.push_back({text(bar(done->share), "  ", core::duration(done->left_s), " left"), blue});
-  block.push_back({text(epoch_text(start, epoch), ", ", rate_text(epoch))});
+  block.push_back({text(epoch_text(start, epoch), rate_text(epoch))});
   if (!epoch.losses.empty())
     block.push_back({padded(losses_title(epoch), title_width) + numbers_text(epoch.losses, "  ")});
 }
@@ -193,7 +189,7 @@ std::string painted(const Line& line, std::size_t width, bool has_colour) {
 Display::Display(int descriptor, DisplayConfig config)
     : descriptor_(descriptor),
       config_(config),
-      is_live_(config.may_redraw && !config.quiet && core::can_redraw(descriptor)),
+      is_live_(!config.quiet && core::can_redraw(descriptor)),
       has_colour_(environment("NO_COLOR").empty()) {}
 
 Display::~Display() {

@@ -10,7 +10,6 @@ namespace sagips::cli {
 struct DisplayConfig {
   double live_period_s = 0.2;  ///< of the clock on the wall
   double plain_period_s = 5;   ///< of training time
-  bool may_redraw = true;      ///< false: plain lines also where there is a terminal
   bool quiet = false;          ///< plain lines of warnings alone
 };
 

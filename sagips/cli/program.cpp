@@ -28,8 +28,9 @@ using Over = CommandEntry::OverRanks;
 
 const CommandEntry commands[] = {
     {"train",
-     "learn the parameters behind measured events",
+     "learn the parameters behind measured events, or train a network on rows",
      "  sagips train proxy1d\n"
+     "  sagips train classify train.epochs=5\n"
      "  sagips train proxy1d train.epochs=500 run.name=short\n"
      "  sagips train resonance data.file=Zmumu_Run2011A_masses.csv\n"
      "  sagips train my_settings.yaml optimizer.generator.learning_rate=1e-4\n"
@@ -45,7 +46,7 @@ const CommandEntry commands[] = {
       quiet_option,
       json_option}},
     {"check",
-     "look at config, data and pipeline without running",
+     "look at config, data and pipeline or networks without running",
      "  sagips check proxy1d\n"
      "  sagips check resonance data.file=masses.csv\n"
      "  mpirun -n 4 sagips check proxy1d exchange=served generator.shared=all\n",
@@ -82,9 +83,10 @@ const CommandEntry commands[] = {
      {},
      {run::settings_group<CompareConfig>("compare", "which methods `sagips compare` lets run")}},
     {"ensemble",
-     "train many networks on the same events: their mean and their spread",
+     "train many networks on the same data, or on k folds: their mean and their spread",
      "  sagips ensemble proxy1d --members 20\n"
      "  sagips ensemble proxy1d --members 10 --vary both\n"
+     "  sagips ensemble classify --vary folds --members 5\n"
      "  sagips ensemble proxy1d --grid generator.width=32,64 --grid batch.samples=16,32\n"
      "  sagips ensemble proxy1d --members 5 --ranks 2 exchange=arar_arar\n"
      "  mpirun -n 8 sagips ensemble proxy1d --members 40\n",
@@ -419,7 +421,7 @@ int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& worklo
         "Examples:\n  sagips train proxy1d\n  sagips fit proxy1d\n  sagips list\n"
         "`sagips COMMAND --help` has more.\n\n"
         "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 stopped early with a usable "
-        "state.");
+        "state. mpirun gives 1 where it is stopped itself.");
     Arguments arguments;
     for (const CommandEntry& entry : commands) {
       CLI::App* command = app.add_subcommand(entry.name, entry.summary);

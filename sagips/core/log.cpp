@@ -10,6 +10,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -29,11 +32,40 @@ void check_can_append(const std::string& path) {
   std::fclose(file);
 }
 
+std::string target_of(const std::string& process, int descriptor) {
+  std::error_code error;
+  return std::filesystem::read_symlink(text("/proc/", process, "/fd/", descriptor), error).string();
+}
+
+// "" where it cannot be told.
+std::string parent_of(const std::string& process) {
+  std::ifstream file(text("/proc/", process, "/stat"));
+  std::string line, state, parent;
+  std::getline(file, line);
+  std::istringstream(line.substr(line.rfind(')') + 1)) >> state >> parent;
+  return parent;
+}
+
+// A launcher gives its processes a terminal even when it writes what they print into a file. Whether it does
+// is seen at the nearest process above whose output leads elsewhere; srun's own stands on another machine.
+bool launcher_has_terminal(int descriptor) {
+  const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
+  const bool mpirun = is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMI_RANK") || is_set("PMIX_RANK");
+  if (!mpirun && !is_set("SLURM_PROCID")) return true;
+  if (is_set("OMPI_MCA_orte_output_filename")) return false;
+  const std::string own = target_of("self", descriptor);
+  std::string process = parent_of("self"), target = target_of(process, descriptor);
+  while (mpirun && target == own && !process.empty())
+    process = parent_of(process), target = target_of(process, descriptor);
+  return target.starts_with("/dev/pts/") || target.starts_with("/dev/tty");
+}
+
 }  // namespace
 
 bool can_redraw(int descriptor) {
   const char* kind = std::getenv("TERM");
-  return ::isatty(descriptor) == 1 && text(kind ? kind : "") != "dumb";
+  return ::isatty(descriptor) == 1 && text(kind ? kind : "") != "dumb" &&
+         launcher_has_terminal(descriptor);
 }
 
 TerminalSize terminal_size(int descriptor) {

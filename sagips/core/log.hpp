@@ -5,7 +5,8 @@
 
 namespace sagips::core {
 
-/// Whether a line written there can be redrawn in place: a terminal that is not TERM=dumb.
+/// Whether a line written there can be redrawn in place: a terminal that is not TERM=dumb, and none behind
+/// which a launcher writes into a file.
 bool can_redraw(int descriptor);
 
 /// Columns and rows of a terminal; where it does not say them, those of COLUMNS or 80 x 24.

@@ -306,6 +306,12 @@ void ArraySource::fields(core::FieldList& list) {
                 "TorchScript module that makes other rows of them, [rows, ...] to [rows, ...]");
   core::needs(list, is_given(), "a file",
               {"hdf5_dataset", "columns", "shape", "select", "reorder", "divide_by", "script"});
+  const auto may_be_hdf5 = [](const std::string& name) {  // lists and patterns may name anything
+    return name.ends_with(".txt") || name.find_first_of("*?[") != std::string::npos ||
+           format_of(name) == FileFormat::hdf5;
+  };
+  core::needs(list, std::any_of(file.begin(), file.end(), may_be_hdf5), "an HDF5 file",
+              {"hdf5_dataset"});
 }
 
 struct ArrayRows::Piece {

@@ -3,6 +3,7 @@
 #include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/data/whole_file.hpp"
 
 namespace sagips::data {
 
@@ -17,6 +18,8 @@ void DatasetConfig::file_fields(core::FieldList& list) {
   list.add("reference", reference, "named numbers that the objective compares with, e.g. norm_1");
   list.add("maximum_events", maximum_events, "only the first ones that pass the cuts; 0: all",
            core::Range::at_least(0));
+  core::needs(list, file.empty() || format_of(file) == FileFormat::hdf5, "an HDF5 file",
+              {"hdf5_dataset"});
 }
 
 void DatasetConfig::fields(core::FieldList& list) {

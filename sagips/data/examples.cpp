@@ -369,6 +369,8 @@ void ExampleFiles::fields(core::FieldList& list) {
   list.group("cache", cache, "copies of files on a disk of this machine");
   core::needs(list, !validation_inputs.is_given() || join,
               "rows kept aside, and there are data.validation_inputs", {"held_out", "split_by"});
+  core::needs(list, validation_inputs.is_given(), "data.validation_inputs.file",
+              {"validation_weights"});
 }
 
 std::vector<std::string> ExampleFiles::others() const {
@@ -446,6 +448,14 @@ ExampleSets ExampleFiles::load(Reading reading) const {
     sets.warnings.push_back(text("the file ", *twice,
                                  " is named twice: rows that are evaluated are learned from, too. "
                                  "Name it once."));
+  const FileCacheConfig usual;
+  if (sets.training->held() && (!sets.validation || sets.validation->held()) &&
+      std::none_of(all.begin(), all.end(), core::is_remote) &&
+      (cache.folder != usual.folder || cache.limit_GB != usual.limit_GB ||
+       cache.copy != usual.copy))
+    sets.warnings.push_back(
+        "no effect in this run: data.cache (needs files on another machine, or rows that take more "
+        "than data.memory_GB)");
   sets.classes = classes;
   sets.targets = targets.columns;
   sets.origin = inputs.file.front();

@@ -124,6 +124,9 @@ FileFormat format_of(const std::string& path) {
   if (name.ends_with(".npy")) return FileFormat::npy;
   if (name.ends_with(".csv") || name.ends_with(".csv.gz")) return FileFormat::csv;
   if (name.ends_with(".hdf5") || name.ends_with(".h5")) return FileFormat::hdf5;
+  if (name.ends_with(".pt") || name.ends_with(".pth"))
+    throw DataError(path,
+                    "is PyTorch's. Write rows with numpy.save(\"rows.npy\", tensor.numpy()).");
   return name.ends_with(".gz") ? FileFormat::packed_idx : FileFormat::idx;
 }
 

@@ -112,6 +112,8 @@ data::Dataset toy_data(const Pipeline& pipeline, const torch::Tensor& physical, 
   if (!weights.empty()) toys.weights = torch::cat(weights).narrow(0, 0, events).contiguous();
   toys.observables = observables;
   toys.origin = core::text("toy data: ", events, " events");
+  if (use == ToyWeights::kept && weights.empty())
+    toys.origin += " without weights (toy.weights has no effect)";
   if (has_weights)
     toys.origin += core::text(
         ", accepted by their weights: ",

@@ -27,8 +27,11 @@ namespace {
   if (contains("Unknown builtin op") || contains("Unknown type"))
     throw DataError(path, text("uses what this LibTorch does not know (", reason_of(message), "; ",
                                here, "). Save it with PyTorch ", TORCH_VERSION, " or older."));
-  throw DataError(path, text("is no TorchScript module (", reason_of(message),
-                             "). Save one with torch.jit.script(module).save(\"", path, "\")."));
+  const char first = core::read_file(path)[0];  // an archive without code, or a pickle alone
+  const bool is_saved = contains("constants.pkl") || first == '\x80';
+  throw DataError(path, text(is_saved ? "was written by torch.save, which keeps no code"
+                                      : "is no TorchScript module, or is cut off",
+                             ". Save one with torch.jit.script(module).save(\"", path, "\")."));
 }
 
 }  // namespace

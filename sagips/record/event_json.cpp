@@ -9,6 +9,10 @@
 
 namespace sagips::record {
 
+bool learns_from_rows(const EpochDone& epoch) {
+  return epoch.losses.size() == 1 && epoch.losses.front().name == "loss";
+}
+
 void each_field(Either<ParameterState> auto& parameter, const auto& use) {
   use("name", parameter.name);
   use("unit", parameter.unit);
@@ -29,7 +33,8 @@ void each_field(Either<RunStarted> auto& event, const auto& use) {
 void each_field(Either<EpochDone> auto& event, const auto& use) {
   use("epoch", event.epoch);
   use("time_s", event.time_s);
-  use("events_per_second", event.events_per_second);
+  use.either(learns_from_rows(event), "rows_per_second", "events_per_second",
+             event.events_per_second);
   use("losses", event.losses);
   use.known("learning_rates", event.learning_rates);
 }
@@ -38,7 +43,8 @@ void each_field(Either<Evaluated> auto& event, const auto& use) {
   use("epoch", event.epoch);
   use("time_s", event.time_s);
   use("parameters", event.parameters);
-  use("distances", event.distances);
+  // Earlier versions wrote metrics of rows as distances, too.
+  use.either(event.parameters.empty(), "metrics", "distances", event.distances);
   use.known("ranks", event.ranks);
 }
 

@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;  // keeps the order in which keys were adde
 //   use(key, member)         for what every file holds
 //   use.later(key, member)   for what older files lack
 //   use.known(key, member)   for what is left out where it is empty
+//   use.either(is_first, key, other, member)   for what is written by the one key or the other
 
 /// A record to be read, or a constant one to be written.
 template <class Given, class Record>
@@ -57,6 +58,10 @@ class FieldWriter {
   template <class Value>
   void known(const char* key, const Value& value) const {
     if (const Json json = json_of(value); !json.empty()) object_[key] = json;
+  }
+  template <class Value>
+  void either(bool is_first, const char* key, const char* other, const Value& value) const {
+    (*this)(is_first ? key : other, value);
   }
 
  private:
@@ -118,6 +123,10 @@ class FieldReader {
   }
   void known(const char* key, std::optional<double>& value) const {
     if (object_.contains(key)) value = number(object_.at(key));
+  }
+  template <class Value>
+  void either(bool, const char* key, const char* other, Value& value) const {
+    (*this)(object_.contains(key) ? key : other, value);
   }
 
  private:

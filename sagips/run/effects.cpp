@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sagips/core/config/config_value.hpp"
 #include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -17,6 +18,13 @@ using core::needs;
 using core::text;
 using Keys = std::vector<core::KeyWithoutEffect>;
 using Rule = comm::CentreRuleConfig::Rule;
+
+// Of what has been said of a field so far.
+bool lacks_nothing(const FieldList& list, const std::string& group, const std::string& name) {
+  const auto* found = core::find_entry(list.entries(), group);
+  found = found ? core::find_entry(found->members, name) : nullptr;
+  return found && found->needs.empty();
+}
 
 bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
@@ -95,9 +103,11 @@ void needs_of_training(const FieldList& list, const Job& job) {
   const bool waits =
       job.examples ? settings.learning.learner.optimizer.waits_for_plateau()
                    : gan.generator.waits_for_plateau() || gan.discriminator.waits_for_plateau();
-  const data::ExampleSplit& split = settings.learning.split;
-  const bool keeps_best = job.examples && (split.held_out > 0 || !split.fold.empty());
+  // where other rows are kept aside than a share, that has no effect
+  const bool keeps_best = job.examples && (settings.learning.split.held_out > 0 ||
+                                           !lacks_nothing(list, "data", "held_out"));
   needs(list, keeps_best, "rows kept aside", {"early_stop.restore"});
+  needs(list, keeps_best || !job.examples, "rows kept aside", {"train.evaluate_every"});
   needs(list, settings.early_stop.watches() || waits || keeps_best, "early_stop.patience or target",
         {"early_stop.metric", "early_stop.better"});
   const std::string at_an_end = "train.epochs above 0 (nobody knows how much of the run is over)";

@@ -219,6 +219,16 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
 std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& learner,
                                      const data::ExampleSets& sets) {
   std::vector<std::string> warnings = sets.warnings;
+  const auto& parts = job.settings.learning.networks;
+  if (!parts.empty() &&
+      std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.rate == 0; }))
+    warnings.push_back("networks: all have a rate of 0, so nothing is learned");
+  const optim::SupervisedConfig& config = job.settings.learning.learner;
+  const std::vector<std::string> names = metric_names(learner, sets);
+  if (learner.loss().of_classes() && config.top_k != optim::SupervisedConfig().top_k &&
+      std::find(names.begin(), names.end(), core::text("top_", config.top_k, "_accuracy")) ==
+          names.end())
+    warnings.push_back("no effect in this run: top_k (needs rows kept aside, and more classes)");
   const train::EarlyStopConfig& watched = job.settings.early_stop;
   const data::Examples* const rows = sets.validation->held();
   if (!rows || rows->rows() == 0 ||

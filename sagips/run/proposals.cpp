@@ -1,11 +1,10 @@
 #include "sagips/run/proposals.hpp"
 
-#include <filesystem>
-
 #include "sagips/core/error.hpp"
 #include "sagips/core/npy.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/trained_networks.hpp"
 
 namespace sagips::run {
 
@@ -19,11 +18,7 @@ void write_rows(const std::string& path, const torch::Tensor& rows) {
 }
 
 torch::Tensor read_generators(const std::string& run, const nn::Replica& generator) {
-  const std::string path = run + "/" + record::run_files::generator.name;
-  if (!std::filesystem::exists(path))
-    throw core::DataError(run, core::text("has no ", record::run_files::generator.name,
-                                          ", so no networks were trained to an end there. "
-                                          "Give the folder of a run of sagips train."));
+  const std::string path = finished_file(run, record::run_files::generator.name);
   const core::NpyArray saved = core::read_npy(path);
   const auto size = static_cast<std::int64_t>(saved.values.size());
   if (size == 0 || size % generator.size() != 0)

@@ -86,7 +86,8 @@ void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) con
                            ? core::text(" (those of ranks ", ranks_.size(), " to ",
                                         restored->ranks - 1, " are left out)")
                            : "",
-                       ", the events are shared out anew, and the exchange begins anew"));
+                       ", the ", job_.examples ? "rows" : "events",
+                       " are shared out anew, and the exchange begins anew"));
 }
 
 void RunOutputs::write(const record::Results& results, const std::vector<RankRow>& rows,

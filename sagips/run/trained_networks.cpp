@@ -10,6 +10,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/record/event_json.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/record/run_status.hpp"
 #include "sagips/record/tensor_file.hpp"
 #include "sagips/run/learning_task.hpp"
 
@@ -35,11 +36,11 @@ std::string among_all_layers(const std::string& name, std::size_t before) {
 
 std::string file_to_begin_from(const std::string& source) {
   if (std::filesystem::is_directory(source)) return network_file(source);
-  if (source.size() > 3 && source.compare(source.size() - 3, 3, ".pt") == 0)
+  if (source.ends_with(".pt") || source.ends_with(".pth"))
     throw core::DataError(
         source,
-        "is TorchScript, which is a layer: {script: FILE} begins as its file says. "
-        "start_from takes run folders and .safetensors files.");
+        "is PyTorch's. A TorchScript module is a layer, {script: FILE}; of weights of torch.save "
+        "make a .safetensors file (safetensors.torch.save_file(module.state_dict(), FILE)).");
   return source;
 }
 
@@ -117,10 +118,23 @@ void for_each_array(
   }
 }
 
+std::string finished_file(const std::string& folder, const std::string& name) {
+  std::string path = core::text(folder, "/", name);
+  if (std::filesystem::exists(path)) return path;
+  const auto record = record::read_run_record(folder);
+  std::string why = " (no network was trained there). Give the folder of a run of sagips train.";
+  if (record && record->command == "train")
+    why = record->status == record::RunStatus::failed
+              ? " (its training failed, see log.txt). Begin it anew."
+              : " yet (its training goes on, or was interrupted before its end). Wait for its end, "
+                "or start its command again, which goes on.";
+  throw core::DataError(folder, core::text("has no ", name, why));
+}
+
 std::string network_file(const std::string& folder, bool best) {
   std::string of_best = core::text(folder, "/", files::best_network.name);
   if (best && std::filesystem::exists(of_best)) return of_best;
-  return core::text(folder, "/", files::network.name);
+  return finished_file(folder, files::network.name);
 }
 
 std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::ExampleRows& rows,

@@ -19,6 +19,9 @@ namespace sagips::run {
 void for_each_array(std::span<optim::WeightedNetwork> networks,
                     const std::function<void(const std::string& name, torch::Tensor& values)>& use);
 
+/// The path of what a training writes at its end. throws: DataError where it is not there, with the reason
+std::string finished_file(const std::string& folder, const std::string& name);
+
 /// The file of networks that a run has left in its folder: those of its best evaluation where there
 /// are any and `best` asks for them, else those of its end.
 std::string network_file(const std::string& folder, bool best = true);

@@ -44,8 +44,8 @@ void check_changes(const run::Job& job, const record::RunIdentity& identity,
                            "compared with the rest): ",
                            core::join(changes, "; "), ". Begin one of another name."));
   if (!has_finished) return;
-  record->status = record::RunStatus::stopped;
-  record::write_run_record(folder, *record);
+  const auto directory = record::RunDirectory::lock(folder);  // another process may be in it
+  if (directory) record::write_run_status(folder, record::RunStatus::stopped);
 }
 
 }  // namespace

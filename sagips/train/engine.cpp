@@ -30,10 +30,11 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / 
 }  // namespace
 
 void EngineConfig::fields(core::FieldList& list) {
-  list.add("tile_samples", tile_samples,
-           "parameter samples evaluated at a time; results differ only by summation order; 0: some "
-           "ten thousand events, cut so that threads end together",
-           core::Range::between(0, 1e8));
+  list.add(
+      "tile_samples", tile_samples,
+      "parameter samples, or rows, evaluated at a time; results differ only by summation order; "
+      "0: some ten thousand events or rows, cut so that threads end together",
+      core::Range::between(0, 1e8));
 }
 
 std::vector<optim::Tile> Engine::tiles(const optim::Pass& pass, const optim::Batch& batch) const {

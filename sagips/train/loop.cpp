@@ -145,12 +145,13 @@ void Loop::take(record::Evaluated evaluated, std::int64_t epoch, double time_s) 
 bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
   if (std::isfinite(step.replica->gradients().sum().item<double>())) return true;
   if (config_.non_finite == NonFinite::skip) return false;
-  std::string origin = batch_ != nullptr ? optimizer_.origin_of_non_finite(*batch_) : "";
-  if (origin.empty()) origin = "a stage or a loss gave NaN or infinity";
+  std::string why = batch_ != nullptr ? optimizer_.origin_of_non_finite(*batch_) : "";
+  why = why.empty() ? "a layer or the loss gave NaN or infinity). Lower its learning rate, set "
+                      "optimizer.clip_norm, standardise the rows (data.standardise=true)"
+                    : why + "). Lower its learning rate, narrow the parameter ranges";
   throw core::Error(core::text("epoch ", epoch() + 1, ": the gradient of the ", step.name,
-                               " is not finite", when, " (", origin,
-                               "). Lower its learning rate, narrow the parameter ranges, or set "
-                               "train.non_finite=skip."));
+                               " is not finite", when, " (", why,
+                               ", or set train.non_finite=skip."));
 }
 
 void Loop::compute(const optim::Pass& pass, optim::Batch& batch) {

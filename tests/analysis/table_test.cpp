@@ -166,6 +166,9 @@ TEST(ResultTable, ShowsBothSidesOfAnInterval) {
   row.error_above = 1.7;
   row.truth = 2.934;
   EXPECT_EQ(recovered_text(row), "1.23 +1.70 -0.41");
+  row.error_below = 0.0182283, row.error_above = 0.0000021;  // next to an end of the range
+  EXPECT_EQ(recovered_text(row), "1.234 +0.0000021 -0.018");
+  row.error_below = 0.41, row.error_above = 1.7;
   EXPECT_EQ(pull_text(row), "-1.00");
   row.truth = 0.824;
   EXPECT_EQ(pull_text(row), "1.00");

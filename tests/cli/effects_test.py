@@ -101,6 +101,13 @@ class Effects(Runs):
                 (["ensemble.members=7", "tune.trials=3"],
                  "ensemble.members (needs sagips ensemble); tune.trials (needs sagips tune)"),
                 (["data.validation_inputs.columns=[x]"], "data.validation_inputs.columns (needs a file)"),
+                (["data.inputs.hdf5_dataset=x"], "data.inputs.hdf5_dataset (needs an HDF5 file)"),
+                (["data.validation_weights.file=rows.csv"],
+                 "data.validation_weights.file (needs data.validation_inputs.file)"),
+                (["data.held_out=0", "train.evaluate_every=2"], "train.evaluate_every (needs rows kept aside)"),
+                (["data.cache.folder=here"],
+                 "data.cache (needs files on another machine, or rows that take more than data.memory_GB)"),
+                (["top_k=6"], "top_k (needs rows kept aside, and more classes)"),
                 (["train.snapshots=3"], "train.snapshots (needs a generator of parameters)")):
             with self.subTest(words):
                 checked = self.said("check", "small.yaml", *words)
@@ -125,6 +132,37 @@ class Effects(Runs):
                 self.assertIn("search.batch (needs a search", said)
                 self.assertNotIn("moments", said)
                 self.assertNotIn("toy", said)
+
+    def test_keys_that_have_an_effect_are_not_named(self):
+        for words in (["data.held_out=0", "data.validation_inputs.file=rows.csv", "data.validation_targets.file=rows.csv",
+                       "train.evaluate_every=2", "early_stop.restore=true"],
+                      ["data.cache.folder=here", "data.memory_GB=0"], ["top_k=4"]):
+            with self.subTest(words):
+                self.assertIn(self.said("check", "small.yaml", *words),  # other rows are kept aside there
+                              ("", "data.held_out (needs rows kept aside, and there are data.validation_inputs)"))
+        for use in ("kept", "accepted"):
+            self.assertEqual("toy.weights has no effect" in self.sagips("check", "gaussians", f"toy.weights={use}").stdout,
+                             use == "kept")
+
+    def test_what_leaves_nothing_to_be_learned_is_said(self):
+        parts = "networks={body: {layers: [{dense: 8}], rate: 0}, head: {layers: [{dense: 6}], rate: 0}}"
+        for command in ("check", "train"):
+            self.assertIn("networks: all have a rate of 0, so nothing is learned",
+                          self.sagips(command, "small.yaml", "network.layers=[]", parts).stderr)
+        image = ["data.inputs.shape=[1,1,2]", "network.layers=[{flatten: true}, {dense: 6}]"]
+        self.sagips("check", "small.yaml", *image, "augment.shift=1")
+        self.assertIn("augment.shift: moves rows of [1, 1, 2]", self.sagips("check", "small.yaml", *image, "augment.shift=2",
+                                                                    expect=2).stderr)
+
+    def test_check_says_what_a_training_would_refuse(self):
+        (self.folder / "signs.csv").write_text("M,w\n" + "".join(f"{90 + i % 7 / 3},{(-1) ** (i % 9 == 0)}\n" for i in range(300)))
+        signs = ["resonance", "data.file=signs.csv", "data.columns=[M]", "data.weight_column=w"]
+        for words, said in ((signs, "has negative weights"), (["gaussians", "early_stop.metric=nothing",
+                                                               "early_stop.patience=3"], "early_stop.metric")):
+            for command in ("train", "check"):
+                refused = self.sagips(command, *words, *SMALL_GAN[1:], "run.name=r", expect=2).stderr
+                self.assertIn(said, refused)
+        self.assertFalse((self.folder / "runs").exists())
 
     def test_lengths_that_do_not_fit_the_run_are_said(self):
         for words, said in (

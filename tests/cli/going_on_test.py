@@ -208,7 +208,7 @@ class GoingOn(unittest.TestCase):
         numbers = self.results("wild")["numbers"]
         with open(self.run_folder("wild") / "metrics.jsonl", encoding="utf-8") as file:
             judged = [json.loads(line) for line in file if '"evaluated"' in line]
-        losses = {event["epoch"]: event["distances"]["loss"] for event in judged if event["epoch"] > 0}
+        losses = {event["epoch"]: event["metrics"]["loss"] for event in judged if event["epoch"] > 0}
         best = min(losses, key=losses.get)
         self.assertLess(best, 40, "or this test shows nothing")
         self.assertEqual((numbers["best_epoch"], numbers["loss_best"]), (best, losses[best]))
@@ -258,7 +258,7 @@ class GoingOn(unittest.TestCase):
         self.train("begun", "start_from=runs/learning/first", f"train.epochs={epochs}", "--override")
         before = sorted(path.name for path in (self.folder / "runs/learning").iterdir())
         for words, said in ((["start_from=runs/learning/first"], "first: cannot be read"),
-                            (["start_from=rings.csv"], "rings.csv"), (["start_from=net.pt"], "net.pt: is TorchScript"),
+                            (["start_from=rings.csv"], "rings.csv"), (["start_from=net.pt"], "net.pt: is PyTorch's"),
                             (["start_from=runs/learning/tuned"], "has no 'layer0.weight'"),
                             (["start_from=away", "network.layers=[{dense: 4}, {batch_norm: {}}, {dense: 3}]"],
                              "has the shape 16 x 2, and the network here 4 x 2")):

@@ -3,6 +3,7 @@
 usage: learning_test.py MPIEXEC SAGIPS PLUGIN MAKE_SCRIPTS   (MPIEXEC may be empty: without tests of ranks)
 """
 import csv
+import fcntl
 import gzip
 import json
 import math
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zipfile
 
 import jobs
 
@@ -700,6 +702,58 @@ networks:
         aside = self.npy_rows("runs/learning/seeds/predictions.npy", (600, 3))
         self.assertEqual(sum(math.isfinite(row[0]) for row in aside), 150)  # a quarter, the same of each
         self.assertIn("is not known here", self.sagips("predict", "runs/learning/seeds", "samples=3", expect=2).stderr)
+
+    def test_predictions_of_others_are_not_left_beside_new_ones(self):
+        short = ["train.epochs=1", "threads=1"]
+        self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "2", *short, "run.name=folds")
+        spread = self.folder / "runs/learning/folds/predictions_spread.npy"
+        self.sagips("predict", "runs/learning/folds", "inputs=rings.csv")
+        self.assertTrue(spread.exists())
+        self.assertIn("removed runs/learning/folds/predictions_spread.npy", self.sagips("predict", "runs/learning/folds").stdout)
+        self.assertFalse(spread.exists())
+        self.sagips("predict", "runs/learning/folds", "inputs=rings.csv", "out=all.npy")
+        self.sagips("predict", "runs/learning/folds/members/learning/fold_001", "inputs=rings.csv", "out=all.npy")
+        self.assertFalse((self.folder / "all_spread.npy").exists())
+
+    def test_what_has_no_network_yet_says_so(self):
+        self.sagips("train", "rings.yaml", "train.epochs=1", "run.name=r")
+        run = self.folder / "runs/learning/r"
+        for name in ("network.safetensors", "network_best.safetensors"):
+            (run / name).unlink()
+        record = json.loads((run / "status.json").read_text())
+        for status, said in (("unfinished", "has no network.safetensors yet (its training goes on"),
+                             ("failed", "has no network.safetensors (its training failed, see log.txt)")):
+            (run / "status.json").write_text(json.dumps({**record, "status": status}))
+            for words in (["predict", "runs/learning/r"], ["train", "rings.yaml", "start_from=runs/learning/r"]):
+                refused = self.sagips(*words, expect=2).stderr
+                self.assertEqual(len(refused.splitlines()), 1, refused)
+                self.assertIn(said, refused)
+        (run / "status.json").write_text(json.dumps({**record, "command": "ensemble"}))
+        self.assertIn("no network was trained there", self.sagips("predict", "runs/learning/r", expect=2).stderr)
+
+    def test_a_finished_study_that_another_process_is_in_stays_finished(self):
+        study = ["ensemble", "rings.yaml", "run.name=study", "train.epochs=1", "threads=1"]
+        self.sagips(*study, "--members", "2")
+        folder = self.folder / "runs/learning/study"
+        with open(folder / ".lock", "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assertIn("run", self.sagips(*study, "--members", "3", "--override", expect=2).stderr)
+        self.assertEqual(json.loads((folder / "status.json").read_text())["status"], "finished")
+        self.sagips(*study, "--members", "3", "--override")
+
+    def test_what_torch_save_has_written_is_told_apart(self):
+        with zipfile.ZipFile(self.folder / "saved.pt", "w", zipfile.ZIP_STORED) as file:
+            for name, content in (("data.pkl", b"\x80\x02}q\x00."), ("version", b"3\n"), ("byteorder", b"little")):
+                file.writestr("saved/" + name, content)
+        for words, advice in ((["network.layers=[{script: saved.pt}]"], "torch.jit.script(module).save("),
+                              (["data.inputs.script=saved.pt"], "torch.jit.script(module).save("),
+                              (["start_from=saved.pt"], "safetensors.torch.save_file(module.state_dict(), FILE)"),
+                              (["data.inputs.file=saved.pt", "data.targets.file=rings.csv"], "numpy.save(")):
+            refused = self.sagips("train", "rings.yaml", *words, expect=2).stderr
+            self.assertEqual(len(refused.splitlines()), 1, refused)
+            self.assertIn("saved.pt: ", refused)
+            self.assertIn(advice, refused)
+            self.assertNotRegex(refused, r"Pytorch|Exception|\.cpp|0x")
 
     def test_images_are_augmented_alike_on_any_ranks(self):
         numbers = random.Random(7)

@@ -2,10 +2,12 @@
 
 usage: ranks_test.py MPIEXEC SAGIPS BROKEN_STAGES
 """
+import contextlib
 import csv
 import glob
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -150,6 +152,64 @@ class Ranks(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertIn("--bind-to none or --map-by slot:PE=2", output)
 
+    def shown(self, command):
+        """What a terminal shows of a command of the shell: a pseudo terminal, read to the command's end."""
+        shell, terminal = pty.openpty()
+        job = subprocess.Popen(["sh", "-c", command], cwd=self.folder.name, stdin=terminal, stdout=terminal, stderr=terminal,
+                               env={**os.environ, "TERM": "xterm"})
+        os.close(terminal)
+        output = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while piece := os.read(shell, 65536):
+                output += piece
+        os.close(shell)
+        self.assertEqual(job.wait(timeout=200), 0, output)
+        return output
+
+    def test_files_hold_no_escape_codes_whatever_the_launcher_shows(self):
+        escape = b"\x1b["
+        train = " ".join([SAGIPS, "train proxy1d", *(word for word in SMALL if word != "run.name=r")])
+        launched = f"{MPIEXEC} -n 2"
+        self.assertIn(escape, self.shown(f"{launched} {train} run.name=live"))
+        self.shown(f"{MPIEXEC} -n 1 {train} run.name=alone > alone 2>&1")
+        # mpirun's terminal is that of the shell between, too
+        self.shown(f"{launched} sh -c '{train} run.name=shell; true' > shell 2>&1")
+        self.shown(f"{launched} --output-filename own {train} run.name=own")
+        self.shown(f"{launched} {SAGIPS} ensemble proxy1d --members 2 {' '.join(SMALL)} > members 2>&1")
+        looked = 0
+        for folder, _, names in os.walk(self.folder.name):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    self.assertNotIn(escape, file.read() if not name.endswith((".npy", ".png", ".safetensors")) else b"",
+                                     f"{folder}/{name}")
+                looked += 1
+        self.assertGreater(looked, 50)
+
+    def ended_with(self, ranks, signals, *arguments):
+        """The launcher's exit code after these signals, once all ranks train."""
+        launched = [MPIEXEC, "-n", str(ranks)] if ranks else []
+        job = subprocess.Popen([*launched, SAGIPS, "train", "proxy1d", *SMALL, *ENDLESS, *arguments], cwd=self.folder.name,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(job.kill)
+        path = f"{self.folder.name}/runs/proxy1d/r/metrics.jsonl"
+        deadline = time.monotonic() + 100
+        while not (os.path.exists(path) and any(event["epoch"] > 1 for event in self.metrics("metrics.jsonl")
+                                                if "epoch" in event)):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+        for number in signals:
+            job.send_signal(number)
+        job.communicate(timeout=200)
+        subprocess.run(["rm", "-r", self.folder.name + "/runs"], check=True)
+        return job.returncode
+
+    def test_exit_codes_are_what_the_guide_says(self):
+        self.assertEqual(self.ended_with(0, [signal.SIGINT]), 3)
+        self.assertEqual(self.ended_with(0, [signal.SIGTERM]), 3)
+        # Open MPI's own, whatever its ranks end with
+        self.assertEqual(self.ended_with(2, [signal.SIGINT]), 1)
+        self.assertEqual(self.ended_with(2, [signal.SIGTERM]), 1)
+
     def test_all_ranks_stop_at_the_time_limit(self):
         code, output = self.run_ranks(3, ["train", "proxy1d", *SMALL, "train.epochs=0", "train.minutes=0.03"])
         self.assertEqual(code, 0, output)
@@ -158,6 +218,9 @@ class Ranks(unittest.TestCase):
     def test_what_cannot_be_is_refused_in_one_line(self):
         train = ["train", "proxy1d", *SMALL]
         self.refused(2, [*train, "exchange=arar_ara"], "unknown exchange 'arar_ara'", "arar_arar")
+        for name, meant in (("easgd", "served with exchanges.served.rule=easgd"), ("Downpour", "rule=downpour"),
+                            ("hvd", "all_reduce")):
+            self.refused(2, [*train, f"exchange={name}"], f"unknown exchange '{name}', did you mean exchange=", meant)
         self.refused(2, [*train, "exchanges.grouped.group_size=3"], "groups of 3", "2 ranks")
         self.refused(4, [*train, "toy.events=3"], "more ranks (4)")
         self.refused(2, [*train, "exchange=grouped", "exchanges.grouped.inner=arar_arar"], "cannot be part of another")

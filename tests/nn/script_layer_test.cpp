@@ -384,7 +384,12 @@ TEST(ScriptLayer, SaysWhichFilesItCannotRead) {
   const std::string folder = ::testing::TempDir();
   expect_refusal("script: " + folder + "nowhere.pt", "nowhere.pt: is not there (looked for it");
   std::ofstream(folder + "text.pt") << "weights\n";
-  expect_refusal("script: " + folder + "text.pt", "text.pt: is no TorchScript module (");
+  expect_refusal("script: " + folder + "text.pt",
+                 "text.pt: is no TorchScript module, or is cut off. Save one");
+  std::ofstream(folder + "old.pt", std::ios::binary)
+      << "\x80\x02\x8a\nl\xfc\x9c";  // torch.save before 1.6
+  expect_refusal("script: " + folder + "old.pt",
+                 "old.pt: was written by torch.save, which keeps no code. Save");
   torch::jit::Module module = dense_module();
   module.eval();
   expect_refused(torch::jit::freeze(module), "is frozen, so its weights are constants");

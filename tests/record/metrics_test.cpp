@@ -89,6 +89,30 @@ TEST(Metrics, ReadsBackEveryKindOfEvent) {
   EXPECT_FALSE(std::get<RunFinished>(events[3]).complete);
 }
 
+TEST(Metrics, SpeaksOfRowsAndMetricsWhereANetworkLearnsFromRows) {
+  const std::string epoch = event_to_json(EpochDone{3, 1.0, 500, {{"loss", 0.25}}});
+  EXPECT_NE(epoch.find(R"("rows_per_second":500.0,)"), std::string::npos) << epoch;
+  EXPECT_EQ(std::get<EpochDone>(event_from_json(epoch)).events_per_second, 500);
+  Evaluated evaluated;
+  evaluated.distances = {{"accuracy", 0.75}};
+  const std::string line = event_to_json(evaluated);
+  EXPECT_NE(line.find(R"("metrics":{"accuracy":0.75})"), std::string::npos) << line;
+  EXPECT_EQ(line.find("distances"), std::string::npos) << line;
+  const std::string earlier =
+      R"({"event":"evaluated","epoch":2,"time_s":1.0,"parameters":[],"distances":{"accuracy":0.75}})";
+  for (const std::string& one : {line, earlier}) {
+    const auto read = std::get<Evaluated>(event_from_json(one));
+    ASSERT_EQ(read.distances.size(), 1U);
+    EXPECT_EQ(read.distances[0].name, "accuracy");
+    EXPECT_EQ(read.distances[0].value, 0.75);
+  }
+  EXPECT_EQ(
+      std::get<EpochDone>(event_from_json(R"({"event":"epoch_done","epoch":1,"time_s":0.1,)"
+                                          R"("events_per_second":7.0,"losses":{"loss":1.0}})"))
+          .events_per_second,
+      7);
+}
+
 TEST(Metrics, WritesNumbersThatAreNotFiniteAsNull) {
   const Event event =
       EpochDone{3, 1.0, std::numeric_limits<double>::infinity(), {{"generator", not_a_number}}};

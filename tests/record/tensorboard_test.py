@@ -31,6 +31,10 @@ def main(writer):
         expected = {"loss/generator", "time/events_per_second", "time/training_s", "parameter/a_u",
                     "spread/a_u", "residual/a_u", "distance/energy"}
         assert tags == expected, f"tags {sorted(tags)}"
+        of_rows = EventAccumulator(folder + "/rows")
+        of_rows.Reload()
+        tags = set(of_rows.Tags()["scalars"])
+        assert tags == {"loss/loss", "time/rows_per_second", "time/training_s", "metric/accuracy"}, f"tags {sorted(tags)}"
         losses = [(event.step, event.value) for event in events.Scalars("loss/generator")]
         # what the first file held from epoch 4 on is dropped: each epoch once, in order
         assert losses == [(step, 1.0 if step < 4 else 2.0) for step in range(1, 301)], losses[:8]

@@ -1,4 +1,5 @@
 // Writes event files and a tensor file for their readers in Python: write_tensorboard FOLDER
+#include <filesystem>
 #include <limits>
 
 #include "sagips/record/snapshots.hpp"
@@ -33,6 +34,7 @@ Evaluated evaluated(std::int64_t epoch) {
 int main(int count, char** words) {
   if (count != 2) return 2;
   const std::string folder = words[1];
+  std::filesystem::create_directory(folder + "/rows");
   {
     TensorBoardWriter first(folder, 0);
     for (std::int64_t epoch = 1; epoch <= 5; ++epoch) first(epoch_done(epoch, 1.0));
@@ -42,6 +44,13 @@ int main(int count, char** words) {
   for (std::int64_t epoch = 4; epoch <= 300; ++epoch) resumed(epoch_done(epoch, 2.0));
   resumed(evaluated(300));
   resumed(RunFinished{300, 300, "all epochs done", true});
+  TensorBoardWriter rows(folder + "/rows", 0);  // of a network that learns from them
+  EpochDone of_rows = epoch_done(1, 1.0);
+  of_rows.losses[0].name = "loss";
+  rows(of_rows);
+  Evaluated metrics;
+  metrics.distances = {{"accuracy", 0.5}};
+  rows(metrics);
   Snapshot snapshot;
   snapshot.epoch = 7;
   snapshot.parameters = {"mass", "width"};

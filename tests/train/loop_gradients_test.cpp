@@ -75,6 +75,8 @@ TEST_P(NonFiniteGradient, EndsTheRunWhereTheConfigSaysStop) {
   Loop loop(epochs(10), optimizer, noted_in(diary));
   const std::string message = message_of<core::Error>([&] { loop.run(); });
   EXPECT_EQ(message.find("epoch 3: the gradient of the first is not finite"), 0U) << message;
+  EXPECT_NE(message.find("optimizer.clip_norm"), std::string::npos) << message;
+  EXPECT_EQ(message.find("parameter"), std::string::npos) << "it has none: " << message;
   EXPECT_EQ(diary.epochs.size(), 2U);
   EXPECT_TRUE(std::isfinite(optimizer.weight(0)));
   ASSERT_EQ(diary.finished.size(), 1U);

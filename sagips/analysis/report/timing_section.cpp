@@ -79,8 +79,8 @@ std::string exchange_table(const RunContents& run) {
     if (one->size() != count) return paragraph("exchange.csv lacks a column.", "missing");
   Table table{
       .caption = "What the exchange cost each rank",
-      .header = {"rank", "epochs", "training", "events / s", "messages", "MB", "exposed", "waiting",
-                 "hidden", "dropped", "age, mean and most"},
+      .header = {"rank", "epochs", "training", run.is_learning() ? "rows / s" : "events / s",
+                 "messages", "MB", "exposed", "waiting", "hidden", "dropped", "age, mean and most"},
       .note =
           "Exposed: in the exchange's own calls. Waiting: for ranks that had not begun "
           "the same call. Hidden: under way while the rank computed. Age: of what was used, in "

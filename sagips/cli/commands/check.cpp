@@ -111,11 +111,6 @@ void show_networks(const optim::GanConfig& gan, const env::Environment& environm
 
 using Part = std::function<void(const std::function<void()>&)>;
 
-void say_lengths(const Job& job, std::int64_t rows, std::int64_t ranks) {
-  core::Log log;
-  for (const std::string& line : run::remarks_on_lengths(job, rows, ranks)) log.warning(line);
-}
-
 void check_learning(const Job& job, std::int64_t ranks) {
   const run::LearningRows rows = run::load_examples(job);
   const data::ExampleSets& sets = rows.sets;
@@ -127,9 +122,10 @@ void check_learning(const Job& job, std::int64_t ranks) {
   const auto learner = run::make_learner(job, networks, rows);
   for (const std::string& line : run::begin_from(job.settings.learning, learner->networks()))
     std::cout << line << '\n';
-  for (const std::string& warning : run::warnings_of(job, *learner, sets))
-    std::cout << "warning: " << warning << '\n';
-  say_lengths(job, sets.training->rows(), ranks);
+  core::Log log;
+  for (const std::string& warning : run::warnings_of(job, *learner, sets)) log.warning(warning);
+  for (const std::string& line : run::remarks_on_lengths(job, sets.training->rows(), ranks))
+    log.warning(line);
   run::check_metric(job.settings.early_stop,
                     job.settings.learning.learner.optimizer.waits_for_plateau(), true,
                     run::metric_names(*learner, sets));
@@ -164,9 +160,11 @@ run::Deeds deeds_of(const Job& job, bool trainable, std::int64_t ranks) {
 void check_on_ranks(const Job& job, comm::Ranks& ranks) {
   core::Log log({.quiet = true});
   const std::unique_ptr<run::Task> task = run::make_task(job, ranks, log);
+  run::check_metric(job.settings.early_stop, task->waits_for_plateau(), task->keeps_best(),
+                    task->metric_names());
   const train::RankExchange exchange(ranks, task->optimizer(), job.settings.exchange_choice(),
                                      job.seed());
-  if (ranks.is_first())
+  if (ranks.is_first() && ranks.size() > 1)
     std::cout << ranks.size() << " ranks, " << task->share() << " each: " << exchange.description()
               << '\n';
 }
@@ -200,13 +198,13 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   } else {
     part([&] { optim::solvers().get(job.settings.solve.method, "solve.method"); });
     trainable = check_pipelines(job, part);
-    say_lengths(job, 0, 1);
   }
   std::string remark;
   part([&] {
     remark = run::keys_without_effect(workloads, job, deeds_of(job, trainable, ranks.size()));
   });
-  if (goes_on(ranks.size() > 1 && trainable && problems.empty())) check_on_ranks(job, ranks);
+  const bool is_looked_at = job.examples && ranks.size() == 1;  // as a training does
+  if (goes_on(trainable && problems.empty() && !is_looked_at)) check_on_ranks(job, ranks);
   std::cout << "run folder: " << job.settings.run.folder << ", "
             << free_space(job.settings.run.folder) << '\n';
   std::cout.flush();

@@ -21,6 +21,17 @@ namespace sagips::cli {
 
 namespace {
 
+std::string spread_of(const std::string& file) {
+  return file.substr(0, file.rfind(".npy")) + "_spread.npy";
+}
+
+// Predictions without deviations, beside which none of others may be left.
+void write_alone(const std::string& file, const torch::Tensor& rows) {
+  run::write_rows(file, rows);
+  if (std::filesystem::remove(spread_of(file)))
+    std::cout << "removed " << spread_of(file) << ", which was of other predictions\n";
+}
+
 [[noreturn]] void refuse_rest(const std::vector<std::string>& assignments, const char* known) {
   throw core::ConfigError("command line",
                           core::text("'", assignments.front(), "' is not known here (a trained ",
@@ -122,7 +133,7 @@ RowsSaid say_of_rows(const Job& job, const std::string& folder, const Wanted& wa
 core::ExitCode predict_rows(const Job& job, const std::string& folder, const Wanted& wanted) {
   const RowsSaid said = say_of_rows(job, folder, wanted);
   const std::string file = wanted.out.empty() ? folder + "/predictions.npy" : wanted.out;
-  run::write_rows(file, said.predicted);
+  write_alone(file, said.predicted);
   if (said.targets.defined()) {
     std::vector<std::vector<std::string>> table;
     for (const auto& [name, value] : said.metrics)
@@ -249,7 +260,10 @@ core::ExitCode predict_members(const Workloads& workloads, const std::string& fo
     said.add(say_of_rows(job, own, wanted));
   }
   const std::string file = wanted.out.empty() ? folder + "/predictions.npy" : wanted.out;
-  run::write_rows(file, said.mean());
+  if (said.has_deviation())
+    run::write_rows(file, said.mean());
+  else
+    write_alone(file, said.mean());
   std::cout << said.table(top_k) << core::with_thousands(said.rows())
             << (said.of_classes() ? " rows of probabilities" : " rows") << ", means of "
             << members.size() << " networks"
@@ -257,9 +271,8 @@ core::ExitCode predict_members(const Workloads& workloads, const std::string& fo
                                       : ": ")
             << file;
   if (said.has_deviation()) {
-    const std::string spread = file.substr(0, file.rfind(".npy")) + "_spread.npy";
-    run::write_rows(spread, said.deviation());
-    std::cout << "\ndeviations among the networks: " << spread;
+    run::write_rows(spread_of(file), said.deviation());
+    std::cout << "\ndeviations among the networks: " << spread_of(file);
   }
   std::cout << std::endl;
   return core::ExitCode::done;
@@ -303,7 +316,7 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
   proposals = (proposals / weights.size(0)).contiguous();
 
   const std::string file = out.empty() ? arguments.source + "/predictions.npy" : out;
-  run::write_rows(file, proposals);
+  write_alone(file, proposals);
   const auto predictions =
       analysis::predict({proposals.data_ptr<float>(), static_cast<std::size_t>(proposals.numel())},
                         static_cast<std::size_t>(parameters.size()));

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <filesystem>
 #include <iostream>
 #include <optional>
 
@@ -18,14 +17,6 @@ namespace {
 
 constexpr std::int64_t usual_timeline = 100;  // epochs that --timeline traces
 
-// mpirun gives its processes a terminal of its own even when it writes to a file itself.
-bool launcher_has_terminal() {
-  std::error_code error;
-  const auto target =
-      std::filesystem::read_symlink(core::text("/proc/", getppid(), "/fd/1"), error).string();
-  return !error && (target.rfind("/dev/pts/", 0) == 0 || target.rfind("/dev/tty", 0) == 0);
-}
-
 /// What a person sees of a training while it runs, on rank 0, and the signals that may stop it.
 class Watch {
  public:
@@ -33,9 +24,7 @@ class Watch {
   Watch(const comm::Ranks& ranks, bool quiet) : alone_(ranks.size() == 1) {
     if (!alone_) interrupt_.emplace();
     if (ranks.is_first())
-      display_.emplace(
-          quiet ? STDERR_FILENO : STDOUT_FILENO,
-          DisplayConfig{.may_redraw = alone_ || launcher_has_terminal(), .quiet = quiet});
+      display_.emplace(quiet ? STDERR_FILENO : STDOUT_FILENO, DisplayConfig{.quiet = quiet});
   }
 
   void operator()(const record::Event& event) {

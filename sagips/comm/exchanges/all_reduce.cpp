@@ -13,7 +13,8 @@ void AllReduce::Config::fields(core::FieldList& list) {
   list.choice(
       "learning_rate_scaling", learning_rate_scaling,
       {{"none", Scaling::none}, {"linear", Scaling::linear}, {"square_root", Scaling::square_root}},
-      "factor of the generator's learning rate: 1, the number of ranks, or its square root");
+      "factor of the generator's or the network's learning rate: 1, the number of ranks, or its "
+      "square root");
   list.add("backward_passes", backward_passes,
            "epochs whose gradients are averaged before they are exchanged and used",
            core::Range::between(1, 1000000));

@@ -44,7 +44,10 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
       generator_rule_(make_update_rule(generator_.replica(), config.optimizer.generator,
                                        "optimizer.generator")) {
   check();
-  for (const env::Channel& channel : environment.channels) require_gradient(channel);
+  for (const env::Channel& channel : environment.channels) {
+    require_gradient(channel);
+    data::draw_events(channel.training, 1, core::RandomStream(seed, "weights"), 0);  // refuses some
+  }
   steps_.push_back({"generator", &generator_.replica(), generator_rule_.get()});
   if (config.generator.average > 0) {
     average_ = std::make_unique<WeightAverage>(generator_.replica(), config.generator.average);
@@ -207,7 +210,7 @@ std::string Gan::origin_of_non_finite(const Batch& drawn) {
           " for ", core::join(values, ", "));
     }
   }
-  return {};
+  return "a loss gave NaN or infinity";
 }
 
 void Gan::state(nn::StateList& list) {

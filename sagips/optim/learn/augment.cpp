@@ -87,6 +87,11 @@ void AugmentConfig::check(const torch::IntArrayRef& row) const {
     throw core::ConfigError("augment",
                             "flips, shifts and crops need rows [channels, length, ...] of 1 to 3 "
                             "dimensions. Give the inputs such a shape.");
+  for (const std::int64_t side : row.slice(1))
+    if (side > 1 && shift >= side)
+      throw core::ConfigError("augment.shift",
+                              core::text("moves rows of ", row, " by up to ", shift,
+                                         " pixels, out of sight. Set it below ", side, "."));
   for (const std::string& direction : flip) {
     const auto known = std::find(directions().begin(), directions().end(), direction);
     if (static_cast<std::size_t>(known - directions().begin()) >= dimensions)

@@ -27,7 +27,7 @@ class Optimizer {
   virtual std::vector<Action> schedule() const = 0;
 
   /// Where in a batch a number that is not finite comes from: "stage 'x' of the pipeline
-  /// 'y' gives NaN or infinity for (1.2, 3)"; empty: no pipeline gives one.
+  /// 'y' gives NaN or infinity for (1.2, 3)"; empty: there are no pipelines.
   virtual std::string origin_of_non_finite(const Batch&) { return {}; }
 
   virtual void state(nn::StateList& list) = 0;
