@@ -373,8 +373,8 @@ record::Start start_of(const Arguments& arguments) {
 }
 
 void say_without_effect(const Workloads& workloads, Job& job, const Arguments& arguments,
-                        const run::Deeds& deeds) {
-  const std::string line = run::keys_without_effect(workloads, job, deeds);
+                        const run::Usage& usage) {
+  const std::string line = run::keys_without_effect(workloads, job, usage);
   if (!line.empty() && arguments.ranks->is_first())
     core::Log({.quiet = arguments.quiet}).warning(line);
 }

@@ -94,7 +94,7 @@ std::span<float> Replica::shared_gradients() {
   return {leaves_.gradients.data_ptr<float>(), static_cast<std::size_t>(shared_size_)};
 }
 
-std::span<float> Replica::remembered() {
+std::span<float> Replica::running_statistics() {
   return {buffers_.data_ptr<float>(), static_cast<std::size_t>(buffers_.numel())};
 }
 

@@ -54,7 +54,7 @@ class Replica {
 
   /// What the network remembers beside its weights (running statistics), in the order of its buffers. CPU
   /// only.
-  std::span<float> remembered();
+  std::span<float> running_statistics();
 
   Leaves& leaves() { return leaves_; }
   const Leaves& leaves() const { return leaves_; }

@@ -32,26 +32,26 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
 
 // What other commands alone read.
 void needs_of_commands(const FieldList& list, const Workloads& workloads, const Settings& settings,
-                       const Deeds& deeds) {
-  const bool trains = deeds.trains;
+                       const Usage& usage) {
+  const bool trains = usage.trains;
   for (const SettingsGroup& group : workloads.groups) {
     std::vector<std::string> keys = {group.name};
-    if (group.name == "ensemble" && deeds.command == "convergence")  // which shares these
+    if (group.name == "ensemble" && usage.command == "convergence")  // which shares these
       keys = {"ensemble.members", "ensemble.vary", "ensemble.grid", "ensemble.ranks",
               "ensemble.draws"};
-    needs(list, group.name == deeds.command, "sagips " + group.name, keys);
+    needs(list, group.name == usage.command, "sagips " + group.name, keys);
   }
   needs(list, trains, "a training of networks",
         {"objective", "generator", "discriminator", "batch", "optimizer", "dense", "exchange",
          "exchanges", "ranks.fraction", "train", "early_stop", "evaluation", "run.fit",
          "run.tensorboard", "data.held_out"});
-  const bool solves = deeds.command == "solve";
+  const bool solves = usage.command == "solve";
   needs(list, solves, "sagips solve", {"solve.test", "solve.test_events", "solve.permutations"});
-  needs(list, solves || deeds.command == "closure", "sagips solve", {"solve"});
-  const std::vector<std::string>& methods = deeds.methods;
+  needs(list, solves || usage.command == "closure", "sagips solve", {"solve"});
+  const std::vector<std::string>& methods = usage.methods;
   const auto runs = [&](const std::string& one) { return contains(methods, one); };
   needs(list, trains || runs("moments"), "the method moments", {"moments"});
-  needs(list, deeds.command == "fit" || runs("likelihood") || (trains && settings.run.fit),
+  needs(list, usage.command == "fit" || runs("likelihood") || (trains && settings.run.fit),
         "the method likelihood", {"fit.starts", "fit.evaluations", "fit.edm"});
   needs(list, runs("direct"), "the method direct", {"direct"});
   bool searches = false;
@@ -64,13 +64,13 @@ void needs_of_commands(const FieldList& list, const Workloads& workloads, const 
   needs(list, settings.run.figures, "run.figures=true", {"figures"});
 }
 
-void needs_of_exchanges(const FieldList& list, const Settings& settings, const Deeds& deeds) {
-  const bool several = deeds.ranks > 1;
+void needs_of_exchanges(const FieldList& list, const Settings& settings, const Usage& usage) {
+  const bool several = usage.ranks > 1;
   needs(list, several, "several ranks",
         {"exchange", "exchanges", "ranks.data", "ranks.channels", "ranks.timeout_s", "shared",
          "generator.shared", "discriminator.exchange", "discriminator.shared", "batch.over_ranks",
          "optimizer.overlap", "ensemble.launcher", "tune.launcher"});
-  if (deeds.command == "convergence" || deeds.command == "simulate") return;  // compare exchanges
+  if (usage.command == "convergence" || usage.command == "simulate") return;  // compare exchanges
   const train::ExchangeChoice choice = settings.exchange_choice();
   std::vector<std::string> used = {choice.primary};
   for (const auto& [network, name] : choice.others) used.push_back(name);
@@ -138,9 +138,9 @@ constexpr const char* gem_steps =
 }
 
 // Networks whose central weights GEM moves.
-void needs_of_gem(const FieldList& list, const Job& job, const Deeds& deeds) {
+void needs_of_gem(const FieldList& list, const Job& job, const Usage& usage) {
   const Settings& settings = job.settings;
-  if (!deeds.trains || deeds.ranks < 2 || settings.exchanges.served.rule.rule != Rule::gem) return;
+  if (!usage.trains || usage.ranks < 2 || settings.exchanges.served.rule.rule != Rule::gem) return;
   train::ExchangeChoice choice = settings.exchange_choice();
   if (job.examples) choice.others.erase("discriminator");
   const bool first = choice.primary == "served";
@@ -158,19 +158,19 @@ void needs_of_gem(const FieldList& list, const Job& job, const Deeds& deeds) {
   }
 }
 
-FieldList list_of(const Workloads& workloads, Job& job, const Deeds& deeds) {
+FieldList list_of(const Workloads& workloads, Job& job, const Usage& usage) {
   FieldList list = fields_of(workloads, job);
-  needs_of_gem(list, job, deeds);
-  needs_of_commands(list, workloads, job.settings, deeds);
-  needs_of_exchanges(list, job.settings, deeds);
+  needs_of_gem(list, job, usage);
+  needs_of_commands(list, workloads, job.settings, usage);
+  needs_of_exchanges(list, job.settings, usage);
   needs_of_training(list, job);
   needs_of_data(list, job.settings);
   return list;
 }
 
 // Beside those of the workload's own settings from which the job differs least.
-Keys keys_set_for_nothing(const Workloads& workloads, Job& job, const Deeds& deeds) {
-  const FieldList list = list_of(workloads, job, deeds);
+Keys keys_set_for_nothing(const Workloads& workloads, Job& job, const Usage& usage) {
+  const FieldList list = list_of(workloads, job, usage);
   const auto beside = [&](const std::string& source) {
     Job usual = read_any_job(workloads, source, {});
     return core::keys_without_effect(list, fields_of(workloads, usual));
@@ -179,7 +179,7 @@ Keys keys_set_for_nothing(const Workloads& workloads, Job& job, const Deeds& dee
   for (const auto& settings : job.entry->settings)
     if (Keys keys = beside(job.entry->name + "/" + settings.first); keys.size() < fewest.size())
       fewest = std::move(keys);
-  for (const std::string& varied : deeds.varied)
+  for (const std::string& varied : usage.varied)
     std::erase_if(fewest, [&, group = varied.substr(0, varied.rfind('.'))](const auto& one) {
       return one.key.starts_with(group);
     });
@@ -188,9 +188,9 @@ Keys keys_set_for_nothing(const Workloads& workloads, Job& job, const Deeds& dee
 
 }  // namespace
 
-std::string keys_without_effect(const Workloads& workloads, Job& job, const Deeds& deeds) {
+std::string keys_without_effect(const Workloads& workloads, Job& job, const Usage& usage) {
   std::vector<std::string> parts, names;
-  const Keys keys = keys_set_for_nothing(workloads, job, deeds);
+  const Keys keys = keys_set_for_nothing(workloads, job, usage);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i].needs == gem_steps) refuse_with_gem(keys[i].key);
     names.push_back(keys[i].key);

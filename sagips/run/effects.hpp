@@ -8,7 +8,7 @@
 namespace sagips::run {
 
 /// What a command does with a job, as far as keys have an effect or none by it.
-struct Deeds {
+struct Usage {
   std::string command;  ///< groups of settings that others have registered do nothing
   bool trains = true;   ///< networks
   std::vector<std::string> methods{};  ///< of `optim::solvers()` that run
@@ -21,7 +21,7 @@ struct Deeds {
 /// counts whose value differs from that of the workload's own settings, of those from which the job differs
 /// least, so that a config that a run has written is as silent as what it began from.
 /// throws: ConfigError for those without which nobody would learn what was asked for: `optimizer` with GEM
-std::string keys_without_effect(const Workloads& workloads, Job& job, const Deeds& deeds);
+std::string keys_without_effect(const Workloads& workloads, Job& job, const Usage& usage);
 
 /// Lines on lengths that do not fit the run: a warm-up that outlasts it, a batch of more rows than a rank
 /// has. rows: to learn from, of a learning problem; ranks: that compute

@@ -100,7 +100,7 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
         ++link.updates_a_step;
     if (name != "none" && ranks.size() > 1) check_clipping(step, key);
     check_central(step, link, serving_ranks(choice, ranks.communicator()).empty(), key);
-    if (name == "served") add_memory(step, link, choice, site, key);
+    if (name == "served") add_statistics(step, link, choice, site, key);
   }
 }
 
@@ -113,14 +113,14 @@ int RankExchange::next_index(const std::string& key) {
 
 // Running statistics are made by the rows that workers see: central weights are judged with the mean of
 // theirs, also on ranks that see none.
-void RankExchange::add_memory(optim::UpdateStep& step, Link& link, const ExchangeChoice& choice,
-                              comm::Site site, const std::string& key) {
-  site.floats = step.replica->remembered().size();
+void RankExchange::add_statistics(optim::UpdateStep& step, Link& link, const ExchangeChoice& choice,
+                                  comm::Site site, const std::string& key) {
+  site.floats = step.replica->running_statistics().size();
   if (site.floats == 0) return;
   comm::ExchangesConfig config = choice.config;
   config.served.rule.rule = comm::CentreRuleConfig::Rule::newest;
   config.served.rule.force = 0;
-  link.memory = std::make_unique<comm::ExchangeDriver>(
+  link.statistics = std::make_unique<comm::ExchangeDriver>(
       comm::make_exchange("served", config, site, key), site, next_index(key),
       core::text("the ", step.name, "'s running statistics"));
 }
@@ -170,8 +170,8 @@ void RankExchange::check_central(const optim::UpdateStep& step, const Link& link
 
 void RankExchange::use_drivers(optim::UpdateStep& step, Link& link, const UseDriver& use) {
   use(link, *link.driver, {step.replica->shared_weights(), step.replica->shared_gradients()});
-  const std::span<float> numbers = step.replica->remembered();
-  if (link.memory) use(link, *link.memory, {numbers, numbers});
+  const std::span<float> numbers = step.replica->running_statistics();
+  if (link.statistics) use(link, *link.statistics, {numbers, numbers});
 }
 
 void RankExchange::each_driver(const UseDriver& use) {

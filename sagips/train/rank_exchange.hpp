@@ -67,21 +67,21 @@ class RankExchange {
   struct Link {
     std::unique_ptr<comm::ExchangeDriver> driver;
     /// Of central weights: carries what the network remembers of its rows to their owners. Null: nothing.
-    std::unique_ptr<comm::ExchangeDriver> memory;
+    std::unique_ptr<comm::ExchangeDriver> statistics;
     std::string subject, name;      ///< the step; of the exchange
     comm::Step step{0};             ///< of the gradients under way, or the last ones
     std::vector<double> earlier{};  ///< what was counted before a restart; empty: nothing
     std::int64_t updates_a_step = 1;
     std::vector<std::shared_ptr<optim::UpdateRule>> rules{};  ///< of pieces of central weights
     std::string name_of(const comm::ExchangeDriver& one) const {
-      return &one == memory.get() ? subject + ".memory" : subject;
+      return &one == statistics.get() ? subject + ".statistics" : subject;
     }
   };
   static comm::MakeUpdate updates_by(const optim::UpdateStep& step, Link& link);
   static void check_central(const optim::UpdateStep& step, const Link& link, bool all_compute,
                             const std::string& key);
-  void add_memory(optim::UpdateStep& step, Link& link, const ExchangeChoice& choice,
-                  comm::Site site, const std::string& key);
+  void add_statistics(optim::UpdateStep& step, Link& link, const ExchangeChoice& choice,
+                      comm::Site site, const std::string& key);
   int next_index(const std::string& key);
   /// Each driver of the optimizer's steps, and what it carries.
   using UseDriver = std::function<void(Link&, comm::ExchangeDriver&, comm::ReplicaView)>;

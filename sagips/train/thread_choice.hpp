@@ -15,7 +15,7 @@ class ThreadChoice {
 
   int most() const { return most_; }
   /// How many shall take the next repetition.
-  int next() const { return rivals_turn_ ? rival_ : in_use_; }
+  int next() const { return candidates_turn_ ? candidate_ : in_use_; }
   /// The repetition by `next()` took so long for so many samples.
   void took(double seconds, std::int64_t samples);
   /// How many have been found to pay.
@@ -28,23 +28,23 @@ class ThreadChoice {
     std::int64_t samples = 0;
     double per_sample() const { return seconds / static_cast<double>(samples); }
   };
-  enum class Rival { one, half, twice };
-  bool try_out(Rival kind);
+  enum class Candidate { one, half, twice };
+  bool try_out(Candidate kind);
   void end_turn(const Block& block);
-  void decide(bool rival_is_better);
+  void decide(bool candidate_is_better);
   void wait(const Block& block);
 
-  int most_, in_use_, rival_ = 0;  ///< rival: 0 between trials
-  Rival kind_ = Rival::one;        ///< of this trial, or of the last
-  bool rivals_turn_ = false;
-  bool is_first_ = true;              ///< what is made at a first time belongs to nobody
-  Block block_;                       ///< that has begun
-  int rounds_ = 0;                    ///< of the trial, both have had their turn in each
-  Block rivals_work_;                 ///< in the whole trial
-  std::vector<double> own_, rivals_;  ///< time of a sample in each round but the first [s]
-  double usual_ = 0;                  ///< the same, as the last trial has found it
-  double pause_s_ = 0;                ///< until the next trial
-  int slow_blocks_ = 0;               ///< in a row
+  int most_, in_use_, candidate_ = 0;  ///< candidate: 0 between trials
+  Candidate kind_ = Candidate::one;    ///< of this trial, or of the last
+  bool candidates_turn_ = false;
+  bool is_first_ = true;                  ///< what is made at a first time belongs to nobody
+  Block block_;                           ///< that has begun
+  int rounds_ = 0;                        ///< of the trial, both have had their turn in each
+  Block candidates_work_;                 ///< in the whole trial
+  std::vector<double> own_, candidates_;  ///< time of a sample in each round but the first [s]
+  double usual_ = 0;                      ///< the same, as the last trial has found it
+  double pause_s_ = 0;                    ///< until the next trial
+  int slow_blocks_ = 0;                   ///< in a row
 };
 
 }  // namespace sagips::train

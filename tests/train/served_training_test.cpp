@@ -110,7 +110,7 @@ TEST(Served, RunningStatisticsAreTheMeanOfTheWorkers) {
         exchange.begin();
         Loop(some_epochs(), learner, callbacks).run();
         const bool computes = callbacks.exchange.serve == nullptr;
-        const std::span<float> numbers = learner.networks().front().replica.remembered();
+        const std::span<float> numbers = learner.networks().front().replica.running_statistics();
         ASSERT_EQ(numbers.size(), 14U);
         const std::vector<float> own(numbers.begin(), numbers.end());
         callbacks.exchange.close();

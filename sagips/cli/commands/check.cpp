@@ -151,7 +151,7 @@ bool check_pipelines(const Job& job, const Part& part) {
 }
 
 // Of the command that comes next.
-run::Deeds deeds_of(const Job& job, bool trainable, std::int64_t ranks) {
+run::Usage usage_of(const Job& job, bool trainable, std::int64_t ranks) {
   if (trainable) return {.command = "train", .ranks = ranks};
   return {.command = "solve", .trains = false, .methods = {job.settings.solve.method}};
 }
@@ -201,7 +201,7 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   }
   std::string remark;
   part([&] {
-    remark = run::keys_without_effect(workloads, job, deeds_of(job, trainable, ranks.size()));
+    remark = run::keys_without_effect(workloads, job, usage_of(job, trainable, ranks.size()));
   });
   const bool is_looked_at = job.examples && ranks.size() == 1;  // as a training does
   if (goes_on(trainable && problems.empty() && !is_looked_at)) check_on_ranks(job, ranks);

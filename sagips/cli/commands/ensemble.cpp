@@ -225,10 +225,10 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
   const std::vector<std::string> assignments = study_assignments(arguments);
   Job job = run::read_any_job(workloads, arguments.source, assignments);
   const study::EnsembleConfig& config = job.of<study::EnsembleConfig>();
-  run::Deeds deeds{.command = "ensemble", .ranks = config.ranks};
+  run::Usage usage{.command = "ensemble", .ranks = config.ranks};
   for (const std::string& axis : config.grid)
-    deeds.varied.push_back(core::split(axis, '=').front());
-  say_without_effect(workloads, job, arguments, deeds);
+    usage.varied.push_back(core::split(axis, '=').front());
+  say_without_effect(workloads, job, arguments, usage);
   check_ranks(job, ranks);
   run::check_agreement(ranks, job.effective_config);
   study::StudyPlan plan = study::plan_ensemble(workloads, arguments.source, assignments, job);

@@ -57,12 +57,13 @@ run::LearningRows rows_kept_aside(const Job& job, const std::string& folder) {
 }
 
 /// What is asked of trained networks.
-struct Wanted {
+struct PredictionRequest {
   std::string inputs;  ///< a file; empty: the rows kept aside
   bool best = true;    ///< the networks of the best evaluation, where there is one; else of the end
   std::string out;     ///< a file; empty: in the run's folder
 
-  explicit Wanted(std::vector<std::string> assignments) : out(take_rows_file(assignments)) {
+  explicit PredictionRequest(std::vector<std::string> assignments)
+      : out(take_rows_file(assignments)) {
     inputs = take_assignment(assignments, "inputs");
     const std::string network = take_assignment(assignments, "network");
     if (!assignments.empty()) refuse_rest(assignments, "inputs=FILE, network=last, out=FILE.npy");
@@ -74,7 +75,7 @@ struct Wanted {
 };
 
 /// What a network says of the rows of a file, or of those that were kept aside.
-struct RowsSaid {
+struct Predictions {
   std::string network;  ///< its file
   std::int64_t rows = 0;
   optim::Loss loss{};
@@ -86,26 +87,27 @@ struct RowsSaid {
   std::int64_t all = 0;  ///< how many these are
 };
 
-RowsSaid say_of_rows(const Job& job, const std::string& folder, const Wanted& wanted) {
-  const std::string& inputs = wanted.inputs;
-  RowsSaid said;
-  said.network = run::network_file(folder, wanted.best);
+Predictions predictions_of(const Job& job, const std::string& folder,
+                           const PredictionRequest& request) {
+  const std::string& inputs = request.inputs;
+  Predictions predictions;
+  predictions.network = run::network_file(folder, request.best);
   data::RowStatistics statistics;
   data::ExampleRowsPtr rows;
   if (inputs.empty()) {
     run::LearningRows known = rows_kept_aside(job, folder);
     rows = known.sets.validation, statistics = known.statistics;
-    said.names = known.sets.names();
+    predictions.names = known.sets.names();
     if (const auto& kept = known.sets.kept_aside) {
-      said.numbers = kept->rows_of(torch::arange(kept->count(), torch::kInt64));
-      said.all = kept->count() + known.sets.training->rows();
+      predictions.numbers = kept->rows_of(torch::arange(kept->count(), torch::kInt64));
+      predictions.all = kept->count() + known.sets.training->rows();
     }
   } else {
     rows = job.examples->inputs_of(inputs, run::reading_of());
   }
   std::vector<optim::WeightedNetwork> networks;
   try {
-    networks = run::read_networks(job, *rows, said.network);
+    networks = run::read_networks(job, *rows, predictions.network);
   } catch (const core::Error& error) {
     if (inputs.empty()) throw;
     throw core::DataError(
@@ -114,53 +116,56 @@ RowsSaid say_of_rows(const Job& job, const std::string& folder, const Wanted& wa
   }
   const optim::SupervisedConfig& learner = job.settings.learning.learner;
   if (!inputs.empty()) {
-    statistics = run::read_standards(said.network);
+    statistics = run::read_standards(predictions.network);
     rows = run::standardised(rows, statistics.inputs);
   }
   // without targets nothing weighs classes
-  said.loss =
+  predictions.loss =
       optim::loss_of(learner.loss, inputs.empty() ? learner.loss_options : optim::LossOptions(),
                      statistics, networks.back().part.network->output()[0]);
   const auto [outputs, targets, weights] = optim::prediction_of(networks, *rows);
-  said.rows = rows->rows();
-  said.predicted = said.loss.predicted(outputs);
-  said.targets = targets, said.weights = weights;
+  predictions.rows = rows->rows();
+  predictions.predicted = predictions.loss.predicted(outputs);
+  predictions.targets = targets, predictions.weights = weights;
   if (targets.defined())
-    said.metrics = optim::metrics(said.loss, outputs, targets, weights, learner.top_k, said.names);
-  return said;
+    predictions.metrics = optim::metrics(predictions.loss, outputs, targets, weights, learner.top_k,
+                                         predictions.names);
+  return predictions;
 }
 
-core::ExitCode predict_rows(const Job& job, const std::string& folder, const Wanted& wanted) {
-  const RowsSaid said = say_of_rows(job, folder, wanted);
-  const std::string file = wanted.out.empty() ? folder + "/predictions.npy" : wanted.out;
-  write_alone(file, said.predicted);
-  if (said.targets.defined()) {
+core::ExitCode predict_rows(const Job& job, const std::string& folder,
+                            const PredictionRequest& request) {
+  const Predictions predictions = predictions_of(job, folder, request);
+  const std::string file = request.out.empty() ? folder + "/predictions.npy" : request.out;
+  write_alone(file, predictions.predicted);
+  if (predictions.targets.defined()) {
     std::vector<std::vector<std::string>> table;
-    for (const auto& [name, value] : said.metrics)
+    for (const auto& [name, value] : predictions.metrics)
       table.push_back({name, core::significant(value, 4)});
     std::cout << analysis::plain_table({"metric", "rows kept aside"}, table);
   }
-  std::cout << "network: " << said.network << '\n'
-            << core::with_thousands(said.rows)
-            << (said.loss.of_classes() ? " rows of probabilities: " : " rows: ") << file
+  std::cout << "network: " << predictions.network << '\n'
+            << core::with_thousands(predictions.rows)
+            << (predictions.loss.of_classes() ? " rows of probabilities: " : " rows: ") << file
             << std::endl;
   return core::ExitCode::done;
 }
 
 /// What networks say of a row that have not learned from it, together.
-class SaidTogether {
+class JointPredictions {
  public:
-  void add(const RowsSaid& said) {
-    const torch::Tensor values = said.predicted.to(torch::kFloat64);
-    const torch::Tensor places =
-        said.numbers.defined() ? said.numbers : torch::arange(said.rows, torch::kInt64);
+  void add(const Predictions& predictions) {
+    const torch::Tensor values = predictions.predicted.to(torch::kFloat64);
+    const torch::Tensor places = predictions.numbers.defined()
+                                     ? predictions.numbers
+                                     : torch::arange(predictions.rows, torch::kInt64);
     if (!sums_.defined()) {
       std::vector<std::int64_t> shape = values.sizes().vec();
-      shape[0] = said.numbers.defined() ? said.all : said.rows;
+      shape[0] = predictions.numbers.defined() ? predictions.all : predictions.rows;
       sums_ = torch::zeros(shape, torch::kFloat64);
       squares_ = sums_.clone();
       networks_ = torch::zeros({shape[0]}, torch::kFloat64);
-      first_ = said;
+      first_ = predictions;
     }
     const auto keep = [&](torch::Tensor& all, const torch::Tensor& some) {
       if (!some.defined()) return;
@@ -171,10 +176,10 @@ class SaidTogether {
     };
     sums_.index_add_(0, places, values);
     squares_.index_add_(0, places, values.square());
-    networks_.index_add_(0, places, torch::ones({said.rows}, torch::kFloat64));
-    keep(targets_, said.targets);
-    keep(weights_, said.weights);
-    for (const auto& [name, value] : said.metrics) members_[name].push_back(value);
+    networks_.index_add_(0, places, torch::ones({predictions.rows}, torch::kFloat64));
+    keep(targets_, predictions.targets);
+    keep(weights_, predictions.weights);
+    for (const auto& [name, value] : predictions.metrics) members_[name].push_back(value);
   }
 
   torch::Tensor mean() const { return sums_ / counts(); }  ///< NaN where all have learned from it
@@ -223,7 +228,7 @@ class SaidTogether {
     return networks_.reshape(shape);
   }
 
-  RowsSaid first_;
+  Predictions first_;
   torch::Tensor sums_, squares_, networks_, targets_, weights_;
   std::map<std::string, std::vector<double>> members_;  ///< metrics of each
 };
@@ -232,7 +237,7 @@ class SaidTogether {
 // learned from it.
 core::ExitCode predict_members(const Workloads& workloads, const std::string& folder,
                                std::vector<std::string> assignments) {
-  const Wanted wanted(std::move(assignments));
+  const PredictionRequest request(std::move(assignments));
   const record::Study study =
       record::read_study(core::text(folder, "/", record::run_files::study.name));
   const auto members = study.done(study.variants.front().label);
@@ -242,7 +247,7 @@ core::ExitCode predict_members(const Workloads& workloads, const std::string& fo
         core::text("'", folder, "' holds ", study.variants.size(), " variants and ", members.size(),
                    " finished networks of the first (an ensemble of "
                    "one variant is predicted together). Give the folder of one."));
-  SaidTogether said;
+  JointPredictions predictions;
   std::int64_t top_k = 0;
   for (const record::StudyMember* member : members) {
     const std::string own = folder + "/" + member->folder;
@@ -257,21 +262,21 @@ core::ExitCode predict_members(const Workloads& workloads, const std::string& fo
                                          own, "."));
     nn::set_threads(job.settings.threads);
     top_k = job.settings.learning.learner.top_k;
-    said.add(say_of_rows(job, own, wanted));
+    predictions.add(predictions_of(job, own, request));
   }
-  const std::string file = wanted.out.empty() ? folder + "/predictions.npy" : wanted.out;
-  if (said.has_deviation())
-    run::write_rows(file, said.mean());
+  const std::string file = request.out.empty() ? folder + "/predictions.npy" : request.out;
+  if (predictions.has_deviation())
+    run::write_rows(file, predictions.mean());
   else
-    write_alone(file, said.mean());
-  std::cout << said.table(top_k) << core::with_thousands(said.rows())
-            << (said.of_classes() ? " rows of probabilities" : " rows") << ", means of "
+    write_alone(file, predictions.mean());
+  std::cout << predictions.table(top_k) << core::with_thousands(predictions.rows())
+            << (predictions.of_classes() ? " rows of probabilities" : " rows") << ", means of "
             << members.size() << " networks"
-            << (wanted.inputs.empty() ? ", of each row those that have not learned from it: "
-                                      : ": ")
+            << (request.inputs.empty() ? ", of each row those that have not learned from it: "
+                                       : ": ")
             << file;
-  if (said.has_deviation()) {
-    run::write_rows(spread_of(file), said.deviation());
+  if (predictions.has_deviation()) {
+    run::write_rows(spread_of(file), predictions.deviation());
     std::cout << "\ndeviations among the networks: " << spread_of(file);
   }
   std::cout << std::endl;
@@ -292,7 +297,8 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
                    record::run_files::config.name, "). Give the folder of a finished run."));
   Job job = run::read_job_of_networks(workloads, config);
   nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
-  if (job.examples) return predict_rows(job, arguments.source, Wanted(std::move(assignments)));
+  if (job.examples)
+    return predict_rows(job, arguments.source, PredictionRequest(std::move(assignments)));
   const std::string out = take_rows_file(assignments);
   const std::string count = take_assignment(assignments, "samples");
   double rows = 1000;

@@ -199,9 +199,9 @@ core::ExitCode tune(const Workloads& workloads, const Arguments& arguments) {
   Job job = joins ? job_of_study(workloads, arguments.source, assignments)
                   : run::read_any_job(workloads, arguments.source, assignments);
   const study::TuneConfig& config = job.of<study::TuneConfig>();
-  run::Deeds deeds{.command = "tune", .ranks = config.ranks};
-  for (const study::TunedKey& tuned : config.space) deeds.varied.push_back(tuned.key);
-  say_without_effect(workloads, job, arguments, deeds);
+  run::Usage usage{.command = "tune", .ranks = config.ranks};
+  for (const study::TunedKey& tuned : config.space) usage.varied.push_back(tuned.key);
+  say_without_effect(workloads, job, arguments, usage);
   run::check_agreement(ranks, job.effective_config);
   study::check_blocks(job.of<study::TuneConfig>(), ranks);
   Tuning tuning(workloads, arguments, job);

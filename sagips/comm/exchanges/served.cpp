@@ -272,7 +272,7 @@ void Served::report_to_parent() {
 bool Served::serve_guests() {
   if (site_.timeout != nullptr)
     for (CentreWorker* const end : {worker_.get(), child_.get()})
-      if (end != nullptr) end->show_life(site_.timeout->sign_period_ns());
+      if (end != nullptr) end->send_sign(site_.timeout->sign_period_ns());
   if (!own_) return false;
   if (child_ && begun_) report_to_parent();
   return own_->poll();

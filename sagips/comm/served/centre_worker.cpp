@@ -127,7 +127,7 @@ void CentreWorker::look(std::span<float> into, CentralWeights::Look which) {
   }
 }
 
-void CentreWorker::show_life(std::int64_t period_ns) {
+void CentreWorker::send_sign(std::int64_t period_ns) {
   const std::int64_t now = group_.communicator().now_ns();
   for (Link& link : links_) {
     if (!link.is_far || has_left_ || now < link.sent_ns + period_ns || !has_answered(link))

@@ -46,7 +46,7 @@ class CentreWorker {
   void leave(std::span<float> into);
 
   /// Says that this rank lives to the owners of other nodes that it has sent nothing for so long.
-  void show_life(std::int64_t period_ns);
+  void send_sign(std::int64_t period_ns);
   /// Says to those owners that nothing may come of it for however long.
   void expect_silence();
 

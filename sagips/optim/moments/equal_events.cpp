@@ -14,10 +14,10 @@ namespace sagips::optim {
 namespace {
 
 /// -2 ln of the probability that all events are as they are, at one value of the parameter.
-class Improbability {
+class Deviance {
  public:
-  Improbability(const env::Environment& environment, const MomentsConfig& config,
-                const SolveContext& context)
+  Deviance(const env::Environment& environment, const MomentsConfig& config,
+           const SolveContext& context)
       : environment_(environment) {
     for (const env::Channel& channel : environment.channels) {
       measured_.push_back(env::EventRows::of(channel.training).effective_size());
@@ -79,10 +79,10 @@ std::optional<Solution> solution_of_equal_events(const env::Environment& environ
       !std::all_of(environment.channels.begin(), environment.channels.end(), are_equal))
     return std::nullopt;
   const auto began = std::chrono::steady_clock::now();
-  const Improbability improbability(environment, config, context);
+  const Deviance deviance(environment, config, context);
   const std::vector<double> units = places();
   std::vector<double> found;
-  for (const double unit : units) found.push_back(improbability(unit));
+  for (const double unit : units) found.push_back(deviance(unit));
   const auto best = std::min_element(found.begin(), found.end());
   if (!std::isfinite(*best)) return std::nullopt;
   const double at = units[static_cast<std::size_t>(best - found.begin())];
@@ -95,14 +95,14 @@ std::optional<Solution> solution_of_equal_events(const env::Environment& environ
   Solution solution;
   static_cast<Estimate&>(solution) = estimate_at(environment.parameters, unit, unit, uncertainty);
   add_profile(solution, environment.parameters, unit, torch::tensor({error}, torch::kFloat64),
-              {false}, [&](std::int64_t, double value) { return improbability(value) - *best; });
+              {false}, [&](std::int64_t, double value) { return deviance(value) - *best; });
   solution.warnings.push_back(
       "all events are equal: value and limit come from how often the pipeline makes such events, "
       "and "
       "nothing says whether it describes others");
   solution.errors_from = "probability of events that are all equal";
   solution.score = *best;
-  solution.evaluations = improbability.evaluations;
+  solution.evaluations = deviance.evaluations;
   solution.time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return solution;
 }
