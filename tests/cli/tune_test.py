@@ -392,18 +392,6 @@ class Tune(unittest.TestCase):
         self.assertIn("no whole number of blocks", output)
 
     @unittest.skipIf(not MPIEXEC, "no MPI here")
-    def test_folds_are_trained_side_by_side_in_a_block(self):
-        settings = ["tune.folds=3", "tune.trials=2", "tune.searcher=random", "exchange=all_reduce"]
-        self.tune(*settings, "run.name=one")
-        one = self.rows("one")
-        self.tune(*settings, "--block-ranks", 2, "run.name=two", launcher=[MPIEXEC, "-n", "2"])
-        for name in ("trial", "loss", "spread", "epochs"):
-            self.assertEqual([row[name] for row in self.rows("two")], [row[name] for row in one])
-        for trial in (1, 2):  # each fold by one rank
-            for fold in (1, 2, 3):
-                path = self.study("two") / f"trials/learning/{trial:05}_fold_{fold}/environment.json"
-                self.assertEqual(json.loads(path.read_text())["ranks"], "1")
-
     def test_a_failing_block_goes_on_with_the_next_trial(self):
         (self.folder / "search.yaml").write_text(CONFIG.replace("high: 1e-1", "high: 1e38"))
         self.tune("--block-ranks", 2, "exchange=all_reduce", "tune.trials=8", "tune.searcher=random",

@@ -83,25 +83,13 @@ TrialCourse own_course(const record::TrialRecord& trial, const TuneConfig& confi
   return own;
 }
 
-// Folds that were trained side by side may be told in any order.
-std::vector<record::TrialReport> by_fold(std::vector<record::TrialReport> reports) {
-  std::stable_sort(reports.begin(), reports.end(),
-                   [](const auto& a, const auto& b) { return a.fold < b.fold; });
-  return reports;
-}
-
 }  // namespace
-
-bool is_over(const record::TrialRecord& trial, std::int64_t fold) {
-  return std::any_of(trial.reports.begin(), trial.reports.end(),
-                     [&](const auto& report) { return report.fold == fold && report.last; });
-}
 
 TrialCourse course_of(const record::TrialRecord& trial, const TuneConfig& config) {
   TrialCourse course;
   double epochs_before = 0, sum = 0;
   std::int64_t folds = 0;
-  for (const record::TrialReport& report : by_fold(trial.reports)) {
+  for (const record::TrialReport& report : trial.reports) {
     if (report.fold != folds + 1) continue;  // once more after a restart
     const double epochs = epochs_before + report.epochs;
     const double score = config.score((sum + report.value) / static_cast<double>(folds + 1));
@@ -121,8 +109,7 @@ std::optional<FoldSummary> summary_of(const record::TrialRecord& trial) {
   FoldSummary summary;
   std::vector<double> values;
   const record::TrialReport* under_way = nullptr;
-  const std::vector<record::TrialReport> reports = by_fold(trial.reports);
-  for (const record::TrialReport& report : reports) {
+  for (const record::TrialReport& report : trial.reports) {
     if (report.fold != summary.folds + 1) continue;
     under_way = &report;
     if (!report.last) continue;

@@ -1,14 +1,9 @@
 #include "sagips/study/tune/run_trial.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
-#include <functional>
-#include <iterator>
 #include <optional>
-#include <sstream>
 
 #include "sagips/analysis/lookup.hpp"
 #include "sagips/core/error.hpp"
@@ -16,9 +11,7 @@
 #include "sagips/record/run_directory.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/train.hpp"
-#include "sagips/study/group_members.hpp"
 #include "sagips/study/members.hpp"
-#include "sagips/study/over_ranks.hpp"
 #include "sagips/study/tune/early_end.hpp"
 #include "sagips/study/tune/next_trial.hpp"
 
@@ -49,23 +42,28 @@ Work share_out(Work work, comm::Ranks& ranks) {
 /// One trial on this rank.
 class TrialRun {
  public:
-  using Report = std::function<void(const record::TrialReport&)>;
   TrialRun(const TuneStudy& study, record::TrialStore& store, Work work, comm::Ranks& ranks,
-           const run::Requests& requests, core::Log& log, Report report)
+           const run::Requests& requests, core::Log& log)
       : study_(study),
         store_(store),
         work_(std::move(work)),
         ranks_(ranks),
         requests_(requests),
-        log_(log),
-        report_(std::move(report)) {}
+        log_(log) {
+    if (ranks_.is_first())
+      requests_.stop = [this, &requests] { return requests.stop() || is_lost(); };
+  }
 
   // Nothing: interrupted.
   std::optional<record::TrialEnd> run() {
+    std::int64_t fold = 1;
     if (ranks_.is_first())
-      requests_.stop = [this, stop = requests_.stop] { return stop() || is_lost(); };
-    const int groups = groups_side_by_side();
-    if (!(groups > 1 ? train_side_by_side(groups) : train_in_turn())) return {};
+      if (const auto known = summary_of(own())) fold += known->folds;
+    fold = std::stoll(ranks_.broadcast(text(fold)));
+    for (; fold <= study_.config.trainings(); ++fold) {
+      if (!train(fold)) return {};
+      if (!behind_.empty()) break;
+    }
     record::TrialEnd end;
     if (!ranks_.is_first()) return end;
     const auto summary = summary_of(own());
@@ -83,74 +81,6 @@ class TrialRun {
   }
 
  private:
-  // Those that no report says to be over.
-  std::vector<std::int64_t> open_folds() {
-    std::string open;
-    if (ranks_.is_first())
-      for (std::int64_t fold = 1; fold <= study_.config.trainings(); ++fold)
-        if (!is_over(own(), fold)) open += text(fold, ' ');
-    std::istringstream words(ranks_.broadcast(open));
-    return {std::istream_iterator<std::int64_t>(words), {}};
-  }
-
-  bool train_in_turn() {
-    for (const std::int64_t fold : open_folds()) {
-      if (!train(fold)) return false;
-      if (!behind_.empty()) break;
-    }
-    return true;
-  }
-
-  // Groups of as many ranks. An early end counts the epochs of one fold behind another, and groups that
-  // share nodes must not reach beyond them.
-  int groups_side_by_side() const {
-    if (study_.config.early_end.rule != EarlyEndConfig::Rule::none || work_.from > 0) return 1;
-    int groups = static_cast<int>(std::min<std::int64_t>(ranks_.size(), study_.config.trainings()));
-    while (ranks_.size() % groups != 0) --groups;
-    return groups_cross_nodes(ranks_, ranks_.size() / groups) ? 1 : groups;
-  }
-
-  // Each group has its share of the folds. What they have found stands in the store when all are over:
-  // one process writes there.
-  bool train_side_by_side(int groups) {
-    const std::vector<std::int64_t> open = open_folds();
-    const int group = ranks_.rank() * groups / ranks_.size();
-    std::string ended;
-    std::exception_ptr failure;
-    bool complete = true;
-    try {
-      comm::Ranks own(ranks_.communicator().split(group));
-      const Report note = [&](const record::TrialReport& report) {
-        if (report.last)
-          ended += text(report.fold, ' ', core::round_trip(report.epochs), ' ',
-                        core::round_trip(report.value), ' ', core::round_trip(report.time_s), '\n');
-      };
-      TrialRun part(study_, store_, work_, own, requests_, log_, note);
-      for (std::size_t i = static_cast<std::size_t>(group); i < open.size() && complete;
-           i += static_cast<std::size_t>(groups))
-        complete = part.train(open[i]);
-    } catch (...) {
-      failure = std::current_exception();  // the first rank waits for what there is
-    }
-    for (const std::string& lines : collect_texts(ranks_, ended))
-      for (const std::string& line : core::split(lines, '\n')) take_report(line);
-    if (failure) std::rethrow_exception(failure);
-    if (!ranks_.is_first()) return complete;
-    for (std::int64_t fold = 1; fold <= study_.config.trainings(); ++fold)
-      complete = complete && is_over(own(), fold);
-    return complete;
-  }
-
-  void take_report(const std::string& line) {
-    const std::vector<std::string> words = core::split(line, ' ');
-    if (words.size() != 4) return;
-    report_({.fold = std::stoll(words[0]),
-             .epochs = std::stod(words[1]),
-             .value = std::stod(words[2]),
-             .last = true,
-             .time_s = std::stod(words[3])});
-  }
-
   // Gives a sign of life: who started this process may be suspended, which costs nothing as long as the
   // trial goes on. It is lost when this process was suspended and another worker has it now.
   bool is_lost() {
@@ -210,7 +140,7 @@ class TrialRun {
   std::string look(std::int64_t fold, const record::Evaluated& evaluated) {
     const auto value = metric_of(evaluated);
     if (!value) return {};
-    report_({fold, static_cast<double>(evaluated.epoch), *value, false});
+    store_.report(work_.number, {fold, static_cast<double>(evaluated.epoch), *value, false});
     const std::string behind = early_end(work_.number, store_.read(), study_.config);
     return behind.empty() ? "" : ended_early + behind;
   }
@@ -226,7 +156,7 @@ class TrialRun {
     std::int64_t until = 0;
     if (ranks_.is_first()) {
       is_ready = make_folder_ready(run_name_of(work_.number, fold, study_.config));
-      until = end_of_leg(work_.number, store_.read(), study_.config, job.settings.loop.epochs);
+      until = end_of_leg(work_.number, store_.trials(), study_.config, job.settings.loop.epochs);
     }
     until = std::stoll(ranks_.broadcast(text(is_ready ? until : -1)));
     if (until < 0) return false;
@@ -256,7 +186,7 @@ class TrialRun {
         time_s_ = trained.results.time_s;
       } else {
         last.time_s = trained.results.time_s;
-        report_(last);
+        store_.report(work_.number, last);
         if (fold < study_.config.trainings())
           behind_ = early_end(work_.number, store_.read(), study_.config);
       }
@@ -271,7 +201,6 @@ class TrialRun {
   comm::Ranks& ranks_;
   run::Requests requests_;
   core::Log& log_;
-  Report report_;
   std::int64_t beaten_ns_ = 0;
   bool lost_ = false;
   std::string behind_;
@@ -312,8 +241,7 @@ bool run_trial(const TuneStudy& study, record::TrialStore& store, std::int64_t t
     work.from = claim.from;
     work.settings = claim.settings;
   }
-  TrialRun run(study, store, share_out(std::move(work), ranks), ranks, requests, log,
-               [&](const record::TrialReport& report) { store.report(trial, report); });
+  TrialRun run(study, store, share_out(std::move(work), ranks), ranks, requests, log);
   std::optional<record::TrialEnd> end;
   try {
     end = run.run();

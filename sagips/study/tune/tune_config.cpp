@@ -63,11 +63,8 @@ void TuneConfig::fields(core::FieldList& list) {
   list.add("minutes", minutes, "no trial begins later, also --minutes; 0: no limit",
            Range::at_least(0));
   list.add("target", target, "a trial that is as good as this ends the study, also --target");
-  list.add(
-      "folds", folds,
-      "trainings of a trial, each with another part of the rows kept aside; its ranks share them "
-      "out where no trial ends early",
-      Range::between(1, 1000));
+  list.add("folds", folds, "trainings of a trial, each with another part of the rows kept aside",
+           Range::between(1, 1000));
   list.add("seeds", seeds, "trainings of a trial, each with the seed after the one before",
            Range::between(1, 1000));
   std::vector<std::string> words = optim::setting_searchers_of({}).names();

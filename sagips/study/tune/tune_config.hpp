@@ -66,7 +66,7 @@ struct TuneConfig {
   const std::string& metric() const { return maximise.empty() ? minimise : maximise; }
   /// Smaller where it is better.
   double score(double value) const { return maximise.empty() ? value : -value; }
-  /// Trainings of a trial: folds or seeds.
+  /// Trainings of a trial, one after the other: folds or seeds.
   std::int64_t trainings() const { return folds > 1 ? folds : seeds; }
   std::int64_t all_trials() const {
     return population.members > 0 ? population.members * population.legs : trials;
