@@ -79,8 +79,9 @@ void ThreadChoice::end_turn(const Block& block) {
   else if (each_faster(own_, candidates_))
     decide(false);
   else if (own_.size() >= most_rounds)
-    decide(candidate_ > in_use_ ? median(candidates_) < pays * median(own_)
-                                : pays * median(candidates_) < median(own_));
+    decide(candidate_ > in_use_
+               ? median(candidates_) < pays * median(own_)
+               : (kind_ == Candidate::one ? pays : 1) * median(candidates_) < median(own_));
 }
 
 void ThreadChoice::decide(bool candidate_is_better) {

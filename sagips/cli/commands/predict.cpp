@@ -25,11 +25,15 @@ std::string spread_of(const std::string& file) {
   return file.substr(0, file.rfind(".npy")) + "_spread.npy";
 }
 
-// Predictions without deviations, beside which none of others may be left.
-void write_alone(const std::string& file, const torch::Tensor& rows) {
+// Predictions without deviations, beside which none of others may be left; what lies beside a file that
+// the user has named is the user's.
+void write_alone(const std::string& file, const torch::Tensor& rows, bool is_named) {
   run::write_rows(file, rows);
-  if (std::filesystem::remove(spread_of(file)))
-    std::cout << "removed " << spread_of(file) << ", which was of other predictions\n";
+  const std::string spread = spread_of(file);
+  if (!is_named && std::filesystem::remove(spread))
+    std::cout << "removed " << spread << ", which was of other predictions\n";
+  else if (std::filesystem::exists(spread))
+    std::cout << "warning: " << spread << " is not of these predictions\n";
 }
 
 [[noreturn]] void refuse_rest(const std::vector<std::string>& assignments, const char* known) {
@@ -137,7 +141,7 @@ core::ExitCode predict_rows(const Job& job, const std::string& folder,
                             const PredictionRequest& request) {
   const Predictions predictions = predictions_of(job, folder, request);
   const std::string file = request.out.empty() ? folder + "/predictions.npy" : request.out;
-  write_alone(file, predictions.predicted);
+  write_alone(file, predictions.predicted, !request.out.empty());
   if (predictions.targets.defined()) {
     std::vector<std::vector<std::string>> table;
     for (const auto& [name, value] : predictions.metrics)
@@ -268,7 +272,7 @@ core::ExitCode predict_members(const Workloads& workloads, const std::string& fo
   if (predictions.has_deviation())
     run::write_rows(file, predictions.mean());
   else
-    write_alone(file, predictions.mean());
+    write_alone(file, predictions.mean(), !request.out.empty());
   std::cout << predictions.table(top_k) << core::with_thousands(predictions.rows())
             << (predictions.of_classes() ? " rows of probabilities" : " rows") << ", means of "
             << members.size() << " networks"
@@ -322,7 +326,7 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
   proposals = (proposals / weights.size(0)).contiguous();
 
   const std::string file = out.empty() ? arguments.source + "/predictions.npy" : out;
-  write_alone(file, proposals);
+  write_alone(file, proposals, !out.empty());
   const auto predictions =
       analysis::predict({proposals.data_ptr<float>(), static_cast<std::size_t>(proposals.numel())},
                         static_cast<std::size_t>(parameters.size()));
