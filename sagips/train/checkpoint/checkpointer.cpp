@@ -140,6 +140,7 @@ bool Checkpointer::ended() {
     write_part(Checkpoints::last);
     checkpoints_.settle();
   }
+  leads_others_ = false;  // all have ended, and of their last parts no other checkpoint can be made
   return others_stopped_;
 }
 
