@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "sagips/core/csv.hpp"
 #include "sagips/core/error.hpp"
@@ -97,7 +98,8 @@ WholeFile read_text(const std::string& path) {
       if (!is_number && refusals[i].problem.empty())
         refusals[i] = {line, text("'", core::excerpt(cells[i]), "' in column ", i,
                                   names.empty() ? "" : text(" ('", names[i], "')"),
-                                  " is no number. Correct it, or choose other columns.")};
+                                  " is no number. Correct it, or choose other columns; "
+                                  "classes are whole numbers from 0.")};
       values.push_back(is_number ? number : 0);
     }
     ++rows;
@@ -124,7 +126,7 @@ FileFormat format_of(const std::string& path) {
   if (name.ends_with(".npy")) return FileFormat::npy;
   if (name.ends_with(".csv") || name.ends_with(".csv.gz")) return FileFormat::csv;
   if (name.ends_with(".hdf5") || name.ends_with(".h5")) return FileFormat::hdf5;
-  if (name.ends_with(".pt") || name.ends_with(".pth"))
+  if ((name.ends_with(".pt") || name.ends_with(".pth")) && std::filesystem::exists(path))
     throw DataError(path,
                     "is PyTorch's. Write rows with numpy.save(\"rows.npy\", tensor.numpy()).");
   return name.ends_with(".gz") ? FileFormat::packed_idx : FileFormat::idx;

@@ -74,13 +74,14 @@ OpenedRun go_on(RunDirectory directory, const RunRecord& record, const RunIdenti
   std::vector<std::string> changes =
       core::config_differences(before, identity.effective_config, config, places);
   if (!changes.empty()) core::write_file(config, identity.effective_config);
-  if (has_other_data(record, identity)) changes.push_back(data_change(record, identity));
+  const bool other_data = has_other_data(record, identity);
+  if (other_data) changes.push_back(data_change(record, identity));
   RunRecord now = record;
   now.status = RunStatus::unfinished;
   now.epochs_left = false;
   if (!identity.data.empty()) now.data = identity.data;
   write_run_record(directory.path(), now);
-  return {std::move(directory), true, record, std::move(before), std::move(changes)};
+  return {std::move(directory), true, record, std::move(before), std::move(changes), other_data};
 }
 
 std::optional<OpenedRun> newest(const std::string& parent, const RunIdentity& identity) {

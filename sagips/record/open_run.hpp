@@ -42,6 +42,7 @@ struct OpenedRun {
   std::string config_before{};
   /// "train.epochs: 5 -> 10" with `Start::with_changes`; keys beside the identity always
   std::vector<std::string> changes;
+  bool has_other_data = false;  ///< than before, or a larger part of them kept aside
 };
 
 /// Opens the folder of a run: the newest unfinished or stopped one of the same identity that nobody

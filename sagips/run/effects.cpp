@@ -34,6 +34,7 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
 void needs_of_commands(const FieldList& list, const Workloads& workloads, const Settings& settings,
                        const Usage& usage) {
   const bool trains = usage.trains;
+  needs(list, !usage.folds, "no folds", {"data.held_out"});
   for (const SettingsGroup& group : workloads.groups) {
     std::vector<std::string> keys = {group.name};
     if (group.name == "ensemble" && usage.command == "convergence")  // which shares these

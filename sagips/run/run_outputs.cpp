@@ -29,6 +29,10 @@ RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start,
     record::write_environment(folder_->file(record::run_files::environment.name),
                               run_environment(ranks, threads));
     for (const std::string& change : run.changes) log.info("changed config: " + change);
+    if (run.has_other_data && job.examples)
+      log.warning(
+          "the networks may have learned from rows that are kept aside now (metrics are too good "
+          "then, and the best network is still the one before)");
     if (ranks.size() > 1) folder_->folder(record::run_files::ranks.name);
     if (job.settings.loop.snapshots > 0) folder_->folder(record::run_files::snapshots.name);
     if (job.settings.run.tensorboard) folder_->folder(record::run_files::tensorboard.name);
@@ -45,6 +49,15 @@ Beginning RunOutputs::beginning() const {
   beginning.restored = train::restore(
       ranks_, store, [this](const std::string& line) { log_.warning(line); }, kinds_);
   if (resumed_) say_resumed(beginning.restored);
+  const std::int64_t epochs = job_.settings.loop.epochs;
+  const std::string done =
+      ranks_.broadcast(epochs > 0 && beginning.restored && beginning.restored->epoch > epochs
+                           ? core::text(beginning.restored->epoch)
+                           : std::string());
+  if (!done.empty())
+    throw core::ConfigError("train.epochs", core::text("is ", epochs, ", and ", done,
+                                                       " epochs of this run are over. Set it to as "
+                                                       "many at least, or begin a new run."));
   const bool was_over = before_.status == record::RunStatus::finished;
   beginning.after_end = !ranks_.broadcast(was_over ? "it was over" : "").empty();
   return beginning;

@@ -36,7 +36,7 @@ std::string among_all_layers(const std::string& name, std::size_t before) {
 
 std::string file_to_begin_from(const std::string& source) {
   if (std::filesystem::is_directory(source)) return network_file(source);
-  if (source.ends_with(".pt") || source.ends_with(".pth"))
+  if ((source.ends_with(".pt") || source.ends_with(".pth")) && std::filesystem::exists(source))
     throw core::DataError(
         source,
         "is PyTorch's. A TorchScript module is a layer, {script: FILE}; of weights of torch.save "

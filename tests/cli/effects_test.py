@@ -122,6 +122,8 @@ class Effects(Runs):
         grid = ["--grid", "optimizer.rule=adam,rmsprop", "ensemble.members=2"]
         self.assertEqual(self.said("ensemble", "small.yaml", *grid, "optimizer.decay=0.5", "train.snapshots=2"),
                          "train.snapshots (needs a generator of parameters)")
+        self.assertEqual(self.said("ensemble", "small.yaml", "--vary", "folds", "ensemble.members=2", "data.held_out=0.4"),
+                         "data.held_out (needs no folds)")
 
     def test_other_commands_name_keys_of_trainings(self):
         few = ["toy.events=500", "run.figures=false", "generator.width=16", "search.batch=8"]

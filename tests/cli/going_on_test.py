@@ -138,7 +138,8 @@ class GoingOn(unittest.TestCase):
         self.train("kept", "train.epochs=2")
         before = {path.name: path.read_bytes() for path in self.run_folder("kept").iterdir()
                   if path.name in ("config.yaml", "status.json", "network.safetensors")}
-        for words in (["network.layers=[{dense: 3}]"], ["start_from=nowhere", "network.layers=[{dense: 3}]"]):
+        for words in (["network.layers=[{dense: 3}]"], ["start_from=nowhere", "network.layers=[{dense: 3}]"],
+                      ["train.epochs=1"]):
             refused = self.start("train", "rings.yaml", "run.name=kept", "train.epochs=4", "--override", *words)
             output, _ = refused.communicate(timeout=100 * jobs.SLOWDOWN)
             self.assertNotEqual(refused.returncode, 0, output)
@@ -258,7 +259,7 @@ class GoingOn(unittest.TestCase):
         self.train("begun", "start_from=runs/learning/first", f"train.epochs={epochs}", "--override")
         before = sorted(path.name for path in (self.folder / "runs/learning").iterdir())
         for words, said in ((["start_from=runs/learning/first"], "first: cannot be read"),
-                            (["start_from=rings.csv"], "rings.csv"), (["start_from=net.pt"], "net.pt: is PyTorch's"),
+                            (["start_from=rings.csv"], "rings.csv"), (["start_from=net.pt"], "net.pt: cannot be read"),
                             (["start_from=runs/learning/tuned"], "has no 'layer0.weight'"),
                             (["start_from=away", "network.layers=[{dense: 4}, {batch_norm: {}}, {dense: 3}]"],
                              "has the shape 16 x 2, and the network here 4 x 2")):

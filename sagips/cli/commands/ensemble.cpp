@@ -225,7 +225,9 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
   const std::vector<std::string> assignments = study_assignments(arguments);
   Job job = run::read_any_job(workloads, arguments.source, assignments);
   const study::EnsembleConfig& config = job.of<study::EnsembleConfig>();
-  run::Usage usage{.command = "ensemble", .ranks = config.ranks};
+  run::Usage usage{.command = "ensemble",
+                   .ranks = config.ranks,
+                   .folds = config.vary == study::EnsembleConfig::Vary::folds};
   for (const std::string& axis : config.grid)
     usage.varied.push_back(core::split(axis, '=').front());
   say_without_effect(workloads, job, arguments, usage);

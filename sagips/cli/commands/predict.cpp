@@ -279,6 +279,9 @@ core::ExitCode predict_members(const Workloads& workloads, const std::string& fo
             << (request.inputs.empty() ? ", of each row those that have not learned from it: "
                                        : ": ")
             << file;
+  if (request.inputs.empty() && request.best)
+    std::cout << "\nnetworks: the best of each, chosen by these rows (a little too good; "
+                 "network=last: those of the end)";
   if (predictions.has_deviation()) {
     run::write_rows(spread_of(file), predictions.deviation());
     std::cout << "\ndeviations among the networks: " << spread_of(file);

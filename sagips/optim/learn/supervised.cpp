@@ -199,7 +199,8 @@ void Supervised::check_targets(const data::Examples& examples) const {
   if (wrong.numel() > 0)
     throw ConfigError("data", text("a row is of class ", wrong[0].item<std::int64_t>(),
                                    ", and the network knows 0 to ", classes - 1,
-                                   ". Change its last layer, or correct the targets."));
+                                   " (classes count from 0). Change its last layer, or correct "
+                                   "the targets."));
 }
 
 Supervised::StepRows Supervised::rows_of(std::uint32_t step) const {
