@@ -497,6 +497,11 @@ TEST(Metrics, AreaUnderCurveCountsPairs) {
       (1.0 + 4) / 8, 1e-12)
       << "the row at 0.4 counts as three";
   EXPECT_TRUE(std::isnan(optim::roc_curve(scores, signal & ~signal, ones).area));
+  const auto tied = optim::roc_curve(torch::tensor({1.0F, 2.0F, 2.0F, 3.0F}), signal,
+                                     torch::tensor({1.0, 3.0, 1.0, 1.0}, torch::kFloat64));
+  EXPECT_TRUE(tied.found.equal(torch::tensor({0.0, 0.5, 1.0, 1.0}, torch::kFloat64)));
+  EXPECT_TRUE(tied.wrong.equal(torch::tensor({0.0, 0.0, 0.75, 1.0}, torch::kFloat64)));
+  EXPECT_NEAR(tied.area, (4 + 1 + 1.5) / 8, 1e-12);
 }
 
 // Odds tell apart what probabilities next to 1 do not; a class without rows has no area.
