@@ -23,9 +23,9 @@ std::vector<double> numbers(const torch::Tensor& values) {
   return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
 }
 
-// Rows with their weights.
+// Rows with what ranks them and their weights.
 struct Judged {
-  torch::Tensor predicted, targets, weights;
+  torch::Tensor outputs, targets, weights;
 };
 
 // shape: [classes, classes]
@@ -34,23 +34,11 @@ std::vector<double> confusion(const torch::Tensor& taken, const Judged& rows,
   return numbers(torch::bincount(rows.targets * classes + taken, rows.weights, classes * classes));
 }
 
-// The curve of one class against all others, thinned to what a picture shows; its area is NaN where one
-// of the two has no row.
-analysis::RocCurve roc(const std::string& label, const torch::Tensor& scores,
-                       const torch::Tensor& is_signal, const torch::Tensor& weights) {
-  analysis::RocCurve curve{label, {0}, {0}};
-  curve.area = optim::area_under_curve(scores, is_signal, weights);
-  // equal scores are one step of the curve
-  const auto [values, places] = at::_unique(scores, /*sorted=*/true, /*return_inverse=*/true);
-  const auto rates = [&, &places = places, &values = values](const torch::Tensor& counts) {
-    const torch::Tensor sums = torch::zeros({values.size(0)}, torch::kFloat64)
-                                   .scatter_add(0, places, counts)
-                                   .flip(0)
-                                   .cumsum(0);
-    return numbers(sums / sums[-1]);
-  };
-  const std::vector<double> found = rates(is_signal * weights), wrong = rates(~is_signal * weights);
-  for (std::size_t i = 0; i < found.size(); ++i) {
+// Thinned to what a picture shows.
+analysis::RocCurve shown(const std::string& label, const optim::RocCurve& roc) {
+  analysis::RocCurve curve{label, {0}, {0}, roc.area};
+  const std::vector<double> found = numbers(roc.found), wrong = numbers(roc.wrong);
+  for (std::size_t i = 1; i < found.size(); ++i) {
     const bool is_apart = wrong[i] > (1 + closest) * curve.wrong.back() ||
                           found[i] > curve.found.back() + closest / 2 || i + 1 == found.size();
     const bool is_corner = i + 1 < found.size() && (wrong[i] == 0) != (wrong[i + 1] == 0);
@@ -68,42 +56,44 @@ std::vector<std::string> class_names(std::vector<std::string> names, std::int64_
   return names;
 }
 
-// Of many classes those that are told apart worst.
-void draw_roc(FigureWriter& draw, std::vector<analysis::RocCurve> curves) {
-  std::erase_if(curves, [](const auto& curve) { return std::isnan(curve.area); });
+// Each class against all others; of many those that are told apart worst.
+void draw_roc(FigureWriter& draw, const Judged& rows, const std::vector<std::string>& names) {
+  const torch::Tensor scores = optim::class_scores(rows.outputs);
+  const auto roc = [&](std::int64_t k) {
+    return optim::roc_curve(scores.select(1, k), rows.targets == k, rows.weights);
+  };
+  std::vector<std::pair<double, std::int64_t>> areas;  // with the class
+  for (std::int64_t k = scores.size(1) == 2 ? 1 : 0; k < scores.size(1); ++k)
+    if (const double area = roc(k).area; !std::isnan(area)) areas.emplace_back(area, k);
   std::string title;
-  if (curves.size() > static_cast<std::size_t>(most_classes)) {
-    std::stable_sort(curves.begin(), curves.end(),
-                     [](const auto& a, const auto& b) { return a.area < b.area; });
-    title = core::text("the ", most_classes, " of ", curves.size(), " classes with the least area");
-    curves.resize(static_cast<std::size_t>(most_classes));
+  if (areas.size() > static_cast<std::size_t>(most_classes)) {
+    std::sort(areas.begin(), areas.end());
+    title = core::text("the ", most_classes, " of ", areas.size(), " classes with the least area");
+    areas.resize(static_cast<std::size_t>(most_classes));
   }
+  std::vector<analysis::RocCurve> curves;
+  for (const auto& [area, k] : areas)
+    curves.push_back(shown(names[static_cast<std::size_t>(k)], roc(k)));
   analysis::Figure figure = analysis::roc_curves(curves);
   figure.title = title;
   draw(std::move(figure), "roc");
 }
 
 void draw_classes(FigureWriter& draw, const Judged& rows, const std::vector<std::string>& known) {
-  const std::int64_t classes = rows.predicted.size(1);
+  const std::int64_t classes = rows.outputs.size(1);
   const std::vector<std::string> names = class_names(known, classes);
   if (classes <= most_classes)
-    draw(analysis::confusion_matrix(confusion(rows.predicted.argmax(1), rows, classes), names),
+    draw(analysis::confusion_matrix(confusion(rows.outputs.argmax(1), rows, classes), names),
          "confusion");
-  std::vector<analysis::RocCurve> curves;
-  for (std::int64_t k = classes == 2 ? 1 : 0; k < classes; ++k)
-    curves.push_back(roc(names[static_cast<std::size_t>(k)], rows.predicted.select(1, k),
-                         rows.targets == k, rows.weights));
-  draw_roc(draw, std::move(curves));
+  draw_roc(draw, rows, names);
 }
 
 void draw_yes_or_no(FigureWriter& draw, const Judged& rows) {
-  const torch::Tensor score = rows.predicted.flatten(1).select(1, 0);
+  const torch::Tensor score = rows.outputs.flatten(1).select(1, 0);
   const torch::Tensor is_signal = rows.targets.flatten(1).select(1, 0) > 0.5;
-  draw(analysis::confusion_matrix(confusion((score > 0.5).to(torch::kInt64),
-                                            {score, is_signal.to(torch::kInt64), rows.weights}, 2),
-                                  {"no", "yes"}),
-       "confusion");
-  draw_roc(draw, {roc("yes", score, is_signal, rows.weights)});
+  const Judged two{torch::stack({torch::zeros_like(score), score}, 1), is_signal.to(torch::kInt64),
+                   rows.weights};
+  draw_classes(draw, two, {"no", "yes"});
 }
 
 void draw_values(FigureWriter& draw, const torch::Tensor& values, const torch::Tensor& targets) {
@@ -128,16 +118,16 @@ std::string draw_learning_figures(const record::RunDirectory& folder,
       analysis::learning_curves(record::read_metrics(folder.file(record::run_files::metrics.name))),
       "learning_curves");
   if (!rows.outputs.defined()) return draw.finish();  // no rows were kept aside
-  const torch::Tensor predicted = loss.predicted(rows.outputs);
-  const Judged judged{predicted, rows.targets,
-                      rows.weights.defined() ? rows.weights.to(torch::kFloat64)
-                                             : torch::ones({predicted.size(0)}, torch::kFloat64)};
+  const Judged judged{rows.outputs, rows.targets,
+                      rows.weights.defined()
+                          ? rows.weights.to(torch::kFloat64)
+                          : torch::ones({rows.outputs.size(0)}, torch::kFloat64)};
   if (loss.of_classes())
     draw_classes(draw, judged, classes);
   else if (loss.targets == optim::Loss::Targets::yes_or_no)
     draw_yes_or_no(draw, judged);
   else
-    draw_values(draw, predicted, rows.targets);
+    draw_values(draw, loss.predicted(rows.outputs), rows.targets);
   return draw.finish();
 }
 

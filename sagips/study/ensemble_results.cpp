@@ -259,7 +259,8 @@ bool write_ensemble(const run::Job& job, const JobOfVariant& job_of_variant,
         << '\n';
   out << run::goodness_lines(results.goodness);
   if (!job.settings.run.figures) return true;
-  std::vector<analysis::RunCourse> members = courses_of(folder, study.done(views.front().label));
+  std::vector<analysis::RunCourse> members =
+      courses_of(folder, study.done(views.front().label), log);
   if (members.size() > analysis::curve_colours)
     for (analysis::RunCourse& member : members) member.name.clear();  // no key has room for them
   draw_figure(analysis::runs_over_time(members, results.parameters), job.settings.figures, folder,

@@ -100,7 +100,7 @@ bool write_learning_ensemble(const run::Job& job, const std::string& folder,
   record::write_summary_csv(folder + "/" + files::summary.name, *results);
   core::write_file(folder + "/" + files::ensemble.name, csv);
   if (!job.settings.run.figures) return true;
-  const std::string figure = draw_figure(analysis::member_curves(courses_of(folder, shown)),
+  const std::string figure = draw_figure(analysis::member_curves(courses_of(folder, shown, log)),
                                          job.settings.figures, folder, "member_curves", log);
   if (!figure.empty()) out << "figure: " << figure << '\n';
   return true;

@@ -4,6 +4,7 @@
 
 #include "sagips/analysis/ensemble.hpp"
 #include "sagips/analysis/figures/over_time.hpp"
+#include "sagips/core/log.hpp"
 #include "sagips/record/results.hpp"
 #include "sagips/record/study.hpp"
 
@@ -18,10 +19,11 @@ analysis::Ensemble predictions_of(const std::string& study_folder,
                                   const std::vector<const record::StudyMember*>& members,
                                   const std::vector<record::ParameterResult>& parameters);
 
-/// What members have written of their trainings, for a picture of all.
-/// throws: DataError
+/// What members have written of their trainings, for a picture of all; one whose file cannot be read is left
+/// out with a warning.
 std::vector<analysis::RunCourse> courses_of(const std::string& study_folder,
-                                            const std::vector<const record::StudyMember*>& members);
+                                            const std::vector<const record::StudyMember*>& members,
+                                            core::Log& log);
 
 /// Mean over members of the standard deviation over noise vectors, by parameter: how far the
 /// generators have contracted.

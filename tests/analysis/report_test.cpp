@@ -247,7 +247,8 @@ TEST(Report, OfALossThatStillFallsSaysThatItIsNotAtItsBest) {
   for (const int epochs : {5, 10, 100}) {
     const std::string page = page_of_losses(falling(epochs, 0.03));
     EXPECT_HAS(page, no) << epochs;
-    EXPECT_HAS(page, "raise train.epochs");
+    EXPECT_HAS(page, core::text("% in ", epochs > 10 ? "a tenth of the epochs" : "one epoch",
+                                " more: raise train.epochs"));
   }
   EXPECT_HAS(page_of_losses(falling(60, 0.03, 0.01)), no) << "through noise";
   EXPECT_HAS(page_of_losses(falling(60, 0)), yes);

@@ -261,6 +261,19 @@ class Learning(unittest.TestCase):
         self.assertEqual(sorted(set(judged[:-1])), judged[:-1])  # the last one is told again at the end
         self.assertGreaterEqual(len(set(judged)), 99)  # of 101: who stopped may not all have come to the last two
 
+    def test_the_area_of_the_picture_is_that_of_the_metric(self):
+        numbers = random.Random(5)
+        rows = [[numbers.gauss(row % 2, 1), row % 2, numbers.uniform(0, 2)] for row in range(600)]
+        self.table("sure.csv", ["x", "kind", "weight"], rows)
+        for loss, width in (("binary_cross_entropy", 1), ("cross_entropy", 2)):
+            # so large a rate gives probabilities of which most are 0 or 1 in 32 bits
+            self.sagips("train", "rings.yaml", f"loss={loss}", f"network.layers=[{{dense: {width}}}]", "batch=50",
+                        "data.inputs={file: sure.csv, columns: [x]}", "data.targets={file: sure.csv, columns: [kind]}",
+                        "data.weights={file: sure.csv, columns: [weight]}", "train.epochs=3", f"run.name={loss}",
+                        "optimizer={rule: sgd, learning_rate: 1000}", "run.figures=true")
+            curve = (self.folder / f"runs/learning/{loss}/figures/roc.csv").read_text()
+            self.assertIn(f", AUC {self.results(loss)['area_under_curve_end']:.4f}", curve)
+
     def test_folds_and_members(self):
         said = self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "3", "run.name=folds",
                            "run.figures=true").stdout
@@ -280,6 +293,11 @@ class Learning(unittest.TestCase):
             self.assertIn("data.fold", refused.stderr)
             self.assertFalse((self.folder / "runs/learning/none").exists())
         self.assertIn("all,accuracy,3,", (self.folder / "runs/learning/folds/ensemble.csv").read_text())
+        (self.folder / "runs/learning/folds/members/learning/fold_002/metrics.jsonl").unlink()
+        said = self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "3", "run.name=folds",
+                           "run.figures=true", "--override")
+        self.assertIn("drawn without fold_002", said.stderr)
+        self.assertNotIn(",fold_002,", (self.folder / "runs/learning/folds/figures/member_curves.csv").read_text())
         self.assertIn("ensemble.vary", self.sagips("ensemble", "rings.yaml", "--vary", "both", expect=2).stderr)
         self.assertIn("ensemble.vary", self.sagips("ensemble", "proxy1d", "--vary", "folds", expect=2).stderr)
 

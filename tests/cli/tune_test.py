@@ -76,6 +76,9 @@ class Tune(unittest.TestCase):
     def study(self, name="search"):
         return self.folder / "runs" / "learning" / name
 
+    def verdicts(self):
+        return (self.study() / "verdicts.csv").read_text()
+
     def rows(self, name="search"):
         with open(self.study(name) / "trials.csv", newline="") as file:
             return list(csv.DictReader(file))
@@ -107,8 +110,13 @@ class Tune(unittest.TestCase):
         self.assertIn(f'>loss {float(best["loss"]):.3g}'[:11], page)
         self.assertIn(f'Trial {best["trial"]}: optimizer.learning_rate={best["optimizer.learning_rate"]}', page)
         self.assertIn(">6 trials do not settle it<", page)
-        self.assertFalse((self.study() / "importance.csv").exists(), "of fewer than eight")
-        said = self.tune("tune.trials=10", "run.figures=true", "--override")
+        self.assertRegex(self.verdicts(), "What is best[?],[^,]*,open,.*nobody knows what chance does")
+        importance = self.study() / "importance.csv"
+        self.assertFalse(importance.exists(), "of fewer than eight")
+        importance.write_text("of an earlier end")
+        said = self.tune("tune.trials=7", "--override")
+        self.assertFalse(importance.exists(), "of fewer than eight")
+        said = self.tune("tune.trials=10", "run.figures=false", "--override")
         self.assertRegex(said, "matters most: (10 trials do not settle it|[a-z_.]+)\n")
         with open(self.study() / "importance.csv", newline="") as file:
             self.assertEqual({row["setting"] for row in csv.DictReader(file)},
@@ -117,8 +125,13 @@ class Tune(unittest.TestCase):
     def test_a_trial_that_is_as_good_within_the_spread_is_counted(self):
         self.tune("run.figures=true", "tune.trials=5", "tune.seeds=2", "train.epochs=1",
                   "tune.space=[{key: optimizer.decay, low: 0.1, high: 0.9}]", "optimizer.learning_rate=1e-6")
-        self.assertRegex((self.study() / "report.html").read_text(),
+        self.assertRegex(self.verdicts(), "What is best[?],[^,]*,fair,.*"
                          "more within the spread over seeds: 5 trials do not settle which is the best")
+
+    def test_trials_that_are_equal_are_counted(self):
+        self.tune("tune.trials=3", "optimizer.learning_rate=1e-30", "train.epochs=1",
+                  "tune.space=[{key: optimizer.decay, low: 0.1, high: 0.9}]")
+        self.assertRegex(self.verdicts(), "What is best[?],[^,]*,open,.* 2 more of exactly this value[.]")
 
     def test_settings_may_depend_on_others(self):
         space = ("[{key: optimizer.rule, values: [adam, sgd]}, "

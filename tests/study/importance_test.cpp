@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "sagips/core/text.hpp"
 #include "sagips/optim/search/search_numbers.hpp"
@@ -52,6 +53,41 @@ TEST(Importance, IsSettledWhereOneSettingDecides) {
 
 // 4 of 100 searches by chance alone, of 10 trials 8. At 8 % more than 5 of 20 are so in 0.4 %.
 TEST(Importance, IsNotSettledByChance) { EXPECT_LE(settled(20, 0).all, 5); }
+
+/// Importances in a grid of two settings with `steps` values each, the last one fastest.
+std::vector<analysis::SearchedKey> in_grid(std::int64_t steps,
+                                           const std::function<double(double, double)>& value_at) {
+  const SettingSpace space(
+      {{.key = "slow", .low = 0, .high = 1}, {.key = "fast", .low = 0, .high = 1}});
+  std::vector<optim::Point> points;
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < steps * steps; ++i) {
+    const auto of = [&](std::int64_t step) {
+      return (static_cast<double>(step) + 0.5) / static_cast<double>(steps);
+    };
+    points.push_back({of(i / steps), of(i % steps)});
+    values.push_back(value_at(points.back()[0], points.back()[1]));
+  }
+  std::vector<analysis::SearchedKey> keys{{.name = "slow"}, {.name = "fast"}};
+  find_importances(space, points, values, keys);
+  return keys;
+}
+
+// Numbers of equal trials follow the slow setting of a grid: ranks by number would make it all that matters.
+TEST(Importance, OfEqualTrialsIsNone) {
+  const auto keys = in_grid(10, [](double slow, double fast) {
+    return slow > 0.5 && slow < 0.6 && fast > 0.5 && fast < 0.6 ? 0.9 : 0.1;
+  });
+  for (const analysis::SearchedKey& key : keys)
+    EXPECT_LE(key.importance, 2 * key.error + 1e-3) << key.name;
+}
+
+// 1,024 trials, of which 300 are seen: many values of both settings, although the fast one has a period.
+TEST(Importance, OfManyTrialsIsThatOfAnEvenChoice) {
+  const auto keys = in_grid(32, [](double, double fast) { return fast; });
+  EXPECT_LT(keys[0].importance, 0.1);
+  EXPECT_GT(keys[1].importance, 0.8);
+}
 
 }  // namespace
 }  // namespace sagips::study

@@ -488,15 +488,20 @@ TEST(Metrics, AreaUnderCurveCountsPairs) {
   const torch::Tensor scores = torch::tensor({0.1F, 0.4F, 0.35F, 0.8F});
   const torch::Tensor signal = torch::tensor({0, 0, 1, 1}, torch::kInt64) > 0;
   const torch::Tensor ones = torch::ones({4}, torch::kFloat64);
-  EXPECT_NEAR(optim::area_under_curve(scores, signal, ones), 0.75, 1e-12);
-  EXPECT_NEAR(optim::area_under_curve(torch::zeros({4}), signal, ones), 0.5, 1e-12);
-  EXPECT_NEAR(optim::area_under_curve(torch::tensor({1.0F, 2.0F, 2.0F, 3.0F}), signal, ones),
-              3.5 / 4, 1e-12);
+  EXPECT_NEAR(optim::roc_curve(scores, signal, ones).area, 0.75, 1e-12);
+  EXPECT_NEAR(optim::roc_curve(torch::zeros({4}), signal, ones).area, 0.5, 1e-12);
+  EXPECT_NEAR(optim::roc_curve(torch::tensor({1.0F, 2.0F, 2.0F, 3.0F}), signal, ones).area, 3.5 / 4,
+              1e-12);
   EXPECT_NEAR(
-      optim::area_under_curve(scores, signal, torch::tensor({1.0, 3.0, 1.0, 1.0}, torch::kFloat64)),
+      optim::roc_curve(scores, signal, torch::tensor({1.0, 3.0, 1.0, 1.0}, torch::kFloat64)).area,
       (1.0 + 4) / 8, 1e-12)
       << "the row at 0.4 counts as three";
-  EXPECT_TRUE(std::isnan(optim::area_under_curve(scores, signal & ~signal, ones)));
+  EXPECT_TRUE(std::isnan(optim::roc_curve(scores, signal & ~signal, ones).area));
+  const auto tied = optim::roc_curve(torch::tensor({1.0F, 2.0F, 2.0F, 3.0F}), signal,
+                                     torch::tensor({1.0, 3.0, 1.0, 1.0}, torch::kFloat64));
+  EXPECT_TRUE(tied.found.equal(torch::tensor({0.0, 0.5, 1.0, 1.0}, torch::kFloat64)));
+  EXPECT_TRUE(tied.wrong.equal(torch::tensor({0.0, 0.0, 0.75, 1.0}, torch::kFloat64)));
+  EXPECT_NEAR(tied.area, (4 + 1 + 1.5) / 8, 1e-12);
 }
 
 // Odds tell apart what probabilities next to 1 do not; a class without rows has no area.
@@ -508,6 +513,9 @@ TEST(Metrics, AreaOfManyClassesIsOverThoseThatAreThere) {
       optim::metrics(optim::loss_named("cross_entropy", "loss"), outputs, classes, {}, 2);
   EXPECT_NEAR(found.at("area_under_curve"), 1, 1e-12);
   EXPECT_NEAR(found.at("top_2_accuracy"), 2.0 / 3, 1e-12);
+  const torch::Tensor odds = optim::class_scores(outputs);
+  EXPECT_NEAR(odds[0][0].item<double>(), 39 - std::log1p(std::exp(-1.0)), 1e-5);
+  EXPECT_NEAR(odds[1][1].item<double>(), -30, 1e-5);
 }
 
 TEST(Supervised, RefusesWhatDoesNotFit) {

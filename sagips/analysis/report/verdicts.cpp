@@ -168,8 +168,8 @@ Verdict quality_verdict(const RunContents& run) {
   return verdict;
 }
 
-/// A loss that still falls: by how much in a tenth of the epochs more, relative to it, by a straight line
-/// through the last evaluations (least squares), and the standard error of that.
+/// A loss that still falls: by how much in a tenth of the epochs more (one at least), relative to it, by a
+/// straight line through the last evaluations (least squares), and the standard error of that.
 struct Fall {
   double share = 0, error = 0;
   std::size_t evaluations = 0;
@@ -221,11 +221,11 @@ Verdict best_verdict(const RunContents& run) {
     const bool is_sure = fall->share > errors_apart * fall->error;
     verdict.answer = is_sure ? "no" : "not settled";
     verdict.mood = "fair";
-    verdict.reason +=
-        core::text(" By its last ", fall->evaluations, " evaluations it would fall by another ",
-                   core::fixed(100 * fall->share, 1), " ± ", core::fixed(100 * fall->error, 1),
-                   " % in a tenth of the epochs more",
-                   is_sure ? ": raise train.epochs." : ", which is no sure trend.");
+    verdict.reason += core::text(
+        " By its last ", fall->evaluations, " evaluations it would fall by another ",
+        core::fixed(100 * fall->share, 1), " ± ", core::fixed(100 * fall->error, 1),
+        losses.back().first > 10 ? " % in a tenth of the epochs more" : " % in one epoch more",
+        is_sure ? ": raise train.epochs." : ", which is no sure trend.");
   }
   return verdict;
 }

@@ -25,16 +25,12 @@ class WeightedMean {
 
 double mean_area(const torch::Tensor& outputs, const torch::Tensor& targets,
                  const torch::Tensor& weights) {
+  const torch::Tensor scores = class_scores(outputs);
   const std::int64_t classes = outputs.size(1);
-  if (classes == 2)
-    return area_under_curve(outputs.select(1, 1) - outputs.select(1, 0), targets == 1, weights);
   double sum = 0;
   std::int64_t there = 0;
-  for (std::int64_t k = 0; k < classes; ++k) {
-    // odds, since probabilities next to 1 are equal
-    const torch::Tensor others = torch::cat({outputs.slice(1, 0, k), outputs.slice(1, k + 1)}, 1);
-    const double area =
-        area_under_curve(outputs.select(1, k) - others.logsumexp(1), targets == k, weights);
+  for (std::int64_t k = classes == 2 ? 1 : 0; k < classes; ++k) {
+    const double area = roc_curve(scores.select(1, k), targets == k, weights).area;
     if (std::isfinite(area)) sum += area, ++there;
   }
   return sum / static_cast<double>(there);
@@ -96,19 +92,35 @@ void add_metric(Metric metric) {
   own_metrics().push_back(std::move(metric));
 }
 
-double area_under_curve(const torch::Tensor& scores, const torch::Tensor& is_signal,
-                        const torch::Tensor& weights) {
-  const torch::Tensor signal = is_signal.to(torch::kFloat64) * weights,
-                      others = (~is_signal).to(torch::kFloat64) * weights;
-  const double all = signal.sum().item<double>() * others.sum().item<double>();
-  if (!(all > 0)) return std::numeric_limits<double>::quiet_NaN();
+torch::Tensor class_scores(const torch::Tensor& outputs) {
+  std::vector<torch::Tensor> parts;
+  for (const torch::Tensor& part : outputs.split(4096)) {  // rows, so that few stand in float64
+    const torch::Tensor logits = part.to(torch::kFloat64), likeliest = logits.argmax(1, true);
+    const torch::Tensor all = logits.logsumexp(1, true);
+    // 1 - p has digits left unless p is next to 1, which it can be for the likeliest class alone
+    const torch::Tensor others =
+        (all + (-(logits - all).exp()).log1p())
+            .scatter(1, likeliest,
+                     logits.scatter(1, likeliest, -std::numeric_limits<double>::infinity())
+                         .logsumexp(1, true));
+    parts.push_back((logits - others).to(outputs.scalar_type()));  // equal rows stay equal
+  }
+  return torch::cat(parts);
+}
+
+RocCurve roc_curve(const torch::Tensor& scores, const torch::Tensor& is_signal,
+                   const torch::Tensor& weights) {
   // equal scores are one step of the curve
   const auto [values, places] = at::_unique(scores, /*sorted=*/true, /*return_inverse=*/true);
-  const torch::Tensor none = torch::zeros({values.size(0)}, torch::kFloat64);
-  const torch::Tensor signal_at = none.scatter_add(0, places, signal),
-                      others_at = none.scatter_add(0, places, others);
-  const torch::Tensor below = others_at.cumsum(0) - others_at;
-  return (signal_at * (below + others_at / 2)).sum().item<double>() / all;
+  const std::int64_t steps = values.numel();
+  const auto rates = [&, &places = places](const torch::Tensor& is_counted) {
+    const torch::Tensor sums = torch::zeros({steps + 1}, torch::kFloat64)
+                                   .scatter_add(0, steps - places, is_counted * weights)
+                                   .cumsum(0);
+    return sums / sums[-1];
+  };
+  const torch::Tensor found = rates(is_signal), wrong = rates(~is_signal);
+  return {found, wrong, torch::trapezoid(found, wrong).item<double>()};
 }
 
 std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& outputs,
@@ -131,7 +143,7 @@ std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& out
     const torch::Tensor score = outputs.flatten(1).select(1, 0),
                         is_signal = targets.flatten(1).select(1, 0) > 0.5;
     found["accuracy"] = mean((score > 0) == is_signal);
-    found["area_under_curve"] = area_under_curve(score, is_signal, counts);
+    found["area_under_curve"] = roc_curve(score, is_signal, counts).area;
   } else {
     const torch::Tensor residuals = (loss.predicted(outputs) - targets).flatten(1);
     judge_values(residuals, mean, names, found);

@@ -37,10 +37,21 @@ std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& out
                                       std::int64_t top_k = 3,
                                       const std::vector<std::string>& names = {});
 
-/// The probability that a row of one kind has a larger score than a row of the other, ties half.
+/// Logits of each class against all others, log p / (1 - p), which tell rows apart where probabilities are next
+/// to 0 or 1. shapes: outputs of the cross entropy [rows, classes] -> the same
+torch::Tensor class_scores(const torch::Tensor& outputs);
+
+/// Rates of true and false positives as the threshold falls from above all scores to the least: shares of the
+/// weights from 0 to 1, one more than there are different scores.
+struct RocCurve {
+  torch::Tensor found, wrong;
+  /// Under it: the probability that a row of one kind has a larger score than a row of the other, ties half;
+  /// NaN where a kind is missing.
+  double area = 0;
+};
 /// source: Hanley and McNeil, Radiology 143 (1982) 29
-/// shapes: scores [rows], is_signal [rows] bool, weights [rows]; NaN where a kind is missing
-double area_under_curve(const torch::Tensor& scores, const torch::Tensor& is_signal,
-                        const torch::Tensor& weights);
+/// shapes: scores [rows], is_signal [rows] bool, weights [rows] float64
+RocCurve roc_curve(const torch::Tensor& scores, const torch::Tensor& is_signal,
+                   const torch::Tensor& weights);
 
 }  // namespace sagips::optim

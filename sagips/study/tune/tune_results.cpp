@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numbers>
+#include <numeric>
 #include <optional>
 
 #include "sagips/analysis/table.hpp"
@@ -25,7 +27,7 @@ namespace files = record::run_files;
 using core::text;
 using Trials = std::map<std::int64_t, record::TrialRecord>;
 constexpr std::size_t printed = 10;
-constexpr std::size_t fewest_for_process = 8, most_for_process = 1000;  // trials
+constexpr std::size_t fewest_for_process = 8, most_for_process = 300;  // trials
 constexpr std::size_t permutations = 5;
 constexpr std::int64_t folds = 5;
 
@@ -65,8 +67,8 @@ double shown_number(const SettingSpace& space, const TuneConfig& config, const o
   return std::stod(space.value(point, key));
 }
 
-std::optional<analysis::SearchedSettings> for_figures(const Trials& trials,
-                                                      const TuneConfig& config) {
+std::optional<analysis::SearchedSettings> searched_settings(const Trials& trials,
+                                                            const TuneConfig& config) {
   const SettingSpace space(config.space);
   analysis::SearchedSettings search{.metric = config.metric(),
                                     .maximise = !config.maximise.empty()};
@@ -88,7 +90,7 @@ std::optional<analysis::SearchedSettings> for_figures(const Trials& trials,
   for (const TunedKey& key : config.space)
     search.keys.push_back({key.key, key.log, key.integer, key.values});
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  if (points.size() >= fewest_for_process && points.size() <= most_for_process && *least < *most)
+  if (points.size() >= fewest_for_process && *least < *most)
     find_importances(space, points, values, search.keys);
   return search;
 }
@@ -100,6 +102,11 @@ std::string csv_of(const std::vector<analysis::SearchedKey>& keys) {
   return csv;
 }
 
+bool has_importances(const analysis::SearchedSettings& search) {
+  return search.keys.size() > 1 && std::any_of(search.keys.begin(), search.keys.end(),
+                                               [](const auto& key) { return key.error > 0; });
+}
+
 void draw(const TuneStudy& study, const run::Job& job, const analysis::SearchedSettings& search,
           std::ostream& out, core::Log& log) {
   const auto picture = [&](const analysis::Figure& figure, const std::string& name) {
@@ -107,10 +114,7 @@ void draw(const TuneStudy& study, const run::Job& job, const analysis::SearchedS
   };
   const std::string course = picture(analysis::search_course(search), "search_course");
   picture(analysis::search_slices(search), "search_slices");
-  const bool known = std::any_of(search.keys.begin(), search.keys.end(),
-                                 [](const auto& key) { return key.error > 0; });
-  if (known && search.keys.size() > 1) {
-    core::write_file(text(study.folder, "/", files::importance.name), csv_of(search.keys));
+  if (has_importances(search)) {
     picture(analysis::search_importance(search), "search_importance");
     picture(analysis::search_pairs(search), "search_pairs");
   }
@@ -121,23 +125,55 @@ void draw(const TuneStudy& study, const run::Job& job, const analysis::SearchedS
 std::string best_verdict(const record::TrialRecord& best, const Trials& trials,
                          const TuneConfig& config) {
   const double value = *best.end->value, spread = best.end->spread.value_or(0);
-  const auto as_good = std::count_if(trials.begin(), trials.end(), [&](const auto& one) {
-    const auto& end = one.second.end;
-    return end && end->state == record::TrialEnd::State::done && end->value &&
-           std::abs(*end->value - value) <= std::hypot(spread, end->spread.value_or(0));
-  });
-  const bool is_settled = spread == 0 || as_good < 2;
+  std::int64_t done = 0, as_good = 0, equal = 0;  // the best one among them
+  for (const auto& [number, trial] : trials) {
+    const auto& end = trial.end;
+    if (!end || end->state != record::TrialEnd::State::done || !end->value) continue;
+    ++done;
+    const double apart = std::abs(*end->value - value);
+    as_good += apart <= std::hypot(spread, end->spread.value_or(0)) ? 1 : 0;
+    equal += apart == 0 ? 1 : 0;
+  }
   std::string reason = text("Trial ", best.claim.number, ": ",
-                            core::join(best.claim.settings, ", "), " (best.yaml).");
-  if (!is_settled)
+                            core::join(best.claim.settings, ", "), " (best.yaml)."),
+              mood = done > 1 && as_good == 1 ? "good" : "fair";
+  if (equal > 1) reason += text(" ", equal - 1, " more of exactly this value.");
+  if (!best.end->spread) {
+    mood = "open";
+    reason += " With one training a trial nobody knows what chance does (tune.seeds, tune.folds).";
+  } else if (as_good > 1) {
     reason += text(" ", as_good - 1, " more within the spread over ",
                    config.folds > 1 ? "folds" : "seeds", ": ", trials.size(),
                    " trials do not settle which is the best.");
+  }
   return core::csv_line(
       "What is best?",
       text(config.metric(), " ",
            spread > 0 ? analysis::with_error(value, spread) : core::significant(value, 4)),
-      is_settled ? "good" : "fair", reason);
+      mood, reason);
+}
+
+// Trials that a process sees. Multiples of the golden ratio lie evenly, and by size they have no period, which
+// the order of a grid has.
+std::vector<std::size_t> even_choice(std::size_t count) {
+  const auto place = [](std::size_t i) {
+    return std::fmod(static_cast<double>(i) * std::numbers::phi, 1.0);
+  };
+  std::vector<std::size_t> chosen(count);
+  std::iota(chosen.begin(), chosen.end(), 0);
+  std::sort(chosen.begin(), chosen.end(),
+            [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  chosen.resize(std::min(count, most_for_process));
+  return chosen;
+}
+
+// Equal values share the mean of their ranks.
+torch::Tensor mean_ranks(const std::vector<double>& values) {
+  const auto [different, places, counts] =
+      at::_unique2(torch::tensor(values, torch::kFloat64), /*sorted=*/true,
+                   /*return_inverse=*/true, /*return_counts=*/true);
+  const torch::Tensor sizes = counts.to(torch::kFloat64);
+  return (sizes.cumsum(0) - sizes / 2).index_select(0, places);
 }
 
 // Settings of a training as a config of its own.
@@ -155,8 +191,13 @@ bool write_tune_results(const TuneStudy& study, const run::Job& job, const Trial
   const std::string table = trial_table(trials, study.config, printed);
   out << table;
   core::write_file(text(study.folder, "/", files::tables.name), table);
-  const auto search = job.settings.run.figures ? for_figures(trials, study.config) : std::nullopt;
-  if (search) draw(study, job, *search, out, log);
+  const auto search = searched_settings(trials, study.config);
+  const std::string importance = text(study.folder, "/", files::importance.name);
+  if (search && has_importances(*search))
+    core::write_file(importance, csv_of(search->keys));
+  else
+    std::filesystem::remove(importance);  // of an earlier end of this search
+  if (search && job.settings.run.figures) draw(study, job, *search, out, log);
   core::write_file(text(study.folder, "/", files::tried.name), csv_of(trials, study.config));
   const record::TrialRecord* best = best_trial(trials, study.config);
   if (best == nullptr) {
@@ -164,8 +205,10 @@ bool write_tune_results(const TuneStudy& study, const run::Job& job, const Trial
     return false;
   }
   std::string verdicts = best_verdict(*best, trials, study.config);
-  if (search && search->keys.size() > 1 && search->trials.size() <= most_for_process) {
-    const auto leading = analysis::leading_setting(*search);
+  if (search && search->keys.size() > 1) {
+    auto leading = analysis::leading_setting(*search);
+    if (search->trials.size() > most_for_process)
+      leading.reason += text(" By ", most_for_process, " of the trials, chosen evenly.");
     verdicts += core::csv_line("Which setting matters most?", leading.answer,
                                leading.is_settled ? "good" : "fair", leading.reason);
     out << "which setting matters most: " << leading.answer << '\n';
@@ -182,12 +225,19 @@ bool write_tune_results(const TuneStudy& study, const run::Job& job, const Trial
   return true;
 }
 
-void find_importances(const SettingSpace& space, const std::vector<optim::Point>& points,
-                      const std::vector<double>& values, std::vector<analysis::SearchedKey>& keys) {
+void find_importances(const SettingSpace& space, const std::vector<optim::Point>& all_points,
+                      const std::vector<double>& all_values,
+                      std::vector<analysis::SearchedKey>& keys) {
   torch::NoGradGuard no_grad;
+  std::vector<optim::Point> points;
+  std::vector<double> values;
+  for (const std::size_t i : even_choice(all_points.size())) {
+    points.push_back(all_points[i]);
+    values.push_back(all_values[i]);
+  }
   const auto trials = static_cast<std::int64_t>(points.size());
-  const torch::Tensor ranks =
-      torch::tensor(values, torch::kFloat64).argsort().argsort().to(torch::kFloat64);
+  const torch::Tensor ranks = mean_ranks(values);
+  if (!(ranks.std(0, false).item<double>() > 0)) return;  // those that differ were not chosen
   const torch::Tensor unit = (ranks - ranks.mean()) / ranks.std(0, false);
   const torch::Tensor seen = optim::search_features(space.space(), points);
   const torch::Tensor fold = torch::arange(trials).remainder(folds);
