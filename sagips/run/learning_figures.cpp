@@ -96,13 +96,16 @@ void draw_yes_or_no(FigureWriter& draw, const Judged& rows) {
   draw_classes(draw, two, {"no", "yes"});
 }
 
-void draw_values(FigureWriter& draw, const torch::Tensor& values, const torch::Tensor& targets) {
+void draw_values(FigureWriter& draw, const torch::Tensor& values, const torch::Tensor& targets,
+                 const std::vector<std::string>& names) {
   const torch::Tensor found = values.flatten(1), wanted = targets.flatten(1);
   if (wanted.size(0) < 2) return;  // one row has no spread
   std::vector<analysis::Regression> outputs;
   for (std::int64_t i = 0; i < std::min(most_outputs, found.size(1)); ++i)
-    outputs.push_back(
-        {core::text("output ", i), numbers(wanted.select(1, i)), numbers(found.select(1, i))});
+    outputs.push_back({names.size() > static_cast<std::size_t>(i)
+                           ? names[static_cast<std::size_t>(i)]
+                           : core::text("output ", i),
+                       numbers(wanted.select(1, i)), numbers(found.select(1, i))});
   draw(analysis::regression_residuals(outputs), "residuals");
   draw(analysis::predicted_against_true(outputs, most_points), "predicted_against_true");
 }
@@ -112,7 +115,7 @@ void draw_values(FigureWriter& draw, const torch::Tensor& values, const torch::T
 std::string draw_learning_figures(const record::RunDirectory& folder,
                                   const analysis::FigureConfig& config, const optim::Loss& loss,
                                   const optim::Prediction& rows,
-                                  const std::vector<std::string>& classes, core::Log& log) {
+                                  const std::vector<std::string>& names, core::Log& log) {
   FigureWriter draw(folder, config, log);
   draw(
       analysis::learning_curves(record::read_metrics(folder.file(record::run_files::metrics.name))),
@@ -123,11 +126,11 @@ std::string draw_learning_figures(const record::RunDirectory& folder,
                           ? rows.weights.to(torch::kFloat64)
                           : torch::ones({rows.outputs.size(0)}, torch::kFloat64)};
   if (loss.of_classes())
-    draw_classes(draw, judged, classes);
+    draw_classes(draw, judged, names);
   else if (loss.targets == optim::Loss::Targets::yes_or_no)
     draw_yes_or_no(draw, judged);
   else
-    draw_values(draw, loss.predicted(rows.outputs), rows.targets);
+    draw_values(draw, loss.predicted(rows.outputs), rows.targets, names);
   return draw.finish();
 }
 

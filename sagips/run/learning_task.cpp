@@ -472,7 +472,7 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
     optim::Prediction found;
     if (sets_.validation->rows() > 0) found = learner_->predict(*sets_.validation);
     return draw_learning_figures(folder, job_.settings.figures, learner_->loss(), found,
-                                 sets_.classes, log_);
+                                 sets_.names(), log_);
   });
   return results;
 }

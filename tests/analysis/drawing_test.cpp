@@ -304,6 +304,13 @@ TEST(Keys, StayWithTheirPanelsWhenOneLabelMeansTwoThings) {
   EXPECT_EQ(compose(figure).keys.size(), 2u);
 }
 
+TEST(Keys, StayWithTheirPanelsWhenOneLookMeansTwoThings) {
+  const auto x = numbers(0, 1, 10);
+  Figure figure{.panels = {line_panel(x, x), line_panel(x, x), line_panel(x, x)}, .columns = 2};
+  figure.panels[1].series[0].label = "another";
+  EXPECT_EQ(compose(figure).keys.size(), 3u);
+}
+
 TEST(Keys, BreakLabelsThatAreWiderThanTheirPlace) {
   const auto x = numbers(0, 1, 10);
   Figure figure{.panels = {line_panel(x, x), line_panel(x, x)}, .columns = 1, .width = 200};

@@ -33,19 +33,22 @@ Entries panel_entries(const Panel& panel) {
   return entries;
 }
 
-/// All panels' entries once, if one label never means two things and there is something to share.
+/// All panels' entries once, if no label and no look means two things and there is something to share.
 std::optional<Entries> common_entries(const std::vector<Entries>& panels) {
   Entries common;
   std::size_t all = 0;
   for (const Entries& entries : panels)
     for (const KeyEntry& entry : entries) {
       ++all;
+      const auto looks_alike = [&](const KeyEntry& other) {
+        return other.style == entry.style && other.colour == entry.colour;
+      };
       const auto same = std::find_if(common.begin(), common.end(), [&](const KeyEntry& other) {
-        return other.label == entry.label;
+        return other.label == entry.label || looks_alike(other);
       });
       if (same == common.end())
         common.push_back(entry);
-      else if (same->style != entry.style || same->colour != entry.colour)
+      else if (same->label != entry.label || !looks_alike(*same))
         return std::nullopt;
     }
   return common.size() < all ? std::optional(common) : std::nullopt;
