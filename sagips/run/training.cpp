@@ -272,7 +272,9 @@ train::Loop::Callbacks TrainingRun::callbacks() {
     const auto evaluate = [&] {
       exchange_.between_steps([&] { evaluated = task_.evaluate(epoch_); });
     };
-    if (std::find(readers.begin(), readers.end(), ranks_.rank()) == readers.end())
+    // central weights may have moved before they are looked at: where nothing is learned they are these
+    const bool is_start = loop_->step() == 0;
+    if (is_start || std::find(readers.begin(), readers.end(), ranks_.rank()) == readers.end())
       evaluate();
     else
       exchange_.with_central_weights(epoch_, readers.size(), evaluate);

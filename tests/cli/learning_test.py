@@ -176,6 +176,8 @@ class Learning(unittest.TestCase):
                         "train.epochs=60", f"run.name={rule}", ranks=3)
             numbers = self.results(rule)
             self.assertLess(numbers["loss_end"], numbers["loss_start"], rule)
+            # the start is judged before any worker has moved it
+            self.assertEqual(numbers["loss_start"], self.results("alone")["loss_start"], rule)
         with open(self.folder / "runs/learning/downpour/exchange.csv", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         steps = int(rows[1]["calls"])  # every step of either worker is one update of the master, none is lost
