@@ -50,14 +50,10 @@ Beginning RunOutputs::beginning() const {
       ranks_, store, [this](const std::string& line) { log_.warning(line); }, kinds_);
   if (resumed_) say_resumed(beginning.restored);
   const std::int64_t epochs = job_.settings.loop.epochs;
-  const std::string done =
-      ranks_.broadcast(epochs > 0 && beginning.restored && beginning.restored->epoch > epochs
-                           ? core::text(beginning.restored->epoch)
-                           : std::string());
-  if (!done.empty())
-    throw core::ConfigError("train.epochs", core::text("is ", epochs, ", and ", done,
-                                                       " epochs of this run are over. Set it to as "
-                                                       "many at least, or begin a new run."));
+  if (epochs > 0 && beginning.restored && beginning.restored->epoch > epochs)
+    log_.warning(core::text("train.epochs is ", epochs, ", and ", beginning.restored->epoch,
+                            " epochs of this run are over: its results are those of ",
+                            beginning.restored->epoch));
   const bool was_over = before_.status == record::RunStatus::finished;
   beginning.after_end = !ranks_.broadcast(was_over ? "it was over" : "").empty();
   return beginning;

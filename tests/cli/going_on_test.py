@@ -138,14 +138,14 @@ class GoingOn(unittest.TestCase):
         self.train("kept", "train.epochs=2")
         before = {path.name: path.read_bytes() for path in self.run_folder("kept").iterdir()
                   if path.name in ("config.yaml", "status.json", "network.safetensors")}
-        for words in (["network.layers=[{dense: 3}]"], ["start_from=nowhere", "network.layers=[{dense: 3}]"],
-                      ["train.epochs=1"]):
+        for words in (["network.layers=[{dense: 3}]"], ["start_from=nowhere", "network.layers=[{dense: 3}]"]):
             refused = self.start("train", "rings.yaml", "run.name=kept", "train.epochs=4", "--override", *words)
             output, _ = refused.communicate(timeout=100 * jobs.SLOWDOWN)
             self.assertNotEqual(refused.returncode, 0, output)
             for name, content in before.items():
                 self.assertEqual((self.run_folder("kept") / name).read_bytes(), content, f"{name}: {output}")
         self.sagips("predict", "runs/learning/kept")
+        self.assertIn("2 epochs of this run are over", self.train("kept", "train.epochs=1", "--override"))
 
     def test_a_written_config_reads_back_whatever_its_layers(self):
         self.train("first", "train.epochs=1", "network.layers=[{dense: 8}, {activation: relu}, {flatten: true}, {dense: 3}]")

@@ -199,6 +199,7 @@ core::ExitCode tune(const Workloads& workloads, const Arguments& arguments) {
   Job job = joins ? job_of_study(workloads, arguments.source, assignments)
                   : run::read_any_job(workloads, arguments.source, assignments);
   const study::TuneConfig& config = job.of<study::TuneConfig>();
+  config.check();
   run::Usage usage{.command = "tune", .ranks = config.ranks, .folds = config.folds > 1};
   for (const study::TunedKey& tuned : config.space) usage.varied.push_back(tuned.key);
   say_without_effect(workloads, job, arguments, usage);
