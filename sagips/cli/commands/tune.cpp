@@ -200,7 +200,7 @@ core::ExitCode tune(const Workloads& workloads, const Arguments& arguments) {
                   : run::read_any_job(workloads, arguments.source, assignments);
   const study::TuneConfig& config = job.of<study::TuneConfig>();
   config.check();
-  run::Usage usage{.command = "tune", .ranks = config.ranks, .folds = config.folds > 1};
+  run::Usage usage{.command = "tune", .ranks = config.ranks};
   for (const study::TunedKey& tuned : config.space) usage.varied.push_back(tuned.key);
   say_without_effect(workloads, job, arguments, usage);
   run::check_agreement(ranks, job.effective_config);
