@@ -204,6 +204,10 @@ core::Registry<ExchangeEntry> known_exchanges() {
   core::Registry<ExchangeEntry> known("exchange");
   add_plain(known);
   add_compositions(known);
+  for (const std::string rule : {"downpour", "easgd", "gem"})
+    known.add_foreign_name(rule, "served with exchanges.served.rule=" + rule);
+  for (const char* name : {"allreduce", "horovod", "hvd"})
+    known.add_foreign_name(name, "all_reduce");
   return known;
 }
 

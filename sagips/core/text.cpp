@@ -129,6 +129,12 @@ std::vector<std::string> split(std::string_view whole, char separator) {
   }
 }
 
+std::string in_small_letters(std::string whole) {
+  for (char& letter : whole)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return whole;
+}
+
 std::string trim(std::string_view whole) {
   constexpr std::string_view blanks = " \t\r\n\f\v";
   const std::size_t first = whole.find_first_not_of(blanks);

@@ -37,6 +37,8 @@ std::string duration(double seconds);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::vector<std::string> split(std::string_view whole, char separator);
 std::string trim(std::string_view whole);
+/// A to Z as a to z.
+std::string in_small_letters(std::string whole);
 
 /// The candidate with the smallest edit distance (Levenshtein); empty when there is none within a
 /// third of the length (at least 2).

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -57,9 +56,8 @@ Table read_hdf5(const DatasetConfig& config, const std::vector<Cut>& cuts) {
 
 Table read_table(const DatasetConfig& config, const Names& default_columns,
                  const std::vector<Cut>& cuts) {
-  std::string extension = std::filesystem::path(config.file).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  const std::string extension =
+      core::in_small_letters(std::filesystem::path(config.file).extension().string());
   if (extension == ".csv" && config.rows.count > 1)
     throw ConfigError("ranks.data", text("'", config.file,
                                          "' is text, of which ranks cannot read "

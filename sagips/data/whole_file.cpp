@@ -120,9 +120,7 @@ WholeFile read_idx(const std::string& path) {
 }  // namespace
 
 FileFormat format_of(const std::string& path) {
-  std::string name = path;
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  const std::string name = core::in_small_letters(path);
   if (name.ends_with(".npy")) return FileFormat::npy;
   if (name.ends_with(".csv") || name.ends_with(".csv.gz")) return FileFormat::csv;
   if (name.ends_with(".hdf5") || name.ends_with(".h5")) return FileFormat::hdf5;

@@ -1,7 +1,6 @@
 #include "sagips/train/rank_exchange.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "sagips/core/error.hpp"
@@ -367,27 +366,10 @@ void RankExchange::state(nn::StateList& list) {
   }
 }
 
-namespace {
-
-// Names of other programs are met with what they are called here.
-void check_known(const std::string& name, const std::string& where) {
-  std::string meant = name;
-  for (char& letter : meant) letter = static_cast<char>(std::tolower(letter));
-  if (meant == "downpour" || meant == "easgd" || meant == "gem")
-    meant = "served with exchanges.served.rule=" + meant;
-  else if (meant == "allreduce" || meant == "horovod" || meant == "hvd")
-    meant = "all_reduce";
-  else
-    return static_cast<void>(comm::known_exchanges().get(name, where));
-  throw core::ConfigError(
-      where, core::text("unknown exchange '", name, "', did you mean ", where, "=", meant, "?"));
-}
-
-}  // namespace
-
 ExchangeTraits traits_of(const ExchangeChoice& choice, int ranks) {
-  check_known(choice.primary, "exchange");
-  for (const auto& [network, name] : choice.others) check_known(name, network + ".exchange");
+  comm::known_exchanges().get(choice.primary, "exchange");
+  for (const auto& [network, name] : choice.others)
+    comm::known_exchanges().get(name, network + ".exchange");
   if (ranks == 1 || choice.primary == "served") return {};
   const std::string inner =
       choice.primary == "averaged" ? choice.config.averaged.inner : choice.primary;
@@ -396,7 +378,7 @@ ExchangeTraits traits_of(const ExchangeChoice& choice, int ranks) {
 }
 
 problem::RankPlace place_of(const ExchangeChoice& choice, const comm::Communicator& communicator) {
-  check_known(choice.primary, "exchange");
+  comm::known_exchanges().get(choice.primary, "exchange");
   const int rank = communicator.rank();
   problem::RankPlace place{rank, communicator.size()};
   for (const int serving : serving_ranks(choice, communicator)) {

@@ -1,12 +1,12 @@
 #include "sagips/analysis/report/inline_svg.hpp"
 
 #include <array>
-#include <cctype>
 #include <cstdio>
 #include <optional>
 #include <string_view>
 
 #include "sagips/analysis/report/html.hpp"
+#include "sagips/core/text.hpp"
 
 namespace sagips::analysis::report {
 namespace {
@@ -83,8 +83,8 @@ void cut(std::string& text, const std::string& begin, const std::string& end) {
     text.erase(first, last + end.size() - first);
 }
 
-bool could_run(std::string svg) {
-  for (char& letter : svg) letter = static_cast<char>(std::tolower(letter));
+bool could_run(const std::string& content) {
+  const std::string svg = core::in_small_letters(content);
   for (const char* sign : {"<script", "<foreignobject", "javascript:", "<iframe", "<image", "<a ",
                            " onload", " onclick", " onerror", " onmouse", " onbegin", " onfocus",
                            "<animate", "<set", "<!", "url(http", "href=\"http", "href='http"})
