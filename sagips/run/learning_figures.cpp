@@ -59,21 +59,19 @@ std::vector<std::string> class_names(std::vector<std::string> names, std::int64_
 // Each class against all others; of many those that are told apart worst.
 void draw_roc(FigureWriter& draw, const Judged& rows, const std::vector<std::string>& names) {
   const torch::Tensor scores = optim::class_scores(rows.outputs);
-  const auto roc = [&](std::int64_t k) {
-    return optim::roc_curve(scores.select(1, k), rows.targets == k, rows.weights);
-  };
-  std::vector<std::pair<double, std::int64_t>> areas;  // with the class
-  for (std::int64_t k = scores.size(1) == 2 ? 1 : 0; k < scores.size(1); ++k)
-    if (const double area = roc(k).area; !std::isnan(area)) areas.emplace_back(area, k);
-  std::string title;
-  if (areas.size() > static_cast<std::size_t>(most_classes)) {
-    std::sort(areas.begin(), areas.end());
-    title = core::text("the ", most_classes, " of ", areas.size(), " classes with the least area");
-    areas.resize(static_cast<std::size_t>(most_classes));
-  }
   std::vector<analysis::RocCurve> curves;
-  for (const auto& [area, k] : areas)
-    curves.push_back(shown(names[static_cast<std::size_t>(k)], roc(k)));
+  for (std::int64_t k = scores.size(1) == 2 ? 1 : 0; k < scores.size(1); ++k) {
+    const optim::RocCurve roc =
+        optim::roc_curve(scores.select(1, k), rows.targets == k, rows.weights);
+    if (!std::isnan(roc.area)) curves.push_back(shown(names[static_cast<std::size_t>(k)], roc));
+  }
+  std::string title;
+  if (curves.size() > static_cast<std::size_t>(most_classes)) {
+    title = core::text("the ", most_classes, " of ", curves.size(), " classes with the least area");
+    std::stable_sort(curves.begin(), curves.end(),
+                     [](const auto& a, const auto& b) { return a.area < b.area; });
+    curves.resize(static_cast<std::size_t>(most_classes));
+  }
   analysis::Figure figure = analysis::roc_curves(curves);
   figure.title = title;
   draw(std::move(figure), "roc");

@@ -269,10 +269,12 @@ core::ExitCode predict_members(const Workloads& workloads, const std::string& fo
     predictions.add(predictions_of(job, own, request));
   }
   const std::string file = request.out.empty() ? folder + "/predictions.npy" : request.out;
-  if (predictions.has_deviation())
+  if (predictions.has_deviation()) {
     run::write_rows(file, predictions.mean());
-  else
+    run::write_rows(spread_of(file), predictions.deviation());
+  } else {
     write_alone(file, predictions.mean(), !request.out.empty());
+  }
   std::cout << predictions.table(top_k) << core::with_thousands(predictions.rows())
             << (predictions.of_classes() ? " rows of probabilities" : " rows") << ", means of "
             << members.size() << " networks"
@@ -282,10 +284,8 @@ core::ExitCode predict_members(const Workloads& workloads, const std::string& fo
   if (request.inputs.empty() && request.best)
     std::cout << "\nnetworks: the best of each, chosen by these rows (a little too good; "
                  "network=last: those of the end)";
-  if (predictions.has_deviation()) {
-    run::write_rows(spread_of(file), predictions.deviation());
+  if (predictions.has_deviation())
     std::cout << "\ndeviations among the networks: " << spread_of(file);
-  }
   std::cout << std::endl;
   return core::ExitCode::done;
 }

@@ -86,7 +86,6 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
                          const std::vector<std::string>& assignments, const run::Job& job,
                          core::Log& log) {
   const auto& config = job.of<TuneConfig>();
-  config.check();
   const NextTrial next(config, job.seed(), job.settings.loop.epochs);
   for (std::size_t i = 0; i < config.space.size(); ++i)
     check_varied_key(text("tune.space.", i), config.space[i].key, not_of_trainings(workloads));

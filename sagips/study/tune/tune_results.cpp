@@ -89,8 +89,7 @@ std::optional<analysis::SearchedSettings> searched_settings(const Trials& trials
   if (search.trials.size() < 2) return {};
   for (const TunedKey& key : config.space)
     search.keys.push_back({key.key, key.log, key.integer, key.values});
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  if (points.size() >= fewest_for_process && *least < *most)
+  if (points.size() >= fewest_for_process && search.keys.size() > 1)
     find_importances(space, points, values, search.keys);
   return search;
 }
@@ -237,7 +236,7 @@ void find_importances(const SettingSpace& space, const std::vector<optim::Point>
   }
   const auto trials = static_cast<std::int64_t>(points.size());
   const torch::Tensor ranks = mean_ranks(values);
-  if (!(ranks.std(0, false).item<double>() > 0)) return;  // those that differ were not chosen
+  if (!(ranks.std(0, false).item<double>() > 0)) return;  // all alike
   const torch::Tensor unit = (ranks - ranks.mean()) / ranks.std(0, false);
   const torch::Tensor seen = optim::search_features(space.space(), points);
   const torch::Tensor fold = torch::arange(trials).remainder(folds);

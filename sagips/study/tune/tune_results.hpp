@@ -21,8 +21,8 @@ bool write_tune_results(const TuneStudy& study, const run::Job& job,
 /// another trial's.
 /// Change of the squared error over twice the variance: 1 for a setting that says all, 0 on average for one
 /// that says nothing. The error is that of the mean over trials.
-/// values: that differ, of 5 points or more; of more than 300 an even choice is seen. Where these are all
-/// equal, nothing is set.
+/// values: of 5 points or more; of more than 300 an even choice is seen. Where these are all equal, nothing
+/// is set.
 /// source: Breiman, Machine Learning 45 (2001) 5, section 10, with five folds in place of bags
 void find_importances(const SettingSpace& space, const std::vector<optim::Point>& points,
                       const std::vector<double>& values, std::vector<analysis::SearchedKey>& keys);
