@@ -27,6 +27,15 @@ TEST(Registry, SuggestsTheNearestNameWithThePlace) {
   EXPECT_EQ(message, "paper.yaml:3: unknown workload 'resonanse', did you mean 'resonance'?");
 }
 
+TEST(Registry, SaysWhatANameOfOthersMeansHere) {
+  Registry<int> exchanges("exchange");
+  exchanges.add("all_reduce", 1);
+  exchanges.add_foreign_name("horovod", "all_reduce");
+  EXPECT_FALSE(exchanges.has("horovod"));
+  EXPECT_EQ(message_of<ConfigError>([&] { exchanges.get("Horovod", "exchange"); }),
+            "exchange: unknown exchange 'Horovod', did you mean exchange=all_reduce?");
+}
+
 TEST(Registry, RefusesANameTwice) {
   Registry<int> workloads("workload");
   workloads.add("proxy1d", 1);
