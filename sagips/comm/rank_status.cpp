@@ -15,8 +15,7 @@ namespace sagips::comm {
 
 namespace {
 
-constexpr std::int64_t silent_ns = 1'000'000'000;  // ten times as long as `Timeout` is silent
-constexpr std::int64_t silence_is_expected = -1;   // in place of the last beat
+constexpr std::int64_t silence_is_expected = -1;  // in place of the last beat
 constexpr std::size_t remembered = 8;  // calls; partners are never further apart than one
 
 // A process that has ended stays as a zombie until its launcher asks for it.
@@ -101,7 +100,8 @@ std::int64_t RankStatus::last_sign_ns(int rank) const {
   return seen->left != 0 || beat == silence_is_expected ? 0 : beat;
 }
 
-int RankStatus::culprit(const std::vector<int>& partners, int exchange, std::uint64_t call) const {
+int RankStatus::culprit(const std::vector<int>& partners, int exchange, std::uint64_t call,
+                        std::int64_t long_ns) const {
   if (const int dead = dead_rank(); dead >= 0) return dead;
   int slowest = -1;
   std::uint64_t fewest = call;
@@ -114,15 +114,13 @@ int RankStatus::culprit(const std::vector<int>& partners, int exchange, std::uin
     slowest = rank;
   }
   // Who waits gives a sign of life now and then; who hangs gives none, and may be waited for by the
-  // partner that is waited for here.
-  const std::int64_t now = communicator_.now_ns();
-  if (slowest >= 0 && last_beat_ns(slowest) < now - silent_ns) return slowest;
-  std::int64_t oldest = now - silent_ns;
+  // partner that is waited for here, perhaps while silence is expected of that one.
+  std::int64_t oldest = communicator_.now_ns() - long_ns;
   for (int rank = 0; rank < communicator_.size(); ++rank) {
     const Entry* seen = entry(rank);
     if (seen == nullptr || seen->left != 0 || rank == communicator_.rank()) continue;
     const std::int64_t beat = seen->beat_ns;
-    if (beat == 0 || beat >= oldest) continue;
+    if (beat <= 0 || beat >= oldest) continue;
     oldest = beat;
     slowest = rank;
   }

@@ -34,11 +34,11 @@ class RankStatus {
   /// silence is expected.
   std::int64_t last_sign_ns(int rank) const;
 
-  /// The rank that holds the others up: one whose process is gone, else the one among `partners` with
-  /// the fewest calls begun, if that is fewer than `call`; where that one shows signs of life, or all
-  /// have come, the rank of this node that has been silent for longest, if that is long. -1: cannot
-  /// tell.
-  int culprit(const std::vector<int>& partners, int exchange, std::uint64_t call) const;
+  /// The rank that holds the others up: one whose process is gone; else the rank of this node that has been
+  /// silent for longest, if that is `long_ns` at least and unexpected; else the one among `partners` with the fewest calls
+  /// begun, if that is fewer than `call`. -1: cannot tell.
+  int culprit(const std::vector<int>& partners, int exchange, std::uint64_t call,
+              std::int64_t long_ns) const;
   /// A rank of this node whose process has ended without taking leave; -1: none.
   int dead_rank() const;
   /// This rank is about to end in order.

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t death_check_ns = 100'000'000;
 constexpr double longest_sign_period_ns = 1e9, signs_within_limit = 20;
+constexpr double silent_ns = 1e9;     // ten times as long as who waits is silent
 constexpr double long_pieces = 0.25;  // of the time limit: a later one may well exceed it
 
 }  // namespace
@@ -109,7 +110,10 @@ void Timeout::check_deaths() const {
 }
 
 void Timeout::give_up(const Whom& whom) const {
-  const int culprit = status_.culprit(whom.partners, whom.exchange, whom.call);
+  check_deaths();
+  const double long_ns = std::max(silent_ns, config_.timeout_s * 1e9 / 2);
+  const int culprit =
+      status_.culprit(whom.partners, whom.exchange, whom.call, static_cast<std::int64_t>(long_ns));
   const bool elsewhere = std::any_of(whom.partners.begin(), whom.partners.end(),
                                      [this](int rank) { return status_.last_beat_ns(rank) == 0; });
   const std::string who = culprit >= 0 ? status_.name(culprit)
