@@ -13,6 +13,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/event_json.hpp"
+#include "sagips/record/thinned_epochs.hpp"
 
 namespace sagips::record {
 namespace {
@@ -22,7 +23,6 @@ struct CloseFile {
 };
 using Clock = std::chrono::steady_clock;
 constexpr auto flush_period = std::chrono::seconds(1);
-constexpr std::int64_t points_of_a_curve = 1000;
 
 // Cuts a file after that many bytes, or after its last whole line where it is shorter (what was not
 // yet on the disk when the power went); returns its length.
@@ -42,13 +42,10 @@ std::int64_t cut(const std::string& path, std::int64_t keep_bytes) {
 
 struct MetricsWriter::Output {
   std::string path;
-  double epoch_period_s = 0;
-  std::unique_ptr<std::FILE, CloseFile> file;  // empty after a failed write
+  ThinnedEpochs epochs;
+  std::unique_ptr<std::FILE, CloseFile> file{};  // empty after a failed write
   Clock::time_point last_flush = Clock::now();
-  std::optional<double> last_epoch_time_s;
-  std::int64_t last_epoch = 0;
-  std::int64_t bytes = 0;              // good ones
-  std::optional<EpochDone> held_back;  // the newest epoch, as long as it was thinned out
+  std::int64_t bytes = 0;  // good ones
 
   void fail() {
     const std::string reason = std::system_category().message(errno);
@@ -70,29 +67,14 @@ struct MetricsWriter::Output {
     if (Clock::now() - last_flush >= flush_period) flush();
   }
 
-  void write_epoch(const EpochDone& epoch) {
-    const bool is_close = epoch.epoch - last_epoch < last_epoch / points_of_a_curve;
-    if (is_close && last_epoch_time_s && epoch.time_s - *last_epoch_time_s < epoch_period_s) {
-      held_back = epoch;
-      return;
-    }
-    last_epoch_time_s = epoch.time_s;
-    last_epoch = epoch.epoch;
-    held_back.reset();
-    write(epoch);
-  }
-
-  void write_held_back() {
-    if (held_back) write(*held_back);
-    held_back.reset();
+  void write_epoch(const std::optional<EpochDone>& epoch) {
+    if (epoch) write(*epoch);
   }
 };
 
 MetricsWriter::MetricsWriter(const std::string& path, double epoch_period_s,
                              std::int64_t keep_bytes)
-    : output_(std::make_unique<Output>()) {
-  output_->path = path;
-  output_->epoch_period_s = epoch_period_s;
+    : output_(std::make_unique<Output>(Output{path, ThinnedEpochs(epoch_period_s)})) {
   output_->bytes = cut(path, keep_bytes);
   output_->file.reset(std::fopen(path.c_str(), output_->bytes > 0 ? "ae" : "we"));
   if (!output_->file) output_->fail();
@@ -106,7 +88,7 @@ void MetricsWriter::flush() {
 
 MetricsWriter::~MetricsWriter() {
   try {
-    output_->write_held_back();
+    output_->write_epoch(output_->epochs.take_held_back());
   } catch (const core::StorageError&) {
     // The run is over and its results matter more than one line of metrics.
   }
@@ -114,11 +96,11 @@ MetricsWriter::~MetricsWriter() {
 
 void MetricsWriter::operator()(const Event& event) {
   if (const auto* epoch = std::get_if<EpochDone>(&event)) {
-    output_->write_epoch(*epoch);
+    output_->write_epoch(output_->epochs.next(*epoch));
     return;
   }
   const bool last = std::holds_alternative<RunFinished>(event);
-  if (last) output_->write_held_back();
+  if (last) output_->write_epoch(output_->epochs.take_held_back());
   output_->write(event);
   if (last && output_->file) output_->flush();
 }

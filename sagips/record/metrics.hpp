@@ -14,9 +14,7 @@ namespace sagips::record {
 /// A run that goes on gives the length that the file had when its state was kept: what stands
 /// behind is cut off, so that no epoch stands there twice.
 ///
-/// Epoch lines are thinned where a picture shows no difference: those that follow a line by less than both
-/// `epoch_period_s` seconds of training time and a thousandth of the epochs are left out, so that the
-/// first two thousand stand there; the first and the last always.
+/// Epochs are thinned where a picture shows no difference (`ThinnedEpochs`).
 ///
 /// Metrics must not lose a run: when the disk is full, the first failed write throws, and from then
 /// on the writer does nothing. So an owner that catches the error, warns and goes on hears of it

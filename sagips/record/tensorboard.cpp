@@ -16,6 +16,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/event_json.hpp"
+#include "sagips/record/thinned_epochs.hpp"
 
 namespace sagips::record {
 namespace {
@@ -23,7 +24,6 @@ namespace {
 using Clock = std::chrono::system_clock;
 using Scalars = std::vector<std::pair<std::string, double>>;
 constexpr auto flush_period = std::chrono::seconds(1);
-constexpr double points_of_a_long_run = 2000;  // a day of training stays below 20 MB
 
 // Field numbers of tensorflow/core/util/event.proto and framework/summary.proto.
 enum Field : std::uint32_t { wall_time = 1, step = 2, file_version = 3, summary = 5, session = 7 };
@@ -138,11 +138,9 @@ struct TensorBoardWriter::Output {
     void operator()(std::FILE* opened) const { std::fclose(opened); }
   };
   std::string path;
-  double epoch_period_s = 0;
+  ThinnedEpochs epochs;
   std::unique_ptr<std::FILE, CloseFile> file{};  // empty after a failed write
   Clock::time_point last_flush = Clock::now();
-  std::optional<double> last_epoch_time_s{};
-  std::optional<EpochDone> held_back{};  // the newest epoch, as long as it was thinned out
 
   void fail() {
     const std::string reason = std::system_category().message(errno);
@@ -174,16 +172,8 @@ struct TensorBoardWriter::Output {
     event.bytes(summary, all.content());
     write(event);
   }
-  void write_epoch(const EpochDone& epoch) {
-    held_back = epoch;
-    const double period_s = std::max(epoch_period_s, epoch.time_s / points_of_a_long_run);
-    if (last_epoch_time_s && epoch.time_s - *last_epoch_time_s < period_s) return;
-    last_epoch_time_s = epoch.time_s;
-    write_held_back();
-  }
-  void write_held_back() {
-    if (held_back) write(held_back->epoch, scalars_of(*held_back));
-    held_back.reset();
+  void write_epoch(const std::optional<EpochDone>& epoch) {
+    if (epoch) write(epoch->epoch, scalars_of(*epoch));
   }
 };
 
@@ -192,10 +182,10 @@ TensorBoardWriter::TensorBoardWriter(const std::string& folder, std::int64_t fir
   char host[256] = "host";
   ::gethostname(host, sizeof host - 1);
   const auto microseconds = static_cast<long long>(now_s() * 1e6);
-  output_ = std::make_unique<Output>();
-  output_->path = core::text(folder, "/events.out.tfevents.", microseconds / 1'000'000, ".", host,
-                             ".", ::getpid(), ".", microseconds % 1'000'000);
-  output_->epoch_period_s = epoch_period_s;
+  output_ = std::make_unique<Output>(
+      Output{core::text(folder, "/events.out.tfevents.", microseconds / 1'000'000, ".", host, ".",
+                        ::getpid(), ".", microseconds % 1'000'000),
+             ThinnedEpochs(epoch_period_s)});
   output_->file.reset(std::fopen(output_->path.c_str(), "we"));
   if (!output_->file) output_->fail();
   Message version;
@@ -211,7 +201,7 @@ TensorBoardWriter::TensorBoardWriter(const std::string& folder, std::int64_t fir
 
 TensorBoardWriter::~TensorBoardWriter() {
   try {
-    output_->write_held_back();
+    output_->write_epoch(output_->epochs.take_held_back());
   } catch (const core::StorageError&) {
     // The run is over and its results matter more than one point of a curve.
   }
@@ -219,13 +209,13 @@ TensorBoardWriter::~TensorBoardWriter() {
 
 void TensorBoardWriter::operator()(const Event& event) {
   if (const auto* epoch = std::get_if<EpochDone>(&event)) {
-    output_->write_epoch(*epoch);
+    output_->write_epoch(output_->epochs.next(*epoch));
   } else if (const auto* evaluated = std::get_if<Evaluated>(&event)) {
     output_->write(evaluated->epoch, scalars_of(*evaluated));
   } else if (const auto* exchanged = std::get_if<Exchanged>(&event)) {
     output_->write(exchanged->epoch, scalars_of(*exchanged));
   } else if (std::holds_alternative<RunFinished>(event)) {
-    output_->write_held_back();
+    output_->write_epoch(output_->epochs.take_held_back());
     output_->flush();
   }
 }

@@ -12,8 +12,7 @@ namespace sagips::record {
 /// writer; what an earlier file of the folder holds from the first epoch of this one on, TensorBoard drops
 /// (a resumed run).
 ///
-/// Epochs that come faster than one in `epoch_period_s` are thinned out, and a full disk is told as
-/// by `MetricsWriter`.
+/// Epochs are thinned and a full disk is told as by `MetricsWriter`.
 /// format: records of length, masked CRC-32C, protobuf `Event`; tensorflow/core/util/event.proto and
 ///         lib/io/record_writer.h
 /// throws: StorageError
