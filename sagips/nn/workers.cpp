@@ -1,11 +1,11 @@
-#include "sagips/train/workers.hpp"
+#include "sagips/nn/workers.hpp"
 
 #include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <chrono>
 
-namespace sagips::train {
+namespace sagips::nn {
 
 Workers::Workers(int threads) {
   if (threads <= 1) return;
@@ -108,4 +108,4 @@ void Workers::fail(std::size_t piece) {
   error_piece_ = piece;
 }
 
-}  // namespace sagips::train
+}  // namespace sagips::nn

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-namespace sagips::train {
+namespace sagips::nn {
 
 /// Threads that share numbered pieces of work; the calling thread is one of them. LibTorch's
 /// operations run on one thread inside each of the others.
@@ -47,4 +47,4 @@ class Workers {
   std::deque<Helper> helpers_;
 };
 
-}  // namespace sagips::train
+}  // namespace sagips::nn

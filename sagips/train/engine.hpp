@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "sagips/core/config/config.hpp"
+#include "sagips/nn/workers.hpp"
 #include "sagips/optim/learn/update_step.hpp"
 #include "sagips/train/thread_choice.hpp"
-#include "sagips/train/workers.hpp"
 
 namespace sagips::train {
 
@@ -57,7 +57,7 @@ class Engine {
   ThreadChoice* choice_for(const optim::Pass& pass, std::size_t groups);
 
   EngineConfig config_;
-  Workers workers_;
+  nn::Workers workers_;
   std::map<const optim::Pass*, ThreadChoice> choices_;
   /// Accumulators beyond the replica's own leaves, which the first group has.
   std::map<const nn::Replica*, std::vector<nn::Leaves>> accumulators_;

@@ -1,11 +1,15 @@
 #include "sagips/optim/moments/moment_minima.hpp"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <cmath>
 #include <future>
 #include <memory>
+#include <vector>
 
 #include "sagips/core/error.hpp"
+#include "sagips/nn/workers.hpp"
 
 namespace sagips::optim {
 
@@ -140,21 +144,28 @@ class Minima {
     return highest;
   }
 
-  /// A start that was led down with few events, when its turn comes.
+  /// Where a start was led with few events; nothing: out of time.
   using Quick = std::future<std::optional<torch::Tensor>>;
 
-  // They do not know of each other, so simulators may work on several.
+  // They do not know of each other, so threads and simulators may work on several.
   std::vector<Quick> quick_descents(const torch::Tensor& starts) const {
-    const auto how =
-        model_.at_a_time() > 1 && !context_.add_up ? std::launch::async : std::launch::deferred;
+    std::vector<std::packaged_task<std::optional<torch::Tensor>()>> descents;
     std::vector<Quick> all;
-    for (const torch::Tensor& start : starts.unbind(0))
-      all.push_back(std::async(how, [this, start]() -> std::optional<torch::Tensor> {
+    for (const torch::Tensor& start : starts.unbind(0)) {
+      descents.emplace_back([this, start]() -> std::optional<torch::Tensor> {
         torch::NoGradGuard no_grad;  // of this thread
         MomentDescent quick(model_, cheap_, context_, began_);
         if (!quick.from(torch::logit(start))) return std::nullopt;
         return quick.theta();
-      }));
+      });
+      all.push_back(descents.back().get_future());
+    }
+    // ranks meet in each simulation, in the same order
+    const std::int64_t most =
+        context_.add_up ? 1 : std::max<std::int64_t>(at::get_num_threads(), model_.at_a_time());
+    const auto threads = static_cast<int>(std::min<std::int64_t>(most, starts.size(0)));
+    nn::Workers(threads).run(
+        descents.size(), [&](std::size_t i, const auto&) { descents[i](); }, {}, threads);
     return all;
   }
 

@@ -271,8 +271,8 @@ std::shared_ptr<const env::NoiseSource> MomentModel::noise(const Target& target,
                                                            std::int64_t repetition) const {
   const std::string name = core::text(channel.name, " ", repetition);
   const std::lock_guard lock(noise_mutex_);
-  auto& [kept_events, kept] = kept_noise_[name];
-  if (kept && kept_events == events) return kept;
+  auto& kept = kept_noise_[core::text(name, " ", events)];
+  if (kept) return kept;
   // ranks simulate different events
   const core::RandomStream stream(context_.seed,
                                   core::text("moments ", name, " rank ", context_.place.rank),
@@ -281,7 +281,6 @@ std::shared_ptr<const env::NoiseSource> MomentModel::noise(const Target& target,
                               ? env::DrawKind::sobol
                               : env::DrawKind::pseudo_random,
                           events, target.noise_dimensions, stream);
-  kept_events = events;
   return kept;
 }
 

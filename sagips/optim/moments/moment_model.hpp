@@ -138,9 +138,7 @@ class MomentModel {
   std::int64_t residuals_ = 0;
   mutable std::atomic<std::int64_t> evaluations_ = 0;
   mutable std::mutex noise_mutex_;
-  /// The noise of the latest level, by channel.
-  mutable std::map<std::string, std::pair<std::int64_t, std::shared_ptr<const env::NoiseSource>>>
-      kept_noise_;
+  mutable std::map<std::string, std::shared_ptr<const env::NoiseSource>> kept_noise_;
   mutable Simulations simulations_;  ///< last: what it has begun uses the others
 };
 
