@@ -106,6 +106,7 @@ void each_field(Either<TrialClaim> auto& claim, const auto& use) {
   use("settings", claim.settings);
   use("from", claim.from);
   use("member", claim.member);
+  use.later("trainings", claim.trainings);
 }
 
 void each_field(Either<TrialReport> auto& report, const auto& use) {
@@ -149,8 +150,9 @@ std::string TrialStore::claim_file(std::int64_t number, std::int64_t attempt) co
   return core::text(folder_, "/", padded(number), ".claim_", attempt, ".json");
 }
 
-std::string TrialStore::lines_file(std::int64_t number) const {
-  return core::text(folder_, "/", padded(number), ".jsonl");
+std::string TrialStore::lines_file(std::int64_t number, std::int64_t training) const {
+  const std::string name = core::text(folder_, "/", padded(number));
+  return name + (training == 1 ? ".jsonl" : core::text(".training_", training, ".jsonl"));
 }
 
 void TrialStore::read_claim(std::int64_t number, std::int64_t attempt) {
@@ -168,15 +170,22 @@ void TrialStore::read_claim(std::int64_t number, std::int64_t attempt) {
 }
 
 void TrialStore::read_lines(std::int64_t number) {
-  const std::string path = lines_file(number);
-  std::error_code missing;
-  const std::uintmax_t size = std::filesystem::file_size(path, missing);
-  if (missing || sizes_[number] == size) return;
   TrialRecord& trial = trials_[number];
+  std::vector<std::string> paths;
+  std::uintmax_t size = 0;
+  for (std::int64_t training = 1; training <= trial.claim.trainings; ++training) {
+    std::error_code missing;
+    const std::string path = lines_file(number, training);
+    const std::uintmax_t own = std::filesystem::file_size(path, missing);
+    if (missing) continue;
+    size += own;
+    paths.push_back(path);
+  }
+  if (sizes_[number] == size) return;
   trial.reports.clear();
   trial.end.reset();
   trial.signals = trial.given_back = 0;
-  read_json_lines(path, "line of a trial", [&](const Json& line) {
+  const auto use = [&](const Json& line) {
     if (line.contains("given_back")) {
       const auto attempt = line["given_back"].get<std::int64_t>();
       trial.given_back = std::max(trial.given_back, attempt);
@@ -191,7 +200,8 @@ void TrialStore::read_lines(std::int64_t number) {
         if (word == states[i]) end.state = static_cast<TrialEnd::State>(i);
       trial.end = std::move(end);
     }
-  });
+  };
+  for (const std::string& path : paths) read_json_lines(path, "line of a trial", use);
   sizes_[number] = size;
 }
 
@@ -240,7 +250,7 @@ void TrialStore::beat(std::int64_t number, std::int64_t attempt) const {
 }
 
 void TrialStore::report(std::int64_t number, const TrialReport& report) const {
-  append_json_line(lines_file(number), json_of(report));
+  append_json_line(lines_file(number, report.fold), json_of(report));
 }
 
 void TrialStore::end(std::int64_t number, TrialEnd end) const {

@@ -17,6 +17,7 @@ struct TrialClaim {
   std::vector<std::string> settings{};  ///< "optimizer.learning_rate=0.001"
   std::int64_t from = 0;                ///< trial whose networks it goes on with; 0: none
   std::int64_t member = 0;              ///< of a population, from 1
+  std::int64_t trainings = 1;           ///< of it: folds or seeds
 };
 
 /// The metric on the way.
@@ -54,9 +55,9 @@ struct TrialRecord {
 
 /// The trials of a study in its folder, which is all that its workers share: no process serves it, and
 /// no lock is held. A trial belongs to who makes its next claim file, which the file system lets one
-/// process do; its reports and its end are lines of a file that the owner alone adds to. An owner that
-/// gives no sign of life for as long as the lease gives the trial back, at once where its process is
-/// known to be gone.
+/// process do; the reports of each of its trainings are lines of a file that one process adds to, its end
+/// is a line of the first. An owner that gives no sign of life for as long as the lease gives the trial
+/// back, at once where its process is known to be gone.
 ///
 /// Any number of processes on any number of machines that see the folder may have one of these each.
 class TrialStore {
@@ -85,7 +86,7 @@ class TrialStore {
 
  private:
   std::string claim_file(std::int64_t number, std::int64_t attempt) const;
-  std::string lines_file(std::int64_t number) const;
+  std::string lines_file(std::int64_t number, std::int64_t training = 1) const;
   void read_claim(std::int64_t number, std::int64_t attempt);
   void read_lines(std::int64_t number);
 

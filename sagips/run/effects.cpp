@@ -68,9 +68,11 @@ void needs_of_commands(const FieldList& list, const Workloads& workloads, const 
 void needs_of_exchanges(const FieldList& list, const Settings& settings, const Usage& usage) {
   const bool several = usage.ranks > 1;
   needs(list, several, "several ranks",
-        {"exchange", "exchanges", "ranks.data", "ranks.channels", "ranks.timeout_s", "shared",
-         "generator.shared", "discriminator.exchange", "discriminator.shared", "batch.over_ranks",
-         "optimizer.overlap", "ensemble.launcher", "tune.launcher"});
+        {"exchange", "exchanges", "ranks.data", "ranks.channels", "shared", "generator.shared",
+         "discriminator.exchange", "discriminator.shared", "batch.over_ranks", "optimizer.overlap",
+         "ensemble.launcher"});
+  needs(list, several || usage.waiting_ranks > 1, "several ranks",
+        {"ranks.timeout_s", "tune.launcher"});
   if (usage.command == "convergence" || usage.command == "simulate") return;  // compare exchanges
   const train::ExchangeChoice choice = settings.exchange_choice();
   std::vector<std::string> used = {choice.primary};

@@ -13,6 +13,7 @@ struct Usage {
   bool trains = true;   ///< networks
   std::vector<std::string> methods{};  ///< of `optim::solvers()` that run
   std::int64_t ranks = 1;              ///< of a training
+  std::int64_t waiting_ranks = 1;      ///< for each other, over all trainings
   bool folds = false;                  ///< its trainings keep one part after the other aside
   /// Keys that its trainings differ in: what others beside them need is another thing in each.
   std::vector<std::string> varied{};

@@ -14,8 +14,8 @@ namespace sagips::run {
 namespace {
 
 // What one process of a job may use, and a warning when the launcher allows less than is asked for.
-int set_threads(const Job& job, comm::Ranks& ranks, core::Log& log) {
-  const int sharing = ranks_on_these_processors(ranks);
+int set_threads(const Job& job, comm::Ranks& ranks, int sharing, core::Log& log) {
+  if (sharing == 0) sharing = ranks_on_these_processors(ranks);
   const int threads = nn::set_threads(job.settings.threads, sharing);
   const int allowed = nn::allowed_processors();
   if (ranks.is_first() && threads > allowed && ranks.size() > 1)
@@ -72,7 +72,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   ranks.timeout().set_config(
       {.timeout_s = job.settings.ranks.timeout_s, .alarmed = options.requests.stop});
   nn::device_from_name(job.settings.device);
-  const int threads = set_threads(job, ranks, log);
+  const int threads = set_threads(job, ranks, options.sharing, log);
   const std::unique_ptr<Task> task = make_task(job, ranks, log);
   if (job.settings.early_stop.restore && !task->keeps_best())
     throw core::ConfigError(

@@ -24,6 +24,8 @@ struct TrainOptions {
   std::function<std::string(const record::Evaluated&)> should_stop{};
   /// Epochs after which the run ends although its schedules go on; 0: all of them.
   std::int64_t until = 0;
+  /// Ranks that share this one's processors, where others train beside those of this training; 0: none do.
+  int sharing = 0;
   std::string remark{};  ///< on the settings, told once nothing is refused any more; empty: none
 };
 

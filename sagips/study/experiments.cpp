@@ -95,7 +95,7 @@ WorkShare parse_share(const std::string& words) {
 }
 
 bool make_experiments(const run::Job& job, const std::string& folder, const WorkShare& share,
-                      const run::Requests& requests, const std::function<void()>& after_each) {
+                      const run::Requests& requests) {
   std::set<std::int64_t> known;
   for (const record::Experiment& one : record::read_experiments(place(folder)))
     if (one.failure.empty()) known.insert(one.number);
@@ -105,7 +105,6 @@ bool make_experiments(const run::Job& job, const std::string& folder, const Work
     const auto experiment = run_experiment(job, number, requests);
     if (!experiment) return false;
     record::append_experiment(file_of(folder, share), *experiment);
-    if (after_each) after_each();
   }
   return true;
 }

@@ -58,9 +58,8 @@ WorkShare parse_share(const std::string& words);
 
 /// Makes the experiments of a share that the study's folder does not hold yet, or holds as failed, one
 /// after the other, and adds each to `experiments/` there. Returns false when it was interrupted.
-/// after_each: between experiments
 bool make_experiments(const run::Job& job, const std::string& folder, const WorkShare& share,
-                      const run::Requests& requests, const std::function<void()>& after_each);
+                      const run::Requests& requests);
 
 /// How many experiments a folder holds, and how many of them failed.
 struct ExperimentCount {

@@ -8,6 +8,7 @@
 #include "sagips/core/log.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/run/train.hpp"
+#include "sagips/study/over_ranks.hpp"
 
 namespace sagips::study {
 
@@ -28,27 +29,6 @@ GroupEnd work_here(comm::Ranks& ranks, const std::string& log_file, const GroupW
     log.error(core::text("rank ", ranks.rank(), ": ", reason));
     return {core::ExitCode::failed, first ? reason.substr(0, reason.find('\n')) : std::string()};
   }
-}
-
-// The worst end of all ranks of a group, with the reason of the one that gave it. collective
-GroupEnd together(comm::Communicator& group, const GroupEnd& mine) {
-  constexpr std::size_t longest = 512;
-  struct Note {
-    int code = 0;
-    char reason[longest] = {};
-  };
-  Note note;
-  note.code = static_cast<int>(mine.code);
-  mine.reason.copy(note.reason, longest - 1);
-  std::vector<Note> all(static_cast<std::size_t>(group.size()));
-  group.all_gather(std::as_bytes(std::span(&note, 1)), std::as_writable_bytes(std::span(all)));
-  GroupEnd worst;
-  for (const Note& one : all) {
-    const auto code = static_cast<core::ExitCode>(one.code);
-    if (code == core::ExitCode::failed || worst.code == core::ExitCode::done) worst.code = code;
-    if (worst.reason.empty()) worst.reason = one.reason;
-  }
-  return worst;
 }
 
 void note_end(const GroupEnd& end, record::StudyMember& member) {
@@ -78,40 +58,59 @@ bool groups_cross_nodes(const comm::Ranks& ranks, std::int64_t ranks_of_group) {
   });
 }
 
-GroupEnd work_in_group(comm::Communicator& group, const std::string& log_file,
-                       const GroupWork& work) {
-  GroupEnd mine;
-  {
-    // messages that failed work has left on their way must not meet the next one's
-    comm::Ranks own(group.split(0));
-    mine = work_here(own, log_file, work);
+GroupEnd worst_end(comm::Ranks& ranks, const GroupEnd& mine) {
+  const auto as_text = [](const GroupEnd& end) {
+    return core::text(static_cast<int>(end.code), " ", end.reason);
+  };
+  const auto from_text = [](const std::string& text) {
+    return GroupEnd{static_cast<core::ExitCode>(std::stoi(text)), text.substr(text.find(' ') + 1)};
+  };
+  GroupEnd worst;
+  for (const std::string& one : collect_texts(ranks, as_text(mine))) {
+    GroupEnd end = from_text(one);
+    if (end.code == core::ExitCode::failed || worst.code == core::ExitCode::done)
+      worst.code = end.code;
+    if (worst.reason.empty()) worst.reason = std::move(end.reason);
   }
-  return together(group, mine);
+  return from_text(ranks.broadcast(as_text(worst)));
+}
+
+GroupEnd work_in_group(comm::Ranks& group, const std::string& log_file, const GroupWork& work) {
+  // messages that failed work has left on their way must not meet the next one's
+  comm::Ranks own(group.communicator().split(0));
+  own.timeout().set_config(group.timeout().config());
+  return worst_end(group,
+                   work_here(own, log_file, work));  // before `own` goes, which all do together
 }
 
 bool train_in_groups(const run::Workloads& workloads, const MemberSetting& setting,
                      const StudyPlan& plan, const std::vector<std::size_t>& pending,
-                     record::Study& study, comm::Ranks& ranks, const run::Requests& requests,
+                     record::Study& study, comm::Ranks& ranks, int sharing,
+                     const run::Requests& requests,
                      const std::function<void(std::size_t member)>& ended) {
   const int groups = ranks.size() / study.ranks;
   const int group = std::min(ranks.rank() / study.ranks, groups);  // the last one stays idle
-  const auto part = ranks.communicator().split(group);
+  auto split = ranks.communicator().split(group);
   if (group == groups) return true;
+  comm::Ranks part(std::move(split));
+  part.timeout().set_config(ranks.timeout().config());
+  const SignsOfLife signs(part);
   for (std::size_t i = static_cast<std::size_t>(group); i < pending.size();
        i += static_cast<std::size_t>(groups)) {
     record::StudyMember& member = study.members[pending[i]];
-    if (part->rank() == 0) make_room(setting.folder, member);
+    if (part.is_first()) make_room(setting.folder, member);
     const GroupEnd end =
-        work_in_group(*part, member_log(setting, member), [&](comm::Ranks& own, core::Log& log) {
+        work_in_group(part, member_log(setting, member), [&](comm::Ranks& own, core::Log& log) {
           const run::Job job =
               run::read_any_job(workloads, member_source(setting),
                                 member_assignments(setting, plan.assignments[pending[i]]));
-          const run::Results trained = run::train(job, own, {.requests = requests}, log);
+          const run::Results trained =
+              run::train(job, own, {.requests = requests, .sharing = sharing}, log);
           if (trained.failure) std::rethrow_exception(trained.failure);
           return trained.complete ? core::ExitCode::done : core::ExitCode::stopped_early;
         });
     note_end(end, member);
-    if (part->rank() == 0) ended(pending[i]);
+    if (part.is_first()) ended(pending[i]);
     if (end.code == core::ExitCode::stopped_early) return false;
   }
   return true;

@@ -160,7 +160,7 @@ record::StudyMember make_room(const std::string& study_folder, record::StudyMemb
 bool train_members(const MemberSetting& setting, const StudyPlan& plan,
                    const std::vector<std::size_t>& numbers, record::Study& study,
                    StudyProgress& progress, const run::Requests& requests,
-                   const std::function<void()>& changed, const std::function<void()>& waiting) {
+                   const std::function<void()>& changed) {
   std::filesystem::create_directories(
       core::text(setting.folder, "/", files::members.name, "/logs"));
   std::vector<std::size_t> pending;
@@ -203,7 +203,6 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
       counts.failed += member.state == State::failed ? 1 : 0;
     }
     progress.show(counts);
-    if (waiting) waiting();
   };
   watch.interrupted = requests.stop;
   watch.usr1_requested = requests.checkpoint;

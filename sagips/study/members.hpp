@@ -49,6 +49,6 @@ record::StudyMember make_room(const std::string& study_folder, record::StudyMemb
 bool train_members(const MemberSetting& setting, const StudyPlan& plan,
                    const std::vector<std::size_t>& numbers, record::Study& study,
                    StudyProgress& progress, const run::Requests& requests,
-                   const std::function<void()>& changed, const std::function<void()>& waiting);
+                   const std::function<void()>& changed);
 
 }  // namespace sagips::study

@@ -17,8 +17,10 @@ void RankConfig::fields(core::FieldList& list) {
 }
 
 void RankConfig::timeout_field(core::FieldList& list) {
-  list.add("timeout_s", timeout_s, "a rank that is waited for so long ends the job [s]",
-           core::Range::positive());
+  list.add(
+      "timeout_s", timeout_s,
+      "a rank that others wait for, or that shows no sign of life, for so long ends the job [s]",
+      core::Range::positive());
 }
 
 }  // namespace sagips::train

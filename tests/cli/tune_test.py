@@ -405,6 +405,51 @@ class Tune(unittest.TestCase):
         self.assertIn("no whole number of blocks", output)
 
     @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_folds_of_a_block_run_side_by_side_and_survive_kills(self):
+        folds = ["tune.folds=3", "tune.trials=2", "train.epochs=1500", "train.evaluate_every=50",
+                 "train.checkpoints.epochs=20"]
+        self.tune(*folds, "run.name=in_turn")
+        blocks = [*folds, "--block-ranks", 3, "tune.side_by_side=3"]
+        launcher = [MPIEXEC, "-n", "3"]
+        for kill in range(3):
+            job = self.start("tune", "search.yaml", *blocks, launcher=launcher)
+            time.sleep(random.Random(kill).uniform(0.5, 1.5))
+            jobs.kill_session(job)
+        output = self.tune(*blocks, launcher=launcher)
+        self.assertIn("each training on 1 of 3 ranks", output)
+        self.assertEqual(self.found("search"), self.found("in_turn"))
+        self.assertLess(len(list(self.study().glob("trials/records/*.claim_*.json"))), 2 + 3 + 1, "none is given back")
+        for fold in (1, 2, 3):
+            self.assertTrue((self.study() / f"trials/logs/00002_fold_{fold}.txt").exists())
+
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_a_suspended_rank_of_folds_side_by_side_is_named(self):
+        job = self.start("tune", "search.yaml", "tune.folds=2", "tune.trials=1", "train.epochs=1500", "--block-ranks", 2,
+                         "tune.side_by_side=2", "ranks.timeout_s=3", launcher=[MPIEXEC, "-n", "2"])
+        self.wait_for(self.study() / "trials/learning/00001_fold_2/metrics.jsonl")
+        second = None
+        for process in jobs.alive_in_session(job.pid):
+            with open(f"/proc/{process}/environ", "rb") as file:
+                if b"OMPI_COMM_WORLD_RANK=1\0" in file.read():
+                    second = process
+        if second is None:
+            self.skipTest("this MPI does not say which process is rank 1")
+        os.kill(second, signal.SIGSTOP)
+        output, _ = job.communicate(timeout=100 * jobs.SLOWDOWN)
+        self.assertEqual(job.returncode, 1, output)
+        self.assertIn(f"rank 1 (process {second}) has shown no sign of life for 3 s", output)
+
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_parts_of_a_block_are_equal_and_none_is_idle(self):
+        for settings, words in ((["tune.side_by_side=2"], "a trial has 1 training"),
+                                (["tune.folds=3", "tune.side_by_side=2"], "the ranks of a trial (1) are not 2 equal parts"),
+                                (["tune.seeds=2", "tune.side_by_side=2", "tune.ranks=2", "tune.early_end.rule=median"],
+                                 "early end")):
+            output = self.tune(*settings, code=2)
+            self.assertIn(words, output)
+            self.assertEqual(output.count("\n"), 1, output)
+
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
     def test_a_failing_block_goes_on_with_the_next_trial(self):
         (self.folder / "search.yaml").write_text(CONFIG.replace("high: 1e-1", "high: 1e38"))
         self.tune("--block-ranks", 2, "exchange=all_reduce", "tune.trials=8", "tune.searcher=random",

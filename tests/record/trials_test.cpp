@@ -61,6 +61,20 @@ TEST(TrialStore, SeesWhatOthersAdd) {
   EXPECT_EQ(other.read().at(1).end->value, 3);
 }
 
+// Several processes write what trainings side by side report; a claim of an older version knows of one.
+TEST(TrialStore, ReadsTheReportsOfAllTrainings) {
+  const testing::TemporaryFolder folder;
+  TrialStore one(folder.path(), lease_s), other(folder.path(), lease_s);
+  ASSERT_TRUE(one.claim({.number = 1}));
+  ASSERT_TRUE(one.claim({.number = 1, .attempt = 2, .trainings = 3}));
+  other.report(1, {.fold = 3, .epochs = 2, .value = 0.3, .last = true});
+  one.report(1, {.fold = 1, .epochs = 2, .value = 0.1, .last = true});
+  const TrialRecord& seen = one.read().at(1);
+  ASSERT_EQ(seen.reports.size(), 2U);
+  EXPECT_EQ(seen.reports[0].fold, 1) << "in the order of the trainings";
+  EXPECT_EQ(seen.reports[1].value, 0.3);
+}
+
 TEST(TrialStore, GivesEachTrialToOneOfManyWorkers) {
   const testing::TemporaryFolder folder;
   constexpr int workers = 8, trials = 40;

@@ -40,9 +40,8 @@ core::ExitCode work(const Workloads& workloads, const Arguments& arguments) {
   const InterruptGuard interrupt;
   const CheckpointSignal checkpoint;  // each experiment that has ended is one
   const study::WorkShare share = study::parse_share(option(arguments, "worker"));
-  return study::make_experiments(job, folder, share, requests(), {})
-             ? core::ExitCode::done
-             : core::ExitCode::stopped_early;
+  return study::make_experiments(job, folder, share, requests()) ? core::ExitCode::done
+                                                                 : core::ExitCode::stopped_early;
 }
 
 std::vector<core::ChildProgram> workers(const Job& job, const std::string& folder,
@@ -93,21 +92,16 @@ bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
 }
 
 // Measured events, while the other ranks wait. Returns false when it was interrupted.
-bool solve_first(const Job& job, const std::string& folder, comm::Ranks& ranks, core::Log& log) {
+bool solve_first(const Job& job, const std::string& folder, core::Log& log) {
   nn::set_threads(job.settings.threads);
-  run::Requests asked = requests();
-  asked.stop = [stop = asked.stop, &ranks] {
-    ranks.status().beat();
-    return stop();
-  };
-  return study::solve_file(job, folder, asked, log);
+  return study::solve_file(job, folder, requests(), log);
 }
 
 // Each rank of a job makes its share in its own process. collective
 bool share_out(const Job& job, const std::string& folder, comm::Ranks& ranks) {
   nn::set_threads(threads_of_worker(job));
-  const bool finished = study::make_experiments(job, folder, {ranks.rank(), ranks.size()},
-                                                requests(), [&ranks] { ranks.status().beat(); });
+  const bool finished =
+      study::make_experiments(job, folder, {ranks.rank(), ranks.size()}, requests());
   const auto all = study::collect_texts(ranks, finished ? "finished" : "interrupted");
   return std::all_of(all.begin(), all.end(),
                      [](const std::string& one) { return one == "finished"; });
@@ -127,7 +121,8 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   say_without_effect(workloads, job, arguments,
                      {.command = "closure",
                       .trains = method == "gan",
-                      .methods = {method, print.empty() ? method : job.settings.solve.method}});
+                      .methods = {method, print.empty() ? method : job.settings.solve.method},
+                      .waiting_ranks = ranks.size()});
   run::check_agreement(ranks, job.effective_config);
   core::Log log({.quiet = arguments.quiet});
   std::optional<record::OpenedRun> opened;
@@ -144,8 +139,9 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   {
     const InterruptGuard interrupt;
     const CheckpointSignal checkpoint;  // each experiment that has ended is one
-    if (ranks.is_first() &&
-        (print.empty() || solve_first(job, opened->directory.path(), ranks, log)))
+    ranks.timeout().set_config({.timeout_s = job.settings.ranks.timeout_s, .alarmed = {}});
+    const study::SignsOfLife signs(ranks);
+    if (ranks.is_first() && (print.empty() || solve_first(job, opened->directory.path(), log)))
       folder = opened->directory.path();
     folder = ranks.broadcast(folder);
     if (folder.empty()) {

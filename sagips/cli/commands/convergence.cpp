@@ -64,8 +64,7 @@ bool train_all(const Job& job, const std::string& folder, const study::Convergen
       save();
     };
     const study::MemberSetting setting = member_setting(job, folder, most_ranks(plan), ranks);
-    if (!study::train_members(setting, plan.study, numbers, part, progress, requests(), changed,
-                              {}))
+    if (!study::train_members(setting, plan.study, numbers, part, progress, requests(), changed))
       return false;
     changed();
   }

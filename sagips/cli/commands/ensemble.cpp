@@ -101,6 +101,8 @@ class EnsembleRun {
     const InterruptGuard interrupt;
     const CheckpointSignal checkpoint;
     study::StudyProgress progress(log_, "trainings");
+    ranks_.timeout().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
+    const study::SignsOfLife signs(ranks_);
     const bool in_groups = ranks_.size() > 1 && study_.ranks > 1;
     const bool finished = in_groups ? train_groups(progress) : train_children(progress);
     return take_over(finished);
@@ -148,9 +150,8 @@ class EnsembleRun {
     if (ranks_.size() > 1) how += core::text(" on each of ", ranks_.size(), " ranks");
     say_start(setting, how);
     handled_ = mine;
-    return study::train_members(
-        setting, plan_, mine, study_, progress, requests(), [this] { save(); },
-        [this] { ranks_.status().beat(); });
+    return study::train_members(setting, plan_, mine, study_, progress, requests(),
+                                [this] { save(); });
   }
 
   bool train_groups(study::StudyProgress& progress) {
@@ -162,7 +163,8 @@ class EnsembleRun {
     say_start(setting, core::text("in ", groups, groups == 1 ? " group" : " groups",
                                   idle > 0 ? core::text(" (", idle, " ranks stay idle)") : ""));
     return study::train_in_groups(
-        workloads_, setting, plan_, pending(), study_, ranks_, requests(), [&](std::size_t i) {
+        workloads_, setting, plan_, pending(), study_, ranks_, sharing, requests(),
+        [&](std::size_t i) {
           handled_.push_back(i);
           const record::StudyMember& member = study_.members[i];
           if (member.state == State::failed)
@@ -227,6 +229,7 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
   const study::EnsembleConfig& config = job.of<study::EnsembleConfig>();
   run::Usage usage{.command = "ensemble",
                    .ranks = config.ranks,
+                   .waiting_ranks = ranks.size(),
                    .folds = config.vary == study::EnsembleConfig::Vary::folds};
   for (const std::string& axis : config.grid)
     usage.varied.push_back(core::split(axis, '=').front());

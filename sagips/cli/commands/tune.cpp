@@ -59,17 +59,29 @@ std::int64_t number_of(const Arguments& arguments, const std::string& name) {
 core::ExitCode run_one(const Workloads& workloads, const Arguments& arguments) {
   const Job job = job_of_study(workloads, arguments.source);
   const auto& config = job.of<study::TuneConfig>();
-  const study::TuneStudy study{workloads, arguments.source, job.settings.workload, config};
+  comm::Ranks& ranks = *arguments.ranks;
+  if (ranks.size() != config.ranks)
+    throw core::ConfigError("tune.launcher",
+                            core::text("has started ", ranks.size(),
+                                       " ranks of one job where a trial "
+                                       "has ",
+                                       config.ranks,
+                                       ". Say {ranks} in it, and start them "
+                                       "with the MPI that SAGIPS was built with."));
+  study::check_blocks(config, ranks);
+  ranks.timeout().set_config({.timeout_s = job.settings.ranks.timeout_s, .alarmed = {}});
+  const study::TuneStudy study{workloads, arguments.source, job.settings.workload, config,
+                               run::ranks_on_these_processors(ranks)};
   record::TrialStore store(study::records_of(study.folder), config.lease_s);
   const InterruptGuard interrupt;
   const CheckpointSignal checkpoint;
   core::Log log;
   const std::int64_t trial = number_of(arguments, "trial");
   const std::int64_t attempt = number_of(arguments, "attempt");
-  if (arguments.ranks->is_first() && !store.read().contains(trial))
+  if (ranks.is_first() && !store.read().contains(trial))
     throw core::ConfigError("--trial",
                             core::text("'", trial, "' is no trial of ", arguments.source, "."));
-  return study::run_trial(study, store, trial, attempt, *arguments.ranks, requests(), log)
+  return study::run_trial(study, store, trial, attempt, ranks, requests(), log)
              ? core::ExitCode::done
              : core::ExitCode::stopped_early;
 }
@@ -115,7 +127,8 @@ class Tuning {
   /// Works for a study that is there.
   void join(const std::string& folder) {
     folder_ = folder;
-    study_.emplace(study::TuneStudy{workloads_, folder_, job_.settings.workload, config_});
+    study_.emplace(study::TuneStudy{workloads_, folder_, job_.settings.workload, config_,
+                                    run::ranks_on_these_processors(ranks_)});
   }
 
   /// Returns false when it was interrupted. collective
@@ -135,6 +148,7 @@ class Tuning {
     if (ranks_.size() > 1) {
       say_start(core::text("in ", ranks_.size() / config_.ranks, " blocks of ", config_.ranks,
                            config_.ranks == 1 ? " rank" : " ranks"));
+      ranks_.timeout().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
       return study::run_trials_in_blocks(*study_, giver, ranks_, requests(), watch);
     }
     const int cores = nn::allowed_processors();
@@ -170,9 +184,12 @@ class Tuning {
     if (!ranks_.is_first()) return;
     record::TrialStore store(study::records_of(folder_), config_.lease_s);
     const std::size_t begun = store.read().size();
-    log_.info(core::text(opened_ && opened_->resumed ? "going on with " : "", folder_, ": ",
-                         config_.all_trials(), " trials of ", job_.settings.workload, ", ", begun,
-                         " of them begun; ", how));
+    log_.info(core::text(
+        opened_ && opened_->resumed ? "going on with " : "", folder_, ": ", config_.all_trials(),
+        " trials of ", job_.settings.workload, ", ", begun, " of them begun; ", how,
+        config_.side_by_side == 1 ? ""
+                                  : core::text(", each training on ", config_.ranks_of_training(),
+                                               " of ", config_.ranks, " ranks")));
   }
 
   const Workloads& workloads_;
@@ -200,7 +217,8 @@ core::ExitCode tune(const Workloads& workloads, const Arguments& arguments) {
                   : run::read_any_job(workloads, arguments.source, assignments);
   const study::TuneConfig& config = job.of<study::TuneConfig>();
   config.check();
-  run::Usage usage{.command = "tune", .ranks = config.ranks};
+  run::Usage usage{
+      .command = "tune", .ranks = config.ranks_of_training(), .waiting_ranks = config.ranks};
   for (const study::TunedKey& tuned : config.space) usage.varied.push_back(tuned.key);
   say_without_effect(workloads, job, arguments, usage);
   run::check_agreement(ranks, job.effective_config);

@@ -85,6 +85,11 @@ TrialCourse own_course(const record::TrialRecord& trial, const TuneConfig& confi
 
 }  // namespace
 
+bool is_over(const record::TrialRecord& trial, std::int64_t training) {
+  return std::any_of(trial.reports.begin(), trial.reports.end(),
+                     [&](const auto& report) { return report.fold == training && report.last; });
+}
+
 TrialCourse course_of(const record::TrialRecord& trial, const TuneConfig& config) {
   TrialCourse course;
   double epochs_before = 0, sum = 0;

@@ -21,6 +21,9 @@ struct TrialCourse {
   std::vector<Place> places{};
 };
 
+/// Whether a training of a trial is over.
+bool is_over(const record::TrialRecord& trial, std::int64_t training);
+
 /// The course of a trial. Reports that come twice, after a restart, count once.
 TrialCourse course_of(const record::TrialRecord& trial, const TuneConfig& config);
 

@@ -185,6 +185,7 @@ std::optional<record::TrialClaim> NextTrial::operator()(const Trials& trials) {
     claim.point = *point;
   }
   claim.settings = space_.settings(claim.point);
+  claim.trainings = config_.trainings();
   return claim;
 }
 

@@ -1,9 +1,14 @@
 #include "sagips/study/tune/run_trial.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <optional>
+#include <sstream>
+#include <thread>
 
 #include "sagips/analysis/lookup.hpp"
 #include "sagips/core/error.hpp"
@@ -11,7 +16,9 @@
 #include "sagips/record/run_directory.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/train.hpp"
+#include "sagips/study/group_members.hpp"
 #include "sagips/study/members.hpp"
+#include "sagips/study/over_ranks.hpp"
 #include "sagips/study/tune/early_end.hpp"
 #include "sagips/study/tune/next_trial.hpp"
 
@@ -32,10 +39,12 @@ struct Work {
 };
 
 Work share_out(Work work, comm::Ranks& ranks) {
-  const std::vector<std::string> lines =
-      core::split(ranks.broadcast(text(work.from, "\n", core::join(work.settings, "\n"))), '\n');
-  work.from = std::stoll(lines.at(0));
-  work.settings.assign(lines.begin() + 1, lines.end());
+  const std::vector<std::string> lines = core::split(
+      ranks.broadcast(text(work.attempt, "\n", work.from, "\n", core::join(work.settings, "\n"))),
+      '\n');
+  work.attempt = std::stoll(lines.at(0));
+  work.from = std::stoll(lines.at(1));
+  work.settings.assign(lines.begin() + 2, lines.end());
   return work;
 }
 
@@ -56,14 +65,7 @@ class TrialRun {
 
   // Nothing: interrupted.
   std::optional<record::TrialEnd> run() {
-    std::int64_t fold = 1;
-    if (ranks_.is_first())
-      if (const auto known = summary_of(own())) fold += known->folds;
-    fold = std::stoll(ranks_.broadcast(text(fold)));
-    for (; fold <= study_.config.trainings(); ++fold) {
-      if (!train(fold)) return {};
-      if (!behind_.empty()) break;
-    }
+    if (!(study_.config.side_by_side > 1 ? train_side_by_side() : train_in_turn())) return {};
     record::TrialEnd end;
     if (!ranks_.is_first()) return end;
     const auto summary = summary_of(own());
@@ -81,6 +83,75 @@ class TrialRun {
   }
 
  private:
+  // Those that no report says to be over.
+  std::vector<std::int64_t> open_trainings() {
+    std::string open;
+    if (ranks_.is_first())
+      for (std::int64_t training = 1; training <= study_.config.trainings(); ++training)
+        if (!is_over(own(), training)) open += text(training, " ");
+    std::istringstream words(ranks_.broadcast(open));
+    return {std::istream_iterator<std::int64_t>(words), {}};
+  }
+
+  bool train_in_turn() {
+    for (const std::int64_t training : open_trainings()) {
+      if (!train(training)) return false;
+      if (!behind_.empty()) break;
+    }
+    return true;
+  }
+
+  // Each part of the ranks has its share of the trainings, and its first rank reports them. Where one fails,
+  // the others of this node stop.
+  bool train_side_by_side() {
+    const std::vector<std::int64_t> open = open_trainings();
+    const auto parts = static_cast<std::size_t>(study_.config.side_by_side);
+    const std::size_t part =
+        static_cast<std::size_t>(ranks_.rank()) * parts / static_cast<std::size_t>(ranks_.size());
+    const SignsOfLife signs(ranks_);
+    comm::RankStatus failures(ranks_.communicator());
+    run::Requests requests = requests_;
+    requests.stop = [&] { return requests_.stop() || failures.failure_claimed(); };
+    const auto train_share = [&] {
+      comm::Ranks share(ranks_.communicator().split(static_cast<int>(part)));
+      share.timeout().set_config(ranks_.timeout().config());
+      const SignsOfLife own_signs(share);
+      GroupEnd end;
+      for (std::size_t i = part; i < open.size() && end.code == core::ExitCode::done; i += parts)
+        end = work_in_group(
+            share, log_of(study_.folder, run_name_of(work_.number, open[i], study_.config)),
+            [&](comm::Ranks& ranks, core::Log& log) {
+              TrialRun run(study_, store_, work_, ranks, requests, log);
+              return run.train(open[i]) ? core::ExitCode::done : core::ExitCode::stopped_early;
+            });
+      if (end.code == core::ExitCode::failed) failures.claim_failure();
+      return worst_end(ranks_, end);
+    };
+    const GroupEnd end = train_share();
+    if (end.code == core::ExitCode::failed) throw core::Error(end.reason);
+    if (end.code != core::ExitCode::done || !ranks_.is_first())
+      return end.code == core::ExitCode::done;
+    for (std::int64_t training = 1; training <= study_.config.trainings(); ++training)
+      if (!wait_until_seen([&] { return is_over(own(), training); })) return false;
+    return true;
+  }
+
+  // What other nodes have written may be seen later: file systems over a network remember what they knew of
+  // a file. false: stopped meanwhile
+  bool wait_until_seen(const std::function<bool()>& is_seen) {
+    const auto deadline = comm::now_ns() + static_cast<std::int64_t>(study_.config.lease_s * 1e9);
+    while (!is_seen()) {
+      if (ranks_.is_first() && requests_.stop()) return false;
+      if (comm::now_ns() > deadline)
+        throw core::StorageError(
+            records_of(study_.folder),
+            text("does not show what another rank has written of trial ", work_.number, " (",
+                 study_.config.lease_s, " s). Look at the file system that the ranks share."));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return true;
+  }
+
   // Gives a sign of life: who started this process may be suspended, which costs nothing as long as the
   // trial goes on. It is lost when this process was suspended and another worker has it now.
   bool is_lost() {
@@ -92,7 +163,11 @@ class TrialRun {
     return lost_;
   }
 
-  const record::TrialRecord& own() { return store_.read().at(work_.number); }
+  const record::TrialRecord& own() {
+    static const record::TrialRecord nothing;
+    const auto found = store_.read().find(work_.number);
+    return found != store_.trials().end() ? found->second : nothing;
+  }
 
   run::Job job_of(std::int64_t fold) const {
     std::vector<std::string> all;
@@ -155,7 +230,8 @@ class TrialRun {
     bool is_ready = true;
     std::int64_t until = 0;
     if (ranks_.is_first()) {
-      is_ready = make_folder_ready(run_name_of(work_.number, fold, study_.config));
+      if (!wait_until_seen([&] { return store_.read().contains(work_.number); })) is_ready = false;
+      is_ready = is_ready && make_folder_ready(run_name_of(work_.number, fold, study_.config));
       until = end_of_leg(work_.number, store_.trials(), study_.config, job.settings.loop.epochs);
     }
     until = std::stoll(ranks_.broadcast(text(is_ready ? until : -1)));
@@ -163,7 +239,8 @@ class TrialRun {
     run::TrainOptions options{
         .start = work_.from > 0 ? record::Start::with_changes : record::Start::resume,
         .requests = requests_,
-        .until = until};
+        .until = until,
+        .sharing = study_.sharing};
     record::TrialReport last{.fold = fold, .value = std::nan("")};
     if (ranks_.is_first()) {
       for (const record::TrialReport& known : own().reports)  // a run may end where it went on
@@ -222,7 +299,11 @@ std::string training_config_of(const std::string& study_folder) {
 }
 
 std::string log_of(const std::string& study_folder, std::int64_t trial) {
-  return text(study_folder, "/", files::trials.name, "/logs/", run_name_of(trial, 1, {}), ".txt");
+  return log_of(study_folder, run_name_of(trial, 1, {}));
+}
+
+std::string log_of(const std::string& study_folder, const std::string& run_name) {
+  return text(study_folder, "/", files::trials.name, "/logs/", run_name, ".txt");
 }
 
 std::string run_name_of(std::int64_t trial, std::int64_t training, const TuneConfig& config) {

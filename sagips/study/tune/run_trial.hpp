@@ -16,6 +16,7 @@ struct TuneStudy {
   std::string folder;
   std::string workload;
   const TuneConfig& config;
+  int sharing = 0;  ///< ranks on this one's processors
 };
 
 /// Of a study in this folder: its records, its trials' run folders, what all trainings start from, what a trial prints.
@@ -23,6 +24,8 @@ std::string records_of(const std::string& study_folder);
 std::string runs_of(const TuneStudy& study);
 std::string training_config_of(const std::string& study_folder);
 std::string log_of(const std::string& study_folder, std::int64_t trial);
+/// Its trainings side by side print to logs of their own.
+std::string log_of(const std::string& study_folder, const std::string& run_name);
 /// "00012"; with several trainings of a trial "00012_fold_3" or "00012_seed_3".
 std::string run_name_of(std::int64_t trial, std::int64_t training, const TuneConfig& config);
 

@@ -68,6 +68,7 @@ std::optional<record::TrialClaim> TrialGiver::take_back() {
     }
     record::TrialClaim claim = trial.claim;
     ++claim.attempt;
+    claim.trainings = config_.trainings();  // which claims of older versions lack
     if (store_.claim(claim)) return claim;
   }
   return {};

@@ -67,6 +67,11 @@ void TuneConfig::fields(core::FieldList& list) {
            Range::between(1, 1000));
   list.add("seeds", seeds, "trainings of a trial, each with the seed after the one before",
            Range::between(1, 1000));
+  list.add(
+      "side_by_side", side_by_side,
+      "trainings of a trial, folds or seeds, that run at the same time, each on an equal part of "
+      "its ranks",
+      Range::between(1, 1000));
   std::vector<std::string> words = optim::setting_searchers_of({}).names();
   words.emplace_back("auto");
   list.add_choice(
@@ -107,6 +112,20 @@ void TuneConfig::check() const {
     throw core::ConfigError("tune.seeds",
                             "a trial is trained with several folds or with several seeds. Set one "
                             "of tune.folds and tune.seeds to 1.");
+  if (side_by_side > trainings())
+    throw core::ConfigError("tune.side_by_side",
+                            core::text("is ", side_by_side, ", and a trial has ", trainings(),
+                                       trainings() == 1 ? " training. " : " trainings. ",
+                                       "Set tune.folds or tune.seeds to as many, or lower it."));
+  if (ranks % side_by_side != 0)
+    throw core::ConfigError("tune.side_by_side",
+                            core::text("the ranks of a trial (", ranks, ") are not ", side_by_side,
+                                       " equal parts. Set tune.ranks (--block-ranks) to a multiple "
+                                       "of it."));
+  if (side_by_side > 1 && early_end.rule != EarlyEndConfig::Rule::none)
+    throw core::ConfigError("tune.side_by_side",
+                            "an early end looks at one training of a trial after the other. Set it "
+                            "to 1, or tune.early_end.rule=none.");
   if (population.members > 0 && seeds > 1)
     throw core::ConfigError("tune.population",
                             "members of a population are trained with one seed each. Set "

@@ -51,6 +51,7 @@ struct TuneConfig {
   std::optional<double> target{};
   std::int64_t folds = 1;
   std::int64_t seeds = 1;
+  std::int64_t side_by_side = 1;
   std::string searcher = "auto";
   optim::SettingSearcherConfigs searchers;
   std::vector<std::string> points{};  ///< "a=1, b=2": tried first
@@ -66,8 +67,9 @@ struct TuneConfig {
   const std::string& metric() const { return maximise.empty() ? minimise : maximise; }
   /// Smaller where it is better.
   double score(double value) const { return maximise.empty() ? value : -value; }
-  /// Trainings of a trial, one after the other: folds or seeds.
+  /// Trainings of a trial: folds or seeds.
   std::int64_t trainings() const { return folds > 1 ? folds : seeds; }
+  std::int64_t ranks_of_training() const { return ranks / side_by_side; }
   std::int64_t all_trials() const {
     return population.members > 0 ? population.members * population.legs : trials;
   }

@@ -125,12 +125,13 @@ void check_blocks(const TuneConfig& config, const comm::Ranks& ranks) {
                       text(ranks.size(), " ranks are no whole number of blocks of ", config.ranks,
                            " (some would stay idle). Start a multiple of it, or choose another "
                            "--block-ranks."));
-  if (groups_cross_nodes(ranks, config.ranks))
-    throw ConfigError("tune.ranks",
-                      text("blocks of ", config.ranks,
-                           " ranks would span nodes and share them with others (Open MPI 4 "
-                           "confuses their windows). Choose a number that divides the ranks of a "
-                           "node, or whole nodes."));
+  for (const std::int64_t group : {config.ranks, config.ranks_of_training()})
+    if (groups_cross_nodes(ranks, group))
+      throw ConfigError("tune.ranks",
+                        text(group == config.ranks ? "blocks of " : "trainings on ", group,
+                             " ranks would span nodes and share them with others (Open MPI 4 "
+                             "confuses their windows). Choose a number that divides the ranks of "
+                             "a node, or whole nodes."));
 }
 
 std::vector<std::string> keys_of_workers() {

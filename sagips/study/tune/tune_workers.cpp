@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <span>
 #include <thread>
 
 #include "sagips/core/error.hpp"
@@ -15,6 +14,7 @@
 #include "sagips/record/run_files.hpp"
 #include "sagips/study/group_members.hpp"
 #include "sagips/study/members.hpp"
+#include "sagips/study/over_ranks.hpp"
 
 namespace sagips::study {
 
@@ -27,12 +27,6 @@ constexpr std::int64_t most_signals = 2;  // that end a trial
 
 // What the first rank of a block says to the others, if it is not the number of a trial.
 constexpr std::int64_t none_now = 0, study_over = -1, interrupted = -2;
-
-std::int64_t word_of_first(comm::Communicator& block, std::int64_t own) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(block.size()));
-  block.all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
-  return all.front();
-}
 
 /// The trials that run here as children.
 class Children {
@@ -151,14 +145,15 @@ bool run_trials_in_children(const TuneStudy& study, TrialGiver& giver, std::size
 bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver()>& make_giver,
                           comm::Ranks& ranks, const run::Requests& requests,
                           const TuneWatch& watch) {
-  const auto block =
-      ranks.communicator().split(ranks.rank() / static_cast<int>(study.config.ranks));
-  const bool leads = block->rank() == 0;
+  comm::Ranks block(
+      ranks.communicator().split(ranks.rank() / static_cast<int>(study.config.ranks)));
+  block.timeout().set_config(ranks.timeout().config());
+  const SignsOfLife signs(block);
+  const bool leads = block.is_first();
   std::optional<TrialGiver> giver;
   if (leads) giver.emplace(make_giver());
   run::Requests asked = requests;
   asked.stop = [&] {
-    ranks.status().beat();
     if (giver) giver->beat();
     return requests.stop();
   };
@@ -175,7 +170,7 @@ bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver
       else if (giver->has_enough() || (!giver->over().empty() && giver->all_ended()))
         word = study_over;
     }
-    word = word_of_first(*block, word);
+    word = std::stoll(block.broadcast(text(word)));
     if (word == study_over || word == interrupted) return word == study_over;
     if (word == none_now) {
       std::this_thread::sleep_for(nap);
@@ -183,7 +178,7 @@ bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver
     }
     record::TrialStore unread(records_of(study.folder), study.config.lease_s);
     const GroupEnd end =
-        work_in_group(*block, log_of(study.folder, word), [&](comm::Ranks& own, core::Log& log) {
+        work_in_group(block, log_of(study.folder, word), [&](comm::Ranks& own, core::Log& log) {
           record::TrialStore& store = giver ? giver->store() : unread;
           return run_trial(study, store, word, attempt, own, asked, log)
                      ? core::ExitCode::done
