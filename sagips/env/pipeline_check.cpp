@@ -16,9 +16,8 @@ using core::text;
 constexpr std::int64_t check_samples = 6;
 constexpr std::int64_t check_events = 40;
 
-Noise fresh_noise() {
-  return {std::make_shared<PhiloxNoise>(core::RandomStream(1, "pipeline check")), check_samples,
-          check_events};
+Noise fresh_noise(std::int64_t events = check_events, const char* purpose = "pipeline check") {
+  return {std::make_shared<PhiloxNoise>(core::RandomStream(1, purpose)), check_samples, events};
 }
 
 std::string shape_text(const torch::Tensor& tensor) { return text(tensor.sizes()); }
@@ -215,8 +214,7 @@ void check_weights(const std::vector<Stage>& stages, std::size_t last, const Eve
   };
   if (!vanish(events)) return;
   torch::NoGradGuard no_grad;
-  Noise noise(std::make_shared<PhiloxNoise>(core::RandomStream(1, "pipeline check")), check_samples,
-              more_events);
+  Noise noise = fresh_noise(more_events);
   Events more;
   more.values = parameters.detach();
   for (std::size_t i = 0; i <= last; ++i) more = stages[i](std::move(more), noise);
@@ -225,6 +223,27 @@ void check_weights(const std::vector<Stage>& stages, std::size_t last, const Eve
                      text("gives weights that sum to 0 over ", check_samples * more_events,
                           " events inside the parameters' ranges (a training would see no event). "
                           "Widen its selection or narrow the ranges."));
+}
+
+// A simulator that seeds its random numbers itself looks perfectly sure of what it says. Events that are
+// rarely other ones get a second chance.
+void check_changes(const std::vector<Stage>& stages, const torch::Tensor& parameters) {
+  torch::NoGradGuard no_grad;
+  const auto events_with = [&](Noise noise) {
+    Events events;
+    events.values = parameters.detach();
+    for (const Stage& stage : stages) events = stage.infer(std::move(events), noise);
+    return events;
+  };
+  for (const std::int64_t count : {check_events, 100 * check_events})
+    if (!same_events(events_with(fresh_noise(count)),
+                     events_with(fresh_noise(count, "other numbers of a pipeline check"))))
+      return;
+  throw ShapeError(stages.back().name(),
+                   "gives the same events whatever its random numbers (errors would not hold the "
+                   "simulation's chance, and values would lean towards its one sample). Use the "
+                   "noise that it is given, or with `seeds: true` the seeds, in place of a seed of "
+                   "its own.");
 }
 
 torch::Tensor sample_parameters(const ParameterSet& parameters) {
@@ -272,6 +291,7 @@ PipelineReport Pipeline::check(const ParameterSet& parameters, std::int64_t obse
   check_end(stages_.back().name(), events, observables);
   check_end(stages_.back().name() + " (inference form)", inferred, observables);
   report.noise_dimensions = noise.dimensions();
+  if (report.noise_dimensions > 0) check_changes(stages_, physical);
   report.reaches = reaches;
   for (const auto& number : events.numbers) report.numbers.push_back(number.first);
   return report;

@@ -31,6 +31,13 @@ Act guilty(std::function<torch::Tensor(torch::Tensor, Noise&)> change) {
           }};
 }
 
+#define EXPECT_BLAMES_GUILTY(message, words)                   \
+  do {                                                         \
+    const std::string text = message;                          \
+    EXPECT_NE(text.find("guilty"), std::string::npos) << text; \
+    EXPECT_NE(text.find(words), std::string::npos) << text;    \
+  } while (false)
+
 ParameterSet two() {
   Parameter mean, width;
   mean.name = "mean";
@@ -44,6 +51,22 @@ TEST(PipelineCheck, AsksForNoGradientWhereNoneIsTaken) {
   })};
   EXPECT_THROW(chooses.check(two(), 1), core::ShapeError);
   EXPECT_NO_THROW(chooses.check(two(), 1, Reach::nothing));
+}
+
+// Whose numbers do not change is sure of what it says, and wrong. Few events may be equal by chance.
+TEST(PipelineCheck, RefusesASimulatorOfOneSample) {
+  const auto normal = [](torch::Tensor p, const torch::Tensor& numbers) {
+    return (p.narrow(1, 0, 1) + p.narrow(1, 1, 1) * numbers).unsqueeze(2);
+  };
+  const Pipeline seeded{guilty([&](torch::Tensor p, Noise& noise) {
+    return normal(p, torch::linspace(-2, 2, noise.normal().size(1)).unsqueeze(0));
+  })};
+  EXPECT_BLAMES_GUILTY(message_of<core::ShapeError>([&] { seeded.check(two(), 1); }),
+                       "the same events whatever its random numbers");
+  const Pipeline rare{guilty([&](torch::Tensor p, Noise& noise) {
+    return normal(p, torch::where(noise.uniform() < 1e-3, 1.0F, 0.0F));
+  })};
+  EXPECT_NO_THROW(rare.check(two(), 1));
 }
 
 TEST(PipelineCheck, ReportsShapesNoiseAndNumbers) {
@@ -72,13 +95,6 @@ std::string complaint(Act culprit, std::int64_t observables = 1) {
   const Pipeline pipeline{Gauss{}, std::move(culprit), Shift{}};
   return message_of<core::ShapeError>([&] { pipeline.check(two(), observables); });
 }
-
-#define EXPECT_BLAMES_GUILTY(message, words)                   \
-  do {                                                         \
-    const std::string text = message;                          \
-    EXPECT_NE(text.find("guilty"), std::string::npos) << text; \
-    EXPECT_NE(text.find(words), std::string::npos) << text;    \
-  } while (false)
 
 TEST(PipelineCheck, RefusesAPipelineWithoutStages) {
   EXPECT_NE(message_of<core::ShapeError>([] { Pipeline{}.check(two(), 1); }).find("no stage"),
@@ -157,7 +173,7 @@ TEST(PipelineCheck, NamesTheParameterThatCannotBeLearned) {
 // What it is makes no difference to any event: that is an answer, and no gradient is missing.
 TEST(PipelineCheck, LetsAParameterBeThatChangesNothing) {
   const Pipeline pipeline{guilty([](torch::Tensor p, Noise&) {
-                            return p * doubles({1, 0}).to(p);
+                            return p * doubles({1, 0}).to(p) + doubles({0, 1}).to(p);
                           }),
                           Gauss{}};
   EXPECT_EQ(pipeline.check(two(), 1).reaches, (std::vector<bool>{true, false}));
