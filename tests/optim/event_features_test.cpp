@@ -136,7 +136,7 @@ TEST(EventFeatures, AddUpBlocksOfEventsAsAllAtOnce) {
 }
 
 TEST(EventFeatures, AskForEachCategory) {
-  const torch::Tensor values = torch::tensor({3.0F, -1.0F, 3.0F, 7.0F});
+  const torch::Tensor values = torch::tensor({3.0F, -1.0F, 3.0F, 7.0F}).repeat({20});
   const Categories categories = categories_of(category_counts(values));
   EXPECT_EQ(categories, (Categories{-1, 3, 7}));
   EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 2.5F}))).empty()) << "no integer";
@@ -157,6 +157,22 @@ TEST(EventFeatures, AskForEachCategory) {
   EXPECT_EQ(found[5], 0);
   EXPECT_EQ(found[6], found[3]);
   EXPECT_EQ(found[8], found[4]);
+}
+
+// Counts are numbers as well as labels, and cells of two of them are mostly empty.
+TEST(EventFeatures, TakeManyCategoriesAsNumbersToo) {
+  const torch::Tensor counts = (torch::arange(200) % 8).to(torch::kFloat32);
+  const torch::Tensor rare = torch::cat({counts, torch::full({19}, 9.0F)});
+  const Categories categories = categories_of(category_counts(rare));
+  EXPECT_EQ(categories, (Categories{0, 1, 2, 3, 4, 5, 6, 7})) << "too few have 9";
+  const EventFeatures features({.degree = 2, .cross_degree = 2},
+                               {ObservableScale(rare, {}), ObservableScale(rare, {})}, {},
+                               {categories, categories});
+  ASSERT_EQ(features.size(), 2 * (8 + 2) + 1);
+  EXPECT_EQ(features.names()[8], "P1(0)");
+  EXPECT_EQ(features.names().back(), "P1(0) P1(1)");
+  EXPECT_TRUE(features.is_indicator(7));
+  EXPECT_FALSE(features.is_indicator(8));
 }
 
 TEST(EventFeatures, GrowByAHalf) {

@@ -199,7 +199,11 @@ Categories categories_of(const std::vector<double>& counts) {
   for (std::size_t i = 0; i + 1 < counts.size(); ++i)
     if (counts[i] > 0)
       found.push_back(static_cast<double>(static_cast<std::int64_t>(i) + lowest_category));
-  if (found.size() < 2 || found.size() > most_categories) found.clear();
+  if (found.size() < 2 || found.size() > most_categories) return {};
+  std::erase_if(found, [&](double category) {
+    return counts[static_cast<std::size_t>(category - static_cast<double>(lowest_category))] <
+           least_of_category;
+  });
   return found;
 }
 
@@ -209,33 +213,41 @@ EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<Obse
       scales_(std::move(scales)),
       categories_(std::move(categories)),
       added_(std::move(added)) {
-  const auto observables = static_cast<std::int64_t>(scales_.size());
   categories_.resize(scales_.size());
-  config_.degree = config.degree_for(observables);
+  config_.degree = config.degree_for(static_cast<std::int64_t>(scales_.size()));
   config_.cross_degree = config.cross_degree_grown();
-  const auto of = [&](std::int64_t i) { return categories_[static_cast<std::size_t>(i)]; };
-  const auto count = [&](std::int64_t i) {
-    return of(i).empty() ? config_.degree : static_cast<std::int64_t>(of(i).size());
+  const auto add = [&](std::string name, bool indicator) {
+    names_.push_back(std::move(name));
+    indicators_.push_back(indicator);
   };
-  const auto name = [&](std::int64_t i, std::int64_t k) {
-    return of(i).empty() ? core::text("P", k, "(", i, ")")
-                         : core::text("(", i, "=", of(i)[static_cast<std::size_t>(k - 1)], ")");
+  // what products of an observable are made of, by degree: all categories but one count as of degree 1, that
+  // one's products follow from the others'
+  const auto label = [&](std::size_t i, std::int64_t k) {
+    return core::text("(", i, "=", categories_[i][static_cast<std::size_t>(k - 1)], ")");
   };
-  for (std::int64_t i = 0; i < observables; ++i)
-    for (std::int64_t k = 1; k <= count(i); ++k) names_.push_back(name(i, k));
-  // all categories but one count as of degree 1: that one's products follow from the others'
-  const auto last = [&](std::int64_t i) { return of(i).empty() ? count(i) : count(i) - 1; };
-  const auto degree = [&](std::int64_t i, std::int64_t k) { return of(i).empty() ? k : 1; };
-  for (std::int64_t i = 0; i < observables; ++i)
-    for (std::int64_t j = i + 1; j < observables; ++j)
+  const auto name = [&](std::size_t i, std::int64_t k) {
+    return has_polynomials(i) ? core::text("P", k, "(", i, ")") : label(i, k);
+  };
+  for (std::size_t i = 0; i < scales_.size(); ++i) {
+    for (std::size_t k = 1; k <= categories_[i].size(); ++k)
+      add(label(i, static_cast<std::int64_t>(k)), true);
+    for (std::int64_t k = 1; k <= config_.degree && has_polynomials(i); ++k) add(name(i, k), false);
+  }
+  const auto last = [&](std::size_t i) {
+    return has_polynomials(i) ? config_.degree
+                              : static_cast<std::int64_t>(categories_[i].size()) - 1;
+  };
+  const auto degree = [&](std::size_t i, std::int64_t k) { return has_polynomials(i) ? k : 1; };
+  for (std::size_t i = 0; i < scales_.size(); ++i)
+    for (std::size_t j = i + 1; j < scales_.size(); ++j)
       for (std::int64_t total = 2; total <= config_.cross_degree; ++total)
         for (std::int64_t k = 1; k <= last(i); ++k)
           for (std::int64_t l = 1; l <= last(j); ++l)
             if (degree(i, k) + degree(j, l) == total) {
               products_.push_back({i, j, k, l});
-              names_.push_back(name(i, k) + " " + name(j, l));
+              add(name(i, k) + " " + name(j, l), !has_polynomials(i) && !has_polynomials(j));
             }
-  for (const env::Feature& feature : added_) names_.push_back(feature.name);
+  for (const env::Feature& feature : added_) add(feature.name, false);
 }
 
 void EventFeatures::each(const torch::Tensor& values,
@@ -244,15 +256,14 @@ void EventFeatures::each(const torch::Tensor& values,
       scales_.size() > 1 ? std::min(config_.cross_degree - 1, config_.degree) : 0;
   std::vector<std::vector<torch::Tensor>> kept(scales_.size());  // polynomials that products need
   for (std::size_t i = 0; i < scales_.size(); ++i) {
-    if (!categories_[i].empty()) {
+    for (const double category : categories_[i]) {
       const torch::Tensor x = values.select(-1, static_cast<std::int64_t>(i));
-      for (const double category : categories_[i]) {
-        // 1 at the category, and sloping to its neighbours, so that it can be differentiated
-        kept[i].push_back((1 - (x - category).abs()).clamp_min(0));
-        take(kept[i].back());
-      }
-      continue;
+      // 1 at the category, and sloping to its neighbours, so that it can be differentiated
+      const torch::Tensor hat = (1 - (x - category).abs()).clamp_min(0);
+      if (!has_polynomials(i)) kept[i].push_back(hat);
+      take(hat);
     }
+    if (!has_polynomials(i)) continue;
     const torch::Tensor t =
         scales_[i](values.select(-1, static_cast<std::int64_t>(i)).contiguous());
     torch::Tensor before, now = t;
@@ -269,10 +280,8 @@ void EventFeatures::each(const torch::Tensor& values,
     }
   }
   for (const Product& product : products_)
-    take(kept[static_cast<std::size_t>(product.first)]
-             [static_cast<std::size_t>(product.first_degree - 1)] *
-         kept[static_cast<std::size_t>(product.second)]
-             [static_cast<std::size_t>(product.second_degree - 1)]);
+    take(kept[product.first][static_cast<std::size_t>(product.first_degree - 1)] *
+         kept[product.second][static_cast<std::size_t>(product.second_degree - 1)]);
   for (const env::Feature& feature : added_) {
     const torch::Tensor found = feature.of(values);
     if (found.dim() != values.dim() - 1 || found.numel() * values.size(-1) != values.numel())

@@ -54,10 +54,16 @@ class ObservableScale {
   torch::Tensor table_;            ///< [cells + 1], float32
 };
 
-/// The values of a categorical observable, whose values are labels without an order: integers from
-/// `lowest_category` on, at most `most_categories` of them; empty: it is a number.
+/// The values of an observable that may be labels without an order: integers from `lowest_category` on, at
+/// most `most_categories` of them; empty: it is a number. Rare ones are left out, which makes them one
+/// category without a feature.
 using Categories = std::vector<double>;
 inline constexpr std::int64_t lowest_category = -16, category_places = 64, most_categories = 16;
+/// Of more categories than these, products take the observable as a number: of labels few products tell
+/// anything, and cells of two counts are mostly empty.
+inline constexpr std::size_t most_crossed = 4;
+/// Events that a category or a product of two needs to have a feature.
+inline constexpr double least_of_category = 20;
 
 /// How many events have each integer from `lowest_category` on, and last, how many have none of them.
 /// shape: values [events] -> [category_places + 1]
@@ -66,8 +72,8 @@ std::vector<double> category_counts(const torch::Tensor& values);
 Categories categories_of(const std::vector<double>& counts);
 
 /// Numbers computed from events, whose means tell the parameters: Legendre polynomials of each
-/// observable on its scale, or for a categorical one whether it has each of its values; products of two
-/// observables' numbers; and what the user adds.
+/// observable on its scale, or for a categorical one whether it has each of its values (polynomials beside
+/// them where there are many); products of two observables' numbers; and what the user adds.
 class EventFeatures {
  public:
   /// categories: of each observable; none at all: all are numbers
@@ -76,6 +82,10 @@ class EventFeatures {
 
   std::int64_t size() const { return static_cast<std::int64_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
+  /// Whether a feature is 1 or 0: of how many events it is 1 says how well its mean is known.
+  bool is_indicator(std::int64_t feature) const {
+    return indicators_[static_cast<std::size_t>(feature)];
+  }
   /// Hands over one feature after the other.
   /// shape: values [..., observables] -> each [...]
   void each(const torch::Tensor& values,
@@ -88,14 +98,19 @@ class EventFeatures {
 
  private:
   struct Product {
-    std::int64_t first, second, first_degree, second_degree;
+    std::size_t first, second;
+    std::int64_t first_degree, second_degree;
   };
   EventFeaturesConfig config_;
   std::vector<ObservableScale> scales_;
   std::vector<Categories> categories_;  ///< of each observable
   std::vector<Product> products_;
   std::vector<env::Feature> added_;
+  bool has_polynomials(std::size_t observable) const {
+    return categories_[observable].empty() || categories_[observable].size() > most_crossed;
+  }
   std::vector<std::string> names_;
+  std::vector<bool> indicators_;  ///< by feature
 };
 
 }  // namespace sagips::optim

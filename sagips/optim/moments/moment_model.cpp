@@ -1,6 +1,7 @@
 #include "sagips/optim/moments/moment_model.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -17,6 +18,8 @@ namespace {
 // Eigenvalues of the features' correlation below this share of the largest count as none: such
 // combinations do not vary.
 constexpr double smallest_eigenvalue = 1e-9;
+// Simulated ones that a covariance of features needs: below, its inverse scatters.
+constexpr std::size_t events_a_feature = 20;
 
 torch::Tensor weights_of(const data::Dataset& data) {
   return data.weights.value_or(torch::Tensor());
@@ -48,15 +51,37 @@ torch::Tensor covariance_around(const torch::Tensor& center, const torch::Tensor
   return covariance_of(sums) + (mean - center).unsqueeze(0) * (mean - center).unsqueeze(1);
 }
 
-// sqrt(events) L' with L L' = covariance^-1, on the directions that vary.
-torch::Tensor whitening_of(const torch::Tensor& covariance, double events) {
+// sqrt(events) L' with L L' = covariance^-1, on the directions of the used features that vary. The inverse of a
+// covariance that `sample` events have given is too large in the mean.
+// source: Hartlap, Simon and Schneider, A&A 464 (2007) 399
+torch::Tensor whitening_of(const torch::Tensor& of_all, double events, const torch::Tensor& used,
+                           double sample) {
+  constexpr double least_share = 0.05;
+  const torch::Tensor covariance = of_all.index_select(0, used).index_select(1, used);
   const torch::Tensor deviation = covariance.diagonal().clamp_min(1e-300).sqrt();
   const torch::Tensor correlation = covariance / deviation.unsqueeze(0) / deviation.unsqueeze(1);
   const auto [values, vectors] = torch::linalg_eigh(correlation);
   const torch::Tensor kept = (values > values.max() * smallest_eigenvalue).nonzero().flatten();
+  const double unbiased =
+      std::max(least_share, (sample - static_cast<double>(kept.size(0)) - 2) / (sample - 1));
   const torch::Tensor scales =
-      (values.index_select(0, kept).reciprocal() * events).sqrt().unsqueeze(1);
-  return vectors.index_select(1, kept).t() * scales / deviation.unsqueeze(0);
+      (values.index_select(0, kept).reciprocal() * (events * unbiased)).sqrt().unsqueeze(1);
+  const torch::Tensor whitening =
+      vectors.index_select(1, kept).t() * scales / deviation.unsqueeze(0);
+  return torch::zeros({kept.size(0), of_all.size(0)}, torch::kFloat64)
+      .index_copy(1, used, whitening);
+}
+
+// Means of so few events are far from normal, and in a sample that has none of them have no covariance.
+// sums: of the data, weights phi phi'
+torch::Tensor used_features(const EventFeatures& features, const torch::Tensor& sums,
+                            double events) {
+  std::vector<std::int64_t> used;
+  for (std::int64_t i = 0; i < features.size(); ++i) {
+    const double share = (sums[0][i + 1] / sums[0][0]).item<double>();
+    if (!features.is_indicator(i) || share * events >= least_of_category) used.push_back(i);
+  }
+  return torch::tensor(used, torch::kInt64);
 }
 
 }  // namespace
@@ -74,6 +99,11 @@ MomentModel::MomentModel(const env::Environment& environment, const MomentsConfi
     const Target& made = targets_.back();
     data_events_ = std::max(data_events_, made.events);
   }
+  std::size_t features = 0;
+  for (const Target& target : targets_)
+    features = std::max(features, target.features->names().size());
+  config_.least_events = std::max(
+      config_.least_events, static_cast<std::int64_t>(std::bit_ceil(events_a_feature * features)));
   count_residuals();
 }
 
@@ -180,7 +210,8 @@ void MomentModel::weigh_at(const torch::Tensor& unit, std::int64_t events) {
     const torch::Tensor covariance = covariance_of(found);
     if (!torch::isfinite(covariance).all().item<bool>())
       continue;  // no events here: the data's stays
-    const torch::Tensor whitening = whitening_of(covariance, target.events);
+    const torch::Tensor whitening =
+        whitening_of(covariance, target.events, target.used, static_cast<double>(events) * ranks_);
     // where events are all alike, most differences would count for nothing
     if (2 * whitening.size(0) < target.whitening.size(0)) continue;
     target.whitening = whitening;
@@ -239,12 +270,20 @@ torch::Tensor MomentModel::data_covariance() const {
 
 MomentModel::Target MomentModel::target(const env::Channel& channel) const {
   Target made;
-  made.features = std::make_unique<EventFeatures>(config_.features, scales(channel),
-                                                  channel.features, categories(channel));
   const data::Dataset& data = channel.training;
-  const torch::Tensor found = sums(made, data.values, weights_of(data));
   torch::Tensor counts = counts_of(data);
   add_up(counts);
+  EventFeaturesConfig features = config_.features;
+  const auto make = [&] {
+    made.features = std::make_unique<EventFeatures>(features, scales(channel), channel.features,
+                                                    categories(channel));
+  };
+  make();
+  if (static_cast<double>(made.features->size()) > counts[0].item<double>()) {
+    features.cross_degree = 0;  // so few events say nothing of so many products
+    make();
+  }
+  const torch::Tensor found = sums(made, data.values, weights_of(data));
   const double total = found[0][0].item<double>();
   made.events = total * total / counts[1].item<double>();
   const bool weighted = made.events < counts[0].item<double>() * (1 - 1e-6);
@@ -255,7 +294,8 @@ MomentModel::Target MomentModel::target(const env::Channel& channel) const {
   if (!torch::isfinite(covariance).all().item<bool>())
     throw core::StateError(core::text("the features of the data '", channel.name,
                                       "' are not finite. Check the features that were added."));
-  made.whitening = whitening_of(covariance, made.events);
+  made.used = used_features(*made.features, found, made.events);
+  made.whitening = whitening_of(covariance, made.events, made.used, made.events);
   if (weighted) made.scatter = covariance / made.events;
   for (const auto& [name, value] : data.reference) {
     made.reference_names.push_back(name);

@@ -93,6 +93,7 @@ class MomentModel {
   struct Target {
     std::unique_ptr<EventFeatures> features;
     torch::Tensor mean;       ///< of the data. shape: [features]
+    torch::Tensor used;       ///< indices of features that enough events have. [used]
     torch::Tensor whitening;  ///< sqrt(N) L', W = L L'. shape: [kept, features]
     double events = 0;        ///< effective number
     torch::Tensor scatter;    ///< of the mean, where some events count more than others

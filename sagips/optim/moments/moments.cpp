@@ -158,6 +158,7 @@ class Answer {
 
   void make_model() {
     model_ = std::make_unique<MomentModel>(*environment_, config_, context_);
+    config_.least_events = model_->config().least_events;
     make_descent();
   }
   void make_descent() {
