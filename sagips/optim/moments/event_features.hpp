@@ -101,14 +101,15 @@ class EventFeatures {
     std::size_t first, second;
     std::int64_t first_degree, second_degree;
   };
+  bool has_polynomials(std::size_t observable) const {
+    return categories_[observable].empty() || categories_[observable].size() > most_crossed;
+  }
+
   EventFeaturesConfig config_;
   std::vector<ObservableScale> scales_;
   std::vector<Categories> categories_;  ///< of each observable
   std::vector<Product> products_;
   std::vector<env::Feature> added_;
-  bool has_polynomials(std::size_t observable) const {
-    return categories_[observable].empty() || categories_[observable].size() > most_crossed;
-  }
   std::vector<std::string> names_;
   std::vector<bool> indicators_;  ///< by feature
 };

@@ -274,9 +274,8 @@ MomentModel::Target MomentModel::target(const env::Channel& channel) const {
   torch::Tensor counts = counts_of(data);
   add_up(counts);
   EventFeaturesConfig features = config_.features;
-  const auto make = [&] {
-    made.features = std::make_unique<EventFeatures>(features, scales(channel), channel.features,
-                                                    categories(channel));
+  const auto make = [&, scales = scales(channel), categories = categories(channel)] {
+    made.features = std::make_unique<EventFeatures>(features, scales, channel.features, categories);
   };
   make();
   if (static_cast<double>(made.features->size()) > counts[0].item<double>()) {
