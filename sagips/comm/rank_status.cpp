@@ -15,7 +15,6 @@ namespace sagips::comm {
 
 namespace {
 
-constexpr std::int64_t silence_is_expected = -1;  // in place of the last beat
 constexpr std::size_t remembered = 8;  // calls; partners are never further apart than one
 
 // A process that has ended stays as a zombie until its launcher asks for it.
@@ -37,6 +36,7 @@ struct alignas(64) RankStatus::Entry {
   };
   std::atomic<std::int64_t> process;
   std::atomic<std::int64_t> beat_ns;
+  std::atomic<int> silence_expected;
   std::atomic<int> left;
   std::atomic<int> failure_claimed;
   std::array<Calls, exchanges> calls;
@@ -74,14 +74,12 @@ std::optional<std::int64_t> RankStatus::began(int rank, int exchange, std::uint6
 void RankStatus::beat() { beat_at(communicator_.now_ns()); }
 
 void RankStatus::beat_at(std::int64_t time_ns) {
-  std::atomic<std::int64_t>& beat_ns = entry(communicator_.rank())->beat_ns;
-  if (beat_ns != silence_is_expected) beat_ns.store(time_ns, std::memory_order_relaxed);
+  entry(communicator_.rank())->beat_ns.store(time_ns, std::memory_order_relaxed);
 }
 
 bool RankStatus::expect_silence(bool expected) {
-  const std::int64_t now = communicator_.now_ns();
-  return entry(communicator_.rank())->beat_ns.exchange(expected ? silence_is_expected : now) ==
-         silence_is_expected;
+  beat();
+  return entry(communicator_.rank())->silence_expected.exchange(expected ? 1 : 0) != 0;
 }
 
 std::int64_t RankStatus::last_beat_ns(int rank) const {
@@ -96,8 +94,7 @@ void RankStatus::heard(int rank, bool is_last) {
 std::int64_t RankStatus::last_sign_ns(int rank) const {
   const Entry* seen = entry(rank);
   if (seen == nullptr) return heard_ns_[static_cast<std::size_t>(rank)];
-  const std::int64_t beat = seen->beat_ns;
-  return seen->left != 0 || beat == silence_is_expected ? 0 : beat;
+  return seen->left != 0 || seen->silence_expected != 0 ? 0 : seen->beat_ns.load();
 }
 
 int RankStatus::culprit(const std::vector<int>& partners, int exchange, std::uint64_t call,
@@ -113,14 +110,14 @@ int RankStatus::culprit(const std::vector<int>& partners, int exchange, std::uin
     fewest = calls;
     slowest = rank;
   }
-  // Who waits gives a sign of life now and then; who hangs gives none, and may be waited for by the
-  // partner that is waited for here, perhaps while silence is expected of that one.
+  // Who waits gives a sign of life now and then, also where silence is expected of it; who hangs gives
+  // none, and may be waited for by the partner that is waited for here.
   std::int64_t oldest = communicator_.now_ns() - long_ns;
   for (int rank = 0; rank < communicator_.size(); ++rank) {
     const Entry* seen = entry(rank);
     if (seen == nullptr || seen->left != 0 || rank == communicator_.rank()) continue;
     const std::int64_t beat = seen->beat_ns;
-    if (beat <= 0 || beat >= oldest) continue;
+    if (beat == 0 || beat >= oldest) continue;
     oldest = beat;
     slowest = rank;
   }

@@ -23,10 +23,9 @@ class RankStatus {
   std::optional<std::int64_t> began(int rank, int exchange, std::uint64_t call) const;
   /// A sign of life, for ranks that wait for no particular message.
   void beat();
-  /// While work may take however long, nobody is to look for any, and beats count for nothing. Returns what
-  /// was expected before.
+  /// While work may take however long, nobody is to miss any. Returns what was expected before.
   bool expect_silence(bool expected);
-  std::int64_t last_beat_ns(int rank) const;  ///< 0: not seen; negative: silence is expected
+  std::int64_t last_beat_ns(int rank) const;  ///< 0: not seen
   /// A message of this rank has come, which is all that is known of ranks of other nodes. is_last: it has
   /// left, or silence is expected.
   void heard(int rank, bool is_last);
@@ -35,8 +34,8 @@ class RankStatus {
   std::int64_t last_sign_ns(int rank) const;
 
   /// The rank that holds the others up: one whose process is gone; else the rank of this node that has been
-  /// silent for longest, if that is `long_ns` at least and unexpected; else the one among `partners` with the fewest calls
-  /// begun, if that is fewer than `call`. -1: cannot tell.
+  /// silent for longest, expected or not, if that is `long_ns` at least; else the one among `partners` with
+  /// the fewest calls begun, if that is fewer than `call`. -1: cannot tell.
   int culprit(const std::vector<int>& partners, int exchange, std::uint64_t call,
               std::int64_t long_ns) const;
   /// A rank of this node whose process has ended without taking leave; -1: none.

@@ -99,10 +99,23 @@ TEST(RankStatus, BlamesTheRankThatALatePartnerWaitsFor) {
   node.kit(2).status.begin_call(0, 7, node.team.clock_ns);
   EXPECT_EQ(node.kit(2).status.culprit({0}, 0, 7, second_ns), 1);
   node.kit(0).status.expect_silence(true);  // it may wait for the other within work of its own
+  node.kit(0).status.beat();
   EXPECT_EQ(node.kit(2).status.culprit({0}, 0, 7, second_ns), 1);
   node.kit(1).status.take_leave();
   EXPECT_EQ(node.kit(2).status.culprit({0}, 0, 7, second_ns), 0)
       << "the late one, where nobody else hangs";
+}
+
+TEST(RankStatus, BlamesTheRankThatHangsWhileSilenceWasExpectedOfIt) {
+  constexpr std::int64_t ten_seconds_ns = 10'000'000'000;
+  LockstepNode node({0, 0, 0});
+  node.team.clock_ns = ten_seconds_ns;
+  node.kit(1).status.expect_silence(true);  // after a long piece of work, until it looks again
+  node.kit(1).status.begin_call(0, 7, node.team.clock_ns);
+  node.team.clock_ns += ten_seconds_ns;
+  for (const std::size_t rank : {0, 2}) node.kit(rank).status.begin_call(0, 7, node.team.clock_ns);
+  EXPECT_EQ(node.kit(0).status.last_sign_ns(1), 0) << "nobody is to miss it";
+  EXPECT_EQ(node.kit(2).status.culprit({0, 1}, 0, 7, second_ns), 1) << "but when it holds them up";
 }
 
 TEST(RankStatus, ShowsSignsOfLife) {
