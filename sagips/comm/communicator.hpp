@@ -90,6 +90,11 @@ class Communicator {
   /// Parts that span nodes must share none: Open MPI 4 gives files of their windows the same name
   /// (open-mpi/ompi issue 9492). throws: CommError where it cannot be had
   virtual std::unique_ptr<Communicator> split(int colour);
+  /// Memory that is shared here and in its parts goes with this communicator from now on, not by itself: to
+  /// free it takes all ranks, and who fails is not waited for.
+  virtual void keep_memory() {}
+  /// Some rank has failed, so that what was kept stays when this communicator goes.
+  virtual void leave_memory() {}
   /// The clock of the ranks: `comm::now_ns`, or that of simulated ones.
   virtual std::int64_t now_ns() const { return comm::now_ns(); }
   /// Between two looks at what is waited for; `look` counts from 1.

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -131,6 +132,7 @@ class Win {
     if (locked_) MPI_Win_unlock_all(win_);
     MPI_Win_free(&win_);
   }
+  void leave() { win_ = MPI_WIN_NULL; }
   MPI_Win* address() { return &win_; }
   MPI_Win get() const { return win_; }
   void lock_all() {
@@ -155,14 +157,26 @@ std::byte* first_line(void* memory) {
   return static_cast<std::byte*>(memory) + (cache_line - beyond) % cache_line;
 }
 
+/// Windows whose memory is no longer used here, by the number of their making. All ranks free them in that order.
+struct KeptWindows {
+  struct Both {
+    Win shared, remote;  // in this order: the memory is freed last
+  };
+  std::map<std::uint64_t, Both> windows;
+  std::uint64_t made = 0;
+};
+
 /// Window memory. Where ranks share a node their blocks are mapped; the others are reached through
 /// MPI_Get, for which Open MPI's target need not help with these kinds of windows.
 class MpiMemory final : public Memory {
  public:
   /// `node`: who can be mapped, empty for nobody; `place[r]`: rank r's place in it, -1: elsewhere.
+  /// kept: takes the windows at the end; none: they are freed then
   MpiMemory(const Comm& all, const Comm* node, const std::vector<int>& place, int rank,
-            std::size_t bytes)
-      : size_(static_cast<MPI_Aint>(rounded(bytes))),
+            std::size_t bytes, std::shared_ptr<KeptWindows> kept)
+      : kept_(std::move(kept)),
+        number_(kept_ ? kept_->made++ : 0),
+        size_(static_cast<MPI_Aint>(rounded(bytes))),
         blocks_(place.size(), nullptr),
         starts_(place.size(), 0) {
     void* own = nullptr;
@@ -194,6 +208,11 @@ class MpiMemory final : public Memory {
     blocks_[static_cast<std::size_t>(rank)] = own_;
     publish();
     check(MPI_Barrier(all.get()), "MPI_Barrier");  // nobody reads before all blocks are zero
+  }
+
+  ~MpiMemory() override {
+    if (kept_)
+      kept_->windows.emplace(number_, KeptWindows::Both{std::move(shared_), std::move(remote_)});
   }
 
   std::byte* block(int rank) override { return blocks_[static_cast<std::size_t>(rank)]; }
@@ -231,6 +250,8 @@ class MpiMemory final : public Memory {
     return static_cast<std::byte*>(base) + (simulated ? place * size_ : 0);
   }
 
+  std::shared_ptr<KeptWindows> kept_;
+  std::uint64_t number_;
   MPI_Aint size_;  ///< of a block
   std::byte* own_ = nullptr;
   std::vector<std::byte*> blocks_;
@@ -346,13 +367,22 @@ class MpiCommunicator final : public Communicator {
   }
   std::unique_ptr<Memory> share(std::size_t bytes) override {
     const bool map = config_.windows == SharedWindows::use;
-    return std::make_unique<MpiMemory>(all_, map ? &node_ : nullptr, place_, rank(), bytes);
+    return std::make_unique<MpiMemory>(all_, map ? &node_ : nullptr, place_, rank(), bytes, kept_);
   }
   std::unique_ptr<Communicator> split(int colour) override {
     auto part = std::make_unique<MpiCommunicator>(library_, all_.split(colour), config_);
     part->oversubscribed_ =
         part->oversubscribed_ || oversubscribed_;  // the other parts use the processors, too
+    part->kept_ = kept_;
     return part;
+  }
+  void keep_memory() override { kept_ = std::make_shared<KeptWindows>(); }
+  void leave_memory() override {
+    if (!kept_) return;
+    for (auto& [number, both] : kept_->windows) {
+      both.remote.leave();
+      both.shared.leave();
+    }
   }
   std::int64_t now_ns() const override {
     return simulated ? static_cast<std::int64_t>(MPI_Wtime() * 1e9) : Communicator::now_ns();
@@ -409,7 +439,8 @@ class MpiCommunicator final : public Communicator {
   std::shared_ptr<Library> library_;  // declared first: ended after the communicators below it
   Comm all_, node_;
   Requests requests_;
-  std::vector<int> place_;  ///< of each rank on this node, -1: elsewhere
+  std::shared_ptr<KeptWindows> kept_;  ///< none: windows are freed one by one
+  std::vector<int> place_;             ///< of each rank on this node, -1: elsewhere
   MpiConfig config_;
   std::int64_t wake_ns_ = 0;  ///< of a simulated pause; 0: when a message has come
 };

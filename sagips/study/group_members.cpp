@@ -79,8 +79,11 @@ GroupEnd work_in_group(comm::Ranks& group, const std::string& log_file, const Gr
   // messages that failed work has left on their way must not meet the next one's
   comm::Ranks own(group.communicator().split(0));
   own.timeout().set_config(group.timeout().config());
-  return worst_end(group,
-                   work_here(own, log_file, work));  // before `own` goes, which all do together
+  own.communicator().keep_memory();
+  // before `own` goes, which all do together
+  const GroupEnd end = worst_end(group, work_here(own, log_file, work));
+  if (end.code == core::ExitCode::failed) own.communicator().leave_memory();
+  return end;
 }
 
 bool train_in_groups(const run::Workloads& workloads, const MemberSetting& setting,

@@ -49,6 +49,24 @@ TEST_P(EveryExchange, OneSidedOnesNeverShowHalfAnArrayUnderMpi) {
   check_one_sided(kit(), GetParam(), busy_config(world->size()), 51206);
 }
 
+// The others would wait for it for ever, each time.
+TEST(Memory, IsNotFreedWithoutTheRankThatFailed) {
+  for (int time = 0; time < 3; ++time) {
+    const auto group = world->split(0);
+    group->keep_memory();
+    try {
+      const auto part = group->split(world->rank() / 2);
+      const auto in_group = group->share(64), in_part = part->share(64);
+      const auto later = in_group->block(world->rank()) != nullptr ? group->share(8) : nullptr;
+      if (world->rank() == world->size() - 1) throw CommError("on fire");
+    } catch (const CommError&) {
+      EXPECT_EQ(world->rank(), world->size() - 1);
+    }
+    kit().barrier();
+    if (time < 2) group->leave_memory();
+  }
+}
+
 TEST(Variants, EqualTheSerialModelUnderMpi) {
   ExchangesConfig config = busy_config(world->size());
   config.grouped.leader = Grouped::Leader::drawn;
