@@ -167,6 +167,8 @@ std::string name_text(const ParameterResult& row) {
 
 std::string recovered_text(const ParameterResult& row) {
   if (row.open) return "not fixed";
+  if (!row.at_end.empty())
+    return core::text(core::significant(row.recovered, 4), " (", row.at_end, " end)");
   if (row.error_below && row.error_above && std::max(*row.error_below, *row.error_above) > 0)
     return with_sides(row.recovered, *row.error_below, *row.error_above);
   return row.error ? with_error(row.recovered, *row.error) : value_text(row.recovered);

@@ -58,7 +58,7 @@ record::Start start_of(const Arguments& arguments);
 
 /// Says, once for all ranks, which keys have no effect.
 void say_without_effect(const Workloads& workloads, Job& job, const Arguments& arguments,
-                        const run::Usage& usage);
+                        const run::Usage& usage, core::Log& log);
 
 /// "report: PATH" where there is a page.
 void say_report(const std::string& page);

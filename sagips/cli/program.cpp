@@ -373,10 +373,9 @@ record::Start start_of(const Arguments& arguments) {
 }
 
 void say_without_effect(const Workloads& workloads, Job& job, const Arguments& arguments,
-                        const run::Usage& usage) {
+                        const run::Usage& usage, core::Log& log) {
   const std::string line = run::keys_without_effect(workloads, job, usage);
-  if (!line.empty() && arguments.ranks->is_first())
-    core::Log({.quiet = arguments.quiet}).warning(line);
+  if (!line.empty() && arguments.ranks->is_first()) log.warning("without-effect", line);
 }
 
 void say_report(const std::string& page) {

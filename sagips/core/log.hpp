@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace sagips::core {
 
@@ -14,6 +15,12 @@ struct TerminalSize {
   std::size_t columns = 80, rows = 24;
 };
 TerminalSize terminal_size(int descriptor);
+
+/// What a user should know. The code, words joined by hyphens, is for scripts and stays as it is.
+struct Warning {
+  std::string code, text;
+  bool operator==(const Warning&) const = default;
+};
 
 /// Lines with time and level, to the terminal and, once a run folder exists, to its log file.
 /// Passed along, never global.
@@ -30,9 +37,11 @@ class Log {
   Log(Log&&) noexcept;
   Log& operator=(Log&&) noexcept;
 
-  void add_file(const std::string& path);  ///< throws StorageError
+  /// Warnings that were said before stand there, too. throws: StorageError
+  void add_file(const std::string& path);
   void info(const std::string& line);
-  void warning(const std::string& line);
+  void warning(const std::string& code, const std::string& line);
+  const std::vector<Warning>& warnings() const;  ///< all that were said so far, each once
   void error(const std::string& line);
   /// Silences the terminal (a live display owns it); files go on. Returns what was set before.
   bool set_terminal(bool on);

@@ -18,9 +18,10 @@ double number_in(const std::string& cell, const std::string& column, const std::
   double number = 0.0;
   if (core::parse_number(core::trim(cell), number) && std::isfinite(number)) return number;
   const std::string found = cell.empty() ? "is empty" : text("holds '", core::excerpt(cell), "'");
-  throw DataError(file, line,
-                  text("column '", column, "' ", found,
-                       ", a finite number is needed. Correct or remove that row."));
+  throw DataError(
+      file, line,
+      text("column '", column, "' ", found,
+           ", a finite number is needed. Correct it: leaving such rows out biases results."));
 }
 
 std::size_t place_in(const std::vector<std::string>& header, const NeededColumn& needed,
@@ -54,7 +55,7 @@ Table read_csv(const std::string& path, const std::vector<NeededColumn>& needed)
     if (cells.size() != width)
       throw DataError(path, line,
                       text("has ", cells.size(), cells.size() == 1 ? " cell" : " cells",
-                           ", the header has ", width, ". Correct or remove that row."));
+                           ", the header has ", width, ". Correct that row."));
     for (std::size_t i = 0; i < places.size(); ++i)
       table.columns[i].push_back(number_in(cells[places[i]], table.names[i], path, line));
     table.rows.push_back(line);

@@ -1,5 +1,9 @@
 #include "sagips/data/dataset.hpp"
 
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
 #include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -60,6 +64,20 @@ void DatasetConfig::check_toy_data(const std::string& group) const {
                           core::text("applies to a file of measured events, and ", group,
                                      ".file is empty (toy data would ignore it). Set ", group,
                                      ".file, or remove ", group, ".", key, "."));
+}
+
+EqualEvents equal_events(const torch::Tensor& values) {
+  constexpr std::int64_t most = 1'000'000;
+  EqualEvents found;
+  found.events = std::min(values.size(0), most);
+  const torch::Tensor rows = values.narrow(0, 0, found.events).contiguous();
+  found.continuous = (rows != rows.round()).any(0).sum().item<std::int64_t>();
+  const auto* const bytes = static_cast<const char*>(rows.data_ptr());
+  const std::size_t width = static_cast<std::size_t>(rows.size(1)) * rows.element_size();
+  std::unordered_set<std::string_view> seen;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(found.events); ++i)
+    if (!seen.emplace(bytes + i * width, width).second) ++found.equal;
+  return found;
 }
 
 }  // namespace sagips::data

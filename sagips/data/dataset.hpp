@@ -77,6 +77,13 @@ torch::Tensor draw_events(const Dataset& dataset, std::int64_t count,
 std::vector<std::int64_t> shuffled_rows(std::int64_t size, const core::RandomStream& stream,
                                         std::uint32_t order = 0);
 
+/// How many events are equal to an earlier one in all observables, of which `continuous` have other values than
+/// whole numbers. Of the first million events.
+struct EqualEvents {
+  std::int64_t equal = 0, events = 0, continuous = 0;
+};
+EqualEvents equal_events(const torch::Tensor& values);
+
 /// Draws as many events again, with replacement (Efron's bootstrap).
 Dataset bootstrap(const Dataset& dataset, const core::RandomStream& stream);
 

@@ -159,7 +159,7 @@ void check_finite(const std::string& path, std::int64_t first_row, std::int64_t 
       path,
       text("row ", first_row + place / row_numbers + 1, " holds NaN or infinity",
            row_numbers > 1 ? text(", number ", place % row_numbers + 1, " of ", row_numbers) : "",
-           ". Correct or remove it."));
+           ". Correct it: leaving such rows out biases results."));
 }
 
 }  // namespace sagips::data

@@ -51,9 +51,10 @@ void check_finite(const Table& table, const NeededColumn& needed) {
   const auto wrong = std::find_if(column.begin(), column.end(),
                                   [](double number) { return !std::isfinite(number); });
   if (wrong == column.end()) return;
-  throw DataError(table.file, table.rows[static_cast<std::size_t>(wrong - column.begin())],
-                  text("column '", needed.name, "' holds ", core::round_trip(*wrong),
-                       ", which is no finite number. Correct or remove that row."));
+  throw DataError(
+      table.file, table.rows[static_cast<std::size_t>(wrong - column.begin())],
+      text("column '", needed.name, "' holds ", core::round_trip(*wrong),
+           ", which is no finite number. Correct it: leaving such rows out biases results."));
 }
 
 Table table_of(const core::NpyArray& array, const std::string& file) {

@@ -1,5 +1,6 @@
 #include "sagips/env/parameter.hpp"
 
+#include <cmath>
 #include <set>
 
 #include "sagips/core/error.hpp"
@@ -18,6 +19,17 @@ void Parameter::fields(core::FieldList& list) {
   list.add("truth", truth, "true value of " + name + ", when known" + in);
   list.add("toy", toy, "value of " + name + " that toy data are made with" + in);
   list.add("fixed", fixed, "hold " + name + " at this value; null: free" + in);
+  list.add("periodic", periodic, "both ends of the range are the same point, as of a phase");
+}
+
+double Parameter::nearest(double value, double other) const {
+  const double period = high - low;
+  return periodic ? value + std::round((other - value) / period) * period : value;
+}
+
+std::optional<double> Parameter::relative_residual(double value) const {
+  if (!truth || *truth == 0) return std::nullopt;
+  return (*truth - nearest(value, *truth)) / *truth;
 }
 
 namespace {
@@ -55,17 +67,20 @@ ParameterSet::ParameterSet(std::vector<Parameter> parameters) : parameters_(std:
                       "none is free (nothing is left to find). Free at least one: "
                       "parameters.NAME.fixed=null");
   std::vector<double> low, width, fixed;
-  std::vector<std::int64_t> places;
+  std::vector<std::int64_t> places, periodic;
   for (const auto& parameter : parameters_) fixed.push_back(parameter.fixed.value_or(0));
   for (const std::size_t i : free_) {
     low.push_back(parameters_[i].low);
     width.push_back(parameters_[i].high - parameters_[i].low);
     places.push_back(static_cast<std::int64_t>(i));
+    periodic.push_back(parameters_[i].periodic ? 1 : 0);
+    has_periodic_ = has_periodic_ || parameters_[i].periodic;
   }
   low_ = Constant(torch::tensor(low, torch::kFloat64));
   width_ = Constant(torch::tensor(width, torch::kFloat64));
   fixed_ = Constant(torch::tensor(fixed, torch::kFloat64));
   places_ = torch::tensor(places, torch::kInt64);
+  periodic_ = torch::tensor(periodic, torch::kInt64).to(torch::kBool);
 }
 
 std::vector<std::string> ParameterSet::names() const {
@@ -74,8 +89,15 @@ std::vector<std::string> ParameterSet::names() const {
   return names;
 }
 
+torch::Tensor ParameterSet::away(const torch::Tensor& unit, const torch::Tensor& from) const {
+  const torch::Tensor straight = unit - from;
+  return has_periodic_ ? torch::where(periodic_, straight - straight.round(), straight) : straight;
+}
+
 torch::Tensor ParameterSet::physical_from_unit(const torch::Tensor& unit) const {
-  torch::Tensor values = unit * width_.like(unit) + low_.like(unit);
+  const torch::Tensor turned =
+      has_periodic_ ? torch::where(periodic_.to(unit.device()), unit - unit.floor(), unit) : unit;
+  torch::Tensor values = turned * width_.like(unit) + low_.like(unit);
   if (free_size() == size()) return values;
   std::vector<std::int64_t> shape = unit.sizes().vec();
   shape.back() = size();

@@ -21,16 +21,23 @@ struct Parameter {
   std::optional<double>
       toy{};  ///< value that toy data are made with; becomes the truth of a run on them
   std::string help{};
+  bool periodic = false;  ///< both ends of the range are the same point, as of a phase
 
-  /// The fields a config may change: low, high, truth, fixed, toy.
+  /// The fields a config may change: low, high, truth, fixed, toy, periodic.
   void fields(core::FieldList& list);
+  /// That value of a periodic parameter, by whole periods, which is nearest to another; of others itself.
+  double nearest(double value, double other) const;
+  double middle() const { return (low + high) / 2; }  ///< of the range
+  /// (true - value) / true; nothing where that is unknown or 0.
+  std::optional<double> relative_residual(double value) const;
 };
 
 /// The parameters of an environment, and the one place that converts between their three forms:
 /// physical units, unit interval g in (0, 1), and logit theta = ln(g / (1 - g)).
 ///
 /// Physical tensors hold all parameters; unit and logit tensors hold the free ones. Last dimension
-/// = parameters.
+/// = parameters. A unit beyond 0 .. 1 of a periodic parameter is another turn of the circle; physical values
+/// lie in the range.
 class ParameterSet {
  public:
   ParameterSet() = default;
@@ -43,6 +50,11 @@ class ParameterSet {
   std::int64_t size() const { return static_cast<std::int64_t>(parameters_.size()); }
   std::int64_t free_size() const { return static_cast<std::int64_t>(free_.size()); }
   std::vector<std::string> names() const;
+  const torch::Tensor& periodic() const {
+    return periodic_;
+  }  ///< whether, of the free ones. [free]
+  /// The difference of two points, of periodic parameters the shorter way. unit, [..., free]
+  torch::Tensor away(const torch::Tensor& unit, const torch::Tensor& from) const;
 
   torch::Tensor physical_from_unit(const torch::Tensor& unit) const;  ///< [..., free] -> [..., all]
   torch::Tensor physical_from_logit(
@@ -65,6 +77,8 @@ class ParameterSet {
   Constant low_, width_;  ///< of the free ones. shape: [free]
   Constant fixed_;        ///< of all; a free one's number is not used. shape: [all]
   torch::Tensor places_;  ///< of the free ones among all
+  torch::Tensor periodic_;
+  bool has_periodic_ = false;
 };
 
 }  // namespace sagips::env

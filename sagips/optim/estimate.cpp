@@ -17,6 +17,7 @@ constexpr double least_side = 0.5;        // of an error
 constexpr double two_errors = 4;          // chi2: 95 %
 constexpr double flat_after = 3;          // errors: a parabola has grown by 9
 constexpr double alike = 0.1;             // of an error: sides that are a parabola's
+constexpr double nearly_all = 0.95;       // of a range
 constexpr double error_for_range = 1e-4;  // less of a range: it is too wide
 constexpr double one_sided = 2.706;       // 1.645^2: 95 % of a normal distribution lie below 1.645
 
@@ -49,12 +50,18 @@ std::string words_of(const env::ParameterSet& parameters, const torch::Tensor& d
   return words;
 }
 
-// How far from `at` a profile grows to `level`, at most to the end of the range.
-double reach(const std::function<double(double)>& growth, double at, double direction, double error,
-             double level) {
+// On the unit scale, from a value to the end of its range, or to the other side of its circle.
+double room_of(const env::Parameter& parameter, double at, double direction) {
+  if (parameter.periodic) return 0.5;
+  return direction > 0 ? 1 - at : at;
+}
+
+// How far from `at` a profile grows to `level`, at most through that room.
+double reach(const std::function<double(double)>& growth, double at, double direction, double room,
+             double error, double level) {
   constexpr int tries = 10;
   constexpr double close_enough = 0.01;  // of the square root of the level
-  const double end = std::max(0.0, (direction > 0 ? 1 - at : at) - 1.01 * closest_to_end);
+  const double end = std::max(0.0, room - 1.01 * closest_to_end);
   double inside = 0, outside = std::numeric_limits<double>::infinity();
   double distance = std::min(error * std::sqrt(level), end);
   for (int i = 0; i < tries && distance > 0; ++i) {
@@ -81,6 +88,15 @@ double limit_distance(double minimum, double end, double error) {
 }
 
 }  // namespace
+
+RangeEnds::RangeEnds(std::int64_t free)
+    : low(torch::full({free}, closest_to_end, torch::kFloat64)), high(1 - low) {}
+
+RangeEnds::RangeEnds(const env::ParameterSet& parameters) : RangeEnds(parameters.free_size()) {
+  constexpr double nowhere = std::numeric_limits<double>::infinity();
+  low = low.masked_fill(parameters.periodic(), -nowhere);
+  high = high.masked_fill(parameters.periodic(), nowhere);
+}
 
 std::vector<double> numbers_of(const torch::Tensor& tensor) {
   const torch::Tensor dense = tensor.contiguous();
@@ -162,7 +178,7 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
     estimate.open[index] = in_open[i] > part_of_open;
     estimate.errors[index] =
         estimate.open[index] ? std::numeric_limits<double>::quiet_NaN() : errors[i] * range;
-    if (estimate.open[index] || errors[i] == 0) continue;
+    if (estimate.open[index] || errors[i] == 0 || parameter.periodic) continue;
     const double upper = best[i] + limit_distance(best[i], 0, errors[i]),
                  lower = best[i] - limit_distance(-best[i], -1, errors[i]);
     if (at[i] < close_to_end * errors[i] && upper < 1)
@@ -174,22 +190,22 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
 }
 
 torch::Tensor in_valley(const torch::Tensor& from, const torch::Tensor& covariance,
-                        std::int64_t parameter, double value) {
+                        std::int64_t parameter, double value, const RangeEnds& ends) {
   const torch::Tensor valley = covariance[parameter] / covariance[parameter][parameter];
-  torch::Tensor point = from + valley * (value - from[parameter]);
-  point = point.clamp(closest_to_end, 1 - closest_to_end);
+  torch::Tensor point = ends.inside(from + valley * (value - from[parameter]));
   point[parameter] = value;
   return point;
 }
 
 std::vector<bool> like_parabolas(const torch::Tensor& unit, const torch::Tensor& covariance,
+                                 const RangeEnds& ends,
                                  const std::function<torch::Tensor(const torch::Tensor&)>& growth) {
   constexpr double close = 0.1;  // of an error
   const std::int64_t free = unit.size(0);
   const torch::Tensor errors = covariance.diagonal().clamp_min(1e-300).sqrt();
   const torch::Tensor moves = covariance / errors.unsqueeze(1);
   const torch::Tensor wanted = torch::cat({unit + moves, unit - moves});
-  const torch::Tensor points = wanted.clamp(closest_to_end, 1 - closest_to_end);
+  const torch::Tensor points = ends.inside(wanted);
   const torch::Tensor fine = ((growth(points).clamp_min(0).sqrt() - 1).abs() < close)
                                  .logical_and((points - wanted).abs().amax(1) < 1e-9);
   std::vector<bool> all;
@@ -210,30 +226,43 @@ void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const 
     const double range = parameter.high - parameter.low;
     const double wider = estimate.errors[index] / (error * range);
     const auto side = [&](double direction, double level) {
-      return wider *
-             reach([&](double value) { return growth(place, value); }, at, direction, error, level);
+      return wider * reach([&](double value) { return growth(place, value); }, at, direction,
+                           room_of(parameter, at, direction), error, level);
     };
     const auto inside = [&](double distance, double room) {
       return std::min(std::max(distance, least_side * wider * error), room);
     };
-    const double below = inside(side(-1, 1), at), above = inside(side(1, 1), 1 - at);
+    const double down = room_of(parameter, at, -1), up = room_of(parameter, at, 1);
+    const double below = inside(side(-1, 1), down), above = inside(side(1, 1), up);
+    if (below + above >
+        nearly_all * (down + up)) {  // an interval that is the whole range says nothing
+      estimate.open[index] = true;
+      estimate.errors[index] = std::numeric_limits<double>::quiet_NaN();
+      estimate.lower_limits[index].reset();
+      estimate.upper_limits[index].reset();
+      estimate.open_directions.push_back(parameter.name);
+      continue;
+    }
     estimate.asymmetric[index] = {below * range, above * range};
     const auto warn_if_flat = [&](double direction, double one, double room) {
       if (flat_after * one > room ||
           !(growth(place, at + direction * flat_after * one / wider) < two_errors))
         return;
       const double two = std::min(side(direction, two_errors), room);
-      estimate.warnings.push_back(core::text(
-          "the 95 % interval of ", parameter.name, " reaches ", direction > 0 ? "up" : "down",
-          " to ", core::significant(parameter.low + (at + direction * two) * range, 3),
-          two < 0.999 * room ? "" : " (its range ends there)",
-          ", more than three of its errors (chi2 flattens there). State this end, not twice the "
-          "error"));
+      estimate.warnings.emplace_back(
+          "flat-profile",
+          core::text("the 95 % interval of ", parameter.name, " reaches ",
+                     direction > 0 ? "up" : "down", " to ",
+                     core::significant(parameter.low + (at + direction * two) * range, 3),
+                     two < 0.999 * room ? "" : " (its range ends there)",
+                     ", more than three of its errors (chi2 flattens there). State this end, not "
+                     "twice the "
+                     "error"));
     };
     const auto unlike = [&](double one) { return std::abs(one / (wider * error) - 1) > alike; };
     if (unlike(below) || unlike(above)) {
-      warn_if_flat(-1, below, at);
-      warn_if_flat(1, above, 1 - at);
+      warn_if_flat(-1, below, down);
+      warn_if_flat(1, above, up);
     }
     if (estimate.upper_limits[index]) {
       const double upper = at + side(1, one_sided);
@@ -261,6 +290,7 @@ std::optional<env::ParameterSet> better_ranges(const env::ParameterSet& whole,
     env::Parameter& parameter = parameters[i];
     parameter.truth.reset();  // may lie outside
     parameter.toy.reset();
+    if (parameter.periodic) continue;
     const double value = found.values[i], range = parameter.high - parameter.low;
     const double place = (value - parameter.low) / range, error = found.largest_error(i);
     const bool has_run = (parameter.low > all.low && place < run_into_end) ||
@@ -281,26 +311,30 @@ void warn_of_wide_ranges(Estimate& estimate, const env::ParameterSet& parameters
     const env::Parameter& parameter = parameters.all()[i];
     const double range = parameter.high - parameter.low;
     if (!(estimate.largest_error(i) < error_for_range * range)) continue;
-    estimate.warnings.push_back(core::text(
-        "the range of ", parameter.name, ", ", core::significant(parameter.low, 3), " to ",
-        core::significant(parameter.high, 3), ", is ",
-        core::significant(range / estimate.largest_error(i), 2),
-        " times its error (too wide to be searched: values and errors may be far off). Narrow it"));
+    estimate.warnings.emplace_back(
+        "wide-range",
+        core::text("the range of ", parameter.name, ", ", core::significant(parameter.low, 3),
+                   " to ", core::significant(parameter.high, 3), ", is ",
+                   core::significant(range / estimate.largest_error(i), 2),
+                   " times its error (too wide to be searched: values and errors may be far off). "
+                   "Narrow it"));
   }
 }
 
 torch::Tensor held_by_no_end(const torch::Tensor& unit, const torch::Tensor& slope,
-                             const torch::Tensor& movable) {
-  constexpr double at_end = 1.5 * closest_to_end;
-  const torch::Tensor held =
-      (unit < at_end).logical_and(slope > 0).logical_or((unit > 1 - at_end).logical_and(slope < 0));
+                             const torch::Tensor& movable, const RangeEnds& ends) {
+  constexpr double at_end = 0.5 * closest_to_end;
+  const torch::Tensor held = (unit < ends.low + at_end)
+                                 .logical_and(slope > 0)
+                                 .logical_or((unit > ends.high - at_end).logical_and(slope < 0));
   return movable.index({held.index_select(0, movable).logical_not()});
 }
 
 torch::Tensor step_in_ranges(const torch::Tensor& information, const torch::Tensor& slope,
-                             const torch::Tensor& unit, torch::Tensor movable) {
+                             const torch::Tensor& unit, torch::Tensor movable,
+                             const RangeEnds& ends) {
   torch::Tensor step = torch::zeros_like(unit);
-  movable = held_by_no_end(unit, slope, movable);
+  movable = held_by_no_end(unit, slope, movable, ends);
   while (movable.numel() > 0) {
     const torch::Tensor held = step.index_fill(0, movable, 0);
     const torch::Tensor left = (slope + information.matmul(held)).index_select(0, movable);
@@ -310,11 +344,10 @@ torch::Tensor step_in_ranges(const torch::Tensor& information, const torch::Tens
             .covariance;
     step = held.index_copy(0, movable, -covariance.matmul(left));
     const torch::Tensor there = unit + step;
-    const torch::Tensor outside =
-        torch::maximum(closest_to_end - there, there - (1 - closest_to_end));
+    const torch::Tensor outside = torch::maximum(ends.low - there, there - ends.high);
     const std::int64_t worst = outside.argmax().item<std::int64_t>();
     if (outside[worst].item<double>() < 1e-12) break;
-    step[worst] = there[worst].clamp(closest_to_end, 1 - closest_to_end) - unit[worst];
+    step[worst] = ends.inside(there)[worst] - unit[worst];
     movable = movable.index({movable != worst});
   }
   return step;

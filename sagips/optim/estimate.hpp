@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/core/log.hpp"
 #include "sagips/data/torch.hpp"
 #include "sagips/env/parameter.hpp"
 
@@ -28,7 +29,7 @@ struct Estimate {
   std::vector<std::optional<double>> lower_limits, upper_limits;
   std::vector<bool> open;                    ///< the data do not fix it. All parameters
   std::vector<std::string> open_directions;  ///< "a - 0.5 b": moving along it changes no event
-  std::vector<std::string> warnings;         ///< why values or errors are to be doubted
+  std::vector<core::Warning> warnings;       ///< why values or errors are to be doubted
 
   /// The error of parameter `i` on the side of `value`.
   double error_towards(std::size_t i, double value) const;
@@ -38,6 +39,16 @@ struct Estimate {
 
 /// The least distance of a parameter to an end of its range, on the unit scale.
 inline constexpr double closest_to_end = 1e-6;
+
+/// Where the free parameters' ranges end on the unit scale, so far inside. A periodic one ends nowhere.
+struct RangeEnds {
+  torch::Tensor low, high;  ///< [free]
+
+  explicit RangeEnds(const env::ParameterSet& parameters);
+  /// Of ranges that all end. free: how many
+  explicit RangeEnds(std::int64_t free);
+  torch::Tensor inside(const torch::Tensor& unit) const { return unit.clamp(low, high); }
+};
 
 /// What an information matrix leaves uncertain, on the unit scale.
 struct Uncertainty {
@@ -65,12 +76,13 @@ using ProfileGrowth = std::function<double(std::int64_t parameter, double value)
 /// Where a parameter has a value and the others follow along a minimum's valley, within the ranges.
 /// shapes: from [free], unit scale; covariance [free, free] -> [free]
 torch::Tensor in_valley(const torch::Tensor& from, const torch::Tensor& covariance,
-                        std::int64_t parameter, double value);
+                        std::int64_t parameter, double value, const RangeEnds& ends);
 
 /// Whether chi2, or -2 ln L, is a parabola along each parameter's valley: an error away on either side, and
 /// within the ranges, its root has grown by 1 within a tenth.
 /// growth: [points, free] -> [points]
 std::vector<bool> like_parabolas(const torch::Tensor& unit, const torch::Tensor& covariance,
+                                 const RangeEnds& ends,
                                  const std::function<torch::Tensor(const torch::Tensor&)>& growth);
 
 /// Puts the intervals and limits of a profile into an estimate, for free parameters that are not
@@ -98,13 +110,14 @@ void warn_of_wide_ranges(Estimate& estimate, const env::ParameterSet& parameters
 /// would leave others held in its place.
 /// source: Bertsekas, SIAM J. Control Optim. 20 (1982) 221
 torch::Tensor held_by_no_end(const torch::Tensor& unit, const torch::Tensor& slope,
-                             const torch::Tensor& movable);
+                             const torch::Tensor& movable, const RangeEnds& ends);
 
 /// The step to the minimum of a parabola within the ranges: a coordinate that would leave them stays at
 /// the end, and only those that `movable` names move.
 /// shapes: information [free, free]; slope (its half gradient), unit [free]; movable: numbers
 torch::Tensor step_in_ranges(const torch::Tensor& information, const torch::Tensor& slope,
-                             const torch::Tensor& unit, torch::Tensor movable);
+                             const torch::Tensor& unit, torch::Tensor movable,
+                             const RangeEnds& ends);
 
 /// "directions are not identifiable ... moving along (a - 0.5 b) changes ...", or nothing.
 std::string describe_open_directions(const std::vector<std::string>& directions);

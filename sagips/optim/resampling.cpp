@@ -12,13 +12,18 @@ namespace {
 
 using Once = std::function<Solution(std::int64_t repetition)>;
 
-Resampled scatter(std::int64_t repetitions, const SolveContext& context, const Once& once) {
+// parameters: values of periodic ones may lie on both sides of where the range ends
+Resampled scatter(std::int64_t repetitions, const SolveContext& context,
+                  const env::ParameterSet& parameters, const Once& once) {
   Resampled found;
   std::vector<torch::Tensor> values;
   for (std::int64_t i = 1; i <= repetitions; ++i) {
     if (context.interrupted && context.interrupted()) break;
     try {
-      const Solution solution = once(i);
+      Solution solution = once(i);
+      for (std::size_t k = 0; k < solution.values.size() && !values.empty(); ++k)
+        solution.values[k] = parameters.all()[k].nearest(
+            solution.values[k], values[0][static_cast<std::int64_t>(k)].item<double>());
       if (solution.converged)
         values.push_back(torch::tensor(solution.values, torch::kFloat64));
       else
@@ -42,7 +47,7 @@ Resampled over_bootstraps(const Solver& solver, const env::Environment& environm
   again.observe = nullptr;
   again.intervals = false;
   again.start = torch::tensor(solution.values, torch::kFloat64);
-  return scatter(repetitions, context, [&](std::int64_t i) {
+  return scatter(repetitions, context, environment.parameters, [&](std::int64_t i) {
     env::Environment drawn = environment;
     for (env::Channel& channel : drawn.channels)
       channel.training = data::bootstrap(
@@ -59,7 +64,7 @@ Resampled over_seeds(const Solver& solver, const env::Environment& environment,
   SolveContext again = context;
   again.observe = nullptr;
   again.intervals = false;
-  return scatter(repetitions, context, [&](std::int64_t i) {
+  return scatter(repetitions, context, environment.parameters, [&](std::int64_t i) {
     again.seed = context.seed + static_cast<std::uint64_t>(i) * 1'000'003;
     return solver.solve(environment, again);
   });

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sagips/core/log.hpp"
 #include "sagips/record/event.hpp"
 
 namespace sagips::record {
@@ -42,6 +43,13 @@ inline Json json_of(const std::vector<NamedNumber>& numbers) {
   Json object = Json::object();
   for (const NamedNumber& entry : numbers) object[entry.name] = entry.value;
   return object;
+}
+
+inline Json json_of(const std::vector<core::Warning>& warnings) {
+  Json list = Json::array();
+  for (const core::Warning& one : warnings)
+    list.push_back({{"code", one.code}, {"text", one.text}});
+  return list;
 }
 
 class FieldWriter {
@@ -104,6 +112,14 @@ inline void read_into(std::vector<double>& values, const Json& list) {
 
 inline void read_into(std::vector<NamedNumber>& numbers, const Json& object) {
   for (const auto& [name, value] : object.items()) numbers.push_back({name, number(value)});
+}
+
+inline void read_into(std::vector<core::Warning>& warnings, const Json& list) {
+  for (const Json& one : list)
+    if (one.is_object())
+      warnings.push_back({one.at("code"), one.at("text")});
+    else  // older files hold the text alone
+      warnings.push_back({"", one});
 }
 
 class FieldReader {

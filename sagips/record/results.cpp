@@ -50,6 +50,8 @@ void each_field(Either<ParameterResult> auto& parameter, const auto& use) {
   use.later("lower_limit", parameter.lower_limit);
   use.later("upper_limit", parameter.upper_limit);
   use.later("open", parameter.open);
+  use.later("at_end", parameter.at_end);
+  use.later("period", parameter.period);
 }
 
 void each_field(Either<GoodnessResult> auto& goodness, const auto& use) {
@@ -104,11 +106,12 @@ std::string number_cell(const std::optional<double>& value) {
 
 std::optional<double> pull(const ParameterResult& row) {
   if (row.fixed || !row.truth || !row.error) return std::nullopt;
-  const std::optional<double>& side =
-      *row.truth < row.recovered ? row.error_below : row.error_above;
+  double away = row.recovered - *row.truth;
+  if (row.period) away -= std::round(away / *row.period) * *row.period;
+  const std::optional<double>& side = away > 0 ? row.error_below : row.error_above;
   const double error = side.value_or(*row.error);
   if (!(error > 0)) return std::nullopt;
-  return (row.recovered - *row.truth) / error;
+  return away / error;
 }
 
 const CorrelationResult* errors_of_answer(const Results& results) {

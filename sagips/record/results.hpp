@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "sagips/core/log.hpp"
 #include "sagips/record/event.hpp"
 
 namespace sagips::record {
@@ -28,6 +29,9 @@ struct ParameterResult {
   /// One-sided limits at 95 %, where an end of the range is near.
   std::optional<double> lower_limit{}, upper_limit{};
   bool open = false;  ///< the data do not fix it: `recovered` is one of many values
+  std::string
+      at_end{};  ///< "lower", "upper": the end of its range that `recovered` lies at; else empty
+  std::optional<double> period{};  ///< values that differ by it are the same, as of a phase
 };
 
 /// (recovered - true) / error, of the truth's side; nothing where one is missing or the parameter is
@@ -76,7 +80,7 @@ struct Results {
   std::vector<CorrelationResult> correlations{};
   std::vector<std::string> open_directions{};  ///< "a - 0.5 b": what the data do not fix
   std::vector<OtherSolution> others{};         ///< by their score
-  std::vector<std::string> warnings{};         ///< why values or errors are to be doubted
+  std::vector<core::Warning> warnings{};       ///< all that were said
 };
 
 /// The correlations and the covariance of the errors of `recovered`; nullptr: none are stated.

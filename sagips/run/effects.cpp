@@ -73,6 +73,8 @@ void needs_of_exchanges(const FieldList& list, const Settings& settings, const U
          "ensemble.launcher"});
   needs(list, several || usage.waiting_ranks > 1, "several ranks",
         {"ranks.timeout_s", "tune.launcher"});
+  needs(list, !usage.in_blocks, "trainings that are started one by one (no mpirun)",
+        {"tune.at_once", "tune.launcher"});
   if (usage.command == "convergence" || usage.command == "simulate") return;  // compare exchanges
   const train::ExchangeChoice choice = settings.exchange_choice();
   std::vector<std::string> used = {choice.primary};
@@ -202,6 +204,27 @@ std::string keys_without_effect(const Workloads& workloads, Job& job, const Usag
     names.clear();
   }
   return parts.empty() ? std::string() : "no effect in this run: " + core::join(parts, "; ");
+}
+
+VariedKeys::VariedKeys(std::vector<std::string> keys, Usage usage)
+    : keys_(std::move(keys)), usage_(std::move(usage)) {
+  usage_.varied.clear();
+}
+
+void VariedKeys::look_at(const Workloads& workloads, Job& training) {
+  const FieldList list = list_of(workloads, training, usage_);
+  for (const std::string& key : keys_) {
+    const auto [entry, is_first] = needs_.emplace(key, core::needed_by(list, key));
+    if (!is_first && !entry->second.empty()) entry->second = core::needed_by(list, key);
+  }
+}
+
+std::string VariedKeys::remark() const {
+  std::vector<std::string> parts;
+  for (const std::string& key : keys_)
+    if (const auto found = needs_.find(key); found != needs_.end() && !found->second.empty())
+      parts.push_back(text(key, " (needs ", found->second, ")"));
+  return parts.empty() ? std::string() : "no effect in any training: " + core::join(parts, "; ");
 }
 
 std::vector<std::string> remarks_on_lengths(const Job& job, std::int64_t rows, std::int64_t ranks) {

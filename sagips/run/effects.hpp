@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ struct Usage {
   std::vector<std::string> methods{};  ///< of `optim::solvers()` that run
   std::int64_t ranks = 1;              ///< of a training
   std::int64_t waiting_ranks = 1;      ///< for each other, over all trainings
-  bool folds = false;                  ///< its trainings keep one part after the other aside
+  bool in_blocks = false;  ///< trainings run on the ranks that were started, not in children
+  bool folds = false;      ///< its trainings keep one part after the other aside
   /// Keys that its trainings differ in: what others beside them need is another thing in each.
   std::vector<std::string> varied{};
 };
@@ -24,6 +26,21 @@ struct Usage {
 /// least, so that a config that a run has written is as silent as what it began from.
 /// throws: ConfigError for those without which nobody would learn what was asked for: `optimizer` with GEM
 std::string keys_without_effect(const Workloads& workloads, Job& job, const Usage& usage);
+
+/// Keys that the trainings of a study differ in: each should have an effect in one of them at least.
+class VariedKeys {
+ public:
+  /// usage: without `varied`
+  VariedKeys(std::vector<std::string> keys, Usage usage);
+  void look_at(const Workloads& workloads, Job& training);
+  /// "no effect in any training: momentum (needs rule=sgd)"; empty: all have one, or no training was looked at.
+  std::string remark() const;
+
+ private:
+  std::vector<std::string> keys_;
+  Usage usage_;
+  std::map<std::string, std::string> needs_;  ///< by key; empty: it has an effect
+};
 
 /// Lines on lengths that do not fit the run: a warm-up that outlasts it, a batch of more rows than a rank
 /// has. rows: to learn from, of a learning problem; ranks: that compute

@@ -40,10 +40,10 @@ void FigureWriter::wait_for_oldest() {
   try {
     const std::string problem = oldest.problem.get();
     if (problem.empty()) picture = core::text(folder_, "/", oldest.name, ".png");
-    if (!problem.empty() && !missing_) log_.warning("no figures: " + problem);
+    if (!problem.empty() && !missing_) log_.warning("no-figure", "no figures: " + problem);
     missing_ = missing_ || !problem.empty();
   } catch (const core::Error& error) {
-    log_.warning(core::text("no figure ", oldest.name, ": ", error.what()));
+    log_.warning("no-figure", core::text("no figure ", oldest.name, ": ", error.what()));
   }
   if (!first_) first_ = picture;
 }

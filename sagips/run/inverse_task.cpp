@@ -50,7 +50,8 @@ InverseTask::InverseTask(const Job& job, comm::Ranks& ranks, core::Log& log)
         "is a mean of one rank's own weights (with exchange=served the answer is "
         "that of the central ones). Set it to 0.");
   if (ranks.is_first())
-    for (const std::string& line : remarks_on_lengths(job, 0, ranks.size())) log.warning(line);
+    for (const std::string& line : remarks_on_lengths(job, 0, ranks.size()))
+      log.warning("lengths", line);
 }
 
 // What this rank's networks work on: all channels, or one of them.
@@ -133,12 +134,14 @@ record::Evaluated InverseTask::after_failure() {
 }
 
 // What the networks' answer is judged by: all events, and what the discriminators learned, where there
-// is one for each channel. Without all events, what this rank has.
+// is one for each channel, on those that were kept aside. Without all events, what this rank has.
 env::Environment InverseTask::judges() {
   env::Environment seen = data_ ? data_->all() : environment_;
   if (setup_.gan.channels() != seen.channels.size()) return seen;
-  for (std::size_t k = 0; k < seen.channels.size(); ++k)
+  for (std::size_t k = 0; k < seen.channels.size(); ++k) {
     seen.channels[k].features.push_back(setup_.gan.feature(k));
+    seen.channels[k].held_out = environment_.channels[k].held_out;
+  }
   return seen;
 }
 
@@ -158,6 +161,7 @@ record::Results InverseTask::results(const env::Environment& all, const Training
   for (const auto& number : training.record.last.ranks) results.numbers.push_back(number);
   if (!training.failure) judge_training(job_, all, results, log_);
   warn_of_remarks(all, log_);
+  if (!job_.settings.data.data.bootstrap) warn_of_equal_events(all, log_);
   return results;
 }
 

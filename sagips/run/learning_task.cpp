@@ -79,7 +79,7 @@ void write_scripts(const record::RunDirectory& folder, std::span<optim::Weighted
     try {
       nn::save_script(layers[0].script, folder.file(name), tensors);
     } catch (const core::DataError& problem) {  // the file has changed: weights are written already
-      log.warning(core::text(name, " is not written: ", problem.what()));
+      log.warning("not-written", core::text(name, " is not written: ", problem.what()));
     }
   }
 }
@@ -280,12 +280,13 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
                             train::place_of(job.settings.exchange_choice(), ranks.communicator()))),
       best_(learner_->networks()) {
   if (ranks.is_first())
-    for (const std::string& warning : warnings_of(job, *learner_, sets_)) log.warning(warning);
+    for (const std::string& warning : warnings_of(job, *learner_, sets_))
+      log.warning("examples", warning);
   const train::ExchangeChoice choice = job.settings.exchange_choice();
   const std::int64_t computing = place_of(choice, ranks.communicator()).ranks;
   if (ranks.is_first())
     for (const std::string& line : remarks_on_lengths(job, sets_.training->rows(), computing))
-      log.warning(line);
+      log.warning("lengths", line);
   const bool has_masters = choice.primary == "served" && computing < ranks.size();
   for (const auto& [part, exchange] : choice.others)
     if (has_masters && exchange == "none" && !job.settings.learning.networks.empty())

@@ -62,7 +62,7 @@ void SnapshotWriter::write(std::int64_t epoch, double time_s) {
   try {
     record::write_snapshot(folder_, *snapshot);
   } catch (const core::StorageError& error) {
-    log_.warning(core::text("epoch ", epoch, ": no snapshot: ", error.what()));
+    log_.warning("no-snapshot", core::text("epoch ", epoch, ": no snapshot: ", error.what()));
   }
 }
 
@@ -101,7 +101,7 @@ void LiveFiles::begin(std::int64_t over) {
   try {
     tensorboard_.emplace(core::text(folder_, "/", record::run_files::tensorboard.name), over + 1);
   } catch (const core::StorageError& error) {
-    log_.warning(error.what());
+    log_.warning("not-written", error.what());
   }
 }
 
@@ -117,7 +117,7 @@ void LiveFiles::to_tensorboard(const record::Event& event) {
     (*tensorboard_)(event);
   } catch (const core::StorageError& error) {
     tensorboard_.reset();
-    log_.warning(error.what());
+    log_.warning("not-written", error.what());
   }
 }
 
@@ -138,7 +138,7 @@ void LiveFiles::end() {
     timeline_->write(core::text(folder_, "/", record::run_files::timeline.name, "/",
                                 file_of_rank(rank_, extension)));
   } catch (const core::StorageError& error) {
-    log_.warning(error.what());
+    log_.warning("not-written", error.what());
   }
 }
 

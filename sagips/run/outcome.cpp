@@ -33,7 +33,7 @@ std::optional<Answer> or_warning(core::Log& log, const std::string& missing,
     return ask();
   } catch (const std::exception& problem) {
     const std::string why = problem.what();
-    log.warning(core::text(missing, ": ", why.substr(0, why.find('\n'))));
+    log.warning("no-fit", core::text(missing, ": ", why.substr(0, why.find('\n'))));
     return std::nullopt;
   }
 }
@@ -66,7 +66,8 @@ std::vector<double> floors(const Job& job, const env::Environment& environment, 
   for (std::size_t i = 0; i < found.size(); ++i)
     if (!std::isfinite(found[i])) open.push_back(environment.parameters.all()[i].name);
   if (!open.empty())
-    log.warning(core::text("no Cramer-Rao floor of ", core::join(open, ", "),
+    log.warning("no-floor",
+                core::text("no Cramer-Rao floor of ", core::join(open, ", "),
                            ": these events do not fix ", open.size() > 1 ? "them." : "it."));
   return found;
 }
@@ -87,6 +88,7 @@ record::Results common_results(const Job& job, const env::Environment& environme
     row.unit = parameter.unit;
     row.fixed = parameter.fixed.has_value();
     row.truth = parameter.truth;
+    if (parameter.periodic) row.period = parameter.high - parameter.low;
     if (!floors.empty() && !row.fixed && row.truth && *row.truth != 0 && std::isfinite(floors[i]))
       row.floor = floors[i] / std::abs(*row.truth);
     results.parameters.push_back(row);
@@ -124,15 +126,20 @@ void add_fit(record::Results& results, const optim::FitResult& fit) {
 }
 
 // Limits, and what the data leave open or is to be doubted: what belongs to `recovered`.
-void add_estimate(record::Results& results, const optim::Estimate& estimate) {
+void add_estimate(record::Results& results, const optim::Estimate& estimate,
+                  const std::vector<env::Parameter>& parameters) {
+  constexpr double close = 2 * optim::closest_to_end;
   results.open_directions = estimate.open_directions;
-  results.warnings = estimate.warnings;
   for (std::size_t i = 0; i < estimate.open.size(); ++i) {
     record::ParameterResult& row = results.parameters[i];
     if (row.fixed) continue;
     row.open = estimate.open[i];
     row.lower_limit = estimate.lower_limits[i];
     row.upper_limit = estimate.upper_limits[i];
+    const double place =
+        (row.recovered - parameters[i].low) / (parameters[i].high - parameters[i].low);
+    if (!row.open && !parameters[i].periodic)
+      row.at_end = place < close ? "lower" : place > 1 - close ? "upper" : "";
     if (row.open) row.error.reset();
     if (!estimate.asymmetric[i]) continue;
     // who reads one number is not told less than the table says
@@ -190,15 +197,15 @@ record::Results fit_results(const Job& job, const env::Environment& environment,
   const double events = event_count(environment);
   record::Results results =
       common_results(job, environment, events, floors(job, environment, events, log));
+  const std::vector<env::Parameter>& parameters = environment.parameters.all();
   results.finish_reason = "fit converged";
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
     record::ParameterResult& row = results.parameters[i];
     row.recovered = fit.values[i];
-    if (row.truth && *row.truth != 0 && !row.fixed)
-      row.residual_end = (*row.truth - fit.values[i]) / *row.truth;
+    if (!row.fixed) row.residual_end = parameters[i].relative_residual(row.recovered);
   }
   add_fit(results, fit);
-  add_estimate(results, fit);
+  add_estimate(results, fit, parameters);
   results.numbers = {{"negative_log_likelihood", fit.negative_log_likelihood},
                      {"edm", fit.edm},
                      {"evaluations", static_cast<double>(fit.evaluations)},
@@ -223,11 +230,11 @@ void check_errors(const Job& job, const env::Environment& environment,
       floors_at(job, environment, torch::tensor(solution.values, torch::kFloat64), events, log);
   for (std::size_t i = 0; i < least.size(); ++i)
     if (solution.errors[i] < too_small * least[i]) {
-      results.warnings.push_back(core::text(
-          "the error of '", results.parameters[i].name, "' is ",
-          core::significant(solution.errors[i] / least[i], 2),
-          " of the smallest that is possible (Cramer-Rao, at this answer). Do not trust it"));
-      log.warning(results.warnings.back() + ".");
+      log.warning("small-error",
+                  core::text("the error of '", results.parameters[i].name, "' is ",
+                             core::significant(solution.errors[i] / least[i], 2),
+                             " of the smallest that is possible (Cramer-Rao, at this answer). Do "
+                             "not trust it."));
     }
 }
 
@@ -242,15 +249,15 @@ record::Results solve_results(const Job& job, const env::Environment& environmen
   results.complete = solution.converged;
   results.time_s = solution.time_s;
   results.errors_from = solution.errors_from;
+  const std::vector<env::Parameter>& parameters = environment.parameters.all();
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
     record::ParameterResult& row = results.parameters[i];
     row.recovered = solution.values[i];
     if (row.fixed) continue;
     if (!solution.errors.empty()) row.error = solution.errors[i];
-    if (row.truth && *row.truth != 0)
-      row.residual_end = (*row.truth - solution.values[i]) / *row.truth;
+    row.residual_end = parameters[i].relative_residual(row.recovered);
   }
-  add_estimate(results, solution);
+  add_estimate(results, solution, parameters);
   add_correlations(results, solution.covariance, "errors: " + solution.errors_from);
   check_errors(job, environment, solution, events, results, log);
   results.goodness = goodness_results(solution.goodness);
@@ -296,16 +303,19 @@ void judge_training(const Job& job, const env::Environment& environment, record:
   constexpr double close = 1;  // errors
   const bool finishes =
       job.settings.gan.generator.finish == optim::GeneratorConfig::Finish::moments;
-  // a discriminator has seen these very events, and costs more than all other features: it judges,
-  // and finds nothing
-  env::Environment plain = environment;
-  bool learned = false;
-  for (env::Channel& channel : plain.channels)
-    learned = std::erase_if(channel.features,
-                            [](const env::Feature& feature) {
-                              return feature.name == "discriminator";
-                            }) > 0 ||
-              learned;
+  // a discriminator has seen these very events, and costs more than all other features: it judges
+  // those that were kept aside, and finds nothing
+  env::Environment plain = environment, aside = environment;
+  const auto is_learned = [](const env::Feature& feature) {
+    return feature.name == "discriminator";
+  };
+  for (env::Channel& channel : plain.channels) std::erase_if(channel.features, is_learned);
+  std::erase_if(aside.channels, [&](env::Channel& channel) {
+    std::erase_if(channel.features, std::not_fn(is_learned));
+    channel.training = channel.held_out;
+    return channel.features.empty() || !channel.training.values.defined() ||
+           channel.training.size() < optim::events_of_mean_test;
+  });
   results.method = "gan";
   std::vector<double> values;
   for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
@@ -321,21 +331,25 @@ void judge_training(const Job& job, const env::Environment& environment, record:
   const torch::Tensor answer =
       finishes ? torch::tensor(minimum->values, torch::kFloat64) : *context.start;
   const auto goodness = or_warning<optim::GoodnessOfFit>(log, nothing, [&] {
-    return solver.goodness(environment, context, answer,
+    return solver.goodness(plain, context, answer,
                            finishes ? environment.parameters.free_size() : 0);
   });
   if (!goodness) return;
-  results.goodness = goodness_results({*goodness});
-  if (learned)
-    for (record::GoodnessResult& one : results.goodness)
-      one.name += ", the discriminator's among them";
+  std::vector<optim::GoodnessOfFit> judged{*goodness};
+  if (!aside.channels.empty())
+    if (const auto learned = or_warning<optim::GoodnessOfFit>(log, nothing, [&] {
+          return optim::mean_test(aside, answer, "discriminators on events kept aside", job.seed());
+        }))
+      judged.push_back(*learned);
+  results.goodness = goodness_results(judged);
   const Distance distance = distance_of(results, *minimum);
   results.numbers.push_back({"networks_distance", distance.errors});
   const std::string far = core::text(
       "the networks are up to ", core::significant(distance.errors, 2), " errors (",
       distance.parameter, ") from where the moments of the same data have their minimum");
   if (!finishes && distance.errors > close) {
-    log.warning(core::text(far,
+    log.warning("far-from-minimum",
+                core::text(far,
                            " (no errors are stated). Train longer, begin with "
                            "generator.start=moments, or set generator.finish=moments."));
     return;
@@ -344,23 +358,25 @@ void judge_training(const Job& job, const env::Environment& environment, record:
   results.errors_from = finishes
                             ? "covariance of the moments"
                             : "covariance of the moments, and the networks' distance from them";
+  const std::vector<env::Parameter>& parameters = environment.parameters.all();
   std::vector<double> distances;  // of the free parameters
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
     record::ParameterResult& row = results.parameters[i];
     if (row.fixed) continue;
-    distances.push_back(finishes ? 0 : row.recovered - minimum->values[i]);
-    row.error = finishes ? minimum->errors[i]
-                         : std::hypot(minimum->errors[i], row.recovered - minimum->values[i]);
+    distances.push_back(finishes ? 0
+                                 : parameters[i].nearest(row.recovered, minimum->values[i]) -
+                                       minimum->values[i]);
+    row.error = std::hypot(minimum->errors[i], distances.back());
     if (!finishes) continue;
     row.recovered = minimum->values[i];
-    if (row.truth && *row.truth != 0) row.residual_end = (*row.truth - row.recovered) / *row.truth;
+    row.residual_end = parameters[i].relative_residual(row.recovered);
   }
   if (minimum->covariance.defined()) {
     const torch::Tensor shift = torch::tensor(distances, torch::kFloat64);
     add_correlations(results, minimum->covariance + torch::outer(shift, shift),
                      "errors: " + results.errors_from);
   }
-  add_estimate(results, *minimum);
+  add_estimate(results, *minimum, parameters);
   warn_of_doubts(*minimum, log);
   if (finishes) {
     results.method = "gan, finished by moments";
@@ -384,23 +400,44 @@ std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness) 
 void warn_of_misfit(const std::vector<record::GoodnessResult>& goodness, core::Log& log) {
   for (const record::GoodnessResult& one : goodness)
     if (one.p_value < improbable)
-      log.warning(core::text("the pipeline does not describe these data: ", goodness_text(one),
+      log.warning("misfit",
+                  core::text("the pipeline does not describe these data: ", goodness_text(one),
                              " (values and errors mean little then). Look at the figures of the "
                              "observables, and at what the pipeline leaves out."));
 }
 
 void warn_of_remarks(const env::Environment& environment, core::Log& log) {
   for (const env::Channel& channel : environment.channels)
-    for (const std::string& remark : channel.pipeline.remarks()) log.warning(remark + ".");
+    for (const std::string& remark : channel.pipeline.remarks())
+      log.warning("remark", remark + ".");
+}
+
+void warn_of_equal_events(const env::Environment& environment, core::Log& log) {
+  constexpr double noticeable = 1e-4;  // of several continuous observables: chance makes none
+  constexpr double of_one = 0.5;       // whose numbers may be rounded
+  for (const env::Channel& channel : environment.channels) {
+    const data::EqualEvents found = data::equal_events(channel.training.values);
+    const double least = found.continuous > 1 ? noticeable : of_one;
+    if (found.continuous == 0 ||
+        static_cast<double>(found.equal) <= least * static_cast<double>(found.events))
+      continue;
+    log.warning(
+        "equal-events",
+        core::text(core::with_thousands(found.equal), " of ", core::with_thousands(found.events),
+                   " events", environment.channels.size() > 1 ? " of '" + channel.name + "'" : "",
+                   " are equal to another one (errors take them for independent). See "
+                   "whether a file was joined twice, or numbers were rounded."));
+  }
 }
 
 void warn_of_doubts(const optim::Estimate& estimate, core::Log& log) {
   if (!estimate.open_directions.empty())
     log.warning(
+        "not-fixed",
         core::text(optim::describe_open_directions(estimate.open_directions),
                    "; the others are answered. Fix a parameter, add a data set or reference "
                    "numbers, or let features be learned: moments.features.learned=true."));
-  for (const std::string& doubt : estimate.warnings) log.warning(doubt + ".");
+  for (const core::Warning& doubt : estimate.warnings) log.warning(doubt.code, doubt.text + ".");
 }
 
 }  // namespace sagips::run

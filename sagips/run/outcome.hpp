@@ -55,6 +55,9 @@ void judge_training(const Job& job, const env::Environment& environment, record:
 /// Tells what the pipelines' stages remark about their calls.
 void warn_of_remarks(const env::Environment& environment, core::Log& log);
 
+/// Tells where measured events repeat others, which continuous observables do not by chance.
+void warn_of_equal_events(const env::Environment& environment, core::Log& log);
+
 /// The goodness of fit as results hold it.
 std::vector<record::GoodnessResult> goodness_results(const std::vector<optim::GoodnessOfFit>& all);
 

@@ -193,7 +193,10 @@ torch::Tensor vectors_within_errors(const env::ParameterSet& parameters,
     const env::Parameter& parameter = parameters.all()[parameters.free()[i]];
     const torch::Tensor moved =
         result.select(1, column) + moves.select(1, static_cast<std::int64_t>(i));
-    result.select(1, column).copy_(moved.clamp(parameter.low, parameter.high));
+    const double period = parameter.high - parameter.low;
+    result.select(1, column).copy_(parameter.periodic
+                                       ? moved - ((moved - parameter.low) / period).floor() * period
+                                       : moved.clamp(parameter.low, parameter.high));
   }
   return result;
 }

@@ -31,6 +31,7 @@ RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start,
     for (const std::string& change : run.changes) log.info("changed config: " + change);
     if (run.has_other_data && job.examples)
       log.warning(
+          "rows-learned-from",
           "the networks may have learned from rows that are kept aside now (metrics are too good "
           "then, and the best network is still the one before)");
     if (ranks.size() > 1) folder_->folder(record::run_files::ranks.name);
@@ -47,11 +48,13 @@ Beginning RunOutputs::beginning() const {
   const record::CheckpointStore store(core::text(path_, "/", record::run_files::checkpoints.name),
                                       run_id_, job_.settings.checkpoints.keep);
   beginning.restored = train::restore(
-      ranks_, store, [this](const std::string& line) { log_.warning(line); }, kinds_);
+      ranks_, store,
+      [this](const std::string& line) { log_.warning("checkpoint-unreadable", line); }, kinds_);
   if (resumed_) say_resumed(beginning.restored);
   const std::int64_t epochs = job_.settings.loop.epochs;
   if (epochs > 0 && beginning.restored && beginning.restored->epoch > epochs)
-    log_.warning(core::text("train.epochs is ", epochs, ", and ", beginning.restored->epoch,
+    log_.warning("epochs-are-over",
+                 core::text("train.epochs is ", epochs, ", and ", beginning.restored->epoch,
                             " epochs of this run are over: its results are those of ",
                             beginning.restored->epoch));
   const bool was_over = before_.status == record::RunStatus::finished;
@@ -72,7 +75,7 @@ void RunOutputs::finish(record::RunStatus status, bool epochs_left) const {
     if (folder_) folder_->finish(status, epochs_left);
   } catch (const core::StorageError& error) {
     if (status == record::RunStatus::finished) throw;
-    log_.warning(error.what());
+    log_.warning("not-written", error.what());
   }
 }
 
@@ -99,15 +102,20 @@ void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) con
                        " are shared out anew, and the exchange begins anew"));
 }
 
-void RunOutputs::write(const record::Results& results, const std::vector<RankRow>& rows,
+void RunOutputs::write(record::Results results, const std::vector<RankRow>& rows,
                        const std::function<std::string()>& draw) {
-  record::write_results_json(folder_->file(record::run_files::results.name), results);
+  const std::string file = folder_->file(record::run_files::results.name);
+  results.warnings = log_.warnings();
+  record::write_results_json(file, results);
   record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
   if (ranks_.size() > 1) write_rank_rows(folder_->file(record::run_files::exchange.name), rows);
   timing_.begin("figures");
   if (job_.settings.run.figures) figure_ = draw();
   write_timing(folder_->file(record::run_files::timing.name), timing_.parts());
   if (job_.settings.run.figures) page_ = write_run_report(folder_->path(), log_);
+  if (results.warnings.size() == log_.warnings().size()) return;
+  results.warnings = log_.warnings();  // of pictures and page
+  record::write_results_json(file, results);
 }
 
 }  // namespace sagips::run

@@ -14,7 +14,7 @@ std::string write_run_report(const std::string& folder, core::Log& log) {
     core::write_file(path, analysis::report::report_page({folder}));
     return path;
   } catch (const std::exception& problem) {
-    log.warning(core::text("no report: ", problem.what()));
+    log.warning("no-report", core::text("no report: ", problem.what()));
     return {};
   }
 }

@@ -19,7 +19,8 @@ int set_threads(const Job& job, comm::Ranks& ranks, int sharing, core::Log& log)
   const int threads = nn::set_threads(job.settings.threads, sharing);
   const int allowed = nn::allowed_processors();
   if (ranks.is_first() && threads > allowed && ranks.size() > 1)
-    log.warning(core::text(threads, " threads a rank share ", allowed,
+    log.warning("threads-share-cores",
+                core::text(threads, " threads a rank share ", allowed,
                            allowed == 1 ? " processor" : " processors",
                            " that the launcher binds it to (they take turns). Start with --bind-to "
                            "none or --map-by slot:PE=",
@@ -96,7 +97,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   const double trained_before_s = beginning.restored ? beginning.restored->time_s : 0;
 
   if (ranks.is_first()) say_start(job, ranks, *task, exchange, threads, log);
-  if (ranks.is_first() && !options.remark.empty()) log.warning(options.remark);
+  if (ranks.is_first() && !options.remark.empty()) log.warning("without-effect", options.remark);
   timing.begin("evaluations and records");
   const Training training = guarded_training(outputs, [&] {
     return run_training(job, ranks, *task, exchange, std::move(beginning), options, log);
@@ -118,7 +119,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   const std::string age =
       age_warning(results.rows, train::place_of(choice, ranks.communicator()).ranks /
                                     choice.config.served.ranks_per_worker);
-  if (!age.empty()) log.warning(age);
+  if (!age.empty()) log.warning("old-gradients", age);
   try {
     results.results = task->write(outputs, training, results.rows);
   } catch (const core::Error&) {

@@ -67,7 +67,7 @@ record::Observer keeper(TrainingRecord& kept) {
 record::Observer warner(core::Log& log) {
   return [&log](const record::Event& event) {
     if (const auto* warning = std::get_if<record::Warning>(&event))
-      log.warning(core::text("epoch ", warning->epoch, ": ", warning->message));
+      log.warning("training", core::text("epoch ", warning->epoch, ": ", warning->message));
   };
 }
 

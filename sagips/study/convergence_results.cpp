@@ -154,9 +154,11 @@ std::vector<analysis::Target> convergence_targets(const run::Job& job,
         "no parameter has a known truth other than 0 (residuals are relative to it). Use "
         "toy data; `sagips ensemble` compares trainings on measured ones.");
   if (!zero.empty())
-    log.warning(core::join(zero, ", ") +
-                " is left out: a truth of 0 has no relative residual. Shift the parameter to see "
-                "it.");
+    log.warning(
+        "left-out",
+        core::join(zero, ", ") +
+            " is left out: a truth of 0 has no relative residual. Shift the parameter to see "
+            "it.");
   return targets;
 }
 
@@ -169,14 +171,14 @@ bool write_convergence(const run::Job& job, const std::string& folder, const Con
     try {
       all.push_back(seen(variant, folder, study, targets));
     } catch (const core::Error& error) {  // other variants may still be compared
-      log.warning(text(variant.label, " cannot be looked at: ", error.what()));
+      log.warning("left-out", text(variant.label, " cannot be looked at: ", error.what()));
       all.emplace_back();
       continue;
     }
     if (all.back())
       there.push_back(*all.back());
     else
-      log.warning(text(variant.label, " is left out: none of its trainings is done"));
+      log.warning("left-out", text(variant.label, " is left out: none of its trainings is done"));
   }
   if (there.empty()) return false;
   analysis::write_convergence_csv(text(folder, "/", files::convergence.name), there);

@@ -56,7 +56,8 @@ std::optional<Kind> kind_of(const std::string& folder, const record::Study& stud
   const auto members = study.done(label, varied);
   if (members.size() < 2) {
     if (!members.empty())
-      log.warning(core::text("variant '", label, "': only one of its members that vary ", varied,
+      log.warning("member-left-out",
+                  core::text("variant '", label, "': only one of its members that vary ", varied,
                              " is done (a spread takes two); it is left out"));
     return std::nullopt;
   }
@@ -85,7 +86,8 @@ std::vector<VariantView> look_at(const std::string& folder, const record::Study&
     if (view.seeds || view.bootstraps)
       views.push_back(std::move(view));
     else if (study.done(variant.label).empty())
-      log.warning(core::text("variant '", variant.label,
+      log.warning("member-left-out",
+                  core::text("variant '", variant.label,
                              "': none of its members is done, so there is nothing to say"));
   }
   return views;
@@ -232,7 +234,8 @@ bool write_ensemble(const run::Job& job, const JobOfVariant& job_of_variant,
   const run::Job shown = job_of_variant(variant_of(study, views.front().label));
   run::judge_training(shown, environment_of(shown), results, log);
   if (views.front().label != study.variants.front().label)
-    log.warning(core::text("results.json holds the variant '", views.front().label,
+    log.warning("member-left-out",
+                core::text("results.json holds the variant '", views.front().label,
                            "': the first one has too few members that are done"));
   set_errors(results, views.front());
   results.method =

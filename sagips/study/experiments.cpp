@@ -40,12 +40,14 @@ std::vector<std::string> kinds_of(const std::vector<record::Experiment>& experim
 }
 
 std::vector<analysis::Estimate> estimates_of(const std::vector<record::Experiment>& experiments,
-                                             const std::string& kind, std::size_t parameter) {
+                                             const std::string& kind, std::size_t number,
+                                             const env::Parameter& parameter) {
   std::vector<analysis::Estimate> found;
   for (const record::Experiment& one : experiments)
     for (const record::ExperimentEstimate& estimate : one.estimates)
-      if (estimate.errors_from == kind && parameter < estimate.values.size())
-        found.push_back({estimate.values[parameter], estimate.errors.at(parameter)});
+      if (estimate.errors_from == kind && number < estimate.values.size())
+        found.push_back({parameter.nearest(estimate.values[number], *parameter.truth),
+                         estimate.errors.at(number)});
   return found;
 }
 
@@ -125,9 +127,9 @@ bool write_closure(const run::Job& job, const std::string& folder, std::ostream&
   std::vector<analysis::ClosureSummary> summaries;
   for (const std::string& kind : kinds_of(experiments))
     for (const std::size_t p : parameters.free())
-      summaries.push_back(analysis::summarise_closure(parameters.all()[p].name, kind,
-                                                      *parameters.all()[p].truth,
-                                                      estimates_of(experiments, kind, p)));
+      summaries.push_back(
+          analysis::summarise_closure(parameters.all()[p].name, kind, *parameters.all()[p].truth,
+                                      estimates_of(experiments, kind, p, parameters.all()[p])));
   std::size_t unusable = 0;
   for (const analysis::ClosureSummary& one : summaries) unusable += one.unusable;
   if (!summaries.empty()) {

@@ -79,9 +79,9 @@ bool write_learning_ensemble(const run::Job& job, const std::string& folder,
       members.push_back(record::read_results_json(
           core::text(folder, "/", member->folder, "/", files::results.name)));
     if (members.size() < 2) {
-      log.warning(core::text("variant '", variant.label, "': ", members.size(),
-                             members.size() == 1 ? " member is" : " members are",
-                             " done (a spread takes two); it is left out"));
+      log.warning("member-left-out", core::text("variant '", variant.label, "': ", members.size(),
+                                                members.size() == 1 ? " member is" : " members are",
+                                                " done (a spread takes two); it is left out"));
       continue;
     }
     const std::vector<MetricOverMembers> metrics = metrics_of(members);

@@ -1,6 +1,7 @@
 #include "sagips/study/member_predictions.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sagips/analysis/residuals.hpp"
 #include "sagips/core/error.hpp"
@@ -61,6 +62,14 @@ analysis::Ensemble predictions_of(const std::string& study_folder,
     fewest = std::min(fewest, ensemble.members.back().size() / columns);
   }
   for (auto& member : ensemble.members) member.resize(fewest * columns);
+  for (std::size_t p = 0; p < columns && fewest > 0; ++p) {
+    if (!parameters[p].period) continue;
+    const double period = *parameters[p].period,
+                 first = parameters[p].truth.value_or(ensemble.members[0][p]);
+    for (auto& member : ensemble.members)
+      for (std::size_t i = p; i < member.size(); i += columns)
+        member[i] -= static_cast<float>(std::round((member[i] - first) / period) * period);
+  }
   return ensemble;
 }
 
@@ -74,7 +83,8 @@ std::vector<analysis::RunCourse> courses_of(const std::string& study_folder,
                                                          files::metrics.name)),
                          member->variant});
     } catch (const core::Error& problem) {
-      log.warning(core::text(problem.what(), " The picture of all members is drawn without ",
+      log.warning("member-left-out",
+                  core::text(problem.what(), " The picture of all members is drawn without ",
                              member->name, "."));
     }
   return courses;

@@ -184,7 +184,8 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
     if (member.state == State::done)
       progress.info(core::text(member.name, ": done after ", core::duration(time_s)));
     else if (!requests.stop())
-      progress.warning(core::text(member.name, member.state == State::failed ? " failed: " : ": ",
+      progress.warning("member-failed",
+                       core::text(member.name, member.state == State::failed ? " failed: " : ": ",
                                   member.reason));
     begun.erase(i);
     changed();
@@ -193,7 +194,7 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
     record::StudyMember& member = study.members[pending[i]];
     member.state = State::failed;
     member.reason = reason;
-    progress.warning(core::text(member.name, " failed: ", reason));
+    progress.warning("member-failed", core::text(member.name, " failed: ", reason));
     changed();
   };
   watch.waiting = [&] {

@@ -140,10 +140,12 @@ StudyPlan plan_ensemble(const run::Workloads& workloads, const std::string& sour
 }
 
 std::string try_variants(const run::Workloads& workloads, const std::string& source,
-                         const std::vector<std::string>& assignments, const record::Study& study) {
+                         const std::vector<std::string>& assignments, const record::Study& study,
+                         run::VariedKeys& varied) {
   std::string print;
   for (const record::StudyVariant& variant : study.variants) {
     run::Job job = job_of(workloads, source, assignments, variant);
+    varied.look_at(workloads, job);
     if (job.examples) {
       const auto& config = job.of<EnsembleConfig>();
       if (config.vary == EnsembleConfig::Vary::folds)

@@ -5,6 +5,7 @@
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/record/study.hpp"
+#include "sagips/run/effects.hpp"
 #include "sagips/run/settings.hpp"
 
 namespace sagips::study {
@@ -39,9 +40,10 @@ StudyPlan plan_ensemble(const run::Workloads& workloads, const std::string& sour
                         const std::vector<std::string>& assignments, const run::Job& job);
 
 /// Loads each variant's data and makes its networks once, so that what a training would refuse is
-/// refused before a folder is made. Returns what tells the first one's events from others.
+/// refused before a folder is made; `varied` looks at each. Returns what tells the first one's events from others.
 /// throws: what load_data and TrainingSetup throw
 std::string try_variants(const run::Workloads& workloads, const std::string& source,
-                         const std::vector<std::string>& assignments, const record::Study& study);
+                         const std::vector<std::string>& assignments, const record::Study& study,
+                         run::VariedKeys& varied);
 
 }  // namespace sagips::study

@@ -39,9 +39,9 @@ void StudyProgress::info(const std::string& line) {
   if (terminal_) std::cerr << shown_ << std::flush;
 }
 
-void StudyProgress::warning(const std::string& line) {
+void StudyProgress::warning(const std::string& code, const std::string& line) {
   clear();
-  log_.warning(line);
+  log_.warning(code, line);
   if (terminal_) std::cerr << shown_ << std::flush;
 }
 

@@ -22,7 +22,7 @@ class StudyProgress {
   void show(const Counts& counts);
   /// A line for the log, with the counts on a terminal below it.
   void info(const std::string& line);
-  void warning(const std::string& line);
+  void warning(const std::string& code, const std::string& line);
 
  private:
   void clear() const;

@@ -20,7 +20,7 @@ std::string draw_figure(const analysis::Figure& figure, const analysis::FigureCo
   } catch (const core::Error& error) {
     problem = error.what();
   }
-  log.warning(core::text("no figure ", name, ": ", problem));
+  log.warning("no-figure", core::text("no figure ", name, ": ", problem));
   return {};
 }
 

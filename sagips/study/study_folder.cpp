@@ -62,7 +62,7 @@ void save_study(const std::string& path, const record::Study& study, core::Log& 
   try {
     record::write_study(path, study);
   } catch (const core::StorageError& error) {
-    log.warning(error.what());
+    log.warning("not-written", error.what());
   }
 }
 

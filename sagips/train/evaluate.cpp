@@ -30,10 +30,14 @@ std::vector<record::ParameterState> parameter_states(const env::ParameterSet& pa
     state.unit = parameter.unit;
     state.truth = parameter.truth;
     state.fixed = parameter.fixed.has_value();
-    state.value = precise.select(1, i).mean().item<double>();
-    state.spread = precise.select(1, i).std(false).item<double>();
-    if (parameter.truth && *parameter.truth != 0 && !state.fixed)  // eq. (6)
-      state.residual = (*parameter.truth - state.value) / *parameter.truth;
+    torch::Tensor values = precise.select(1, i);
+    if (parameter.periodic) {
+      const double period = parameter.high - parameter.low;
+      values = values - ((values - values[0]) / period).round() * period;
+    }
+    state.value = parameter.nearest(values.mean().item<double>(), parameter.middle());
+    state.spread = values.std(false).item<double>();
+    if (!state.fixed) state.residual = parameter.relative_residual(state.value);  // eq. (6)
     states.push_back(state);
   }
   return states;

@@ -157,7 +157,7 @@ TEST(Train, FinishesByMomentsWhereTheConfigSaysSo) {
       "train resonance run.name=f run.figures=false toy.events=2000 train.epochs=4 "
       "batch.samples=4 batch.events=16 generator.finish=moments");
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.out.find("the discriminator's among them"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("discriminators on events kept aside"), std::string::npos) << run.out;
   const Results results = results_of(scratch, "resonance/f");
   EXPECT_EQ(results.method, "gan, finished by moments");
   expect_covariance(scratch, "resonance/f", &sagips::record::ParameterResult::error);

@@ -198,6 +198,8 @@ class Tune(unittest.TestCase):
         space = "[{key: optimizer.learning_rate, low: 1e37, high: 1e38}]"
         output = self.tune(f"tune.space={space}", "tune.trials=30", code=1)
         self.assertIn("all 10 trials so far have failed", output)
+        self.assertIn("--fresh begins a new search", output)
+        self.assertEqual([row["state"] for row in self.rows()], ["failed"] * 10)
         self.assertEqual(len(glob.glob(str(self.study() / "trials/records/*.jsonl"))), 10)
 
     def test_what_a_signal_ends_is_tried_once_more(self):
@@ -307,6 +309,28 @@ class Tune(unittest.TestCase):
         output = self.tune("--trials", 1000, "--target", "0.06")
         self.assertLess(len(self.rows()), 200)
         self.assertIn("best: trial", output)
+
+    def test_a_search_ended_by_its_time_limit_goes_on(self):
+        output = self.tune("--trials", 1000, "--minutes", "0.01", "--fresh")
+        self.assertIn("the time limit came before all 1000 trials had begun; the same command goes on", output)
+        first = len(self.rows())
+        self.tune("--trials", 1000, "--minutes", "0.01")
+        self.assertGreater(len(self.rows()), first)
+
+    def test_searched_settings_that_do_nothing_are_named(self):
+        space = ("[{key: optimizer.learning_rate, low: 1e-3, high: 1e-1}, {key: data.held_out, low: 0.1, high: 0.5}, "
+                 "{key: exchange, values: [all_reduce, ring]}]")
+        line = "no effect in any training: data.held_out (needs no folds); exchange (needs several ranks)"
+        output = self.tune("tune.folds=2", "tune.trials=1", f"tune.space={space}")
+        self.assertIn(line, output)
+        self.assertIn(line, (self.study() / "log.txt").read_text())
+        space = ("[{key: optimizer.rule, values: [adam, sgd]}, "
+                 "{key: optimizer.momentum, low: 0, high: 0.9, when: optimizer.rule=sgd}]")
+        output = self.tune("tune.trials=1", "run.name=other", f"tune.space={space}")
+        self.assertNotIn("no effect", output)
+        output = self.run_to_end("ensemble", "search.yaml", "--members", 2, "run.name=grid", "train.epochs=1",
+                                 "--grid", "exchange=all_reduce,ring")
+        self.assertIn("no effect in any training: exchange (needs several ranks)", output)
 
     def test_folds_are_parts_of_a_trial(self):
         self.tune("tune.folds=3", "tune.trials=2")
@@ -421,6 +445,18 @@ class Tune(unittest.TestCase):
         self.assertLess(len(list(self.study().glob("trials/records/*.claim_*.json"))), 2 + 3 + 1, "none is given back")
         for fold in (1, 2, 3):
             self.assertTrue((self.study() / f"trials/logs/00002_fold_{fold}.txt").exists())
+
+    # A training of two ranks fails on one of them while the other has come to its end.
+    @unittest.skipIf(not MPIEXEC, "no MPI here")
+    def test_trials_that_fail_side_by_side_on_several_ranks_do_not_stop_the_others(self):
+        space = "[{key: optimizer.learning_rate, low: 0.04, high: 1e4, log: true}]"
+        output = self.tune("tune.folds=2", "--block-ranks", 4, "tune.side_by_side=2", "tune.trials=30", "train.epochs=2",
+                           "optimizer.rule=sgd", "tune.searcher=random", 'tune.points=["optimizer.learning_rate=0.05"]',
+                           f"tune.space={space}", "batch=10", launcher=[MPIEXEC, "-n", "4"])
+        states = [row["state"] for row in self.rows()]
+        self.assertEqual(len(states), 30, output)
+        self.assertGreater(states.count("failed"), 5, states)
+        self.assertGreater(states.count("done"), 2, states)
 
     @unittest.skipIf(not MPIEXEC, "no MPI here")
     def test_a_suspended_rank_of_folds_side_by_side_is_named(self):

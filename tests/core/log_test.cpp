@@ -33,11 +33,18 @@ TEST(Log, WritesTimeLevelAndLineToStandardError) {
   const std::string seen = on_standard_error([] {
     Log log;
     log.info("one {} line");
-    log.warning("two");
+    log.warning("second", "two");
     log.error("three");
   });
   EXPECT_EQ(digits_masked(seen),
             "00:00:00 info  one {} line\n00:00:00 warning  two\n00:00:00 error  three\n");
+}
+
+TEST(Log, KeepsEachWarningOnce) {
+  Log log({.terminal = false});
+  for (int i = 0; i < 2; ++i) log.warning("second", "two");
+  log.warning("second", "other words");
+  EXPECT_EQ(log.warnings(), (std::vector<Warning>{{"second", "two"}, {"second", "other words"}}));
 }
 
 TEST(Log, ColoursTheLevelOnlyWhenAsked) {
@@ -83,7 +90,7 @@ TEST(Log, ShowsWarningsAloneWhereItIsQuiet) {
     log.add_file(path);
     log.set_terminal(log.set_terminal(false));
     log.info("hidden");
-    log.warning("shown");
+    log.warning("shown-one", "shown");
   });
   EXPECT_EQ(seen.find("hidden"), std::string::npos);
   EXPECT_NE(seen.find("shown"), std::string::npos);

@@ -89,10 +89,13 @@ TEST(Csv, RefusesAColumnNameThatIsThereTwice) {
 }
 
 TEST(Csv, PlacesCellsThatAreNoFiniteNumber) {
-  EXPECT_EQ(refusal("a,M\n1,90\n1,abc\n"),
-            "3: column 'M' holds 'abc', a finite number is needed. Correct or remove that row.");
+  EXPECT_EQ(
+      refusal("a,M\n1,90\n1,abc\n"),
+      "3: column 'M' holds 'abc', a finite number is needed. Correct it: leaving such rows out "
+      "biases results.");
   EXPECT_EQ(refusal("a,M\n1,90\n\"x\ny\",\n"),
-            "3: column 'M' is empty, a finite number is needed. Correct or remove that row.");
+            "3: column 'M' is empty, a finite number is needed. Correct it: leaving such rows out "
+            "biases results.");
   for (const char* cell : {"nan", "NaN", "inf", "-inf", "1e999", "1;5", "0x10", "1 2", "--1"})
     EXPECT_TRUE(refusal(std::string("M\n") + cell + "\n").starts_with("2: column 'M' holds"))
         << cell;
@@ -116,12 +119,9 @@ TEST(Csv, MasksAndShortensCellsInMessages) {
 }
 
 TEST(Csv, RefusesRowsOfAnotherLength) {
-  EXPECT_EQ(refusal("a,M\n1,2\n1\n"),
-            "3: has 1 cell, the header has 2. Correct or remove that row.");
-  EXPECT_EQ(refusal("a,M\n1,2,3\n"),
-            "2: has 3 cells, the header has 2. Correct or remove that row.");
-  EXPECT_EQ(refusal("a,M\n1,2\n\n1,2\n"),
-            "3: has 1 cell, the header has 2. Correct or remove that row.");
+  EXPECT_EQ(refusal("a,M\n1,2\n1\n"), "3: has 1 cell, the header has 2. Correct that row.");
+  EXPECT_EQ(refusal("a,M\n1,2,3\n"), "2: has 3 cells, the header has 2. Correct that row.");
+  EXPECT_EQ(refusal("a,M\n1,2\n\n1,2\n"), "3: has 1 cell, the header has 2. Correct that row.");
 }
 
 TEST(Csv, RefusesBrokenQuotes) {

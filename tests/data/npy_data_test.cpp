@@ -139,7 +139,8 @@ TEST(NpyData, PlacesNumbersThatAreNotFinite) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
   EXPECT_EQ(data_refusal(config_of(array_file(folder, {1, 2, 3, nan}, {2, 2}))),
-            "2: column '1' holds nan, which is no finite number. Correct or remove that row.");
+            "2: column '1' holds nan, which is no finite number. Correct it: leaving such rows out "
+            "biases results.");
   EXPECT_TRUE(data_refusal(config_of(array_file(folder, {-infinity, 2}, {2})))
                   .starts_with("1: column '0' holds -inf"));
   const std::string path = array_file(folder, {1, nan}, {1, 2});

@@ -110,6 +110,23 @@ TEST(ParameterSet, ConvertsByHand) {
                               doubles({0.0, 0.5, 18.0})));
 }
 
+TEST(ParameterSet, TurnsPeriodicParametersOnACircle) {
+  std::vector<Parameter> parameters = three().all();
+  parameters[0].periodic = true;
+  const ParameterSet set(parameters);
+  const Parameter& a = parameters[0];
+  const double period = a.high - a.low;
+  // other turns are the same point, other parameters have none
+  EXPECT_TRUE(torch::allclose(set.physical_from_unit(doubles({1.25, 0.8})),
+                              set.physical_from_unit(doubles({0.25, 0.8}))));
+  EXPECT_TRUE(torch::allclose(set.physical_from_unit(doubles({-0.75, 0.8})),
+                              set.physical_from_unit(doubles({0.25, 0.8}))));
+  EXPECT_TRUE(
+      torch::allclose(set.away(doubles({0.9, 0.9}), doubles({0.1, 0.1})), doubles({-0.2, 0.8})));
+  EXPECT_NEAR(a.nearest(a.low + 0.1, a.high), a.low + 0.1 + period, 1e-12);
+  EXPECT_EQ(three().all()[0].nearest(a.low, a.high), a.low);
+}
+
 TEST(ParameterSet, GoesThereAndBackForAnyLeadingShape) {
   const ParameterSet set = three();
   const torch::Tensor unit = torch::rand({4, 5, 2}, torch::kFloat64) * 0.98 + 0.01;

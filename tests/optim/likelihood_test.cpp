@@ -264,15 +264,16 @@ TEST(Estimate, SaysWhereAProfileFlattens) {
   });
   ASSERT_EQ(found.warnings.size(), 1U);
   const std::string words = "the 95 % interval of a reaches up to ";
-  ASSERT_EQ(found.warnings[0].rfind(words, 0), 0U) << found.warnings[0];
-  EXPECT_NEAR(std::stod(found.warnings[0].substr(words.size())), 2.4, 0.03);
+  EXPECT_EQ(found.warnings[0].code, "flat-profile");
+  ASSERT_EQ(found.warnings[0].text.rfind(words, 0), 0U) << found.warnings[0].text;
+  EXPECT_NEAR(std::stod(found.warnings[0].text.substr(words.size())), 2.4, 0.03);
 }
 
 TEST(Estimate, StepsToTheMinimumWithinTheRanges) {
   const torch::Tensor information = torch::tensor({{4.0, 2.0}, {2.0, 4.0}}, torch::kFloat64);
   const torch::Tensor unit = doubles({0.5, 0.5}), all = torch::arange(2);
   const auto step = [&](const torch::Tensor& slope, const torch::Tensor& movable) {
-    return numbers_of(step_in_ranges(information, slope, unit, movable));
+    return numbers_of(step_in_ranges(information, slope, unit, movable, RangeEnds(2)));
   };
   // the minimum of 2 x^2 + 2 x y + 2 y^2 + s x + t y
   EXPECT_NEAR(step(doubles({-1.2, 0}), all)[0], 0.4, 1e-12);

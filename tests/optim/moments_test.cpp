@@ -172,7 +172,7 @@ TEST(Moments, FindTheScaleOfARangeThatIsFarTooWide) {
     const Solution found = MomentSolver({}).solve(one_of({Decay{}}, low, high, times), context());
     EXPECT_NEAR(found.values[0], mean, 0.3 * error) << low << " to " << high;
     EXPECT_NEAR(found.errors[0] / error, 1, 0.15) << low << " to " << high;
-    EXPECT_TRUE(found.warnings.empty()) << found.warnings[0];
+    EXPECT_TRUE(found.warnings.empty()) << found.warnings[0].text;
   }
 }
 

@@ -49,7 +49,7 @@ Results example() {
   results.correlations = {{"errors", {"a_u", "width"}, {1, -0.5, -0.5, 1}, {4, -3, -3, 9}}};
   results.open_directions = {"width"};
   results.others = {{{0.5, 2.5}, {0.01, 0.02}, 12}};
-  results.warnings = {"the errors may be off"};
+  results.warnings = {{"uncertain-errors", "the errors may be off"}};
   return results;
 }
 
@@ -94,7 +94,7 @@ TEST(Results, ReadsBackWhatItWrites) {
   ASSERT_EQ(copy.others.size(), 1u);
   EXPECT_EQ(copy.others[0].values, (std::vector<double>{0.5, 2.5}));
   EXPECT_EQ(copy.others[0].score, 12);
-  EXPECT_EQ(copy.warnings, std::vector<std::string>{"the errors may be off"});
+  EXPECT_EQ(copy.warnings, example().warnings);
 }
 
 TEST(Results, MatricesAreListsOfRowsAndWereListsOfNumbers) {
@@ -154,7 +154,9 @@ TEST(Results, KeepsOneOrderOfKeys) {
       "error_above": null,
       "lower_limit": null,
       "upper_limit": null,
-      "open": false
+      "open": false,
+      "at_end": "",
+      "period": null
     }
   ],
   "numbers": {

@@ -34,7 +34,7 @@ std::vector<double> widths_of(const Problem& problem, int experiments) {
     if (!solution.warnings.empty() || !solution.open_directions.empty()) {
       if (warned++ == 0)
         std::cout << problem.name << ", seed " << seed << ": "
-                  << core::join(solution.warnings, "; ") << '\n';
+                  << (solution.warnings.empty() ? "open" : solution.warnings[0].text) << '\n';
     }
     seconds += solution.time_s;
     slowest = std::max(slowest, solution.time_s);

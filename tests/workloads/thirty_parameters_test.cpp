@@ -104,7 +104,7 @@ TEST(ThirtyParameters, AreWithinHalfAnErrorOfMaximumLikelihood) {
   }
   std::cout << within << " of 30 within half an error, rms " << std::sqrt(square) << ", "
             << solution.time_s << " s, " << solution.evaluations << " evaluations; "
-            << core::join(solution.warnings, "; ") << '\n';
+            << solution.warnings.size() << " warnings" << '\n';
   EXPECT_GE(within, 29);
 }
 

@@ -27,6 +27,13 @@ struct Measured {
   double error = 0, low = 0, high = 0;
 };
 
+// Where the sides of an interval differ, each quarter reaches as far as its own: the stretched ellipse touches the
+// same ends as the profile.
+double side_of(const Measured& one, double direction) {
+  const std::optional<double>& side = direction < 0 ? one.row->error_below : one.row->error_above;
+  return side.value_or(one.error);
+}
+
 std::vector<Measured> measured_parameters(const record::Results& results,
                                           const CorrelationResult& errors) {
   std::vector<Measured> all;
@@ -40,7 +47,7 @@ std::vector<Measured> measured_parameters(const record::Results& results,
     for (const record::OtherSolution& other : results.others) one.other.push_back(other.values[i]);
     std::vector<double> shown = one.other;
     for (const double side : {-1, 1})
-      shown.push_back(row.recovered + side * radius(outer) * one.error);
+      shown.push_back(row.recovered + side * radius(outer) * side_of(one, side));
     if (row.truth) shown.push_back(*row.truth);
     const auto [low, high] = std::minmax_element(shown.begin(), shown.end());
     one.low = *low - 0.05 * (*high - *low);
@@ -59,9 +66,9 @@ Series ellipse(const Measured& x, const Measured& y, double correlation, double 
   const double across = std::sqrt(1 - correlation * correlation), r = radius(probability);
   for (int i = 0; i <= curve_points; ++i) {
     const double angle = 2 * M_PI * i / curve_points;
-    const double along = std::cos(angle);
-    curve.add(x.row->recovered + r * x.error * along,
-              y.row->recovered + r * y.error * (correlation * along + across * std::sin(angle)));
+    const double along = std::cos(angle), up = correlation * along + across * std::sin(angle);
+    curve.add(x.row->recovered + r * side_of(x, along) * along,
+              y.row->recovered + r * side_of(y, up) * up);
   }
   return curve;
 }

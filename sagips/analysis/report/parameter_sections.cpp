@@ -120,7 +120,8 @@ Section parameter_section(const RunContents& run) {
   }
   for (const std::string& direction : run.results->open_directions)
     section.html += paragraph("These data do not fix " + direction + ".");
-  for (const std::string& warning : run.results->warnings) section.html += paragraph(warning + ".");
+  for (const core::Warning& warning : run.results->warnings)
+    section.html += paragraph(warning.text);
   return section;
 }
 

@@ -240,6 +240,15 @@ Verdict others_verdict(const record::Results& results) {
                  "one; the others stand below, under Parameters.")};
 }
 
+/// What was warned of while the run went on.
+Verdict warnings_verdict(const std::vector<core::Warning>& warnings) {
+  Verdict verdict{"Is anything to be doubted?",
+                  core::text(warnings.size(), warnings.size() == 1 ? " warning" : " warnings"),
+                  "fair", warnings.front().text};
+  if (warnings.size() > 1) verdict.reason += " The others stand below.";
+  return verdict;
+}
+
 }  // namespace
 
 std::string verdicts(const RunContents& run) {
@@ -254,6 +263,8 @@ std::string verdicts(const RunContents& run) {
     for (const Verdict& verdict : {found_verdict(run), fit_verdict(run), settled_verdict(run)})
       if (!run.is_study() || verdict.mood != "open") shown.push_back(verdict);  // few can be known
   }
+  if (run.results && !run.results->warnings.empty())
+    shown.push_back(warnings_verdict(run.results->warnings));
   shown.push_back(end_verdict(run));
   std::string cards;
   for (const Verdict& verdict : shown) cards += card(verdict);

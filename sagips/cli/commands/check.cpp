@@ -123,9 +123,10 @@ void check_learning(const Job& job, std::int64_t ranks) {
   for (const std::string& line : run::begin_from(job.settings.learning, learner->networks()))
     std::cout << line << '\n';
   core::Log log;
-  for (const std::string& warning : run::warnings_of(job, *learner, sets)) log.warning(warning);
+  for (const std::string& warning : run::warnings_of(job, *learner, sets))
+    log.warning("examples", warning);
   for (const std::string& line : run::remarks_on_lengths(job, sets.training->rows(), ranks))
-    log.warning(line);
+    log.warning("lengths", line);
   run::check_metric(job.settings.early_stop,
                     job.settings.learning.learner.optimizer.waits_for_plateau(), true,
                     run::metric_names(*learner, sets));
@@ -215,7 +216,7 @@ core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
     std::cerr << "sagips: error: " << problem << '\n';
     shown.push_back(problem);
   }
-  if (problems.empty() && !remark.empty()) core::Log().warning(remark);
+  if (problems.empty() && !remark.empty()) core::Log().warning("without-effect", remark);
   if (problems.empty()) std::cout << (trainable ? "ready to train" : "ready to solve") << std::endl;
   return problems.empty() ? core::ExitCode::done : core::ExitCode::bad_input;
 }

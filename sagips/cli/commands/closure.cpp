@@ -81,11 +81,12 @@ bool run_workers(const Job& job, const std::string& folder, core::Log& log) {
   };
   watch.ended = [&](std::size_t i, const core::Ending& ending) {
     if (ending.exit_code != 0 && !InterruptGuard::requested())
-      progress.warning(core::text("worker ", i, " ended with exit code ", ending.exit_code,
-                                  "; see ", folder, "/", files::experiments.name, "/worker_", i,
-                                  ".txt"));
+      progress.warning("worker-failed", core::text("worker ", i, " ended with exit code ",
+                                                   ending.exit_code, "; see ", folder, "/",
+                                                   files::experiments.name, "/worker_", i, ".txt"));
     if (ending.signal != 0 && !InterruptGuard::requested())
-      progress.warning(core::text("worker ", i, " was ended by signal ", ending.signal));
+      progress.warning("worker-failed",
+                       core::text("worker ", i, " was ended by signal ", ending.signal));
   };
   watch.interrupted = [] { return InterruptGuard::requested(); };
   return core::run_side_by_side(workers(job, folder, count), count, watch);
@@ -117,14 +118,15 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   Job job = run::read_job(workloads, arguments.source, assignments);
   const std::string print = study::check_closure(job);
   const std::string& method = job.of<study::ClosureConfig>().method;
+  core::Log log({.quiet = arguments.quiet});
   // data of a file are solved first
   say_without_effect(workloads, job, arguments,
                      {.command = "closure",
                       .trains = method == "gan",
                       .methods = {method, print.empty() ? method : job.settings.solve.method},
-                      .waiting_ranks = ranks.size()});
+                      .waiting_ranks = ranks.size()},
+                     log);
   run::check_agreement(ranks, job.effective_config);
-  core::Log log({.quiet = arguments.quiet});
   std::optional<record::OpenedRun> opened;
   if (ranks.is_first()) {
     opened.emplace(
@@ -160,13 +162,15 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   const std::size_t missing = all - std::min(all, made.made);
   say_folder(arguments, folder);
   if (missing > 0) {
-    log.warning(core::text(missing, " experiments are missing; the same command goes on"));
+    log.warning("experiments-missing",
+                core::text(missing, " experiments are missing; the same command goes on"));
     opened->directory.finish(record::RunStatus::stopped);
     if (job.settings.run.figures) say_report(run::write_run_report(folder, log));
     return finished ? core::ExitCode::failed : core::ExitCode::stopped_early;
   }
   if (made.failed > 0)
-    log.warning(core::text(made.failed, " experiments failed; the same command tries them again"));
+    log.warning("experiments-failed",
+                core::text(made.failed, " experiments failed; the same command tries them again"));
   opened->directory.finish(made.failed > 0 ? record::RunStatus::stopped
                                            : record::RunStatus::finished);
   if (job.settings.run.figures) say_report(run::write_run_report(folder, log));

@@ -219,13 +219,13 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
   for (const std::string& method : config.methods)
     if (method != "gan") known.get(method, "compare.methods");
   const bool trains = std::count(config.methods.begin(), config.methods.end(), "gan") > 0;
+  core::Log log;
   say_without_effect(workloads, job, arguments,
-                     {.command = "compare", .trains = trains, .methods = config.methods});
+                     {.command = "compare", .trains = trains, .methods = config.methods}, log);
   nn::device_from_name(job.settings.device);
   nn::set_threads(job.settings.threads);
   const env::Environment environment =
       problem::load_data(*job.workload, job.settings.data, job.seed()).all();
-  core::Log log;
   const record::RunDirectory folder(job.settings.run, job.settings.workload);
   core::write_file(folder.file(record::run_files::config.name), job.effective_config);
   log.add_file(folder.file(record::run_files::log.name));
@@ -240,7 +240,8 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
                                          : attempt_solver(job, environment, method, budget_s));
     } catch (const std::exception& error) {  // one method's failure is a result, too
       const std::string why = error.what();
-      log.warning(core::text(method, " gave no answer: ", why.substr(0, why.find('\n'))));
+      log.warning("no-answer",
+                  core::text(method, " gave no answer: ", why.substr(0, why.find('\n'))));
       continue;
     }
     log.info(core::text(method, ": ", attempts.back().end, " after ",
@@ -266,7 +267,7 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
                                stem, problem))
       figure = stem + ".png";
     else
-      log.warning("no figure: " + problem);
+      log.warning("no-figure", "no figure: " + problem);
   }
   std::cout << answers(attempts, environment.parameters, floors) << '\n'
             << table(attempts, courses, measure);

@@ -75,7 +75,8 @@ bool train_all(const Job& job, const std::string& folder, const study::Convergen
 void warn_of_few_cores(const Job& job, const study::ConvergencePlan& plan, core::Log& log) {
   const std::int64_t cores = nn::allowed_processors(), most = most_ranks(plan);
   if (most > cores && job.of<study::EnsembleConfig>().launcher == study::EnsembleConfig{}.launcher)
-    log.warning(core::text(most, " ranks share ", cores, cores == 1 ? " core" : " cores",
+    log.warning("ranks-share-cores",
+                core::text(most, " ranks share ", cores, cores == 1 ? " core" : " cores",
                            " (they take turns: residuals by epoch stand, times and rates say "
                            "little). Compare times on a machine with a core for each rank."));
 }
@@ -89,11 +90,12 @@ core::ExitCode convergence(const Workloads& workloads, const Arguments& argument
                  {"exchanges", "outer-periods", "over-ranks"}, true);
   assign_options(assignments, arguments, "convergence", {"ranks", "members", "batch"});
   Job job = run::read_job(workloads, arguments.source, assignments);
+  core::Log log;
   say_without_effect(workloads, job, arguments,
-                     {.command = "convergence", .ranks = job.of<study::ConvergenceConfig>().ranks});
+                     {.command = "convergence", .ranks = job.of<study::ConvergenceConfig>().ranks},
+                     log);
   const study::ConvergencePlan plan =
       study::plan_convergence(workloads, arguments.source, assignments, job);
-  core::Log log;
   const auto data = problem::load_data(*job.workload, job.settings.data, job.seed());
   const std::vector<analysis::Target> targets = study::convergence_targets(job, data.all(), log);
   // variants differ in exchanges and batches alone, so what one training refuses, all would

@@ -63,12 +63,12 @@ study::MemberSetting member_setting(const Job& job, const std::string& folder, s
 class EnsembleRun {
  public:
   EnsembleRun(const Workloads& workloads, const Arguments& arguments, const Job& job,
-              study::StudyPlan plan, const std::string& data)
+              study::StudyPlan plan, const std::string& data, core::Log log)
       : workloads_(workloads),
         job_(job),
         ranks_(*arguments.ranks),
         plan_(std::move(plan)),
-        log_({.quiet = arguments.quiet}) {
+        log_(std::move(log)) {
     if (ranks_.is_first()) {
       std::vector<std::string> may_change = {"ensemble.at_once", "ensemble.draws",
                                              "ensemble.launcher"};
@@ -168,7 +168,7 @@ class EnsembleRun {
           handled_.push_back(i);
           const record::StudyMember& member = study_.members[i];
           if (member.state == State::failed)
-            progress.warning(core::text(member.name, " failed: ", member.reason));
+            progress.warning("member-failed", core::text(member.name, " failed: ", member.reason));
           else
             progress.info(core::text(member.name,
                                      member.state == State::done ? ": done" : ": stopped early"));
@@ -233,14 +233,19 @@ core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments) 
                    .folds = config.vary == study::EnsembleConfig::Vary::folds};
   for (const std::string& axis : config.grid)
     usage.varied.push_back(core::split(axis, '=').front());
-  say_without_effect(workloads, job, arguments, usage);
+  core::Log log({.quiet = arguments.quiet});
+  say_without_effect(workloads, job, arguments, usage, log);
   check_ranks(job, ranks);
   run::check_agreement(ranks, job.effective_config);
   study::StudyPlan plan = study::plan_ensemble(workloads, arguments.source, assignments, job);
   std::string data;
-  if (ranks.is_first())
-    data = study::try_variants(workloads, arguments.source, assignments, plan.study);
-  EnsembleRun run(workloads, arguments, job, std::move(plan), data);
+  if (ranks.is_first()) {
+    run::VariedKeys varied(usage.varied, usage);
+    data = study::try_variants(workloads, arguments.source, assignments, plan.study, varied);
+    if (const std::string line = varied.remark(); !line.empty())
+      log.warning("without-effect", line);
+  }
+  EnsembleRun run(workloads, arguments, job, std::move(plan), data, std::move(log));
   const bool finished = run.train();
   if (!ranks.is_first()) return core::ExitCode::done;
 

@@ -47,7 +47,8 @@ std::string fit_table(const record::Results& results) {
 
 core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   Job job = run::read_job(workloads, arguments.source, arguments.assignments);
-  say_without_effect(workloads, job, arguments, {.command = "fit", .trains = false});
+  core::Log log({.quiet = arguments.quiet});
+  say_without_effect(workloads, job, arguments, {.command = "fit", .trains = false}, log);
   job.settings.data.needs_gradient = false;  // the density's is taken, not the pipeline's
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads);
@@ -56,14 +57,15 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   const optim::FitResult fitted =
       optim::fit_maximum_likelihood(environment, job.settings.solvers.fit, job.seed());
 
-  core::Log log({.quiet = arguments.quiet});
   const record::RunDirectory folder(job.settings.run, job.settings.workload);
   core::write_file(folder.file(record::run_files::config.name), job.effective_config);
   log.add_file(folder.file(record::run_files::log.name));
   record::write_environment(folder.file(record::run_files::environment.name),
                             run::run_environment(*arguments.ranks, threads));
-  const record::Results results = run::fit_results(job, environment, fitted, log);
+  record::Results results = run::fit_results(job, environment, fitted, log);
   run::warn_of_doubts(fitted, log);
+  if (!job.settings.data.data.bootstrap) run::warn_of_equal_events(environment, log);
+  results.warnings = log.warnings();
   record::write_results_json(folder.file(record::run_files::results.name), results);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   record::write_covariance(folder.path(), results);

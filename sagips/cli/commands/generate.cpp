@@ -117,7 +117,8 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
         "command line",
         "say where the events go, for example: sagips generate proxy1d out=toy.npy");
   Job job = run::read_job(workloads, arguments.source, expanded(workloads, arguments, assignments));
-  say_without_effect(workloads, job, arguments, {.command = "generate", .trains = false});
+  core::Log log;
+  say_without_effect(workloads, job, arguments, {.command = "generate", .trains = false}, log);
   const env::ParameterSet parameters =
       env::ParameterSet(job.workload->parameters()).at_toy_values();
   const auto plans = problem::channels_in_use(*job.workload, job.settings.data);

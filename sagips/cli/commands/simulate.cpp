@@ -118,9 +118,8 @@ core::ExitCode ended_by_a_full_disk(const record::RunDirectory& folder,
 
 core::ExitCode simulate_into(const record::OpenedRun& opened, const Job& job,
                              const Arguments& arguments, const study::SimulatePlan& plan,
-                             const std::optional<study::ComputeTime>& given) {
+                             const std::optional<study::ComputeTime>& given, core::Log& log) {
   const record::RunDirectory& folder = opened.directory;
-  core::Log log;
   log.add_file(folder.file(files::log.name));
   folder.folder(files::simulations.name);
   record::write_environment(folder.file(files::environment.name),
@@ -139,14 +138,15 @@ core::ExitCode simulate_into(const record::OpenedRun& opened, const Job& job,
 
 core::ExitCode simulate_exchanges(const Workloads& workloads, const Arguments& arguments) {
   Job job = job_of(workloads, arguments);
-  say_without_effect(workloads, job, arguments, {.command = "simulate", .ranks = several});
+  core::Log log;
+  say_without_effect(workloads, job, arguments, {.command = "simulate", .ranks = several}, log);
   const study::SimulatePlan plan = study::plan_simulations(job);
   const std::optional<study::ComputeTime> given = study::given_compute_time(job);
   const record::OpenedRun opened = study::open_study(
       job, "simulate", {}, start_of(arguments),
       {"simulate.exchanges", "simulate.unfused", "simulate.ranks", "simulate.at_once"});
-  return ended_by_a_full_disk(opened.directory,
-                              [&] { return simulate_into(opened, job, arguments, plan, given); });
+  return ended_by_a_full_disk(
+      opened.directory, [&] { return simulate_into(opened, job, arguments, plan, given, log); });
 }
 
 // Trainings take longer than messages alone: where nothing is named, fewer than the scan's.
@@ -193,14 +193,14 @@ study::SimulatedConvergence convergence_study(const Job& job, const Arguments& a
 
 core::ExitCode simulate_trainings(const Workloads& workloads, const Arguments& arguments) {
   Job job = training_job(workloads, arguments);
-  say_without_effect(workloads, job, arguments, {.command = "simulate", .ranks = several});
+  core::Log log;
+  say_without_effect(workloads, job, arguments, {.command = "simulate", .ranks = several}, log);
   const study::SimulatedConvergence study = convergence_study(job, arguments);
   study::check(study, workloads);
   const record::OpenedRun opened = study::open_study(
       job, "simulate --convergence", {}, start_of(arguments),
       {"simulate.exchanges", "simulate.ranks", "simulate.seeds", "simulate.at_once"});
   const record::RunDirectory& folder = opened.directory;
-  core::Log log;
   log.add_file(folder.file(files::log.name));
   record::write_environment(folder.file(files::environment.name),
                             run::run_environment(*arguments.ranks, 1));

@@ -42,7 +42,8 @@ void add_spread(record::Results& results, const optim::Resampled& resampled,
                 std::optional<double> record::ParameterResult::*member, const std::string& what,
                 core::Log& log) {
   if (resampled.failures > 0)
-    log.warning(core::text(resampled.failures, " of ", resampled.failures + resampled.solutions,
+    log.warning("repetitions-failed",
+                core::text(resampled.failures, " of ", resampled.failures + resampled.solutions,
                            " ", what, " gave no solution and do not count in the errors."));
   if (resampled.errors.empty()) return;
   for (std::size_t i = 0; i < results.parameters.size(); ++i)
@@ -58,7 +59,8 @@ void add_tests(const Job& job, const env::Environment& environment, const optim:
                                                config.test_events, config.permutations, job.seed()))
       results.goodness.push_back({test.name, test.value, test.degrees_of_freedom, test.p_value});
   } catch (const core::Error& error) {
-    log.warning(core::text("no test between measured and synthetic events: ", error.what()));
+    log.warning("no-test",
+                core::text("no test between measured and synthetic events: ", error.what()));
   }
 }
 
@@ -107,7 +109,6 @@ void write(const Job& job, const env::Environment& environment, record::Results&
   // where it stopped says nothing about whether the pipeline describes the data
   if (job.settings.solve.test_events > 0 && solution.converged) {
     add_tests(job, environment, solution, results, log);  // while the pictures are drawn
-    record::write_results_json(results_file, results);
   }
   if (draw) draw->finish();
   std::cout << analysis::result_table(results) << '\n';
@@ -117,6 +118,9 @@ void write(const Job& job, const env::Environment& environment, record::Results&
   run::warn_of_misfit(results.goodness, log);
   run::warn_of_doubts(solution, log);
   run::warn_of_remarks(environment, log);
+  if (!job.settings.data.data.bootstrap) run::warn_of_equal_events(environment, log);
+  results.warnings = log.warnings();
+  record::write_results_json(results_file, results);
   std::cout << results.method << ": " << results.finish_reason << " after "
             << core::with_thousands(solution.evaluations) << " evaluations of the pipeline, "
             << core::significant(solution.time_s, 3) << " s\n";
@@ -133,16 +137,17 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   const run::SolveConfig& config = job.settings.solve;
   const optim::SolverEntry entry = optim::solvers().get(config.method, "solve.method");
   const auto solver = entry.make(job.settings.solvers);
+  core::Log log({.quiet = arguments.quiet});
   say_without_effect(
       workloads, job, arguments,
-      {.command = "solve", .trains = false, .methods = {config.method}, .ranks = ranks.size()});
+      {.command = "solve", .trains = false, .methods = {config.method}, .ranks = ranks.size()},
+      log);
   job.settings.data.needs_gradient = entry.needs_gradient(job.settings.solvers);
   run::check_agreement(ranks, job.effective_config);
   ranks.timeout().set_config({.timeout_s = job.settings.ranks.timeout_s,
                               .alarmed = [] { return InterruptGuard::requested(); }});
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads, run::ranks_on_these_processors(ranks));
-  core::Log log({.quiet = arguments.quiet});
   // A display for each part: what is logged between them needs a line of its own.
   const auto shown = [&](const optim::SolveProgress& of, double limit_s) {
     return ranks.is_first() && !arguments.quiet ? std::make_unique<SolveDisplay>(of, log, limit_s)

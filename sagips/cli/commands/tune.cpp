@@ -167,11 +167,16 @@ class Tuning {
   /// What was found, on the first rank.
   core::ExitCode conclude(bool finished, const Arguments& arguments) {
     record::TrialStore store(study::records_of(folder_), config_.lease_s);
-    const bool found = study::write_tune_results(*study_, job_, store.read(), std::cout, log_);
+    const auto& trials = store.read();
+    const bool found = study::write_tune_results(*study_, job_, trials, std::cout, log_);
     say_folder(arguments, folder_);
+    const bool are_left = study::trials_are_left(trials, config_);
+    if (finished && are_left)
+      log_.info(core::text("the time limit came before all ", config_.all_trials(),
+                           " trials had begun; the same command goes on"));
     if (opened_)
-      opened_->directory.finish(finished ? record::RunStatus::finished
-                                         : record::RunStatus::stopped);
+      opened_->directory.finish(finished && !are_left ? record::RunStatus::finished
+                                                      : record::RunStatus::stopped);
     if (opened_ && job_.settings.run.figures) say_report(run::write_run_report(folder_, log_));
     if (!finished) return core::ExitCode::stopped_early;
     return found ? core::ExitCode::done : core::ExitCode::failed;
@@ -217,22 +222,32 @@ core::ExitCode tune(const Workloads& workloads, const Arguments& arguments) {
                   : run::read_any_job(workloads, arguments.source, assignments);
   const study::TuneConfig& config = job.of<study::TuneConfig>();
   config.check();
-  run::Usage usage{
-      .command = "tune", .ranks = config.ranks_of_training(), .waiting_ranks = config.ranks};
+  run::Usage usage{.command = "tune",
+                   .ranks = config.ranks_of_training(),
+                   .waiting_ranks = config.ranks,
+                   .in_blocks = ranks.size() > 1,
+                   .folds = config.folds > 1};
   for (const study::TunedKey& tuned : config.space) usage.varied.push_back(tuned.key);
-  say_without_effect(workloads, job, arguments, usage);
+  Tuning tuning(workloads, arguments, job);
+  say_without_effect(workloads, job, arguments, usage, tuning.log());
   run::check_agreement(ranks, job.effective_config);
   study::check_blocks(job.of<study::TuneConfig>(), ranks);
-  Tuning tuning(workloads, arguments, job);
   if (joins) {
     tuning.join(arguments.source);
   } else {
     std::string data;
     if (ranks.is_first())
-      data = study::check_tuning(workloads, arguments.source, assignments, job, tuning.log());
+      data =
+          study::check_tuning(workloads, arguments.source, assignments, job, usage, tuning.log());
     tuning.open(data, start_of(arguments));
   }
-  const bool finished = tuning.work();
+  bool finished = false;
+  try {
+    finished = tuning.work();
+  } catch (const study::AllFailed&) {  // what there is, is shown
+    if (ranks.is_first()) tuning.conclude(false, arguments);
+    throw;
+  }
   if (!ranks.is_first()) return core::ExitCode::done;
   return tuning.conclude(finished, arguments);
 }

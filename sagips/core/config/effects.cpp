@@ -38,6 +38,17 @@ void needs(const FieldList& list, bool holds, const std::string& needs,
   }
 }
 
+std::string needed_by(const FieldList& fields, const std::string& key) {
+  Entries members = fields.entries();
+  for (const std::string& word : split(key, '.')) {
+    const FieldList::Entry* found = find_entry(members, word);
+    if (!found) return {};
+    if (!found->needs.empty()) return found->needs;
+    members = found->members_now();
+  }
+  return {};
+}
+
 std::vector<KeyWithoutEffect> keys_without_effect(const FieldList& fields, const FieldList& usual) {
   std::vector<KeyWithoutEffect> keys;
   collect(fields.entries(), usual.entries(), {}, {}, keys);

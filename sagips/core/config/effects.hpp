@@ -21,4 +21,7 @@ struct KeyWithoutEffect {
 /// Those whose values are not the `usual` ones.
 std::vector<KeyWithoutEffect> keys_without_effect(const FieldList& fields, const FieldList& usual);
 
+/// What a key needs to have an effect; empty: nothing, or it is not there.
+std::string needed_by(const FieldList& fields, const std::string& key);
+
 }  // namespace sagips::core

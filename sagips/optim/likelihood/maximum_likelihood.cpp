@@ -127,11 +127,12 @@ struct NewtonPoint {
   torch::Tensor slope;        ///< of the Lagrangian
   torch::Tensor hessian;
 
-  NewtonPoint(const Likelihood& likelihood, const torch::Tensor& unit, const torch::Tensor& movable)
+  NewtonPoint(const Likelihood& likelihood, const torch::Tensor& unit, const torch::Tensor& movable,
+              const RangeEnds& ends)
       : point(likelihood.at(unit)), slope(point.gradient) {
     if (likelihood.constraints() > 0) {
       const torch::Tensor inside =
-          ((unit > closest_to_end).logical_and(unit < 1 - closest_to_end)).to(torch::kFloat64) *
+          ((unit > ends.low).logical_and(unit < ends.high)).to(torch::kFloat64) *
           torch::zeros_like(unit).index_fill_(0, movable, 1);
       multipliers =
           -torch::linalg_pinv((point.jacobian * inside).t()).matmul(point.gradient * inside);
@@ -150,9 +151,10 @@ struct NewtonStep {
 };
 
 // A coordinate that would leave its range is held at the end, the others step again.
-NewtonStep step_at(const NewtonPoint& at, const torch::Tensor& unit, const torch::Tensor& movable) {
+NewtonStep step_at(const NewtonPoint& at, const torch::Tensor& unit, const torch::Tensor& movable,
+                   const RangeEnds& ends) {
   constexpr double range_curvature = 1;  // of an error of one range
-  NewtonStep step{torch::zeros_like(unit), held_by_no_end(unit, at.slope, movable)};
+  NewtonStep step{torch::zeros_like(unit), held_by_no_end(unit, at.slope, movable, ends)};
   while (step.movable.numel() > 0) {
     const torch::Tensor held = step.move.index_fill(0, step.movable, 0);
     const torch::Tensor jacobian = at.point.jacobian.index_select(1, step.movable);
@@ -174,13 +176,11 @@ NewtonStep step_at(const NewtonPoint& at, const torch::Tensor& unit, const torch
         onto - directions.matmul(directions.t().matmul(pull + hessian.matmul(onto)) / curvature));
     const torch::Tensor there = unit + step.move;
     const torch::Tensor outside =
-        torch::maximum(closest_to_end - there, there - (1 - closest_to_end))
-            .index_select(0, step.movable);
+        torch::maximum(ends.low - there, there - ends.high).index_select(0, step.movable);
     if (outside.numel() == 0 || !(outside.max().item<double>() > 1e-12)) return step;
     const torch::Tensor worst = step.movable[outside.argmax()];
     step.move.index_copy_(0, worst.unsqueeze(0),
-                          (there.clamp(closest_to_end, 1 - closest_to_end) - unit)
-                              .index_select(0, worst.unsqueeze(0)));
+                          (ends.inside(there) - unit).index_select(0, worst.unsqueeze(0)));
     step.movable = step.movable.index({step.movable != worst});
   }
   step.distance = step.least_curvature = 0;
@@ -205,15 +205,16 @@ Minimum minimum_at(const NewtonPoint& at, const NewtonStep& step, const torch::T
 // Newton steps of some coordinates on the Lagrangian within the ranges. Nothing when they do not settle
 // in a minimum.
 std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor unit,
-                              const torch::Tensor& movable, double edm, std::int64_t& evaluations) {
+                              const torch::Tensor& movable, const RangeEnds& ends, double edm,
+                              std::int64_t& evaluations) {
   constexpr double longest_move = 0.2;  // of the range
   constexpr double satisfied = 1e-9;    // violation of a constraint
   constexpr double saddle = -1;         // curvature
-  unit = unit.clamp(closest_to_end, 1 - closest_to_end);
+  unit = ends.inside(unit);
   for (int number = 0; number < newton_steps; ++number) {
-    const NewtonPoint at(likelihood, unit, movable);
+    const NewtonPoint at(likelihood, unit, movable, ends);
     ++evaluations;
-    const NewtonStep step = step_at(at, unit, movable);
+    const NewtonStep step = step_at(at, unit, movable, ends);
     const double violation =
         likelihood.constraints() > 0 ? at.point.constraints.abs().max().item<double>() : 0.0;
     const double longest = step.move.abs().max().item<double>();
@@ -224,8 +225,7 @@ std::optional<Minimum> polish(const Likelihood& likelihood, torch::Tensor unit,
       if (step.least_curvature < saddle) return std::nullopt;
       return minimum_at(at, step, unit);
     }
-    unit = (unit + step.move * std::min(1.0, longest_move / std::max(1e-300, longest)))
-               .clamp(closest_to_end, 1 - closest_to_end);
+    unit = ends.inside(unit + step.move * std::min(1.0, longest_move / std::max(1e-300, longest)));
   }
   return std::nullopt;
 }
@@ -246,12 +246,14 @@ torch::Tensor lagrangian_growth(const Likelihood& likelihood, const Minimum& min
 // How far -2 ln L has grown; the other parameters start from the valley, beside `near`, which is
 // moved there.
 double profile_growth(const Likelihood& likelihood, const Minimum& minimum, std::int64_t parameter,
-                      double value, torch::Tensor& near, std::int64_t& evaluations) {
+                      double value, torch::Tensor& near, const RangeEnds& ends,
+                      std::int64_t& evaluations) {
   constexpr double edm = 0.005;  // a hundredth of what an interval's end is looked for
-  const torch::Tensor unit = in_valley(near, minimum.uncertainty.covariance, parameter, value);
+  const torch::Tensor unit =
+      in_valley(near, minimum.uncertainty.covariance, parameter, value, ends);
   torch::Tensor others = torch::arange(unit.size(0));
   others = others.index({others != parameter});
-  const auto found = polish(likelihood, unit, others, edm, evaluations);
+  const auto found = polish(likelihood, unit, others, ends, edm, evaluations);
   if (found) near = found->unit;
   return found ? 2 * (found->value - minimum.value) : std::numeric_limits<double>::quiet_NaN();
 }
@@ -275,6 +277,7 @@ FitResult fit_within(const env::Environment& environment, const FitConfig& confi
                                      parameters.free_size(),
                                      " free parameters (no choice of them meets all). Free more, "
                                      "or set fit.reference=ignore."));
+  const RangeEnds ends(parameters);
   FitResult result;
   result.events = likelihood.events();
   std::optional<Minimum> minimum;
@@ -287,7 +290,7 @@ FitResult fit_within(const env::Environment& environment, const FitConfig& confi
       if (count >= likelihood.events()) break;
     }
     minimum = polish(likelihood, torch::sigmoid(tensor_of(theta)),
-                     torch::arange(parameters.free_size()), config.edm, result.evaluations);
+                     torch::arange(parameters.free_size()), ends, config.edm, result.evaluations);
   }
   if (!minimum)
     throw core::Error(core::text(
@@ -303,12 +306,12 @@ FitResult fit_within(const env::Environment& environment, const FitConfig& confi
         covariance.matmul(likelihood.score_covariance(minimum->unit)).matmul(covariance);
   static_cast<Estimate&>(result) = estimate_at(parameters, minimum->unit, minimum->beyond, stated);
   if (!intervals) return result;
-  const NewtonPoint at(likelihood, minimum->unit, torch::arange(parameters.free_size()));
+  const NewtonPoint at(likelihood, minimum->unit, torch::arange(parameters.free_size()), ends);
   torch::Tensor near = minimum->unit;
   std::int64_t latest = -1;
   add_profile(
       result, parameters, minimum->unit, covariance.diagonal().clamp_min(0).sqrt(),
-      like_parabolas(minimum->unit, covariance,
+      like_parabolas(minimum->unit, covariance, ends,
                      [&](const torch::Tensor& points) {
                        return lagrangian_growth(likelihood, *minimum, at.multipliers, points);
                      }),
@@ -317,7 +320,8 @@ FitResult fit_within(const env::Environment& environment, const FitConfig& confi
         const bool other_side = (value - here) * (near[parameter].item<double>() - here) < 0;
         if (parameter != latest || other_side) near = minimum->unit;
         latest = parameter;
-        return profile_growth(likelihood, *minimum, parameter, value, near, result.evaluations);
+        return profile_growth(likelihood, *minimum, parameter, value, near, ends,
+                              result.evaluations);
       });
   return result;
 }

@@ -53,7 +53,8 @@ class Conclusion {
   Conclusion(const MomentModel& model, torch::Tensor unit, const MomentSlopes* slopes)
       : model_(model),
         events_(model.config().events_for(model.data_events())),
-        unit_(unit.clamp(closest_to_end, 1 - closest_to_end)) {
+        ends_(model.parameters()),
+        unit_(ends_.inside(unit)) {
     take_slopes(slopes);
     simulate(model.config().repetitions == 0 ? 0 : std::max(least, model.config().repetitions));
     while (simulation_share() > small_share && count() <= model.config().most_repetitions / 2)
@@ -144,31 +145,39 @@ class Conclusion {
   torch::Tensor step() const {
     const torch::Tensor found =
         step_in_ranges(slopes_.information, slopes_.jacobian.t().matmul(mean_), unit_,
-                       torch::arange(unit_.size(0)));
+                       torch::arange(unit_.size(0)), ends_);
     const double longest = found.abs().max().item<double>();
     return found * std::min(1.0, longest_move / std::max(longest, 1e-300));
   }
 
   void add_doubts(Solution& solution) const {
     if (model_.data_events() < few_events)
-      solution.warnings.push_back(core::text(
-          "the data are ", std::llround(model_.data_events()),
-          " events (means of so few are not normal, so values, errors and chi2 may be far "
-          "off). Trust none of them; where the density is known, use sagips fit"));
+      solution.warnings.emplace_back(
+          "few-events",
+          core::text(
+              "the data are ", std::llround(model_.data_events()),
+              " events (means of so few are not normal, so values, errors and chi2 may be far "
+              "off). Trust none of them; where the density is known, use sagips fit"));
     if (unsettled_)
-      solution.warnings.push_back(
+      solution.warnings.emplace_back(
+          "unsettled",
           "the last step was still longer than an error (chi2 is no parabola there). Simulate "
           "more: moments.most_events");
     if (slopes_.doubt > large_doubt)
-      solution.warnings.push_back(
-          core::text("the errors may be off by ", std::llround(50 * slopes_.doubt),
+      solution.warnings.emplace_back(
+          "uncertain-errors",
+          core::text("the errors may be off by ",
+                     slopes_.doubt < 2 ? core::text(std::llround(50 * slopes_.doubt))
+                                       : std::string("more than 100"),
                      " % (slopes of the moments differ by the simulation's chance or by their "
                      "steps). Simulate more: moments.most_events; or change moments.difference"));
     if (count() < 2)
-      solution.warnings.push_back(
+      solution.warnings.emplace_back(
+          "no-repetitions",
           "the errors do not hold the simulation's chance (moments.repetitions=0). Set it to 8");
     else if (simulation_share() > large_share)
-      solution.warnings.push_back(
+      solution.warnings.emplace_back(
+          "simulation-chance",
           core::text("other seeds of the simulation would scatter by ",
                      core::significant(std::sqrt(simulation_share()), 2),
                      " of an error (that is part of the errors stated). Simulate more: "
@@ -177,6 +186,7 @@ class Conclusion {
 
   const MomentModel& model_;
   std::int64_t events_;
+  RangeEnds ends_;
   torch::Tensor unit_;
   MomentSlopes slopes_;
   Uncertainty uncertainty_;

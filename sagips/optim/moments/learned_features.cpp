@@ -31,6 +31,7 @@ env::Environment with_learned_features(const env::Environment& environment,
   const env::ParameterSet& parameters = environment.parameters;
   const torch::Tensor distances =
       (distance_in_errors * errors).clamp(shortest_distance, longest_distance);
+  const RangeEnds ends(parameters);
   env::Environment learned = environment;
   for (env::Channel& channel : learned.channels)
     for (std::int64_t i = 0; i < unit.size(0); ++i) {
@@ -38,7 +39,7 @@ env::Environment with_learned_features(const env::Environment& environment,
           parameters.all()[parameters.free()[static_cast<std::size_t>(i)]].name;
       const auto rows = [&](double sign, const std::string& side) {
         torch::Tensor there = unit.clone();
-        there[i] = (unit[i] + sign * distances[i]).clamp(closest_to_end, 1 - closest_to_end);
+        there[i] = ends.inside(unit + sign * distances)[i];
         return simulated(
             channel.pipeline, parameters, there,
             {context.seed, core::text("learned ", side, " ", name, " ", channel.name)});

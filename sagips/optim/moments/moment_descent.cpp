@@ -50,9 +50,21 @@ bool MomentDescent::out_of_time() const {
 }
 
 double MomentDescent::prior(const torch::Tensor& theta) const {
-  return has_prior_ ? 0.5 * theta.square().sum().item<double>() /
-                          (config_.prior_width * config_.prior_width)
-                    : 0;
+  return has_prior_ ? 0.5 * theta.square().dot(pull()).item<double>() : 0;
+}
+
+// Of the prior; a circle has no middle.
+torch::Tensor MomentDescent::pull() const {
+  return torch::full_like(theta_, 1 / (config_.prior_width * config_.prior_width))
+      .masked_fill(model_.parameters().periodic(), 0);
+}
+
+// A periodic parameter moves along its circle, as far as a logit does in the middle of a range.
+torch::Tensor MomentDescent::moved(const torch::Tensor& move) const {
+  const torch::Tensor turned = torch::sigmoid(theta_) + move / 4;
+  return torch::where(model_.parameters().periodic(), torch::logit(turned - turned.floor()),
+                      theta_ + move)
+      .clamp(-largest_logit, largest_logit);
 }
 
 double MomentDescent::score(const torch::Tensor& theta, torch::Tensor& residuals) const {
@@ -96,22 +108,22 @@ bool MomentDescent::steps_of(double count) {
 // One accepted Levenberg-Marquardt step; returns what it gained, 0 when none was.
 double MomentDescent::improve(double best, torch::Tensor& residuals) {
   const torch::Tensor unit = torch::sigmoid(theta_);
-  const torch::Tensor jacobian = model_.descent_jacobian(unit, events_) * (unit * (1 - unit));
+  const torch::Tensor scale =
+      torch::where(model_.parameters().periodic(), torch::full_like(unit, 0.25), unit * (1 - unit));
+  const torch::Tensor jacobian = model_.descent_jacobian(unit, events_) * scale;
   torch::Tensor gradient = torch::matmul(jacobian.t(), residuals) * share_;
   torch::Tensor hessian = torch::matmul(jacobian.t(), jacobian) * share_;
   if (has_prior_) {
-    const double pull = 1 / (config_.prior_width * config_.prior_width);
-    gradient = gradient + theta_ * pull;
-    hessian = hessian + torch::eye(theta_.size(0), torch::kFloat64) * pull;
+    gradient = gradient + theta_ * pull();
+    hessian = hessian + torch::diag(pull());
   }
   const torch::Tensor diagonal = hessian.diagonal().clamp_min(1e-12);
   while (damping_ < largest_damping) {
     const torch::Tensor matrix = hessian + torch::diag(diagonal * damping_);
-    torch::Tensor move = -torch::linalg_solve(matrix, gradient);
+    const torch::Tensor move = -torch::linalg_solve(matrix, gradient);
     const double longest = move.abs().max().item<double>();
     if (!std::isfinite(longest)) return 0;
-    move = move.clamp(-longest_step, longest_step);
-    const torch::Tensor tried = (theta_ + move).clamp(-largest_logit, largest_logit);
+    const torch::Tensor tried = moved(move.clamp(-longest_step, longest_step));
     torch::Tensor there;
     const double found = score(tried, there);
     if (found < best) {

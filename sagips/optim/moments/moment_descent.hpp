@@ -42,6 +42,8 @@ class MomentDescent {
  private:
   bool out_of_time() const;
   double prior(const torch::Tensor& theta) const;
+  torch::Tensor pull() const;
+  torch::Tensor moved(const torch::Tensor& move) const;
   double score(const torch::Tensor& theta, torch::Tensor& residuals) const;
   bool level(double count);
   bool steps_of(double count);

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <initializer_list>
+#include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sagips/core/error.hpp"
@@ -24,12 +27,37 @@ constexpr double fewer_events = 4;  // simulated in the search
 constexpr double barrier = 1;       // of chi2, that separates two minima
 constexpr double lower_in_valley = 0.1;
 constexpr int path_points = 7;  // between them
+constexpr std::int64_t scan_points = 16, most_places = 12, most_mirrors = 6;
+
+// Another place of one parameter that a symmetry may lead to: mirrored in the middle of its range, or in zero, or
+// half a range away.
+std::vector<double> symmetric_places(const env::Parameter& parameter, double at) {
+  const double range = parameter.high - parameter.low, zero = -parameter.low / range;
+  std::vector<double> all{1 - at, at < 0.5 ? at + 0.5 : at - 0.5};
+  if (zero > 0 && zero < 1 && std::abs(zero - 0.5) > 1e-6) all.push_back(2 * zero - at);
+  std::erase_if(all, [&](double one) {
+    return one < closest_to_end || one > 1 - closest_to_end || std::abs(one - at) < 1e-3;
+  });
+  return all;
+}
+
+std::vector<double> chi2_at(const MomentModel& model, const torch::Tensor& points,
+                            std::int64_t events) {
+  return numbers_of(model.residuals(points, events)
+                        .square()
+                        .sum(1)
+                        .nan_to_num(std::numeric_limits<double>::infinity()));
+}
 
 class Minima {
  public:
   Minima(const MomentModel& model, const SolveContext& context,
          MomentDescent::Clock::time_point began, Concluded first)
-      : model_(model), context_(context), began_(began), cheap_(model.config()) {
+      : model_(model),
+        context_(context),
+        began_(began),
+        cheap_(model.config()),
+        ends_(model.parameters()) {
     context_.observe = nullptr;
     cheap_.most_events =
         std::max(cheap_.least_events,
@@ -50,10 +78,13 @@ class Minima {
  private:
   void look() {
     const torch::Tensor starts = model_.points_in_ranges(rounds * round_size);
+    std::size_t mirrored = 0;
     for (std::int64_t round = 0; round < rounds; ++round) {
-      std::vector<Quick> quick = quick_descents(starts.narrow(0, round * round_size, round_size));
-      for (Quick& one : quick)
-        if (!visit(one)) return;
+      if (!visit_all(starts.narrow(0, round * round_size, round_size).unbind(0), false)) return;
+      for (; mirrored < known_.size(); ++mirrored)
+        if (is_allowed(known_[mirrored]) &&
+            !visit_all(mirrors_of(known_[mirrored].minimum.unit), true))
+          return;
       if (std::all_of(known_.begin(), known_.end(), [&](const Known& one) {
             return one.met >= often || known_.size() == 1 || !is_allowed(one);
           }))
@@ -65,13 +96,9 @@ class Minima {
     Concluded minimum;
     double chi2 = 0;  ///< with the numbers of a descent
     int met = 0;
-    bool refused = false;  ///< no parabola there
   };
 
-  void add(Concluded minimum, double chi2) {
-    const bool refused = !minimum.settled && !known_.empty();
-    known_.push_back({std::move(minimum), chi2, 1, refused});
-  }
+  void add(Concluded minimum, double chi2) { known_.push_back({std::move(minimum), chi2, 1}); }
 
   void replace(Known& one, const MomentDescent& lower) {
     Concluded found = conclude(model_, torch::sigmoid(lower.theta()), Conclude::moving);
@@ -80,16 +107,42 @@ class Minima {
     one.chi2 = lower.chi2();
   }
 
-  // The minimum within so many squared errors, which simulations of few events make larger.
-  Known* near(const torch::Tensor& unit, double squared, double events) {
-    const double noise = 1 + model_.data_events() / events;
-    squared += static_cast<double>(unit.size(0));
+  // The minimum within three errors, or so far away as a descent with so many events may end, if nothing is
+  // between.
+  Known* near(const torch::Tensor& unit, std::int64_t events) {
+    const double noise = 1 + model_.data_events() / static_cast<double>(events);
+    const auto free = static_cast<double>(unit.size(0));
     for (Known& one : known_) {
-      const torch::Tensor away = unit - one.minimum.unit;
-      if (away.dot(one.minimum.slopes.information.matmul(away)).item<double>() < squared * noise)
+      const torch::Tensor away = model_.parameters().away(unit, one.minimum.unit);
+      const double squared = away.dot(one.minimum.slopes.information.matmul(away)).item<double>();
+      if (squared < apart + free) return &one;
+      if (squared < (far_apart + free) * noise &&
+          !is_behind_a_barrier(one.minimum.unit, unit, events))
         return &one;
     }
     return nullptr;
+  }
+
+  // On a straight line, as a simulation of few events sees it.
+  bool is_behind_a_barrier(const torch::Tensor& from, const torch::Tensor& to,
+                           std::int64_t events) const {
+    const torch::Tensor line = model_.parameters().away(to, from),
+                        steps = torch::arange(path_points + 2, torch::kFloat64) / (path_points + 1);
+    const std::vector<double> chi2 =
+        chi2_at(model_, from.unsqueeze(0) + steps.unsqueeze(1) * line.unsqueeze(0), events);
+    const double noise = 1 + model_.data_events() / static_cast<double>(events);
+    return *std::max_element(chi2.begin(), chi2.end()) >
+           std::max(chi2.front(), chi2.back()) + barrier * noise;
+  }
+
+  // The best of the places that are like a minimum which are behind a barrier.
+  std::vector<torch::Tensor> mirrors_of(const torch::Tensor& minimum) const {
+    const std::int64_t events = cheap_.events_for(model_.data_events());
+    std::vector<torch::Tensor> found;
+    for (const LikePlace& place : places_like(model_, minimum, events))
+      if (found.size() < most_mirrors && is_behind_a_barrier(minimum, place.unit, events))
+        found.push_back(place.unit);
+    return found;
   }
 
   // The minimum that a path without a barrier leads to: few data leave long valleys, in which a descent
@@ -108,7 +161,7 @@ class Minima {
     const auto residuals_at = [&](const torch::Tensor& point) {
       return model_.residuals(point.unsqueeze(0), events)[0];
     };
-    const torch::Tensor line = to - from, along = line / line.norm();
+    const torch::Tensor line = model_.parameters().away(to, from), along = line / line.norm();
     const torch::Tensor held = 1e10 * along.unsqueeze(0) * along.unsqueeze(1);
     const double top =
         std::max(sum_of_squares(residuals_at(from)), sum_of_squares(residuals_at(to)));
@@ -121,7 +174,7 @@ class Minima {
         const torch::Tensor jacobian = model_.descent_jacobian(point, events);
         const torch::Tensor step =
             step_in_ranges(jacobian.t().matmul(jacobian) + held, jacobian.t().matmul(residuals),
-                           point, torch::arange(point.size(0)));
+                           point, torch::arange(point.size(0)), ends_);
         const double length = step.abs().max().item<double>();
         double gain = 0;
         for (longest = std::min(longest, length); longest > length / 1e4 && !(gain > 0);
@@ -148,14 +201,16 @@ class Minima {
   using Quick = std::future<std::optional<torch::Tensor>>;
 
   // They do not know of each other, so threads and simulators may work on several.
-  std::vector<Quick> quick_descents(const torch::Tensor& starts) const {
+  // is_close: the first levels would lead away from where a minimum is near.
+  std::vector<Quick> quick_descents(const std::vector<torch::Tensor>& starts, bool is_close) const {
     std::vector<std::packaged_task<std::optional<torch::Tensor>()>> descents;
     std::vector<Quick> all;
-    for (const torch::Tensor& start : starts.unbind(0)) {
-      descents.emplace_back([this, start]() -> std::optional<torch::Tensor> {
+    for (const torch::Tensor& start : starts) {
+      descents.emplace_back([this, start, is_close]() -> std::optional<torch::Tensor> {
         torch::NoGradGuard no_grad;  // of this thread
         MomentDescent quick(model_, cheap_, context_, began_);
-        if (!quick.from(torch::logit(start))) return std::nullopt;
+        const torch::Tensor theta = torch::logit(start);
+        if (!(is_close ? quick.polish(theta) : quick.from(theta))) return std::nullopt;
         return quick.theta();
       });
       all.push_back(descents.back().get_future());
@@ -163,10 +218,17 @@ class Minima {
     // ranks meet in each simulation, in the same order
     const std::int64_t most =
         context_.add_up ? 1 : std::max<std::int64_t>(at::get_num_threads(), model_.at_a_time());
-    const auto threads = static_cast<int>(std::min<std::int64_t>(most, starts.size(0)));
+    const auto threads = static_cast<int>(std::min(most, static_cast<std::int64_t>(starts.size())));
     nn::Workers(threads).run(
         descents.size(), [&](std::size_t i, const auto&) { descents[i](); }, {}, threads);
     return all;
+  }
+
+  // false: out of time
+  bool visit_all(const std::vector<torch::Tensor>& starts, bool are_close) {
+    if (starts.empty()) return true;
+    std::vector<Quick> quick = quick_descents(starts, are_close);
+    return std::all_of(quick.begin(), quick.end(), [this](Quick& one) { return visit(one); });
   }
 
   // One start to its end; false: out of time.
@@ -175,22 +237,21 @@ class Minima {
     try {
       const std::optional<torch::Tensor> theta = begun.get();
       if (!theta) return false;
-      const auto few = static_cast<double>(cheap_.events_for(all));
-      if (Known* one = near(torch::sigmoid(*theta), far_apart, few)) return ++one->met, true;
+      if (Known* one = near(torch::sigmoid(*theta), cheap_.events_for(all)))
+        return ++one->met, true;
       MomentDescent whole(model_, model_.config(), context_, began_);
       if (!whole.polish(*theta)) return false;
-      const auto many = static_cast<double>(model_.config().events_for(all));
-      if (Known* one = near(torch::sigmoid(whole.theta()), far_apart, many))
-        return ++one->met, true;
+      const std::int64_t many = model_.config().events_for(all);
+      if (Known* one = near(torch::sigmoid(whole.theta()), many)) return ++one->met, true;
       // with the same random numbers as the best one, a difference of chi2 is mostly no chance
-      if (whole.chi2() > chi2_here_ + allowed * (1 + all / many)) return true;
+      if (whole.chi2() > chi2_here_ + allowed * (1 + all / static_cast<double>(many))) return true;
       if (Known* one = in_valley_of(torch::sigmoid(whole.theta()))) {
         ++one->met;
         if (whole.chi2() < one->chi2 - lower_in_valley) replace(*one, whole);
         return true;
       }
       Concluded found = conclude(model_, torch::sigmoid(whole.theta()), Conclude::moving);
-      if (Known* one = near(found.unit, apart, 1e300)) return ++one->met, true;
+      if (Known* one = near(found.unit, many)) return ++one->met, true;
       add(std::move(found), whole.chi2());
     } catch (const core::StateError&) {  // no events there: no minimum either
     }
@@ -200,11 +261,12 @@ class Minima {
   double best() const {
     double score = known_.front().minimum.solution.score;
     for (const Known& one : known_)
-      if (!one.refused) score = std::min(score, one.minimum.solution.score);
+      if (one.minimum.settled) score = std::min(score, one.minimum.solution.score);
     return score;
   }
   bool is_allowed(const Known& one) const {
-    return !one.refused && one.minimum.solution.score < best() + allowed;
+    return one.minimum.settled ? one.minimum.solution.score < best() + allowed
+                               : one.chi2 < chi2_here_ + allowed;
   }
 
   std::vector<Concluded> allowed_ones() {
@@ -221,11 +283,54 @@ class Minima {
   SolveContext context_;
   MomentDescent::Clock::time_point began_;
   MomentsConfig cheap_;
+  RangeEnds ends_;
   std::vector<Known> known_;
   double chi2_here_ = 0;  ///< of the first minimum, with the numbers of a descent
 };
 
 }  // namespace
+
+std::vector<LikePlace> places_like(const MomentModel& model, const torch::Tensor& unit,
+                                   std::int64_t events) {
+  const env::ParameterSet& parameters = model.parameters();
+  const torch::Tensor at =
+      unit - torch::where(parameters.periodic(), unit.floor(), torch::zeros_like(unit));
+  const auto with = [&](std::initializer_list<std::pair<std::int64_t, double>> changed) {
+    torch::Tensor point = at.clone();
+    for (const auto& [i, value] : changed) point[i] = value;
+    return point;
+  };
+  std::vector<LikePlace> places;
+  std::vector<torch::Tensor> images;
+  std::vector<std::vector<double>> ways;
+  for (std::int64_t i = 0; i < parameters.free_size(); ++i) {
+    const std::size_t number = parameters.free()[static_cast<std::size_t>(i)];
+    ways.push_back(symmetric_places(parameters.all()[number], at[i].item<double>()));
+    for (const double one : ways.back()) {
+      images.push_back(with({{i, one}}));
+      for (std::int64_t j = 0; j < i; ++j)
+        for (const double other : ways[static_cast<std::size_t>(j)])
+          images.push_back(with({{i, one}, {j, other}}));
+    }
+    std::vector<torch::Tensor> scan;
+    for (std::int64_t k = 0; k < scan_points; ++k)
+      scan.push_back(with({{i, (static_cast<double>(k) + 0.5) / scan_points}}));
+    const std::vector<double> chi2 = chi2_at(model, torch::stack(scan), events);
+    for (std::size_t k = 1; k + 1 < chi2.size(); ++k)
+      if (chi2[k] < chi2[k - 1] && chi2[k] < chi2[k + 1]) places.push_back({scan[k], chi2[k]});
+  }
+  for (std::size_t first = 0; first < images.size(); first += scan_points) {
+    const std::size_t count = std::min<std::size_t>(scan_points, images.size() - first);
+    const std::vector<double> chi2 =
+        chi2_at(model, torch::stack(at::TensorList(images).slice(first, count)), events);
+    for (std::size_t k = 0; k < count; ++k) places.push_back({images[first + k], chi2[k]});
+  }
+  std::erase_if(places, [](const LikePlace& place) { return !std::isfinite(place.chi2); });
+  std::stable_sort(places.begin(), places.end(),
+                   [](const LikePlace& a, const LikePlace& b) { return a.chi2 < b.chi2; });
+  if (places.size() > most_places) places.erase(places.begin() + most_places, places.end());
+  return places;
+}
 
 std::vector<Concluded> minima_around(const MomentModel& model, const SolveContext& context,
                                      MomentDescent::Clock::time_point began, Concluded first) {

@@ -455,11 +455,13 @@ struct Pairs {
   torch::Tensor distances;  ///< [free]
 };
 
-Pairs pairs_around(const torch::Tensor& unit, const torch::Tensor& steps) {
+Pairs pairs_around(const torch::Tensor& unit, const torch::Tensor& steps,
+                   const torch::Tensor& periodic) {
   // an end itself may be no point of the pipeline, as a density with nothing in it
   constexpr double short_of_end = 0.999;
   const auto most = [&](const torch::Tensor& way) {  // until the first parameter is at an end
-    const torch::Tensor room = torch::where(way > 0, 1 - unit, unit) * short_of_end;
+    const torch::Tensor room =
+        (torch::where(way > 0, 1 - unit, unit) * short_of_end).masked_fill(periodic, 1);
     return (room / way.abs().clamp_min(1e-300)).amin(1).clamp_max(1).unsqueeze(1);
   };
   const torch::Tensor ahead = most(steps), behind = most(-steps);
@@ -471,12 +473,14 @@ Pairs pairs_around(const torch::Tensor& unit, const torch::Tensor& steps) {
 void MomentModel::expect_jacobian(const torch::Tensor& unit, const torch::Tensor& steps,
                                   std::int64_t events, std::int64_t repetition) const {
   if (at_a_time() > 1)
-    expect(pairs_around(unit, steps).points, events, repetition, Form::inference);
+    expect(pairs_around(unit, steps, parameters().periodic()).points, events, repetition,
+           Form::inference);
 }
 
 void MomentModel::expect_descent_jacobian(const torch::Tensor& unit, std::int64_t events) const {
   if (at_a_time() > 1 && config_.jacobian == MomentsConfig::Jacobian::differences)
-    expect(pairs_around(unit, first_steps()).points, events, 0, Form::training);
+    expect(pairs_around(unit, first_steps(), parameters().periodic()).points, events, 0,
+           Form::training);
 }
 
 // (rho(g + h) - rho(g - h)) / 2 for each step h is the Jacobian times h. All points in one call
@@ -484,7 +488,7 @@ torch::Tensor MomentModel::differences(const torch::Tensor& unit, const torch::T
                                        std::int64_t events, std::int64_t repetition,
                                        Form form) const {
   torch::NoGradGuard no_grad;
-  const Pairs pairs = pairs_around(unit, steps);
+  const Pairs pairs = pairs_around(unit, steps, parameters().periodic());
   const torch::Tensor found =
       compare(parameters().physical_from_unit(pairs.points), events, repetition, form);
   const std::int64_t free = unit.size(0);

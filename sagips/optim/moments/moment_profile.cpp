@@ -28,6 +28,7 @@ class MomentProfile {
   MomentProfile(const MomentModel& model, const MomentMinimum& minimum)
       : model_(model),
         minimum_(minimum),
+        ends_(model.parameters()),
         errors_(minimum.covariance.diagonal().clamp_min(0).sqrt()),
         tangent_(tangent_of(minimum.slopes)),
         simulated_(simulated(minimum.unit.unsqueeze(0))[0]),
@@ -37,17 +38,18 @@ class MomentProfile {
   const torch::Tensor& errors() const { return errors_; }
 
   std::vector<bool> parabolic() const {
-    return like_parabolas(minimum_.unit, minimum_.covariance, [&](const torch::Tensor& points) {
-      const torch::Tensor residuals = residuals_at(points);
-      torch::Tensor grown = torch::empty({points.size(0)}, torch::kFloat64);
-      for (std::int64_t i = 0; i < points.size(0); ++i)
-        grown[i] = like_a_likelihood(points[i], residuals[i]) - least_;
-      return grown;
-    });
+    return like_parabolas(minimum_.unit, minimum_.covariance, ends_,
+                          [&](const torch::Tensor& points) {
+                            const torch::Tensor residuals = residuals_at(points);
+                            torch::Tensor grown = torch::empty({points.size(0)}, torch::kFloat64);
+                            for (std::int64_t i = 0; i < points.size(0); ++i)
+                              grown[i] = like_a_likelihood(points[i], residuals[i]) - least_;
+                            return grown;
+                          });
   }
 
   double growth(std::int64_t parameter, double value) const {
-    torch::Tensor point = in_valley(minimum_.unit, minimum_.covariance, parameter, value);
+    torch::Tensor point = in_valley(minimum_.unit, minimum_.covariance, parameter, value, ends_);
     torch::Tensor residuals = residuals_at(point.unsqueeze(0))[0],
                   jacobian = minimum_.slopes.jacobian;
     double chi2 = sum_of_squares(residuals);
@@ -56,8 +58,8 @@ class MomentProfile {
     for (int i = 0; i < most_steps && others.numel() > 0; ++i) {
       if (i > 0) jacobian = model_.jacobian(point, minimum_.slopes.steps, minimum_.events);
       const torch::Tensor slopes = tangent_.t().matmul(jacobian);
-      torch::Tensor step =
-          step_in_ranges(slopes.t().matmul(slopes), slopes.t().matmul(residuals), point, others);
+      torch::Tensor step = step_in_ranges(slopes.t().matmul(slopes), slopes.t().matmul(residuals),
+                                          point, others, ends_);
       double gain = 0;
       for (int halving = 0; halving < 3 && !(gain > 0); ++halving, step = step / 4) {
         const torch::Tensor tried = point + step, there = residuals_at(tried.unsqueeze(0))[0];
@@ -115,6 +117,7 @@ class MomentProfile {
 
   const MomentModel& model_;
   const MomentMinimum& minimum_;
+  RangeEnds ends_;
   torch::Tensor errors_, tangent_, simulated_, here_;
   mutable torch::Tensor covariance_;  ///< at the minimum; none before it is asked for
   double least_;

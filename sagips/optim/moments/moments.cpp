@@ -24,6 +24,7 @@ namespace {
 
 constexpr double hopeless = 1e-6;      // p-value below which another start is tried
 constexpr double same_minimum = 1e-3;  // relative difference of chi2
+constexpr double wide_error = 1. / 3;  // of a range
 
 using Clock = MomentDescent::Clock;
 
@@ -71,6 +72,7 @@ Enough take_enough_features(const env::Environment& environment, const SolveCont
   constexpr int most_growth = 4;
   constexpr double same_forms = 0.1;  // of a chi2
   Enough enough;
+  const auto share_of = [](double gain) { return std::llround(100 * (1 - 1 / std::sqrt(gain))); };
   const std::int64_t events = model->config().events_for(model->data_events());
   const bool weigh = model->config().weighting == MomentsConfig::Weighting::model;
   if (model->distance_of_forms(unit, events) > same_forms) return enough;
@@ -78,30 +80,48 @@ Enough take_enough_features(const env::Environment& environment, const SolveCont
   enough.slopes = slopes_at(*model, unit, events);
   const MomentSlopes first = *enough.slopes;
   torch::Tensor before = variances_left(first.information);
-  while (model->config().features.growth < most_growth) {
+  double last_gain = 1;
+  const auto say_where_it_ends = [&] {
+    if (last_gain > worth_a_word)
+      enough.hint = core::text(
+          "the last features shrank an error by ", share_of(last_gain),
+          " %, and these events are too few for more (a structure may be narrower than they tell). "
+          "Set moments.features.learned=true, or a larger moments.features.degree");
+  };
+  for (;;) {
+    if (model->config().features.growth == most_growth) {
+      say_where_it_ends();
+      break;
+    }
     MomentsConfig config = model->config();
     const bool automatic = config.features.grow && config.features.degree == 0;
     ++config.features.growth;
     auto larger = std::make_unique<MomentModel>(environment, config, context);
     const bool affordable = static_cast<double>(larger->size()) <
                             std::min(most_features, larger->data_events() / events_a_feature);
-    if (!affordable && automatic) break;
+    if (!affordable && automatic) {
+      say_where_it_ends();
+      break;
+    }
     if (weigh) larger->weigh_at(unit, events);
-    const torch::Tensor after =
-        variances_left(slopes_like(first, *larger, unit, events).information);
+    const MomentSlopes with_more = slopes_like(first, *larger, unit, events);
+    const torch::Tensor after = variances_left(with_more.information);
     const double gain = (before / after).max().item<double>();
-    if (!std::isfinite(gain) || gain < worth_it) break;
+    // slopes of a simulator with chance of its own pass for information where they scatter
+    const double chance = (after * with_more.noise.diagonal()).max().item<double>();
+    if (!std::isfinite(gain) || gain < worth_it + 2 * chance) break;
     if (!automatic) {
       if (gain > worth_a_word)
-        enough.hint = core::text(
-            "more features would shrink an error by ",
-            std::llround(100 * (1 - 1 / std::sqrt(gain))), " %. Set moments.features.degree=",
-            config.features.degree_for(environment.channels[0].observables()),
-            " and moments.features.cross_degree=", config.features.cross_degree_grown(),
-            ", or let them grow: moments.features.degree=0");
+        enough.hint =
+            core::text("more features would shrink an error by ", share_of(gain),
+                       " %. Set moments.features.degree=",
+                       config.features.degree_for(environment.channels[0].observables()),
+                       " and moments.features.cross_degree=", config.features.cross_degree_grown(),
+                       ", or let them grow: moments.features.degree=0");
       break;
     }
     model = std::move(larger);
+    last_gain = gain;
     enough.grew = true;
     enough.slopes.reset();
     before = after;
@@ -193,7 +213,7 @@ class Answer {
         best_chi2 = found;
         best_ = descent_->theta();
       }
-      if (!in_time) throw OutOfTime();
+      if (!in_time || !leave_for_better(best_chi2)) throw OutOfTime();
       // good enough, or two starts agree that it does not get better
       if (chi_square_tail(best_chi2, degrees_) > hopeless || again) break;
     }
@@ -208,6 +228,20 @@ class Answer {
       return descent_->from(starting_point(config_, free_, start, context_.seed));
     return descent_->polish(
         environment_->parameters.logit_from_physical(context_.start->to(torch::kFloat64)));
+  }
+
+  // A descent along a symmetry ends between its images, where slopes are zero. false: out of time
+  bool leave_for_better(double& best_chi2) {
+    if (chi_square_tail(best_chi2, degrees_) > hopeless) return true;
+    const std::vector<LikePlace> places =
+        places_like(*model_, torch::sigmoid(best_), config_.events_for(model_->data_events()));
+    if (places.empty() || places.front().chi2 > best_chi2) return true;
+    const bool in_time = descent_->polish(torch::logit(places.front().unit));
+    if (descent_->chi2() < best_chi2) {
+      best_chi2 = descent_->chi2();
+      best_ = descent_->theta();
+    }
+    return in_time;
   }
 
   // Where simulated events share no place with the data, means of features on the data's scale do not
@@ -280,11 +314,23 @@ class Answer {
     for (std::size_t i = 1; i < minima.size(); ++i)
       solution.others.push_back(std::move(minima[i].solution));
     if (!solution.others.empty())
-      solution.warnings.push_back(core::text(
-          "the data allow ", minima.size(),
-          " separate solutions (chi2 within 9 of the best; the others "
-          "are in results.json). Narrow the ranges, or add a data set that tells them apart"));
-    if (!enough_.hint.empty()) solution.warnings.push_back(enough_.hint);
+      solution.warnings.emplace_back(
+          "several-solutions",
+          core::text(
+              "the data allow ", minima.size(),
+              " separate solutions (chi2 within 9 of the best; the others "
+              "are in results.json). Narrow the ranges, or add a data set that tells them apart"));
+    for (std::size_t i = 0; i < solution.errors.size(); ++i) {
+      const env::Parameter& parameter = model_->parameters().all()[i];
+      const double share = solution.errors[i] / (parameter.high - parameter.low);
+      if (share > wide_error && !config_.features.learned)
+        solution.warnings.emplace_back(
+            "wide-error",
+            core::text("the error of ", parameter.name, " is ", std::llround(100 * share),
+                       " % of its range (these features may tell little of it). Try "
+                       "moments.features.learned=true"));
+    }
+    if (!enough_.hint.empty()) solution.warnings.emplace_back("coarse-features", enough_.hint);
     solution.converged = in_time;
     return solution;
   }

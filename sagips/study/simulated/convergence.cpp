@@ -76,8 +76,8 @@ class Trainings {
                   trainings_.size() - programs.size(), " more are there"));
     core::PoolWatch watch;
     const auto say_failed = [&](std::size_t i, const std::string& why) {
-      log.warning(text(pending[i]->stem, " failed (", why,
-                       "). Start the same command again once it is mended."));
+      log.warning("member-failed", text(pending[i]->stem, " failed (", why,
+                                        "). Start the same command again once it is mended."));
     };
     watch.ended = [&](std::size_t i, const core::Ending& ending) {
       pending[i]->done = ending.exit_code == 0 && ending.signal == 0;

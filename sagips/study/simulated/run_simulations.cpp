@@ -128,7 +128,7 @@ class Runs {
     one.failure = reason;
     try {
       require_room(text(folder_, "/", record::run_files::simulations.name));
-      progress_.warning(text(one.name, " failed: ", reason));
+      progress_.warning("member-failed", text(one.name, " failed: ", reason));
     } catch (const core::StorageError&) {
       no_room_ = std::current_exception();
     }

@@ -58,4 +58,8 @@ double score_of(const record::TrialRecord& trial, const TuneConfig& config);
 const record::TrialRecord* best_trial(const std::map<std::int64_t, record::TrialRecord>& trials,
                                       const TuneConfig& config);
 
+/// Whether fewer trials have begun than there are to be, and none has reached the target.
+bool trials_are_left(const std::map<std::int64_t, record::TrialRecord>& trials,
+                     const TuneConfig& config);
+
 }  // namespace sagips::study

@@ -87,8 +87,9 @@ std::optional<record::TrialClaim> TrialGiver::take() {
   if (ended >= hopeless && failed == ended) {
     std::string reason = last->end->reason;
     if (!reason.empty() && reason.back() == '.') reason.pop_back();
-    throw core::Error(core::text("all ", ended, " trials so far have failed, the last one: ",
-                                 reason, ". Look at its settings in tune.space and at its log."));
+    throw AllFailed(core::text("all ", ended, " trials so far have failed, the last one: ", reason,
+                               ". Look at its settings in tune.space and at its log; once they "
+                               "are mended, --fresh begins a new search."));
   }
   std::optional<record::TrialClaim> claim = has_enough() ? std::nullopt : take_back();
   while (!claim && !waits_ && over().empty()) {

@@ -4,10 +4,16 @@
 #include <optional>
 #include <string>
 
+#include "sagips/core/error.hpp"
 #include "sagips/record/trials.hpp"
 #include "sagips/study/tune/next_trial.hpp"
 
 namespace sagips::study {
+
+/// A search whose first trials have all failed.
+struct AllFailed : core::Error {
+  using core::Error::Error;
+};
 
 /// Gives a worker its next trial: one that another worker has given back, or a new one.
 class TrialGiver {

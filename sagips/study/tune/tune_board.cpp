@@ -133,7 +133,7 @@ void TuneBoard::show(const Trials& trials) {
     }
     clear();
     if (trial.end->state == State::failed)
-      log_.warning(line_of(trial, config_));
+      log_.warning("trial-failed", line_of(trial, config_));
     else
       log_.info(line_of(trial, config_));
   }

@@ -84,7 +84,7 @@ void check_early_end(const run::Job& job, const TuneConfig& config) {
 
 std::string check_tuning(const run::Workloads& workloads, const std::string& source,
                          const std::vector<std::string>& assignments, const run::Job& job,
-                         core::Log& log) {
+                         const run::Usage& usage, core::Log& log) {
   const auto& config = job.of<TuneConfig>();
   const NextTrial next(config, job.seed(), job.settings.loop.epochs);
   for (std::size_t i = 0; i < config.space.size(); ++i)
@@ -93,9 +93,12 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
   check_folds(job, config);
   check_early_end(job, config);
   const auto examples = next.space().examples();
+  run::VariedKeys varied(usage.varied, usage);
   for (const auto& settings : examples) {
     try {
-      job_with(workloads, source, assignments, settings).settings.loop.check();
+      run::Job training = job_with(workloads, source, assignments, settings);
+      training.settings.loop.check();
+      varied.look_at(workloads, training);
     } catch (const ConfigError& problem) {
       const std::string why = problem.what();
       throw ConfigError("tune.space",
@@ -105,6 +108,7 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
                                  : ""));
     }
   }
+  if (const std::string line = varied.remark(); !line.empty()) log.warning("without-effect", line);
   std::vector<std::string> settings = examples.front();
   if (config.folds > 1) settings.push_back(text("data.fold=1/", config.folds));
   const run::Job first = job_with(workloads, source, assignments, settings);
