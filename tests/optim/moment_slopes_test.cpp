@@ -55,6 +55,31 @@ TEST(MomentSlopes, AreNeededForAChoice) {
   EXPECT_GT(information * share * (1 - share) / events, 1.5);
 }
 
+/// A place that moves by steps of a fortieth of its parameter's range.
+struct Stairs {
+  torch::Tensor operator()(torch::Tensor p, env::Noise& noise) const {
+    return ((p.select(1, 0) * 40).floor().unsqueeze(1) / 40 + 0.05 * noise.normal()).unsqueeze(2);
+  }
+};
+
+// The first steps change nothing there, which does not mean that nothing is known: steps that cross stairs tell
+// N / 0.05^2, but for what the first stair is too high.
+TEST(MomentSlopes, LengthenStepsThatChangeNothing) {
+  env::Environment environment;
+  environment.parameters = env::ParameterSet({testing::small_parameter("p", 0, 1, 0.5125)});
+  const env::Pipeline pipeline{Stairs{}};
+  environment.channels.push_back(
+      {"events",
+       pipeline,
+       env::toy_data(pipeline, environment.parameters.truth(), static_cast<std::int64_t>(events),
+                     {"x"}, core::RandomStream(1, "stairs")),
+       {},
+       std::nullopt});
+  const double found = slopes(environment).information[0][0].item<double>();
+  EXPECT_GT(found / events * 0.05 * 0.05, 0.3);
+  EXPECT_LT(found / events * 0.05 * 0.05, 3);
+}
+
 /// A place that moves with the third power of its parameter.
 struct Bent {
   torch::Tensor operator()(torch::Tensor p, env::Noise& noise) const {

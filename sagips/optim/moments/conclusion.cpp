@@ -65,14 +65,13 @@ class Conclusion {
     for (int round = 1;; ++round) {
       const torch::Tensor step = this->step();
       const double length = step.dot(slopes_.information.matmul(step)).item<double>();
-      unit_ = unit_ + step;
       if (length < settled || round == most_rounds) {
+        unit_ = unit_ + step;
         mean_ = mean_ + slopes_.jacobian.matmul(step);
         unsettled_ = length > 1;
         return;
       }
-      if (length > 1) take_slopes();
-      simulate(count() - 1);
+      go(step, length > 1);
     }
   }
 
@@ -109,6 +108,19 @@ class Conclusion {
   void take_slopes(const MomentSlopes* known = nullptr) {
     slopes_ = known ? *known : slopes_at(model_, unit_, events_);
     uncertainty_ = uncertainty_of(slopes_.information, none());
+  }
+
+  // By a step, or less where chi2 is no parabola and the whole step leads up.
+  void go(torch::Tensor step, bool is_long) {
+    constexpr int halvings = 3;
+    const torch::Tensor from = unit_;
+    const double before = sum_of_squares(mean_);
+    for (int halving = 0; halving <= halvings; ++halving, step = step / 2) {
+      unit_ = from + step;
+      simulate(count() - 1);
+      if (!is_long || sum_of_squares(mean_) < before) break;
+    }
+    if (is_long) take_slopes();
   }
 
   torch::Tensor none() const { return torch::zeros({0, unit_.size(0)}, torch::kFloat64); }

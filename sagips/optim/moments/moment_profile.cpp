@@ -9,7 +9,8 @@ namespace sagips::optim {
 
 namespace {
 
-constexpr int most_steps = 6;            // of the other parameters
+constexpr int most_steps = 10;      // of the other parameters
+constexpr double longest_step = 3;  // of their errors: a longer one may lead into another minimum
 constexpr double worth_a_step = 0.02;    // of chi2
 constexpr std::int64_t simulations = 4;  // whose mean moves
 
@@ -60,6 +61,7 @@ class MomentProfile {
       const torch::Tensor slopes = tangent_.t().matmul(jacobian);
       torch::Tensor step = step_in_ranges(slopes.t().matmul(slopes), slopes.t().matmul(residuals),
                                           point, others, ends_);
+      step = step / (step.abs() / errors_.clamp_min(1e-300)).max().div(longest_step).clamp_min(1);
       double gain = 0;
       for (int halving = 0; halving < 3 && !(gain > 0); ++halving, step = step / 4) {
         const torch::Tensor tried = point + step, there = residuals_at(tried.unsqueeze(0))[0];

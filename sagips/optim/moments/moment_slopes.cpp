@@ -57,6 +57,8 @@ class Measured {
   std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()); }
   const torch::Tensor& lengths() const { return lengths_; }
   torch::Tensor mean() const { return torch::stack(rows_).mean(0); }
+  /// Of each step. shape: [free]
+  torch::Tensor changes_nothing() const { return (torch::stack(rows_) == 0).all(0).all(0); }
   /// What noise of the mean adds to mean' mean, expected. shape: [free, free]
   torch::Tensor noise() const {
     const torch::Tensor scatter = (torch::stack(rows_) - mean()).flatten(0, 1);
@@ -121,11 +123,15 @@ MomentSlopes slopes_at(const MomentModel& model, const torch::Tensor& unit, std:
     const torch::Tensor bias_of_next =
         spared * here.squared_distance(next) * (growth / (growth - 1).clamp_min(1e-3)).square();
     bias = bias_of_next / growth.square();
+    // where events are chosen or counted, a short step may change none
+    const torch::Tensor changes_nothing = here.changes_nothing();
     const torch::Tensor lengthened = (chance > accepted)
-                                         .logical_and(here.lengths() < longest)
-                                         .logical_and(bias_of_next < chance / 2);
+                                         .logical_and(bias_of_next < chance / 2)
+                                         .logical_or(changes_nothing)
+                                         .logical_and(here.lengths() < longest);
     const torch::Tensor shortened = (bias > accepted)
                                         .logical_and(bias > chance)
+                                        .logical_and(changes_nothing.logical_not())
                                         .logical_and(here.lengths() > shortest * longer);
     if (!torch::logical_or(lengthened, shortened).any().item<bool>()) break;
     const torch::Tensor lengths =

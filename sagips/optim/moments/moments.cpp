@@ -24,7 +24,7 @@ namespace {
 
 constexpr double hopeless = 1e-6;      // p-value below which another start is tried
 constexpr double same_minimum = 1e-3;  // relative difference of chi2
-constexpr double wide_error = 1. / 3;  // of a range
+constexpr double wide_error = 1. / 6;  // of a range, of which the interval then is a third
 
 using Clock = MomentDescent::Clock;
 
@@ -71,6 +71,7 @@ Enough take_enough_features(const env::Environment& environment, const SolveCont
   constexpr double events_a_feature = 60, most_features = 300;
   constexpr int most_growth = 4;
   constexpr double same_forms = 0.1;  // of a chi2
+  constexpr double deviations = 2;    // of chance
   Enough enough;
   const auto share_of = [](double gain) { return std::llround(100 * (1 - 1 / std::sqrt(gain))); };
   const std::int64_t events = model->config().events_for(model->data_events());
@@ -85,7 +86,7 @@ Enough take_enough_features(const env::Environment& environment, const SolveCont
     if (last_gain > worth_a_word)
       enough.hint = core::text(
           "the last features shrank an error by ", share_of(last_gain),
-          " %, and these events are too few for more (a structure may be narrower than they tell). "
+          " %, and no larger set was tried (a structure may be narrower than they tell). "
           "Set moments.features.learned=true, or a larger moments.features.degree");
   };
   for (;;) {
@@ -106,10 +107,13 @@ Enough take_enough_features(const env::Environment& environment, const SolveCont
     if (weigh) larger->weigh_at(unit, events);
     const MomentSlopes with_more = slopes_like(first, *larger, unit, events);
     const torch::Tensor after = variances_left(with_more.information);
-    const double gain = (before / after).max().item<double>();
-    // slopes of a simulator with chance of its own pass for information where they scatter
-    const double chance = (after * with_more.noise.diagonal()).max().item<double>();
-    if (!std::isfinite(gain) || gain < worth_it + 2 * chance) break;
+    // what chance adds to a sum of n squared slopes is taken out in the mean, a share c of the sum, but
+    // scatters by the root of (4 c + 2 c^2) / n of it
+    const torch::Tensor
+        chance = after * with_more.noise.diagonal().clamp_min(0),
+        scatter = ((4 * chance + 2 * chance.square()) / static_cast<double>(larger->size())).sqrt();
+    const double gain = (before / after - deviations * scatter).max().item<double>();
+    if (!std::isfinite(gain) || gain < worth_it) break;
     if (!automatic) {
       if (gain > worth_a_word)
         enough.hint =
