@@ -229,16 +229,20 @@ core::ExitCode tune(const Workloads& workloads, const Arguments& arguments) {
                    .folds = config.folds > 1};
   for (const study::TunedKey& tuned : config.space) usage.varied.push_back(tuned.key);
   Tuning tuning(workloads, arguments, job);
-  say_without_effect(workloads, job, arguments, usage, tuning.log());
   run::check_agreement(ranks, job.effective_config);
   study::check_blocks(job.of<study::TuneConfig>(), ranks);
+  const auto say = [&] {  // behind what is refused
+    say_without_effect(workloads, job, arguments, usage, tuning.log());
+  };
   if (joins) {
+    say();
     tuning.join(arguments.source);
   } else {
     std::string data;
     if (ranks.is_first())
       data =
           study::check_tuning(workloads, arguments.source, assignments, job, usage, tuning.log());
+    say();
     tuning.open(data, start_of(arguments));
   }
   bool finished = false;

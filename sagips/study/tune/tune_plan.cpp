@@ -108,7 +108,6 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
                                  : ""));
     }
   }
-  if (const std::string line = varied.remark(); !line.empty()) log.warning("without-effect", line);
   std::vector<std::string> settings = examples.front();
   if (config.folds > 1) settings.push_back(text("data.fold=1/", config.folds));
   const run::Job first = job_with(workloads, source, assignments, settings);
@@ -119,6 +118,7 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
     throw ConfigError(config.maximise.empty() ? "tune.minimise" : "tune.maximise",
                       text("no evaluation has a '", core::excerpt(config.metric()), "'",
                            core::suggestion(config.metric(), known)));
+  if (const std::string line = varied.remark(); !line.empty()) log.warning("without-effect", line);
   return task->print();
 }
 
