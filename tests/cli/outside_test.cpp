@@ -141,6 +141,18 @@ TEST(Outside, AParameterThatChangesNothingIsNamedAndTheOtherAnswered) {
   }
 }
 
+TEST(Outside, AParameterOfYourOwnMayBePeriodic) {
+  Scratch scratch;
+  scratch.write("p.yaml",
+                "parameters: {lifetime: {low: 0.1, high: 5, toy: 2.2, periodic: true}}\n"
+                "observables: [t]\npipeline: " +
+                    plugin(SAGIPS_PLUGIN_FILE, "stage: decay") + "\n");
+  const Outcome outcome =
+      scratch.sagips("solve p.yaml toy.events=2000 run.figures=false run.name=x --json");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("\"period\": 4.9"), std::string::npos) << outcome.out;
+}
+
 TEST(Outside, AStageBehindABuiltInPipelineTakesItsDensityAway) {
   Scratch scratch;
   ASSERT_EQ(scratch.run(SAGIPS_MAKE_SCRIPTS).exit_code, 0);

@@ -19,6 +19,7 @@ struct CustomParameter {
   std::string name{};
   std::optional<double> low{}, high{}, truth{}, toy{}, fixed{};
   std::string unit{}, help{};
+  bool periodic = false;
 
   void fields(core::FieldList& list) {
     list.add("low", low, "lower end of the range of " + name);
@@ -26,6 +27,7 @@ struct CustomParameter {
     list.add("truth", truth, "true value of " + name + ", when known");
     list.add("toy", toy, "value of " + name + " that toy data are made with");
     list.add("fixed", fixed, "hold " + name + " at this value; null: free");
+    list.add("periodic", periodic, "both ends of the range are the same point, as of a phase");
     list.add("unit", unit, "for tables and figures");
     list.add("help", help, "what it is, in a few words");
   }
@@ -39,7 +41,8 @@ struct CustomParameter {
             .truth = truth,
             .fixed = fixed,
             .toy = toy,
-            .help = help};
+            .help = help,
+            .periodic = periodic};
   }
 };
 

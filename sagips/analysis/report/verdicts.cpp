@@ -244,7 +244,8 @@ Verdict others_verdict(const record::Results& results) {
 Verdict warnings_verdict(const std::vector<core::Warning>& warnings) {
   Verdict verdict{"Is anything to be doubted?",
                   core::text(warnings.size(), warnings.size() == 1 ? " warning" : " warnings"),
-                  "fair", warnings.front().text};
+                  "fair", warnings.front().text.substr(0, warnings.front().text.find(". ")) + "."};
+  if (verdict.reason.ends_with("..")) verdict.reason.pop_back();
   if (warnings.size() > 1) verdict.reason += " The others stand below.";
   return verdict;
 }

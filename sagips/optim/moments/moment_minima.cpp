@@ -113,6 +113,7 @@ class Minima {
     const double noise = 1 + model_.data_events() / static_cast<double>(events);
     const auto free = static_cast<double>(unit.size(0));
     for (Known& one : known_) {
+      if (!one.minimum.settled) continue;  // errors between two minima reach over both
       const torch::Tensor away = model_.parameters().away(unit, one.minimum.unit);
       const double squared = away.dot(one.minimum.slopes.information.matmul(away)).item<double>();
       if (squared < apart + free) return &one;
