@@ -79,6 +79,11 @@ class Minima {
   void look() {
     const torch::Tensor starts = model_.points_in_ranges(rounds * round_size);
     std::size_t mirrored = 0;
+    if (const auto lower = lower_beside(known_.front().minimum)) {
+      known_.front().is_between = true;
+      if (!visit_from(torch::logit(*lower), false)) return;
+      known_.front().is_between = known_.size() > 1;
+    }
     for (std::int64_t round = 0; round < rounds; ++round) {
       if (!visit_all(starts.narrow(0, round * round_size, round_size).unbind(0), false)) return;
       for (; mirrored < known_.size(); ++mirrored)
@@ -96,9 +101,12 @@ class Minima {
     Concluded minimum;
     double chi2 = 0;  ///< with the numbers of a descent
     int met = 0;
+    bool is_between = false;  ///< minima, and is none
   };
 
-  void add(Concluded minimum, double chi2) { known_.push_back({std::move(minimum), chi2, 1}); }
+  void add(Concluded minimum, double chi2) {
+    known_.push_back({std::move(minimum), chi2, 1, false});
+  }
 
   void replace(Known& one, const MomentDescent& lower) {
     Concluded found = conclude(model_, torch::sigmoid(lower.theta()), Conclude::moving);
@@ -113,7 +121,8 @@ class Minima {
     const double noise = 1 + model_.data_events() / static_cast<double>(events);
     const auto free = static_cast<double>(unit.size(0));
     for (Known& one : known_) {
-      if (!one.minimum.settled) continue;  // errors between two minima reach over both
+      if (one.is_between || !one.minimum.settled)
+        continue;  // errors between two minima reach over both
       const torch::Tensor away = model_.parameters().away(unit, one.minimum.unit);
       const double squared = away.dot(one.minimum.slopes.information.matmul(away)).item<double>();
       if (squared < apart + free) return &one;
@@ -150,7 +159,7 @@ class Minima {
   // ends anywhere.
   Known* in_valley_of(const torch::Tensor& unit) {
     for (Known& one : known_)
-      if (barrier_between(one.minimum.unit, unit) < barrier) return &one;
+      if (!one.is_between && barrier_between(one.minimum.unit, unit) < barrier) return &one;
     return nullptr;
   }
 
@@ -234,14 +243,22 @@ class Minima {
 
   // One start to its end; false: out of time.
   bool visit(Quick& begun) {
-    const double all = model_.data_events();
     try {
       const std::optional<torch::Tensor> theta = begun.get();
       if (!theta) return false;
-      if (Known* one = near(torch::sigmoid(*theta), cheap_.events_for(all)))
+      if (Known* one = near(torch::sigmoid(*theta), cheap_.events_for(model_.data_events())))
         return ++one->met, true;
+      return visit_from(*theta);
+    } catch (const core::StateError&) {  // no events there: no minimum either
+    }
+    return true;
+  }
+
+  bool visit_from(const torch::Tensor& theta, bool may_be_between = true) {
+    const double all = model_.data_events();
+    try {
       MomentDescent whole(model_, model_.config(), context_, began_);
-      if (!whole.polish(*theta)) return false;
+      if (!whole.polish(theta)) return false;
       const std::int64_t many = model_.config().events_for(all);
       if (Known* one = near(torch::sigmoid(whole.theta()), many)) return ++one->met, true;
       // with the same random numbers as the best one, a difference of chi2 is mostly no chance
@@ -253,10 +270,30 @@ class Minima {
       }
       Concluded found = conclude(model_, torch::sigmoid(whole.theta()), Conclude::moving);
       if (Known* one = near(found.unit, many)) return ++one->met, true;
+      if (may_be_between)
+        if (const auto lower = lower_beside(found)) return visit_from(torch::logit(*lower), false);
       add(std::move(found), whole.chi2());
     } catch (const core::StateError&) {  // no events there: no minimum either
     }
     return true;
+  }
+
+  // A place lower down, beside a point that is no minimum: between two mirror images slopes are zero, too.
+  std::optional<torch::Tensor> lower_beside(const Concluded& found) const {
+    constexpr double longest = 0.25;
+    const auto [values, vectors] = torch::linalg_eigh(found.slopes.information);
+    const double length = std::min(longest, 1 / std::sqrt(std::max(values[0].item<double>(), 1.)));
+    if (length < longest / 4) return std::nullopt;
+    const torch::Tensor steps = torch::tensor({0., 0.5, -0.5, 1., -1.}, torch::kFloat64) * length;
+    const torch::Tensor points = ends_.inside(
+        found.unit.unsqueeze(0) + steps.unsqueeze(1) * vectors.select(1, 0).unsqueeze(0));
+    const std::vector<double> chi2 =
+        chi2_at(model_, points, model_.config().events_for(model_.data_events()));
+    const auto least = std::min_element(chi2.begin(), chi2.end());
+    if (!(*least < chi2.front() - barrier)) return std::nullopt;
+    const torch::Tensor lower = points[least - chi2.begin()];
+    return torch::where(model_.parameters().periodic(), lower - lower.floor(), lower)
+        .clamp(closest_to_end, 1 - closest_to_end);
   }
 
   double best() const {
@@ -266,6 +303,7 @@ class Minima {
     return score;
   }
   bool is_allowed(const Known& one) const {
+    if (one.is_between) return false;
     return one.minimum.settled ? one.minimum.solution.score < best() + allowed
                                : one.chi2 < chi2_here_ + allowed;
   }
