@@ -180,8 +180,10 @@ class Ranks(unittest.TestCase):
         for folder, _, names in os.walk(self.folder.name):
             for name in names:
                 with open(os.path.join(folder, name), "rb") as file:
-                    self.assertNotIn(escape, file.read() if not name.endswith((".npy", ".png", ".safetensors")) else b"",
-                                     f"{folder}/{name}")
+                    content = file.read()
+                if b"\0" in content or name.endswith(".pdf"):
+                    continue  # numbers and times may hold any bytes
+                self.assertNotIn(escape, content, f"{folder}/{name}")
                 looked += 1
         self.assertGreater(looked, 50)
 
