@@ -311,10 +311,10 @@ class Tune(unittest.TestCase):
         self.assertIn("best: trial", output)
 
     def test_a_search_ended_by_its_time_limit_goes_on(self):
-        output = self.tune("--trials", 1000, "--minutes", "0.01", "--fresh")
+        output = self.tune("--trials", 1000, "--minutes", "0.05", "--fresh")
         self.assertIn("the time limit came before all 1000 trials had begun; the same command goes on", output)
         first = len(self.rows())
-        self.tune("--trials", 1000, "--minutes", "0.01")
+        self.tune("--trials", 1000, "--minutes", "0.05")
         self.assertGreater(len(self.rows()), first)
 
     def test_searched_settings_that_do_nothing_are_named(self):
