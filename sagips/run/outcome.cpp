@@ -391,6 +391,11 @@ std::vector<record::GoodnessResult> goodness_results(const std::vector<optim::Go
   return results;
 }
 
+void write_results(const std::string& path, record::Results results, const core::Log& log) {
+  results.warnings = log.warnings();
+  record::write_results_json(path, results);
+}
+
 std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness) {
   std::string lines;
   for (const record::GoodnessResult& one : goodness) lines += goodness_text(one) + "\n";

@@ -58,6 +58,9 @@ void warn_of_remarks(const env::Environment& environment, core::Log& log);
 /// Tells where measured events repeat others, which continuous observables do not by chance.
 void warn_of_equal_events(const env::Environment& environment, core::Log& log);
 
+/// Writes results with all warnings that were said so far.
+void write_results(const std::string& path, record::Results results, const core::Log& log);
+
 /// The goodness of fit as results hold it.
 std::vector<record::GoodnessResult> goodness_results(const std::vector<optim::GoodnessOfFit>& all);
 

@@ -102,20 +102,18 @@ void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) con
                        " are shared out anew, and the exchange begins anew"));
 }
 
-void RunOutputs::write(record::Results results, const std::vector<RankRow>& rows,
+void RunOutputs::write(const record::Results& results, const std::vector<RankRow>& rows,
                        const std::function<std::string()>& draw) {
   const std::string file = folder_->file(record::run_files::results.name);
-  results.warnings = log_.warnings();
-  record::write_results_json(file, results);
+  const std::size_t said = log_.warnings().size();
+  write_results(file, results, log_);
   record::write_summary_csv(folder_->file(record::run_files::summary.name), results);
   if (ranks_.size() > 1) write_rank_rows(folder_->file(record::run_files::exchange.name), rows);
   timing_.begin("figures");
   if (job_.settings.run.figures) figure_ = draw();
   write_timing(folder_->file(record::run_files::timing.name), timing_.parts());
   if (job_.settings.run.figures) page_ = write_run_report(folder_->path(), log_);
-  if (results.warnings.size() == log_.warnings().size()) return;
-  results.warnings = log_.warnings();  // of pictures and page
-  record::write_results_json(file, results);
+  if (log_.warnings().size() > said) write_results(file, results, log_);  // of pictures and page
 }
 
 }  // namespace sagips::run

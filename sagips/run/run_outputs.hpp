@@ -33,7 +33,7 @@ class RunOutputs {
   Timing& timing() { return timing_; }
   /// Writes what all tasks leave, the report last. On rank 0.
   /// draw: the task's figures; returns the one to name, or nothing
-  void write(record::Results results, const std::vector<RankRow>& rows,
+  void write(const record::Results& results, const std::vector<RankRow>& rows,
              const std::function<std::string()>& draw);
   /// What `write` has drawn and where; empty where it has not.
   const std::string& figure() const { return figure_; }

@@ -247,7 +247,7 @@ bool write_ensemble(const run::Job& job, const JobOfVariant& job_of_variant,
       results.numbers.push_back({"rms_spread" + suffix, all->spread});
     }
   const auto file = [&](const record::RunFile& one) { return folder + "/" + one.name; };
-  record::write_results_json(file(files::results), results);
+  run::write_results(file(files::results), results, log);
   record::write_summary_csv(file(files::summary), results);
   core::write_file(file(files::ensemble), csv_of(views));
   const auto courses = size_courses(job, views);

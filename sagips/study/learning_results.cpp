@@ -10,6 +10,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/outcome.hpp"
 #include "sagips/study/member_predictions.hpp"
 #include "sagips/study/study_figure.hpp"
 
@@ -96,7 +97,7 @@ bool write_learning_ensemble(const run::Job& job, const std::string& folder,
       results = results_of(members.front(), metrics, members.size(), job.settings.run.seed);
   }
   if (!results) return false;
-  record::write_results_json(folder + "/" + files::results.name, *results);
+  run::write_results(folder + "/" + files::results.name, *results, log);
   record::write_summary_csv(folder + "/" + files::summary.name, *results);
   core::write_file(folder + "/" + files::ensemble.name, csv);
   if (!job.settings.run.figures) return true;

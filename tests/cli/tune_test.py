@@ -331,6 +331,8 @@ class Tune(unittest.TestCase):
         output = self.run_to_end("ensemble", "search.yaml", "--members", 2, "run.name=grid", "train.epochs=1",
                                  "--grid", "exchange=all_reduce,ring")
         self.assertIn("no effect in any training: exchange (needs several ranks)", output)
+        with open(self.study("grid") / "results.json") as file:
+            self.assertIn("without-effect", [warning["code"] for warning in json.load(file)["warnings"]])
 
     def test_folds_are_parts_of_a_trial(self):
         self.tune("tune.folds=3", "tune.trials=2")

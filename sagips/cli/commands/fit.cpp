@@ -62,11 +62,11 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   log.add_file(folder.file(record::run_files::log.name));
   record::write_environment(folder.file(record::run_files::environment.name),
                             run::run_environment(*arguments.ranks, threads));
-  record::Results results = run::fit_results(job, environment, fitted, log);
+  const record::Results results = run::fit_results(job, environment, fitted, log);
   run::warn_of_doubts(fitted, log);
   if (!job.settings.data.data.bootstrap) run::warn_of_equal_events(environment, log);
-  results.warnings = log.warnings();
-  record::write_results_json(folder.file(record::run_files::results.name), results);
+  const std::string results_file = folder.file(record::run_files::results.name);
+  run::write_results(results_file, results, log);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   record::write_covariance(folder.path(), results);
   std::optional<run::FigureWriter> draw;
@@ -75,6 +75,7 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
     run::draw_fit_figures(*draw, job, environment, results, fitted.covariance);
   }
   if (draw) draw->finish();
+  run::write_results(results_file, results, log);  // with what was said of the pictures
   std::cout << fit_table(results) << '\n'
             << "-ln L = " << core::fixed(fitted.negative_log_likelihood, 3) << " for "
             << core::with_thousands(results.events) << " events\n";

@@ -98,7 +98,7 @@ void write(const Job& job, const env::Environment& environment, record::Results&
   record::write_environment(folder.file(record::run_files::environment.name), surroundings);
   core::write_file(folder.file(record::run_files::visits.name), visits);
   const std::string results_file = folder.file(record::run_files::results.name);
-  record::write_results_json(results_file, results);
+  run::write_results(results_file, results, log);
   record::write_summary_csv(folder.file(record::run_files::summary.name), results);
   record::write_covariance(folder.path(), results);
   std::optional<run::FigureWriter> draw;
@@ -119,8 +119,7 @@ void write(const Job& job, const env::Environment& environment, record::Results&
   run::warn_of_doubts(solution, log);
   run::warn_of_remarks(environment, log);
   if (!job.settings.data.data.bootstrap) run::warn_of_equal_events(environment, log);
-  results.warnings = log.warnings();
-  record::write_results_json(results_file, results);
+  run::write_results(results_file, results, log);
   std::cout << results.method << ": " << results.finish_reason << " after "
             << core::with_thousands(solution.evaluations) << " evaluations of the pipeline, "
             << core::significant(solution.time_s, 3) << " s\n";

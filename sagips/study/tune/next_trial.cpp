@@ -218,12 +218,17 @@ const record::TrialRecord* best_trial(const std::map<std::int64_t, record::Trial
   return best;
 }
 
+bool target_reached(const std::map<std::int64_t, record::TrialRecord>& trials,
+                    const TuneConfig& config) {
+  const record::TrialRecord* best = best_trial(trials, config);
+  return config.target && best != nullptr &&
+         config.score(*best->end->value) <= config.score(*config.target);
+}
+
 bool trials_are_left(const std::map<std::int64_t, record::TrialRecord>& trials,
                      const TuneConfig& config) {
-  const record::TrialRecord* best = best_trial(trials, config);
-  const bool has_enough = config.target && best != nullptr &&
-                          config.score(*best->end->value) <= config.score(*config.target);
-  return !has_enough && static_cast<std::int64_t>(trials.size()) < config.all_trials();
+  return !target_reached(trials, config) &&
+         static_cast<std::int64_t>(trials.size()) < config.all_trials();
 }
 
 }  // namespace sagips::study

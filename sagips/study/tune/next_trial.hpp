@@ -58,6 +58,10 @@ double score_of(const record::TrialRecord& trial, const TuneConfig& config);
 const record::TrialRecord* best_trial(const std::map<std::int64_t, record::TrialRecord>& trials,
                                       const TuneConfig& config);
 
+/// Whether one of them has reached the target that the search asks for.
+bool target_reached(const std::map<std::int64_t, record::TrialRecord>& trials,
+                    const TuneConfig& config);
+
 /// Whether fewer trials have begun than there are to be, and none has reached the target.
 bool trials_are_left(const std::map<std::int64_t, record::TrialRecord>& trials,
                      const TuneConfig& config);

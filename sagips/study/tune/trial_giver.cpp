@@ -26,11 +26,7 @@ TrialGiver::TrialGiver(const TuneConfig& config, const std::string& study_folder
       next_(config, seed, epochs),
       began_ns_(comm::now_ns()) {}
 
-bool TrialGiver::has_enough() const {
-  const record::TrialRecord* best = best_trial(store_.trials(), config_);
-  return config_.target && best != nullptr &&
-         config_.score(*best->end->value) <= config_.score(*config_.target);
-}
+bool TrialGiver::has_enough() const { return target_reached(store_.trials(), config_); }
 
 std::string TrialGiver::over() const {
   if (has_enough()) return core::text("target reached: ", config_.metric());
