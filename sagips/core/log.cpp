@@ -5,8 +5,8 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>

@@ -21,18 +21,26 @@ struct SquaredScales {
   }
 };
 
-env::Environment pair(std::uint64_t seed, double low) {
+// Toy events of a pipeline at the parameters' truth.
+env::Environment toys_of(const env::Pipeline& pipeline, std::vector<env::Parameter> parameters,
+                         std::int64_t events, const std::vector<std::string>& observables,
+                         const core::RandomStream& stream) {
   env::Environment environment;
-  environment.parameters = env::ParameterSet(
-      {testing::small_parameter("s", low, 3, 1.2), testing::small_parameter("t", low, 3, 0.8)});
-  const env::Pipeline pipeline{SquaredScales{}};
-  environment.channels.push_back({"events",
-                                  pipeline,
-                                  env::toy_data(pipeline, environment.parameters.truth(), 5'000,
-                                                {"x", "y"}, core::RandomStream(seed, "pair")),
-                                  {},
-                                  std::nullopt});
+  environment.parameters = env::ParameterSet(std::move(parameters));
+  environment.channels.push_back(
+      {"events",
+       pipeline,
+       env::toy_data(pipeline, environment.parameters.truth(), events, observables, stream),
+       {},
+       std::nullopt});
   return environment;
+}
+
+env::Environment pair(std::uint64_t seed, double low) {
+  return toys_of(
+      env::Pipeline{SquaredScales{}},
+      {testing::small_parameter("s", low, 3, 1.2), testing::small_parameter("t", low, 3, 0.8)},
+      5'000, {"x", "y"}, core::RandomStream(seed, "pair"));
 }
 
 Solution solve(const env::Environment& environment, std::uint64_t seed) {
@@ -81,17 +89,11 @@ struct Product {
 // A descent from another start ends elsewhere on the hyperbola; no barrier is between.
 TEST(MomentMinima, TakeAValleyForOneSolution) {
   for (const std::uint64_t seed : {1, 2, 3}) {
-    env::Environment environment;
-    environment.parameters = env::ParameterSet(
-        {testing::small_parameter("a", 0.2, 5, 1), testing::small_parameter("b", 0.2, 5, 1)});
-    const env::Pipeline pipeline{Product{}};
-    environment.channels.push_back({"events",
-                                    pipeline,
-                                    env::toy_data(pipeline, environment.parameters.truth(), 2'000,
-                                                  {"x"}, core::RandomStream(seed, "valley")),
-                                    {},
-                                    std::nullopt});
-    const Solution found = solve(environment, seed);
+    const Solution found = solve(toys_of(env::Pipeline{Product{}},
+                                         {testing::small_parameter("a", 0.2, 5, 1),
+                                          testing::small_parameter("b", 0.2, 5, 1)},
+                                         2'000, {"x"}, core::RandomStream(seed, "valley")),
+                                 seed);
     EXPECT_TRUE(found.others.empty()) << found.others.size();
     EXPECT_EQ(found.open_directions.size(), 1U);
   }
@@ -102,11 +104,9 @@ TEST(MomentMinima, TakeAValleyForOneSolution) {
 TEST(Moments, FindANarrowPeakInAWideRange) {
   for (const std::int64_t peaks : {1, 2})
     for (const double place : {7.0, 63.2, 95.5}) {
-      env::Environment environment;
       std::vector<env::Parameter> parameters = {testing::small_parameter("x", 0, 100, place),
                                                 testing::small_parameter("y", 0, 100, 31)};
       parameters.resize(static_cast<std::size_t>(peaks));
-      environment.parameters = env::ParameterSet(parameters);
       const env::Pipeline pipeline{[peaks](torch::Tensor p, env::Noise& noise) {
         std::vector<torch::Tensor> columns;
         for (std::int64_t i = 0; i < peaks; ++i) columns.push_back(noise.normal());
@@ -114,13 +114,8 @@ TEST(Moments, FindANarrowPeakInAWideRange) {
       }};
       std::vector<std::string> names = {"a", "b"};
       names.resize(parameters.size());
-      environment.channels.push_back({"events",
-                                      pipeline,
-                                      env::toy_data(pipeline, environment.parameters.truth(), 2'000,
-                                                    names, core::RandomStream(1, "narrow")),
-                                      {},
-                                      std::nullopt});
-      const Solution found = solve(environment, 1);
+      const Solution found =
+          solve(toys_of(pipeline, parameters, 2'000, names, core::RandomStream(1, "narrow")), 1);
       EXPECT_TRUE(found.warnings.empty()) << found.warnings[0].text;
       for (std::size_t i = 0; i < parameters.size(); ++i) {
         EXPECT_LT(std::abs(found.values[i] - *parameters[i].truth), 5 * found.errors[i]) << place;
@@ -143,16 +138,8 @@ struct Phases {
 
 env::Environment phases(const Phases& kind, std::vector<env::Parameter> parameters,
                         std::uint64_t seed) {
-  env::Environment environment;
-  environment.parameters = env::ParameterSet(std::move(parameters));
-  const env::Pipeline pipeline{kind};
-  environment.channels.push_back({"events",
-                                  pipeline,
-                                  env::toy_data(pipeline, environment.parameters.truth(), 2'000,
-                                                {"x", "y"}, core::RandomStream(seed, "phases")),
-                                  {},
-                                  std::nullopt});
-  return environment;
+  return toys_of(env::Pipeline{kind}, std::move(parameters), 2'000, {"x", "y"},
+                 core::RandomStream(seed, "phases"));
 }
 
 // (a, b), (a, 2 a - b) and their mirror images; the middle of the ranges has no slope. A value beyond 5
