@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Proves the include law (docs/architecture.md, "Layers") on the sources of a checkout.
 
-Checked on every .hpp and .cpp of sagips/, workloads/ and cli/:
+Checked on every .hpp, .cpp and source for GPUs of sagips/, workloads/ and cli/:
   - a layer includes only the layers it may, and every folder under sagips/ is a known layer
   - outside libraries stay in the layers they belong to; MPI, HDF5, NLopt, pagmo and CLI11 in one file each,
     and the system's calls for child processes too
@@ -23,6 +23,7 @@ LAYERS = {  # layer: layers it may include
     "record": ("core",),
     "comm": ("core",),
     "kernels": ("core",),
+    "cuda": (),
     "data": ("core",),
     "nn": ("core", "kernels"),
     "env": ("core", "kernels", "data", "nn"),
@@ -53,6 +54,7 @@ OUTSIDE = {  # library: how its headers begin
     "pagmo": ("pagmo/",),
     "CLI11": ("CLI/",),
     "libxsmm": ("libxsmm",),
+    "CUDA": ("cuda_runtime.h",),
     "SimGrid": ("simgrid/", "smpi/"),
     "child processes": ("sys/wait.h", "sys/prctl.h", "spawn.h"),
 }
@@ -61,6 +63,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "record": ("nlohmann-json",),
     "comm": ("MPI",),
     "kernels": ("libxsmm",),
+    "cuda": ("CUDA",),
     "data": ("LibTorch", "HDF5", "zlib"),
     "nn": ("LibTorch",),
     "env": ("LibTorch",),
@@ -78,7 +81,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
 ONE_SOURCE = ("MPI", "HDF5", "zlib", "NLopt", "pagmo", "CLI11", "libxsmm", "child processes")
 PUBLIC_LIBRARIES = ("LibTorch",)  # all that a header may show
 
-POSIX = re.compile(r"^(sys/[a-z_]+|cxxabi|dlfcn|fcntl|glob|immintrin|malloc|poll|pthread|pwd|sched|signal|stdlib|termios|time|unistd)\.h$")
+POSIX = re.compile(r"^(sys/[a-z_]+|cxxabi|dlfcn|fcntl|glob|immintrin|malloc|poll|pthread|pwd|sched|signal|stdint|stdlib|termios|time|unistd)\.h$")
 STANDARD = re.compile(r"^[a-z_0-9]+$")  # <vector>, <cmath>: no folder, no suffix
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 LAYER_CALL = re.compile(r"sagips_add_layer\s*\(\s*(\w+)([^)]*)\)", re.DOTALL)
@@ -124,7 +127,7 @@ def read_includes(root):
     includes = {}
     for top in ("sagips", "workloads", "cli"):
         for path in sorted((root / top).rglob("*")):
-            if path.suffix not in (".hpp", ".cpp"):
+            if path.suffix not in (".hpp", ".cpp", ".h", ".cu", ".cuh"):
                 continue
             name = path.relative_to(root).as_posix()
             includes[name] = []

@@ -23,7 +23,7 @@ folders=()
 for folder in sagips workloads cli bench examples tests; do
   [ ! -d "$folder" ] || folders+=("$folder")
 done
-mapfile -d '' -t sources < <(find "${folders[@]}" \( -name '*.hpp' -o -name '*.cpp' \) -print0 | sort -z)
+mapfile -d '' -t sources < <(find "${folders[@]}" \( -name '*.hpp' -o -name '*.cpp' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print0 | sort -z)
 
 if [ "${1:-}" != --check ]; then
   exec "$program" -i "${sources[@]}"

@@ -1,0 +1,150 @@
+#pragma once
+#include <stdint.h>
+
+/// SAGIPS' own passes on a GPU, as a C interface: libsagips_cuda is opened at run time, so that one
+/// program serves machines with and without a GPU.
+///
+/// Pointers are to the device's memory unless said otherwise. Each call puts its work on `stream` (a
+/// cudaStream_t) and returns at once: 0, or a cudaError_t. None allocates or waits, so that all may be
+/// captured in a graph; what changes from one replay to the next (step, learning rate) is therefore
+/// read from the device's memory.
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SAGIPS_CUDA_INTERFACE 1
+
+/// The interface that the library was built with. Another number than SAGIPS_CUDA_INTERFACE: refuse it.
+int sagips_cuda_interface(void);
+/// A line about an error number that one of the calls returned.
+const char* sagips_cuda_error(int error);
+
+// ---- random numbers: those of core::RandomStream, bit by bit
+
+/// A stream of core::RandomStream; its step is *step + step_offset.
+typedef struct {
+  uint32_t key[2];
+  const uint32_t* step;  ///< a counter on the device; null: 0
+  uint32_t step_offset;
+} sagips_cuda_stream_name;
+
+/// Uniform numbers in (0, 1) times `factor`, rounded once more.
+/// shape: out [samples, dimensions, events], of samples first_sample, ..., dimensions first_dimension, ...
+int sagips_cuda_uniform(sagips_cuda_stream_name name, uint32_t first_sample, int64_t samples,
+                        uint32_t first_dimension, int64_t dimensions, int64_t events, float factor,
+                        float* out, void* stream);
+/// The standard normal numbers with these uniform ones as probabilities (float64's, rounded).
+/// shape: as above; sample-major [samples, events, dimensions] where `events_first` is not 0
+int sagips_cuda_normal(sagips_cuda_stream_name name, uint32_t first_sample, int64_t samples,
+                       uint32_t first_dimension, int64_t dimensions, int64_t events,
+                       int events_first, float* out, void* stream);
+/// Rows drawn with replacement: row number e of RandomStream::integers(first_sample + s, dimension, rows)
+/// of `table`, e from first_event on.
+/// shape: table [rows, columns] -> out [samples, events, columns]
+int sagips_cuda_draw_rows(sagips_cuda_stream_name name, uint32_t first_sample, int64_t samples,
+                          uint32_t dimension, uint32_t first_event, int64_t events,
+                          const float* table, int64_t rows, int64_t columns, float* out,
+                          void* stream);
+/// Adds 1 to a counter.
+int sagips_cuda_count(uint32_t* counter, void* stream);
+
+// ---- inverse-CDF sampler: kernels::draw_positions and kernels::pull_back_positions
+
+typedef struct {
+  double last, step;  ///< of the grid: position of its last point, distance of points
+  int64_t points;     ///< 3 to 4096
+  int trapezoid;      ///< 0: masses are the densities at left ends
+} sagips_cuda_grid;
+typedef struct {
+  int64_t samples, observables, events;
+} sagips_cuda_draws;
+/// What the way back needs. shape: cells, shares, slopes [samples, observables, events]; masses
+/// [samples, observables]
+typedef struct {
+  int32_t* cells;
+  float *shares, *slopes;
+  double* masses;
+} sagips_cuda_trace;
+
+/// shape: densities [samples, observables, points], uniform [samples, observables, events] -> positions
+/// [samples, events, observables]. trace: members null when nobody asks for the way back
+int sagips_cuda_draw_positions(sagips_cuda_grid grid, sagips_cuda_draws shape,
+                               const float* densities, const float* uniform, float* positions,
+                               sagips_cuda_trace trace, void* stream);
+/// shape: gradient_positions [samples, events, observables] -> gradient_densities [samples, observables,
+/// points], overwritten. The order of additions is fixed: a second call gives the same bits.
+int sagips_cuda_pull_back_positions(sagips_cuda_grid grid, sagips_cuda_draws shape,
+                                    sagips_cuda_trace trace, const float* uniform,
+                                    const float* gradient_positions, float* gradient_densities,
+                                    void* stream);
+
+// ---- update rules over flat arrays, as optim::UpdateRule's (LibTorch's fused Adam; RMSprop)
+
+/// Values of a rule that a run may change, on the device.
+typedef struct {
+  float rate;      ///< of this step
+  uint32_t steps;  ///< steps made before this one; the call adds 1 if it moved the weights
+  uint32_t
+      not_finite;  ///< becomes 1 when a gradient is not finite; the weights stay until it is 0 again
+} sagips_cuda_update;
+int sagips_cuda_adam(float* weights, const float* gradients, float* mean, float* square,
+                     int64_t count, double beta1, double beta2, double epsilon,
+                     sagips_cuda_update* update, void* stream);
+int sagips_cuda_rmsprop(float* weights, const float* gradients, float* square, int64_t count,
+                        double decay, double epsilon, sagips_cuda_update* update, void* stream);
+
+// ---- fused dense passes: kernels::MlpPasses
+
+/// A chain of dense layers with LeakyReLU between them: 1 to 8 inputs, 1 to 4 hidden layers of up to 128,
+/// 1 to 8 outputs.
+typedef struct {
+  int32_t inputs, outputs, hidden_layers;
+  int32_t widths[4];
+  float slope;  ///< of LeakyReLU below 0, 0 to 1
+} sagips_cuda_dense;
+
+enum {
+  SAGIPS_CUDA_FLOAT32 = 0,
+  SAGIPS_CUDA_TF32 = 1,
+  SAGIPS_CUDA_BFLOAT16 = 2
+};  ///< FLOAT32: 3xTF32
+
+/// d loss / d output of a row: what the CPU's passes ask a callback for. z: the output.
+typedef struct {
+  int kind;  ///< one of those below
+  float label, factor;
+  const float* given;  ///< [rows, outputs]
+} sagips_cuda_slopes;
+enum {
+  SAGIPS_CUDA_GIVEN = 0,
+  SAGIPS_CUDA_ONE = 1,            ///< 1: gradients of the output itself
+  SAGIPS_CUDA_LEAST_SQUARES = 2,  ///< of factor (sigmoid(z) - label)^2
+  SAGIPS_CUDA_CROSS_ENTROPY =
+      3,                  ///< of factor times the binary cross-entropy of sigmoid(z) and label
+  SAGIPS_CUDA_LINEAR = 4  ///< factor itself
+};
+
+/// Bytes of `packed` and of `work` for passes over so many rows (up to 2^30); 0 for a shape that the passes
+/// do not take. Both start at multiples of 16 bytes.
+int64_t sagips_cuda_dense_packed_bytes(sagips_cuda_dense shape, int precision);
+int64_t sagips_cuda_dense_work_bytes(sagips_cuda_dense shape, int precision, int64_t rows);
+/// Takes the weights that the following passes use.
+/// weights: of each layer weight [outputs, inputs] and bias [outputs], in order, without gaps
+int sagips_cuda_dense_pack(sagips_cuda_dense shape, int precision, const float* weights,
+                           void* packed, void* stream);
+/// shape: input [rows, inputs] -> output [rows, outputs], input_gradient [rows, inputs] (the output's
+/// slopes by the input times d loss / d output; null: nobody asks)
+/// weight_gradients: as the weights; the gradients are added to them; null: nobody asks. The order of
+/// additions is fixed: a second call gives the same bits.
+/// work: for weight gradients alone; null where nobody asks for them
+int sagips_cuda_dense_passes(sagips_cuda_dense shape, int precision, const void* packed,
+                             const float* input, int64_t rows, sagips_cuda_slopes slopes,
+                             float* output, float* input_gradient, float* weight_gradients,
+                             void* work, void* stream);
+/// Outputs alone.
+int sagips_cuda_dense_outputs(sagips_cuda_dense shape, int precision, const void* packed,
+                              const float* input, int64_t rows, float* output, void* stream);
+
+#ifdef __cplusplus
+}
+#endif
