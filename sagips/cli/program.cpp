@@ -340,11 +340,13 @@ core::ExitCode run_command(const CommandEntry& entry, const Workloads& known, Ar
     return core::ExitCode::done;
   std::string folder;
   arguments.folder = &folder;
+  std::vector<core::Warning> warnings;
+  arguments.warnings = &warnings;
   arguments.quiet = arguments.options.contains(quiet_option.name);
   const bool json = arguments.options.contains(json_option.name);
   const Output output({arguments.quiet, json});
   const core::ExitCode code = entry.command(known, arguments);
-  if (json && !folder.empty()) output.write(record::results_of_folder(folder));
+  if (json && !folder.empty()) output.write(record::results_of_folder(folder, warnings));
   return code;
 }
 

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 
 #include "sagips/core/error.hpp"
@@ -83,6 +84,7 @@ TerminalSize terminal_size(int descriptor) {
 struct Log::Sinks {
   std::shared_ptr<TerminalSink> terminal;
   bool quiet = false;
+  std::mutex mutex;  ///< of `warnings`
   std::vector<Warning> warnings;
   spdlog::logger logger{"sagips"};
 };
@@ -109,8 +111,7 @@ void Log::add_file(const std::string& path) {
   try {
     auto file = std::make_shared<FileSink>(path);
     file->set_pattern("%Y-%m-%d %H:%M:%S %l  %v");
-    for (const Warning& one : sinks_->warnings)
-      file->log({"sagips", spdlog::level::warn, one.text});
+    for (const Warning& one : warnings()) file->log({"sagips", spdlog::level::warn, one.text});
     sinks_->logger.sinks().push_back(std::move(file));
   } catch (const spdlog::spdlog_ex& failure) {
     throw StorageError(path, text("the log cannot be written (", failure.what(), ")"));
@@ -124,14 +125,20 @@ void Log::info(const std::string& line) {
 
 void Log::warning(const std::string& code, const std::string& line) {
   constexpr std::size_t most = 1000;  // a long job may say the same of each epoch
-  Warning said{code, line};
-  if (sinks_->warnings.size() < most &&
-      std::count(sinks_->warnings.begin(), sinks_->warnings.end(), said) == 0)
-    sinks_->warnings.push_back(std::move(said));
+  {
+    const std::lock_guard lock(sinks_->mutex);
+    std::vector<Warning>& all = sinks_->warnings;
+    Warning said{code, line};
+    if (all.size() < most && std::count(all.begin(), all.end(), said) == 0)
+      all.push_back(std::move(said));
+  }
   sinks_->logger.log(spdlog::level::warn, spdlog::string_view_t(line));
 }
 
-const std::vector<Warning>& Log::warnings() const { return sinks_->warnings; }
+std::vector<Warning> Log::warnings() const {
+  const std::lock_guard lock(sinks_->mutex);
+  return sinks_->warnings;
+}
 
 void Log::error(const std::string& line) {
   sinks_->logger.log(spdlog::level::err, spdlog::string_view_t(line));

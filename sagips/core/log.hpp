@@ -23,7 +23,7 @@ struct Warning {
 };
 
 /// Lines with time and level, to the terminal and, once a run folder exists, to its log file.
-/// Passed along, never global.
+/// Passed along, never global. Threads may share one.
 class Log {
  public:
   struct Config {
@@ -41,7 +41,7 @@ class Log {
   void add_file(const std::string& path);
   void info(const std::string& line);
   void warning(const std::string& code, const std::string& line);
-  const std::vector<Warning>& warnings() const;  ///< all that were said so far, each once
+  std::vector<Warning> warnings() const;  ///< all that were said so far, each once
   void error(const std::string& line);
   /// Silences the terminal (a live display owns it); files go on. Returns what was set before.
   bool set_terminal(bool on);

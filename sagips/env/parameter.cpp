@@ -94,10 +94,13 @@ torch::Tensor ParameterSet::away(const torch::Tensor& unit, const torch::Tensor&
   return has_periodic_ ? torch::where(periodic_, straight - straight.round(), straight) : straight;
 }
 
+torch::Tensor ParameterSet::in_first_turn(const torch::Tensor& unit) const {
+  return has_periodic_ ? torch::where(periodic_.to(unit.device()), unit - unit.floor(), unit)
+                       : unit;
+}
+
 torch::Tensor ParameterSet::physical_from_unit(const torch::Tensor& unit) const {
-  const torch::Tensor turned =
-      has_periodic_ ? torch::where(periodic_.to(unit.device()), unit - unit.floor(), unit) : unit;
-  torch::Tensor values = turned * width_.like(unit) + low_.like(unit);
+  torch::Tensor values = in_first_turn(unit) * width_.like(unit) + low_.like(unit);
   if (free_size() == size()) return values;
   std::vector<std::int64_t> shape = unit.sizes().vec();
   shape.back() = size();

@@ -53,6 +53,8 @@ class ParameterSet {
   const torch::Tensor& periodic() const {
     return periodic_;
   }  ///< whether, of the free ones. [free]
+  /// Periodic parameters between 0 and 1, the others as they are. unit, [..., free]
+  torch::Tensor in_first_turn(const torch::Tensor& unit) const;
   /// The difference of two points, of periodic parameters the shorter way. unit, [..., free]
   torch::Tensor away(const torch::Tensor& unit, const torch::Tensor& from) const;
 

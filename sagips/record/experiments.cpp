@@ -20,6 +20,7 @@ void each_field(Either<Experiment> auto& experiment, const auto& use) {
   use("core_s", experiment.core_s);
   use("failure", experiment.failure);
   use("estimates", experiment.estimates);
+  use.later("warnings", experiment.warnings);
 }
 
 namespace {
@@ -47,6 +48,13 @@ std::vector<Experiment> read_experiments(const std::string& folder) {
   std::vector<Experiment> experiments;
   for (auto& [number, one] : found) experiments.push_back(std::move(one));
   return experiments;
+}
+
+std::map<std::string, int> warned(const std::vector<Experiment>& experiments) {
+  std::map<std::string, int> times;
+  for (const Experiment& one : experiments)
+    for (const std::string& code : one.warnings) ++times[code];
+  return times;
 }
 
 }  // namespace sagips::record

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Experiment {
   double core_s = 0;    ///< processor time, of all threads
   std::string failure;  ///< why there is no estimate; empty: there are
   std::vector<ExperimentEstimate> estimates;
+  std::vector<std::string> warnings;  ///< codes of what was said about them, each once
 };
 
 /// Adds a line to a file of JSON lines; complete when it returns. throws: StorageError
@@ -28,5 +30,8 @@ void append_experiment(const std::string& path, const Experiment& experiment);
 /// to a later attempt. A last line that was cut
 /// off by a crash is left out. throws: DataError for any other line that cannot be read
 std::vector<Experiment> read_experiments(const std::string& folder);
+
+/// How many experiments each code was said of.
+std::map<std::string, int> warned(const std::vector<Experiment>& experiments);
 
 }  // namespace sagips::record

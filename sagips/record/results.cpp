@@ -9,6 +9,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/npy.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/record/experiments.hpp"
 #include "sagips/record/json.hpp"
 #include "sagips/record/run_files.hpp"
 
@@ -148,7 +149,8 @@ Results read_results_json(const std::string& path) {
   }
 }
 
-std::string results_of_folder(const std::string& folder) {
+std::string results_of_folder(const std::string& folder,
+                              const std::vector<core::Warning>& warnings) {
   const auto path = [&](const RunFile& file) { return core::text(folder, "/", file.name); };
   Json object = {{"folder", folder}};
   if (std::filesystem::exists(path(run_files::results)))
@@ -165,6 +167,10 @@ std::string results_of_folder(const std::string& folder) {
           entry[rows[0][i]] = rows[row][i];
       }
     }
+    object["warnings"] = json_of(warnings);
+    object["experiment_warnings"] = Json::object();
+    for (const auto& [code, count] : warned(read_experiments(path(run_files::experiments))))
+      object["experiment_warnings"][code] = count;
   }
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

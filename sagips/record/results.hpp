@@ -101,9 +101,10 @@ std::vector<MetricResult> metrics_of(const Results& results);
 void write_results_json(const std::string& path, const Results& results);
 Results read_results_json(const std::string& path);  ///< throws DataError
 /// What a run found, for other programs: the content of its results.json and, of a closure test, the
-/// rows of closure.csv under `closure`, in one JSON object with the path of the folder. The files are as
-/// this program wrote them.
-std::string results_of_folder(const std::string& folder);
+/// rows of closure.csv under `closure`, with `warnings` and, by code, in how many experiments one was
+/// said; in one JSON object with the path of the folder. The files are as this program wrote them.
+std::string results_of_folder(const std::string& folder,
+                              const std::vector<core::Warning>& warnings);
 /// One row a parameter; without parameters one row a metric.
 void write_summary_csv(const std::string& path, const Results& results);
 /// covariance.npy, f8 [free, free]; nothing where no covariance is stated. folder: of the run

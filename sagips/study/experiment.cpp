@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 
 #include "sagips/analysis/ensemble.hpp"
 #include "sagips/core/error.hpp"
@@ -14,6 +15,7 @@
 #include "sagips/optim/likelihood/likelihood.hpp"
 #include "sagips/optim/resampling.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/outcome.hpp"
 #include "sagips/run/training_setup.hpp"
 #include "sagips/study/experiments.hpp"
 
@@ -75,14 +77,26 @@ std::string first_line(const std::exception& error) {
   return message.substr(0, message.find('\n'));
 }
 
-Estimates by_solver(const run::Job& job, const Toys& toys, const run::Requests& requests) {
+/// What `sagips solve` would warn of.
+std::vector<std::string> warnings_of(const optim::Solution& solution) {
+  core::Log log({.terminal = false});
+  run::warn_of_misfit(run::goodness_results(solution.goodness), log);
+  run::warn_of_doubts(solution, log);
+  std::set<std::string> codes;
+  for (const core::Warning& one : log.warnings()) codes.insert(one.code);
+  return {codes.begin(), codes.end()};
+}
+
+void by_solver(const run::Job& job, const Toys& toys, const run::Requests& requests,
+               record::Experiment& experiment) {
   const run::SolveConfig& config = job.settings.solve;
   const auto [solver, environment, context] =
       task_of(job, job.of<ClosureConfig>().method,
               problem::load_data(*job.workload, toys.data, toys.seed).all(), toys.seed, requests);
   const optim::Solution solution = solver->solve(environment, context);
   if (!solution.converged) throw core::Error("the solver was stopped by its limit");
-  Estimates estimates;
+  experiment.warnings = warnings_of(solution);
+  Estimates& estimates = experiment.estimates;
   if (!solution.errors.empty()) {
     std::vector<double> errors;  // of the truth's side
     for (std::size_t i = 0; i < solution.errors.size(); ++i)
@@ -102,7 +116,6 @@ Estimates by_solver(const run::Job& job, const Toys& toys, const run::Requests& 
   if (estimates.empty())
     throw core::Error(
         "this method states no errors. Ask for solve.bootstraps=20 or solve.seeds=20.");
-  return estimates;
 }
 
 // Proposals of one short training, [noise vectors, parameters].
@@ -141,7 +154,8 @@ std::vector<double> column(const std::vector<analysis::EnsembleParameter>& param
   return values;
 }
 
-Estimates by_networks(const run::Job& job, const Toys& toys, const run::Requests& requests) {
+void by_networks(const run::Job& job, const Toys& toys, const run::Requests& requests,
+                 record::Experiment& experiment) {
   const ClosureConfig& config = job.of<ClosureConfig>();
   const auto events = problem::read_events(*job.workload, toys.data, toys.seed);
   const problem::LoadedData data(*job.workload, toys.data, toys.seed, events);
@@ -156,12 +170,12 @@ Estimates by_networks(const run::Job& job, const Toys& toys, const run::Requests
     return train_one(job, problem::LoadedData(*job.workload, again, toys.seed, events), toys.seed,
                      requests);
   });
-  if (requests.stop()) return {};
+  if (requests.stop()) return;
   const std::vector<double> values = column(seeds, &analysis::EnsembleParameter::value);
   const std::vector<double> chance = column(seeds, &analysis::EnsembleParameter::deviation);
-  Estimates estimates{
-      {"eq. (8) over seeds", values, column(seeds, &analysis::EnsembleParameter::spread)},
-      {"means over seeds", values, chance}};
+  Estimates& estimates = experiment.estimates;
+  estimates = {{"eq. (8) over seeds", values, column(seeds, &analysis::EnsembleParameter::spread)},
+               {"means over seeds", values, chance}};
   if (config.bootstraps > 1) {
     const auto from_data = column(bootstraps, &analysis::EnsembleParameter::deviation);
     std::vector<double> both;
@@ -177,7 +191,7 @@ Estimates by_networks(const run::Job& job, const Toys& toys, const run::Requests
       optim::MomentSolver(job.settings.solvers.moments)
           .judge(data.all(), context, torch::tensor(values, torch::kFloat64));
   estimates.push_back({"covariance of the moments", values, judged.errors});
-  return estimates;
+  experiment.warnings = warnings_of(judged);
 }
 
 }  // namespace
@@ -190,15 +204,15 @@ std::optional<record::Experiment> run_experiment(const run::Job& job, std::int64
   experiment.number = number;
   try {
     const Toys toys = toys_of(job, number);
-    experiment.estimates = job.of<ClosureConfig>().method == "gan"
-                               ? by_networks(job, toys, requests)
-                               : by_solver(job, toys, requests);
+    const bool gan = job.of<ClosureConfig>().method == "gan";
+    (gan ? by_networks : by_solver)(job, toys, requests, experiment);
   } catch (const c10::Error& error) {
     experiment.failure = error.what_without_backtrace();
     experiment.failure.resize(std::min(experiment.failure.size(), experiment.failure.find('\n')));
   } catch (const std::exception& error) {
     experiment.failure = first_line(error);
   }
+  if (!experiment.failure.empty()) experiment.estimates.clear();
   if (requests.stop()) return std::nullopt;
   experiment.time_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -69,6 +69,13 @@ void say_failures(const std::vector<record::Experiment>& experiments, std::ostre
   for (const auto& [reason, times] : reasons) out << "  " << times << ": " << reason << '\n';
 }
 
+void say_warnings(const std::vector<record::Experiment>& experiments, std::ostream& out) {
+  std::vector<std::string> counts;
+  for (const auto& [code, count] : record::warned(experiments))
+    counts.push_back(core::text(code, " in ", count));
+  if (!counts.empty()) out << "warnings: " << core::join(counts, ", ") << '\n';
+}
+
 }  // namespace
 
 void ClosureConfig::fields(core::FieldList& list) {
@@ -138,6 +145,7 @@ bool write_closure(const run::Job& job, const std::string& folder, std::ostream&
     if (unusable > 0) out << unusable << " estimates without an error above 0 are not among them\n";
   }
   say_failures(experiments, out);
+  say_warnings(experiments, out);
   const bool drawable = std::any_of(summaries.begin(), summaries.end(),
                                     [](const auto& one) { return one.experiments >= 2; });
   if (job.settings.run.figures && drawable) {

@@ -41,6 +41,9 @@ TEST(ClosureCommand, TellsPullsAndCoverageOfASolver) {
   const auto all = experiments(scratch);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_NE(all[0].estimates.at(0).values, all[1].estimates.at(0).values) << "data of their own";
+  for (const auto& one : all)  // 2,000 events leave a power almost anywhere in its range
+    EXPECT_EQ(std::count(one.warnings.begin(), one.warnings.end(), "wide-error"), 1);
+  EXPECT_NE(run.out.find("wide-error in 3"), std::string::npos) << run.out;
 }
 
 TEST(ClosureCommand, TellsEveryKindOfErrorOfNetworks) {

@@ -17,13 +17,14 @@ Experiment example(std::int64_t number) {
           1.5,
           3,
           "",
-          {{"covariance", {1, 2}, {0.1, std::nan("")}}, {"spread", {1, 2}, {0, 1}}}};
+          {{"covariance", {1, 2}, {0.1, std::nan("")}}, {"spread", {1, 2}, {0, 1}}},
+          {"misfit"}};
 }
 
 TEST(Experiments, ReadBackFromSeveralFilesInTheirOrder) {
   const testing::TemporaryFolder folder;
   append_experiment(folder.file("worker_0.jsonl"), example(2));
-  append_experiment(folder.file("worker_0.jsonl"), {0, 0.25, 0.25, "it \"burnt\"", {}});
+  append_experiment(folder.file("worker_0.jsonl"), {0, 0.25, 0.25, "it \"burnt\"", {}, {}});
   append_experiment(folder.file("worker_1.jsonl"), example(1));
   const auto read = read_experiments(folder.path());
   ASSERT_EQ(read.size(), 3u);
@@ -34,13 +35,14 @@ TEST(Experiments, ReadBackFromSeveralFilesInTheirOrder) {
   EXPECT_EQ(read[2].estimates[0].errors_from, "covariance");
   EXPECT_EQ(read[2].estimates[0].values, (std::vector<double>{1, 2}));
   EXPECT_TRUE(std::isnan(read[2].estimates[0].errors[1]));
+  EXPECT_EQ(warned(read), (std::map<std::string, int>{{"misfit", 2}}));
   EXPECT_TRUE(read_experiments(folder.file("nowhere")).empty());
 }
 
 TEST(Experiments, GiveFailuresUpForALaterAttempt) {
   for (const std::string later : {"worker_0.jsonl", "worker_1.jsonl", "worker_9.jsonl"}) {
     const testing::TemporaryFolder folder;
-    append_experiment(folder.file("worker_1.jsonl"), {1, 0.25, 0.25, "out of memory", {}});
+    append_experiment(folder.file("worker_1.jsonl"), {1, 0.25, 0.25, "out of memory", {}, {}});
     append_experiment(folder.file(later), example(1));
     const auto read = read_experiments(folder.path());
     ASSERT_EQ(read.size(), 1u);

@@ -161,20 +161,18 @@ core::ExitCode closure(const Workloads& workloads, const Arguments& arguments) {
   const study::ExperimentCount made = study::count_experiments(folder);
   const std::size_t missing = all - std::min(all, made.made);
   say_folder(arguments, folder);
-  if (missing > 0) {
+  if (missing > 0)
     log.warning("experiments-missing",
                 core::text(missing, " experiments are missing; the same command goes on"));
-    opened->directory.finish(record::RunStatus::stopped);
-    if (job.settings.run.figures) say_report(run::write_run_report(folder, log));
-    return finished ? core::ExitCode::failed : core::ExitCode::stopped_early;
-  }
-  if (made.failed > 0)
+  else if (made.failed > 0)
     log.warning("experiments-failed",
                 core::text(made.failed, " experiments failed; the same command tries them again"));
-  opened->directory.finish(made.failed > 0 ? record::RunStatus::stopped
-                                           : record::RunStatus::finished);
+  const bool ended = missing == 0 && made.failed == 0;
+  opened->directory.finish(ended ? record::RunStatus::finished : record::RunStatus::stopped);
   if (job.settings.run.figures) say_report(run::write_run_report(folder, log));
-  return any ? core::ExitCode::done : core::ExitCode::failed;
+  *arguments.warnings = log.warnings();
+  if (missing > 0 && !finished) return core::ExitCode::stopped_early;
+  return missing == 0 && any ? core::ExitCode::done : core::ExitCode::failed;
 }
 
 }  // namespace sagips::cli

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -200,10 +201,20 @@ Categories categories_of(const std::vector<double>& counts) {
     if (counts[i] > 0)
       found.push_back(static_cast<double>(static_cast<std::int64_t>(i) + lowest_category));
   if (found.size() < 2 || found.size() > most_categories) return {};
-  std::erase_if(found, [&](double category) {
-    return counts[static_cast<std::size_t>(category - static_cast<double>(lowest_category))] <
-           least_of_category;
-  });
+  const auto count = [&](double category) {
+    return counts[static_cast<std::size_t>(category - static_cast<double>(lowest_category))];
+  };
+  // the rest is a category as well, by what the others lack
+  double rest = 0;
+  while (found.size() > 1) {
+    const auto rarest =
+        std::min_element(found.rbegin(), found.rend(),
+                         [&](double one, double other) { return count(one) < count(other); });
+    const bool has_enough = rest == 0 || rest >= least_of_category;
+    if (has_enough && count(*rarest) >= least_of_category) break;
+    rest += count(*rarest);
+    found.erase(std::next(rarest).base());
+  }
   return found;
 }
 
@@ -231,7 +242,9 @@ EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<Obse
   for (std::size_t i = 0; i < scales_.size(); ++i) {
     for (std::size_t k = 1; k <= categories_[i].size(); ++k)
       add(label(i, static_cast<std::int64_t>(k)), true);
-    for (std::int64_t k = 1; k <= config_.degree && has_polynomials(i); ++k) add(name(i, k), false);
+    // beside categories they would tell apart the few events of the rest
+    for (std::int64_t k = 1; k <= config_.degree && categories_[i].empty(); ++k)
+      add(name(i, k), false);
   }
   const auto last = [&](std::size_t i) {
     return has_polynomials(i) ? config_.degree
@@ -269,7 +282,7 @@ void EventFeatures::each(const torch::Tensor& values,
     torch::Tensor before, now = t;
     // Bonnet: (k + 1) P_{k+1} = (2 k + 1) t P_k - k P_{k-1}
     for (std::int64_t k = 1; k <= config_.degree; ++k) {
-      take(now);
+      if (categories_[i].empty()) take(now);
       if (k <= kept_degree) kept[i].push_back(now);
       if (k == config_.degree) break;
       const double n = static_cast<double>(k);

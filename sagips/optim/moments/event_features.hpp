@@ -56,7 +56,7 @@ class ObservableScale {
 
 /// The values of an observable that may be labels without an order: integers from `lowest_category` on, at
 /// most `most_categories` of them; empty: it is a number. Rare ones are left out, which makes them one
-/// category without a feature.
+/// category without a feature, and as many more as that one needs not to be rare.
 using Categories = std::vector<double>;
 inline constexpr std::int64_t lowest_category = -16, category_places = 64, most_categories = 16;
 /// Of more categories than these, products take the observable as a number: of labels few products tell
@@ -72,8 +72,8 @@ std::vector<double> category_counts(const torch::Tensor& values);
 Categories categories_of(const std::vector<double>& counts);
 
 /// Numbers computed from events, whose means tell the parameters: Legendre polynomials of each
-/// observable on its scale, or for a categorical one whether it has each of its values (polynomials beside
-/// them where there are many); products of two observables' numbers; and what the user adds.
+/// observable on its scale, or for a categorical one whether it has each of its values; products of two
+/// observables' numbers, of one with many values its polynomials; and what the user adds.
 class EventFeatures {
  public:
   /// categories: of each observable; none at all: all are numbers

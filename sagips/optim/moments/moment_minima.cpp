@@ -291,8 +291,8 @@ class Minima {
         chi2_at(model_, points, model_.config().events_for(model_.data_events()));
     const auto least = std::min_element(chi2.begin(), chi2.end());
     if (!(*least < chi2.front() - barrier)) return std::nullopt;
-    const torch::Tensor lower = points[least - chi2.begin()];
-    return torch::where(model_.parameters().periodic(), lower - lower.floor(), lower)
+    return model_.parameters()
+        .in_first_turn(points[least - chi2.begin()])
         .clamp(closest_to_end, 1 - closest_to_end);
   }
 
@@ -332,8 +332,7 @@ class Minima {
 std::vector<LikePlace> places_like(const MomentModel& model, const torch::Tensor& unit,
                                    std::int64_t events) {
   const env::ParameterSet& parameters = model.parameters();
-  const torch::Tensor at =
-      unit - torch::where(parameters.periodic(), unit.floor(), torch::zeros_like(unit));
+  const torch::Tensor at = parameters.in_first_turn(unit);
   const auto with = [&](std::initializer_list<std::pair<std::int64_t, double>> changed) {
     torch::Tensor point = at.clone();
     for (const auto& [i, value] : changed) point[i] = value;
