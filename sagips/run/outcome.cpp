@@ -298,7 +298,7 @@ Distance distance_of(const record::Results& results, const optim::Solution& solu
 
 }  // namespace
 
-void judge_training(const Job& job, const env::Environment& environment, record::Results& results,
+bool judge_training(const Job& job, const env::Environment& environment, record::Results& results,
                     core::Log& log) {
   constexpr double close = 1;  // errors
   const bool finishes =
@@ -327,14 +327,14 @@ void judge_training(const Job& job, const env::Environment& environment, record:
   constexpr const char* nothing = "no errors beside the trained values";
   const auto minimum =
       or_warning<optim::Solution>(log, nothing, [&] { return solver.solve(plain, context); });
-  if (!minimum) return;
+  if (!minimum) return true;
   const torch::Tensor answer =
       finishes ? torch::tensor(minimum->values, torch::kFloat64) : *context.start;
   const auto goodness = or_warning<optim::GoodnessOfFit>(log, nothing, [&] {
     return solver.goodness(plain, context, answer,
                            finishes ? environment.parameters.free_size() : 0);
   });
-  if (!goodness) return;
+  if (!goodness) return true;
   std::vector<optim::GoodnessOfFit> judged{*goodness};
   if (!aside.channels.empty())
     if (const auto learned = or_warning<optim::GoodnessOfFit>(log, nothing, [&] {
@@ -352,7 +352,7 @@ void judge_training(const Job& job, const env::Environment& environment, record:
                 core::text(far,
                            " (no errors are stated). Train longer, begin with "
                            "generator.start=moments, or set generator.finish=moments."));
-    return;
+    return false;
   }
   if (finishes && distance.errors > close) log.info(far + "; the values are the moments'");
   results.errors_from = finishes
@@ -382,6 +382,7 @@ void judge_training(const Job& job, const env::Environment& environment, record:
     results.method = "gan, finished by moments";
     warn_of_misfit(results.goodness, log);
   }
+  return true;
 }
 
 std::vector<record::GoodnessResult> goodness_results(const std::vector<optim::GoodnessOfFit>& all) {

@@ -49,7 +49,8 @@ record::Results solve_results(const Job& job, const env::Environment& environmen
 /// Compares what networks found with the minimum of the moments next to it. That minimum is the answer
 /// where the config says so (generator.finish); else its errors are stated when the networks are within
 /// one of them, with their distance added in squares. A network has none of its own.
-void judge_training(const Job& job, const env::Environment& environment, record::Results& results,
+/// returns: false where the networks are so far away that no error of theirs may be stated
+bool judge_training(const Job& job, const env::Environment& environment, record::Results& results,
                     core::Log& log);
 
 /// Tells what the pipelines' stages remark about their calls.

@@ -219,7 +219,8 @@ void set_errors(record::Results& results, const VariantView& view) {
   results.errors_from = view.seeds ? "spread over bootstraps, and that over seeds / sqrt(members)"
                                    : "spread over bootstraps";
   for (std::size_t p = 0; p < results.parameters.size(); ++p)
-    if (!results.parameters[p].fixed) results.parameters[p].error = view.error(p);
+    if (!results.parameters[p].fixed && !results.parameters[p].open)
+      results.parameters[p].error = view.error(p);
 }
 
 }  // namespace
@@ -232,12 +233,12 @@ bool write_ensemble(const run::Job& job, const JobOfVariant& job_of_variant,
   record::Results results = views.front().known;
   fill(results, views.front(), study);
   const run::Job shown = job_of_variant(variant_of(study, views.front().label));
-  run::judge_training(shown, environment_of(shown), results, log);
+  const bool has_errors = run::judge_training(shown, environment_of(shown), results, log);
   if (views.front().label != study.variants.front().label)
     log.warning("member-left-out",
                 core::text("results.json holds the variant '", views.front().label,
                            "': the first one has too few members that are done"));
-  set_errors(results, views.front());
+  if (has_errors) set_errors(results, views.front());
   results.method =
       core::text("ensemble of ", views.front().main().ensemble.members.size(), " gans");
   for (const VariantView& view : views)

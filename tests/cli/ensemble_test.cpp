@@ -35,7 +35,12 @@ std::size_t in_state(const Scratch& scratch, StudyMember::State state) {
 
 TEST(EnsembleCommand, ShowsWhatItsMembersSayTogether) {
   Scratch scratch;
-  const Outcome run = scratch.sagips("ensemble proxy1d --members 3 --vary both" + tiny_members);
+  const std::string command = "ensemble proxy1d --members 3 --vary both" + tiny_members;
+  const Outcome far = scratch.sagips(command + "run.name=far run.figures=false");
+  ASSERT_EQ(far.exit_code, 0) << far.err;
+  EXPECT_NE(far.err.find("no errors are stated"), std::string::npos) << far.err;
+  EXPECT_EQ(far.out.find("errors:"), std::string::npos) << far.out;
+  const Outcome run = scratch.sagips(command + "generator.start=moments");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   for (const std::string file :
        {"study.json", "config.yaml", "log.txt", "results.json", "summary.csv", "ensemble.csv",
