@@ -124,12 +124,14 @@ void Log::info(const std::string& line) {
 }
 
 void Log::warning(const std::string& code, const std::string& line) {
-  constexpr std::size_t most = 1000;  // a long job may say the same of each epoch
+  constexpr std::ptrdiff_t most = 100;  // of a code: a long job may say the same of each epoch
   {
     const std::lock_guard lock(sinks_->mutex);
     std::vector<Warning>& all = sinks_->warnings;
     Warning said{code, line};
-    if (all.size() < most && std::count(all.begin(), all.end(), said) == 0)
+    const auto alike = [&](const Warning& one) { return one.code == code; };
+    if (std::count(all.begin(), all.end(), said) == 0 &&
+        std::count_if(all.begin(), all.end(), alike) < most)
       all.push_back(std::move(said));
   }
   sinks_->logger.log(spdlog::level::warn, spdlog::string_view_t(line));

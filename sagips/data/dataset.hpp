@@ -77,8 +77,8 @@ torch::Tensor draw_events(const Dataset& dataset, std::int64_t count,
 std::vector<std::int64_t> shuffled_rows(std::int64_t size, const core::RandomStream& stream,
                                         std::uint32_t order = 0);
 
-/// How many events are equal to an earlier one in all observables, of which `continuous` have other values than
-/// whole numbers. Of the first million events.
+/// How many events that do not have whole numbers alone are equal to an earlier one; `continuous` of the
+/// observables have other values than whole numbers. Of the first million events.
 struct EqualEvents {
   std::int64_t equal = 0, events = 0, continuous = 0;
 };

@@ -240,10 +240,11 @@ void check_changes(const std::vector<Stage>& stages, const torch::Tensor& parame
                      events_with(fresh_noise(count, "other numbers of a pipeline check"))))
       return;
   throw ShapeError(stages.back().name(),
-                   "gives the same events whatever its random numbers (errors would not hold the "
-                   "simulation's chance, and values would lean towards its one sample). Use the "
-                   "noise that it is given, or with `seeds: true` the seeds, in place of a seed of "
-                   "its own.");
+                   text("gives the same ", 100 * check_samples * check_events,
+                        " events for other random numbers (errors would not hold the simulation's "
+                        "chance, and values would lean towards its one sample). Use the noise that "
+                        "it is given, or with `seeds: true` the seeds, in place of a seed of its "
+                        "own; where events differ so rarely, narrow the ranges."));
 }
 
 torch::Tensor sample_parameters(const ParameterSet& parameters) {

@@ -310,7 +310,7 @@ void warn_of_wide_ranges(Estimate& estimate, const env::ParameterSet& parameters
   for (const std::size_t i : parameters.free()) {
     const env::Parameter& parameter = parameters.all()[i];
     const double range = parameter.high - parameter.low;
-    if (!(estimate.largest_error(i) < error_for_range * range)) continue;
+    if (parameter.periodic || !(estimate.largest_error(i) < error_for_range * range)) continue;
     estimate.warnings.emplace_back(
         "wide-range",
         core::text("the range of ", parameter.name, ", ", core::significant(parameter.low, 3),

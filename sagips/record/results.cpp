@@ -167,6 +167,8 @@ std::string results_of_folder(const std::string& folder,
           entry[rows[0][i]] = rows[row][i];
       }
     }
+  }
+  if (std::filesystem::exists(path(run_files::experiments))) {
     object["warnings"] = json_of(warnings);
     object["experiment_warnings"] = Json::object();
     for (const auto& [code, count] : warned(read_experiments(path(run_files::experiments))))

@@ -160,10 +160,10 @@ std::string data_origin(const env::Environment& environment) {
   return core::join(origins, "; ");
 }
 
-Oracle oracle_fit(const Job& job, const env::Environment& all, core::Log& log) {
+Oracle oracle_fit(const Job& job, const env::Environment& all, double events, core::Log& log) {
   if (!densities_known(all)) return {};
   Oracle oracle;
-  oracle.floors = floors(job, all, event_count(all), log);
+  oracle.floors = floors(job, all, events, log);
   oracle.fit = or_warning<optim::FitResult>(log, "no fit beside the trained values", [&] {
     return optim::fit_maximum_likelihood(all, job.settings.solvers.fit, job.seed(), false);
   });
@@ -286,11 +286,14 @@ struct Distance {
   std::string parameter;
 };
 
-Distance distance_of(const record::Results& results, const optim::Solution& solution) {
+Distance distance_of(const std::vector<env::Parameter>& parameters, const record::Results& results,
+                     const optim::Solution& solution) {
   Distance farthest;
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
     const record::ParameterResult& row = results.parameters[i];
-    const double errors = std::abs(row.recovered - solution.values[i]) / solution.errors[i];
+    const double away =
+        parameters[i].nearest(row.recovered, solution.values[i]) - solution.values[i];
+    const double errors = std::abs(away) / solution.errors[i];
     if (!row.fixed && errors > farthest.errors) farthest = {errors, row.name};
   }
   return farthest;
@@ -342,7 +345,7 @@ bool judge_training(const Job& job, const env::Environment& environment, record:
         }))
       judged.push_back(*learned);
   results.goodness = goodness_results(judged);
-  const Distance distance = distance_of(results, *minimum);
+  const Distance distance = distance_of(environment.parameters.all(), results, *minimum);
   results.numbers.push_back({"networks_distance", distance.errors});
   const std::string far = core::text(
       "the networks are up to ", core::significant(distance.errors, 2), " errors (",
@@ -420,7 +423,7 @@ void warn_of_remarks(const env::Environment& environment, core::Log& log) {
 
 void warn_of_equal_events(const env::Environment& environment, core::Log& log) {
   constexpr double noticeable = 1e-4;  // of several continuous observables: chance makes none
-  constexpr double of_one = 0.5;       // whose numbers may be rounded
+  constexpr double of_one = 0.1;       // whose numbers may be rounded
   for (const env::Channel& channel : environment.channels) {
     const data::EqualEvents found = data::equal_events(channel.training.values);
     const double least = found.continuous > 1 ? noticeable : of_one;
@@ -428,7 +431,7 @@ void warn_of_equal_events(const env::Environment& environment, core::Log& log) {
         static_cast<double>(found.equal) <= least * static_cast<double>(found.events))
       continue;
     log.warning(
-        "equal-events",
+        "repeated-events",
         core::text(core::with_thousands(found.equal), " of ", core::with_thousands(found.events),
                    " events", environment.channels.size() > 1 ? " of '" + channel.name + "'" : "",
                    " are equal to another one (errors take them for independent). See "

@@ -270,6 +270,7 @@ bool write_ensemble(const run::Job& job, const JobOfVariant& job_of_variant,
   draw_figure(analysis::runs_over_time(members, results.parameters), job.settings.figures, folder,
               "member_curves", log);
   draw(courses, views, job.settings.figures, folder, out, log);
+  run::write_results(file(files::results), results, log);  // with the warnings of pictures
   return true;
 }
 

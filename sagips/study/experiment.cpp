@@ -100,8 +100,9 @@ void by_solver(const run::Job& job, const Toys& toys, const run::Requests& reque
   if (!solution.errors.empty()) {
     std::vector<double> errors;  // of the truth's side
     for (std::size_t i = 0; i < solution.errors.size(); ++i)
-      errors.push_back(
-          solution.error_towards(i, environment.parameters.all()[i].truth.value_or(0)));
+      errors.push_back(solution.error_towards(
+          i, environment.parameters.all()[i].nearest(
+                 environment.parameters.all()[i].truth.value_or(0), solution.values[i])));
     estimates.push_back({solution.errors_from, solution.values, errors});
   }
   const auto add = [&](const optim::Resampled& resampled, const std::string& kind) {
@@ -142,7 +143,17 @@ std::vector<analysis::EnsembleParameter> train_several(
   for (const env::Parameter& parameter : job.workload->parameters())
     ensemble.parameters.push_back(parameter.name);
   ensemble.truth.resize(ensemble.parameters.size());  // its mean and spread need none
-  for (std::int64_t m = 0; m < count && !requests.stop(); ++m) ensemble.members.push_back(train(m));
+  for (std::int64_t m = 0; m < count && !requests.stop(); ++m) {
+    std::vector<float> rows = train(m);
+    // on the turn of the first one, so that means lie among the values
+    const std::vector<env::Parameter> parameters = job.workload->parameters();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::size_t p = i % parameters.size();
+      const float first = ensemble.members.empty() ? rows[p] : ensemble.members[0][p];
+      rows[i] = static_cast<float>(parameters[p].nearest(rows[i], first));
+    }
+    ensemble.members.push_back(std::move(rows));
+  }
   return ensemble.members.empty() ? std::vector<analysis::EnsembleParameter>{}
                                   : analysis::summarise(ensemble);
 }
@@ -252,6 +263,8 @@ bool solve_file(const run::Job& job, const std::string& folder, const run::Reque
                                  " was stopped by its limit before it had solved the data "
                                  "(toy data are made with its values). Raise "
                                  "solve.minutes."));
+  run::warn_of_misfit(run::goodness_results(solution.goodness), log);
+  run::warn_of_doubts(solution, log);
   std::map<std::string, double> values;
   std::vector<std::string> told;
   for (std::size_t i = 0; i < solution.values.size(); ++i) {

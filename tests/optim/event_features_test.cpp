@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "sagips/core/error.hpp"
 
@@ -138,7 +139,7 @@ TEST(EventFeatures, AddUpBlocksOfEventsAsAllAtOnce) {
 TEST(EventFeatures, AskForEachCategory) {
   const torch::Tensor values = torch::tensor({3.0F, -1.0F, 3.0F, 7.0F}).repeat({20});
   const Categories categories = categories_of(category_counts(values));
-  EXPECT_EQ(categories, (Categories{-1, 3, 7}));
+  EXPECT_EQ(categories, (Categories{{-1, -1}, {3, 3}, {7, 7}}));
   EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 2.5F}))).empty()) << "no integer";
   EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 1.0F}))).empty()) << "one alone";
   EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 100.0F}))).empty()) << "far away";
@@ -164,15 +165,22 @@ TEST(EventFeatures, TakeManyCategoriesAsNumbersInProducts) {
   const torch::Tensor counts = (torch::arange(200) % 8).to(torch::kFloat32);
   const torch::Tensor rare = torch::cat({counts, torch::full({19}, 9.0F)});
   const Categories categories = categories_of(category_counts(rare));
-  EXPECT_EQ(categories, (Categories{0, 1, 2, 3, 4, 5, 6}))
-      << "too few have 9, and the rest must not be rare";
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(
+      categories,
+      (Categories{{-infinity, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, infinity}}))
+      << "too few have 9";
+  const Categories few = categories_of(category_counts(torch::arange(60) % 6));
+  EXPECT_EQ(few, (Categories{{-infinity, 1}, {2, 3}, {4, infinity}}));
+  EXPECT_TRUE(categories_of(category_counts(torch::arange(30) % 6)).size() == 0) << "a number";
   const EventFeatures features({.degree = 2, .cross_degree = 2},
                                {ObservableScale(rare, {}), ObservableScale(rare, {})}, {},
                                {categories, categories});
-  ASSERT_EQ(features.size(), 2 * 7 + 1);
+  ASSERT_EQ(features.size(), 2 * 8 + 1);
   EXPECT_EQ(features.names().back(), "P1(0) P1(1)");
-  EXPECT_TRUE(features.is_indicator(13));
-  EXPECT_FALSE(features.is_indicator(14));
+  EXPECT_EQ(features.names()[0], "(0<=0)");
+  EXPECT_GT(features.least_events(15), 0);
+  EXPECT_EQ(features.least_events(16), 0);
   std::int64_t found = 0;
   features.each(rare.unsqueeze(1).repeat({1, 2}), [&](const torch::Tensor&) { ++found; });
   EXPECT_EQ(found, features.size());

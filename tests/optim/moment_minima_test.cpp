@@ -165,6 +165,27 @@ TEST(MomentMinima, FindMirrorImagesOfPhases) {
     }
 }
 
+// Between two mirror images that are close slopes vanish, in the middle of the range, and a step along one
+// parameter passes both. A value beyond 5 errors: 6e-7 each.
+TEST(MomentMinima, AreFoundBesideTheMiddleBetweenThem) {
+  for (const double place : {0.33, 0.45})
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const env::Pipeline pipeline{[](torch::Tensor p, env::Noise& noise) {
+        const torch::Tensor a = p.narrow(1, 0, 1);
+        return (a.square() + p.narrow(1, 1, 1) * noise.normal()).unsqueeze(2);
+      }};
+      const Solution best = solve(toys_of(pipeline,
+                                          {testing::small_parameter("a", -2, 2, place),
+                                           testing::small_parameter("s", 0.2, 4, 1)},
+                                          3'000, {"x"}, core::RandomStream(seed, "squares")),
+                                  seed);
+      ASSERT_EQ(best.others.size(), 1U) << place << ' ' << seed;
+      EXPECT_NEAR(best.values[0], -best.others[0].values[0], 0.3 * best.errors[0]);
+      EXPECT_LT(std::abs(std::abs(best.values[0]) - place), 5 * best.errors[0]);
+      EXPECT_LT(std::abs(best.values[1] - 1), 5 * best.errors[1]);
+    }
+}
+
 // The phase lies within an error or two of where its range ends: values on both sides. A value beyond 5
 // errors: 6e-7 each; a mean of 20 pulls beyond 0.9, 6e-5.
 TEST(Moments, FindAPhaseWhereItsRangeEnds) {

@@ -162,6 +162,12 @@ class Conclusion {
     return found * std::min(1.0, longest_move / std::max(longest, 1e-300));
   }
 
+  // Of fewer data than `most_events` that many are never simulated.
+  std::string what_simulates_more() const {
+    const bool few = model_.data_events() < static_cast<double>(model_.config().most_events);
+    return core::text("moments.", few ? "least" : "most", "_events=", 8 * events_);
+  }
+
   void add_doubts(Solution& solution) const {
     if (model_.data_events() < few_events)
       solution.warnings.emplace_back(
@@ -174,7 +180,8 @@ class Conclusion {
       solution.warnings.emplace_back(
           "unsettled",
           "the last step was still longer than an error (chi2 is no parabola there). Simulate "
-          "more: moments.most_events");
+          "more: " +
+              what_simulates_more());
     if (slopes_.doubt > large_doubt)
       solution.warnings.emplace_back(
           "uncertain-errors",
@@ -182,7 +189,8 @@ class Conclusion {
                      slopes_.doubt < 2 ? core::text(std::llround(50 * slopes_.doubt))
                                        : std::string("more than 100"),
                      " % (slopes of the moments differ by the simulation's chance or by their "
-                     "steps). Simulate more: moments.most_events; or change moments.difference"));
+                     "steps). Simulate more: ",
+                     what_simulates_more(), "; or change moments.difference"));
     if (count() < 2)
       solution.warnings.emplace_back(
           "no-repetitions",
@@ -192,8 +200,8 @@ class Conclusion {
           "simulation-chance",
           core::text("other seeds of the simulation would scatter by ",
                      core::significant(std::sqrt(simulation_share()), 2),
-                     " of an error (that is part of the errors stated). Simulate more: "
-                     "moments.most_events"));
+                     " of an error (that is part of the errors stated). Simulate more: ",
+                     what_simulates_more()));
   }
 
   const MomentModel& model_;

@@ -4,7 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
+#include <limits>
+#include <utility>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -194,28 +195,53 @@ std::vector<double> category_counts(const torch::Tensor& values) {
   return counts;
 }
 
-Categories categories_of(const std::vector<double>& counts) {
+namespace {
+
+// Of labels without an order. The rest is a category as well, by what the others lack.
+Categories labels_of(std::vector<std::pair<double, double>> values) {
+  double rest = 0;
+  while (values.size() > 1) {
+    const auto rarest = std::min_element(
+        values.begin(), values.end(),
+        [](const auto& one, const auto& other) { return one.second < other.second; });
+    const bool has_enough = rest == 0 || rest >= least_of_label;
+    if (has_enough && rarest->second >= least_of_label) break;
+    rest += rarest->second;
+    values.erase(rarest);
+  }
   Categories found;
-  if (counts.back() > 0) return found;
+  for (const auto& [value, count] : values)
+    if (count >= least_of_label) found.push_back({value, value});
+  return found;
+}
+
+// Of counts: neighbours together until they are not rare.
+Categories stretches_of(const std::vector<std::pair<double, double>>& values) {
+  Categories found;
+  double low = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (const auto& [value, count] : values) {
+    sum += count;
+    if (sum < least_of_category) continue;
+    found.push_back({low, value});
+    low = value + 1;
+    sum = 0;
+  }
+  if (found.size() < 2) return {};
+  found.back().high = std::numeric_limits<double>::infinity();
+  return found;
+}
+
+}  // namespace
+
+Categories categories_of(const std::vector<double>& counts) {
+  std::vector<std::pair<double, double>> values;  // and how many events have them
+  if (counts.back() > 0) return {};
   for (std::size_t i = 0; i + 1 < counts.size(); ++i)
     if (counts[i] > 0)
-      found.push_back(static_cast<double>(static_cast<std::int64_t>(i) + lowest_category));
-  if (found.size() < 2 || found.size() > most_categories) return {};
-  const auto count = [&](double category) {
-    return counts[static_cast<std::size_t>(category - static_cast<double>(lowest_category))];
-  };
-  // the rest is a category as well, by what the others lack
-  double rest = 0;
-  while (found.size() > 1) {
-    const auto rarest =
-        std::min_element(found.rbegin(), found.rend(),
-                         [&](double one, double other) { return count(one) < count(other); });
-    const bool has_enough = rest == 0 || rest >= least_of_category;
-    if (has_enough && count(*rarest) >= least_of_category) break;
-    rest += count(*rarest);
-    found.erase(std::next(rarest).base());
-  }
-  return found;
+      values.emplace_back(static_cast<double>(static_cast<std::int64_t>(i) + lowest_category),
+                          counts[i]);
+  if (values.size() < 2 || values.size() > most_categories) return {};
+  return values.size() > most_crossed ? stretches_of(values) : labels_of(std::move(values));
 }
 
 EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<ObservableScale> scales,
@@ -227,24 +253,27 @@ EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<Obse
   categories_.resize(scales_.size());
   config_.degree = config.degree_for(static_cast<std::int64_t>(scales_.size()));
   config_.cross_degree = config.cross_degree_grown();
-  const auto add = [&](std::string name, bool indicator) {
+  const auto add = [&](std::string name, double least_events) {
     names_.push_back(std::move(name));
-    indicators_.push_back(indicator);
+    least_events_.push_back(least_events);
   };
   // what products of an observable are made of, by degree: all categories but one count as of degree 1, that
   // one's products follow from the others'
   const auto label = [&](std::size_t i, std::int64_t k) {
-    return core::text("(", i, "=", categories_[i][static_cast<std::size_t>(k - 1)], ")");
+    const Category& one = categories_[i][static_cast<std::size_t>(k - 1)];
+    if (one.low == one.high) return core::text("(", i, "=", one.low, ")");
+    if (std::isinf(one.low)) return core::text("(", i, "<=", one.high, ")");
+    if (std::isinf(one.high)) return core::text("(", i, ">=", one.low, ")");
+    return core::text("(", i, "=", one.low, "..", one.high, ")");
   };
   const auto name = [&](std::size_t i, std::int64_t k) {
     return has_polynomials(i) ? core::text("P", k, "(", i, ")") : label(i, k);
   };
   for (std::size_t i = 0; i < scales_.size(); ++i) {
     for (std::size_t k = 1; k <= categories_[i].size(); ++k)
-      add(label(i, static_cast<std::int64_t>(k)), true);
-    // beside categories they would tell apart the few events of the rest
-    for (std::int64_t k = 1; k <= config_.degree && categories_[i].empty(); ++k)
-      add(name(i, k), false);
+      add(label(i, static_cast<std::int64_t>(k)), least_of_label);
+    // beside categories they would tell apart the few events of a rare value
+    for (std::int64_t k = 1; k <= config_.degree && categories_[i].empty(); ++k) add(name(i, k), 0);
   }
   const auto last = [&](std::size_t i) {
     return has_polynomials(i) ? config_.degree
@@ -258,9 +287,10 @@ EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<Obse
           for (std::int64_t l = 1; l <= last(j); ++l)
             if (degree(i, k) + degree(j, l) == total) {
               products_.push_back({i, j, k, l});
-              add(name(i, k) + " " + name(j, l), !has_polynomials(i) && !has_polynomials(j));
+              add(name(i, k) + " " + name(j, l),
+                  has_polynomials(i) || has_polynomials(j) ? 0 : least_of_category);
             }
-  for (const env::Feature& feature : added_) add(feature.name, false);
+  for (const env::Feature& feature : added_) add(feature.name, 0);
 }
 
 void EventFeatures::each(const torch::Tensor& values,
@@ -269,10 +299,11 @@ void EventFeatures::each(const torch::Tensor& values,
       scales_.size() > 1 ? std::min(config_.cross_degree - 1, config_.degree) : 0;
   std::vector<std::vector<torch::Tensor>> kept(scales_.size());  // polynomials that products need
   for (std::size_t i = 0; i < scales_.size(); ++i) {
-    for (const double category : categories_[i]) {
+    for (const Category& category : categories_[i]) {
       const torch::Tensor x = values.select(-1, static_cast<std::int64_t>(i));
-      // 1 at the category, and sloping to its neighbours, so that it can be differentiated
-      const torch::Tensor hat = (1 - (x - category).abs()).clamp_min(0);
+      // 1 in the category, and sloping to its neighbours, so that it can be differentiated
+      const torch::Tensor hat =
+          (1 - torch::maximum(category.low - x, x - category.high).clamp_min(0)).clamp_min(0);
       if (!has_polynomials(i)) kept[i].push_back(hat);
       take(hat);
     }

@@ -54,16 +54,22 @@ class ObservableScale {
   torch::Tensor table_;            ///< [cells + 1], float32
 };
 
-/// The values of an observable that may be labels without an order: integers from `lowest_category` on, at
-/// most `most_categories` of them; empty: it is a number. Rare ones are left out, which makes them one
-/// category without a feature, and as many more as that one needs not to be rare.
-using Categories = std::vector<double>;
+/// Whole numbers from `low` to `high`, both ends among them.
+struct Category {
+  double low = 0, high = 0;
+  bool operator==(const Category&) const = default;
+};
+/// What the whole numbers of an observable, at most `most_categories` values from `lowest_category` on, are
+/// told apart by; empty: it is a number. Up to `most_crossed` values may be labels: each is a category, but
+/// rare ones, which are one without a feature, and as many more as that one needs not to be rare. More are
+/// counts: neighbours are together until they are not rare.
+using Categories = std::vector<Category>;
 inline constexpr std::int64_t lowest_category = -16, category_places = 64, most_categories = 16;
 /// Of more categories than these, products take the observable as a number: of labels few products tell
 /// anything, and cells of two counts are mostly empty.
 inline constexpr std::size_t most_crossed = 4;
-/// Events that a category or a product of two needs to have a feature.
-inline constexpr double least_of_category = 20;
+/// Events that a count, or a product of two categories, needs to have a feature, and a label.
+inline constexpr double least_of_category = 20, least_of_label = 5;
 
 /// How many events have each integer from `lowest_category` on, and last, how many have none of them.
 /// shape: values [events] -> [category_places + 1]
@@ -82,9 +88,9 @@ class EventFeatures {
 
   std::int64_t size() const { return static_cast<std::int64_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
-  /// Whether a feature is 1 or 0: of how many events it is 1 says how well its mean is known.
-  bool is_indicator(std::int64_t feature) const {
-    return indicators_[static_cast<std::size_t>(feature)];
+  /// How many events a feature that is 1 or 0 needs to be 1 of, so that its mean is known; 0: of others.
+  double least_events(std::int64_t feature) const {
+    return least_events_[static_cast<std::size_t>(feature)];
   }
   /// Hands over one feature after the other.
   /// shape: values [..., observables] -> each [...]
@@ -111,7 +117,7 @@ class EventFeatures {
   std::vector<Product> products_;
   std::vector<env::Feature> added_;
   std::vector<std::string> names_;
-  std::vector<bool> indicators_;  ///< by feature
+  std::vector<double> least_events_;  ///< by feature
 };
 
 }  // namespace sagips::optim

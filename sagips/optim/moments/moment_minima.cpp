@@ -35,6 +35,8 @@ std::vector<double> symmetric_places(const env::Parameter& parameter, double at)
   const double range = parameter.high - parameter.low, zero = -parameter.low / range;
   std::vector<double> all{1 - at, at < 0.5 ? at + 0.5 : at - 0.5};
   if (zero > 0 && zero < 1 && std::abs(zero - 0.5) > 1e-6) all.push_back(2 * zero - at);
+  if (parameter.periodic)
+    for (double& one : all) one -= std::floor(one);
   std::erase_if(all, [&](double one) {
     return one < closest_to_end || one > 1 - closest_to_end || std::abs(one - at) < 1e-3;
   });
@@ -67,26 +69,56 @@ class Minima {
     add(std::move(first), chi2_here_);
   }
 
-  std::vector<Concluded> found() {
+  std::vector<Concluded> found(bool everywhere) {
     try {
-      look();
+      if (leave_saddle() && everywhere) look();
     } catch (const OutOfTime&) {  // those that were found are known
     }
+    if (known_.size() == 1) known_.front().is_between = false;  // between nothing that was found
     return allowed_ones();
   }
 
  private:
+  // Where slopes vanish between mirror images, chi2 need not fall on a straight line to either: descents begin
+  // beside it. false: out of time
+  bool leave_saddle() {
+    const std::vector<torch::Tensor> beside = places_beside(known_.front().minimum);
+    if (beside.empty()) return true;
+    known_.front().is_between = true;
+    const bool in_time = visit_all(beside, true);
+    const double here = known_.front().minimum.solution.score;
+    known_.front().is_between =
+        std::any_of(known_.begin() + 1, known_.end(), [&](const Known& one) {
+          return one.minimum.settled && one.minimum.solution.score < here - barrier;
+        });
+    // without a lower one these are places of a direction that is open
+    if (!known_.front().is_between) known_.erase(known_.begin() + 1, known_.end());
+    return in_time;
+  }
+
+  // Along the direction that is known least, where its error is half a range and more.
+  std::vector<torch::Tensor> places_beside(const Concluded& found) const {
+    const auto [values, vectors] = torch::linalg_eigh(found.slopes.information);
+    if (values[0].item<double>() > 4) return {};
+    std::vector<torch::Tensor> places;
+    for (const double step : {0.25, -0.25, 0.125, -0.125, 0.0625, -0.0625})
+      places.push_back(model_.parameters()
+                           .in_first_turn(ends_.inside(found.unit + step * vectors.select(1, 0)))
+                           .clamp(closest_to_end, 1 - closest_to_end));
+    return places;
+  }
+
   void look() {
     const torch::Tensor starts = model_.points_in_ranges(rounds * round_size);
     std::size_t mirrored = 0;
     if (const auto lower = lower_beside(known_.front().minimum)) {
       known_.front().is_between = true;
       if (!visit_from(torch::logit(*lower), false)) return;
-      known_.front().is_between = known_.size() > 1;
+      if (known_.size() == 1) known_.front().is_between = false;
     }
-    for (std::int64_t round = 0; round < rounds; ++round) {
+    for (std::int64_t round = 0; round < rounds && !has_enough(); ++round) {
       if (!visit_all(starts.narrow(0, round * round_size, round_size).unbind(0), false)) return;
-      for (; mirrored < known_.size(); ++mirrored)
+      for (; mirrored < known_.size() && !has_enough(); ++mirrored)
         if (is_allowed(known_[mirrored]) &&
             !visit_all(mirrors_of(known_[mirrored].minimum.unit), true))
           return;
@@ -95,6 +127,11 @@ class Minima {
           }))
         return;
     }
+  }
+
+  bool has_enough() const {
+    return std::count_if(known_.begin(), known_.end(),
+                         [&](const Known& one) { return is_allowed(one); }) >= most_minima;
   }
 
   struct Known {
@@ -284,7 +321,8 @@ class Minima {
     const auto [values, vectors] = torch::linalg_eigh(found.slopes.information);
     const double length = std::min(longest, 1 / std::sqrt(std::max(values[0].item<double>(), 1.)));
     if (length < longest / 4) return std::nullopt;
-    const torch::Tensor steps = torch::tensor({0., 0.5, -0.5, 1., -1.}, torch::kFloat64) * length;
+    torch::Tensor steps = torch::tensor({1., 0.5, 0.25, 0.125, 0.0625}, torch::kFloat64) * length;
+    steps = torch::cat({torch::zeros({1}, torch::kFloat64), steps, -steps});
     const torch::Tensor points = ends_.inside(
         found.unit.unsqueeze(0) + steps.unsqueeze(1) * vectors.select(1, 0).unsqueeze(0));
     const std::vector<double> chi2 =
@@ -371,8 +409,9 @@ std::vector<LikePlace> places_like(const MomentModel& model, const torch::Tensor
 }
 
 std::vector<Concluded> minima_around(const MomentModel& model, const SolveContext& context,
-                                     MomentDescent::Clock::time_point began, Concluded first) {
-  return Minima(model, context, began, std::move(first)).found();
+                                     MomentDescent::Clock::time_point began, Concluded first,
+                                     bool everywhere) {
+  return Minima(model, context, began, std::move(first)).found(everywhere);
 }
 
 }  // namespace sagips::optim

@@ -20,6 +20,7 @@ namespace {
 constexpr double smallest_eigenvalue = 1e-9;
 // Simulated ones that a covariance of features needs: below, its inverse scatters.
 constexpr std::size_t events_a_feature = 20;
+constexpr double most_features = 2000;  // with products
 
 torch::Tensor weights_of(const data::Dataset& data) {
   return data.weights.value_or(torch::Tensor());
@@ -79,8 +80,11 @@ torch::Tensor used_features(const EventFeatures& features, const torch::Tensor& 
   std::vector<std::int64_t> used;
   for (std::int64_t i = 0; i < features.size(); ++i) {
     const double share = (sums[0][i + 1] / sums[0][0]).item<double>();
-    if (!features.is_indicator(i) || share * events >= least_of_category) used.push_back(i);
+    const double least = features.least_events(i);
+    if (least == 0 || share * events >= least) used.push_back(i);
   }
+  if (used.empty())
+    throw core::StateError("too few events share a value (nothing tells parameters). Take more.");
   return torch::tensor(used, torch::kInt64);
 }
 
@@ -207,11 +211,15 @@ void MomentModel::weigh_at(const torch::Tensor& unit, std::int64_t events) {
     Target& target = targets_[k];
     const auto [rows, weights] = rows_at(k, unit, events);
     const torch::Tensor found = sums(target, rows, weights);
+    torch::Tensor squared = weights.defined()
+                                ? weights.to(torch::kFloat64).square().sum()
+                                : torch::tensor(static_cast<double>(rows.size(0)), torch::kFloat64);
+    add_up(squared);
     const torch::Tensor covariance = covariance_of(found);
     if (!torch::isfinite(covariance).all().item<bool>())
       continue;  // no events here: the data's stays
-    const torch::Tensor whitening =
-        whitening_of(covariance, target.events, target.used, static_cast<double>(events) * ranks_);
+    const double effective = (found[0][0].square() / squared).item<double>();
+    const torch::Tensor whitening = whitening_of(covariance, target.events, target.used, effective);
     // where events are all alike, most differences would count for nothing
     if (2 * whitening.size(0) < target.whitening.size(0)) continue;
     target.whitening = whitening;
@@ -278,8 +286,10 @@ MomentModel::Target MomentModel::target(const env::Channel& channel) const {
     made.features = std::make_unique<EventFeatures>(features, scales, channel.features, categories);
   };
   make();
-  if (static_cast<double>(made.features->size()) > counts[0].item<double>()) {
-    features.cross_degree = 0;  // so few events say nothing of so many products
+  // so few events say nothing of so many products, and covariances of many more take too long
+  if (static_cast<double>(made.features->size()) >
+      std::min(counts[0].item<double>(), most_features)) {
+    features.cross_degree = 0;
     make();
   }
   const torch::Tensor found = sums(made, data.values, weights_of(data));

@@ -297,9 +297,10 @@ class Answer {
                                enough_.slopes ? &*enough_.slopes : nullptr);
     std::vector<Concluded> minima;
     // where nothing describes the data minima say nothing, and there are many
-    if (looks_for_minima() && chi_square_tail(first.solution.score, degrees_) > hopeless) {
+    const bool may_be_right = chi_square_tail(first.solution.score, degrees_) > hopeless;
+    if (looks_for_minima() && (may_be_right || !first.solution.open_directions.empty())) {
       begin("looks for other minima", 0);
-      minima = minima_around(*model_, context_, began_, std::move(first));
+      minima = minima_around(*model_, context_, began_, std::move(first), may_be_right);
     } else {
       minima.push_back(std::move(first));
     }
@@ -317,11 +318,17 @@ class Answer {
     Solution solution = std::move(minima[0].solution);
     for (std::size_t i = 1; i < minima.size(); ++i)
       solution.others.push_back(std::move(minima[i].solution));
+    for (const Solution& other : solution.others)  // a limit excludes none that the data allow
+      for (std::size_t i = 0; i < other.values.size(); ++i) {
+        auto &lower = solution.lower_limits[i], &upper = solution.upper_limits[i];
+        if (lower && other.values[i] < *lower) lower.reset();
+        if (upper && other.values[i] > *upper) upper.reset();
+      }
     if (!solution.others.empty())
       solution.warnings.emplace_back(
           "several-solutions",
           core::text(
-              "the data allow ", minima.size(),
+              "the data allow ", std::ssize(minima) < most_minima ? "" : "at least ", minima.size(),
               " separate solutions (chi2 within 9 of the best; the others "
               "are in results.json). Narrow the ranges, or add a data set that tells them apart"));
     for (std::size_t i = 0; i < solution.errors.size(); ++i) {
