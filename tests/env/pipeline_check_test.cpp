@@ -62,7 +62,7 @@ TEST(PipelineCheck, RefusesASimulatorOfOneSample) {
     return normal(p, torch::linspace(-2, 2, noise.normal().size(1)).unsqueeze(0));
   })};
   EXPECT_BLAMES_GUILTY(message_of<core::ShapeError>([&] { seeded.check(two(), 1); }),
-                       "the same events whatever its random numbers");
+                       "events for other random numbers");
   const Pipeline rare{guilty([&](torch::Tensor p, Noise& noise) {
     return normal(p, torch::where(noise.uniform() < 1e-3, 1.0F, 0.0F));
   })};

@@ -216,7 +216,7 @@ Categories labels_of(std::vector<std::pair<double, double>> values) {
 }
 
 // Of counts: neighbours together until they are not rare.
-Categories stretches_of(const std::vector<std::pair<double, double>>& values) {
+Categories stretches_of(const std::vector<std::pair<double, double>>& values, std::size_t least) {
   Categories found;
   double low = -std::numeric_limits<double>::infinity(), sum = 0;
   for (const auto& [value, count] : values) {
@@ -226,14 +226,16 @@ Categories stretches_of(const std::vector<std::pair<double, double>>& values) {
     low = value + 1;
     sum = 0;
   }
-  if (found.size() < 2) return {};
+  if (found.size() < least) return {};
   found.back().high = std::numeric_limits<double>::infinity();
   return found;
 }
 
 }  // namespace
 
-Categories categories_of(const std::vector<double>& counts) {
+Categories categories_of(const std::vector<double>& counts, bool is_alone) {
+  constexpr std::size_t least_alone = 2, least_beside_others = 4;
+
   std::vector<std::pair<double, double>> values;  // and how many events have them
   if (counts.back() > 0) return {};
   for (std::size_t i = 0; i + 1 < counts.size(); ++i)
@@ -241,7 +243,8 @@ Categories categories_of(const std::vector<double>& counts) {
       values.emplace_back(static_cast<double>(static_cast<std::int64_t>(i) + lowest_category),
                           counts[i]);
   if (values.size() < 2 || values.size() > most_categories) return {};
-  return values.size() > most_crossed ? stretches_of(values) : labels_of(std::move(values));
+  if (values.size() <= most_crossed) return labels_of(std::move(values));
+  return stretches_of(values, is_alone ? least_alone : least_beside_others);
 }
 
 EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<ObservableScale> scales,

@@ -74,8 +74,9 @@ inline constexpr double least_of_category = 20, least_of_label = 5;
 /// How many events have each integer from `lowest_category` on, and last, how many have none of them.
 /// shape: values [events] -> [category_places + 1]
 std::vector<double> category_counts(const torch::Tensor& values);
-/// The categories that the counts of all ranks show; empty: the observable is a number.
-Categories categories_of(const std::vector<double>& counts);
+/// The categories that the counts of all ranks show; empty: the observable is a number. Beside others a count of
+/// few stretches is one: its mean tells more.
+Categories categories_of(const std::vector<double>& counts, bool is_alone = true);
 
 /// Numbers computed from events, whose means tell the parameters: Legendre polynomials of each
 /// observable on its scale, or for a categorical one whether it has each of its values; products of two

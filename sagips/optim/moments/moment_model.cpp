@@ -183,7 +183,7 @@ std::vector<Categories> MomentModel::categories(const env::Channel& channel) con
   for (std::int64_t i = 0; i < channel.observables(); ++i) {
     std::vector<double> counts = category_counts(channel.training.values.select(1, i));
     if (context_.add_up) context_.add_up(counts);
-    found.push_back(categories_of(counts));
+    found.push_back(categories_of(counts, channel.observables() == 1));
   }
   return found;
 }
