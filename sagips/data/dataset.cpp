@@ -71,15 +71,15 @@ EqualEvents equal_events(const torch::Tensor& values) {
   EqualEvents found;
   found.events = std::min(values.size(0), most);
   const torch::Tensor rows = values.narrow(0, 0, found.events).contiguous();
-  const torch::Tensor broken = rows != rows.round();
-  found.continuous = broken.any(0).sum().item<std::int64_t>();
-  const torch::Tensor counts = broken.any(1).contiguous();
-  const bool* const is_broken = counts.data_ptr<bool>();
+  const torch::Tensor fractional = rows != rows.round();
+  found.continuous = fractional.any(0).sum().item<std::int64_t>();
+  const torch::Tensor fractional_rows = fractional.any(1).contiguous();
+  const bool* const is_fractional = fractional_rows.data_ptr<bool>();
   const auto* const bytes = static_cast<const char*>(rows.data_ptr());
   const std::size_t width = static_cast<std::size_t>(rows.size(1)) * rows.element_size();
   std::unordered_set<std::string_view> seen;
   for (std::size_t i = 0; i < static_cast<std::size_t>(found.events); ++i)
-    if (is_broken[i] && !seen.emplace(bytes + i * width, width).second) ++found.equal;
+    if (is_fractional[i] && !seen.emplace(bytes + i * width, width).second) ++found.equal;
   return found;
 }
 

@@ -154,7 +154,7 @@ record::Results InverseTask::results(const env::Environment& all, const Training
   else if (share_.sharded && ranks_.size() > 1)
     log_.info("no fit beside the trained values: no rank holds all events (ranks.data=sharded)");
   else if (job_.settings.run.fit)
-    // judges are also among all events
+    // what judges keep aside is among all events
     oracle = oracle_fit(job_, all, event_count(data_ ? data_->all() : environment_), log_);
   record::Results results = training_results(job_, environment_, training.record, oracle);
   results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});

@@ -27,6 +27,7 @@ struct Oracle {
 };
 
 /// What cannot be had is left out with a warning in the log, since the training stands.
+/// events: how many the floors are for
 Oracle oracle_fit(const Job& job, const env::Environment& all, double events, core::Log& log);
 
 record::Results training_results(const Job& job, const env::Environment& environment,

@@ -77,11 +77,15 @@ std::string first_line(const std::exception& error) {
   return message.substr(0, message.find('\n'));
 }
 
-/// What `sagips solve` would warn of.
-std::vector<std::string> warnings_of(const optim::Solution& solution) {
-  core::Log log({.terminal = false});
+// As `sagips solve` does.
+void warn_of(const optim::Solution& solution, core::Log& log) {
   run::warn_of_misfit(run::goodness_results(solution.goodness), log);
   run::warn_of_doubts(solution, log);
+}
+
+std::vector<std::string> warning_codes(const optim::Solution& solution) {
+  core::Log log({.terminal = false});
+  warn_of(solution, log);
   std::set<std::string> codes;
   for (const core::Warning& one : log.warnings()) codes.insert(one.code);
   return {codes.begin(), codes.end()};
@@ -95,14 +99,15 @@ void by_solver(const run::Job& job, const Toys& toys, const run::Requests& reque
               problem::load_data(*job.workload, toys.data, toys.seed).all(), toys.seed, requests);
   const optim::Solution solution = solver->solve(environment, context);
   if (!solution.converged) throw core::Error("the solver was stopped by its limit");
-  experiment.warnings = warnings_of(solution);
+  experiment.warnings = warning_codes(solution);
   Estimates& estimates = experiment.estimates;
   if (!solution.errors.empty()) {
     std::vector<double> errors;  // of the truth's side
-    for (std::size_t i = 0; i < solution.errors.size(); ++i)
+    for (std::size_t i = 0; i < solution.errors.size(); ++i) {
+      const env::Parameter& parameter = environment.parameters.all()[i];
       errors.push_back(solution.error_towards(
-          i, environment.parameters.all()[i].nearest(
-                 environment.parameters.all()[i].truth.value_or(0), solution.values[i])));
+          i, parameter.nearest(parameter.truth.value_or(0), solution.values[i])));
+    }
     estimates.push_back({solution.errors_from, solution.values, errors});
   }
   const auto add = [&](const optim::Resampled& resampled, const std::string& kind) {
@@ -140,13 +145,12 @@ std::vector<analysis::EnsembleParameter> train_several(
     const run::Job& job, std::int64_t count, const run::Requests& requests,
     const std::function<std::vector<float>(std::int64_t member)>& train) {
   analysis::Ensemble ensemble;
-  for (const env::Parameter& parameter : job.workload->parameters())
-    ensemble.parameters.push_back(parameter.name);
+  const std::vector<env::Parameter> parameters = job.workload->parameters();
+  for (const env::Parameter& parameter : parameters) ensemble.parameters.push_back(parameter.name);
   ensemble.truth.resize(ensemble.parameters.size());  // its mean and spread need none
   for (std::int64_t m = 0; m < count && !requests.stop(); ++m) {
     std::vector<float> rows = train(m);
     // on the turn of the first one, so that means lie among the values
-    const std::vector<env::Parameter> parameters = job.workload->parameters();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::size_t p = i % parameters.size();
       const float first = ensemble.members.empty() ? rows[p] : ensemble.members[0][p];
@@ -202,7 +206,7 @@ void by_networks(const run::Job& job, const Toys& toys, const run::Requests& req
       optim::MomentSolver(job.settings.solvers.moments)
           .judge(data.all(), context, torch::tensor(values, torch::kFloat64));
   estimates.push_back({"covariance of the moments", values, judged.errors});
-  experiment.warnings = warnings_of(judged);
+  experiment.warnings = warning_codes(judged);
 }
 
 }  // namespace
@@ -223,7 +227,10 @@ std::optional<record::Experiment> run_experiment(const run::Job& job, std::int64
   } catch (const std::exception& error) {
     experiment.failure = first_line(error);
   }
-  if (!experiment.failure.empty()) experiment.estimates.clear();
+  if (!experiment.failure.empty()) {
+    experiment.estimates.clear();
+    experiment.warnings.clear();
+  }
   if (requests.stop()) return std::nullopt;
   experiment.time_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -263,8 +270,7 @@ bool solve_file(const run::Job& job, const std::string& folder, const run::Reque
                                  " was stopped by its limit before it had solved the data "
                                  "(toy data are made with its values). Raise "
                                  "solve.minutes."));
-  run::warn_of_misfit(run::goodness_results(solution.goodness), log);
-  run::warn_of_doubts(solution, log);
+  warn_of(solution, log);
   std::map<std::string, double> values;
   std::vector<std::string> told;
   for (std::size_t i = 0; i < solution.values.size(); ++i) {

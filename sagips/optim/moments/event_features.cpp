@@ -310,15 +310,16 @@ void EventFeatures::each(const torch::Tensor& values,
       if (!has_polynomials(i)) kept[i].push_back(hat);
       take(hat);
     }
-    if (!has_polynomials(i)) continue;
+    const std::int64_t highest = categories_[i].empty() ? config_.degree : kept_degree;
+    if (!has_polynomials(i) || highest == 0) continue;
     const torch::Tensor t =
         scales_[i](values.select(-1, static_cast<std::int64_t>(i)).contiguous());
     torch::Tensor before, now = t;
     // Bonnet: (k + 1) P_{k+1} = (2 k + 1) t P_k - k P_{k-1}
-    for (std::int64_t k = 1; k <= config_.degree; ++k) {
+    for (std::int64_t k = 1; k <= highest; ++k) {
       if (categories_[i].empty()) take(now);
       if (k <= kept_degree) kept[i].push_back(now);
-      if (k == config_.degree) break;
+      if (k == highest) break;
       const double n = static_cast<double>(k);
       torch::Tensor next = t * now * ((2 * n + 1) / (n + 1));
       next = k == 1 ? next - 0.5 : torch::sub(next, before, n / (n + 1));

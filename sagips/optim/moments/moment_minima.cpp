@@ -74,7 +74,9 @@ class Minima {
       if (leave_saddle() && everywhere) look();
     } catch (const OutOfTime&) {  // those that were found are known
     }
-    if (known_.size() == 1) known_.front().is_between = false;  // between nothing that was found
+    if (std::none_of(known_.begin(), known_.end(),
+                     [&](const Known& one) { return is_allowed(one); }))
+      known_.front().is_between = false;  // between nothing that was found
     return allowed_ones();
   }
 
@@ -85,7 +87,11 @@ class Minima {
     const std::vector<torch::Tensor> beside = places_beside(known_.front().minimum);
     if (beside.empty()) return true;
     known_.front().is_between = true;
-    const bool in_time = visit_all(beside, true);
+    bool in_time = false;
+    try {
+      in_time = visit_all(beside, true);
+    } catch (const OutOfTime&) {  // what was found decides
+    }
     const double here = known_.front().minimum.solution.score;
     known_.front().is_between =
         std::any_of(known_.begin() + 1, known_.end(), [&](const Known& one) {

@@ -18,6 +18,9 @@ struct LikePlace {
 std::vector<LikePlace> places_like(const MomentModel& model, const torch::Tensor& unit,
                                    std::int64_t events);
 
+/// Solutions from which on no other is looked for.
+inline constexpr std::int64_t most_minima = 16;
+
 /// Every solution that the data allow, the best one first: minima whose chi2 lies within 9 of the
 /// best, apart by more than three errors.
 ///
@@ -26,10 +29,9 @@ std::vector<LikePlace> places_like(const MomentModel& model, const torch::Tensor
 /// them. A first round of starts that meets one
 /// minimum alone is the last; else rounds go on until every minimum was met six times, or eight rounds
 /// are over: one of four minima alike is then missed with a probability of 0.5 %.
-/// Of symmetries of many parameters there are too many: from `most_minima` on none is looked for.
+/// Symmetries of many parameters have too many: the search ends with `most_minima`.
 /// first: the minimum that is known
 /// everywhere: else only beside the first one, where slopes vanish along a direction
-inline constexpr std::int64_t most_minima = 16;
 std::vector<Concluded> minima_around(const MomentModel& model, const SolveContext& context,
                                      MomentDescent::Clock::time_point began, Concluded first,
                                      bool everywhere = true);
