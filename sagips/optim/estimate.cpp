@@ -14,6 +14,7 @@ constexpr double range_error = 1;         // on the unit scale: an error of all 
 constexpr double part_of_open = 0.01;     // of a parameter's square in open directions
 constexpr double close_to_end = 2;        // errors
 constexpr double least_side = 0.5;        // of an error
+constexpr double first_reach = 0.125;     // of the range, where no error is known
 constexpr double two_errors = 4;          // chi2: 95 %
 constexpr double flat_after = 3;          // errors: a parabola has grown by 9
 constexpr double alike = 0.1;             // of an error: sides that are a parabola's
@@ -78,6 +79,41 @@ double reach(const std::function<double(double)>& growth, double at, double dire
     distance = std::min(next, end);
   }
   return std::max(distance, 0.0);
+}
+
+// Whether a profile rises nowhere, three sides away, above what the largest of as many chances reaches as
+// intervals have place in the range: then a place is one look-alike among others, and its interval need not
+// hold the truth.
+// source: Gross and Vitells, Eur. Phys. J. C 70 (2010) 525
+bool is_flat(const std::function<double(double)>& growth, double at, double below, double above,
+             double down, double up) {
+  constexpr int points = 8;
+  const double level = 1 + 2 * std::log(std::max(1.0, (down + up) / (below + above)));
+  int far = 0;
+  for (int i = 0; i <= points; ++i) {  // the ends first
+    const double share = i % 2 == 0 ? 0.5 * i / points : 1 - 0.5 * (i - 1) / points;
+    const double away =
+        std::clamp(share, 2 * closest_to_end, 1 - 2 * closest_to_end) * (down + up) - down;
+    if (away < 0 ? -away < flat_after * below : away < flat_after * above) continue;
+    ++far;
+    if (!(growth(at + away) < level)) return false;
+  }
+  return far > 0;
+}
+
+// Whether a parameter other than this one may be zero, or at an end of its range: what it is the size of is not
+// there then, and nothing tells its place.
+bool other_may_vanish(const Estimate& estimate, const env::ParameterSet& parameters,
+                      std::size_t index) {
+  constexpr double seen = 4;  // errors
+  return std::any_of(parameters.free().begin(), parameters.free().end(), [&](std::size_t i) {
+    const env::Parameter& other = parameters.all()[i];
+    if (i == index || other.periodic || estimate.open[i]) return false;
+    const double value = estimate.values[i], reach = seen * estimate.errors[i];
+    const auto is_near = [&](double place) { return std::abs(value - place) < reach; };
+    return is_near(other.low) || is_near(other.high) ||
+           (other.low < 0 && other.high > 0 && is_near(0));
+  });
 }
 
 // From the minimum of a parabola, or from the end of the range where that comes first: a value beyond
@@ -191,8 +227,9 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
 
 torch::Tensor in_valley(const torch::Tensor& from, const torch::Tensor& covariance,
                         std::int64_t parameter, double value, const RangeEnds& ends) {
-  const torch::Tensor valley = covariance[parameter] / covariance[parameter][parameter];
-  torch::Tensor point = ends.inside(from + valley * (value - from[parameter]));
+  torch::Tensor point = from.clone();
+  if (const torch::Tensor variance = covariance[parameter][parameter]; variance.item<double>() > 0)
+    point = ends.inside(from + covariance[parameter] / variance * (value - from[parameter]));
   point[parameter] = value;
   return point;
 }
@@ -216,32 +253,51 @@ std::vector<bool> like_parabolas(const torch::Tensor& unit, const torch::Tensor&
 
 void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const torch::Tensor& unit,
                  const torch::Tensor& errors, const std::vector<bool>& parabolic,
-                 const ProfileGrowth& growth) {
+                 const ProfileGrowth& growth, bool whole_range) {
   for (std::size_t k = 0; k < parabolic.size(); ++k) {
     const std::size_t index = parameters.free()[k];
     const auto place = static_cast<std::int64_t>(k);
-    const double error = errors[place].item<double>(), at = unit[place].item<double>();
-    if (parabolic[k] || estimate.open[index] || !(error > 0)) continue;
     const env::Parameter& parameter = parameters.all()[index];
-    const double range = parameter.high - parameter.low;
-    const double wider = estimate.errors[index] / (error * range);
+    const double range = parameter.high - parameter.low, at = unit[place].item<double>();
+    // slopes say nothing of it: chi2 may grow farther away
+    const auto alone =
+        std::find(estimate.open_directions.begin(), estimate.open_directions.end(), parameter.name);
+    const bool is_open = estimate.open[index];
+    if (is_open ? alone == estimate.open_directions.end() : !(errors[place].item<double>() > 0))
+      continue;
+    const bool may_be_nowhere = whole_range && other_may_vanish(estimate, parameters, index);
+    if (parabolic[k] && !may_be_nowhere) continue;
+    const double error = is_open ? first_reach : errors[place].item<double>();
+    const double wider = is_open ? 1 : estimate.errors[index] / (error * range);
     const auto side = [&](double direction, double level) {
       return wider * reach([&](double value) { return growth(place, value); }, at, direction,
                            room_of(parameter, at, direction), error, level);
     };
     const auto inside = [&](double distance, double room) {
-      return std::min(std::max(distance, least_side * wider * error), room);
+      return std::min(std::max(distance, is_open ? 0 : least_side * wider * error), room);
     };
     const double down = room_of(parameter, at, -1), up = room_of(parameter, at, 1);
-    const double below = inside(side(-1, 1), down), above = inside(side(1, 1), up);
-    if (below + above >
-        nearly_all * (down + up)) {  // an interval that is the whole range says nothing
+    const double below = parabolic[k] ? wider * error : inside(side(-1, 1), down),
+                 above = parabolic[k] ? below : inside(side(1, 1), up);
+    // an interval that is the whole range says nothing
+    if (below + above > nearly_all * (down + up) ||
+        (may_be_nowhere &&
+         is_flat([&](double value) { return growth(place, value); }, at, below, above, down, up))) {
       estimate.open[index] = true;
       estimate.errors[index] = std::numeric_limits<double>::quiet_NaN();
       estimate.lower_limits[index].reset();
       estimate.upper_limits[index].reset();
-      estimate.open_directions.push_back(parameter.name);
+      if (!is_open) estimate.open_directions.push_back(parameter.name);
       continue;
+    }
+    if (parabolic[k]) continue;
+    if (is_open) {
+      estimate.open[index] = false;
+      estimate.open_directions.erase(alone);
+      estimate.errors[index] = (below + above) / 2 * range;
+      estimate.covariance.select(0, place).fill_(0);
+      estimate.covariance.select(1, place).fill_(0);
+      estimate.covariance[place][place] = std::pow(estimate.errors[index], 2);
     }
     estimate.asymmetric[index] = {below * range, above * range};
     const auto warn_if_flat = [&](double direction, double one, double room) {

@@ -91,10 +91,15 @@ std::vector<bool> like_parabolas(const torch::Tensor& unit, const torch::Tensor&
 /// side to nearly nothing where another parameter is at its end; a side is at least half the error, and ends
 /// at the end of its own range. Where sides are not those of a parabola, and chi2 has not grown by 4 three of
 /// them away, a warning says how far 95 % reach.
+///
+/// An open parameter, alone in its direction, gets an interval where chi2 grows farther away. One whose place is a
+/// look-alike among others (another may vanish, and nowhere in the whole range does the profile rise above what chance
+/// reaches) becomes open.
+/// whole_range: else what lies near is enough, as for a solution among others
 /// shapes: unit, errors [free]
 void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const torch::Tensor& unit,
                  const torch::Tensor& errors, const std::vector<bool>& parabolic,
-                 const ProfileGrowth& growth);
+                 const ProfileGrowth& growth, bool whole_range = true);
 
 /// Parameters whose ranges are nearer to what was found, where a range is so much wider than an error that
 /// steps and distances to its ends, which are parts of it, say nothing; or wider again where what was found

@@ -124,6 +124,49 @@ TEST(Moments, FindANarrowPeakInAWideRange) {
     }
 }
 
+// Events that fall exponentially over 0 .. 10, a share of them in a peak.
+env::Pipeline peak() {
+  return {[](torch::Tensor p, env::Noise& noise) {
+    const torch::Tensor place = p.narrow(1, 1, 1) + 0.2 * noise.normal();
+    const torch::Tensor fall = -4 * torch::log1p(noise.uniform() * (std::exp(-2.5) - 1));
+    return torch::where(noise.uniform() < p.narrow(1, 0, 1), place, fall).unsqueeze(2);
+  }};
+}
+
+std::vector<env::Parameter> share_and_place() {
+  return {testing::small_parameter("share", 0, 0.5, 1e-9),
+          testing::small_parameter("place", 1, 9, 5)};
+}
+
+// Of data that do not fluctuate nothing tells the place, so the share is limited wherever it may be: where most
+// events fall its error is largest, 0.0094 at 1, and 1.64 of that are its limit.
+TEST(MomentMinima, LimitAPeakThatMayLieAnywhere) {
+  env::Environment environment =
+      toys_of(peak(), share_and_place(), 2'000, {"x"}, core::RandomStream(1, "no peak"));
+  const torch::Tensor even = (torch::arange(2'000) + 0.5) / 2'000;
+  environment.channels[0].training.values =
+      (-4 * torch::log1p(even * (std::exp(-2.5) - 1))).unsqueeze(1);
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    const Solution found = solve(environment, seed);
+    EXPECT_TRUE(found.open[1]) << seed;
+    ASSERT_TRUE(found.upper_limits[0].has_value()) << seed;
+    EXPECT_NEAR(*found.upper_limits[0], 0.0155, 0.006) << seed;
+  }
+}
+
+// Without a peak, its largest look-alike is the best answer, whichever random numbers are simulated: its place is
+// known there, though nothing tells it where the share is zero.
+TEST(MomentMinima, FindTheLargestFluctuationWhereAPeakMayLieAnywhere) {
+  const env::Environment environment =
+      toys_of(peak(), share_and_place(), 2'000, {"x"}, core::RandomStream(1, "no peak"));
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const Solution found = solve(environment, seed);
+    EXPECT_FALSE(found.open[1]) << seed;
+    EXPECT_NEAR(found.values[0], 0.0138, 0.5 * found.errors[0]) << seed;
+    EXPECT_NEAR(found.values[1], 7.255, 0.5 * found.errors[1]) << seed;
+  }
+}
+
 /// Normal events around cos a and cos (a - b), or around a point of a circle of radius b.
 struct Phases {
   bool circle = false;

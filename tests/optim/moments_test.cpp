@@ -187,6 +187,19 @@ TEST(Moments, SetALimitWhereAllEventsAreEqual) {
                core::ConfigError);
 }
 
+// A short step changes none of so few events. Five of 10,000 have an error of a root of five.
+TEST(Moments, KnowHowOftenSomethingRareHappens) {
+  torch::Tensor flags = torch::zeros({10'000, 1});
+  flags.slice(0, 0, 5).fill_(1);
+  for (const double high : {0.01, 0.02, 0.05}) {
+    env::Environment environment = one_of({Count{}}, 0, 5, flags);
+    environment.parameters = env::ParameterSet({testing::small_parameter("p", 0, high, 5e-4)});
+    const Solution found = MomentSolver({}).solve(environment, context());
+    EXPECT_NEAR(found.values[0], 5e-4, 2e-5) << high;
+    EXPECT_NEAR(found.errors[0] / std::sqrt(5e-8), 1, 0.25) << high;
+  }
+}
+
 // Poisson counts of one mean, as many as there are observables.
 struct Counts {
   std::int64_t observables;
@@ -268,6 +281,40 @@ TEST(Moments, SayWhenThePipelineCannotDescribeTheData) {
 }
 
 // Only mean + width is known, to the deviation 0.1 of x: both are open, and nothing else is asked.
+// A detector that sees one event of fifty: what is left of 2,048 cannot weigh the features. Values beyond 5
+// errors: 6e-7 each.
+TEST(Moments, SimulateMoreWhereMostEventsAreLost) {
+  const auto normals = [](double seen) {
+    return env::Pipeline{[seen](env::Events parameters, env::Noise& noise) {
+      const torch::Tensor p = parameters.values.unsqueeze(2);
+      std::vector<torch::Tensor> found;
+      for (int i = 0; i < 3; ++i) found.push_back(p.select(1, 0) + p.select(1, 1) * noise.normal());
+      env::Events events = std::move(parameters);
+      events.values = torch::stack(found, 2);
+      events.mask = noise.uniform() < seen;
+      return events;
+    }};
+  };
+  for (const std::uint64_t seed : {1, 2}) {
+    env::Environment environment;
+    environment.parameters = env::ParameterSet({testing::small_parameter("mean", -2, 3, 0.5),
+                                                testing::small_parameter("width", 0.2, 4, 1.3)});
+    environment.channels.push_back(
+        {"events",
+         normals(0.02),
+         env::toy_data(normals(1), environment.parameters.truth(), 1'000,
+                       std::vector<std::string>(3, "x"), core::RandomStream(seed, "seen")),
+         {},
+         std::nullopt});
+    const Solution found = MomentSolver({}).solve(environment, context());
+    const double error = 1.3 / std::sqrt(1e3 * 3);
+    EXPECT_NEAR(found.errors[0] / error, 1, 0.2);
+    EXPECT_NEAR(found.errors[1] / error * std::sqrt(2), 1, 0.2);
+    EXPECT_LT(std::abs(found.values[0] - 0.5), 5 * error);
+    EXPECT_LT(std::abs(found.values[1] - 1.3), 5 * error / std::sqrt(2));
+  }
+}
+
 TEST(Moments, NameDirectionsThatNoMomentFixes) {
   env::Environment environment = gauss(2'000, 10);
   struct Sum {
@@ -355,6 +402,22 @@ TEST(Moments, StateTwoSidesWhereChi2IsNoParabola) {
   EXPECT_NEAR(found.asymmetric[0]->above, above, 0.1 * above);
   EXPECT_NEAR(found.asymmetric[0]->below, below, 0.1 * below);
   EXPECT_EQ(found.error_towards(0, 1), found.asymmetric[0]->above);
+}
+
+// Where the mean is largest slopes vanish, but farther away it falls: 400 events know it to 1 / 20.
+TEST(Moments, StateAnIntervalWhereSlopesVanish) {
+  const auto top = [](torch::Tensor p, env::Noise& noise) {
+    return (4 * p * (1 - p) + noise.normal()).unsqueeze(2);
+  };
+  env::Environment environment = alone(top, 0, 1, 0.5, {"x"}, 400);
+  torch::Tensor& values = environment.channels[0].training.values;
+  values = values - values.mean() + 1.02;  // a little above the largest
+  const Solution found = MomentSolver({}).solve(environment, context());
+  EXPECT_NEAR(found.values[0], 0.5, 0.03);
+  EXPECT_FALSE(found.open[0]);
+  ASSERT_TRUE(found.asymmetric[0].has_value());
+  const double side = std::sqrt((std::sqrt(1 + 0.16) - 0.4) / 20) / 2;  // in errors of 1 / 20
+  EXPECT_NEAR((found.asymmetric[0]->below + found.asymmetric[0]->above) / 2, side, 0.15 * side);
 }
 
 struct Decays {

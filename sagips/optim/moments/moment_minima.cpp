@@ -289,8 +289,8 @@ class Minima {
     try {
       const std::optional<torch::Tensor> theta = begun.get();
       if (!theta) return false;
-      if (Known* one = near(torch::sigmoid(*theta), cheap_.events_for(model_.data_events())))
-        return ++one->met, true;
+      Known* one = near(torch::sigmoid(*theta), cheap_.events_for(model_.data_events()));
+      if (one && one->minimum.solution.open_directions.empty()) return ++one->met, true;
       return visit_from(*theta);
     } catch (const core::StateError&) {  // no events there: no minimum either
     }
@@ -303,7 +303,14 @@ class Minima {
       MomentDescent whole(model_, model_.config(), context_, began_);
       if (!whole.polish(theta)) return false;
       const std::int64_t many = model_.config().events_for(all);
-      if (Known* one = near(torch::sigmoid(whole.theta()), many)) return ++one->met, true;
+      if (Known* one = near(torch::sigmoid(whole.theta()), many)) {
+        ++one->met;
+        // anywhere along what is open is near: a small peak where it may be anywhere
+        if (!one->minimum.solution.open_directions.empty() &&
+            whole.chi2() < one->chi2 - lower_in_valley)
+          replace(*one, whole);
+        return true;
+      }
       // with the same random numbers as the best one, a difference of chi2 is mostly no chance
       if (whole.chi2() > chi2_here_ + allowed * (1 + all / static_cast<double>(many))) return true;
       if (Known* one = in_valley_of(torch::sigmoid(whole.theta()))) {

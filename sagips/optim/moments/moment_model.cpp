@@ -18,8 +18,6 @@ namespace {
 // Eigenvalues of the features' correlation below this share of the largest count as none: such
 // combinations do not vary.
 constexpr double smallest_eigenvalue = 1e-9;
-// Simulated ones that a covariance of features needs: below, its inverse scatters.
-constexpr std::size_t events_a_feature = 20;
 constexpr double most_features = 2000;  // with products
 
 torch::Tensor weights_of(const data::Dataset& data) {
@@ -103,12 +101,22 @@ MomentModel::MomentModel(const env::Environment& environment, const MomentsConfi
     const Target& made = targets_.back();
     data_events_ = std::max(data_events_, made.events);
   }
-  std::size_t features = 0;
-  for (const Target& target : targets_)
-    features = std::max(features, target.features->names().size());
   config_.least_events = std::max(
-      config_.least_events, static_cast<std::int64_t>(std::bit_ceil(events_a_feature * features)));
+      config_.least_events,
+      static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(needed_events()))));
   count_residuals();
+}
+
+std::int64_t MomentModel::features_left_out() const {
+  std::int64_t most = 0;
+  for (const Target& target : targets_) most = std::max(most, target.features_left_out);
+  return most;
+}
+
+double MomentModel::needed_events() const {
+  std::int64_t features = 0;
+  for (const Target& target : targets_) features = std::max(features, target.features->size());
+  return events_a_feature * static_cast<double>(features);
 }
 
 void MomentModel::count_residuals() {
@@ -262,6 +270,26 @@ torch::Tensor MomentModel::covariance_along(const torch::Tensor& directions,
   return all;
 }
 
+double MomentModel::share_kept(const torch::Tensor& unit, std::int64_t events) const {
+  torch::NoGradGuard no_grad;
+  torch::Tensor least = torch::ones({1}, torch::kFloat64);
+  for (std::size_t k = 0; k < targets_.size(); ++k) {
+    const auto [rows, weights] = rows_at(k, unit, events);
+    torch::Tensor sums =
+        torch::full({2}, static_cast<double>(rows.size(0)), torch::kFloat64);  // of w and w^2
+    if (weights.defined()) {
+      sums[0] = weights.sum(torch::kFloat64);
+      sums[1] = weights.to(torch::kFloat64).square().sum();
+    }
+    add_up(sums);
+    least =
+        torch::minimum(least, sums[0].square() / sums[1] / (ranks_ * static_cast<double>(events)));
+  }
+  evaluations_ += 1;
+  if (context_.progress) context_.progress->called(1);
+  return least.item<double>();
+}
+
 torch::Tensor MomentModel::data_covariance() const {
   const auto is_weighted = [](const Target& target) { return target.scatter.defined(); };
   if (std::none_of(targets_.begin(), targets_.end(), is_weighted)) return {};
@@ -289,8 +317,10 @@ MomentModel::Target MomentModel::target(const env::Channel& channel) const {
   // so few events say nothing of so many products, and covariances of many more take too long
   if (static_cast<double>(made.features->size()) >
       std::min(counts[0].item<double>(), most_features)) {
+    made.features_left_out = made.features->size();
     features.cross_degree = 0;
     make();
+    made.features_left_out -= made.features->size();
   }
   const torch::Tensor found = sums(made, data.values, weights_of(data));
   const double total = found[0][0].item<double>();
@@ -452,9 +482,17 @@ torch::Tensor MomentModel::jacobian(const torch::Tensor& unit, const torch::Tens
 }
 
 torch::Tensor MomentModel::descent_jacobian(const torch::Tensor& unit, std::int64_t events) const {
-  return config_.jacobian == MomentsConfig::Jacobian::automatic
-             ? automatic(unit, events)
-             : differences(unit, first_steps(), events, 0, Form::training);
+  constexpr double longer = 10, longest = 0.1;  // steps, of the range
+  if (config_.jacobian == MomentsConfig::Jacobian::automatic) return automatic(unit, events);
+  torch::Tensor found = differences(unit, first_steps(), events, 0, Form::training);
+  // where events are chosen or counted, a short step may change none
+  for (double times = longer; times * config_.difference <= longest; times *= longer) {
+    const torch::Tensor nothing = (found == 0).all(0);
+    if (!nothing.any().item<bool>()) break;
+    found = torch::where(
+        nothing, differences(unit, first_steps() * times, events, 0, Form::training), found);
+  }
+  return found;
 }
 
 namespace {

@@ -75,6 +75,16 @@ class MomentModel {
   torch::Tensor covariance_along(const torch::Tensor& directions, const torch::Tensor& unit,
                                  std::int64_t events) const;
 
+  /// How many events count of one that is simulated at a point, in the channel where most are lost: the pipeline
+  /// may drop events, or weigh them. NaN where none counts. shape: unit [free]
+  double share_kept(const torch::Tensor& unit, std::int64_t events) const;
+  /// Simulated events that a covariance of features needs: with fewer its inverse scatters.
+  static constexpr double events_a_feature = 20;
+  /// Events that simulations need of the channel with the most features.
+  double needed_events() const;
+  /// Products of observables that are not used, since data are too few or these too many.
+  std::int64_t features_left_out() const;
+
   /// How much the residuals of such data fluctuate, where events count differently: the model's events have no
   /// such weights, of which some may go with what is measured, or be negative. Undefined: as much as 1.
   /// shape: [residuals, residuals]
@@ -99,7 +109,7 @@ class MomentModel {
     torch::Tensor scatter;    ///< of the mean, where some events count more than others
     std::vector<std::string> reference_names;
     std::vector<double> references;
-    std::int64_t noise_dimensions = 0;
+    std::int64_t noise_dimensions = 0, features_left_out = 0;
   };
 
   /// EventFeatures::sums of all ranks.

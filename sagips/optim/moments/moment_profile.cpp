@@ -1,5 +1,6 @@
 #include "sagips/optim/moments/moment_profile.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,27 +15,42 @@ constexpr double longest_step = 3;  // of their errors: a longer one may lead in
 constexpr double worth_a_step = 0.02;    // of chi2
 constexpr std::int64_t simulations = 4;  // whose mean moves
 
-// A basis of the directions in which the parameters move the residuals at a minimum: others hold no
-// information there, but fluctuations would enter chi2 through them. shape: [residuals, fixed
-// directions]
-torch::Tensor tangent_of(const MomentSlopes& slopes) {
-  const auto [values, vectors] = torch::linalg_eigh(slopes.information);
+constexpr std::int64_t range_points = 16;   // over the range of a vague parameter
+constexpr double longest_of_vague = 0.125;  // step, of that range
+constexpr double vague_error = 0.1;         // of a range: a parabola tells nothing of the rest
+
+// Directions in which the parameters move the residuals. shape: [residuals, fixed directions]
+torch::Tensor moved_by(const torch::Tensor& jacobian, const torch::Tensor& information) {
+  const auto [values, vectors] = torch::linalg_eigh(information);
   const torch::Tensor fixed = (values > 1).nonzero().flatten();
-  const torch::Tensor along = slopes.jacobian.matmul(vectors.index_select(1, fixed));
-  return std::get<0>(torch::linalg_qr(along));
+  return jacobian.matmul(vectors.index_select(1, fixed));
+}
+
+// Orthonormal, without what is nearly in the others. shape: [residuals, directions]
+torch::Tensor basis_of(const torch::Tensor& directions) {
+  constexpr double independent = 0.1;
+  const auto [u, s, vh] =
+      torch::linalg_svd(directions / directions.norm(2, 0).clamp_min(1e-300), false);
+  return u.index_select(1, (s > independent).nonzero().flatten());
 }
 
 class MomentProfile {
  public:
-  MomentProfile(const MomentModel& model, const MomentMinimum& minimum)
+  MomentProfile(const MomentModel& model, const MomentMinimum& minimum,
+                std::vector<std::int64_t> vague)
       : model_(model),
         minimum_(minimum),
+        vague_(std::move(vague)),
         ends_(model.parameters()),
         errors_(minimum.covariance.diagonal().clamp_min(0).sqrt()),
-        tangent_(tangent_of(minimum.slopes)),
+        longest_(errors_ * longest_step),
+        tangent_(tangent()),
         simulated_(simulated(minimum.unit.unsqueeze(0))[0]),
         here_(minimum.residuals.matmul(tangent_)),
-        least_(sum_of_squares(here_)) {}
+        least_(sum_of_squares(here_)) {
+    for (const std::int64_t one : vague_) longest_[one] = longest_of_vague;
+    longest_.clamp_min_(1e-300);
+  }
 
   const torch::Tensor& errors() const { return errors_; }
 
@@ -50,18 +66,32 @@ class MomentProfile {
   }
 
   double growth(std::int64_t parameter, double value) const {
-    torch::Tensor point = in_valley(minimum_.unit, minimum_.covariance, parameter, value, ends_);
-    torch::Tensor residuals = residuals_at(point.unsqueeze(0))[0],
-                  jacobian = minimum_.slopes.jacobian;
-    double chi2 = sum_of_squares(residuals);
+    torch::Tensor point, residuals, jacobian = minimum_.slopes.jacobian;
+    double chi2 = std::numeric_limits<double>::infinity();
+    const auto take_least = [&](const torch::Tensor& points) {
+      const torch::Tensor found = residuals_at(points);
+      for (std::int64_t i = 0; i < points.size(0); ++i)
+        if (const double there = sum_of_squares(found[i]); !point.defined() || there < chi2) {
+          chi2 = there;
+          point = points[i];
+          residuals = found[i];
+        }
+    };
+    torch::Tensor alone = minimum_.unit.clone();
+    alone[parameter] = value;  // a valley that bends may lead nowhere
+    take_least(torch::stack(
+        {in_valley(minimum_.unit, minimum_.covariance, parameter, value, ends_), alone}));
+    for (const std::int64_t other : vague_)
+      if (other != parameter) take_least(over_range_of(other, point));
     torch::Tensor others = torch::arange(point.size(0));
     others = others.index({others != parameter});
     for (int i = 0; i < most_steps && others.numel() > 0; ++i) {
-      if (i > 0) jacobian = model_.jacobian(point, minimum_.slopes.steps, minimum_.events);
+      if (i > 0 || !vague_.empty())
+        jacobian = model_.jacobian(point, minimum_.slopes.steps, minimum_.events);
       const torch::Tensor slopes = tangent_.t().matmul(jacobian);
       torch::Tensor step = step_in_ranges(slopes.t().matmul(slopes), slopes.t().matmul(residuals),
                                           point, others, ends_);
-      step = step / (step.abs() / errors_.clamp_min(1e-300)).max().div(longest_step).clamp_min(1);
+      step = step / (step.abs() / longest_).max().clamp_min(1);
       double gain = 0;
       for (int halving = 0; halving < 3 && !(gain > 0); ++halving, step = step / 4) {
         const torch::Tensor tried = point + step, there = residuals_at(tried.unsqueeze(0))[0];
@@ -79,6 +109,25 @@ class MomentProfile {
   }
 
  private:
+  // Others than those in which the parameters move the residuals hold no information, but fluctuations would
+  // enter chi2 through them. Where a parameter is vague, others may move them elsewhere in its range.
+  torch::Tensor tangent() const {
+    std::vector<torch::Tensor> all{moved_by(minimum_.slopes.jacobian, minimum_.slopes.information)};
+    for (const std::int64_t one : vague_)
+      for (const torch::Tensor& point : over_range_of(one, minimum_.unit).unbind(0)) {
+        const torch::Tensor there = model_.jacobian(point, minimum_.slopes.steps, minimum_.events);
+        all.push_back(moved_by(there, there.t().matmul(there)));
+      }
+    return basis_of(torch::cat(all, 1));
+  }
+
+  // A point with a vague parameter all over its range. shape: [range_points, free]
+  torch::Tensor over_range_of(std::int64_t vague, const torch::Tensor& point) const {
+    torch::Tensor all = point.unsqueeze(0).repeat({range_points, 1});
+    all.select(1, vague).copy_((torch::arange(range_points, torch::kFloat64) + 0.5) / range_points);
+    return all;
+  }
+
   // Residuals are measured by their covariance at the minimum, but data fluctuate as they do at the
   // point that is judged. Where means of features are the parameters of an exponential family, -2 ln L
   // grows by 2 * integral over t in 0 .. 1 of t d' C(t)^-1 d along a difference d. A covariance C that
@@ -119,19 +168,40 @@ class MomentProfile {
 
   const MomentModel& model_;
   const MomentMinimum& minimum_;
+  std::vector<std::int64_t> vague_;  ///< parameters that the data say little of
   RangeEnds ends_;
-  torch::Tensor errors_, tangent_, simulated_, here_;
+  torch::Tensor errors_, longest_, tangent_, simulated_, here_;
   mutable torch::Tensor covariance_;  ///< at the minimum; none before it is asked for
   double least_;
 };
 
 }  // namespace
 
-void take_profile(Estimate& estimate, const MomentModel& model, const MomentMinimum& minimum) {
-  const MomentProfile profile(model, minimum);
-  add_profile(
-      estimate, model.parameters(), minimum.unit, profile.errors(), profile.parabolic(),
-      [&](std::int64_t parameter, double value) { return profile.growth(parameter, value); });
+void take_profile(Estimate& estimate, const MomentModel& model, const MomentMinimum& minimum,
+                  bool whole_range) {
+  const auto& free = model.parameters().free();
+  const auto is_open = [&](std::size_t i) { return estimate.open[free[i]]; };
+  const torch::Tensor variances = minimum.covariance.diagonal();
+  std::vector<std::int64_t> vague;
+  for (std::size_t i = 0; i < free.size(); ++i)
+    if (is_open(i) ||
+        variances[static_cast<std::int64_t>(i)].item<double>() > vague_error * vague_error)
+      vague.push_back(static_cast<std::int64_t>(i));
+  const Estimate before = estimate;
+  for (const bool again : {true, false}) {
+    const MomentProfile profile(model, minimum, vague);
+    add_profile(
+        estimate, model.parameters(), minimum.unit, profile.errors(), profile.parabolic(),
+        [&](std::int64_t parameter, double value) { return profile.growth(parameter, value); },
+        whole_range);
+    const std::size_t known = vague.size();
+    for (std::size_t i = 0; i < free.size(); ++i)
+      if (is_open(i) &&
+          std::find(vague.begin(), vague.end(), static_cast<std::int64_t>(i)) == vague.end())
+        vague.push_back(static_cast<std::int64_t>(i));
+    if (!again || vague.size() == known) return;
+    estimate = before;  // the others were profiled as if it stayed in its valley
+  }
 }
 
 }  // namespace sagips::optim

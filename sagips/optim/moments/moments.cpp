@@ -163,6 +163,7 @@ class Answer {
     Solution solution;
     try {
       descend();
+      simulate_enough();
       if (config_.features.learned) learn_features();
       grow_features();
       solution = concluded();
@@ -274,6 +275,24 @@ class Answer {
       best_ = with_model_weights(*model_, config_, *descent_, best_);
   }
 
+  // The pipeline may drop most events: features need those that are left. Only the point that was found says how
+  // many that are.
+  void simulate_enough() {
+    constexpr std::int64_t most_times = 4;  // as many as ever are simulated
+    const std::int64_t events = config_.events_for(model_->data_events());
+    const double needed = model_->needed_events();
+    const double share = model_->share_kept(torch::sigmoid(best_), events);
+    const std::int64_t most = std::max(most_times * config_.most_events, config_.least_events);
+    const double wanted = std::min(needed / share, static_cast<double>(most));
+    if (wanted > static_cast<double>(events)) {
+      config_.least_events = static_cast<std::int64_t>(wanted);
+      make_model();
+      descend_again();
+    }
+    kept_a_feature_ = share * static_cast<double>(config_.events_for(model_->data_events())) /
+                      needed * MomentModel::events_a_feature;
+  }
+
   void learn_features() {
     const torch::Tensor unit = torch::sigmoid(best_);
     const std::int64_t events = config_.events_for(model_->data_events());
@@ -292,26 +311,56 @@ class Answer {
   }
 
   Solution concluded() {
-    begin("finds the errors", calls_of_conclusion);
-    Concluded first = conclude(*model_, torch::sigmoid(best_), Conclude::moving,
-                               enough_.slopes ? &*enough_.slopes : nullptr);
+    constexpr int most_rounds = 3;
     std::vector<Concluded> minima;
-    // where nothing describes the data minima say nothing, and there are many
-    const bool may_be_right = chi_square_tail(first.solution.score, degrees_) > hopeless;
-    if (looks_for_minima() && (may_be_right || !first.solution.open_directions.empty())) {
-      begin("looks for other minima", 0);
-      minima = minima_around(*model_, context_, began_, std::move(first), may_be_right);
-    } else {
-      minima.push_back(std::move(first));
+    for (int round = 1;; ++round) {
+      begin("finds the errors", calls_of_conclusion);
+      minima.clear();
+      minima.push_back(conclude(*model_, torch::sigmoid(best_), Conclude::moving,
+                                enough_.slopes ? &*enough_.slopes : nullptr));
+      const torch::Tensor first = minima[0].unit;
+      bool follows = fluctuates_otherwise(minima[0]);
+      if (!follows || round == most_rounds) {
+        look_around(minima);
+        follows = std::none_of(minima.begin(), minima.end(),
+                               [&](const Concluded& one) { return one.unit.equal(first); }) &&
+                  fluctuates_otherwise(minima[0]);
+      }
+      if (!follows || round == most_rounds) break;
+      best_ = torch::logit(minima[0].unit.clamp(closest_to_end, 1 - closest_to_end));
+      descend_again();
+      grow_features();
     }
     bool in_time = context_.add_up || !context_.interrupted();
     try {
       for (Concluded& one : minima)
-        if (context_.intervals) take_profile(one.solution, *model_, one);
+        if (context_.intervals) take_profile(one.solution, *model_, one, &one == minima.data());
     } catch (const OutOfTime&) {
       in_time = false;
     }
     return stated(minima, in_time);
+  }
+
+  // Weights and features are those of the descent's end. Where what was found fluctuates otherwise along what the
+  // parameters move (the descent did not reach it, or ended between mirror images), errors would be others.
+  bool fluctuates_otherwise(const Concluded& minimum) const {
+    constexpr double unlike = 0.2;  // of a variance
+    if (config_.weighting != MomentsConfig::Weighting::model) return false;
+    const torch::Tensor along = std::get<0>(torch::linalg_qr(minimum.slopes.jacobian));
+    const torch::Tensor before =
+        model_->covariance_along(along, torch::sigmoid(best_), minimum.events);
+    const torch::Tensor after = model_->covariance_along(along, minimum.unit, minimum.events);
+    return (after - before).norm().item<double>() > unlike * before.norm().item<double>();
+  }
+
+  // Replaces one minimum by all that the data allow.
+  void look_around(std::vector<Concluded>& minima) {
+    // where nothing describes the data minima say nothing, and there are many
+    const bool may_be_right = chi_square_tail(minima[0].solution.score, degrees_) > hopeless;
+    if (!looks_for_minima() || (!may_be_right && minima[0].solution.open_directions.empty()))
+      return;
+    begin("looks for other minima", 0);
+    minima = minima_around(*model_, context_, began_, std::move(minima[0]), may_be_right);
   }
 
   Solution stated(std::vector<Concluded>& minima, bool in_time) const {
@@ -341,6 +390,21 @@ class Answer {
                        " % of its range (these features may tell little of it). Try "
                        "moments.features.learned=true"));
     }
+    if (const std::int64_t count = model_->features_left_out(); count > 0)
+      solution.warnings.emplace_back(
+          "no-products",
+          core::text(count,
+                     " products of observables are left out (with them there would be more "
+                     "features than events, or more than 2,000; what only products tell is "
+                     "not seen). Name fewer observables, or set moments.features.learned=true"));
+    if (kept_a_feature_ < few_kept)
+      solution.warnings.emplace_back(
+          "few-simulated",
+          core::text("the pipeline drops so many of its events that ",
+                     core::significant(kept_a_feature_, 2),
+                     " a feature are left (values and errors may be off). Simulate more: "
+                     "moments.most_events=",
+                     8 * config_.most_events));
     if (!enough_.hint.empty()) solution.warnings.emplace_back("coarse-features", enough_.hint);
     solution.converged = in_time;
     return solution;
@@ -367,7 +431,8 @@ class Answer {
   SolveContext context_;
   std::int64_t free_, starts_ = 0;
   std::int64_t far_evaluations_ = 0;  ///< of `descend_from_far`'s model
-  double degrees_ = 1;
+  static constexpr double few_kept = 5;
+  double degrees_ = 1, kept_a_feature_ = few_kept;
   std::optional<env::Environment> with_learned_;
   std::unique_ptr<MomentModel> model_;
   std::unique_ptr<MomentDescent> descent_;
