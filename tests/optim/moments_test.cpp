@@ -280,7 +280,6 @@ TEST(Moments, SayWhenThePipelineCannotDescribeTheData) {
             0.02);
 }
 
-// Only mean + width is known, to the deviation 0.1 of x: both are open, and nothing else is asked.
 // A detector that sees one event of fifty: what is left of 2,048 cannot weigh the features. Values beyond 5
 // errors: 6e-7 each.
 TEST(Moments, SimulateMoreWhereMostEventsAreLost) {
@@ -295,7 +294,7 @@ TEST(Moments, SimulateMoreWhereMostEventsAreLost) {
       return events;
     }};
   };
-  for (const std::uint64_t seed : {1, 2}) {
+  for (const std::uint64_t seed : {1}) {
     env::Environment environment;
     environment.parameters = env::ParameterSet({testing::small_parameter("mean", -2, 3, 0.5),
                                                 testing::small_parameter("width", 0.2, 4, 1.3)});
@@ -315,6 +314,7 @@ TEST(Moments, SimulateMoreWhereMostEventsAreLost) {
   }
 }
 
+// Only mean + width is known, to the deviation 0.1 of x: both are open, and nothing else is asked.
 TEST(Moments, NameDirectionsThatNoMomentFixes) {
   env::Environment environment = gauss(2'000, 10);
   struct Sum {

@@ -246,16 +246,27 @@ torch::Tensor lagrangian_growth(const Likelihood& likelihood, const Minimum& min
 // How far -2 ln L has grown; the other parameters start from the valley, beside `near`, which is
 // moved there.
 double profile_growth(const Likelihood& likelihood, const Minimum& minimum, std::int64_t parameter,
-                      double value, torch::Tensor& near, const RangeEnds& ends,
-                      std::int64_t& evaluations) {
+                      double value, const std::vector<std::int64_t>& vague, torch::Tensor& near,
+                      const RangeEnds& ends, std::int64_t& evaluations) {
+  constexpr int points = 16;     // over the range of a vague parameter
   constexpr double edm = 0.005;  // a hundredth of what an interval's end is looked for
-  const torch::Tensor unit =
-      in_valley(near, minimum.uncertainty.covariance, parameter, value, ends);
+  torch::Tensor unit = in_valley(near, minimum.uncertainty.covariance, parameter, value, ends);
+  double least = std::numeric_limits<double>::quiet_NaN();
+  for (const std::int64_t other : vague)
+    for (int i = 0; i < points && other != parameter; ++i) {
+      torch::Tensor tried = unit.clone();
+      tried[other] = (i + 0.5) / points;
+      const double there = likelihood.at(tried).value;
+      ++evaluations;
+      if (there >= least) continue;
+      least = there;
+      unit = tried;
+    }
   torch::Tensor others = torch::arange(unit.size(0));
   others = others.index({others != parameter});
   const auto found = polish(likelihood, unit, others, ends, edm, evaluations);
   if (found) near = found->unit;
-  return found ? 2 * (found->value - minimum.value) : std::numeric_limits<double>::quiet_NaN();
+  return 2 * ((found ? found->value : least) - minimum.value);
 }
 
 std::vector<double> starting_point(std::size_t dimensions, std::int64_t start, std::uint64_t seed) {
@@ -315,12 +326,12 @@ FitResult fit_within(const env::Environment& environment, const FitConfig& confi
                      [&](const torch::Tensor& points) {
                        return lagrangian_growth(likelihood, *minimum, at.multipliers, points);
                      }),
-      [&](std::int64_t parameter, double value) {
+      [&](std::int64_t parameter, double value, const std::vector<std::int64_t>& vague) {
         const double here = minimum->unit[parameter].item<double>();
         const bool other_side = (value - here) * (near[parameter].item<double>() - here) < 0;
         if (parameter != latest || other_side) near = minimum->unit;
         latest = parameter;
-        return profile_growth(likelihood, *minimum, parameter, value, near, ends,
+        return profile_growth(likelihood, *minimum, parameter, value, vague, near, ends,
                               result.evaluations);
       });
   return result;

@@ -95,7 +95,8 @@ std::optional<Solution> solution_of_equal_events(const env::Environment& environ
   Solution solution;
   static_cast<Estimate&>(solution) = estimate_at(environment.parameters, unit, unit, uncertainty);
   add_profile(solution, environment.parameters, unit, torch::tensor({error}, torch::kFloat64),
-              {false}, [&](std::int64_t, double value) { return deviance(value) - *best; });
+              {false},
+              [&](std::int64_t, double value, const auto&) { return deviance(value) - *best; });
   solution.warnings.emplace_back(
       "equal-events",
       "all events are equal: value and limit come from how often the pipeline makes such events, "

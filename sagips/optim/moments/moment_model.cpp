@@ -270,9 +270,9 @@ torch::Tensor MomentModel::covariance_along(const torch::Tensor& directions,
   return all;
 }
 
-double MomentModel::share_kept(const torch::Tensor& unit, std::int64_t events) const {
+double MomentModel::events_kept(const torch::Tensor& unit, std::int64_t events) const {
   torch::NoGradGuard no_grad;
-  torch::Tensor least = torch::ones({1}, torch::kFloat64);
+  double least = std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < targets_.size(); ++k) {
     const auto [rows, weights] = rows_at(k, unit, events);
     torch::Tensor sums =
@@ -282,12 +282,11 @@ double MomentModel::share_kept(const torch::Tensor& unit, std::int64_t events) c
       sums[1] = weights.to(torch::kFloat64).square().sum();
     }
     add_up(sums);
-    least =
-        torch::minimum(least, sums[0].square() / sums[1] / (ranks_ * static_cast<double>(events)));
+    least = std::min((sums[0].square() / sums[1]).item<double>(), least);
   }
   evaluations_ += 1;
   if (context_.progress) context_.progress->called(1);
-  return least.item<double>();
+  return least;
 }
 
 torch::Tensor MomentModel::data_covariance() const {
@@ -487,10 +486,12 @@ torch::Tensor MomentModel::descent_jacobian(const torch::Tensor& unit, std::int6
   torch::Tensor found = differences(unit, first_steps(), events, 0, Form::training);
   // where events are chosen or counted, a short step may change none
   for (double times = longer; times * config_.difference <= longest; times *= longer) {
-    const torch::Tensor nothing = (found == 0).all(0);
-    if (!nothing.any().item<bool>()) break;
-    found = torch::where(
-        nothing, differences(unit, first_steps() * times, events, 0, Form::training), found);
+    const torch::Tensor nothing = (found == 0).all(0).nonzero().flatten();
+    if (nothing.numel() == 0) break;
+    const torch::Tensor steps = first_steps().index_select(0, nothing) * times;
+    const torch::Tensor slopes =
+        along(unit, steps, events, 0, Form::training) / (times * config_.difference);
+    found.index_copy_(1, nothing, slopes.t());
   }
   return found;
 }
@@ -531,18 +532,22 @@ void MomentModel::expect_descent_jacobian(const torch::Tensor& unit, std::int64_
            Form::training);
 }
 
-// (rho(g + h) - rho(g - h)) / 2 for each step h is the Jacobian times h. All points in one call
-torch::Tensor MomentModel::differences(const torch::Tensor& unit, const torch::Tensor& steps,
-                                       std::int64_t events, std::int64_t repetition,
-                                       Form form) const {
+// (rho(g + h) - rho(g - h)) / 2 for each step h, all points in one call. shapes: [steps, free] -> [steps, residuals]
+torch::Tensor MomentModel::along(const torch::Tensor& unit, const torch::Tensor& steps,
+                                 std::int64_t events, std::int64_t repetition, Form form) const {
   torch::NoGradGuard no_grad;
   const Pairs pairs = pairs_around(unit, steps, parameters().periodic());
   const torch::Tensor found =
       compare(parameters().physical_from_unit(pairs.points), events, repetition, form);
-  const std::int64_t free = unit.size(0);
-  const torch::Tensor along =
-      (found.narrow(0, 0, free) - found.narrow(0, free, free)) / pairs.distances.unsqueeze(1);
-  return torch::linalg_solve(steps, along).t();
+  const std::int64_t count = steps.size(0);
+  return (found.narrow(0, 0, count) - found.narrow(0, count, count)) / pairs.distances.unsqueeze(1);
+}
+
+// That is the Jacobian times each h.
+torch::Tensor MomentModel::differences(const torch::Tensor& unit, const torch::Tensor& steps,
+                                       std::int64_t events, std::int64_t repetition,
+                                       Form form) const {
+  return torch::linalg_solve(steps, along(unit, steps, events, repetition, form)).t();
 }
 
 torch::Tensor MomentModel::automatic(const torch::Tensor& unit, std::int64_t events) const {

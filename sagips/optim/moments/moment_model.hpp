@@ -75,9 +75,9 @@ class MomentModel {
   torch::Tensor covariance_along(const torch::Tensor& directions, const torch::Tensor& unit,
                                  std::int64_t events) const;
 
-  /// How many events count of one that is simulated at a point, in the channel where most are lost: the pipeline
-  /// may drop events, or weigh them. NaN where none counts. shape: unit [free]
-  double share_kept(const torch::Tensor& unit, std::int64_t events) const;
+  /// How many of the events that all ranks simulate at a point count, in the channel where most are lost: the
+  /// pipeline may drop events, or weigh them. NaN where none counts. shape: unit [free]
+  double events_kept(const torch::Tensor& unit, std::int64_t events) const;
   /// Simulated events that a covariance of features needs: with fewer its inverse scatters.
   static constexpr double events_a_feature = 20;
   /// Events that simulations need of the channel with the most features.
@@ -134,6 +134,8 @@ class MomentModel {
                         Form form, bool in_graph = false) const;
   torch::Tensor differences(const torch::Tensor& unit, const torch::Tensor& steps,
                             std::int64_t events, std::int64_t repetition, Form form) const;
+  torch::Tensor along(const torch::Tensor& unit, const torch::Tensor& steps, std::int64_t events,
+                      std::int64_t repetition, Form form) const;
   torch::Tensor automatic(const torch::Tensor& unit, std::int64_t events) const;
   std::shared_ptr<const env::NoiseSource> noise(const Target& target, const env::Channel& channel,
                                                 std::int64_t events, std::int64_t repetition) const;

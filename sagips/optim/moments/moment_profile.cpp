@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "sagips/optim/moments/moment_descent.hpp"
 
@@ -17,7 +18,6 @@ constexpr std::int64_t simulations = 4;  // whose mean moves
 
 constexpr std::int64_t range_points = 16;   // over the range of a vague parameter
 constexpr double longest_of_vague = 0.125;  // step, of that range
-constexpr double vague_error = 0.1;         // of a range: a parabola tells nothing of the rest
 
 // Directions in which the parameters move the residuals. shape: [residuals, fixed directions]
 torch::Tensor moved_by(const torch::Tensor& jacobian, const torch::Tensor& information) {
@@ -175,33 +175,37 @@ class MomentProfile {
   double least_;
 };
 
+// Parameters that move hardly anything where another one vanishes.
+std::vector<bool> faint(const Estimate& estimate, const MomentModel& model,
+                        const MomentMinimum& minimum) {
+  constexpr double hardly = 0.5;  // of what they move at the minimum
+  const torch::Tensor moved = minimum.slopes.jacobian.norm(2, 0);
+  std::vector<bool> found(static_cast<std::size_t>(moved.size(0)), false);
+  for (const Vanishing& one : vanishing(estimate, model.parameters())) {
+    torch::Tensor point = minimum.unit.clone();
+    point[one.parameter] = one.unit;
+    const torch::Tensor there =
+        model.jacobian(point, minimum.slopes.steps, minimum.events).norm(2, 0);
+    for (std::int64_t k = 0; k < moved.size(0); ++k)
+      if (k != one.parameter && (there[k] < hardly * moved[k]).item<bool>())
+        found[static_cast<std::size_t>(k)] = true;
+  }
+  return found;
+}
+
 }  // namespace
 
 void take_profile(Estimate& estimate, const MomentModel& model, const MomentMinimum& minimum,
                   bool whole_range) {
-  const auto& free = model.parameters().free();
-  const auto is_open = [&](std::size_t i) { return estimate.open[free[i]]; };
-  const torch::Tensor variances = minimum.covariance.diagonal();
-  std::vector<std::int64_t> vague;
-  for (std::size_t i = 0; i < free.size(); ++i)
-    if (is_open(i) ||
-        variances[static_cast<std::int64_t>(i)].item<double>() > vague_error * vague_error)
-      vague.push_back(static_cast<std::int64_t>(i));
-  const Estimate before = estimate;
-  for (const bool again : {true, false}) {
-    const MomentProfile profile(model, minimum, vague);
-    add_profile(
-        estimate, model.parameters(), minimum.unit, profile.errors(), profile.parabolic(),
-        [&](std::int64_t parameter, double value) { return profile.growth(parameter, value); },
-        whole_range);
-    const std::size_t known = vague.size();
-    for (std::size_t i = 0; i < free.size(); ++i)
-      if (is_open(i) &&
-          std::find(vague.begin(), vague.end(), static_cast<std::int64_t>(i)) == vague.end())
-        vague.push_back(static_cast<std::int64_t>(i));
-    if (!again || vague.size() == known) return;
-    estimate = before;  // the others were profiled as if it stayed in its valley
-  }
+  std::vector<std::int64_t> searched;
+  std::optional<MomentProfile> profile(std::in_place, model, minimum, searched);
+  const auto growth = [&](std::int64_t parameter, double value,
+                          const std::vector<std::int64_t>& vague) {
+    if (vague != searched) profile.emplace(model, minimum, searched = vague);
+    return profile->growth(parameter, value);
+  };
+  add_profile(estimate, model.parameters(), minimum.unit, profile->errors(), profile->parabolic(),
+              growth, whole_range ? faint(estimate, model, minimum) : std::vector<bool>{});
 }
 
 }  // namespace sagips::optim

@@ -171,7 +171,7 @@ class Answer {
       solution = best_so_far();
     }
     solution.starts = starts_;
-    solution.evaluations = model_->evaluations() + far_evaluations_;
+    solution.evaluations = model_->evaluations() + earlier_evaluations_;
     solution.time_s = std::chrono::duration<double>(Clock::now() - began_).count();
     return solution;
   }
@@ -180,6 +180,7 @@ class Answer {
   // Calls of the pipelines that each part takes with a few parameters, for the time that is left.
   static constexpr std::int64_t calls_of_level = 6, calls_of_features = 12,
                                 calls_of_conclusion = 28, calls_of_minima = 180;
+  static constexpr double few_kept = 0.25;  // of the events that are needed
 
   void make_model() {
     model_ = std::make_unique<MomentModel>(*environment_, config_, context_);
@@ -218,7 +219,9 @@ class Answer {
         best_chi2 = found;
         best_ = descent_->theta();
       }
+      reached_ = best_chi2;
       if (!in_time || !leave_for_better(best_chi2)) throw OutOfTime();
+      reached_ = best_chi2;
       // good enough, or two starts agree that it does not get better
       if (chi_square_tail(best_chi2, degrees_) > hopeless || again) break;
     }
@@ -259,7 +262,7 @@ class Answer {
     const MomentModel wide(*environment_, config, context_);
     MomentDescent descent(wide, config, context_, began_);
     const bool in_time = descent.from(starting_point(config_, free_, start, context_.seed));
-    far_evaluations_ += wide.evaluations();
+    earlier_evaluations_ += wide.evaluations();
     return descent_->polish(descent.theta()) && in_time;
   }
 
@@ -276,21 +279,24 @@ class Answer {
   }
 
   // The pipeline may drop most events: features need those that are left. Only the point that was found says how
-  // many that are.
+  // many that are. This may be more than `most_events`.
   void simulate_enough() {
-    constexpr std::int64_t most_times = 4;  // as many as ever are simulated
-    const std::int64_t events = config_.events_for(model_->data_events());
-    const double needed = model_->needed_events();
-    const double share = model_->share_kept(torch::sigmoid(best_), events);
-    const std::int64_t most = std::max(most_times * config_.most_events, config_.least_events);
-    const double wanted = std::min(needed / share, static_cast<double>(most));
-    if (wanted > static_cast<double>(events)) {
+    constexpr std::int64_t times_most = 4;
+    const auto events = [&] {
+      return static_cast<double>(config_.events_for(model_->data_events()));
+    };
+    const double share =
+        model_->events_kept(torch::sigmoid(best_), config_.events_for(model_->data_events())) /
+        events();
+    const double wanted = std::min(model_->needed_events() / share,
+                                   static_cast<double>(times_most * config_.most_events));
+    if (wanted > events()) {
+      earlier_evaluations_ += model_->evaluations();
       config_.least_events = static_cast<std::int64_t>(wanted);
       make_model();
       descend_again();
     }
-    kept_a_feature_ = share * static_cast<double>(config_.events_for(model_->data_events())) /
-                      needed * MomentModel::events_a_feature;
+    few_kept_ = share * events() < few_kept * model_->needed_events();
   }
 
   void learn_features() {
@@ -310,28 +316,40 @@ class Answer {
     if (enough_.grew) descend_again();
   }
 
+  // Weights and features are those of the descent's end, and follow.
   Solution concluded() {
     constexpr int most_rounds = 3;
     std::vector<Concluded> minima;
-    for (int round = 1;; ++round) {
-      begin("finds the errors", calls_of_conclusion);
-      minima.clear();
-      minima.push_back(conclude(*model_, torch::sigmoid(best_), Conclude::moving,
-                                enough_.slopes ? &*enough_.slopes : nullptr));
-      const torch::Tensor first = minima[0].unit;
-      bool follows = fluctuates_otherwise(minima[0]);
-      if (!follows || round == most_rounds) {
-        look_around(minima);
-        follows = std::none_of(minima.begin(), minima.end(),
-                               [&](const Concluded& one) { return one.unit.equal(first); }) &&
-                  fluctuates_otherwise(minima[0]);
+    bool in_time = true;
+    try {
+      for (int round = 1;; ++round) {
+        const bool is_last = round == most_rounds;
+        begin("finds the errors", calls_of_conclusion);
+        Concluded first = conclude(*model_, torch::sigmoid(best_), Conclude::moving,
+                                   enough_.slopes ? &*enough_.slopes : nullptr);
+        const torch::Tensor unit = first.unit;
+        if (is_last || !fluctuates_otherwise(first)) {
+          minima = all_around(std::move(first));
+          // of several that are allowed each would follow another
+          const bool is_allowed =
+              std::any_of(minima.begin(), minima.end(),
+                          [&](const Concluded& one) { return one.unit.equal(unit); });
+          if (is_last || is_allowed || !fluctuates_otherwise(minima[0])) break;
+        } else {
+          minima.clear();
+          minima.push_back(std::move(first));
+        }
+        best_ = torch::logit(model_->parameters()
+                                 .in_first_turn(minima[0].unit)
+                                 .clamp(closest_to_end, 1 - closest_to_end));
+        descend_again();
+        grow_features();
       }
-      if (!follows || round == most_rounds) break;
-      best_ = torch::logit(minima[0].unit.clamp(closest_to_end, 1 - closest_to_end));
-      descend_again();
-      grow_features();
+    } catch (const OutOfTime&) {
+      if (minima.empty()) throw;
+      in_time = false;
     }
-    bool in_time = context_.add_up || !context_.interrupted();
+    in_time = in_time && (context_.add_up || !context_.interrupted());
     try {
       for (Concluded& one : minima)
         if (context_.intervals) take_profile(one.solution, *model_, one, &one == minima.data());
@@ -341,26 +359,30 @@ class Answer {
     return stated(minima, in_time);
   }
 
-  // Weights and features are those of the descent's end. Where what was found fluctuates otherwise along what the
-  // parameters move (the descent did not reach it, or ended between mirror images), errors would be others.
+  // Whether errors would be others with weights of its own, by what varies along what the parameters move: the
+  // descent did not reach it, or ended between mirror images.
   bool fluctuates_otherwise(const Concluded& minimum) const {
     constexpr double unlike = 0.2;  // of a variance
     if (config_.weighting != MomentsConfig::Weighting::model) return false;
-    const torch::Tensor along = std::get<0>(torch::linalg_qr(minimum.slopes.jacobian));
+    const auto [values, vectors] = torch::linalg_eigh(minimum.slopes.information);
+    const torch::Tensor along = std::get<0>(torch::linalg_qr(
+        minimum.slopes.jacobian.matmul(vectors.index_select(1, (values > 1).nonzero().flatten()))));
     const torch::Tensor before =
         model_->covariance_along(along, torch::sigmoid(best_), minimum.events);
     const torch::Tensor after = model_->covariance_along(along, minimum.unit, minimum.events);
     return (after - before).norm().item<double>() > unlike * before.norm().item<double>();
   }
 
-  // Replaces one minimum by all that the data allow.
-  void look_around(std::vector<Concluded>& minima) {
+  std::vector<Concluded> all_around(Concluded first) {
     // where nothing describes the data minima say nothing, and there are many
-    const bool may_be_right = chi_square_tail(minima[0].solution.score, degrees_) > hopeless;
-    if (!looks_for_minima() || (!may_be_right && minima[0].solution.open_directions.empty()))
-      return;
-    begin("looks for other minima", 0);
-    minima = minima_around(*model_, context_, began_, std::move(minima[0]), may_be_right);
+    const bool may_be_right = chi_square_tail(first.solution.score, degrees_) > hopeless;
+    if (looks_for_minima() && (may_be_right || !first.solution.open_directions.empty())) {
+      begin("looks for other minima", 0);
+      return minima_around(*model_, context_, began_, std::move(first), may_be_right);
+    }
+    std::vector<Concluded> alone;
+    alone.push_back(std::move(first));
+    return alone;
   }
 
   Solution stated(std::vector<Concluded>& minima, bool in_time) const {
@@ -397,13 +419,11 @@ class Answer {
                      " products of observables are left out (with them there would be more "
                      "features than events, or more than 2,000; what only products tell is "
                      "not seen). Name fewer observables, or set moments.features.learned=true"));
-    if (kept_a_feature_ < few_kept)
+    if (few_kept_)
       solution.warnings.emplace_back(
           "few-simulated",
-          core::text("the pipeline drops so many of its events that ",
-                     core::significant(kept_a_feature_, 2),
-                     " a feature are left (values and errors may be off). Simulate more: "
-                     "moments.most_events=",
+          core::text("the pipeline drops so many of its events that too few are left for these "
+                     "features (values and errors may be off). Simulate more: moments.most_events=",
                      8 * config_.most_events));
     if (!enough_.hint.empty()) solution.warnings.emplace_back("coarse-features", enough_.hint);
     solution.converged = in_time;
@@ -413,13 +433,14 @@ class Answer {
   // Errors and chi2 would take longer than all before.
   Solution best_so_far() const {
     const torch::Tensor theta = best_.defined() ? best_ : descent_->theta();
-    if (!std::isfinite(descent_->chi2()))
+    const double chi2 = std::isfinite(descent_->chi2()) ? descent_->chi2() : reached_;
+    if (!std::isfinite(chi2))
       throw core::Error(
           "the time was over before the pipeline had been called at a first point. Raise "
           "solve.minutes.");
     Solution solution;
     solution.values = numbers_of(model_->parameters().physical_from_logit(theta));
-    solution.score = descent_->chi2();
+    solution.score = chi2;
     solution.errors_from = "none: out of time";
     solution.converged = false;
     return solution;
@@ -430,9 +451,9 @@ class Answer {
   const env::Environment* environment_;
   SolveContext context_;
   std::int64_t free_, starts_ = 0;
-  std::int64_t far_evaluations_ = 0;  ///< of `descend_from_far`'s model
-  static constexpr double few_kept = 5;
-  double degrees_ = 1, kept_a_feature_ = few_kept;
+  std::int64_t earlier_evaluations_ = 0;  ///< of models that were replaced
+  double degrees_ = 1, reached_ = std::numeric_limits<double>::infinity();  ///< chi2 of `best_`
+  bool few_kept_ = false;
   std::optional<env::Environment> with_learned_;
   std::unique_ptr<MomentModel> model_;
   std::unique_ptr<MomentDescent> descent_;
