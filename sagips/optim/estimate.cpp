@@ -275,7 +275,9 @@ class Profile {
         up_(room_of(parameter_, at, 1)),
         growth_(std::move(growth)) {}
 
-  void add(double error, bool is_parabola, bool is_faint) {
+  // elsewhere: another parameter may take this one away from its valley
+  void add(double error, bool is_parabola, bool is_faint, bool elsewhere) {
+    is_parabola = is_parabola && !elsewhere;
     if (!(error > 0) || (is_parabola && !is_faint)) return;
     error_ = error;
     wider_ = estimate_.errors[index_] / (error * range_);
@@ -290,6 +292,7 @@ class Profile {
           core::text(parameter_.name,
                      " is not fixed: wherever it lies, chi2 grows by no more than chance reaches "
                      "somewhere in its range (a signal so faint has look-alikes)"));
+    if (elsewhere) ask_for_limits(below, above);
     if (!is_parabola) state(below, above);
   }
 
@@ -306,8 +309,7 @@ class Profile {
     estimate_.covariance.select(0, place_).fill_(0);
     estimate_.covariance.select(1, place_).fill_(0);
     estimate_.covariance[place_][place_] = std::pow(estimate_.errors[index_], 2);
-    if (!parameter_.periodic && at_ < close_to_end * below) estimate_.upper_limits[index_] = 0;
-    if (!parameter_.periodic && 1 - at_ < close_to_end * above) estimate_.lower_limits[index_] = 0;
+    ask_for_limits(below, above);
     state(below, above);
   }
 
@@ -319,6 +321,13 @@ class Profile {
   // Such an interval says nothing.
   bool is_whole(double below, double above) const {
     return below + above > nearly_all * (down_ + up_);
+  }
+
+  // Where an end of the range lies within two sides; `state` finds them.
+  void ask_for_limits(double below, double above) {
+    if (parameter_.periodic) return;
+    if (at_ < close_to_end * below) estimate_.upper_limits[index_] = parameter_.high;
+    if (1 - at_ < close_to_end * above) estimate_.lower_limits[index_] = parameter_.low;
   }
 
   void leave_open(const std::string& warning) {
@@ -404,7 +413,7 @@ void add_profile(Estimate& estimate, const env::ParameterSet& parameters, const 
       Profile one(found, parameters, k, unit[place].item<double>(),
                   [&](double value) { return growth(place, value, vague); });
       if (!estimate.open[parameters.free()[k]])
-        one.add(errors[place].item<double>(), parabolic[k], !faint.empty() && faint[k]);
+        one.add(errors[place].item<double>(), parabolic[k], !faint.empty() && faint[k], !again);
       else if (are_alone &&
                std::find(estimate.open_directions.begin(), estimate.open_directions.end(),
                          parameter.name) != estimate.open_directions.end())

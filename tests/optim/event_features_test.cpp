@@ -137,11 +137,16 @@ TEST(EventFeatures, AddUpBlocksOfEventsAsAllAtOnce) {
 }
 
 TEST(EventFeatures, AskForEachCategory) {
-  const torch::Tensor values = torch::tensor({3.0F, -1.0F, 3.0F, 7.0F}).repeat({20});
+  const torch::Tensor values = torch::tensor({3.0F, -1.0F, 7.0F, 7.0F}).repeat({20});
   const Categories categories = categories_of(category_counts(values));
+  EXPECT_EQ(categories_of(category_counts(torch::tensor({3.0F, -1.0F, 3.0F, 7.0F}).repeat({20}))),
+            (Categories{{-1, -1}, {7, 7}, {3, 3}}))
+      << "the most frequent is last";
   EXPECT_EQ(categories, (Categories{{-1, -1}, {3, 3}, {7, 7}}));
   EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 2.5F}))).empty()) << "no integer";
   EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 1.0F}))).empty()) << "one alone";
+  EXPECT_EQ(categories_of(category_counts(torch::tensor({1.0F, 1.0F})), false),
+            (Categories{{1, 1}}));
   EXPECT_TRUE(categories_of(category_counts(torch::tensor({1.0F, 100.0F}))).empty()) << "far away";
   EXPECT_TRUE(categories_of(category_counts(torch::arange(17))).empty()) << "too many";
   const torch::Tensor grid = torch::linspace(0, 1, 1001);
@@ -180,8 +185,8 @@ TEST(EventFeatures, TakeManyCategoriesAsNumbersInProducts) {
   ASSERT_EQ(features.size(), 2 * 8 + 1);
   EXPECT_EQ(features.names().back(), "P1(0) P1(1)");
   EXPECT_EQ(features.names()[0], "(0<=0)");
-  EXPECT_GT(features.least_events(15), 0);
-  EXPECT_EQ(features.least_events(16), 0);
+  EXPECT_GT(features.need(15).events, 0);
+  EXPECT_EQ(features.need(16).events, 0);
   std::int64_t found = 0;
   features.each(rare.unsqueeze(1).repeat({1, 2}), [&](const torch::Tensor&) { ++found; });
   EXPECT_EQ(found, features.size());

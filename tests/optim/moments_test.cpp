@@ -200,6 +200,33 @@ TEST(Moments, KnowHowOftenSomethingRareHappens) {
   }
 }
 
+// Beside others, products with so few events would have no covariance. A value of p beyond 0.3 errors of what is
+// counted would be the simulation's; a p-value below 1e-4 is one of 10,000 data sets.
+TEST(Moments, KnowHowOftenSomethingRareHappensBesideOtherObservables) {
+  const env::Pipeline pipeline{[](torch::Tensor p, env::Noise& noise) {
+    const torch::Tensor flag = (noise.uniform() < p.narrow(1, 0, 1)).to(torch::kFloat32);
+    const torch::Tensor x = p.narrow(1, 1, 1) + noise.normal();
+    return torch::stack({flag, x, noise.normal() + 0 * x}, 2);
+  }};
+  env::Environment environment;
+  environment.parameters = env::ParameterSet(
+      {testing::small_parameter("p", 0, 0.01, 1.2e-3), testing::small_parameter("m", -1, 1, 0.2)});
+  environment.channels.push_back({"events",
+                                  pipeline,
+                                  env::toy_data(pipeline, environment.parameters.truth(), 10'000,
+                                                {"flag", "x", "y"}, core::RandomStream(1, "rare")),
+                                  {},
+                                  std::nullopt});
+  const torch::Tensor data = environment.channels[0].training.values.to(torch::kFloat64);
+  const double rate = data.select(1, 0).mean().item<double>(), error = std::sqrt(rate / 1e4);
+  const Solution found = MomentSolver({}).solve(environment, context());
+  EXPECT_NEAR(found.values[0], rate, 0.3 * error);
+  EXPECT_NEAR(found.errors[0] / error, 1, 0.25);
+  EXPECT_NEAR(found.values[1], data.select(1, 1).mean().item<double>(), 0.003);
+  EXPECT_NEAR(found.errors[1], 0.01, 0.001);
+  EXPECT_GT(found.goodness[0].p_value, 1e-4);
+}
+
 // Poisson counts of one mean, as many as there are observables.
 struct Counts {
   std::int64_t observables;

@@ -209,6 +209,11 @@ Categories labels_of(std::vector<std::pair<double, double>> values) {
     rest += rarest->second;
     values.erase(rarest);
   }
+  // products leave the last out, as what follows from the others: features of few events are seen as such then
+  const auto most = std::max_element(
+      values.begin(), values.end(),
+      [](const auto& one, const auto& other) { return one.second < other.second; });
+  std::rotate(most, most + 1, values.end());
   Categories found;
   for (const auto& [value, count] : values)
     if (count >= least_of_label) found.push_back({value, value});
@@ -242,6 +247,8 @@ Categories categories_of(const std::vector<double>& counts, bool is_alone) {
     if (counts[i] > 0)
       values.emplace_back(static_cast<double>(static_cast<std::int64_t>(i) + lowest_category),
                           counts[i]);
+  if (values.size() == 1 && !is_alone)  // a polynomial has no scale where all are equal
+    return {{values[0].first, values[0].first}};
   if (values.size() < 2 || values.size() > most_categories) return {};
   if (values.size() <= most_crossed) return labels_of(std::move(values));
   return stretches_of(values, is_alone ? least_alone : least_beside_others);
@@ -256,10 +263,11 @@ EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<Obse
   categories_.resize(scales_.size());
   config_.degree = config.degree_for(static_cast<std::int64_t>(scales_.size()));
   config_.cross_degree = config.cross_degree_grown();
-  const auto add = [&](std::string name, double least_events) {
+  const auto add = [&](std::string name, double events = 0, std::int64_t counted_by = -1) {
+    needs_.push_back({events, counted_by < 0 ? size() : counted_by});
     names_.push_back(std::move(name));
-    least_events_.push_back(least_events);
   };
+  std::vector<std::int64_t> first_of(scales_.size());  // feature of each observable
   // what products of an observable are made of, by degree: all categories but one count as of degree 1, that
   // one's products follow from the others'
   const auto label = [&](std::size_t i, std::int64_t k) {
@@ -273,10 +281,11 @@ EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<Obse
     return has_polynomials(i) ? core::text("P", k, "(", i, ")") : label(i, k);
   };
   for (std::size_t i = 0; i < scales_.size(); ++i) {
+    first_of[i] = size();
     for (std::size_t k = 1; k <= categories_[i].size(); ++k)
       add(label(i, static_cast<std::int64_t>(k)), least_of_label);
     // beside categories they would tell apart the few events of a rare value
-    for (std::int64_t k = 1; k <= config_.degree && categories_[i].empty(); ++k) add(name(i, k), 0);
+    for (std::int64_t k = 1; k <= config_.degree && categories_[i].empty(); ++k) add(name(i, k));
   }
   const auto last = [&](std::size_t i) {
     return has_polynomials(i) ? config_.degree
@@ -290,10 +299,17 @@ EventFeatures::EventFeatures(const EventFeaturesConfig& config, std::vector<Obse
           for (std::int64_t l = 1; l <= last(j); ++l)
             if (degree(i, k) + degree(j, l) == total) {
               products_.push_back({i, j, k, l});
-              add(name(i, k) + " " + name(j, l),
-                  has_polynomials(i) || has_polynomials(j) ? 0 : least_of_category);
+              const std::string both = name(i, k) + " " + name(j, l);
+              if (!has_polynomials(i) && !has_polynomials(j))
+                add(both, least_of_category);
+              else if (!has_polynomials(i))  // as many polynomials of the events with a label
+                add(both, least_of_category * static_cast<double>(l), first_of[i] + k - 1);
+              else if (!has_polynomials(j))
+                add(both, least_of_category * static_cast<double>(k), first_of[j] + l - 1);
+              else
+                add(both);
             }
-  for (const env::Feature& feature : added_) add(feature.name, 0);
+  for (const env::Feature& feature : added_) add(feature.name);
 }
 
 void EventFeatures::each(const torch::Tensor& values,

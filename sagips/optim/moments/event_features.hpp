@@ -74,7 +74,8 @@ inline constexpr double least_of_category = 20, least_of_label = 5;
 /// How many events have each integer from `lowest_category` on, and last, how many have none of them.
 /// shape: values [events] -> [category_places + 1]
 std::vector<double> category_counts(const torch::Tensor& values);
-/// The categories that the counts of all ranks show; empty: the observable is a number. Beside others a count of
+/// The categories that the counts of all ranks show, of labels the most frequent last; empty: the observable is a
+/// number. Beside others a count of
 /// few stretches is one: its mean tells more.
 Categories categories_of(const std::vector<double>& counts, bool is_alone = true);
 
@@ -89,10 +90,13 @@ class EventFeatures {
 
   std::int64_t size() const { return static_cast<std::int64_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
-  /// How many events a feature that is 1 or 0 needs to be 1 of, so that its mean is known; 0: of others.
-  double least_events(std::int64_t feature) const {
-    return least_events_[static_cast<std::size_t>(feature)];
-  }
+  /// How many events must have the value, or the values, that a feature is about, so that its mean is known; and
+  /// the feature that is 1 for these and else 0. None are needed by features that all events count in.
+  struct Need {
+    double events = 0;
+    std::int64_t counted_by = 0;
+  };
+  const Need& need(std::int64_t feature) const { return needs_[static_cast<std::size_t>(feature)]; }
   /// Hands over one feature after the other.
   /// shape: values [..., observables] -> each [...]
   void each(const torch::Tensor& values,
@@ -118,7 +122,7 @@ class EventFeatures {
   std::vector<Product> products_;
   std::vector<env::Feature> added_;
   std::vector<std::string> names_;
-  std::vector<double> least_events_;  ///< by feature
+  std::vector<Need> needs_;  ///< by feature
 };
 
 }  // namespace sagips::optim

@@ -44,6 +44,10 @@ torch::Tensor covariance_of(const torch::Tensor& sums) {
          mean.unsqueeze(0) * mean.unsqueeze(1);
 }
 
+torch::Tensor squares_of(const torch::Tensor& sums) {
+  return sums.diagonal().slice(0, 1) / sums[0][0];
+}
+
 // Around the mean of other sums: what squared weights say of the features' fluctuations.
 torch::Tensor covariance_around(const torch::Tensor& center, const torch::Tensor& sums) {
   const torch::Tensor mean = sums[0].narrow(0, 1, center.size(0)) / sums[0][0];
@@ -53,9 +57,14 @@ torch::Tensor covariance_around(const torch::Tensor& center, const torch::Tensor
 // sqrt(events) L' with L L' = covariance^-1, on the directions of the used features that vary. The inverse of a
 // covariance that `sample` events have given is too large in the mean.
 // source: Hartlap, Simon and Schneider, A&A 464 (2007) 399
-torch::Tensor whitening_of(const torch::Tensor& of_all, double events, const torch::Tensor& used,
-                           double sample) {
-  constexpr double least_share = 0.05;
+// squares: the features' mean squares
+torch::Tensor whitening_of(const torch::Tensor& of_all, const torch::Tensor& squares, double events,
+                           const torch::Tensor& all_used, double sample) {
+  constexpr double least_share = 0.05, rounding = 1e-10;
+  // a feature of equal numbers varies by rounding, which is no scale
+  const torch::Tensor used =
+      all_used.index({(of_all.diagonal() > rounding * squares).index_select(0, all_used)});
+  if (used.numel() == 0) return torch::zeros({0, of_all.size(0)}, torch::kFloat64);
   const torch::Tensor covariance = of_all.index_select(0, used).index_select(1, used);
   const torch::Tensor deviation = covariance.diagonal().clamp_min(1e-300).sqrt();
   const torch::Tensor correlation = covariance / deviation.unsqueeze(0) / deviation.unsqueeze(1);
@@ -77,9 +86,9 @@ torch::Tensor used_features(const EventFeatures& features, const torch::Tensor& 
                             double events) {
   std::vector<std::int64_t> used;
   for (std::int64_t i = 0; i < features.size(); ++i) {
-    const double share = (sums[0][i + 1] / sums[0][0]).item<double>();
-    const double least = features.least_events(i);
-    if (least == 0 || share * events >= least) used.push_back(i);
+    const EventFeatures::Need& need = features.need(i);
+    const double share = (sums[0][need.counted_by + 1] / sums[0][0]).item<double>();
+    if (need.events == 0 || share * events >= need.events) used.push_back(i);
   }
   if (used.empty())
     throw core::StateError("too few events share a value (nothing tells parameters). Take more.");
@@ -227,7 +236,8 @@ void MomentModel::weigh_at(const torch::Tensor& unit, std::int64_t events) {
     if (!torch::isfinite(covariance).all().item<bool>())
       continue;  // no events here: the data's stays
     const double effective = (found[0][0].square() / squared).item<double>();
-    const torch::Tensor whitening = whitening_of(covariance, target.events, target.used, effective);
+    const torch::Tensor whitening =
+        whitening_of(covariance, squares_of(found), target.events, target.used, effective);
     // where events are all alike, most differences would count for nothing
     if (2 * whitening.size(0) < target.whitening.size(0)) continue;
     target.whitening = whitening;
@@ -333,7 +343,7 @@ MomentModel::Target MomentModel::target(const env::Channel& channel) const {
     throw core::StateError(core::text("the features of the data '", channel.name,
                                       "' are not finite. Check the features that were added."));
   made.used = used_features(*made.features, found, made.events);
-  made.whitening = whitening_of(covariance, made.events, made.used, made.events);
+  made.whitening = whitening_of(covariance, squares_of(found), made.events, made.used, made.events);
   if (weighted) made.scatter = covariance / made.events;
   for (const auto& [name, value] : data.reference) {
     made.reference_names.push_back(name);

@@ -442,6 +442,10 @@ class Answer {
     solution.values = numbers_of(model_->parameters().physical_from_logit(theta));
     solution.score = chi2;
     solution.errors_from = "none: out of time";
+    solution.warnings.emplace_back(
+        "unsettled",
+        "the time was over before errors were found (the values are those of the "
+        "best point so far)");
     solution.converged = false;
     return solution;
   }
