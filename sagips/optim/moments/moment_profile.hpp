@@ -16,7 +16,8 @@ struct MomentMinimum {
 
 /// Intervals and limits from the profile of chi2 for parameters that it is no parabola of: where chi2,
 /// an error away on either side, has grown to other than an error by more than 10 %.
-/// cost: 2 n points where all are parabolas; else about 10 times 2 n a side; n: free parameters
+/// cost: 2 n points where all are parabolas, and 2 n for each parameter that may vanish; else about 10 times 2 n a
+/// side, and 16 for each of these where an open parameter is searched over its range; n: free parameters
 /// whole_range: see `add_profile`
 void take_profile(Estimate& estimate, const MomentModel& model, const MomentMinimum& minimum,
                   bool whole_range);
