@@ -38,6 +38,10 @@ struct ParameterResult {
 /// fixed.
 std::optional<double> pull(const ParameterResult& row);
 
+/// Probabilities below which a fit is in tension with the data, and does not describe them. Two tests a
+/// solution are made: one right pipeline in a hundred is said not to describe its data.
+constexpr double in_tension = 0.05, improbable = 0.005;
+
 /// Whether the pipeline can describe the data.
 struct GoodnessResult {
   std::string name;  ///< "chi2 of the moments"

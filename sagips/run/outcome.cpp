@@ -271,8 +271,6 @@ record::Results solve_results(const Job& job, const env::Environment& environmen
 
 namespace {
 
-constexpr double improbable = 1e-3;
-
 std::string goodness_text(const record::GoodnessResult& one) {
   std::string line = core::text(one.name, " = ", core::significant(one.value, 4));
   if (one.degrees_of_freedom > 0)
@@ -402,13 +400,18 @@ void write_results(const std::string& path, record::Results results, const core:
 
 std::string goodness_lines(const std::vector<record::GoodnessResult>& goodness) {
   std::string lines;
-  for (const record::GoodnessResult& one : goodness) lines += goodness_text(one) + "\n";
+  for (const record::GoodnessResult& one : goodness) {
+    lines += goodness_text(one);
+    if (one.p_value < record::in_tension && one.p_value >= record::improbable)
+      lines += ": in tension with the data";
+    lines += '\n';
+  }
   return lines;
 }
 
 void warn_of_misfit(const std::vector<record::GoodnessResult>& goodness, core::Log& log) {
   for (const record::GoodnessResult& one : goodness)
-    if (one.p_value < improbable)
+    if (one.p_value < record::improbable)
       log.warning("misfit",
                   core::text("the pipeline does not describe these data: ", goodness_text(one),
                              " (values and errors mean little then). Look at the figures of the "

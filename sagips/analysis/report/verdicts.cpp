@@ -14,8 +14,6 @@ namespace {
 using State = RunContents::State;
 using record::GoodnessResult;
 
-// Probabilities below which a fit is doubted and refused, as the warnings of the commands have them.
-constexpr double doubtful = 0.05, improbable = 1e-3;
 constexpr double far_away = 1;               // errors
 constexpr double past_best = 0.1;            // of the smallest loss, above it
 constexpr double still_falling = 0.01;       // of the loss, in a tenth of the epochs more
@@ -100,8 +98,8 @@ Verdict fit_verdict(const RunContents& run) {
       all.begin(), all.end(), [](const auto& a, const auto& b) { return a.p_value < b.p_value; });
   verdict.answer = "yes";
   verdict.mood = "good";
-  if (worst->p_value < doubtful) verdict.answer = "in tension", verdict.mood = "fair";
-  if (worst->p_value < improbable) verdict.answer = "no", verdict.mood = "bad";
+  if (worst->p_value < record::in_tension) verdict.answer = "in tension", verdict.mood = "fair";
+  if (worst->p_value < record::improbable) verdict.answer = "no", verdict.mood = "bad";
   verdict.reason.clear();
   for (const GoodnessResult& one : all)
     verdict.reason += core::text(verdict.reason.empty() ? "" : " ", goodness_words(one));
@@ -113,7 +111,7 @@ Verdict fit_verdict(const RunContents& run) {
     verdict.answer = "not where the data want it", verdict.mood = "bad";
     verdict.reason += core::text(" The networks are ", core::significant(distance->value, 2),
                                  " errors from the minimum of the moments.");
-  } else if (worst->p_value < improbable) {
+  } else if (worst->p_value < record::improbable) {
     verdict.reason += " The pipeline does not describe these data.";
   }
   return verdict;
