@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sagips/env/stages/event_filter.hpp"
+#include "sagips/optim/moments/conclusion.hpp"
 #include "sagips/optim/moments/moments.hpp"
 #include "tests/optim/hard_choice.hpp"
 #include "tests/optim/small_environment.hpp"
@@ -175,6 +176,33 @@ TEST(Moments, StateTheErrorOfAHardChoice) {
         << i;
   }
   EXPECT_EQ(warned, 0);
+}
+
+// The mean of the data is above all that the pipeline makes, by 0.6 of its error. Beside the best point the
+// slope is so small that the step to it seems to be shorter than an error; it leads past the point and far
+// down on the other side.
+TEST(MomentSlopes, ThatNearlyVanishLeadOutOfNoMinimum) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const env::Pipeline pipeline{[](torch::Tensor p, env::Noise& noise) {
+      return (noise.normal() - p.square()).unsqueeze(2);
+    }};
+    env::Environment environment;
+    environment.parameters = env::ParameterSet({testing::small_parameter("a", -0.5, 0.5, 0.01)});
+    environment.channels.push_back({"events",
+                                    pipeline,
+                                    env::toy_data(pipeline, environment.parameters.truth(), 10'000,
+                                                  {"x"}, core::RandomStream(seed, "top")),
+                                    {},
+                                    std::nullopt});
+    torch::Tensor& values = environment.channels[0].training.values;
+    values = values - values.mean() + 0.006;
+    const MomentModel model(environment, {}, {});
+    const torch::Tensor unit = torch::tensor({0.515}, torch::kFloat64);
+    const Concluded found = conclude(model, unit, Conclude::moving);
+    EXPECT_LT(std::abs(found.unit[0].item<double>() - 0.5), 0.1) << seed;
+    EXPECT_LT(found.solution.score, conclude(model, unit, Conclude::staying).solution.score + 1)
+        << seed;
+  }
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ class Conclusion {
   }
 
   void move() {
+    double lowest = sum_of_squares(mean_);
     for (int round = 1;; ++round) {
       const torch::Tensor step = this->step();
       const double length = step.dot(slopes_.information.matmul(step)).item<double>();
@@ -71,7 +72,11 @@ class Conclusion {
         unsettled_ = length > 1;
         return;
       }
-      go(step, length > 1);
+      if (!go(step, length > 1, lowest)) {
+        unsettled_ = length > 1;
+        return;
+      }
+      lowest = std::min(lowest, sum_of_squares(mean_));
     }
   }
 
@@ -110,17 +115,29 @@ class Conclusion {
     uncertainty_ = uncertainty_of(slopes_.information, none());
   }
 
-  // By a step, or less where chi2 is no parabola and the whole step leads up.
-  void go(torch::Tensor step, bool is_long) {
+  // By a step, or less where chi2 is no parabola and the whole step leads up. Where slopes nearly vanish a
+  // step that seems short leads out of the minimum. Returns false where it stays.
+  // lowest: chi2 so far
+  bool go(torch::Tensor step, bool is_long, double lowest) {
     constexpr int halvings = 3;
-    const torch::Tensor from = unit_;
+    constexpr double out = 1;  // of chi2, above the lowest
+    const torch::Tensor from = unit_, all = all_, mean = mean_;
     const double before = sum_of_squares(mean_);
+    double after = 0;
     for (int halving = 0; halving <= halvings; ++halving, step = step / 2) {
       unit_ = from + step;
       simulate(count() - 1);
-      if (!is_long || sum_of_squares(mean_) < before) break;
+      after = sum_of_squares(mean_);
+      if (after < (is_long ? before : lowest + out)) break;
+    }
+    if (!(after < lowest + out)) {
+      unit_ = from;
+      all_ = all;
+      mean_ = mean;
+      return false;
     }
     if (is_long) take_slopes();
+    return true;
   }
 
   torch::Tensor none() const { return torch::zeros({0, unit_.size(0)}, torch::kFloat64); }
