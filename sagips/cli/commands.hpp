@@ -26,13 +26,6 @@ struct Arguments {
   std::vector<core::Warning>* warnings = nullptr;  ///< for --json, of what writes no results.json
 };
 
-/// Which methods `sagips compare` lets run on one workload.
-struct CompareConfig {
-  std::vector<std::string> methods = {"moments", "gan"};
-  double minutes = 2;  ///< for each
-  void fields(core::FieldList& list);
-};
-
 core::ExitCode train(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode check(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode fit(const Workloads& workloads, const Arguments& arguments);
@@ -65,10 +58,6 @@ void say_without_effect(const Workloads& workloads, Job& job, const Arguments& a
 void say_report(const std::string& page);
 /// "run folder: PATH"; once results are there, which --json shows.
 void say_folder(const Arguments& arguments, const std::string& folder);
-
-/// What a solver visited, as CSV.
-std::string visits_header(const env::ParameterSet& parameters);
-std::string visit_row(const optim::Visit& visit);
 
 /// Adds "SECTION.key=VALUE" for each of these options that is given; "outer-periods" sets
 /// outer_periods. As a list: "SECTION.key=[VALUE]".

@@ -14,6 +14,7 @@
 #include "sagips/core/version.hpp"
 #include "sagips/nn/memory.hpp"
 #include "sagips/record/results.hpp"
+#include "sagips/run/compare.hpp"
 #include "sagips/study/convergence_config.hpp"
 #include "sagips/study/experiments.hpp"
 #include "sagips/study/plan.hpp"
@@ -81,7 +82,8 @@ const CommandEntry commands[] = {
      compare,
      Over::one,
      {},
-     {run::settings_group<CompareConfig>("compare", "which methods `sagips compare` lets run")}},
+     {run::settings_group<run::CompareConfig>("compare",
+                                              "which methods `sagips compare` lets run")}},
     {"ensemble",
      "train many networks on the same data, or on k folds: their mean and their spread",
      "  sagips ensemble proxy1d --members 20\n"

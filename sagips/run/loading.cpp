@@ -15,9 +15,10 @@ problem::DataShare share_of(const Job& job, const comm::Ranks& ranks) {
 
 }  // namespace
 
-problem::LoadedData load_data(const Job& job, comm::Ranks& ranks) {
+problem::LoadedData load_data(const Job& job, comm::Ranks& ranks, bool needs_gradient) {
   const problem::Workload& workload = *job.workload;
-  const problem::DataSettings& settings = job.settings.data;
+  problem::DataSettings settings = job.settings.data;
+  settings.needs_gradient = needs_gradient;
   std::vector<data::Dataset> events;
   if (share_of(job, ranks).sharded)
     events = problem::read_events(

@@ -7,7 +7,8 @@ namespace sagips::run {
 
 /// A job's events: on each rank rows of its own where the config shards a file, else all of them on
 /// every rank, read by rank 0 alone. collective. throws: what problem::read_events throws
-problem::LoadedData load_data(const Job& job, comm::Ranks& ranks);
+/// needs_gradient: of the pipelines, by whoever solves the problem
+problem::LoadedData load_data(const Job& job, comm::Ranks& ranks, bool needs_gradient = true);
 
 /// What a rank trains on. throws: ConfigError for an unknown exchange
 problem::DataShare training_share(const Job& job, const comm::Ranks& ranks);

@@ -1,5 +1,7 @@
 #include "sagips/run/proposals.hpp"
 
+#include <filesystem>
+
 #include "sagips/core/error.hpp"
 #include "sagips/core/npy.hpp"
 #include "sagips/core/text.hpp"
@@ -7,6 +9,14 @@
 #include "sagips/run/trained_networks.hpp"
 
 namespace sagips::run {
+
+void check_rows_file(const std::string& out) {
+  std::filesystem::path npy = out;
+  if (npy.extension() == ".npy") return;
+  throw core::ConfigError("out",
+                          core::text(out, ": rows are written as .npy alone, for example out=",
+                                     npy.replace_extension(".npy").string(), "."));
+}
 
 void write_rows(const std::string& path, const torch::Tensor& rows) {
   const torch::Tensor dense = rows.to(torch::kCPU, torch::kFloat32).contiguous();

@@ -6,6 +6,9 @@
 
 namespace sagips::run {
 
+/// throws: ConfigError where rows cannot be written into a file of that name: they are .npy alone
+void check_rows_file(const std::string& out);
+
 /// Writes rows as .npy, float32: proposed parameters [rows, parameters], physical units; or the
 /// flat weights of each rank's generator [ranks, weights], shared part first.
 void write_rows(const std::string& path, const torch::Tensor& rows);

@@ -10,6 +10,8 @@ struct Requests {
   std::function<double()> stop_age_s = [] { return 0.0; };
   /// True once for each time it is asked for.
   std::function<bool()> checkpoint = [] { return false; };
+  /// Called once, when all is read and the work begins: until then a process that ends loses nothing.
+  std::function<void()> begun = [] {};
 };
 
 }  // namespace sagips::run

@@ -1,224 +1,23 @@
-#include <algorithm>
-#include <filesystem>
-#include <functional>
+#include "sagips/run/check.hpp"
+
 #include <iostream>
 
-#include "sagips/analysis/table.hpp"
 #include "sagips/cli/commands.hpp"
 #include "sagips/core/log.hpp"
-#include "sagips/core/text.hpp"
-#include "sagips/nn/device.hpp"
-#include "sagips/optim/solvers.hpp"
-#include "sagips/run/learning_task.hpp"
-#include "sagips/run/task.hpp"
-#include "sagips/run/trained_networks.hpp"
-#include "sagips/run/training_setup.hpp"
-#include "sagips/train/rank_exchange.hpp"
 
 namespace sagips::cli {
 
-namespace {
-
-// Free space of the nearest folder that exists above the run folder.
-std::string free_space(const std::string& folder) {
-  std::filesystem::path place = std::filesystem::absolute(folder);
-  while (!std::filesystem::exists(place) && place.has_parent_path() && place != place.parent_path())
-    place = place.parent_path();
-  const auto space = std::filesystem::space(place);
-  return core::text(core::fixed(static_cast<double>(space.available) / 1e9, 1), " GB free at ",
-                    place.string());
-}
-
-bool show_pipeline(const problem::ChannelPlan& plan, const env::ParameterSet& parameters,
-                   env::Reach reach) {
-  const env::PipelineReport report =
-      plan.pipeline.check(parameters, static_cast<std::int64_t>(plan.observables.size()), reach);
-  std::vector<std::string> reached;
-  for (std::size_t i = 0; i < report.reaches.size(); ++i)
-    if (report.reaches[i]) reached.push_back(parameters.all()[parameters.free()[i]].name);
-  std::vector<std::vector<std::string>> rows;
-  for (const auto& row : report.rows)
-    rows.push_back(
-        {row.stage, core::text(torch::IntArrayRef(row.shape)), core::text(row.noise_dimensions)});
-  const std::vector<std::string> without = plan.pipeline.without_gradient();
-  std::cout << "pipeline '" << plan.name << "': shapes fit, values finite, "
-            << (!without.empty()
-                    ? core::text("no gradient through '", core::join(without, "', '"),
-                                 "': GAN training not possible, methods without gradients are "
-                                 "(sagips solve with solve.method=moments)")
-                    : core::text("the gradient reaches ", reached.size() == report.reaches.size()
-                                                              ? std::string("every free parameter")
-                                                              : core::join(reached, ", ")))
-            << '\n'
-            << analysis::plain_table(
-                   {"stage", "output of a small batch", "random numbers an event"}, rows);
-  if (!report.numbers.empty())
-    std::cout << "numbers a sample: " << core::join(report.numbers, ", ") << '\n';
-  return without.empty();
-}
-
-void show_data(const env::Environment& environment) {
-  for (const env::Channel& channel : environment.channels) {
-    std::cout << "data '" << channel.name << "': " << channel.training.origin << ", "
-              << core::with_thousands(channel.training.size()) << " to train on, "
-              << core::with_thousands(channel.held_out.values.defined() ? channel.held_out.size()
-                                                                        : 0)
-              << " held out\n";
-    for (const auto& [name, value] : channel.training.reference)
-      std::cout << "reference " << name << " = " << core::significant(value, 7) << '\n';
-  }
-}
-
-// Layers, and what their weights, gradients and an update rule's numbers take.
-void show_network(const std::string& name, const nn::Network& network, bool with_layers = true) {
-  std::vector<std::vector<std::string>> rows;
-  std::int64_t weights = 0, operations = 0, outputs = 0;
-  for (const nn::LayerSummary& layer : network.layers()) {
-    rows.push_back({layer.name, nn::written(layer.output), core::with_thousands(layer.weights),
-                    core::with_thousands(layer.operations)});
-    weights += layer.weights;
-    operations += layer.operations;
-    outputs += nn::numbers_in(layer.output);
-  }
-  constexpr double bytes = sizeof(float), arrays = 4;  // weights, gradients, two moments of Adam
-  std::cout << name << ": " << nn::written(network.input()) << " to "
-            << nn::written(network.output()) << ", " << core::with_thousands(weights)
-            << " weights\n";
-  if (with_layers)
-    std::cout << analysis::plain_table({"layer", "output", "weights", "multiply-adds of a row"},
-                                       rows);
-  std::cout << core::with_thousands(operations) << " multiply-adds a row forward; "
-            << core::significant(arrays * bytes * static_cast<double>(weights) / 1e6, 3)
-            << " MB for weights, gradients and Adam; "
-            << core::significant(bytes * static_cast<double>(outputs) / 1e3, 3)
-            << " kB a row for what layers put out\n";
-}
-
-// Of networks that nobody has listed the sizes tell all.
-void show_networks(const optim::GanConfig& gan, const env::Environment& environment) {
-  const auto show = [](const std::string& key, const std::string& suffix,
-                       const nn::MlpConfig& config, std::int64_t inputs, std::int64_t outputs) {
-    show_network(key + suffix, *config.network(inputs, outputs, key),
-                 !config.hidden_layers.empty());
-  };
-  const std::int64_t parameters = environment.parameters.free_size();
-  if (parameters == 0) return;
-  show("generator", "", gan.generator.network, gan.generator.noise_dimensions, parameters);
-  for (std::size_t i = 0; i < environment.channels.size(); ++i)
-    show("discriminator", environment.suffix(i), gan.discriminator.network,
-         environment.channels[i].observables(), 1);
-}
-
-using Part = std::function<void(const std::function<void()>&)>;
-
-void check_learning(const Job& job, std::int64_t ranks) {
-  const run::LearningRows rows = run::load_examples(job);
-  const data::ExampleSets& sets = rows.sets;
-  std::cout << "data: " << sets.origin << ", " << core::with_thousands(sets.training->rows())
-            << " rows to learn from, " << core::with_thousands(sets.validation->rows())
-            << " kept aside\n";
-  const auto networks = run::make_networks(job, *sets.training);
-  for (const optim::NetworkPart& part : networks) show_network(part.name, *part.network);
-  const auto learner = run::make_learner(job, networks, rows);
-  for (const std::string& line : run::begin_from(job.settings.learning, learner->networks()))
-    std::cout << line << '\n';
-  core::Log log;
-  for (const std::string& warning : run::warnings_of(job, *learner, sets))
-    log.warning("examples", warning);
-  for (const std::string& line : run::remarks_on_lengths(job, sets.training->rows(), ranks))
-    log.warning("lengths", line);
-  run::check_metric(job.settings.early_stop,
-                    job.settings.learning.learner.optimizer.waits_for_plateau(), true,
-                    run::metric_names(*learner, sets));
-}
-
-// Returns whether a GAN can be trained.
-bool check_pipelines(const Job& job, const Part& part) {
-  bool trainable = true;
-  part([&] {
-    const env::ParameterSet parameters(job.workload->parameters());
-    const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
-    const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
-    for (const auto& plan : plans)
-      part([&] { trainable = show_pipeline(plan, parameters, reach) && trainable; });
-  });
-  part([&] {
-    const env::Environment environment =
-        problem::load_data(*job.workload, job.settings.data, job.seed()).training();
-    show_data(environment);
-    if (trainable) show_networks(job.settings.gan, environment);
-  });
-  return trainable;
-}
-
-// Of the command that comes next.
-run::Usage usage_of(const Job& job, bool trainable, std::int64_t ranks) {
-  if (trainable) return {.command = "train", .ranks = ranks};
-  return {.command = "solve", .trains = false, .methods = {job.settings.solve.method}};
-}
-
-// What a training on these ranks would refuse. collective
-void check_on_ranks(const Job& job, comm::Ranks& ranks) {
-  core::Log log({.quiet = true});
-  const std::unique_ptr<run::Task> task = run::make_task(job, ranks, log);
-  run::check_metric(job.settings.early_stop, task->waits_for_plateau(), task->keeps_best(),
-                    task->metric_names());
-  const train::RankExchange exchange(ranks, task->optimizer(), job.settings.exchange_choice(),
-                                     job.seed());
-  if (ranks.is_first() && ranks.size() > 1)
-    std::cout << ranks.size() << " ranks, " << task->share() << " each: " << exchange.description()
-              << '\n';
-}
-
-}  // namespace
-
 core::ExitCode check(const Workloads& workloads, const Arguments& arguments) {
   Job job = run::read_any_job(workloads, arguments.source, arguments.assignments);
-  comm::Ranks& ranks = *arguments.ranks;
-  const auto goes_on = [&ranks](bool on_first) { return ranks.gather(on_first ? 1 : 0)[0] != 0; };
-  if (!ranks.is_first()) {
-    if (goes_on(false)) check_on_ranks(job, ranks);
-    return core::ExitCode::done;
-  }
-  std::vector<std::string> problems;
-  bool trainable = true;
-  const Part part = [&](const std::function<void()>& look) {
-    try {
-      look();
-    } catch (const core::Error& error) {
-      problems.push_back(error.what());
-    }
-  };
-  std::cout << "config of '" << job.settings.workload
-            << "': every key known, every value in range\n";
-  part([&] { job.settings.loop.check(); });
-  part([&] { nn::device_from_name(job.settings.device); });
-  part([&] { train::traits_of(job.settings.exchange_choice(), 1); });
-  if (job.examples) {
-    part([&] { check_learning(job, arguments.ranks->size()); });
-  } else {
-    part([&] { optim::solvers().get(job.settings.solve.method, "solve.method"); });
-    trainable = check_pipelines(job, part);
-  }
-  std::string remark;
-  part([&] {
-    remark = run::keys_without_effect(workloads, job, usage_of(job, trainable, ranks.size()));
-  });
-  const bool is_looked_at = job.examples && ranks.size() == 1;  // as a training does
-  if (goes_on(trainable && problems.empty() && !is_looked_at)) check_on_ranks(job, ranks);
-  std::cout << "run folder: " << job.settings.run.folder << ", "
-            << free_space(job.settings.run.folder) << '\n';
-  std::cout.flush();
-  // a pipeline's problem shows again where the data are made with it
-  std::vector<std::string> shown;
-  for (const std::string& problem : problems) {
-    if (std::find(shown.begin(), shown.end(), problem) != shown.end()) continue;
+  core::Log log;
+  const run::Checked checked = run::check(workloads, job, *arguments.ranks, log);
+  if (!arguments.ranks->is_first()) return core::ExitCode::done;
+  std::cout << checked.report << std::flush;
+  for (const std::string& problem : checked.problems)
     std::cerr << "sagips: error: " << problem << '\n';
-    shown.push_back(problem);
-  }
-  if (problems.empty() && !remark.empty()) core::Log().warning("without-effect", remark);
-  if (problems.empty()) std::cout << (trainable ? "ready to train" : "ready to solve") << std::endl;
-  return problems.empty() ? core::ExitCode::done : core::ExitCode::bad_input;
+  if (!checked.problems.empty()) return core::ExitCode::bad_input;
+  std::cout << (checked.trainable ? "ready to train" : "ready to solve") << std::endl;
+  return core::ExitCode::done;
 }
 
 }  // namespace sagips::cli

@@ -1,0 +1,216 @@
+#include "sagips/run/check.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <sstream>
+
+#include "sagips/analysis/table.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/optim/solvers.hpp"
+#include "sagips/run/effects.hpp"
+#include "sagips/run/learning_task.hpp"
+#include "sagips/run/task.hpp"
+#include "sagips/run/trained_networks.hpp"
+#include "sagips/run/training_setup.hpp"
+#include "sagips/train/rank_exchange.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+// Free space of the nearest folder that exists above the run folder.
+std::string free_space(const std::string& folder) {
+  std::filesystem::path place = std::filesystem::absolute(folder);
+  while (!std::filesystem::exists(place) && place.has_parent_path() && place != place.parent_path())
+    place = place.parent_path();
+  const auto space = std::filesystem::space(place);
+  return core::text(core::fixed(static_cast<double>(space.available) / 1e9, 1), " GB free at ",
+                    place.string());
+}
+
+bool show_pipeline(const problem::ChannelPlan& plan, const env::ParameterSet& parameters,
+                   env::Reach reach, std::ostream& out) {
+  const env::PipelineReport report =
+      plan.pipeline.check(parameters, static_cast<std::int64_t>(plan.observables.size()), reach);
+  std::vector<std::string> reached;
+  for (std::size_t i = 0; i < report.reaches.size(); ++i)
+    if (report.reaches[i]) reached.push_back(parameters.all()[parameters.free()[i]].name);
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& row : report.rows)
+    rows.push_back(
+        {row.stage, core::text(torch::IntArrayRef(row.shape)), core::text(row.noise_dimensions)});
+  const std::vector<std::string> without = plan.pipeline.without_gradient();
+  out << "pipeline '" << plan.name << "': shapes fit, values finite, "
+      << (!without.empty()
+              ? core::text("no gradient through '", core::join(without, "', '"),
+                           "': GAN training not possible, methods without gradients are "
+                           "(sagips solve with solve.method=moments)")
+              : core::text("the gradient reaches ", reached.size() == report.reaches.size()
+                                                        ? std::string("every free parameter")
+                                                        : core::join(reached, ", ")))
+      << '\n'
+      << analysis::plain_table({"stage", "output of a small batch", "random numbers an event"},
+                               rows);
+  if (!report.numbers.empty())
+    out << "numbers a sample: " << core::join(report.numbers, ", ") << '\n';
+  return without.empty();
+}
+
+void show_data(const env::Environment& environment, std::ostream& out) {
+  for (const env::Channel& channel : environment.channels) {
+    out << "data '" << channel.name << "': " << channel.training.origin << ", "
+        << core::with_thousands(channel.training.size()) << " to train on, "
+        << core::with_thousands(channel.held_out.values.defined() ? channel.held_out.size() : 0)
+        << " held out\n";
+    for (const auto& [name, value] : channel.training.reference)
+      out << "reference " << name << " = " << core::significant(value, 7) << '\n';
+  }
+}
+
+// Layers, and what their weights, gradients and an update rule's numbers take.
+void show_network(const std::string& name, const nn::Network& network, std::ostream& out,
+                  bool with_layers = true) {
+  std::vector<std::vector<std::string>> rows;
+  std::int64_t weights = 0, operations = 0, outputs = 0;
+  for (const nn::LayerSummary& layer : network.layers()) {
+    rows.push_back({layer.name, nn::written(layer.output), core::with_thousands(layer.weights),
+                    core::with_thousands(layer.operations)});
+    weights += layer.weights;
+    operations += layer.operations;
+    outputs += nn::numbers_in(layer.output);
+  }
+  constexpr double bytes = sizeof(float), arrays = 4;  // weights, gradients, two moments of Adam
+  out << name << ": " << nn::written(network.input()) << " to " << nn::written(network.output())
+      << ", " << core::with_thousands(weights) << " weights\n";
+  if (with_layers)
+    out << analysis::plain_table({"layer", "output", "weights", "multiply-adds of a row"}, rows);
+  out << core::with_thousands(operations) << " multiply-adds a row forward; "
+      << core::significant(arrays * bytes * static_cast<double>(weights) / 1e6, 3)
+      << " MB for weights, gradients and Adam; "
+      << core::significant(bytes * static_cast<double>(outputs) / 1e3, 3)
+      << " kB a row for what layers put out\n";
+}
+
+// Of networks that nobody has listed the sizes tell all.
+void show_networks(const optim::GanConfig& gan, const env::Environment& environment,
+                   std::ostream& out) {
+  const auto show = [&out](const std::string& key, const std::string& suffix,
+                           const nn::MlpConfig& config, std::int64_t inputs, std::int64_t outputs) {
+    show_network(key + suffix, *config.network(inputs, outputs, key), out,
+                 !config.hidden_layers.empty());
+  };
+  const std::int64_t parameters = environment.parameters.free_size();
+  if (parameters == 0) return;
+  show("generator", "", gan.generator.network, gan.generator.noise_dimensions, parameters);
+  for (std::size_t i = 0; i < environment.channels.size(); ++i)
+    show("discriminator", environment.suffix(i), gan.discriminator.network,
+         environment.channels[i].observables(), 1);
+}
+
+using Part = std::function<void(const std::function<void()>&)>;
+
+void check_learning(const Job& job, std::int64_t ranks, std::ostream& out, core::Log& log) {
+  const LearningRows rows = load_examples(job);
+  const data::ExampleSets& sets = rows.sets;
+  out << "data: " << sets.origin << ", " << core::with_thousands(sets.training->rows())
+      << " rows to learn from, " << core::with_thousands(sets.validation->rows())
+      << " kept aside\n";
+  const auto networks = make_networks(job, *sets.training);
+  for (const optim::NetworkPart& part : networks) show_network(part.name, *part.network, out);
+  const auto learner = make_learner(job, networks, rows);
+  for (const std::string& line : begin_from(job.settings.learning, learner->networks()))
+    out << line << '\n';
+  for (const std::string& warning : warnings_of(job, *learner, sets))
+    log.warning("examples", warning);
+  for (const std::string& line : remarks_on_lengths(job, sets.training->rows(), ranks))
+    log.warning("lengths", line);
+  check_metric(job.settings.early_stop, job.settings.learning.learner.optimizer.waits_for_plateau(),
+               true, metric_names(*learner, sets));
+}
+
+// Returns whether a GAN can be trained.
+bool check_pipelines(const Job& job, const Part& part, std::ostream& out) {
+  bool trainable = true;
+  part([&] {
+    const env::ParameterSet parameters(job.workload->parameters());
+    const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
+    const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
+    for (const auto& plan : plans)
+      part([&] { trainable = show_pipeline(plan, parameters, reach, out) && trainable; });
+  });
+  part([&] {
+    const env::Environment environment =
+        problem::load_data(*job.workload, job.settings.data, job.seed()).training();
+    show_data(environment, out);
+    if (trainable) show_networks(job.settings.gan, environment, out);
+  });
+  return trainable;
+}
+
+// Of the command that comes next.
+Usage usage_of(const Job& job, bool trainable, std::int64_t ranks) {
+  if (trainable) return {.command = "train", .ranks = ranks};
+  return {.command = "solve", .trains = false, .methods = {job.settings.solve.method}};
+}
+
+// What a training on these ranks would refuse. collective
+void check_on_ranks(const Job& job, comm::Ranks& ranks, std::ostream& out) {
+  core::Log log({.quiet = true});
+  const std::unique_ptr<Task> task = make_task(job, ranks, log);
+  check_metric(job.settings.early_stop, task->waits_for_plateau(), task->keeps_best(),
+               task->metric_names());
+  const train::RankExchange exchange(ranks, task->optimizer(), job.settings.exchange_choice(),
+                                     job.seed());
+  if (ranks.is_first() && ranks.size() > 1)
+    out << ranks.size() << " ranks, " << task->share() << " each: " << exchange.description()
+        << '\n';
+}
+
+}  // namespace
+
+Checked check(const Workloads& workloads, Job& job, comm::Ranks& ranks, core::Log& log) {
+  const auto goes_on = [&ranks](bool on_first) { return ranks.gather(on_first ? 1 : 0)[0] != 0; };
+  std::ostringstream out;
+  Checked checked;
+  if (!ranks.is_first()) {
+    if (goes_on(false)) check_on_ranks(job, ranks, out);
+    return checked;
+  }
+  std::vector<std::string>& problems = checked.problems;
+  const Part part = [&](const std::function<void()>& look) {
+    try {
+      look();
+    } catch (const core::Error& error) {
+      // a pipeline's problem shows again where the data are made with it
+      if (std::find(problems.begin(), problems.end(), error.what()) == problems.end())
+        problems.emplace_back(error.what());
+    }
+  };
+  out << "config of '" << job.settings.workload << "': every key known, every value in range\n";
+  part([&] { job.settings.loop.check(); });
+  part([&] { nn::device_from_name(job.settings.device); });
+  part([&] { train::traits_of(job.settings.exchange_choice(), 1); });
+  if (job.examples) {
+    part([&] { check_learning(job, ranks.size(), out, log); });
+  } else {
+    part([&] { optim::solvers().get(job.settings.solve.method, "solve.method"); });
+    checked.trainable = check_pipelines(job, part, out);
+  }
+  std::string remark;
+  part([&] {
+    remark = keys_without_effect(workloads, job, usage_of(job, checked.trainable, ranks.size()));
+  });
+  const bool is_looked_at = job.examples && ranks.size() == 1;  // as a training does
+  if (goes_on(checked.trainable && problems.empty() && !is_looked_at))
+    check_on_ranks(job, ranks, out);
+  out << "run folder: " << job.settings.run.folder << ", " << free_space(job.settings.run.folder)
+      << '\n';
+  if (problems.empty() && !remark.empty()) log.warning("without-effect", remark);
+  checked.report = out.str();
+  return checked;
+}
+
+}  // namespace sagips::run

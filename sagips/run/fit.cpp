@@ -1,0 +1,31 @@
+#include "sagips/run/fit.hpp"
+
+#include "sagips/nn/device.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/run/found_results.hpp"
+#include "sagips/run/outcome.hpp"
+#include "sagips/run/run_environment.hpp"
+
+namespace sagips::run {
+
+Fitted fit(const Job& job, comm::Ranks& ranks, core::Log& log) {
+  nn::device_from_name(job.settings.device);
+  const int threads = nn::set_threads(job.settings.threads);
+  problem::DataSettings data = job.settings.data;
+  data.needs_gradient = false;  // the density's is taken, not the pipeline's
+  const env::Environment environment = problem::load_data(*job.workload, data, job.seed()).all();
+  const optim::FitResult fitted =
+      optim::fit_maximum_likelihood(environment, job.settings.solvers.fit, job.seed());
+  const record::RunDirectory folder = new_run(job, log);
+  record::write_environment(folder.file(record::run_files::environment.name),
+                            run_environment(ranks, threads));
+  record::Results results = fit_results(job, environment, fitted, log);
+  warn_of_doubts(fitted, log);
+  FoundResults found(job, folder, log);
+  found.begin(environment, results, fitted.covariance);
+  found.finish(environment, results);
+  return {folder.path(), std::move(results), fitted.negative_log_likelihood, found.figures(),
+          found.page()};
+}
+
+}  // namespace sagips::run

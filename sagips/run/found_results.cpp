@@ -1,0 +1,48 @@
+#include "sagips/run/found_results.hpp"
+
+#include "sagips/core/file.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/run/outcome.hpp"
+#include "sagips/run/run_figures.hpp"
+#include "sagips/run/run_report.hpp"
+
+namespace sagips::run {
+
+namespace files = record::run_files;
+
+record::RunDirectory new_run(const Job& job, core::Log& log) {
+  record::RunDirectory folder(job.settings.run, job.settings.workload);
+  core::write_file(folder.file(files::config.name), job.effective_config);
+  log.add_file(folder.file(files::log.name));
+  return folder;
+}
+
+void FoundResults::write(const record::Results& results) const {
+  write_results(folder_.file(files::results.name), results, log_);
+}
+
+void FoundResults::begin(const env::Environment& environment, const record::Results& results,
+                         const torch::Tensor& covariance) {
+  write(results);
+  record::write_summary_csv(folder_.file(files::summary.name), results);
+  record::write_covariance(folder_.path(), results);
+  if (!job_.settings.run.figures) return;
+  draw_.emplace(folder_, job_.settings.figures, log_);
+  draw_fit_figures(*draw_, job_, environment, results, covariance);
+}
+
+void FoundResults::finish(const env::Environment& environment, const record::Results& results) {
+  if (!job_.settings.data.data.bootstrap) warn_of_equal_events(environment, log_);
+  if (draw_) draw_->finish();
+  write(results);
+}
+
+std::string FoundResults::figures() const {
+  return draw_ ? folder_.file(files::figures.name) : std::string();
+}
+
+std::string FoundResults::page() const {
+  return job_.settings.run.figures ? write_run_report(folder_.path(), log_) : std::string();
+}
+
+}  // namespace sagips::run

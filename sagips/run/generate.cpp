@@ -1,0 +1,129 @@
+#include "sagips/run/generate.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/run/proposals.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+/// The events of one channel and where they go.
+struct Made {
+  std::string channel, file;
+  std::vector<std::string> names;  ///< of the observables
+  data::Dataset toys;
+  std::vector<std::string> cuts;  ///< that the pipeline's events have passed
+};
+
+/// The config's cuts where they select this pipeline's events, which is so wherever the file is read.
+/// throws: ConfigError where the events would ignore what the config says
+std::vector<std::string> cuts_on_events(const problem::DataSettings& settings,
+                                        const problem::ChannelPlan& plan) {
+  const bool is_named = plan.settings || settings.channels.count(plan.name) > 0;
+  const data::DatasetConfig config = is_named ? settings.of(plan).data : settings.data;
+  if (plan.cuts_select_events) return config.cuts;
+  if (config.file.empty())
+    config.check_toy_data(is_named ? core::text("channels.", plan.name, ".data") : "data");
+  return {};
+}
+
+// Settings that read the files back, with truth and reference numbers and all that the job was given.
+std::string settings_text(const Workloads& workloads, Job& job, const std::vector<Made>& all,
+                          const env::ParameterSet& parameters, const std::string& folder) {
+  std::vector<OtherEvents> files;
+  for (const Made& made : all) {
+    files.push_back({made.channel, made.toys.size()});
+    data::DatasetConfig& source = files.back().source;
+    source.file = made.file;
+    source.reference = made.toys.reference;
+    source.cuts = made.cuts;
+    if (made.toys.weights)  // the last column
+      source.weight_column = core::text(made.toys.dimensions());
+  }
+  std::map<std::string, double> truths;
+  for (const env::Parameter& parameter : parameters.all())
+    if (parameter.truth) truths[parameter.name] = *parameter.truth;
+  change_job(job, core::ConfigDocument::from_text(other_events(job, files, "truth", truths),
+                                                  "these settings"));
+  job.settings.run.name.clear();  // of the run that this job would have been
+  return core::text("# ", all.front().toys.origin, " of ", job.settings.workload, ", seed ",
+                    job.settings.run.seed, "\n",
+                    changed_settings(workloads, job, folder.empty() ? "." : folder));
+}
+
+// Nobody asked for the settings beside the events, so they replace none but those that were made here.
+void check_own(const std::filesystem::path& settings) {
+  std::ifstream file(settings);
+  std::string first;
+  if (!std::getline(file, first)) return;
+  if (first.rfind("# ", 0) != 0 || first.find(", seed ") == std::string::npos)
+    throw core::ConfigError("out",
+                            core::text("settings of the same name are written beside the "
+                                       "events, and ",
+                                       settings.string(), " is yours. Choose another name."));
+}
+
+// The settings' file. throws: ConfigError where it would replace what is not of this function's making
+std::filesystem::path settings_beside(const std::string& out, const std::string& source) {
+  const std::filesystem::path settings = std::filesystem::path(out).replace_extension(".yaml");
+  std::error_code missing;
+  if (std::filesystem::equivalent(settings, source, missing))
+    throw core::ConfigError("out",
+                            core::text(out, " would replace ", settings.string(),
+                                       ", from which the events are made. Choose another name."));
+  check_own(settings);
+  return settings;
+}
+
+Made made_of(const Job& job, const problem::ChannelPlan& plan, const env::ParameterSet& parameters,
+             const std::string& file) {
+  const problem::DataSettings& settings = job.settings.data;
+  Made made{plan.name, file, {}, {}, cuts_on_events(settings, plan)};  // refuses before it makes
+  for (const auto& observable : plan.observables) made.names.push_back(observable.name);
+  plan.pipeline.check(parameters, static_cast<std::int64_t>(made.names.size()),
+                      env::Reach::nothing);
+  const std::uint64_t seed = settings.data.seed_or(job.seed());
+  made.toys =
+      env::toy_data(plan.pipeline, parameters.truth(), settings.toy_events_of(plan), made.names,
+                    core::RandomStream(seed, "toy data " + plan.name), settings.toy_weights);
+  return made;
+}
+
+GeneratedEvents written(const Made& made) {
+  write_rows(made.file, made.toys.weights
+                            ? torch::cat({made.toys.values, made.toys.weights->unsqueeze(1)}, 1)
+                            : made.toys.values);
+  GeneratedEvents events{made.channel, made.file, made.toys.size(), made.names};
+  if (made.toys.weights) events.columns.emplace_back("weight");
+  return events;
+}
+
+}  // namespace
+
+Generated generate(const Workloads& workloads, Job job, const std::string& source,
+                   const std::string& out) {
+  check_rows_file(out);
+  const env::ParameterSet parameters =
+      env::ParameterSet(job.workload->parameters()).at_toy_values();
+  const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
+  const std::filesystem::path settings = settings_beside(out, source);
+  Generated generated{{}, settings.string()};
+  std::vector<Made> all;
+  for (const problem::ChannelPlan& plan : plans) {
+    std::filesystem::path file(out);
+    if (plans.size() > 1) file.replace_filename(file.stem().string() + "_" + plan.name + ".npy");
+    all.push_back(made_of(job, plan, parameters, file.string()));
+    generated.channels.push_back(written(all.back()));
+  }
+  core::write_file(settings.string(),
+                   settings_text(workloads, job, all, parameters, settings.parent_path().string()));
+  return generated;
+}
+
+}  // namespace sagips::run

@@ -1,0 +1,317 @@
+#include "sagips/run/predict.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "sagips/analysis/residuals.hpp"
+#include "sagips/analysis/statistics.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/optim/learn/metrics.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/record/run_status.hpp"
+#include "sagips/record/study.hpp"
+#include "sagips/run/learning_task.hpp"
+#include "sagips/run/proposals.hpp"
+#include "sagips/run/trained_networks.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+namespace files = record::run_files;
+
+[[noreturn]] void refuse(const std::string& key, const char* known) {
+  throw core::ConfigError(
+      key, core::text("is not known here (a trained network keeps its config). Known: ", known));
+}
+
+void refuse_samples(const PredictOptions& options) {
+  if (options.samples) refuse("samples", "inputs=FILE, network=last, out=FILE.npy");
+}
+
+// Writes what is predicted; what lies beside a file that the user has named is the user's.
+void write(Predicted& predicted, const std::string& folder, const PredictOptions& options) {
+  predicted.file = options.out.empty() ? folder + "/predictions.npy" : options.out;
+  write_rows(predicted.file, predicted.values);
+  const std::string spread = predicted.file.substr(0, predicted.file.rfind(".npy")) + "_spread.npy";
+  if (predicted.deviations.defined()) {
+    predicted.spread_file = spread;
+    write_rows(spread, predicted.deviations);
+    return;
+  }
+  predicted.removed_other_spread = options.out.empty() && std::filesystem::remove(spread);
+  if (predicted.removed_other_spread || std::filesystem::exists(spread))
+    predicted.other_spread = spread;
+}
+
+// The rows that a run has not learned from. throws: DataError when its data have changed since
+LearningRows rows_kept_aside(const Job& job, const std::string& folder) {
+  LearningRows rows = load_examples(job);
+  const data::ExampleSets& sets = rows.sets;
+  const auto record = record::read_run_record(folder);
+  const std::string now = print_of(sets);
+  if (record && !record->data.empty() && record->data != now)
+    throw core::DataError(
+        sets.origin,
+        core::text("other rows than the network has learned from (", record->data, " -> ", now,
+                   "), so none are known to be kept aside. Name rows by ", "inputs=FILE."));
+  if (sets.validation->rows() == 0)
+    throw core::ConfigError("inputs",
+                            "is needed: the run has kept no rows aside (data.held_out=0). "
+                            "Name rows by inputs=FILE.");
+  return rows;
+}
+
+/// What a network says of the rows of a file, or of those that were kept aside.
+struct OfNetwork {
+  std::string network;  ///< its file
+  std::int64_t rows = 0;
+  optim::Loss loss{};
+  torch::Tensor predicted{}, targets{}, weights{};  ///< in the data's units
+  std::map<std::string, double> metrics{};          ///< where there are targets
+  std::vector<std::string> names{};                 ///< of classes or targets
+  torch::Tensor
+      numbers{};         ///< of rows kept aside among all; undefined: they have files of their own
+  std::int64_t all = 0;  ///< how many these are
+};
+
+OfNetwork predictions_of(const Job& job, const std::string& folder, const PredictOptions& options) {
+  const std::string& inputs = options.inputs;
+  OfNetwork predictions;
+  predictions.network = network_file(folder, options.best.value_or(true));
+  data::RowStatistics statistics;
+  data::ExampleRowsPtr rows;
+  if (inputs.empty()) {
+    LearningRows known = rows_kept_aside(job, folder);
+    rows = known.sets.validation, statistics = known.statistics;
+    predictions.names = known.sets.names();
+    if (const auto& kept = known.sets.kept_aside) {
+      predictions.numbers = kept->rows_of(torch::arange(kept->count(), torch::kInt64));
+      predictions.all = kept->count() + known.sets.training->rows();
+    }
+  } else {
+    rows = job.examples->inputs_of(inputs, reading_of());
+  }
+  std::vector<optim::WeightedNetwork> networks;
+  try {
+    networks = read_networks(job, *rows, predictions.network);
+  } catch (const core::Error& error) {
+    if (inputs.empty()) throw;
+    throw core::DataError(
+        inputs, core::text("has rows of ", nn::written(nn::shape_of_rows(rows->first(1).inputs)),
+                           ", which do not fit the network of ", folder, ": ", error.what()));
+  }
+  const optim::SupervisedConfig& learner = job.settings.learning.learner;
+  if (!inputs.empty()) {
+    statistics = read_standards(predictions.network);
+    rows = standardised(rows, statistics.inputs);
+  }
+  // without targets nothing weighs classes
+  predictions.loss =
+      optim::loss_of(learner.loss, inputs.empty() ? learner.loss_options : optim::LossOptions(),
+                     statistics, networks.back().part.network->output()[0]);
+  const auto [outputs, targets, weights] = optim::prediction_of(networks, *rows);
+  predictions.rows = rows->rows();
+  predictions.predicted = predictions.loss.predicted(outputs);
+  predictions.targets = targets, predictions.weights = weights;
+  if (targets.defined())
+    predictions.metrics = optim::metrics(predictions.loss, outputs, targets, weights, learner.top_k,
+                                         predictions.names);
+  return predictions;
+}
+
+Predicted predict_rows(const Job& job, const std::string& folder, const PredictOptions& options) {
+  refuse_samples(options);
+  const OfNetwork predictions = predictions_of(job, folder, options);
+  Predicted predicted;
+  if (predictions.loss.of_classes()) predicted.what = Predicted::What::probabilities;
+  predicted.values = predictions.predicted;
+  predicted.rows = predictions.rows;
+  predicted.networks = {predictions.network};
+  for (const auto& [name, value] : predictions.metrics)
+    predicted.metrics.push_back({name, value, value, 0});
+  write(predicted, folder, options);
+  return predicted;
+}
+
+/// What networks say of a row that have not learned from it, together.
+class Together {
+ public:
+  void add(const OfNetwork& predictions) {
+    const torch::Tensor values = predictions.predicted.to(torch::kFloat64);
+    const torch::Tensor places = predictions.numbers.defined()
+                                     ? predictions.numbers
+                                     : torch::arange(predictions.rows, torch::kInt64);
+    if (!sums_.defined()) {
+      std::vector<std::int64_t> shape = values.sizes().vec();
+      shape[0] = predictions.numbers.defined() ? predictions.all : predictions.rows;
+      sums_ = torch::zeros(shape, torch::kFloat64);
+      squares_ = sums_.clone();
+      networks_ = torch::zeros({shape[0]}, torch::kFloat64);
+      first_ = predictions;
+    }
+    const auto keep = [&](torch::Tensor& all, const torch::Tensor& some) {
+      if (!some.defined()) return;
+      std::vector<std::int64_t> shape = some.sizes().vec();
+      shape[0] = sums_.size(0);
+      if (!all.defined()) all = torch::zeros(shape, some.options());
+      all.index_copy_(0, places, some);
+    };
+    sums_.index_add_(0, places, values);
+    squares_.index_add_(0, places, values.square());
+    networks_.index_add_(0, places, torch::ones({predictions.rows}, torch::kFloat64));
+    keep(targets_, predictions.targets);
+    keep(weights_, predictions.weights);
+    for (const auto& [name, value] : predictions.metrics) members_[name].push_back(value);
+  }
+
+  torch::Tensor mean() const { return sums_ / counts(); }  ///< NaN where all have learned from it
+  /// Of one network among the others; NaN where fewer than two say anything.
+  torch::Tensor deviation() const {
+    const torch::Tensor square = (squares_ / counts() - mean().square()).clamp_min(0);
+    return (square * (counts() / (counts() - 1)))
+        .sqrt()
+        .where(counts() > 1, torch::full_like(square, NAN));
+  }
+  bool has_deviation() const { return networks_.max().item<double>() > 1; }
+  std::int64_t rows() const { return networks_.gt(0).sum().item<std::int64_t>(); }
+  bool of_classes() const { return first_.loss.of_classes(); }
+
+  // What is told of probabilities and values is judged as logits that mean them, since networks may differ
+  // in what their outputs stand for. Losses would not be those that were made small.
+  std::vector<PredictedMetric> metrics(std::int64_t top_k) const {
+    if (!targets_.defined()) return {};
+    const torch::Tensor there = networks_.gt(0).nonzero().flatten();
+    const auto of = [&](const torch::Tensor& all) {
+      return all.defined() ? all.index_select(0, there) : all;
+    };
+    const torch::Tensor values = of(mean()).to(torch::kFloat32);
+    const bool yes_or_no = first_.loss.targets == optim::Loss::Targets::yes_or_no;
+    const char* const form = of_classes() ? "cross_entropy"
+                             : yes_or_no  ? "binary_cross_entropy"
+                                          : "mean_square";
+    const auto together = optim::metrics(optim::loss_named(form, "loss"),
+                                         of_classes() ? values.log()
+                                         : yes_or_no  ? values.logit()
+                                                      : values,
+                                         of(targets_), of(weights_), top_k, first_.names);
+    std::vector<PredictedMetric> metrics;
+    for (const auto& [name, found] : members_)
+      if (name != "loss" && together.contains(name))
+        metrics.push_back(
+            {name, together.at(name), analysis::mean(found), analysis::standard_deviation(found)});
+    return metrics;
+  }
+
+ private:
+  torch::Tensor counts() const {
+    std::vector<std::int64_t> shape(static_cast<std::size_t>(sums_.dim()), 1);
+    shape[0] = -1;
+    return networks_.reshape(shape);
+  }
+
+  OfNetwork first_;
+  torch::Tensor sums_, squares_, networks_, targets_, weights_;
+  std::map<std::string, std::vector<double>> members_;  ///< metrics of each
+};
+
+// The mean of an ensemble's networks; of folds and of other rows kept aside, each row by those that have not
+// learned from it.
+Predicted predict_members(const Workloads& workloads, const std::string& folder,
+                          const PredictOptions& options) {
+  refuse_samples(options);
+  const record::Study study = record::read_study(core::text(folder, "/", files::study.name));
+  const auto members = study.done(study.variants.front().label);
+  if (study.variants.size() > 1 || members.empty())
+    throw core::ConfigError(
+        folder, core::text("holds ", study.variants.size(), " variants and ", members.size(),
+                           " finished networks of the first (an ensemble of one variant is "
+                           "predicted together). Give the folder of one."));
+  Together together;
+  Predicted predicted;
+  std::int64_t top_k = 0;
+  for (const record::StudyMember* member : members) {
+    const std::string own = folder + "/" + member->folder;
+    const Job job = read_job_of_networks(workloads, core::text(own, "/", files::config.name));
+    if (!job.examples)
+      throw core::ConfigError(
+          folder, core::text("has trained generators, whose ensemble its ensemble.csv and "
+                             "results.json tell of. Give a member's folder, such as ",
+                             own, "."));
+    nn::set_threads(job.settings.threads);
+    top_k = job.settings.learning.learner.top_k;
+    const OfNetwork predictions = predictions_of(job, own, options);
+    predicted.networks.push_back(predictions.network);
+    together.add(predictions);
+  }
+  if (together.of_classes()) predicted.what = Predicted::What::probabilities;
+  predicted.values = together.mean();
+  predicted.rows = together.rows();
+  predicted.metrics = together.metrics(top_k);
+  if (together.has_deviation()) predicted.deviations = together.deviation();
+  write(predicted, folder, options);
+  return predicted;
+}
+
+// The ranks of a run are one prediction: the mean of theirs (SAGIPS paper, Sec. VI-A).
+torch::Tensor proposals_of(const Job& job, const std::string& folder,
+                           const env::ParameterSet& parameters, std::int64_t rows) {
+  optim::Generator generator(job.settings.gan.generator, job.settings.gan.dense, parameters,
+                             job.seed(), torch::kCPU);
+  const torch::Tensor weights = read_generators(folder, generator.replica());
+  torch::Tensor proposals;
+  for (std::int64_t rank = 0; rank < weights.size(0); ++rank) {
+    torch::NoGradGuard no_grad;
+    generator.replica().weights().copy_(weights[rank]);
+    const torch::Tensor of_rank = generator.predict(rows);
+    proposals = proposals.defined() ? proposals + of_rank : of_rank;
+  }
+  return (proposals / weights.size(0)).contiguous();
+}
+
+Predicted predict_proposals(const Job& job, const std::string& folder,
+                            const PredictOptions& options) {
+  constexpr std::int64_t usual = 1000, most = 1'000'000'000;
+  if (!options.inputs.empty()) refuse("inputs", "samples=N, out=FILE.npy");
+  if (options.best) refuse("network", "samples=N, out=FILE.npy");
+  Predicted predicted{.what = Predicted::What::proposals};
+  predicted.rows = options.samples.value_or(usual);
+  if (predicted.rows < 2 || predicted.rows > most)
+    throw core::ConfigError("samples",
+                            core::text(predicted.rows, " is no whole number from 2 to 1e9."));
+  const env::ParameterSet parameters(job.workload->parameters());
+  predicted.values = proposals_of(job, folder, parameters, predicted.rows);
+  write(predicted, folder, options);
+  const auto found = analysis::predict(
+      {predicted.values.data_ptr<float>(), static_cast<std::size_t>(predicted.values.numel())},
+      static_cast<std::size_t>(parameters.size()));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const env::Parameter& parameter = parameters.all()[i];
+    predicted.parameters.push_back(
+        {parameter.name, parameter.unit, found[i].mean, found[i].spread});
+  }
+  return predicted;
+}
+
+}  // namespace
+
+Predicted predict(const Workloads& workloads, const std::string& folder,
+                  const PredictOptions& options) {
+  if (!options.out.empty()) check_rows_file(options.out);
+  if (std::filesystem::exists(core::text(folder, "/", files::study.name)))
+    return predict_members(workloads, folder, options);
+  const std::string config = core::text(folder, "/", files::config.name);
+  if (!std::filesystem::exists(config))
+    throw core::ConfigError(folder, core::text("is no run folder (it has no ", files::config.name,
+                                               "). Give the folder of a finished run."));
+  const Job job = read_job_of_networks(workloads, config);
+  nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
+  return job.examples ? predict_rows(job, folder, options)
+                      : predict_proposals(job, folder, options);
+}
+
+}  // namespace sagips::run

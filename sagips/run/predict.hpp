@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sagips/data/torch.hpp"
+#include "sagips/run/settings.hpp"
+
+namespace sagips::run {
+
+/// What is asked of trained networks. What a run has no use for is refused.
+struct PredictOptions {
+  std::string out{};                      ///< FILE.npy; empty: predictions.npy in the run's folder
+  std::optional<std::int64_t> samples{};  ///< proposals of a generator; nothing: 1,000
+  std::string inputs{};  ///< rows for networks that learn from some; empty: those kept aside
+  /// Of those the networks of the best evaluation, where there is one, else of the end. Nothing: true.
+  std::optional<bool> best{};
+};
+
+/// A metric of predictions, over networks where there are several.
+struct PredictedMetric {
+  std::string name;
+  double value = 0;                ///< of all networks together
+  double mean = 0, deviation = 0;  ///< of each
+};
+
+/// What a generator proposes for a parameter, over its noise: `spread` is no error.
+struct PredictedParameter {
+  std::string name, unit;
+  double mean = 0, spread = 0;
+};
+
+/// What trained networks say.
+struct Predicted {
+  enum class What { proposals, values, probabilities };
+  What what = What::values;
+  std::string file;                            ///< with `values`
+  torch::Tensor values;                        ///< [rows, ...]; NaN where no network may be asked
+  std::int64_t rows = 0;                       ///< that have values
+  std::string spread_file;                     ///< with `deviations`; empty: there are none
+  torch::Tensor deviations;                    ///< among several networks, as `values`
+  std::vector<std::string> networks;           ///< their files
+  std::vector<PredictedMetric> metrics;        ///< of rows with targets
+  std::vector<PredictedParameter> parameters;  ///< of proposals
+  /// A file of deviations that lay beside `file` and was of other predictions.
+  std::string other_spread;
+  bool removed_other_spread = false;
+};
+
+/// Asks the networks of a run, or of an ensemble that has learned from rows, and writes what they say.
+/// folder: of a finished run or ensemble. throws: ConfigError for what it does not have; DataError for
+/// files that are missing or do not fit; StorageError
+Predicted predict(const Workloads& workloads, const std::string& folder,
+                  const PredictOptions& options);
+
+}  // namespace sagips::run
