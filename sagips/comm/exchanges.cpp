@@ -1,6 +1,7 @@
 #include "sagips/comm/exchanges.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sagips/comm/exchanges/chunked_ring.hpp"
 #include "sagips/comm/exchanges/lanes.hpp"
@@ -16,6 +17,13 @@
 namespace sagips::comm {
 
 void ExchangesConfig::fields(core::FieldList& list) {
+  list.choice(
+      "learning_rate_scaling", learning_rate_scaling,
+      {{"none", RateScaling::none},
+       {"linear", RateScaling::linear},
+       {"square_root", RateScaling::square_root}},
+      "with an exact exchange: factor of the generator's or the network's learning rate, 1, "
+      "the number of ranks, or its square root");
   list.group("all_reduce", all_reduce, "the message library's all-reduce");
   list.group("double_tree", double_tree, "two trees");
   list.group("rma_ring", rma_ring, "one-sided ring");
@@ -25,6 +33,11 @@ void ExchangesConfig::fields(core::FieldList& list) {
   list.group("averaged", averaged, "an exchange with weights averaged now and then");
   list.group("served", served, "workers and central weights: Downpour, EASGD, GEM");
   list.group("auto", automatic, "the fastest exact exchange, measured at the start");
+}
+
+double ExchangesConfig::learning_rate_factor(int ranks) const {
+  if (learning_rate_scaling == RateScaling::linear) return ranks;
+  return learning_rate_scaling == RateScaling::square_root ? std::sqrt(ranks) : 1;
 }
 
 namespace {
@@ -46,6 +59,11 @@ ExchangeEntry part_of_another(const std::string& name, const std::string& where)
 Made make_part(const std::string& name, const ExchangesConfig& config, const Site& site,
                Ranks ranks, const std::string& where) {
   return part_of_another(name, where).make(config, site, std::move(ranks));
+}
+
+ExchangeEntry exact(ExchangeEntry entry) {
+  entry.is_exact = true;
+  return entry;
 }
 
 template <class Plain>
@@ -146,27 +164,31 @@ void add_plain(core::Registry<ExchangeEntry>& known) {
                      [](const ExchangesConfig&, const Site&, const Ranks&) -> Made {
                        return std::make_unique<None>();
                      }});
-  known.add("all_reduce",
-            configured<AllReduce>("the library's all-reduce over all ranks",
+  ExchangeEntry all_reduce =
+      exact(configured<AllReduce>("the library's all-reduce over all ranks",
                                   "the synchronous baseline (Horovod); every rank sees all events",
                                   &ExchangesConfig::all_reduce));
+  all_reduce.data_fraction = 1;
+  known.add("all_reduce", std::move(all_reduce));
   known.add("ring",
-            plain<Ring>("whole arrays around a ring", "the paper's ring; up to four ranks"));
-  known.add("chunked_ring", scheduled("chunked_ring", chunked_ring, "pieces around a ring, twice",
-                                      "long arrays, few ranks, shared links"));
+            exact(plain<Ring>("whole arrays around a ring", "the paper's ring; up to four ranks")));
+  known.add("chunked_ring",
+            exact(scheduled("chunked_ring", chunked_ring, "pieces around a ring, twice",
+                            "long arrays, few ranks, shared links")));
   known.add("rabenseifner",
-            scheduled("rabenseifner", rabenseifner, "recursive halving, then doubling",
-                      "arrays of 0.1 to 10s of MB over many ranks: the usual choice"));
+            exact(scheduled("rabenseifner", rabenseifner, "recursive halving, then doubling",
+                            "arrays of 0.1 to 10s of MB over many ranks: the usual choice")));
   known.add("recursive_doubling",
-            scheduled("recursive_doubling", recursive_doubling, "whole arrays between pairs",
-                      "arrays below some 100 KB"));
-  known.add("double_tree", configured<DoubleTree>("half the array over each of two trees",
-                                                  "long arrays over very many ranks",
-                                                  &ExchangesConfig::double_tree));
-  known.add("shared_node",
-            plain<SharedNode>("through shared memory", "all ranks on one node: the fastest there"));
-  known.add("lanes", {"reduce-scatter in the node, all-reduces across, all-gather in the node",
-                      "many ranks a node and many nodes", Part::yes, make_lanes});
+            exact(scheduled("recursive_doubling", recursive_doubling, "whole arrays between pairs",
+                            "arrays below some 100 KB")));
+  known.add("double_tree", exact(configured<DoubleTree>("half the array over each of two trees",
+                                                        "long arrays over very many ranks",
+                                                        &ExchangesConfig::double_tree)));
+  known.add("shared_node", exact(plain<SharedNode>("through shared memory",
+                                                   "all ranks on one node: the fastest there")));
+  known.add("lanes",
+            exact({"reduce-scatter in the node, all-reduces across, all-gather in the node",
+                   "many ranks a node and many nodes", Part::yes, make_lanes}));
   known.add("rma_ring",
             configured<RmaRing>("one-sided reads around a ring",
                                 "ranks of unequal speed in one node", &ExchangesConfig::rma_ring));
@@ -183,17 +205,24 @@ void add_compositions(core::Registry<ExchangeEntry>& known) {
                         [](const ExchangesConfig& config, const Site& site, const Ranks&) {
                           return make_grouped(config.grouped, config, site);
                         }});
-  known.add("averaged", {"averaged{inner, mean}", "any exchange, with drift between ranks bounded",
-                         Part::no, make_averaged});
-  known.add("served", {"workers and owners of central weights",
+  ExchangeEntry averaged{"averaged{inner, mean}", "any exchange, with drift between ranks bounded",
+                         Part::no, make_averaged};
+  averaged.inner = [](const ExchangesConfig& config) { return config.averaged.inner; };
+  known.add("averaged", std::move(averaged));
+  ExchangeEntry served{"workers and owners of central weights",
                        "Downpour, EASGD and GEM; masters, or every rank owns a piece", Part::no,
-                       make_served});
-  known.add("auto", {"the fastest exact one", "when in doubt, and no rank is much slower", Part::no,
-                     make_auto});
+                       make_served};
+  served.data_fraction = 1;
+  served.serving_ranks = [](const ExchangesConfig& config, const std::vector<int>& nodes) {
+    return config.served.serving_ranks(nodes);
+  };
+  known.add("served", std::move(served));
+  known.add("auto", exact({"the fastest exact one", "when in doubt, and no rank is much slower",
+                           Part::no, make_auto}));
   known.add("ensemble", {"none", "the paper's ensemble: independent runs, averaged at the end",
                          Part::no, known.get("none", "").make});
-  known.add("arar", {"ring over all ranks", "the paper's conventional ARAR", Part::no,
-                     known.get("ring", "").make});
+  known.add("arar", exact({"ring over all ranks", "the paper's conventional ARAR", Part::no,
+                           known.get("ring", "").make}));
   known.add("arar_arar", mode("ring", "the paper's grouped mode"));
   known.add("rma_arar_arar", mode("rma_ring", "the paper's grouped mode with one-sided groups"));
 }

@@ -20,6 +20,10 @@ namespace sagips::comm {
 
 /// The settings of all exchanges; a run uses those of the ones that it names.
 struct ExchangesConfig {
+  /// How the learning rate grows with the ranks whose gradients are one mean, and so with the batch.
+  /// source: Goyal et al., arXiv 1706.02677 (linear); Krizhevsky, arXiv 1404.5997 (square root)
+  enum class RateScaling { none, linear, square_root };
+  RateScaling learning_rate_scaling = RateScaling::none;
   AllReduce::Config all_reduce;
   DoubleTree::Config double_tree;
   RmaRing::Config rma_ring;
@@ -30,6 +34,8 @@ struct ExchangesConfig {
   Auto::Config automatic;
 
   void fields(core::FieldList& list);
+  /// 1, the number of ranks, or its square root.
+  double learning_rate_factor(int ranks) const;
 };
 
 /// An exchange as the program knows it.
@@ -40,6 +46,18 @@ struct ExchangeEntry {
   enum class Part { yes, no } part = Part::yes;
   std::function<std::unique_ptr<Exchange>(const ExchangesConfig&, const Site&, std::vector<int>)>
       make;
+  /// Whether all ranks hold the same mean of all gradients afterwards, as `Promise::exact` says.
+  bool is_exact = false;
+  /// Share of the events that each rank draws from, unless the config says another.
+  double data_fraction = 0.5;
+  /// Ranks that compute nothing; empty: all ranks do. nodes: of each rank
+  std::function<std::vector<int>(const ExchangesConfig&, const std::vector<int>& nodes)>
+      serving_ranks{};
+  /// The name of the exchange that moves its gradients, where that is another; empty: its own.
+  std::function<std::string(const ExchangesConfig&)> inner{};
+
+  /// Whether some ranks keep central weights for all.
+  bool is_central() const { return serving_ranks != nullptr; }
 };
 
 /// Every exchange by name.

@@ -86,6 +86,11 @@ void needs_of_exchanges(const FieldList& list, const Settings& settings, const U
   if (uses("grouped")) add(all.grouped.inner), add(all.grouped.outer);
   if (uses("served") && all.served.ranks_per_worker > 1) add(all.served.inner);
   const bool modes = uses("arar_arar") || uses("rma_arar_arar");
+  const auto known = comm::known_exchanges();
+  needs(
+      list,
+      known.has(used.front()) && (known.get(used.front(), "exchange").is_exact || uses("averaged")),
+      "an exact exchange of the first network", {"exchanges.learning_rate_scaling"});
   needs(list, uses("grouped"), "exchange=grouped",
         {"exchanges.grouped.inner", "exchanges.grouped.outer"});
   needs(list, uses("grouped") || modes, "exchange=grouped, arar_arar or rma_arar_arar",
@@ -253,6 +258,12 @@ std::vector<std::string> remarks_on_lengths(const Job& job, std::int64_t rows, s
     remarks.push_back(text("batch=", learner.batch, ": a rank has ", rows / ranks,
                            " rows, and takes no more than those in a step"));
   return remarks;
+}
+
+void warn_without_effect(const Workloads& workloads, Job& job, const Usage& usage,
+                         const comm::Ranks& ranks, core::Log& log) {
+  const std::string line = keys_without_effect(workloads, job, usage);
+  if (!line.empty() && ranks.is_first()) log.warning("without-effect", line);
 }
 
 }  // namespace sagips::run

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "sagips/comm/ranks.hpp"
+#include "sagips/core/log.hpp"
 #include "sagips/run/settings.hpp"
 
 namespace sagips::run {
@@ -26,6 +28,10 @@ struct Usage {
 /// least, so that a config that a run has written is as silent as what it began from.
 /// throws: ConfigError for those without which nobody would learn what was asked for: `optimizer` with GEM
 std::string keys_without_effect(const Workloads& workloads, Job& job, const Usage& usage);
+
+/// Warns of them, once for all ranks.
+void warn_without_effect(const Workloads& workloads, Job& job, const Usage& usage,
+                         const comm::Ranks& ranks, core::Log& log);
 
 /// Keys that the trainings of a study differ in: each should have an effect in one of them at least.
 class VariedKeys {

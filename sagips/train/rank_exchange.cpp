@@ -28,8 +28,9 @@ std::vector<double> books_of(const comm::ExchangeDriver& driver) {
 }
 
 std::vector<int> serving_ranks(const ExchangeChoice& choice, const comm::Communicator& ranks) {
-  if (choice.primary != "served") return {};
-  return choice.config.served.serving_ranks(ranks.nodes());
+  const comm::ExchangeEntry entry = comm::known_exchanges().get(choice.primary, "exchange");
+  return entry.is_central() ? entry.serving_ranks(choice.config, ranks.nodes())
+                            : std::vector<int>();
 }
 
 std::vector<double> together(std::vector<double> now, const std::vector<double>& earlier) {
@@ -55,15 +56,15 @@ record::Exchanged on_the_books(const std::vector<double>& numbers) {
   return report;
 }
 
-void check_clipping(const optim::UpdateStep& step, const std::string& key) {
-  const std::string& network = step.network.empty() ? step.name : step.network;
+void check_clipping(const optim::UpdateStep& step) {
   if (step.rule->config().clip_norm > 0 &&
       step.replica->shared_size() != step.replica->weights().numel())
     throw core::ConfigError(
-        key, core::text("ranks would clip the gradient of the ", network,
-                        " by parts of it that they do not share (their shared weights would "
-                        "drift apart). Set clip_norm=0 or ",
-                        network, ".shared=all."));
+        step.keys.exchange,
+        core::text("ranks would clip the gradient of the ", step.name,
+                   " by parts of it that they do not share (their shared weights would "
+                   "drift apart). Set clip_norm=0 or ",
+                   step.keys.shared, "=all."));
 }
 
 }  // namespace
@@ -78,11 +79,13 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     const std::string name = is_primary                     ? choice.primary
                              : other == choice.others.end() ? "none"
                                                             : other->second;
-    const std::string key = is_primary ? "exchange" : network + ".exchange";
-    if (name == "served" && choice.primary != "served")
-      throw core::ConfigError(key,
-                              "served keeps central weights of all networks that the ranks "
-                              "share or of none. Set exchange=served as well.");
+    const std::string& key = step.keys.exchange;
+    const bool is_central = comm::known_exchanges().get(name, key).is_central();
+    if (is_central && !comm::known_exchanges().get(choice.primary, "exchange").is_central())
+      throw core::ConfigError(key, core::text(name,
+                                              " keeps central weights of all networks that the "
+                                              "ranks share or of none. Set exchange=",
+                                              name, " as well."));
     if (name == "none" && !is_primary) continue;
     const int index = next_index(key);
     comm::Site site = ranks.site(static_cast<std::size_t>(step.replica->shared_size()), seed);
@@ -97,9 +100,9 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     for (const optim::Action& action : optimizer.schedule())
       if (action.kind == optim::Action::Kind::update && &optimizer.steps()[action.index] == &step)
         ++link.updates_a_step;
-    if (name != "none" && ranks.size() > 1) check_clipping(step, key);
-    check_central(step, link, serving_ranks(choice, ranks.communicator()).empty(), key);
-    if (name == "served") add_statistics(step, link, choice, site, key);
+    if (name != "none" && ranks.size() > 1) check_clipping(step);
+    check_central(step, link, serving_ranks(choice, ranks.communicator()).empty());
+    if (is_central) add_statistics(step, link, choice, site);
   }
 }
 
@@ -113,15 +116,15 @@ int RankExchange::next_index(const std::string& key) {
 // Running statistics are made by the rows that workers see: central weights are judged with the mean of
 // theirs, also on ranks that see none.
 void RankExchange::add_statistics(optim::UpdateStep& step, Link& link, const ExchangeChoice& choice,
-                                  comm::Site site, const std::string& key) {
+                                  comm::Site site) {
   site.floats = step.replica->running_statistics().size();
   if (site.floats == 0) return;
   comm::ExchangesConfig config = choice.config;
   config.served.rule.rule = comm::CentreRuleConfig::Rule::newest;
   config.served.rule.force = 0;
   link.statistics = std::make_unique<comm::ExchangeDriver>(
-      comm::make_exchange("served", config, site, key), site, next_index(key),
-      core::text("the ", step.name, "'s running statistics"));
+      comm::make_exchange(link.name, config, site, step.keys.exchange), site,
+      next_index(step.keys.exchange), core::text("the ", step.name, "'s running statistics"));
 }
 
 // The optimizer's rule on a piece of the central weights, by the learning rate of who sends gradients.
@@ -141,16 +144,16 @@ comm::MakeUpdate RankExchange::updates_by(const optim::UpdateStep& step, Link& l
   };
 }
 
-void RankExchange::check_central(const optim::UpdateStep& step, const Link& link, bool all_compute,
-                                 const std::string& key) {
+void RankExchange::check_central(const optim::UpdateStep& step, const Link& link,
+                                 bool all_compute) {
   comm::CentralWeights* const central = link.driver->exchange().central_weights();
-  const std::string network = step.network.empty() ? step.name : step.network;
+  const std::string& key = step.keys.exchange;
   if (!all_compute && central == nullptr)
     throw core::ConfigError(
         key, "would wait for ranks that do not compute. Use served as well, or none.");
   if (central != nullptr && step.rule->config().waits_for_plateau())
     throw core::ConfigError(
-        key, core::text("served: the rule that moves the central weights of the ", network,
+        key, core::text("served: the rule that moves the central weights of the ", step.name,
                         " sees no evaluation, so its rate cannot wait for a "
                         "plateau. Choose another schedule."));
   const bool moves_centre = central != nullptr && !link.driver->exchange().updates({1});
@@ -159,12 +162,12 @@ void RankExchange::check_central(const optim::UpdateStep& step, const Link& link
         key,
         core::text("served: central weights move piece by piece, and no piece knows the length "
                    "of the ",
-                   network, "'s gradient. Set clip_norm=0, rule easgd or another exchange."));
+                   step.name, "'s gradient. Set clip_norm=0, rule easgd or another exchange."));
   if (moves_centre && step.replica->shared_size() != step.replica->weights().numel())
     throw core::ConfigError(
-        key,
-        core::text("served: Downpour and GEM move all weights of the ", step.name,
-                   " (what is not shared would stay as it began). Set ", network, ".shared=all."));
+        key, core::text("served: Downpour and GEM move all weights of the ", step.name,
+                        " (what is not shared would stay as it began). Set ", step.keys.shared,
+                        "=all."));
 }
 
 void RankExchange::use_drivers(optim::UpdateStep& step, Link& link, const UseDriver& use) {
@@ -367,18 +370,15 @@ void RankExchange::state(nn::StateList& list) {
 }
 
 ExchangeTraits traits_of(const ExchangeChoice& choice, int ranks) {
-  comm::known_exchanges().get(choice.primary, "exchange");
-  for (const auto& [network, name] : choice.others)
-    comm::known_exchanges().get(name, network + ".exchange");
-  if (ranks == 1 || choice.primary == "served") return {};
-  const std::string inner =
-      choice.primary == "averaged" ? choice.config.averaged.inner : choice.primary;
-  if (inner != "all_reduce") return {.learning_rate_factor = 1, .data_fraction = 0.5};
-  return {choice.config.all_reduce.learning_rate_factor(ranks), 1};
+  const auto known = comm::known_exchanges();
+  for (const auto& [network, name] : choice.others) known.get(name, network + ".exchange");
+  comm::ExchangeEntry entry = known.get(choice.primary, "exchange");
+  if (ranks == 1) return {};
+  if (entry.inner) entry = known.get(entry.inner(choice.config), "exchange");
+  return {entry.is_exact ? choice.config.learning_rate_factor(ranks) : 1, entry.data_fraction};
 }
 
 problem::RankPlace place_of(const ExchangeChoice& choice, const comm::Communicator& communicator) {
-  comm::known_exchanges().get(choice.primary, "exchange");
   const int rank = communicator.rank();
   problem::RankPlace place{rank, communicator.size()};
   for (const int serving : serving_ranks(choice, communicator)) {

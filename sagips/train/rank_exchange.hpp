@@ -78,10 +78,9 @@ class RankExchange {
     }
   };
   static comm::MakeUpdate updates_by(const optim::UpdateStep& step, Link& link);
-  static void check_central(const optim::UpdateStep& step, const Link& link, bool all_compute,
-                            const std::string& key);
+  static void check_central(const optim::UpdateStep& step, const Link& link, bool all_compute);
   void add_statistics(optim::UpdateStep& step, Link& link, const ExchangeChoice& choice,
-                      comm::Site site, const std::string& key);
+                      comm::Site site);
   int next_index(const std::string& key);
   /// Each driver of the optimizer's steps, and what it carries.
   using UseDriver = std::function<void(Link&, comm::ExchangeDriver&, comm::ReplicaView)>;

@@ -61,16 +61,5 @@ TEST(AllReduce, RefusesAStateThatIsNotItsOwn) {
   });
 }
 
-TEST(AllReduce, ScalesTheLearningRateAsAsked) {
-  const auto factor = [](AllReduce::Scaling scaling) {
-    AllReduce::Config config;
-    config.learning_rate_scaling = scaling;
-    return config.learning_rate_factor(4);
-  };
-  EXPECT_EQ(factor(AllReduce::Scaling::none), 1);
-  EXPECT_EQ(factor(AllReduce::Scaling::linear), 4);
-  EXPECT_EQ(factor(AllReduce::Scaling::square_root), 2);
-}
-
 }  // namespace
 }  // namespace sagips::comm::testing

@@ -1,7 +1,6 @@
 #include "sagips/comm/exchanges/all_reduce.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sagips/comm/arithmetic.hpp"
 #include "sagips/core/error.hpp"
@@ -10,11 +9,6 @@
 namespace sagips::comm {
 
 void AllReduce::Config::fields(core::FieldList& list) {
-  list.choice(
-      "learning_rate_scaling", learning_rate_scaling,
-      {{"none", Scaling::none}, {"linear", Scaling::linear}, {"square_root", Scaling::square_root}},
-      "factor of the generator's or the network's learning rate: 1, the number of ranks, or its "
-      "square root");
   list.add("backward_passes", backward_passes,
            "epochs whose gradients are averaged before they are exchanged and used",
            core::Range::between(1, 1000000));
@@ -50,11 +44,6 @@ Cost AllReduce::cost(std::size_t floats, Step step) const {
 
 std::vector<int> AllReduce::partners(Step step) const {
   return updates(step) ? group_.ranks() : std::vector<int>{};
-}
-
-double AllReduce::Config::learning_rate_factor(int ranks) const {
-  if (learning_rate_scaling == Scaling::linear) return ranks;
-  return learning_rate_scaling == Scaling::square_root ? std::sqrt(ranks) : 1;
 }
 
 std::string AllReduce::description() const {

@@ -10,17 +10,12 @@ namespace sagips::comm {
 /// communicator of their own).
 ///
 /// cost:    one call of the library with the whole array; what it sends is its own affair
-/// source:  Sergeev, Del Balso, arXiv 1802.05799 (Horovod); Goyal et al., arXiv 1706.02677 (linear
-///          scaling); Krizhevsky, arXiv 1404.5997 (square root)
+/// source:  Sergeev, Del Balso, arXiv 1802.05799 (Horovod)
 class AllReduce final : public Exchange {
  public:
-  enum class Scaling { none, linear, square_root };
   struct Config {
-    Scaling learning_rate_scaling = Scaling::none;
     std::int64_t backward_passes = 1;
     void fields(core::FieldList& list);
-    /// 1, the number of ranks, or its square root.
-    double learning_rate_factor(int ranks) const;
   };
   /// throws: core::ConfigError when `ranks` are not all ranks
   AllReduce(const Config& config, const Site& site, std::vector<int> ranks);

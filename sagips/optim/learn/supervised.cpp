@@ -109,6 +109,8 @@ void Supervised::add_steps() {
     rules_.push_back(make_update_rule(replica, update));
     pass.steps.push_back(steps_.size());
     steps_.push_back({part.name, &replica, rules_.back().get()});
+    if (networks_.size() > 1)
+      steps_.back().keys.exchange = core::text("networks.", part.name, ".exchange");
   }
   pass.separable = is_separable();
   pass.operations = operations();

@@ -10,6 +10,12 @@
 
 namespace sagips::optim {
 
+/// Keys of a config that say how ranks exchange a network, for messages.
+struct ExchangeKeys {
+  std::string exchange = "exchange";
+  std::string shared = "shared";
+};
+
 /// One network that learns: its weights, and how a gradient moves them. Gradients (a `Pass`) and
 /// update are apart, so that an exchange between ranks fits between them.
 struct UpdateStep {
@@ -21,6 +27,7 @@ struct UpdateStep {
   double progress =
       0;  ///< share of the run that is over when its gradients are new; the loop sets it
   std::string network{};  ///< whose settings it has, "discriminator"; empty: its name is that
+  ExchangeKeys keys{};
 };
 
 /// One sweep over a batch that fills the gradients of a network, or of several at once.
