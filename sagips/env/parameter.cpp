@@ -39,17 +39,15 @@ void check(const Parameter& parameter) {
   if (!(parameter.low < parameter.high))
     throw ConfigError(where, text("the range ", parameter.low, " .. ", parameter.high,
                                   " is empty. Set low below high."));
-  const auto inside = [&](double value) { return value > parameter.low && value < parameter.high; };
-  if (parameter.truth && !inside(*parameter.truth))
-    throw ConfigError(where,
-                      text("truth = ", *parameter.truth, " is not inside ", parameter.low, " .. ",
-                           parameter.high, " (it could never be recovered). Widen the range."));
-  if (parameter.toy && !inside(*parameter.toy))
-    throw ConfigError(where, text("toy = ", *parameter.toy, " is not inside ", parameter.low,
-                                  " .. ", parameter.high, ". Widen the range."));
-  if (parameter.fixed && !inside(*parameter.fixed))
-    throw ConfigError(where, text("fixed = ", *parameter.fixed, " is not inside ", parameter.low,
-                                  " .. ", parameter.high, ". Widen the range."));
+  const auto check_inside = [&](const char* what, const std::optional<double>& value) {
+    if (value && !(*value > parameter.low && *value < parameter.high))
+      throw ConfigError(
+          where, text(what, " = ", *value, " does not lie between ", parameter.low, " and ",
+                      parameter.high, " (an end of the range is never reached). Widen the range."));
+  };
+  check_inside("truth", parameter.truth);
+  check_inside("toy", parameter.toy);
+  check_inside("fixed", parameter.fixed);
 }
 
 }  // namespace

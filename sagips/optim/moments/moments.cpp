@@ -436,8 +436,8 @@ class Answer {
     const double chi2 = std::isfinite(descent_->chi2()) ? descent_->chi2() : reached_;
     if (!std::isfinite(chi2))
       throw core::Error(
-          "the time was over before the pipeline had been called at a first point. Raise "
-          "solve.minutes.");
+          "stopped before the pipeline had been called at a first point. Give it more time "
+          "(solve.minutes).");
     Solution solution;
     solution.values = numbers_of(model_->parameters().physical_from_logit(theta));
     solution.score = chi2;
