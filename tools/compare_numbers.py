@@ -2,9 +2,10 @@
 """Says whether two builds of SAGIPS compute the same numbers: runs the same commands with both and compares, bit for bit, the
 results.json of each (times, versions and paths aside). For a change that moves code and must move nothing in what it computes.
 
-Commands: solve, fit and train of every shipped workload, train on two ranks and two threads, compare, closure and simulate, all
-at fixed seeds and short, with exchanges that repeat. `compare` works within a time, so of it the solvers that end by themselves
-are compared. A workload without a density has no fit; a command that both builds refuse with one message counts as equal.
+Commands: solve, fit and train of every shipped workload, train on two ranks and two threads, networks that learn from rows (by
+themselves, by synchronous central weights, predicted, in an ensemble and in a search), compare, closure and simulate, all at
+fixed seeds and short, with exchanges that repeat. `compare` works within a time, so of it the solvers that end by themselves are
+compared. A workload without a density has no fit; a command that both builds refuse with one message counts as equal.
 
 usage: tools/compare_numbers.py OLD/sagips NEW/sagips [PATTERN]      PATTERN: only commands that hold it
 exit: 0 all equal, 1 some differ (which and by how much is told)
@@ -25,8 +26,34 @@ MPI = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2"]
 ASIDE = ("time", "rate", "version", "git_hash", "folder", "origin", "host_s")
 
 
+ROWS = "x,y,z\n" + "".join(f"{i / 100},{(i * 37 % 100) / 100},{(i % 7) * (i % 5) / 30}\n" for i in range(400))
+LEARNING = """workload: learning
+data: {inputs: {file: rows.csv, columns: [x, y]}, targets: {file: rows.csv, columns: [z]}, held_out: 0.25}
+network: {layers: [{dense: 16, activation: relu}, {dropout: 0.1}, {dense: 1}]}
+loss: mean_square
+train: {epochs: 4}
+run: {name: one, figures: false}
+threads: 1
+"""
+SEARCH = ["tune.minimise=loss", "tune.at_once=1", "tune.space=[{key: optimizer.learning_rate, low: 1e-4, high: 1e-1, log: true}]"]
+
+
+def learning_commands():
+    """(name, launcher, arguments), in a folder with rows.csv and rows.yaml"""
+    train = ["train", "rows.yaml"]
+    yield "train on rows", [], train
+    yield "train on rows by 2 ranks", MPI, [*train, "exchange=rabenseifner"]
+    for rule in ("downpour", "easgd", "gem"):
+        yield (f"train on rows by central weights, {rule}", MPI,
+               [*train, "exchange=served", "exchanges.served.synchronous=true", f"exchanges.served.rule={rule}"])
+    yield "ensemble on rows", [], ["ensemble", "rows.yaml", "--vary", "folds", "--members", "2", "ensemble.at_once=1"]
+    yield "tune on rows", [], ["tune", "rows.yaml", "--trials", "3", *SEARCH]
+    yield "tune on rows with folds", [], ["tune", "rows.yaml", "--trials", "2", "tune.folds=2", *SEARCH]
+
+
 def commands():
     """(name, launcher, arguments)"""
+    yield from learning_commands()
     for workload in WORKLOADS:
         yield f"solve {workload}", [], ["solve", workload, *SMALL]
         yield f"fit {workload}", [], ["fit", workload, *SMALL]
@@ -61,7 +88,7 @@ def numbers(folder):
     found = {}
 
     def flatten(value, path):
-        words = path.lower()
+        words = path.lower().rpartition("results.json")[2]
         if any(word in words for word in ASIDE):
             return
         if isinstance(value, dict):
@@ -77,19 +104,23 @@ def numbers(folder):
             found[path] = value
 
     for file in sorted(pathlib.Path(folder).glob("runs/**/*")):
+        name = str(file.relative_to(folder))
         if file.name == "results.json":
-            flatten(json.loads(file.read_text()), file.name)
-        elif file.name in ("closure.csv", "convergence.csv", "simulated.csv", "generator.npy", "generator_samples.npy"):
-            found[file.name] = file.read_bytes()
+            flatten(json.loads(file.read_text()), name)
+        elif file.name in ("closure.csv", "convergence.csv", "simulated.csv", "generator.npy", "generator_samples.npy", "ensemble.csv",
+                           "network.safetensors", "network_best.safetensors"):
+            found[name] = file.read_bytes()
         elif file.name == "visits.csv":  # what solvers looked at; time_s is a column
             rows = list(csv.DictReader(file.read_text().splitlines()))
-            found.update({f"{file.name}[{place}].{key}": value for place, row in enumerate(rows)
+            found.update({f"{name}[{place}].{key}": value for place, row in enumerate(rows)
                           for key, value in row.items() if "time" not in key})
     return found
 
 
 def run(program, launcher, arguments):
     with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "rows.csv").write_text(ROWS)
+        (pathlib.Path(folder) / "rows.yaml").write_text(LEARNING)
         done = subprocess.run([*launcher, program, *arguments], cwd=folder, capture_output=True, text=True, check=False,
                               env={**os.environ, "OMP_NUM_THREADS": "1"})
         errors = [line for line in done.stderr.splitlines() if "error:" in line]

@@ -50,10 +50,6 @@ std::string option(const Arguments& arguments, const std::string& name);
 /// What --fresh and --override ask for. throws: ConfigError for both
 record::Start start_of(const Arguments& arguments);
 
-/// Says, once for all ranks, which keys have no effect.
-void say_without_effect(const Workloads& workloads, Job& job, const Arguments& arguments,
-                        const run::Usage& usage, core::Log& log);
-
 /// "report: PATH" where there is a page.
 void say_report(const std::string& page);
 /// "run folder: PATH"; once results are there, which --json shows.

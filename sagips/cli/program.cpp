@@ -376,12 +376,6 @@ record::Start start_of(const Arguments& arguments) {
                           arguments.options.count("override") > 0);
 }
 
-void say_without_effect(const Workloads& workloads, Job& job, const Arguments& arguments,
-                        const run::Usage& usage, core::Log& log) {
-  const std::string line = run::keys_without_effect(workloads, job, usage);
-  if (!line.empty() && arguments.ranks->is_first()) log.warning("without-effect", line);
-}
-
 void say_report(const std::string& page) {
   if (!page.empty()) std::cout << "report: " << page << std::endl;
 }

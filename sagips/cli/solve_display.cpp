@@ -1,10 +1,7 @@
 #include "sagips/cli/solve_display.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 
 #include "sagips/core/text.hpp"
 
@@ -17,7 +14,7 @@ constexpr double silence_s = 2, live_period_s = 0.5, plain_period_s = 10;
 }  // namespace
 
 SolveDisplay::SolveDisplay(const optim::SolveProgress& progress, core::Log& log, double limit_s)
-    : progress_(progress), log_(log), limit_s_(limit_s), thread_([this] { show(); }) {}
+    : progress_(progress), log_(log), lines_(log), limit_s_(limit_s), thread_([this] { show(); }) {}
 
 SolveDisplay::~SolveDisplay() {
   {
@@ -29,18 +26,16 @@ SolveDisplay::~SolveDisplay() {
 }
 
 void SolveDisplay::show() {
-  const bool is_live = core::can_redraw(STDERR_FILENO);
   std::unique_lock lock(mutex_);
-  for (double next_s = silence_s;; next_s += is_live ? live_period_s : plain_period_s) {
+  for (double next_s = silence_s;; next_s += lines_.are_live() ? live_period_s : plain_period_s) {
     const auto when = began_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                    std::chrono::duration<double>(next_s));
     if (ends_.wait_until(lock, when, [this] { return ended_; })) break;
-    if (is_live)
-      std::cerr << "\r\033[K" << line(next_s) << std::flush;
+    if (lines_.are_live())
+      lines_.show(line(next_s));
     else
       log_.info(line(next_s));
   }
-  if (is_live) std::cerr << "\r\033[K" << std::flush;
 }
 
 std::string SolveDisplay::line(double elapsed_s) const {

@@ -4,13 +4,14 @@
 #include <mutex>
 #include <thread>
 
+#include "sagips/cli/live_lines.hpp"
 #include "sagips/core/log.hpp"
 #include "sagips/optim/solve_progress.hpp"
 
 namespace sagips::cli {
 
-/// Says how far a solver has come while it lives: one line that is redrawn on a terminal, else a line
-/// of the log now and then. What takes less than two seconds says nothing.
+/// Says how far a solver has come while it lives: one live line on a terminal, else a line of the log now
+/// and then. What takes less than two seconds says nothing.
 class SolveDisplay {
  public:
   /// Both outlive it. limit_s: time that the solver is given, infinite without one
@@ -25,6 +26,7 @@ class SolveDisplay {
 
   const optim::SolveProgress& progress_;
   core::Log& log_;
+  LiveLines lines_;
   double limit_s_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::mutex mutex_;

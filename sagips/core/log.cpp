@@ -84,7 +84,9 @@ TerminalSize terminal_size(int descriptor) {
 struct Log::Sinks {
   std::shared_ptr<TerminalSink> terminal;
   bool quiet = false;
-  std::mutex mutex;  ///< of `warnings`
+  std::mutex mutex;       ///< of `warnings`
+  std::mutex line_mutex;  ///< of what stands below, and of a line among it
+  std::function<void()> erase_below, draw_below;
   std::vector<Warning> warnings;
   spdlog::logger logger{"sagips"};
 };
@@ -118,10 +120,21 @@ void Log::add_file(const std::string& path) {
   }
 }
 
-// The string_view overloads take the line as it is; the others would read braces as a format.
-void Log::info(const std::string& line) {
-  sinks_->logger.log(spdlog::level::info, spdlog::string_view_t(line));
+// The string_view overload takes the line as it is; the others would read braces as a format.
+void Log::write(int level, const std::string& line) {
+  const std::lock_guard lock(sinks_->line_mutex);
+  if (sinks_->erase_below) sinks_->erase_below();
+  sinks_->logger.log(static_cast<spdlog::level::level_enum>(level), spdlog::string_view_t(line));
+  if (sinks_->draw_below) sinks_->draw_below();
 }
+
+void Log::set_below(std::function<void()> erase, std::function<void()> draw) {
+  const std::lock_guard lock(sinks_->line_mutex);
+  sinks_->erase_below = std::move(erase);
+  sinks_->draw_below = std::move(draw);
+}
+
+void Log::info(const std::string& line) { write(spdlog::level::info, line); }
 
 void Log::warning(const std::string& code, const std::string& line) {
   constexpr std::ptrdiff_t most = 100;  // of a code: a long job may say the same of each epoch
@@ -134,7 +147,7 @@ void Log::warning(const std::string& code, const std::string& line) {
         std::count_if(all.begin(), all.end(), alike) < most)
       all.push_back(std::move(said));
   }
-  sinks_->logger.log(spdlog::level::warn, spdlog::string_view_t(line));
+  write(spdlog::level::warn, line);
 }
 
 std::vector<Warning> Log::warnings() const {
@@ -142,9 +155,7 @@ std::vector<Warning> Log::warnings() const {
   return sinks_->warnings;
 }
 
-void Log::error(const std::string& line) {
-  sinks_->logger.log(spdlog::level::err, spdlog::string_view_t(line));
-}
+void Log::error(const std::string& line) { write(spdlog::level::err, line); }
 
 bool Log::set_terminal(bool on) {
   const bool before = sinks_->terminal->level() != spdlog::level::off;

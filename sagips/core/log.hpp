@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,10 +47,15 @@ class Log {
   /// Silences the terminal (a live display owns it); files go on. Returns what was set before.
   bool set_terminal(bool on);
   bool is_quiet() const;
+  /// What stands on the terminal below the lines: it is erased before one comes, and drawn again after it.
+  /// Both are called on the thread that has the line. Empty functions: nothing stands there.
+  void set_below(std::function<void()> erase, std::function<void()> draw);
   void flush();
 
  private:
   struct Sinks;
+  void write(int level, const std::string& line);
+
   std::unique_ptr<Sinks> sinks_;
 };
 

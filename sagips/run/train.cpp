@@ -136,6 +136,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   training.agreement->part();
   results.complete = finished.complete;
   results.reason = finished.reason;
+  results.stopped_by_caller = training.stopped_by_caller;
   results.failure = training.failure;
   return results;
 }

@@ -167,6 +167,7 @@ class TrainingRun {
   std::optional<train::Checkpointer> checkpointer_;
   std::optional<train::Loop> loop_;
   std::int64_t epoch_ = 0;  ///< of the last one that is over
+  std::string told_;        ///< by `should_stop`, the last time
 };
 
 // Everything that makes a resumed run the run that it was.
@@ -284,7 +285,8 @@ train::Loop::Callbacks TrainingRun::callbacks() {
   if (ranks_.is_first())
     callbacks.should_stop = [this](const record::Evaluated& evaluated) {
       const std::string reason = early_stop_(evaluated);
-      return reason.empty() && options_.should_stop ? options_.should_stop(evaluated) : reason;
+      if (reason.empty() && options_.should_stop) return told_ = options_.should_stop(evaluated);
+      return reason;
     };
   if (task_.waits_for_plateau())
     callbacks.score = [this](const record::Evaluated& evaluated) {
@@ -357,6 +359,7 @@ Training TrainingRun::run(Beginning beginning) {
     training_.record.last = task_.after_failure();
     training_.record.last.epoch = epoch_;
   }
+  training_.stopped_by_caller = !told_.empty() && result.reason == told_;
   training_.left = checkpointer_->gave_up() && ranks_.size() > 1;
   if (ranks_.size() > 1 && !training_.left) exchange_.settle();
   if (!all_wait_ && ranks_.size() > 1 && !training_.left) report_last(result);

@@ -68,8 +68,8 @@ class Pictures {
 /// Tables and figures of the variants that have members.
 class Report {
  public:
-  Report(std::vector<std::optional<ConvergenceVariant>> seen, Pictures& pictures, std::ostream& out)
-      : seen_(std::move(seen)), pictures_(pictures), out_(out) {}
+  Report(std::vector<std::optional<ConvergenceVariant>> seen, Pictures& pictures)
+      : seen_(std::move(seen)), pictures_(pictures) {}
 
   void compare(const ConvergencePlan::Group& group) {
     const std::vector<ConvergenceVariant> shown = of(group);
@@ -121,16 +121,13 @@ class Report {
     return all;
   }
 
-  // Printed, and kept: a batch job's output may be lost.
   void tell(const std::string& table) {
     if (!told_.empty()) told_ += '\n';
     told_ += table;
-    out_ << '\n' << table;
   }
 
   std::vector<std::optional<ConvergenceVariant>> seen_;
   Pictures& pictures_;
-  std::ostream& out_;
   std::string told_;
 };
 
@@ -162,9 +159,9 @@ std::vector<analysis::Target> convergence_targets(const run::Job& job,
   return targets;
 }
 
-bool write_convergence(const run::Job& job, const std::string& folder, const ConvergencePlan& plan,
-                       const record::Study& study, const std::vector<analysis::Target>& targets,
-                       std::ostream& out, core::Log& log) {
+ConvergenceResults write_convergence(const run::Job& job, const std::string& folder,
+                                     const ConvergencePlan& plan, const record::Study& study,
+                                     const std::vector<analysis::Target>& targets, core::Log& log) {
   std::vector<std::optional<ConvergenceVariant>> all;
   std::vector<ConvergenceVariant> there;
   for (const ConvergenceVariant& variant : plan.variants) {
@@ -180,17 +177,17 @@ bool write_convergence(const run::Job& job, const std::string& folder, const Con
     else
       log.warning("left-out", text(variant.label, " is left out: none of its trainings is done"));
   }
-  if (there.empty()) return false;
+  if (there.empty()) return {};
   analysis::write_convergence_csv(text(folder, "/", files::convergence.name), there);
   analysis::write_scaling_csv(text(folder, "/", files::scaling.name), there);
   Pictures pictures(job, folder, log);
-  Report report(std::move(all), pictures, out);
+  Report report(std::move(all), pictures);
   for (const ConvergencePlan::Group& group : plan.comparisons) report.compare(group);
   report.scale(there);
   for (const ConvergencePlan::Group& group : plan.batch_scalings) report.scale_batch(job, group);
+  // a batch job's output may be lost
   core::write_file(text(folder, "/", files::tables.name), report.told());
-  if (!pictures.place().empty()) out << "\nfigures: " << pictures.place() << '\n';
-  return true;
+  return {std::move(there), report.told(), pictures.place()};
 }
 
 }  // namespace sagips::study

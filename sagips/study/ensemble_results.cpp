@@ -175,10 +175,11 @@ std::string csv_of(const std::vector<analysis::SizeCourse>& courses) {
   return content;
 }
 
-void draw(const std::vector<analysis::SizeCourse>& courses, const std::vector<VariantView>& views,
-          const analysis::FigureConfig& config, const std::string& folder, std::ostream& out,
-          core::Log& log) {
-  if (courses.empty()) return;  // no truth: neither residual nor relative spread
+// Returns the path of the picture to look at first; empty: there is none.
+std::string draw(const std::vector<analysis::SizeCourse>& courses,
+                 const std::vector<VariantView>& views, const analysis::FigureConfig& config,
+                 const std::string& folder, core::Log& log) {
+  if (courses.empty()) return {};  // no truth: neither residual nor relative spread
   std::string shown =
       draw_figure(analysis::ensemble_sizes(courses), config, folder, "ensemble_size", log);
   if (views.size() > 1) {
@@ -189,7 +190,7 @@ void draw(const std::vector<analysis::SizeCourse>& courses, const std::vector<Va
     shown =
         draw_figure(analysis::ensemble_variants(points), config, folder, "ensemble_variants", log);
   }
-  if (!shown.empty()) out << "figure: " << shown << '\n';
+  return shown;
 }
 
 const record::StudyVariant& variant_of(const record::Study& study, const std::string& label) {
@@ -223,55 +224,68 @@ void set_errors(record::Results& results, const VariantView& view) {
       results.parameters[p].error = view.error(p);
 }
 
-}  // namespace
-
-bool write_ensemble(const run::Job& job, const JobOfVariant& job_of_variant,
-                    const std::string& folder, const record::Study& study, std::ostream& out,
-                    core::Log& log) {
-  const std::vector<VariantView> views = look_at(folder, study, job_of_variant, log);
-  if (views.empty()) return false;
-  record::Results results = views.front().known;
-  fill(results, views.front(), study);
-  const run::Job shown = job_of_variant(variant_of(study, views.front().label));
-  const bool has_errors = run::judge_training(shown, environment_of(shown), results, log);
-  if (views.front().label != study.variants.front().label)
+// The front variant's are those of the study. job: of that variant
+record::Results results_of(const run::Job& job, const std::vector<VariantView>& views,
+                           const record::Study& study, core::Log& log) {
+  const VariantView& front = views.front();
+  record::Results results = front.known;
+  fill(results, front, study);
+  const bool has_errors = run::judge_training(job, environment_of(job), results, log);
+  if (front.label != study.variants.front().label)
     log.warning("member-left-out",
-                core::text("results.json holds the variant '", views.front().label,
+                core::text("results.json holds the variant '", front.label,
                            "': the first one has too few members that are done"));
-  if (has_errors) set_errors(results, views.front());
-  results.method =
-      core::text("ensemble of ", views.front().main().ensemble.members.size(), " gans");
+  if (has_errors) set_errors(results, front);
+  results.method = core::text("ensemble of ", front.main().ensemble.members.size(), " gans");
   for (const VariantView& view : views)
     if (const auto all = analysis::quality(view.main().ensemble)) {
       const std::string suffix = views.size() > 1 ? " " + view.label : "";
       results.numbers.push_back({"rms_residual" + suffix, all->residual});
       results.numbers.push_back({"rms_spread" + suffix, all->spread});
     }
+  return results;
+}
+
+std::string tables_of(const std::vector<VariantView>& views, const record::Results& results) {
+  std::string tables;
+  for (const VariantView& view : views) {
+    if (views.size() > 1) tables += core::text("\n", view.label, "\n");
+    const bool judged = &view == &views.front();
+    tables += table_of(view, judged ? results.parameters : view.known.parameters, judged);
+  }
+  if (!results.errors_from.empty())
+    tables += core::text(views.size() > 1 ? views.front().label + ": " : "",
+                         "errors: ", results.errors_from, "\n");
+  return tables + run::goodness_lines(results.goodness);
+}
+
+}  // namespace
+
+EnsembleResults write_ensemble(const run::Job& job, const JobOfVariant& job_of_variant,
+                               const std::string& folder, const record::Study& study,
+                               core::Log& log) {
+  const std::vector<VariantView> views = look_at(folder, study, job_of_variant, log);
+  if (views.empty()) return {};
+  const run::Job shown = job_of_variant(variant_of(study, views.front().label));
+  EnsembleResults found{results_of(shown, views, study, log)};
+  const record::Results& results = *found.results;
   const auto file = [&](const record::RunFile& one) { return folder + "/" + one.name; };
   run::write_results(file(files::results), results, log);
   record::write_summary_csv(file(files::summary), results);
   core::write_file(file(files::ensemble), csv_of(views));
   const auto courses = size_courses(job, views);
   core::write_file(file(files::ensemble_size), csv_of(courses));
-  for (const VariantView& view : views) {
-    if (views.size() > 1) out << '\n' << view.label << '\n';
-    const bool judged = &view == &views.front();
-    out << table_of(view, judged ? results.parameters : view.known.parameters, judged);
-  }
-  if (!results.errors_from.empty())
-    out << (views.size() > 1 ? views.front().label + ": " : "") << "errors: " << results.errors_from
-        << '\n';
-  out << run::goodness_lines(results.goodness);
-  if (!job.settings.run.figures) return true;
+  found.tables = tables_of(views, results);
+  if (!job.settings.run.figures) return found;
   std::vector<analysis::RunCourse> members =
       courses_of(folder, study.done(views.front().label), log);
   if (members.size() > analysis::curve_colours)
     for (analysis::RunCourse& member : members) member.name.clear();  // no key has room for them
   draw_figure(analysis::runs_over_time(members, results.parameters), job.settings.figures, folder,
               "member_curves", log);
-  draw(courses, views, job.settings.figures, folder, out, log);
+  found.figure = draw(courses, views, job.settings.figures, folder, log);
   run::write_results(file(files::results), results, log);  // with the warnings of pictures
-  return true;
+  return found;
 }
 
 }  // namespace sagips::study

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <ostream>
 #include <set>
 
 #include "sagips/analysis/figures/closure.hpp"
@@ -51,7 +50,7 @@ std::vector<analysis::Estimate> estimates_of(const std::vector<record::Experimen
   return found;
 }
 
-void say_failures(const std::vector<record::Experiment>& experiments, std::ostream& out) {
+std::string failures_text(const std::vector<record::Experiment>& experiments) {
   std::map<std::string, int> reasons;
   int failed = 0;
   double time_s = 0, core_s = 0;
@@ -63,17 +62,19 @@ void say_failures(const std::vector<record::Experiment>& experiments, std::ostre
     ++reasons[one.failure];
   }
   const auto count = static_cast<double>(experiments.size());
-  out << experiments.size() << " experiments, " << core::significant(core_s / count, 3)
-      << " core-seconds and " << core::significant(time_s / count, 3)
-      << " s each; failed: " << failed << '\n';
-  for (const auto& [reason, times] : reasons) out << "  " << times << ": " << reason << '\n';
+  std::string lines =
+      core::text(experiments.size(), " experiments, ", core::significant(core_s / count, 3),
+                 " core-seconds and ", core::significant(time_s / count, 3),
+                 " s each; failed: ", failed, "\n");
+  for (const auto& [reason, times] : reasons) lines += core::text("  ", times, ": ", reason, "\n");
+  return lines;
 }
 
-void say_warnings(const std::vector<record::Experiment>& experiments, std::ostream& out) {
+std::string warnings_text(const std::vector<record::Experiment>& experiments) {
   std::vector<std::string> counts;
   for (const auto& [code, count] : record::warned(experiments))
     counts.push_back(core::text(code, " in ", count));
-  if (!counts.empty()) out << "warnings: " << core::join(counts, ", ") << '\n';
+  return counts.empty() ? "" : core::text("warnings: ", core::join(counts, ", "), "\n");
 }
 
 }  // namespace
@@ -125,13 +126,14 @@ ExperimentCount count_experiments(const std::string& folder) {
   return {experiments.size(), static_cast<std::size_t>(failed)};
 }
 
-bool write_closure(const run::Job& job, const std::string& folder, std::ostream& out,
-                   core::Log& log) {
+ExperimentResults write_experiments(const run::Job& job, const std::string& folder,
+                                    core::Log& log) {
   const auto experiments = record::read_experiments(place(folder));
-  if (experiments.empty()) return false;
+  ExperimentResults results;
+  if (experiments.empty()) return results;
   const env::ParameterSet parameters =
       env::ParameterSet(job.workload->parameters()).at_toy_values();
-  std::vector<analysis::ClosureSummary> summaries;
+  std::vector<analysis::ClosureSummary>& summaries = results.summaries;
   for (const std::string& kind : kinds_of(experiments))
     for (const std::size_t p : parameters.free())
       summaries.push_back(
@@ -141,21 +143,21 @@ bool write_closure(const run::Job& job, const std::string& folder, std::ostream&
   for (const analysis::ClosureSummary& one : summaries) unusable += one.unusable;
   if (!summaries.empty()) {
     analysis::write_closure_csv(core::text(folder, "/", files::closure.name), summaries);
-    out << analysis::closure_table(summaries);
-    if (unusable > 0) out << unusable << " estimates without an error above 0 are not among them\n";
+    results.tables = analysis::closure_table(summaries);
+    if (unusable > 0)
+      results.tables +=
+          core::text(unusable, " estimates without an error above 0 are not among them\n");
   }
-  say_failures(experiments, out);
-  say_warnings(experiments, out);
+  results.tables += failures_text(experiments) + warnings_text(experiments);
   const bool drawable = std::any_of(summaries.begin(), summaries.end(),
                                     [](const auto& one) { return one.experiments >= 2; });
   if (job.settings.run.figures && drawable) {
     draw_figure(analysis::closure_pulls(summaries), job.settings.figures, folder, "closure_pulls",
                 log);
-    const std::string shown = draw_figure(analysis::closure_coverage(summaries),
-                                          job.settings.figures, folder, "closure_coverage", log);
-    if (!shown.empty()) out << "figure: " << shown << '\n';
+    results.figure = draw_figure(analysis::closure_coverage(summaries), job.settings.figures,
+                                 folder, "closure_coverage", log);
   }
-  return !summaries.empty();
+  return results;
 }
 
 }  // namespace sagips::study

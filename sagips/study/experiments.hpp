@@ -2,10 +2,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <vector>
 
+#include "sagips/analysis/closure.hpp"
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/log.hpp"
 #include "sagips/record/experiments.hpp"
@@ -67,9 +67,13 @@ struct ExperimentCount {
 };
 ExperimentCount count_experiments(const std::string& folder);
 
-/// closure.csv and figures of the experiments in a folder, and for `out` the tables; failed ones are
-/// counted. Returns whether any gave an estimate.
-bool write_closure(const run::Job& job, const std::string& folder, std::ostream& out,
-                   core::Log& log);
+/// What the experiments in a folder say.
+struct ExperimentResults {
+  std::vector<analysis::ClosureSummary> summaries;  ///< by parameter and kind of error
+  std::string tables;                               ///< for a person
+  std::string figure;                               ///< a path; empty: none
+};
+/// closure.csv, figures and tables of the experiments in a folder; failed ones are counted.
+ExperimentResults write_experiments(const run::Job& job, const std::string& folder, core::Log& log);
 
 }  // namespace sagips::study

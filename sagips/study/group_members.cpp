@@ -21,20 +21,20 @@ GroupEnd work_here(comm::Ranks& ranks, const std::string& log_file, const GroupW
   core::Log log({.terminal = false});
   try {
     log.add_file(log_file);
-    return {work(ranks, log), {}};
+    return {work(ranks, log) ? GroupEnd::State::done : GroupEnd::State::interrupted, {}};
   } catch (const std::exception& error) {
     // the first to fail says why; the others only hear that somebody has
     const bool first = ranks.status().claim_failure();
     const std::string reason = error.what();
     log.error(core::text("rank ", ranks.rank(), ": ", reason));
-    return {core::ExitCode::failed, first ? reason.substr(0, reason.find('\n')) : std::string()};
+    return {GroupEnd::State::failed, first ? reason.substr(0, reason.find('\n')) : std::string()};
   }
 }
 
 void note_end(const GroupEnd& end, record::StudyMember& member) {
   member.reason = end.reason;
-  member.state = end.code == core::ExitCode::done            ? State::done
-                 : end.code == core::ExitCode::stopped_early ? State::pending
+  member.state = end.state == GroupEnd::State::done          ? State::done
+                 : end.state == GroupEnd::State::interrupted ? State::pending
                                                              : State::failed;
   if (member.state == State::pending) member.reason = "stopped early";
 }
@@ -60,16 +60,15 @@ bool groups_cross_nodes(const comm::Ranks& ranks, std::int64_t ranks_of_group) {
 
 GroupEnd worst_end(comm::Ranks& ranks, const GroupEnd& mine) {
   const auto as_text = [](const GroupEnd& end) {
-    return core::text(static_cast<int>(end.code), " ", end.reason);
+    return core::text(static_cast<int>(end.state), " ", end.reason);
   };
   const auto from_text = [](const std::string& text) {
-    return GroupEnd{static_cast<core::ExitCode>(std::stoi(text)), text.substr(text.find(' ') + 1)};
+    return GroupEnd{static_cast<GroupEnd::State>(std::stoi(text)), text.substr(text.find(' ') + 1)};
   };
   GroupEnd worst;
   for (const std::string& one : collect_texts(ranks, as_text(mine))) {
     GroupEnd end = from_text(one);
-    if (end.code == core::ExitCode::failed || worst.code == core::ExitCode::done)
-      worst.code = end.code;
+    worst.state = std::max(worst.state, end.state);
     if (worst.reason.empty()) worst.reason = std::move(end.reason);
   }
   return from_text(ranks.broadcast(as_text(worst)));
@@ -81,8 +80,8 @@ GroupEnd work_in_group(comm::Ranks& group, const std::string& log_file, const Gr
   own.timeout().set_config(group.timeout().config());
   own.communicator().keep_memory();
   // before `own` goes, which all do together
-  const GroupEnd end = worst_end(group, work_here(own, log_file, work));
-  if (end.code == core::ExitCode::failed) own.communicator().leave_memory();
+  GroupEnd end = worst_end(group, work_here(own, log_file, work));
+  if (end.state == GroupEnd::State::failed) own.communicator().leave_memory();
   return end;
 }
 
@@ -110,11 +109,11 @@ bool train_in_groups(const run::Workloads& workloads, const MemberSetting& setti
           const run::Results trained =
               run::train(job, own, {.requests = requests, .sharing = sharing}, log);
           if (trained.failure) std::rethrow_exception(trained.failure);
-          return trained.complete ? core::ExitCode::done : core::ExitCode::stopped_early;
+          return trained.complete;
         });
     note_end(end, member);
     if (part.is_first()) ended(pending[i]);
-    if (end.code == core::ExitCode::stopped_early) return false;
+    if (end.state == GroupEnd::State::interrupted) return false;
   }
   return true;
 }

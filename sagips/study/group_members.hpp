@@ -3,18 +3,18 @@
 #include <string>
 #include <vector>
 
-#include "sagips/core/error.hpp"
 #include "sagips/core/log.hpp"
 #include "sagips/study/members.hpp"
 
 namespace sagips::study {
 
-/// What each rank of a group does; the ranks of that work have no other messages.
-using GroupWork = std::function<core::ExitCode(comm::Ranks& ranks, core::Log& log)>;
+/// What each rank of a group does; the ranks of that work have no other messages. Returns false when it was
+/// interrupted.
+using GroupWork = std::function<bool(comm::Ranks& ranks, core::Log& log)>;
 
 /// The worst end of all ranks of a group, with the reason of the one that failed first.
 struct GroupEnd {
-  core::ExitCode code = core::ExitCode::done;
+  enum class State { done, interrupted, failed } state = State::done;
   std::string reason{};
 };
 

@@ -69,9 +69,10 @@ record::Results results_of(const record::Results& member,
 
 }  // namespace
 
-bool write_learning_ensemble(const run::Job& job, const std::string& folder,
-                             const record::Study& study, std::ostream& out, core::Log& log) {
-  std::optional<record::Results> results;
+EnsembleResults write_learning_ensemble(const run::Job& job, const std::string& folder,
+                                        const record::Study& study, core::Log& log) {
+  EnsembleResults found;
+  std::optional<record::Results>& results = found.results;
   std::vector<const record::StudyMember*> shown;
   std::string csv = "variant,metric,members,mean,deviation,error_of_mean\n";
   for (const record::StudyVariant& variant : study.variants) {
@@ -86,9 +87,9 @@ bool write_learning_ensemble(const run::Job& job, const std::string& folder,
       continue;
     }
     const std::vector<MetricOverMembers> metrics = metrics_of(members);
-    if (study.variants.size() > 1) out << '\n' << variant.label << '\n';
-    out << table_of(metrics) << members.size() << " members that vary "
-        << study.done(variant.label).front()->varied << '\n';
+    if (study.variants.size() > 1) found.tables += core::text("\n", variant.label, "\n");
+    found.tables += core::text(table_of(metrics), members.size(), " members that vary ",
+                               study.done(variant.label).front()->varied, "\n");
     for (const MetricOverMembers& metric : metrics)
       csv += core::csv_line(variant.label, metric.name, metric.values.size(), metric.mean(),
                             metric.deviation(), metric.error_of_mean());
@@ -96,15 +97,14 @@ bool write_learning_ensemble(const run::Job& job, const std::string& folder,
     if (!results)
       results = results_of(members.front(), metrics, members.size(), job.settings.run.seed);
   }
-  if (!results) return false;
+  if (!results) return found;
   run::write_results(folder + "/" + files::results.name, *results, log);
   record::write_summary_csv(folder + "/" + files::summary.name, *results);
   core::write_file(folder + "/" + files::ensemble.name, csv);
-  if (!job.settings.run.figures) return true;
-  const std::string figure = draw_figure(analysis::member_curves(courses_of(folder, shown, log)),
-                                         job.settings.figures, folder, "member_curves", log);
-  if (!figure.empty()) out << "figure: " << figure << '\n';
-  return true;
+  if (!job.settings.run.figures) return found;
+  found.figure = draw_figure(analysis::member_curves(courses_of(folder, shown, log)),
+                             job.settings.figures, folder, "member_curves", log);
+  return found;
 }
 
 }  // namespace sagips::study

@@ -29,7 +29,8 @@ namespace files = record::run_files;
 
 core::ChildProgram program_for(const MemberSetting& setting, const record::StudyMember& member,
                                int ranks, const std::vector<std::string>& assignments) {
-  core::ChildProgram program = child_of_study(ranks, setting.launcher, setting.threads);
+  core::ChildProgram program =
+      child_of_study(setting.program, ranks, setting.launcher, setting.threads);
   program.arguments.push_back("train");
   program.arguments.push_back(member_source(setting));
   for (std::string& assignment : member_assignments(setting, assignments))
@@ -78,7 +79,8 @@ std::optional<record::RunDirectory> locked(const std::string& folder) {
 
 }  // namespace
 
-core::ChildProgram child_of_study(int ranks, const std::string& launcher, int threads) {
+core::ChildProgram child_of_study(const std::vector<std::string>& started, int ranks,
+                                  const std::string& launcher, int threads) {
   core::ChildProgram program;
   if (ranks > 1)
     for (std::string word : core::split(launcher, ' ')) {
@@ -86,7 +88,7 @@ core::ChildProgram child_of_study(int ranks, const std::string& launcher, int th
       if (place != std::string::npos) word.replace(place, 7, core::text(ranks));
       if (!word.empty()) program.arguments.push_back(word);
     }
-  program.arguments.push_back(core::own_program());
+  program.arguments.insert(program.arguments.end(), started.begin(), started.end());
   program.environment = {{"OMP_NUM_THREADS", core::text(threads)}};
   program.hidden = comm::launcher_variables();
   return program;
@@ -159,8 +161,8 @@ record::StudyMember make_room(const std::string& study_folder, record::StudyMemb
 
 bool train_members(const MemberSetting& setting, const StudyPlan& plan,
                    const std::vector<std::size_t>& numbers, record::Study& study,
-                   StudyProgress& progress, const run::Requests& requests,
-                   const std::function<void()>& changed) {
+                   const StudyOptions& options, const std::function<void()>& changed,
+                   core::Log& log) {
   std::filesystem::create_directories(
       core::text(setting.folder, "/", files::members.name, "/logs"));
   std::vector<std::size_t> pending;
@@ -182,11 +184,11 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
     note_end(ending, programs[i].log, member);
     const double time_s = std::chrono::duration<double>(Clock::now() - begun[i]).count();
     if (member.state == State::done)
-      progress.info(core::text(member.name, ": done after ", core::duration(time_s)));
-    else if (!requests.stop())
-      progress.warning("member-failed",
-                       core::text(member.name, member.state == State::failed ? " failed: " : ": ",
-                                  member.reason));
+      log.info(core::text(member.name, ": done after ", core::duration(time_s)));
+    else if (!options.requests.stop())
+      log.warning("member-failed",
+                  core::text(member.name, member.state == State::failed ? " failed: " : ": ",
+                             member.reason));
     begun.erase(i);
     changed();
   };
@@ -194,19 +196,14 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
     record::StudyMember& member = study.members[pending[i]];
     member.state = State::failed;
     member.reason = reason;
-    progress.warning("member-failed", core::text(member.name, " failed: ", reason));
+    log.warning("member-failed", core::text(member.name, " failed: ", reason));
     changed();
   };
   watch.waiting = [&] {
-    StudyProgress::Counts counts{study.members.size(), 0, begun.size(), 0};
-    for (const record::StudyMember& member : study.members) {
-      counts.done += member.state == State::done ? 1 : 0;
-      counts.failed += member.state == State::failed ? 1 : 0;
-    }
-    progress.show(counts);
+    if (options.progress) options.progress(progress_of(study, begun.size()));
   };
-  watch.interrupted = requests.stop;
-  watch.usr1_requested = requests.checkpoint;
+  watch.interrupted = options.requests.stop;
+  watch.usr1_requested = options.requests.checkpoint;
   return core::run_side_by_side(programs, setting.at_once, watch);
 }
 

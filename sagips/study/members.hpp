@@ -4,9 +4,8 @@
 
 #include "sagips/comm/ranks.hpp"
 #include "sagips/core/process/child_process.hpp"
-#include "sagips/run/requests.hpp"
 #include "sagips/study/plan.hpp"
-#include "sagips/study/progress.hpp"
+#include "sagips/study/study_run.hpp"
 
 namespace sagips::study {
 
@@ -16,14 +15,17 @@ struct MemberSetting {
   int threads = 1;     ///< of each rank of a member
   std::size_t at_once = 1;
   std::string launcher;  ///< of members with several ranks
+  /// Words that start the program whose `train` a member is; empty: this process trains them all.
+  std::vector<std::string> program{};
 };
 
 /// Threads of each of so many processes: `threads` where it is set, OMP_NUM_THREADS where that is, else
 /// what is left of the cores for each.
 int threads_of_member(const run::Job& job, std::size_t processes, int cores);
 
-/// This program as a child, through the launcher where it is to have several ranks; its command follows.
-core::ChildProgram child_of_study(int ranks, const std::string& launcher, int threads);
+/// A program as a child, through the launcher where it is to have several ranks; its command follows.
+core::ChildProgram child_of_study(const std::vector<std::string>& program, int ranks,
+                                  const std::string& launcher, int threads);
 /// The last line of a program's output that tells of an error, without its mark; empty: none does.
 std::string last_error(const std::string& log);
 
@@ -42,13 +44,13 @@ record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyM
 /// anew. Waits for a process that still writes there. throws: StorageError
 record::StudyMember make_room(const std::string& study_folder, record::StudyMember member);
 
-/// Trains the members with these numbers that are pending, each as a child process of this program;
-/// several ranks through the launcher. What becomes of them stands in `study` afterwards; after each
-/// end `changed` is called. Returns false when it was interrupted: those that ran have stopped with a
-/// checkpoint and are pending.
+/// Trains the members with these numbers that are pending, each as a process of its own; several ranks
+/// through the launcher. What becomes of them stands in `study` afterwards; after each end `changed` is
+/// called. Returns false when it was interrupted: those that ran have stopped with a checkpoint and are
+/// pending.
 bool train_members(const MemberSetting& setting, const StudyPlan& plan,
                    const std::vector<std::size_t>& numbers, record::Study& study,
-                   StudyProgress& progress, const run::Requests& requests,
-                   const std::function<void()>& changed);
+                   const StudyOptions& options, const std::function<void()>& changed,
+                   core::Log& log);
 
 }  // namespace sagips::study

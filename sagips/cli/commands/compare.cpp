@@ -52,8 +52,9 @@ core::ExitCode compare(const Workloads& workloads, const Arguments& arguments) {
   config.check();
   const bool trains = std::count(config.methods.begin(), config.methods.end(), "gan") > 0;
   core::Log log;
-  say_without_effect(workloads, job, arguments,
-                     {.command = "compare", .trains = trains, .methods = config.methods}, log);
+  run::warn_without_effect(workloads, job,
+                           {.command = "compare", .trains = trains, .methods = config.methods},
+                           *arguments.ranks, log);
   std::optional<InterruptGuard> interrupt;
   run::Requests asked = requests();
   asked.begun = [&interrupt] { interrupt.emplace(); };

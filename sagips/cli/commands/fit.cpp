@@ -42,7 +42,8 @@ std::string fit_table(const record::Results& results) {
 core::ExitCode fit(const Workloads& workloads, const Arguments& arguments) {
   Job job = run::read_job(workloads, arguments.source, arguments.assignments);
   core::Log log({.quiet = arguments.quiet});
-  say_without_effect(workloads, job, arguments, {.command = "fit", .trains = false}, log);
+  run::warn_without_effect(workloads, job, {.command = "fit", .trains = false}, *arguments.ranks,
+                           log);
   const run::Fitted fitted = run::fit(job, *arguments.ranks, log);
   std::cout << fit_table(fitted.results) << '\n'
             << "-ln L = " << core::fixed(fitted.negative_log_likelihood, 3) << " for "

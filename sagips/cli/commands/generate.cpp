@@ -56,7 +56,8 @@ core::ExitCode generate(const Workloads& workloads, const Arguments& arguments) 
         "say where the events go, for example: sagips generate proxy1d out=toy.npy");
   Job job = run::read_job(workloads, arguments.source, expanded(workloads, arguments, assignments));
   core::Log log;
-  say_without_effect(workloads, job, arguments, {.command = "generate", .trains = false}, log);
+  run::warn_without_effect(workloads, job, {.command = "generate", .trains = false},
+                           *arguments.ranks, log);
   const run::Generated made = run::generate(workloads, std::move(job), arguments.source, out);
   for (const run::GeneratedEvents& one : made.channels)
     std::cout << core::with_thousands(one.events) << " events of [" << core::join(one.columns, ", ")

@@ -36,9 +36,10 @@ core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   const std::string& method = job.settings.solve.method;
   optim::solvers().get(method, "solve.method");
   core::Log log({.quiet = arguments.quiet});
-  say_without_effect(
-      workloads, job, arguments,
-      {.command = "solve", .trains = false, .methods = {method}, .ranks = ranks.size()}, log);
+  run::warn_without_effect(
+      workloads, job,
+      {.command = "solve", .trains = false, .methods = {method}, .ranks = ranks.size()}, ranks,
+      log);
   run::SolveOptions options{start_of(arguments), requests()};
   // A display for each part: what is logged between them needs a line of its own.
   if (!arguments.quiet)

@@ -35,7 +35,9 @@ struct OneTraining {
   bool done = false;
 };
 
-std::string program() { return simulator_program("sagips-simulator-train"); }
+std::string trainer(const StudyOptions& options) {
+  return simulator_program(options.program, "sagips-simulator-train");
+}
 
 std::string file_name(std::string label) {
   std::replace(label.begin(), label.end(), '/', '-');
@@ -58,7 +60,8 @@ class Trainings {
   }
 
   /// Returns false when it was interrupted.
-  bool run(std::size_t at_once, const run::Requests& requests, core::Log& log) {
+  bool run(std::size_t at_once, const StudyOptions& options, core::Log& log) {
+    const std::string program = trainer(options);
     std::vector<core::ChildProgram> programs;
     std::vector<OneTraining*> pending;
     for (OneTraining& one : trainings_) {
@@ -66,7 +69,7 @@ class Trainings {
       std::error_code ignored;
       fs::remove(one.stem + ".json", ignored);  // of another job
       core::write_file(one.stem + ".yaml", one.job);
-      programs.push_back({{program(), one.stem + ".yaml", one.stem + ".json"},
+      programs.push_back({{program, one.stem + ".yaml", one.stem + ".json"},
                           {{"OMP_NUM_THREADS", "1"}},
                           one.stem + ".txt",
                           comm::launcher_variables()});
@@ -81,11 +84,11 @@ class Trainings {
     };
     watch.ended = [&](std::size_t i, const core::Ending& ending) {
       pending[i]->done = ending.exit_code == 0 && ending.signal == 0;
-      if (!pending[i]->done && !requests.stop())
+      if (!pending[i]->done && !options.requests.stop())
         say_failed(i, text("see ", pending[i]->stem, ".txt"));
     };
     watch.refused = say_failed;
-    watch.interrupted = requests.stop;
+    watch.interrupted = options.requests.stop;
     return core::run_side_by_side(programs, at_once, watch);
   }
 
@@ -130,18 +133,18 @@ void check_list(const std::vector<Value>& values, const std::string& where) {
   check_named_once(values, where);
 }
 
-void write_results(const SimulatedConvergence& study, const std::string& folder,
-                   const std::vector<analysis::SimulatedVariant>& variants, std::ostream& out,
-                   core::Log& log) {
+// Returns the tables.
+std::string write_results(const SimulatedConvergence& study, const std::string& folder,
+                          const std::vector<analysis::SimulatedVariant>& variants, core::Log& log) {
   const std::string tables = analysis::simulated_table(variants);
-  if (tables.empty()) return;  // nothing was trained
-  const std::string told = text(study.conditions, "\n\n", tables);
-  out << '\n' << told << std::endl;
+  if (tables.empty()) return {};  // nothing was trained
+  std::string told = text(study.conditions, "\n\n", tables);
   core::write_file(text(folder, "/", files::tables.name), told);
   analysis::write_simulated_csv(text(folder, "/", files::convergence.name), variants);
   if (study.figures)
     draw_figure(analysis::simulated_over_time(variants), *study.figures, folder,
                 "residual_over_simulated_time", log);
+  return told;
 }
 
 }  // namespace
@@ -169,8 +172,9 @@ std::vector<std::string> exchange_assignments(const std::string& name) {
   return assignments;
 }
 
-void check(const SimulatedConvergence& study, const run::Workloads& workloads) {
-  program();
+void check(const SimulatedConvergence& study, const run::Workloads& workloads,
+           const StudyOptions& options) {
+  trainer(options);
   check_list(study.seeds, "simulate.seeds");
   check_list(study.ranks, "--ranks");
   check_list(study.exchanges, "--exchanges");
@@ -191,16 +195,17 @@ void check(const SimulatedConvergence& study, const run::Workloads& workloads) {
   }
 }
 
-core::ExitCode simulate_convergence(const SimulatedConvergence& study, const std::string& folder,
-                                    const run::Requests& requests, std::ostream& out,
-                                    core::Log& log) {
+SimulatedConvergenceResults simulate_convergence(const SimulatedConvergence& study,
+                                                 const std::string& folder,
+                                                 const StudyOptions& options, core::Log& log) {
+  using State = StudyEnd::State;
   Trainings trainings(study, folder);
   fs::create_directories(text(folder, "/", files::simulations.name));
-  const bool finished = trainings.run(study.at_once, requests, log);
+  const bool finished = trainings.run(study.at_once, options, log);
   const bool all = trainings.read();
-  write_results(study, folder, trainings.variants(), out, log);
-  if (!finished) return core::ExitCode::stopped_early;
-  return all ? core::ExitCode::done : core::ExitCode::failed;
+  std::string tables = write_results(study, folder, trainings.variants(), log);
+  return {finished ? (all ? State::complete : State::failed) : State::stopped, trainings.variants(),
+          std::move(tables)};
 }
 
 }  // namespace sagips::study

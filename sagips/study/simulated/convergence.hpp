@@ -1,15 +1,14 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <vector>
 
-#include "sagips/core/error.hpp"
+#include "sagips/analysis/convergence/simulated.hpp"
 #include "sagips/core/log.hpp"
-#include "sagips/run/requests.hpp"
 #include "sagips/run/settings.hpp"
 #include "sagips/study/simulated/many_ranks_job.hpp"
+#include "sagips/study/study_run.hpp"
 
 namespace sagips::study {
 
@@ -36,16 +35,22 @@ std::vector<std::string> exchange_assignments(const std::string& name);
 
 /// Looks at everything that can be wrong before anything is made: each exchange with what it is made of
 /// at each number of ranks. throws: ConfigError
-void check(const SimulatedConvergence& study, const run::Workloads& workloads);
+void check(const SimulatedConvergence& study, const run::Workloads& workloads,
+           const StudyOptions& options);
+
+/// What trainings on simulated ranks have shown.
+struct SimulatedConvergenceResults {
+  StudyEnd::State state = StudyEnd::State::complete;
+  std::vector<analysis::SimulatedVariant> variants;
+  std::string tables;  ///< for a person
+};
 
 /// Trains each exchange with each seed on each number of ranks, a process each, few ranks first.
-/// Writes convergence.csv, tables.txt and figures into `folder`, the tables also for `out`. What
-/// lies there of the same job is not trained again.
-///
-/// Exit code: done, stopped_early when interrupted, failed when a training failed.
+/// Writes convergence.csv, tables.txt and figures into `folder`. What lies there of the same job is not
+/// trained again.
 /// throws: ConfigError without SimGrid and for what no training can be; StorageError
-core::ExitCode simulate_convergence(const SimulatedConvergence& study, const std::string& folder,
-                                    const run::Requests& requests, std::ostream& out,
-                                    core::Log& log);
+SimulatedConvergenceResults simulate_convergence(const SimulatedConvergence& study,
+                                                 const std::string& folder,
+                                                 const StudyOptions& options, core::Log& log);
 
 }  // namespace sagips::study

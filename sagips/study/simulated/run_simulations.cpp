@@ -80,10 +80,10 @@ void read_result(const std::string& path, Simulation& one) {
 /// The simulations that are still to run, and what becomes of them.
 class Runs {
  public:
-  Runs(std::string folder, std::vector<Simulation>& all, const run::Requests& requests,
+  Runs(std::string folder, std::vector<Simulation>& all, const StudyOptions& options,
        core::Log& log)
-      : folder_(std::move(folder)), all_(all), requests_(requests), progress_(log, "simulations") {
-    const std::string simulator = simulator_program();
+      : folder_(std::move(folder)), all_(all), options_(options), log_(log) {
+    const std::string simulator = simulator_program(options.program);
     for (std::size_t i = 0; i < all.size(); ++i) {
       Simulation& one = all[i];
       const std::string job = job_text(one), place = stem(folder_, one);
@@ -117,7 +117,7 @@ class Runs {
       fail(all_[pending_[i]], reason);
     };
     watch.waiting = [&] { show(); };
-    watch.interrupted = [&] { return requests_.stop() || no_room_; };
+    watch.interrupted = [&] { return options_.requests.stop() || no_room_; };
     const bool finished = core::run_side_by_side(programs_, at_once, watch);
     if (no_room_) std::rethrow_exception(no_room_);
     return finished;
@@ -128,7 +128,7 @@ class Runs {
     one.failure = reason;
     try {
       require_room(text(folder_, "/", record::run_files::simulations.name));
-      progress_.warning("member-failed", text(one.name, " failed: ", reason));
+      log_.warning("member-failed", text(one.name, " failed: ", reason));
     } catch (const core::StorageError&) {
       no_room_ = std::current_exception();
     }
@@ -137,7 +137,8 @@ class Runs {
   void note_end(std::size_t i, const core::Ending& ending) {
     Simulation& one = all_[pending_[i]];
     const std::string place = stem(folder_, one);
-    if ((requests_.stop() || no_room_) && (ending.signal != 0 || ending.exit_code != 0)) return;
+    if ((options_.requests.stop() || no_room_) && (ending.signal != 0 || ending.exit_code != 0))
+      return;
     if (ending.signal != 0)
       return fail(one,
                   text("ended by signal ", ending.signal, " (", strsignal(ending.signal), ")"));
@@ -154,27 +155,27 @@ class Runs {
     }
     if (!one.failure.empty()) return fail(one, one.failure);
     if (one.result->host_s >= worth_a_line_s)
-      progress_.info(text(one.name, ": done after ", core::duration(one.result->host_s)));
+      log_.info(text(one.name, ": done after ", core::duration(one.result->host_s)));
   }
 
   void show() {
-    StudyProgress::Counts counts{all_.size(), 0, running_, 0};
+    StudyProgress counts{all_.size(), 0, running_, 0};
     for (const Simulation& one : all_) {
       counts.done += one.result ? 1 : 0;
       counts.failed += one.failure.empty() ? 0 : 1;
     }
-    progress_.show(counts);
+    if (options_.progress) options_.progress(counts);
     // a plain log gets a line a quarter
     const std::size_t quarter = 4 * counts.done / std::max<std::size_t>(1, counts.all);
     if (shown_ && quarter > *shown_ && quarter < 4)
-      progress_.info(text(counts.done, " of ", counts.all, " simulations done"));
+      log_.info(text(counts.done, " of ", counts.all, " simulations done"));
     shown_ = quarter;
   }
 
   std::string folder_;
   std::vector<Simulation>& all_;
-  const run::Requests& requests_;
-  StudyProgress progress_;
+  const StudyOptions& options_;
+  core::Log& log_;
   std::vector<std::size_t> pending_;
   std::vector<core::ChildProgram> programs_;
   std::size_t running_ = 0;
@@ -192,8 +193,12 @@ bool file_holds(const std::string& path, const std::string& content) {
   }
 }
 
-std::string simulator_program(const std::string& name) {
-  std::string path = fs::path(core::own_program()).parent_path().string() + "/" + name;
+std::string simulator_program(const std::vector<std::string>& program, const std::string& name) {
+  if (program.empty())
+    throw core::ConfigError(
+        "sagips simulate",
+        "needs programs of their own, which lie beside that of SAGIPS. Name it.");
+  std::string path = fs::path(program.front()).parent_path().string() + "/" + name;
   if (::access(path.c_str(), X_OK) != 0)
     throw core::ConfigError("sagips simulate",
                             "this SAGIPS was built without SimGrid (" + path +
@@ -210,8 +215,8 @@ void require_room(const std::string& folder) {
 }
 
 bool run_simulations(const std::string& folder, std::size_t at_once, std::vector<Simulation>& all,
-                     const run::Requests& requests, core::Log& log) {
-  return Runs(folder, all, requests, log).run(at_once);
+                     const StudyOptions& options, core::Log& log) {
+  return Runs(folder, all, options, log).run(at_once);
 }
 
 }  // namespace sagips::study

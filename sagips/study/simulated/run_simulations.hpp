@@ -4,16 +4,18 @@
 #include <vector>
 
 #include "sagips/core/log.hpp"
-#include "sagips/run/requests.hpp"
 #include "sagips/study/simulated/simulation_plan.hpp"
+#include "sagips/study/study_run.hpp"
 
 namespace sagips::study {
 
-/// The program that simulates, beside this one.
+/// A program that simulates, which lies beside the one that `program` starts.
 /// throws: ConfigError when it is not there, with what to install
-std::string simulator_program(const std::string& name = "sagips-simulator");
+std::string simulator_program(const std::vector<std::string>& program,
+                              const std::string& name = "sagips-simulator");
 
-/// Runs each simulation in a process of its own, in their order, `at_once` at a time, and fills in
+/// Runs each simulation in a process of its own, in their order, `at_once` at a time, beside the program
+/// that `options` name, and fills in
 /// what came of it. Jobs and results stay in `folder`/simulations; what lies there of the same job
 /// is not simulated again. One that fails costs the others nothing.
 ///
@@ -22,7 +24,7 @@ std::string simulator_program(const std::string& name = "sagips-simulator");
 /// Returns false when it was interrupted.
 /// throws: Error, StorageError
 bool run_simulations(const std::string& folder, std::size_t at_once, std::vector<Simulation>& all,
-                     const run::Requests& requests, core::Log& log);
+                     const StudyOptions& options, core::Log& log);
 
 /// Whether a file can be read and holds just that: a job that is there already.
 bool file_holds(const std::string& path, const std::string& content);

@@ -54,10 +54,11 @@ std::vector<analysis::PublishedLine> published(const run::Job& job, const Simula
   return lines;
 }
 
-void draw(const run::Job& job, const std::string& folder,
-          const analysis::SimulatedTraining& training, const std::vector<StragglerRow>& stragglers,
-          std::ostream& out, core::Log& log) {
-  if (!job.settings.run.figures) return;
+// Returns the pictures' folder; empty: there are none.
+std::string draw(const run::Job& job, const std::string& folder,
+                 const analysis::SimulatedTraining& training,
+                 const std::vector<StragglerRow>& stragglers, core::Log& log) {
+  if (!job.settings.run.figures) return {};
   const analysis::FigureConfig& config = job.settings.figures;
   const bool trained =
       !training.published.empty() ||
@@ -67,7 +68,7 @@ void draw(const run::Job& job, const std::string& folder,
   if (draw_figure(analysis::exchange_time_over_ranks(training), config, folder,
                   "exchange_over_ranks", log)
           .empty())
-    return;
+    return {};
   draw_figure(analysis::simulated_over_predicted(training), config, folder,
               "cost_against_simulated", log);
   if (trained) {
@@ -87,7 +88,7 @@ void draw(const run::Job& job, const std::string& folder,
             text(training.conditions, "; ",
                  straggler_conditions(stragglers, job.of<SimulateConfig>().scenario.slowdown))),
         config, folder, "straggler", log);
-  out << "figures: " << folder << "/" << files::figures.name << '\n';
+  return text(folder, "/", files::figures.name);
 }
 
 std::string suffix_of(const SimulatedExchange& one) {
@@ -133,10 +134,11 @@ void write_numbers(const run::Job& job, const std::string& folder, const Simulat
 
 }  // namespace
 
-void write_simulation(const run::Job& job, const std::string& folder, const SimulatePlan& plan,
-                      const SimulationOutcome& outcome, std::ostream& out, core::Log& log) {
+SimulationResults write_simulation(const run::Job& job, const std::string& folder,
+                                   const SimulatePlan& plan, const SimulationOutcome& outcome,
+                                   core::Log& log) {
   const std::vector<SimulatedExchange> exchanges = simulated_exchanges(job, plan, outcome);
-  if (exchanges.empty()) return;
+  if (exchanges.empty()) return {};
   const std::vector<StragglerRow> stragglers = straggler_rows(plan, outcome);
   const double slowdown = job.of<SimulateConfig>().scenario.slowdown;
   const auto path = [&](const record::RunFile& file) { return text(folder, "/", file.name); };
@@ -149,7 +151,6 @@ void write_simulation(const run::Job& job, const std::string& folder, const Simu
                           simulation_table(plan, outcome, exchanges));
   if (const std::string centre = centre_table(outcome); !centre.empty()) told += "\n" + centre;
   if (!stragglers.empty()) told += "\n" + straggler_table(stragglers, slowdown);
-  out << '\n' << told << std::endl;
   const std::string missing =
       missing_line(outcome, std::filesystem::path(folder).filename().string());
   core::write_file(path(files::tables), missing.empty() ? told : text(told, "\n", missing, "\n"));
@@ -160,9 +161,10 @@ void write_simulation(const run::Job& job, const std::string& folder, const Simu
       .epochs = static_cast<double>(job.settings.loop.epochs),
       .ranks_per_node = plan.platform.ranks_per_node,
       .conditions = text(job.of<SimulateConfig>().platform, "; ", outcome.compute.origin)};
-  draw(job, folder, training, stragglers, out, log);
+  const std::string figures = draw(job, folder, training, stragglers, log);
   // a figure costs only itself, and half a one may look like a whole one: a full disk is told here
   if (job.settings.run.figures) require_room(folder);
+  return {told, figures};
 }
 
 }  // namespace sagips::study

@@ -1,5 +1,4 @@
 #pragma once
-#include <ostream>
 #include <string>
 
 #include "sagips/core/log.hpp"
@@ -7,9 +6,15 @@
 
 namespace sagips::study {
 
-/// Files, figures and tables of a study of simulations; the tables also for `out`.
+/// What simulations have shown, for a person.
+struct SimulationResults {
+  std::string tables, figures;  ///< figures: their folder; empty: none
+};
+
+/// Writes files, figures and tables of a study of simulations.
 /// throws: StorageError, also where figures find no room
-void write_simulation(const run::Job& job, const std::string& folder, const SimulatePlan& plan,
-                      const SimulationOutcome& outcome, std::ostream& out, core::Log& log);
+SimulationResults write_simulation(const run::Job& job, const std::string& folder,
+                                   const SimulatePlan& plan, const SimulationOutcome& outcome,
+                                   core::Log& log);
 
 }  // namespace sagips::study

@@ -30,8 +30,6 @@ namespace files = record::run_files;
 using core::text;
 using State = record::TrialEnd::State;
 
-const std::string ended_early = "ended early: ";
-
 // What the first rank knows of a trial, for all of them.
 struct Work {
   std::int64_t number = 0, attempt = 0, from = 0;
@@ -117,20 +115,20 @@ class TrialRun {
       share.timeout().set_config(ranks_.timeout().config());
       const SignsOfLife own_signs(share);
       GroupEnd end;
-      for (std::size_t i = part; i < open.size() && end.code == core::ExitCode::done; i += parts)
+      for (std::size_t i = part; i < open.size() && end.state == GroupEnd::State::done; i += parts)
         end = work_in_group(
             share, log_of(study_.folder, run_name_of(work_.number, open[i], study_.config)),
             [&](comm::Ranks& ranks, core::Log& log) {
               TrialRun run(study_, store_, work_, ranks, requests, log);
-              return run.train(open[i]) ? core::ExitCode::done : core::ExitCode::stopped_early;
+              return run.train(open[i]);
             });
-      if (end.code == core::ExitCode::failed) failures.claim_failure();
+      if (end.state == GroupEnd::State::failed) failures.claim_failure();
       return worst_end(ranks_, end);
     };
     const GroupEnd end = train_share();
-    if (end.code == core::ExitCode::failed) throw core::Error(end.reason);
-    if (end.code != core::ExitCode::done || !ranks_.is_first())
-      return end.code == core::ExitCode::done;
+    if (end.state == GroupEnd::State::failed) throw core::Error(end.reason);
+    if (end.state != GroupEnd::State::done || !ranks_.is_first())
+      return end.state == GroupEnd::State::done;
     for (std::int64_t training = 1; training <= study_.config.trainings(); ++training)
       if (!wait_until_seen([&] { return is_over(own(), training); })) return false;
     return true;
@@ -216,8 +214,7 @@ class TrialRun {
     const auto value = metric_of(evaluated);
     if (!value) return {};
     store_.report(work_.number, {fold, static_cast<double>(evaluated.epoch), *value, false});
-    const std::string behind = early_end(work_.number, store_.read(), study_.config);
-    return behind.empty() ? "" : ended_early + behind;
+    return early_end(work_.number, store_.read(), study_.config);
   }
 
   std::optional<double> metric_of(const record::Evaluated& evaluated) const {
@@ -242,6 +239,7 @@ class TrialRun {
         .until = until,
         .sharing = study_.sharing};
     record::TrialReport last{.fold = fold, .value = std::nan("")};
+    std::string behind;  // why it was to end, as it was told last
     if (ranks_.is_first()) {
       for (const record::TrialReport& known : own().reports)  // a run may end where it went on
         if (known.fold == fold) last = known;
@@ -252,14 +250,17 @@ class TrialRun {
         last.value = metric_of(*evaluated).value_or(std::nan(""));
         last.epochs = static_cast<double>(evaluated->epoch);
       });
-      options.should_stop = [&](const record::Evaluated& one) { return look(fold, one); };
+      options.should_stop = [&](const record::Evaluated& one) {
+        behind = look(fold, one);
+        return behind.empty() ? "" : text("ended early: ", behind);
+      };
     }
     const run::Results trained = run::train(job, ranks_, options, log_);
     if (trained.failure) std::rethrow_exception(trained.failure);
     if (!trained.complete) return false;
     if (ranks_.is_first()) {
-      if (trained.reason.rfind(ended_early, 0) == 0) {  // its end follows and says it all
-        behind_ = trained.reason.substr(ended_early.size());
+      if (trained.stopped_by_caller) {  // its end follows and says it all
+        behind_ = behind;
         time_s_ = trained.results.time_s;
       } else {
         last.time_s = trained.results.time_s;

@@ -1,6 +1,7 @@
 #include "sagips/study/tune/tune_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -21,6 +22,18 @@ run::Job job_with(const run::Workloads& workloads, const std::string& source,
                   std::vector<std::string> assignments, const std::vector<std::string>& settings) {
   assignments.insert(assignments.end(), settings.begin(), settings.end());
   return run::read_any_job(workloads, source, assignments);
+}
+
+// The same with whole numbers of ranges.
+std::vector<std::string> rounded(std::vector<std::string> settings, const TuneConfig& config) {
+  for (std::string& setting : settings) {
+    const std::string key = setting.substr(0, setting.find('='));
+    double number = 0;
+    for (const TunedKey& one : config.space)
+      if (one.key == key && one.low && core::parse_number(setting.substr(key.size() + 1), number))
+        setting = text(key, "=", std::llround(number));
+  }
+  return settings;
 }
 
 // What a member takes over from another one must fit, and a leg must leave it.
@@ -94,18 +107,26 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
   check_early_end(job, config);
   const auto examples = next.space().examples();
   run::VariedKeys varied(usage.varied, usage);
+  const auto takes_whole = [&](const std::vector<std::string>& settings) {
+    try {
+      job_with(workloads, source, assignments, rounded(settings, config));
+      return true;
+    } catch (const ConfigError&) {
+      return false;
+    }
+  };
   for (const auto& settings : examples) {
     try {
       run::Job training = job_with(workloads, source, assignments, settings);
       training.settings.loop.check();
       varied.look_at(workloads, training);
     } catch (const ConfigError& problem) {
-      const std::string why = problem.what();
-      throw ConfigError("tune.space",
-                        text("a training refuses ", core::join(settings, ", "), ": ", why,
-                             why.find("whole number") != std::string::npos
-                                 ? " Set `integer: true` beside its range."
-                                 : ""));
+      throw ConfigError(
+          "tune.space",
+          text("a training refuses ", core::join(settings, ", "), ": ", problem.what(),
+               takes_whole(settings) ? " Set `integer: true` beside its "
+                                       "range."
+                                     : ""));
     }
   }
   std::vector<std::string> settings = examples.front();

@@ -17,7 +17,7 @@
 #include "sagips/record/run_files.hpp"
 #include "sagips/study/study_figure.hpp"
 #include "sagips/study/tune/next_trial.hpp"
-#include "sagips/study/tune/tune_board.hpp"
+#include "sagips/study/tune/trial_table.hpp"
 
 namespace sagips::study {
 
@@ -106,8 +106,9 @@ bool has_importances(const analysis::SearchedSettings& search) {
                                                [](const auto& key) { return key.error > 0; });
 }
 
-void draw(const TuneStudy& study, const run::Job& job, const analysis::SearchedSettings& search,
-          std::ostream& out, core::Log& log) {
+// Returns the path of the picture to look at first; empty: there is none.
+std::string draw(const TuneStudy& study, const run::Job& job,
+                 const analysis::SearchedSettings& search, core::Log& log) {
   const auto picture = [&](const analysis::Figure& figure, const std::string& name) {
     return draw_figure(figure, job.settings.figures, study.folder, name, log);
   };
@@ -117,7 +118,7 @@ void draw(const TuneStudy& study, const run::Job& job, const analysis::SearchedS
     picture(analysis::search_importance(search), "search_importance");
     picture(analysis::search_pairs(search), "search_pairs");
   }
-  if (!course.empty()) out << "figure: " << course << '\n';
+  return course;
 }
 
 // How good the best trial is, and whether others are as good within what chance does.
@@ -150,6 +151,15 @@ std::string best_verdict(const record::TrialRecord& best, const Trials& trials,
       text(config.metric(), " ",
            spread > 0 ? analysis::with_error(value, spread) : core::significant(value, 4)),
       mood, reason);
+}
+
+std::string best_line(const record::TrialRecord& best, const TuneConfig& config) {
+  std::string line = text("trial ", best.claim.number, ", ", config.metric(), " ",
+                          core::significant(*best.end->value, 4));
+  if (best.end->spread)
+    line += text(" ± ", core::significant(*best.end->spread, 2),
+                 config.folds > 1 ? " over folds" : " over seeds");
+  return line + "; " + core::join(best.claim.settings, " ");
 }
 
 // Trials that a process sees. Multiples of the golden ratio lie evenly, and by size they have no period, which
@@ -185,24 +195,24 @@ std::string config_of(const TuneStudy& study, const record::TrialRecord& trial) 
 
 }  // namespace
 
-bool write_tune_results(const TuneStudy& study, const run::Job& job, const Trials& trials,
-                        std::ostream& out, core::Log& log) {
-  const std::string table = trial_table(trials, study.config, printed);
-  out << table;
-  core::write_file(text(study.folder, "/", files::tables.name), table);
+TuneResults write_tune_results(const TuneStudy& study, const run::Job& job, const Trials& trials,
+                               core::Log& log) {
+  TuneResults results{.tables = trial_table(trials, study.config, printed)};
+  core::write_file(text(study.folder, "/", files::tables.name), results.tables);
   const auto search = searched_settings(trials, study.config);
   const std::string importance = text(study.folder, "/", files::importance.name);
   if (search && has_importances(*search))
     core::write_file(importance, csv_of(search->keys));
   else
     std::filesystem::remove(importance);  // of an earlier end of this search
-  if (search && job.settings.run.figures) draw(study, job, *search, out, log);
+  if (search && job.settings.run.figures) results.figure = draw(study, job, *search, log);
   core::write_file(text(study.folder, "/", files::tried.name), csv_of(trials, study.config));
   const record::TrialRecord* best = best_trial(trials, study.config);
   if (best == nullptr) {
-    out << "no trial has come to its end\n";
-    return false;
+    results.tables += "no trial has come to its end\n";
+    return results;
   }
+  results.best = best->claim.number;
   std::string verdicts = best_verdict(*best, trials, study.config);
   if (search && search->keys.size() > 1) {
     auto leading = analysis::leading_setting(*search);
@@ -210,18 +220,13 @@ bool write_tune_results(const TuneStudy& study, const run::Job& job, const Trial
       leading.reason += text(" By ", most_for_process, " of the trials, chosen evenly.");
     verdicts += core::csv_line("Which setting matters most?", leading.answer,
                                leading.is_settled ? "good" : "fair", leading.reason);
-    out << "which setting matters most: " << leading.answer << '\n';
+    results.tables += text("which setting matters most: ", leading.answer, "\n");
   }
   core::write_file(text(study.folder, "/", files::verdicts.name), verdicts);
   const std::string config = text(study.folder, "/", files::best.name);
   core::write_file(config, config_of(study, *best) + "\n");
-  out << "best: trial " << best->claim.number << ", " << study.config.metric() << " "
-      << core::significant(*best->end->value, 4);
-  if (best->end->spread)
-    out << " ± " << core::significant(*best->end->spread, 2)
-        << (study.config.folds > 1 ? " over folds" : " over seeds");
-  out << "; " << core::join(best->claim.settings, " ") << "\nas a config: " << config << '\n';
-  return true;
+  results.tables += text("best: ", best_line(*best, study.config), "\nas a config: ", config, "\n");
+  return results;
 }
 
 void find_importances(const SettingSpace& space, const std::vector<optim::Point>& all_points,

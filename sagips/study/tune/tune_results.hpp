@@ -1,6 +1,6 @@
 #pragma once
 #include <map>
-#include <ostream>
+#include <optional>
 #include <string>
 
 #include "sagips/analysis/figures/search.hpp"
@@ -10,11 +10,18 @@
 
 namespace sagips::study {
 
-/// Writes what a search has found into its folder and prints it: a table of the best trials,
-/// trials.csv, the best settings as a config, figures. Returns whether there is a best trial.
-bool write_tune_results(const TuneStudy& study, const run::Job& job,
-                        const std::map<std::int64_t, record::TrialRecord>& trials,
-                        std::ostream& out, core::Log& log);
+/// What a search has found.
+struct TuneResults {
+  std::optional<std::int64_t> best{};  ///< the best trial; nothing: none has come to its end
+  std::string tables{};                ///< for a person
+  std::string figure{};                ///< to look at first; empty: none
+};
+
+/// Writes what a search has found into its folder: a table of the best trials, trials.csv, the best
+/// settings as a config, figures.
+TuneResults write_tune_results(const TuneStudy& study, const run::Job& job,
+                               const std::map<std::int64_t, record::TrialRecord>& trials,
+                               core::Log& log);
 
 /// Sets importance and error of each key: how much worse a process foretells trials that it does not know,
 /// by their ranks (so one that diverges counts no more than that; ties share the mean), when this setting is

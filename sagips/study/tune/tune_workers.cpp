@@ -31,14 +31,15 @@ constexpr std::int64_t none_now = 0, study_over = -1, interrupted = -2;
 /// The trials that run here as children.
 class Children {
  public:
-  Children(const TuneStudy& study, TrialGiver& giver, int threads)
-      : study_(study), giver_(giver), threads_(threads) {}
+  Children(const TuneStudy& study, TrialGiver& giver, const std::vector<std::string>& program,
+           int threads)
+      : study_(study), giver_(giver), program_(program), threads_(threads) {}
 
   std::size_t running() const { return running_.size(); }
 
   void start(const record::TrialClaim& claim) {
-    core::ChildProgram program =
-        child_of_study(static_cast<int>(study_.config.ranks), study_.config.launcher, threads_);
+    core::ChildProgram program = child_of_study(program_, static_cast<int>(study_.config.ranks),
+                                                study_.config.launcher, threads_);
     for (std::string word : {std::string("tune"), study_.folder, std::string("--trial"),
                              text(claim.number), std::string("--attempt"), text(claim.attempt)})
       program.arguments.push_back(std::move(word));
@@ -105,16 +106,18 @@ class Children {
 
   const TuneStudy& study_;
   TrialGiver& giver_;
+  const std::vector<std::string>& program_;
   int threads_;
   std::map<std::int64_t, Running> running_;
 };
 
 }  // namespace
 
-bool run_trials_in_children(const TuneStudy& study, TrialGiver& giver, std::size_t at_once,
+bool run_trials_in_children(const TuneStudy& study, TrialGiver& giver,
+                            const std::vector<std::string>& program, std::size_t at_once,
                             int threads, const run::Requests& requests, const TuneWatch& watch) {
   std::filesystem::create_directories(std::filesystem::path(log_of(study.folder, 1)).parent_path());
-  Children children(study, giver, threads);
+  Children children(study, giver, program, threads);
   bool stopping = false, enough = false;
   for (;;) {
     children.collect(stopping || enough);
@@ -180,15 +183,13 @@ bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver
     const GroupEnd end =
         work_in_group(block, log_of(study.folder, word), [&](comm::Ranks& own, core::Log& log) {
           record::TrialStore& store = giver ? giver->store() : unread;
-          return run_trial(study, store, word, attempt, own, asked, log)
-                     ? core::ExitCode::done
-                     : core::ExitCode::stopped_early;
+          return run_trial(study, store, word, attempt, own, asked, log);
         });
     if (!leads) continue;
-    if (end.code == core::ExitCode::failed && !giver->store().read().at(word).end &&
+    if (end.state == GroupEnd::State::failed && !giver->store().read().at(word).end &&
         giver->store().owns(word, attempt))
       giver->store().end(word, {.state = State::failed, .reason = end.reason});
-    if (end.code == core::ExitCode::stopped_early) giver->store().give_back(word, attempt);
+    if (end.state == GroupEnd::State::interrupted) giver->store().give_back(word, attempt);
     giver->leave(word);
   }
 }

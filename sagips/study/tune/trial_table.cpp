@@ -1,14 +1,9 @@
-#include "sagips/study/tune/tune_board.hpp"
-
-#include <unistd.h>
+#include "sagips/study/tune/trial_table.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <iostream>
 #include <vector>
 
 #include "sagips/analysis/table.hpp"
-#include "sagips/comm/ranks.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/study/tune/early_end.hpp"
 #include "sagips/study/tune/next_trial.hpp"
@@ -20,8 +15,6 @@ namespace {
 using core::text;
 using State = record::TrialEnd::State;
 using Trials = std::map<std::int64_t, record::TrialRecord>;
-constexpr std::int64_t draw_every_ns = 500'000'000;
-constexpr std::size_t best_shown = 5;
 
 std::string shown(const std::optional<double>& value) {
   return value ? core::significant(*value, 4) : "";
@@ -92,63 +85,15 @@ std::string trial_table(const Trials& trials, const TuneConfig& config, std::siz
   return analysis::plain_table(head, rows);
 }
 
-TuneBoard::TuneBoard(const TuneConfig& config, core::Log& log)
-    : config_(config),
-      log_(log),
-      terminal_(core::can_redraw(STDERR_FILENO) && !log.is_quiet()),
-      began_ns_(comm::now_ns()) {}
-
-TuneBoard::~TuneBoard() { clear(); }
-
-void TuneBoard::clear() {
-  for (; lines_ > 0; --lines_) std::cerr << "\x1b[1A\x1b[2K";
-  std::cerr << std::flush;
-}
-
-std::string TuneBoard::table(const Trials& trials) const {
-  Trials running, ended;
-  for (const auto& [number, trial] : trials) (trial.end ? ended : running)[number] = trial;
-  std::string lines;
-  if (!ended.empty()) lines += trial_table(ended, config_, best_shown);
-  if (!running.empty()) lines += trial_table(running, config_, best_shown * 2);
-  const auto all = static_cast<std::size_t>(config_.all_trials());
-  lines += text(ended.size(), " of ", all, " trials have ended, ", running.size(), " running");
-  if (ended.size() > ended_before_) {
-    const double passed_s = static_cast<double>(comm::now_ns() - began_ns_) * 1e-9;
-    const double left = static_cast<double>(all - std::min(all, ended.size()));
-    lines +=
-        text(", about ",
-             core::duration(passed_s * left / static_cast<double>(ended.size() - ended_before_)),
-             " left");
-  }
-  return lines + "\n";
-}
-
-void TuneBoard::show(const Trials& trials) {
+void TrialLog::look(const Trials& trials) {
   for (const auto& [number, trial] : trials) {
-    if (!trial.end || !told_.insert(number).second) continue;
-    if (!begun_) {
-      ++ended_before_;
-      continue;
-    }
-    clear();
+    if (!trial.end || !told_.insert(number).second || !begun_) continue;
     if (trial.end->state == State::failed)
       log_.warning("trial-failed", line_of(trial, config_));
     else
       log_.info(line_of(trial, config_));
   }
   begun_ = true;
-  if (!terminal_ || comm::now_ns() - drawn_ns_ < draw_every_ns) return;
-  drawn_ns_ = comm::now_ns();
-  const std::size_t width = core::terminal_size(STDERR_FILENO).columns;
-  const std::string lines = core::trim(table(trials));
-  clear();
-  for (const std::string& line :
-       core::split(lines, '\n')) {  // one that wraps could not be taken back
-    std::cerr << core::cut_to_width(line, width) << '\n';
-    ++lines_;
-  }
-  std::cerr << std::flush;
 }
 
 }  // namespace sagips::study

@@ -1,4 +1,4 @@
-#include "sagips/study/study_folder.hpp"
+#include "sagips/study/study_run.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,10 +9,15 @@
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/run_status.hpp"
+#include "sagips/run/run_environment.hpp"
+#include "sagips/run/run_report.hpp"
 
 namespace sagips::study {
 
 namespace {
+
+namespace files = record::run_files;
+using core::text;
 
 // Before `open_run` offers --override, which would not help; a study that has finished goes on with it.
 void check_changes(const run::Job& job, const record::RunIdentity& identity,
@@ -48,14 +53,38 @@ void check_changes(const run::Job& job, const record::RunIdentity& identity,
   if (directory) record::write_run_status(folder, record::RunStatus::stopped);
 }
 
-}  // namespace
-
 record::OpenedRun open_study(const run::Job& job, const std::string& command,
                              const std::string& data, record::Start start,
                              const std::vector<std::string>& may_change) {
   const record::RunIdentity identity{job.settings.workload, command, job.effective_config, data};
   if (start != record::Start::fresh) check_changes(job, identity, may_change, start);
   return record::open_run(job.settings.run, identity, start);
+}
+
+}  // namespace
+
+StudyRun::StudyRun(const run::Job& job, comm::Ranks& ranks, core::Log& log,
+                   const std::string& command, const std::string& data, record::Start start,
+                   const std::vector<std::string>& may_change, int threads)
+    : job_(job), log_(log) {
+  if (ranks.is_first()) {
+    opened_.emplace(open_study(job, command, data, start, may_change));
+    log.add_file(folder().file(files::log.name));
+    record::write_environment(folder().file(files::environment.name),
+                              run::run_environment(ranks, threads));
+  }
+  path_ = ranks.broadcast(opened_ ? folder().path() : std::string());
+}
+
+void StudyRun::write_training_config(const std::string& name) const {
+  core::write_file(text(folder().folder(name), "/", files::config.name), job_.training_config);
+}
+
+std::string StudyRun::finish(StudyEnd::State state) {
+  folder().finish(state == StudyEnd::State::complete  ? record::RunStatus::finished
+                  : state == StudyEnd::State::stopped ? record::RunStatus::stopped
+                                                      : record::RunStatus::failed);
+  return job_.settings.run.figures ? run::write_run_report(path_, log_) : std::string();
 }
 
 void save_study(const std::string& path, const record::Study& study, core::Log& log) {
@@ -72,10 +101,17 @@ std::size_t count(const record::Study& study, record::StudyMember::State state) 
                     [&](const record::StudyMember& member) { return member.state == state; }));
 }
 
-void say_failures(const record::Study& study, std::ostream& out) {
+StudyProgress progress_of(const record::Study& study, std::size_t running) {
+  using State = record::StudyMember::State;
+  return {study.members.size(), count(study, State::done), running, count(study, State::failed)};
+}
+
+std::string failures_of(const record::Study& study) {
+  std::string lines;
   for (const record::StudyMember& member : study.members)
     if (member.state == record::StudyMember::State::failed)
-      out << member.name << " failed: " << member.reason << '\n';
+      lines += text(member.name, " failed: ", member.reason, "\n");
+  return lines;
 }
 
 }  // namespace sagips::study
