@@ -27,7 +27,7 @@ class InverseTask final : public Task {
   }
   record::Evaluated last(std::int64_t epoch) override { return evaluation_->last(epoch); }
   record::Evaluated after_failure() override;
-  std::optional<record::Snapshot> snapshot() const override { return evaluation_->snapshot(); }
+  std::optional<record::Snapshot> snapshot() override { return evaluation_->snapshot(); }
   void set_tracer(core::Tracer* tracer) override { setup_.gan.set_tracer(tracer); }
   record::Results write(RunOutputs& outputs, const Training& training,
                         const std::vector<RankRow>& rows) override;

@@ -32,7 +32,9 @@ record::Evaluated RankEvaluation::last(std::int64_t epoch) {
   return seen(reports_.close(predictions(), weights(), epoch));
 }
 
-record::Snapshot RankEvaluation::snapshot() const {
+std::optional<record::Snapshot> RankEvaluation::snapshot() {
+  if (!seen_.defined() && ranks_.size() > 1 && !has_centre_) return std::nullopt;
+  if (!seen_.defined()) seen_ = predictions();
   record::Snapshot snapshot;
   snapshot.parameters = names_;
   snapshot.predictions = floats(seen_);

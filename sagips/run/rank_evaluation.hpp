@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ class RankEvaluation {
 
   record::Evaluated operator()(std::int64_t epoch);
   record::Evaluated last(std::int64_t epoch);
-  /// The mean over ranks at the last evaluation, on rank 0. Epoch and time are left open.
-  record::Snapshot snapshot() const;
+  /// The mean over ranks at the last evaluation, on rank 0. Epoch and time are left open. Nothing: a run
+  /// of several ranks was resumed behind its last evaluation, whose mean nobody has any more.
+  std::optional<record::Snapshot> snapshot();
 
  private:
   torch::Tensor predictions();

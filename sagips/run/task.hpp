@@ -65,7 +65,7 @@ class Task {
   /// What is known when the training has failed on the only rank.
   virtual record::Evaluated after_failure() = 0;
   /// The networks at the last evaluation, on rank 0; nothing: there are no snapshots of such a task.
-  virtual std::optional<record::Snapshot> snapshot() const { return std::nullopt; }
+  virtual std::optional<record::Snapshot> snapshot() { return std::nullopt; }
   virtual void set_tracer(core::Tracer*) {}
   /// What long evaluations call now and then, so that other ranks need not wait for this one.
   /// all_the_time: for ranks that compute nothing else, which evaluate in a thread beside it

@@ -15,7 +15,10 @@
 #include "sagips/run/predict.hpp"
 #include "sagips/run/solve.hpp"
 #include "sagips/run/train.hpp"
-#include "sagips/study/experiments.hpp"
+#include "sagips/study/closure.hpp"
+#include "sagips/study/ensemble.hpp"
+#include "sagips/study/plan.hpp"
+#include "sagips/study/tune/tune.hpp"
 #include "tests/core/temporary_folder.hpp"
 #include "workloads/learning/learning.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
@@ -29,9 +32,10 @@ Workloads known() {
   Workloads known("workload");
   known.add("proxy1d", workloads::proxy1d_workload());
   known.add("learning", workloads::learning_workload());
-  known.groups.push_back(settings_group<CompareConfig>("compare", "methods"));
-  // which a shipped config holds
-  known.groups.push_back(settings_group<study::ClosureConfig>("closure", "experiments"));
+  known.groups = {settings_group<CompareConfig>("compare", "methods"),
+                  settings_group<study::ClosureConfig>("closure", "experiments"),
+                  settings_group<study::EnsembleConfig>("ensemble", "members"),
+                  settings_group<study::TuneConfig>("tune", "trials")};
   return known;
 }
 
@@ -106,16 +110,41 @@ class Caller {
     ASSERT_EQ(made.channels.size(), 1U);
     EXPECT_EQ(made.channels.front().events, 2000);
     const Job of_file = read_job(workloads_, made.settings, {"run.name=of_file"});
-    EXPECT_TRUE(solve(of_file, ranks_, {}, log_).complete);
+    EXPECT_EQ(fit(of_file, ranks_, log_).results.events, 2000);
 
     const Compared compared =
-        compare(inverse({"compare.methods=[moments, likelihood]", "run.name=compared"}), {}, log_);
-    ASSERT_EQ(compared.attempts.size(), 2U);
+        compare(inverse({"compare.methods=[likelihood]", "run.name=compared"}), {}, log_);
+    ASSERT_EQ(compared.attempts.size(), 1U);
     EXPECT_EQ(compared.attempts.front().end, "converged");
     EXPECT_GT(compared.floor, 0);
   }
 
-  const core::Log& log() const { return log_; }
+  void repeat_and_search() {
+    const study::ClosureEnd closure = study::closure(
+        workloads_,
+        inverse({"closure.experiments=2", "closure.method=likelihood", "run.name=repeated"}), ranks_,
+        {}, log_);
+    EXPECT_EQ(closure.state, study::StudyEnd::State::complete) << closure.tables;
+    EXPECT_EQ(closure.made.made, 2U);
+    EXPECT_EQ(closure.summaries.size(), 6U);
+
+    const study::EnsembleEnd ensemble = study::ensemble(
+        workloads_, rows_, {"ensemble.members=2", "run.name=members"}, ranks_, {}, log_);
+    EXPECT_EQ(ensemble.state, study::StudyEnd::State::complete) << ensemble.remarks;
+    EXPECT_EQ(ensemble.members.members.size(), 2U);
+    ASSERT_TRUE(ensemble.results);
+    EXPECT_EQ(predict(workloads_, ensemble.folder, {}).networks.size(), 2U);
+
+    const study::TuneEnd search = study::tune(
+        workloads_, rows_,
+        {"tune.trials=2", "tune.minimise=loss", "run.name=search",
+         "tune.space=[{key: optimizer.learning_rate, low: 1e-3, high: 1e-1, log: true}]"},
+        ranks_, {}, log_);
+    EXPECT_EQ(search.state, study::StudyEnd::State::complete) << search.tables;
+    EXPECT_EQ(search.trials.size(), 2U);
+    EXPECT_TRUE(search.best);
+    EXPECT_TRUE(fs::exists(search.folder + "/best.yaml"));
+  }
 
  private:
   std::string write_rows() const {
@@ -143,6 +172,7 @@ void call_everything() {
   caller.train_and_predict();
   caller.solve_and_fit();
   caller.check_generate_and_compare();
+  caller.repeat_and_search();
 }
 
 TEST(Functions, WorkOneAfterAnotherInOneProcessAndPrintNothing) {
@@ -159,6 +189,28 @@ TEST(Functions, WorkInTwoThreadsAtATime) {
   std::thread other(call_everything);
   call_everything();
   other.join();
+}
+
+// As one that is killed again and again after its last epoch.
+TEST(Functions, GoOnWithATrainingThatFailedAfterItsEnd) {
+  Caller caller;
+  comm::Ranks ranks(comm::make_single_communicator());
+  core::Log log({.terminal = false});
+  const auto train_once = [&](bool fails) {
+    TrainOptions options;
+    options.observers.emplace_back([fails](const record::Event& event) {
+      if (fails && std::holds_alternative<record::RunFinished>(event))
+        throw core::Error("the disk is gone");
+    });
+    return run::train(caller.inverse({"train.epochs=4", "train.evaluate_every=2", "run.name=ends",
+                                      "batch.samples=8", "batch.events=16"}),
+                      ranks, options, log);
+  };
+  for (int time = 0; time < 2; ++time) EXPECT_TRUE(train_once(true).failure);
+  const Results trained = train_once(false);
+  EXPECT_TRUE(trained.complete);
+  EXPECT_FALSE(trained.failure);
+  EXPECT_TRUE(fs::exists(trained.folder + "/snapshots/epoch_000000004.safetensors"));
 }
 
 TEST(Functions, EndWhenTheyAreAskedTo) {
