@@ -166,6 +166,25 @@ TEST(ConfigFields, ChangeNothingWhenOneOfThemIsWrong) {
   EXPECT_EQ(run.optimizer.order, Order::discriminator_first);
 }
 
+TEST(ConfigFields, TakeAWordInPlaceOfNumbers) {
+  struct Padded {
+    std::vector<std::int64_t> padding{0};
+    void fields(FieldList& list) {
+      list.add_numbers_or("padding", "same", padding, "zeros", Range::at_least(0));
+    }
+  };
+  const auto read = [](const std::string& value) {
+    return read_config(ConfigDocument::from_text("padding: " + value + "\n", "p.yaml"), Padded{});
+  };
+  EXPECT_EQ(read("same").padding, std::vector<std::int64_t>());
+  EXPECT_EQ(write_config(read("same")), "padding: same\n");
+  EXPECT_EQ(read("[1, 2]").padding, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(write_config(read("3")), "padding: [3]\n");
+  for (const char* wrong : {"sane", "[]", "[-1]", "[same]"})
+    EXPECT_NE(message_of<ConfigError>([&] { read(wrong); }).find("padding"), std::string::npos)
+        << wrong;
+}
+
 TEST(ConfigFields, RefuseAFieldListedTwice) {
   double value = 0.0;
   FieldList list;

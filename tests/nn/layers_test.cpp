@@ -118,6 +118,132 @@ TEST(Layers, AreThoseOfLibTorch) {
       1e-5);
 }
 
+TEST(Layers, HaveThePaddingDilationAndGroupsOfLibTorch) {
+  namespace t = torch::nn;
+  EXPECT_LT(distance("{convolution: 4, kernel: [3, 2], padding: [2, 0, 0, 1]}", {2, 5, 6},
+                     t::Sequential(t::ConstantPad2d(t::ConstantPad2dOptions({0, 1, 2, 0}, 0)),
+                                   t::Conv2d(t::Conv2dOptions(2, 4, {3, 2})))),
+            1e-5);
+  EXPECT_LT(distance("{convolution: 3, kernel: 4, padding: [1, 2]}", {2, 7},
+                     t::Sequential(t::ConstantPad1d(t::ConstantPad1dOptions({1, 2}, 0)),
+                                   t::Conv1d(t::Conv1dOptions(2, 3, 4)))),
+            1e-5);
+  EXPECT_LT(
+      distance("{convolution: 3, kernel: [6, 3, 2], padding: same}", {1, 7, 5, 4},
+               t::Sequential(t::Conv3d(t::Conv3dOptions(1, 3, {6, 3, 2}).padding(torch::kSame)))),
+      1e-5);
+  EXPECT_LT(
+      distance("{convolution: 8, kernel: 3, dilation: 2, groups: 2, padding: same}, "
+               "{convolution: 8, kernel: [3, 1], groups: 8, bias: false}",
+               {4, 9, 8},
+               t::Sequential(
+                   t::Conv2d(t::Conv2dOptions(4, 8, 3).dilation(2).groups(2).padding(torch::kSame)),
+                   t::Conv2d(t::Conv2dOptions(8, 8, {3, 1}).groups(8).bias(false)))),
+      1e-5);
+  EXPECT_LT(distance("{transposed_convolution: 6, kernel: 3, stride: 2, padding: 1, dilation: 2, "
+                     "groups: 2, output_padding: 1}",
+                     {4, 5},
+                     t::Sequential(t::ConvTranspose1d(t::ConvTranspose1dOptions(4, 6, 3)
+                                                          .stride(2)
+                                                          .padding(1)
+                                                          .dilation(2)
+                                                          .groups(2)
+                                                          .output_padding(1)))),
+            1e-5);
+}
+
+// TensorFlow's rule: ceil(length / stride) places, an odd zero behind.
+TEST(Layers, AreAsLongAsTheirInputOverTheStrideWhereThePaddingIsSame) {
+  namespace t = torch::nn;
+  EXPECT_LT(distance("{convolution: 2, kernel: 3, stride: 2, padding: same}", {1, 8},
+                     t::Sequential(t::ConstantPad1d(t::ConstantPad1dOptions({0, 1}, 0)),
+                                   t::Conv1d(t::Conv1dOptions(1, 2, 3).stride(2)))),
+            1e-5);
+  EXPECT_EQ(network_of("{convolution: 2, kernel: 3, stride: 2, padding: same}", {1, 8, 7}).output(),
+            (Shape{2, 4, 4}));
+  EXPECT_EQ(network_of("{convolution: 2, kernel: 1, stride: 3, padding: same}", {1, 8}).output(),
+            (Shape{2, 3}));
+}
+
+TEST(Layers, HaveTheSlopesAndLayerNormsOfLibTorch) {
+  namespace t = torch::nn;
+  EXPECT_LT(
+      distance(
+          "{dense: 7, activation: leaky_relu, negative_slope: 0.3}, {activation: leaky_relu}, "
+          "{layer_norm: {}}",
+          {4},
+          t::Sequential(t::Linear(4, 7), t::LeakyReLU(t::LeakyReLUOptions().negative_slope(0.3)),
+                        t::LeakyReLU(t::LeakyReLUOptions().negative_slope(0.2)),
+                        t::LayerNorm(t::LayerNormOptions({7})))),
+      1e-5);
+  EXPECT_LT(distance("{layer_norm: {dimensions: 2, epsilon: 0.1}}", {3, 4, 5},
+                     t::Sequential(t::LayerNorm(t::LayerNormOptions({4, 5}).eps(0.1)))),
+            1e-5);
+}
+
+TEST(Layers, HaveTheEmbeddingOfLibTorch) {
+  Drawn drawn("{embedding: 3, numbers: 7}, {flatten: {}}, {dense: 2}", {4});
+  const torch::Tensor numbers = torch::randint(0, 7, {5, 4}, torch::kInt64);
+  torch::nn::Sequential peer(torch::nn::Embedding(7, 3), torch::nn::Flatten(),
+                             torch::nn::Linear(12, 2));
+  const auto theirs = peer->parameters();
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    torch::NoGradGuard no_grad;
+    theirs[i].copy_(drawn.replica.view(drawn.replica.weights(), i));
+  }
+  const torch::Tensor ours = drawn(numbers.to(torch::kFloat32)), other = peer->forward(numbers);
+  EXPECT_LT(relative(ours, other), 1e-6);
+  ours.square().sum().backward();
+  other.square().sum().backward();
+  EXPECT_LT(relative(drawn.replica.view(drawn.replica.gradients(), 0), theirs[0].grad()), 1e-5);
+  for (const float wrong : {7.0F, -1.0F, 0.5F})
+    EXPECT_NE(message_of<core::DataError>([&] {
+                drawn(torch::full({1, 4}, wrong));
+              }).find("whole numbers from 0 to 6"),
+              std::string::npos)
+        << wrong;
+}
+
+// Variances as their papers have them, over 40,000 numbers: within five of their standard errors.
+TEST(Layers, BeginAtNamedInitialValues) {
+  const auto weights_of = [](const std::string& name) {
+    Drawn drawn("{dense: 100, initial: " + name +
+                    "}, {reshape: [4, 5, 5]}, {convolution: 8, "
+                    "kernel: 3, groups: 2, initial: " +
+                    name + "}",
+                {400});
+    for (const std::size_t bias : {1, 3})
+      EXPECT_EQ(drawn.replica.view(drawn.replica.weights(), bias).abs().max().item<float>(), 0);
+    return std::pair(drawn.replica.view(drawn.replica.weights(), 0).clone(),
+                     drawn.replica.view(drawn.replica.weights(), 2).clone());
+  };
+  struct Expected {
+    const char* name;
+    double dense, convolution, most;  // variances, and the largest number in deviations
+  };
+  for (const Expected& expected :
+       {Expected{"glorot_uniform", 2.0 / 500, 2.0 / (18 + 72), std::sqrt(3)},
+        Expected{"glorot_normal", 2.0 / 500, 2.0 / (18 + 72), 2 / 0.8796},
+        Expected{"he_uniform", 2.0 / 400, 2.0 / 18, std::sqrt(3)},
+        Expected{"he_normal", 2.0 / 400, 2.0 / 18, 2 / 0.8796},
+        Expected{"lecun_uniform", 1.0 / 400, 1.0 / 18, std::sqrt(3)},
+        Expected{"lecun_normal", 1.0 / 400, 1.0 / 18, 2 / 0.8796},
+        Expected{"xavier_uniform", 2.0 / 500, 2.0 / (18 + 72), std::sqrt(3)},
+        Expected{"xavier_normal", 2.0 / 500, 2.0 / (18 + 72), 6},
+        Expected{"kaiming_uniform", 2.0 / 400, 2.0 / 18, std::sqrt(3)},
+        Expected{"kaiming_normal", 2.0 / 400, 2.0 / 18, 6}}) {
+    const auto [dense, convolution] = weights_of(expected.name);
+    const double found = dense.square().mean().item<double>();
+    EXPECT_NEAR(found / expected.dense, 1, 5 * std::sqrt(2.0 / 40'000)) << expected.name;
+    EXPECT_NEAR(convolution.square().mean().item<double>() / expected.convolution, 1,
+                5 * std::sqrt(2.0 / 144))
+        << expected.name;
+    const double most = dense.abs().max().item<double>() / std::sqrt(expected.dense);
+    EXPECT_LE(most, expected.most * 1.0001) << expected.name;
+    EXPECT_GT(most, std::min(expected.most, 3.5) * 0.98) << expected.name;
+  }
+}
+
 template <class Module>
 double recurrent_distance(const std::string& yaml, Module module, bool sequences) {
   Drawn drawn(yaml, {6, 3});
@@ -136,6 +262,67 @@ TEST(Layers, HaveTheRecurrentOnesOfLibTorch) {
             1e-5);
   EXPECT_LT(recurrent_distance("{rnn: 4}", t::RNN(t::RNNOptions(3, 4).batch_first(true)), false),
             1e-5);
+  EXPECT_LT(
+      recurrent_distance("{gru: 4, bidirectional: true, sequences: true}",
+                         t::GRU(t::GRUOptions(3, 4).batch_first(true).bidirectional(true)), true),
+      1e-5);
+  Drawn both("{lstm: 4, bidirectional: true}", {6, 3});
+  t::LSTM peer(t::LSTMOptions(3, 4).batch_first(true).bidirectional(true));
+  EXPECT_LT(distance(both, *peer,
+                     [&](const torch::Tensor& x) {  // the last state in each direction
+                       const torch::Tensor states =
+                           std::get<0>(std::get<1>(peer->forward(x)));  // [2, rows, units]
+                       return torch::cat({states[0], states[1]}, 1);
+                     }),
+            1e-5);
+}
+
+// Equations (5) to (8) of Cho et al., EMNLP 2014, row by row; PyTorch's names of the gates.
+torch::Tensor gru_of_cho(const std::vector<torch::Tensor>& weights, const torch::Tensor& x) {
+  std::vector<torch::Tensor> rows;
+  for (std::int64_t row = 0; row < x.size(0); ++row) {
+    torch::Tensor h = torch::zeros({4});
+    for (std::int64_t step = 0; step < x.size(1); ++step) {
+      const auto in = [&](std::int64_t gate) {
+        return weights[0].slice(0, 4 * gate, 4 * gate + 4).mv(x[row][step]) +
+               weights[2].slice(0, 4 * gate, 4 * gate + 4);
+      };
+      const auto of = [&](const torch::Tensor& state, std::int64_t gate) {
+        return weights[1].slice(0, 4 * gate, 4 * gate + 4).mv(state) +
+               weights[3].slice(0, 4 * gate, 4 * gate + 4);
+      };
+      const torch::Tensor reset = torch::sigmoid(in(0) + of(h, 0)),
+                          update = torch::sigmoid(in(1) + of(h, 1)),
+                          proposed = torch::tanh(in(2) + of(reset * h, 2));
+      h = update * h + (1 - update) * proposed;
+    }
+    rows.push_back(h);
+  }
+  return torch::stack(rows);
+}
+
+TEST(Layers, HaveThePublishedVariantsOfRecurrentOnes) {
+  namespace t = torch::nn;
+  Drawn drawn("{gru: 4, reset_after: false}", {6, 3});
+  t::GRU holder(t::GRUOptions(3, 4));
+  EXPECT_LT(distance(drawn, *holder,
+                     [&](const torch::Tensor& x) { return gru_of_cho(holder->parameters(), x); }),
+            1e-5);
+  Drawn both("{gru: 4, reset_after: false, bidirectional: true}", {6, 3});
+  t::GRU two(t::GRUOptions(3, 4).bidirectional(true));
+  EXPECT_LT(distance(both, *two,
+                     [&](const torch::Tensor& x) {
+                       const auto all = two->parameters();
+                       return torch::cat({gru_of_cho({all.begin(), all.begin() + 4}, x),
+                                          gru_of_cho({all.begin() + 4, all.end()}, x.flip(1))},
+                                         1);
+                     }),
+            1e-5);
+  Drawn biased("{lstm: 2, forget_bias: 1}", {6, 3});
+  const auto view = [&](std::size_t i) { return biased.replica.view(biased.replica.weights(), i); };
+  EXPECT_TRUE(torch::equal(view(2), torch::tensor({0, 0, 1, 1, 0, 0, 0, 0}, torch::kFloat32)));
+  EXPECT_TRUE(torch::equal(view(3), torch::zeros({8})));
+  EXPECT_GT(view(0).abs().min().item<float>(), 0);
 }
 
 TEST(Layers, BatchNormPredictsFromItsRunningStatistics) {
@@ -205,6 +392,17 @@ TEST(Layers, SayWhichOneDoesNotFit) {
   EXPECT_NE(refusal("{convolution: 3, kernel: [3, 3, 3]}", {1, 8, 8}).find("kernel has 3 numbers"),
             std::string::npos);
   EXPECT_NE(refusal("{gru: 3}", {8}).find("[steps, features]"), std::string::npos);
+  EXPECT_NE(refusal("{convolution: 4, groups: 2}", {3, 8}).find("does not divide 3 and 4 channels"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal("{convolution: 4, padding: [1, 2, 3]}", {3, 8, 8}).find("padding has 3 numbers"),
+      std::string::npos);
+  EXPECT_NE(refusal("{convolution: 4, padding: sane}", {3, 8, 8}).find("padding"),
+            std::string::npos);
+  EXPECT_NE(refusal("{dense: 4, activation: relu, negative_slope: 0.3}", {8}).find("has no effect"),
+            std::string::npos);
+  EXPECT_NE(refusal("{layer_norm: {dimensions: 2}}", {8}).find("dimensions is 2"),
+            std::string::npos);
   EXPECT_NE(refusal("{convolutoin: 3}", {1, 8, 8}).find("convolution"), std::string::npos);
   EXPECT_NE(refusal("", {8}).find("is empty"), std::string::npos);
 }

@@ -102,6 +102,9 @@ class FieldList {
   void add(std::string name, std::vector<double>& value, std::string help, Range range = {});
   void add(std::string name, std::vector<std::int64_t>& value, std::string help, Range range = {});
   void add(std::string name, std::vector<std::string>& value, std::string help);
+  /// One word may stand in place of the numbers; the list is empty then.
+  void add_numbers_or(std::string name, const std::string& word, std::vector<std::int64_t>& value,
+                      std::string help, Range range = {});
   void add(std::string name, std::map<std::string, double>& value, std::string help);
 
   /// A file or folder. A relative one of a YAML counts from that YAML's folder, one of the command line

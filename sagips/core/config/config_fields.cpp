@@ -167,6 +167,25 @@ void FieldList::add(std::string name, std::vector<std::int64_t>& value, std::str
   append(*entries_,
          entry_for(std::move(name), "list of whole numbers", value, std::move(help), range));
 }
+void FieldList::add_numbers_or(std::string name, const std::string& word,
+                               std::vector<std::int64_t>& value, std::string help, Range range) {
+  Entry entry = entry_for(std::move(name), text("list of whole numbers, or ", word), value,
+                          std::move(help), range);
+  entry.write = [&value, word](const std::string&) {
+    return value.empty() ? written(word) : written(value);
+  };
+  entry.check = [&value, word, range](const ConfigValue& found,
+                                      const std::string& key) -> Assignment {
+    std::vector<std::int64_t> result;
+    if (found.kind != Kind::scalar || found.scalar != word) {
+      read_value(found, key, range, result);
+      if (result.empty())
+        throw ConfigError(found.where, text(key, " is empty. Give a number, or ", word, "."));
+    }
+    return [&value, result] { value = result; };
+  };
+  append(*entries_, std::move(entry));
+}
 void FieldList::add(std::string name, std::vector<std::string>& value, std::string help) {
   append(*entries_, entry_for(std::move(name), "list of texts", value, std::move(help)));
 }

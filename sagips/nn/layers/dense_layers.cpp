@@ -37,14 +37,17 @@ class Dense final : public CopiedLayer<Dense> {
       : outputs_(outputs), activation_(std::move(activation)) {}
   void fields(core::FieldList& list) override {
     list.add("dense", outputs_, "outputs of a fully connected layer", Range::between(1, 1e7));
-    activation_.field(list);
+    activation_.fields(list);
     list.add("bias", has_bias_, "adds a bias");
+    initial_.field(list);
   }
   Shape declare(const Shape& input, LayerPlace& place) override {
     if (input.empty()) throw core::Error("It needs a dimension to connect.");
+    activation_.check();
     const std::int64_t inputs = input.back();
     place.parameter("weight", {outputs_, inputs}, inputs, false);
     if (has_bias_) place.parameter("bias", {outputs_}, inputs, true);
+    initial_.apply(place);
     place.operations = numbers_in(input) * outputs_;
     if (has_bias_ && input.size() == 1) place.connects = &activation_;
     Shape output = input;
@@ -61,6 +64,7 @@ class Dense final : public CopiedLayer<Dense> {
   std::int64_t outputs_ = 128;
   bool has_bias_ = true;
   Activation activation_;
+  InitialValues initial_;
 };
 
 class Flatten final : public CopiedLayer<Flatten> {
@@ -100,8 +104,11 @@ class Reshape final : public CopiedLayer<Reshape> {
 
 class ActivationLayer final : public CopiedLayer<ActivationLayer> {
  public:
-  void fields(core::FieldList& list) override { activation_.field(list); }
-  Shape declare(const Shape& input, LayerPlace&) override { return input; }
+  void fields(core::FieldList& list) override { activation_.fields(list); }
+  Shape declare(const Shape& input, LayerPlace&) override {
+    activation_.check();
+    return input;
+  }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors&,
                            const Evaluation&) const override {
     return activation_(input);
@@ -166,15 +173,88 @@ class BatchNorm final : public CopiedLayer<BatchNorm> {
   double momentum_ = 0.1, epsilon_ = 1e-5;
 };
 
+/// source: Ba, Kiros and Hinton, arXiv 1607.06450
+class LayerNorm final : public CopiedLayer<LayerNorm> {
+ public:
+  void fields(core::FieldList& list) override {
+    core::FieldList own;
+    own.add("dimensions", dimensions_, "how many of a sample's last dimensions it takes together",
+            Range::between(1, 4));
+    own.add("epsilon", epsilon_, "added to the variance", Range::positive());
+    list.add_group("layer_norm", std::move(own),
+                   "the numbers of a sample shifted and scaled by their mean and deviation");
+  }
+  Shape declare(const Shape& input, LayerPlace& place) override {
+    if (dimensions_ > static_cast<std::int64_t>(input.size()))
+      throw core::Error(
+          text("dimensions is ", dimensions_, ", and a sample has ", input.size(), "."));
+    over_.assign(input.end() - dimensions_, input.end());
+    place.constant("weight", over_, 1, false);
+    place.constant("bias", over_, 0, true);
+    place.operations = numbers_in(input);
+    return input;
+  }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
+                           const Evaluation&) const override {
+    return torch::layer_norm(input, over_, tensors.weights[0], tensors.weights[1], epsilon_);
+  }
+
+ private:
+  std::int64_t dimensions_ = 1;
+  double epsilon_ = 1e-5;
+  Shape over_;
+};
+
+/// A row of numbers that are learned for each of a few whole numbers, which rows hold as float32.
+class Embedding final : public CopiedLayer<Embedding> {
+ public:
+  void fields(core::FieldList& list) override {
+    list.add("embedding", width_, "numbers that are learned for each whole number of its input",
+             Range::between(1, 1e6));
+    list.add("numbers", numbers_, "how many whole numbers there are, from 0",
+             Range::between(1, 1 << 24));  // float32 skips some beyond
+    initial_.field(list);
+  }
+  Shape declare(const Shape& input, LayerPlace& place) override {
+    place.parameter("weight", {numbers_, width_}, width_, false);
+    place.parameters.back().initial = initial_values("normal", place.parameters.back());
+    initial_.apply(place);
+    Shape output = input;
+    output.push_back(width_);
+    place.operations = numbers_in(output);
+    return output;
+  }
+  torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
+                           const Evaluation&) const override {
+    const torch::Tensor numbers = input.to(torch::kInt64);
+    if (((numbers != input) | (numbers < 0) | (numbers >= numbers_)).any().item<bool>())
+      throw core::DataError("data.inputs",
+                            text("an embedding knows the whole numbers from 0 to ", numbers_ - 1,
+                                 ", and a row holds another one. Correct it, raise `numbers`, or "
+                                 "leave out what scales the inputs."));
+    return torch::embedding(tensors.weights[0], numbers);
+  }
+
+ private:
+  std::int64_t width_ = 16, numbers_ = 100;
+  InitialValues initial_;
+};
+
 }  // namespace
 
-void Activation::field(core::FieldList& list) {
+void Activation::fields(core::FieldList& list) {
   std::vector<std::string> names;
   for (const auto& [known, function] : activations()) names.push_back(known);
   list.add_choice(
       "activation", names, [this] { return name; },
-      [this](const std::string& chosen) { name = chosen; },
-      "function of each output; leaky_relu has a slope of 0.2 below zero");
+      [this](const std::string& chosen) { name = chosen; }, "function of each output");
+  list.add("negative_slope", negative_slope, "of leaky_relu, below zero", Range::between(0, 1));
+}
+
+void Activation::check() const {
+  if (name != "leaky_relu" && negative_slope != Activation().negative_slope)
+    throw core::Error(text("negative_slope has no effect with activation=", name,
+                           ". Set leaky_relu, or leave it out."));
 }
 
 torch::Tensor Activation::operator()(const torch::Tensor& input) const {
@@ -212,7 +292,8 @@ std::shared_ptr<Layer> dense_layer(std::int64_t outputs, const Activation& activ
 std::vector<LayerKind> dense_layers() {
   return {kind_of<Dense>("dense"),          kind_of<Flatten>("flatten"),
           kind_of<Reshape>("reshape"),      kind_of<Dropout>("dropout"),
-          kind_of<BatchNorm>("batch_norm"), kind_of<ActivationLayer>("activation")};
+          kind_of<BatchNorm>("batch_norm"), kind_of<LayerNorm>("layer_norm"),
+          kind_of<Embedding>("embedding"),  kind_of<ActivationLayer>("activation")};
 }
 
 }  // namespace sagips::nn

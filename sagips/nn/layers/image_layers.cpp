@@ -39,90 +39,146 @@ class ConvolutionLayer : public CopiedLayer<T> {
   void shape_fields(core::FieldList& list) {
     list.add("kernel", kernel_, "its width in each dimension, or one for all", Range::at_least(1));
     list.add("stride", stride_, "steps from one place to the next", Range::at_least(1));
-    list.add("padding", padding_, "zeros put on both sides of its input", Range::at_least(0));
+    list.add("dilation", dilation_, "steps from one of the kernel's numbers to the next",
+             Range::at_least(1));
+    list.add("groups", groups_, "parts of the channels, each of which sees its own part alone",
+             Range::at_least(1));
     list.add("bias", has_bias_, "adds a bias");
-    activation_.field(list);
+    activation_.fields(list);
+    initial_.field(list);
   }
-  void take_dimensions(std::size_t dimensions) {
+  void take_options(const Shape& input) {
+    const std::size_t dimensions = dimensions_of(input);
     kernel_ = for_each_dimension(kernel_, dimensions, "kernel");
     stride_ = for_each_dimension(stride_, dimensions, "stride");
-    padding_ = for_each_dimension(padding_, dimensions, "padding");
+    dilation_ = for_each_dimension(dilation_, dimensions, "dilation");
+    if (input[0] % groups_ != 0 || channels_ % groups_ != 0)
+      throw core::Error(text("groups is ", groups_, ", which does not divide ", input[0], " and ",
+                             channels_, " channels."));
+    activation_.check();
+  }
+  // From the kernel's first number to behind its last one.
+  std::int64_t reach(std::size_t i) const { return dilation_[i] * (kernel_[i] - 1) + 1; }
+  void declare_weights(std::int64_t out, std::int64_t in, LayerPlace& place) const {
+    Shape weight{out, in};
+    weight.insert(weight.end(), kernel_.begin(), kernel_.end());
+    const std::int64_t fan_in = in * numbers_in(kernel_);  // as PyTorch counts it
+    place.parameter("weight", weight, fan_in, false);
+    if (has_bias_) place.parameter("bias", {channels_}, fan_in, true);
+    initial_.apply(place);
   }
   torch::Tensor bias(const LayerTensors& tensors) const {
     return has_bias_ ? tensors.weights[1] : torch::Tensor();
   }
 
   std::int64_t channels_ = 32;
-  Shape kernel_{3}, stride_{1}, padding_{0};
+  Shape kernel_{3}, stride_{1}, dilation_{1};
+  std::int64_t groups_ = 1;
   bool has_bias_ = true;
   Activation activation_;
+  InitialValues initial_;
 };
 
 class Convolution final : public ConvolutionLayer<Convolution> {
  public:
   void fields(core::FieldList& list) override {
     list.add("convolution", channels_, "channels that it makes", Range::between(1, 1e6));
+    list.add_numbers_or(
+        "padding", "same", padding_,
+        "zeros put on both sides of its input: one number, one for each dimension, or "
+        "two for each (before and behind); same: so that as much comes out as goes in "
+        "(over the stride), an odd zero behind",
+        Range::at_least(0));
     shape_fields(list);
   }
   Shape declare(const Shape& input, LayerPlace& place) override {
-    const std::size_t dimensions = dimensions_of(input);
-    take_dimensions(dimensions);
-    Shape output{channels_}, weight{channels_, input[0]};
-    weight.insert(weight.end(), kernel_.begin(), kernel_.end());
-    for (std::size_t i = 0; i < dimensions; ++i) {
-      const std::int64_t room = input[i + 1] + 2 * padding_[i] - kernel_[i];
+    take_options(input);
+    const Shape sides = zeros_at_sides(input);
+    Shape output{channels_};
+    bool is_even = true;
+    outside_.clear();
+    even_padding_.clear();
+    for (std::size_t i = 0; i < kernel_.size(); ++i) {
+      const std::int64_t before = sides[2 * i], behind = sides[2 * i + 1],
+                         room = input[i + 1] + before + behind - reach(i);
       output.push_back(room < 0 ? 0 : room / stride_[i] + 1);
+      is_even = is_even && before == behind;
+      even_padding_.push_back(before);
+      outside_.insert(outside_.begin(), {before, behind});  // the last dimension first
     }
     require_positive(output);
-    const std::int64_t fan_in = input[0] * numbers_in(kernel_);
-    place.parameter("weight", weight, fan_in, false);
-    if (has_bias_) place.parameter("bias", {channels_}, fan_in, true);
-    place.operations = numbers_in(output) * fan_in;
+    if (is_even)
+      outside_.clear();
+    else
+      even_padding_.assign(kernel_.size(), 0);
+    declare_weights(channels_, input[0] / groups_, place);
+    place.operations = numbers_in(output) * (input[0] / groups_) * numbers_in(kernel_);
     return output;
   }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                            const Evaluation&) const override {
-    const Shape dilation(kernel_.size(), 1), none(kernel_.size(), 0);
-    return activation_(torch::convolution(input, tensors.weights[0], bias(tensors), stride_,
-                                          padding_, dilation, /*transposed=*/false, none,
-                                          /*groups=*/1));
+    const Shape none(kernel_.size(), 0);
+    return activation_(torch::convolution(
+        outside_.empty() ? input : torch::constant_pad_nd(input, outside_), tensors.weights[0],
+        bias(tensors), stride_, even_padding_, dilation_, /*transposed=*/false, none, groups_));
   }
+
+ private:
+  // Before and behind each dimension.
+  // source: of `same`, TensorFlow's rule, which is PyTorch's where the stride is 1
+  Shape zeros_at_sides(const Shape& input) const {
+    const std::size_t dimensions = kernel_.size();
+    if (padding_.size() == 2 * dimensions) return padding_;
+    Shape sides;
+    if (padding_.empty()) {
+      for (std::size_t i = 0; i < dimensions; ++i) {
+        const std::int64_t places = (input[i + 1] + stride_[i] - 1) / stride_[i],
+                           zeros = std::max<std::int64_t>(
+                               0, (places - 1) * stride_[i] + reach(i) - input[i + 1]);
+        sides.insert(sides.end(), {zeros / 2, zeros - zeros / 2});
+      }
+      return sides;
+    }
+    for (const std::int64_t zeros : for_each_dimension(padding_, dimensions, "padding"))
+      sides.insert(sides.end(), {zeros, zeros});
+    return sides;
+  }
+
+  Shape padding_{0};                  ///< empty: same
+  Shape even_padding_{}, outside_{};  ///< the former where it is the same on both sides
 };
 
 class TransposedConvolution final : public ConvolutionLayer<TransposedConvolution> {
  public:
   void fields(core::FieldList& list) override {
     list.add("transposed_convolution", channels_, "channels that it makes", Range::between(1, 1e6));
+    list.add("padding", padding_, "cut off both sides of its output", Range::at_least(0));
     shape_fields(list);
     list.add("output_padding", output_padding_, "added to one side of its output",
              Range::at_least(0));
   }
   Shape declare(const Shape& input, LayerPlace& place) override {
-    const std::size_t dimensions = dimensions_of(input);
-    take_dimensions(dimensions);
-    output_padding_ = for_each_dimension(output_padding_, dimensions, "output_padding");
-    Shape output{channels_}, weight{input[0], channels_};
-    weight.insert(weight.end(), kernel_.begin(), kernel_.end());
-    for (std::size_t i = 0; i < dimensions; ++i)
-      output.push_back((input[i + 1] - 1) * stride_[i] - 2 * padding_[i] + kernel_[i] +
+    take_options(input);
+    padding_ = for_each_dimension(padding_, kernel_.size(), "padding");
+    output_padding_ = for_each_dimension(output_padding_, kernel_.size(), "output_padding");
+    Shape output{channels_};
+    for (std::size_t i = 0; i < kernel_.size(); ++i)
+      output.push_back((input[i + 1] - 1) * stride_[i] - 2 * padding_[i] + reach(i) +
                        output_padding_[i]);
     require_positive(output);
-    const std::int64_t fan = channels_ * numbers_in(kernel_);  // as PyTorch counts it
-    place.parameter("weight", weight, fan, false);
-    if (has_bias_) place.parameter("bias", {channels_}, fan, true);
-    place.operations = numbers_in(input) * fan;
+    declare_weights(input[0], channels_ / groups_, place);
+    place.operations = numbers_in(input) * (channels_ / groups_) * numbers_in(kernel_);
     return output;
   }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                            const Evaluation&) const override {
-    const Shape dilation(kernel_.size(), 1);
     return activation_(torch::convolution(input, tensors.weights[0], bias(tensors), stride_,
-                                          padding_, dilation, /*transposed=*/true, output_padding_,
-                                          /*groups=*/1));
+                                          padding_, dilation_, /*transposed=*/true, output_padding_,
+                                          groups_));
   }
 
  private:
-  Shape output_padding_{0};
+  Shape padding_{0}, output_padding_{0};
 };
 
 enum class PoolingKind { largest, mean };

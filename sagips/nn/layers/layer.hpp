@@ -15,7 +15,9 @@ namespace sagips::nn {
 struct Activation {
   std::string name = "none";
   double negative_slope = 0.2;  ///< of leaky_relu
-  void field(core::FieldList& list);
+  void fields(core::FieldList& list);
+  /// throws: core::Error for a slope that the function does not have
+  void check() const;
   torch::Tensor operator()(const torch::Tensor& input) const;
   /// The same for kernels::MlpPasses; nothing where these do not have it.
   std::optional<kernels::PanelActivation> fusable() const;
@@ -37,6 +39,17 @@ struct LayerPlace {
   void parameter(const std::string& of, Shape shape, std::int64_t fan_in, bool is_bias);
   void constant(const std::string& of, const Shape& shape, double value, bool is_bias);
   void buffer(const std::string& of, const Shape& shape, double value);
+};
+
+/// What a layer's weights begin at, by its name in a config.
+struct InitialValues {
+  std::string name = "default";  ///< as whoever initialises the network draws them
+  void field(core::FieldList& list);
+  /// Gives such values to all weights that the layer has declared so far, and zeros to its biases. Each
+  /// tensor draws from a sample number of the stream that its name makes.
+  /// source: as Keras' VarianceScaling and torch.nn.init have them, both of which count the numbers that
+  /// meet and leave a layer by the shape of its weights: [out, in, places ...]
+  void apply(LayerPlace& place) const;
 };
 
 /// What a layer is evaluated with: its own weights and buffers, and its number for random numbers.

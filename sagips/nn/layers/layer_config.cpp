@@ -53,7 +53,7 @@ LayerConfig LayerConfig::from(const core::GivenItem& given) {
     return std::find(given.keys.begin(), given.keys.end(), key) != given.keys.end();
   };
   const bool is_activation = std::all_of(given.keys.begin(), given.keys.end(), [](const auto& key) {
-    return key == "activation" || key == "repeat";
+    return key == "activation" || key == "negative_slope" || key == "repeat";
   });
   for (const LayerKind& kind : all_kinds())  // other layers have an activation, too
     if (is_given(kind.key) && (kind.key != "activation" || is_activation))

@@ -19,10 +19,14 @@ LayerKind kind_of(const std::string& key) {
   return {key, [] { return std::make_shared<T>(); }};
 }
 
+/// Draws such a tensor from a distribution by its name. throws: std::out_of_range for an unknown one
+std::function<torch::Tensor(const core::RandomStream&)> initial_values(
+    const std::string& distribution, const ParameterTensor& parameter);
+
 std::shared_ptr<Layer> dense_layer(std::int64_t outputs, const Activation& activation);
 
 std::vector<LayerKind>
-dense_layers();  ///< dense, flatten, reshape, dropout, batch_norm, activation
+dense_layers();  ///< dense, flatten, reshape, dropout, norms, embedding, activation
 std::vector<LayerKind> image_layers();  ///< convolutions, pooling, upsampling: 1 to 3 dimensions
 std::vector<LayerKind> recurrent_layers();  ///< over sequences
 std::vector<LayerKind> module_layers();     ///< torch::nn modules of programs and plug-ins
