@@ -7,6 +7,7 @@
 #include <torch/types.h>
 
 #include "sagips/core/random.hpp"
+#include "sagips/core/row_tensors.hpp"
 #include "sagips/kernels/mlp_passes.hpp"
 #include "sagips/nn/replica.hpp"
 
@@ -27,11 +28,12 @@ struct Evaluation {
 
 /// What a layer is, for a person who checks a network.
 struct LayerSummary {
-  std::string name;             ///< "layer3 convolution"
-  Shape output;                 ///< of one sample
-  std::int64_t weights = 0;     ///< numbers that learn
-  std::int64_t operations = 0;  ///< multiply-adds of one sample, forward
-  std::string script{};         ///< TorchScript file that it is; empty: it is none
+  std::string name;                    ///< "layer3 convolution"
+  Shape output;                        ///< of one sample
+  std::int64_t weights = 0;            ///< numbers that learn
+  std::int64_t operations = 0;         ///< multiply-adds of one sample, forward
+  std::string script{};                ///< TorchScript file that it is; empty: it is none
+  std::vector<LayerSummary> inside{};  ///< of its chains; weights and operations count in it, too
 };
 
 /// A network that owns no weights: these are leaves of a `Replica`, so that several threads can
@@ -44,6 +46,9 @@ class Network {
   const std::vector<BufferTensor>& buffers() const { return buffers_; }
   const Shape& input() const { return input_; }
   const Shape& output() const { return output_; }
+  /// What these are made of, where it has several inputs or outputs with names.
+  const core::RowTensors& input_tensors() const { return input_tensors_; }
+  const core::RowTensors& output_tensors() const { return output_tensors_; }
   const std::vector<LayerSummary>& layers() const { return layers_; }
   /// Whether a loss that is a sum over rows stays one: false where rows of a batch in training depend
   /// on each other (batch norm), so that a batch cannot be cut into tiles.
@@ -66,6 +71,7 @@ class Network {
   std::vector<BufferTensor> buffers_;
   std::vector<LayerSummary> layers_;
   Shape input_, output_;
+  core::RowTensors input_tensors_, output_tensors_;
   bool separable_ = true, is_random_ = false;
   std::optional<kernels::MlpShape> fusable_;
 };

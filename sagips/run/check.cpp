@@ -70,21 +70,34 @@ void show_data(const env::Environment& environment, std::ostream& out) {
   }
 }
 
+// Layers inside another one stand below it; its weights and operations hold theirs.
+void add_rows(const std::vector<nn::LayerSummary>& layers, const std::string& indent,
+              std::vector<std::vector<std::string>>& rows, std::int64_t& outputs) {
+  for (const nn::LayerSummary& layer : layers) {
+    rows.push_back({indent + layer.name, nn::written(layer.output),
+                    core::with_thousands(layer.weights), core::with_thousands(layer.operations)});
+    outputs += nn::numbers_in(layer.output);
+    add_rows(layer.inside, indent + "  ", rows, outputs);
+  }
+}
+
 // Layers, and what their weights, gradients and an update rule's numbers take.
 void show_network(const std::string& name, const nn::Network& network, std::ostream& out,
                   bool with_layers = true) {
   std::vector<std::vector<std::string>> rows;
   std::int64_t weights = 0, operations = 0, outputs = 0;
+  add_rows(network.layers(), "", rows, outputs);
   for (const nn::LayerSummary& layer : network.layers()) {
-    rows.push_back({layer.name, nn::written(layer.output), core::with_thousands(layer.weights),
-                    core::with_thousands(layer.operations)});
     weights += layer.weights;
     operations += layer.operations;
-    outputs += nn::numbers_in(layer.output);
   }
   constexpr double bytes = sizeof(float), arrays = 4;  // weights, gradients, two moments of Adam
-  out << name << ": " << nn::written(network.input()) << " to " << nn::written(network.output())
-      << ", " << core::with_thousands(weights) << " weights\n";
+  const auto of = [](const core::RowTensors& tensors, const nn::Shape& shape) {
+    return tensors.empty() ? nn::written(shape) : tensors.written();
+  };
+  out << name << ": " << of(network.input_tensors(), network.input()) << " to "
+      << of(network.output_tensors(), network.output()) << ", " << core::with_thousands(weights)
+      << " weights\n";
   if (with_layers)
     out << analysis::plain_table({"layer", "output", "weights", "multiply-adds of a row"}, rows);
   out << core::with_thousands(operations) << " multiply-adds a row forward; "

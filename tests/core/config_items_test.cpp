@@ -160,6 +160,38 @@ TEST(ConfigItems, TellWhatAnItemMayHoldWhereThereIsNone) {
       std::string::npos);
 }
 
+/// An item that holds a list of its kind.
+struct Nested {
+  double width = 1;
+  std::vector<Nested> inside{};
+  static std::vector<Nested> kinds() { return std::vector<Nested>(1); }
+  void fields(FieldList& list) {
+    list.add("width", width, "a width");
+    list.list("inside", inside, "further ones");
+  }
+};
+
+TEST(ConfigItems, MayHoldItemsOfTheirKind) {
+  struct All {
+    std::vector<Nested> items{};
+    void fields(FieldList& list) { list.list("items", items, "all"); }
+  };
+  All all = read_config(ConfigDocument::from_text(
+                            "items: [{width: 2, inside: [{inside: [{width: 3}]}]}]\n", "n.yaml"),
+                        All{});
+  EXPECT_EQ(all.items[0].inside[0].inside[0].width, 3);
+  All none;
+  FieldList list;
+  none.fields(list);
+  std::vector<std::string> keys;
+  for (const auto& field : describe_fields(list)) keys.push_back(field.key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"items", "items.N.width", "items.N.inside"}));
+  FieldList given;
+  all.fields(given);
+  EXPECT_EQ(write_fields(given),
+            "items: [{width: 2, inside: [{width: 1, inside: [{width: 3, inside: []}]}]}]\n");
+}
+
 TEST(ConfigItems, ExplainThemselves) {
   Chain chain = read_chain(whole);
   FieldList list;

@@ -143,7 +143,12 @@ void describe_entries(const Entries& entries, const std::string& group, const st
     if (wanted && !entry.type.empty())  // what stands for any item has none
       descriptions.push_back(
           {key, entry.type, entry.range, entry.write ? entry.write({}) : "", entry.help});
-    describe_entries(entry.members_described(), key, prefix, descriptions);
+    Entries members = entry.members_now();
+    if (entry.any_item) members.push_back(entry.any_item());
+    // layers hold layers: those inside an item are as those around it
+    const bool holds_itself = (group + ".").find(text(".", any_number, ".")) != std::string::npos;
+    if (entry.any_item && holds_itself && members.back().name == any_number) members.pop_back();
+    describe_entries(members, key, prefix, descriptions);
   }
 }
 

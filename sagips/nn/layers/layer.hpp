@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sagips/core/config/config.hpp"
+#include "sagips/core/row_tensors.hpp"
 #include "sagips/nn/network.hpp"
 
 namespace sagips::nn {
@@ -25,7 +26,13 @@ struct Activation {
 
 /// What a layer has declared, and where it stands in a network.
 struct LayerPlace {
-  std::string name;  ///< "layer3"
+  std::string name;                  ///< "layer3"
+  std::string key{};                 ///< in a config: "network.layers.3"
+  std::uint32_t number = 0;          ///< that names its random numbers
+  std::uint32_t next_number = 0;     ///< of a layer behind it, or inside it
+  core::RowTensors input_tensors{};  ///< that its input is made of
+  core::RowTensors output_tensors{};
+  std::vector<LayerSummary> inside{};
   std::vector<ParameterTensor> parameters{};
   std::vector<BufferTensor> buffers{};
   std::int64_t operations = 0;  ///< multiply-adds of one sample
@@ -67,8 +74,9 @@ class Layer {
   virtual void fields(core::FieldList& list) = 0;
   /// A layer of the same options, to be declared: networks share none.
   virtual std::shared_ptr<Layer> copy() const = 0;
-  /// Says which weights it needs for such samples, and what it makes of them. throws: core::Error for
-  /// samples that do not fit, in words that the network puts a place before
+  /// Says which weights it needs for such samples, and what it makes of them. Where these are several
+  /// tensors (`place.input_tensors`) and it knows nothing of names, it gets them flat, one behind the other.
+  /// throws: core::Error for samples that do not fit, in words that the network puts a place before
   virtual Shape declare(const Shape& input, LayerPlace& place) = 0;
   /// What it keeps for the leaves of one thread; it may put tensors of its own that lie in the same
   /// memory in place of these. Null: it keeps nothing.
@@ -81,8 +89,8 @@ class Layer {
 };
 
 /// A layer that is copied as `T`.
-template <class T>
-class CopiedLayer : public Layer {
+template <class T, class Base = Layer>
+class CopiedLayer : public Base {
  public:
   std::shared_ptr<Layer> copy() const override {
     return std::make_shared<T>(static_cast<const T&>(*this));

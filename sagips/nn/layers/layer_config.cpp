@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "sagips/core/error.hpp"
-#include "sagips/core/poll.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/layers/layers.hpp"
 
@@ -33,7 +32,8 @@ namespace {
 const std::vector<LayerKind>& all_kinds() {
   static const std::vector<LayerKind> all = [] {
     std::vector<LayerKind> kinds = dense_layers();
-    for (const auto& more : {image_layers(), recurrent_layers(), module_layers(), script_layers()})
+    for (const auto& more :
+         {image_layers(), recurrent_layers(), composite_layers(), module_layers(), script_layers()})
       kinds.insert(kinds.end(), more.begin(), more.end());
     return kinds;
   }();
@@ -73,6 +73,10 @@ LayerConfig LayerConfig::dense(std::int64_t outputs, const Activation& activatio
   return {"dense", dense_layer(outputs, activation)};
 }
 
+LayerConfig LayerConfig::heads(std::vector<Branch> branches, const std::string& key) {
+  return {"heads", heads_layer(std::move(branches), key)};
+}
+
 std::vector<LayerConfig> LayerConfig::kinds() {
   std::vector<LayerConfig> configs;
   for (const LayerKind& kind : all_kinds()) configs.push_back({kind.key, kind.make()});
@@ -103,89 +107,27 @@ void LayerPlace::buffer(const std::string& of, const Shape& shape, double value)
 }
 
 LayeredNetwork::LayeredNetwork(const std::vector<LayerConfig>& layers, const Shape& input,
-                               const std::string& place) {
+                               const std::string& place, const core::RowTensors& tensors) {
   if (layers.empty()) throw ConfigError(place, "is empty. Name at least one layer.");
-  input_ = output_ = input;
-  std::vector<LayerPlace> places;
-  std::vector<std::size_t> in_turn;
-  for (std::size_t i = 0; i < layers.size(); ++i)
-    in_turn.insert(in_turn.end(), static_cast<std::size_t>(layers[i].repeat()), i);
-  if (in_turn.empty()) throw ConfigError(place, "leaves all its layers out. Repeat one of them.");
-  for (const std::size_t i : in_turn) {
-    LayerPlace own{.name = text("layer", placed_.size())};
-    const std::shared_ptr<Layer> layer = layers[i].layer();
-    try {
-      output_ = layer->declare(output_, own);
-    } catch (const core::Error& error) {
-      throw ConfigError(text(place, ".", i, " (", layers[i].kind(), ")"),
-                        text(error.what(), " Its input is ", written(output_), "."));
-    }
-    std::int64_t weights = 0;
-    for (const ParameterTensor& parameter : own.parameters) weights += parameter.size();
-    layers_.push_back(
-        {text(own.name, " ", layers[i].kind()), output_, weights, own.operations, own.script});
-    placed_.push_back({layer, own.parameters.size(), own.buffers.size()});
-    parameters_.insert(parameters_.end(), own.parameters.begin(), own.parameters.end());
-    buffers_.insert(buffers_.end(), own.buffers.begin(), own.buffers.end());
-    separable_ = separable_ && own.separable;
-    is_random_ = is_random_ || own.is_random;
-    places.push_back(std::move(own));
-  }
-  find_dense_chain(places);
-}
-
-void LayeredNetwork::find_dense_chain(const std::vector<LayerPlace>& places) {
-  kernels::MlpShape chain;
-  const Activation* between = nullptr;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const bool is_last = i + 1 == places.size();
-    if (i == 0) chain.widths.push_back(numbers_in(input_));
-    if (i == 0 && places[i].only_flattens) continue;
-    const Activation* activation = places[i].connects;
-    if (!activation) return;
-    if (is_last ? activation->name != "none" : between && between->name != activation->name) return;
-    if (!is_last) between = activation;
-    chain.widths.push_back(layers_[i].output[0]);
-  }
-  if (!between || !between->fusable()) return;
-  chain.activation = *between->fusable();
-  fusable_ = chain;
-}
-
-void LayeredNetwork::bind(Leaves& leaves) const {
-  std::size_t parameter = 0, buffer = 0;
-  for (std::size_t i = 0; i < placed_.size(); ++i) {
-    const Placed& placed = placed_[i];
-    if (auto kept =
-            placed.layer->bind(std::span(leaves.tensors).subspan(parameter, placed.parameters),
-                               std::span(leaves.buffers).subspan(buffer, placed.buffers)))
-      leaves.bound[i] = std::move(kept);
-    parameter += placed.parameters;
-    buffer += placed.buffers;
-  }
+  input_ = input;
+  input_tensors_ = tensors;
+  LayerPlace whole{.name = {}};
+  chain_ = Chain(layers, input, tensors, {}, place, whole);
+  layers_ = chain_.layers();
+  if (layers_.empty()) throw ConfigError(place, "leaves all its layers out. Repeat one of them.");
+  output_ = chain_.output();
+  output_tensors_ = chain_.output_tensors();
+  parameters_ = std::move(whole.parameters);
+  buffers_ = std::move(whole.buffers);
+  separable_ = whole.separable;
+  is_random_ = whole.is_random;
+  fusable_ = chain_.dense_chain();
 }
 
 torch::Tensor LayeredNetwork::operator()(const Leaves& leaves, const torch::Tensor& input,
                                          const Evaluation& evaluation) const {
-  torch::Tensor values = input;
-  std::size_t parameter = 0, buffer = 0;
   std::vector<torch::Tensor> buffers = leaves.buffers;
-  for (std::size_t i = 0; i < placed_.size(); ++i) {
-    const Placed& placed = placed_[i];
-    const auto bound = leaves.bound.find(i);
-    values = (*placed.layer)(
-        values,
-        {std::span(leaves.tensors).subspan(parameter, placed.parameters),
-         std::span(buffers).subspan(buffer, placed.buffers), static_cast<std::uint32_t>(i),
-         bound == leaves.bound.end() ? nullptr : bound->second.get()},
-        evaluation);
-    core::poll();
-    if (core::is_polled() && values.requires_grad())  // and on the way back, before the layer's own
-      values.register_hook([](const torch::Tensor&) { core::poll(); });
-    parameter += placed.parameters;
-    buffer += placed.buffers;
-  }
-  return values;
+  return chain_(input, leaves.tensors, buffers, leaves.bound, evaluation);
 }
 
 }  // namespace sagips::nn

@@ -4,9 +4,12 @@
 #include <vector>
 
 #include "sagips/core/config/config.hpp"
+#include "sagips/nn/layers/chain.hpp"
 #include "sagips/nn/layers/layer.hpp"
 
 namespace sagips::nn {
+
+struct Branch;
 
 /// One layer of `layers: [...]` in a config; one of its keys says which kind it is: {dense: 128,
 /// activation: relu}, {convolution: 32, kernel: [3, 3]}, {max_pooling: [2, 2]}, {flatten: {}}, ...
@@ -17,6 +20,8 @@ class LayerConfig {
   /// One with its default options. throws: std::out_of_range for a kind that there is not
   static LayerConfig of(const std::string& kind);
   static LayerConfig dense(std::int64_t outputs, const Activation& activation);
+  /// Branches that end in tensors of their names. key: of these in a config, for messages
+  static LayerConfig heads(std::vector<Branch> branches, const std::string& key);
   /// One of each kind with its default options, to be described.
   static std::vector<LayerConfig> kinds();
   void fields(core::FieldList& list);
@@ -37,22 +42,19 @@ class LayerConfig {
 /// Layers one behind the other.
 class LayeredNetwork final : public Network {
  public:
-  /// place: the key of the list, for messages. throws: ConfigError when a layer does not fit the one
-  /// before
+  /// place: the key of the list, for messages; tensors: that a row of the input is made of
+  /// throws: ConfigError when a layer does not fit the one before
   LayeredNetwork(const std::vector<LayerConfig>& layers, const Shape& input,
-                 const std::string& place = "network.layers");
+                 const std::string& place = "network.layers", const core::RowTensors& tensors = {});
 
-  void bind(Leaves& leaves) const override;
+  void bind(Leaves& leaves) const override {
+    leaves.bound = chain_.bind(leaves.tensors, leaves.buffers);
+  }
   torch::Tensor operator()(const Leaves& leaves, const torch::Tensor& input,
                            const Evaluation& evaluation) const override;
 
  private:
-  void find_dense_chain(const std::vector<LayerPlace>& places);
-  struct Placed {
-    std::shared_ptr<Layer> layer;
-    std::size_t parameters, buffers;  ///< how many are its own
-  };
-  std::vector<Placed> placed_;
+  Chain chain_;
 };
 
 }  // namespace sagips::nn

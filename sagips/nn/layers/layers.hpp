@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sagips/nn/layers/layer.hpp"
+#include "sagips/nn/layers/layer_config.hpp"
 
 namespace sagips::nn {
 
@@ -23,12 +24,23 @@ LayerKind kind_of(const std::string& key) {
 std::function<torch::Tensor(const core::RandomStream&)> initial_values(
     const std::string& distribution, const ParameterTensor& parameter);
 
+/// One of several chains beside each other.
+struct Branch {
+  std::string name;
+  std::vector<LayerConfig> layers{};  ///< none: what goes in comes out
+  std::string input{};  ///< tensor that it takes, where there are several; empty: that of its name
+  void fields(core::FieldList& list);
+};
+/// Branches that end in tensors of their names. key: of these in a config, for messages
+std::shared_ptr<Layer> heads_layer(std::vector<Branch> branches, const std::string& key);
+
 std::shared_ptr<Layer> dense_layer(std::int64_t outputs, const Activation& activation);
 
 std::vector<LayerKind>
 dense_layers();  ///< dense, flatten, reshape, dropout, norms, embedding, activation
 std::vector<LayerKind> image_layers();  ///< convolutions, pooling, upsampling: 1 to 3 dimensions
 std::vector<LayerKind> recurrent_layers();  ///< over sequences
+std::vector<LayerKind> composite_layers();  ///< that hold chains of layers
 std::vector<LayerKind> module_layers();     ///< torch::nn modules of programs and plug-ins
 std::vector<LayerKind> script_layers();     ///< TorchScript modules of files
 

@@ -1,0 +1,248 @@
+// Layers that hold chains of layers, and networks with several named inputs and outputs, against the same
+// networks in TorchScript: outputs and gradients.
+#include <gtest/gtest.h>
+#include <torch/nn.h>
+#include <torch/script.h>
+
+#include "sagips/core/config/config.hpp"
+#include "sagips/core/error.hpp"
+#include "sagips/nn/initialise.hpp"
+#include "sagips/nn/layers/layer_config.hpp"
+#include "sagips/nn/module.hpp"
+#include "tests/core/message_of.hpp"
+
+namespace sagips::nn::branching {
+namespace {
+
+using testing::message_of;
+
+struct Layers {
+  std::vector<LayerConfig> layers{};
+  void fields(core::FieldList& list) { list.list("layers", layers, LayerConfig::help()); }
+};
+
+core::RowTensors tensors_of(const std::vector<std::pair<std::string, Shape>>& all) {
+  core::RowTensors tensors;
+  for (const auto& [name, shape] : all) tensors.add(name, shape);
+  return tensors;
+}
+
+std::shared_ptr<const Network> network_of(const std::string& yaml, const Shape& input,
+                                          const core::RowTensors& tensors = {}) {
+  const Layers config = core::read_config(
+      core::ConfigDocument::from_text("layers: [" + yaml + "]\n", "layers.yaml"), Layers{});
+  return std::make_shared<LayeredNetwork>(config.layers, input, "layers", tensors);
+}
+
+Replica replica_of(const std::shared_ptr<const Network>& network) {
+  Replica replica(network, SharedPart::all, torch::kCPU);
+  initialise_uniform(replica, core::RandomStream(1, "weights"));
+  return replica;
+}
+
+torch::Tensor rows_for(const Network& network, std::int64_t rows = 5) {
+  Shape shape = network.input();
+  shape.insert(shape.begin(), rows);
+  torch::manual_seed(3);
+  return torch::randn(shape);
+}
+
+double relative(const torch::Tensor& ours, const torch::Tensor& theirs) {
+  EXPECT_EQ(ours.sizes(), theirs.sizes());
+  return ((ours - theirs).norm() / (theirs.norm() + 1e-12)).item<double>();
+}
+
+/// The largest relative distance of outputs and gradients from a module's of PyTorch's language, whose
+/// weights p0, p1, ... are ours in our order.
+double distance(const std::shared_ptr<const Network>& network, const std::string& forward) {
+  Replica replica = replica_of(network);
+  torch::jit::Module peer("Net");
+  const auto count = replica.parameters().size();
+  for (std::size_t i = 0; i < count; ++i)
+    peer.register_parameter("p" + std::to_string(i),
+                            replica.view(replica.weights(), i).clone().requires_grad_(), false);
+  peer.define(forward);
+  const core::RandomStream random(1, "nothing is drawn");
+  const torch::Tensor ours_in = rows_for(*network).requires_grad_(),
+                      theirs_in = ours_in.detach().clone().requires_grad_();
+  const torch::Tensor ours = (*network)(replica.leaves(), ours_in, {.training = &random}),
+                      theirs = peer.forward({theirs_in}).toTensor();
+  ours.square().sum().backward();
+  theirs.square().sum().backward();
+  double worst = std::max(relative(ours, theirs), relative(ours_in.grad(), theirs_in.grad()));
+  for (std::size_t i = 0; i < count; ++i)
+    worst = std::max(worst, relative(replica.view(replica.gradients(), i),
+                                     peer.attr("p" + std::to_string(i)).toTensor().grad()));
+  replica.check_views();
+  return worst;
+}
+
+const std::string residual =
+    "{convolution: 8, kernel: 3, padding: same, activation: relu}, "
+    "{residual: [{convolution: 8, kernel: 3, padding: same, activation: relu}, "
+    "{convolution: 8, kernel: 3, padding: same}]}, {activation: relu}, "
+    "{residual: [{convolution: 16, kernel: 3, stride: 2, padding: 1, activation: relu}, "
+    "{convolution: 16, kernel: 3, padding: same}], "
+    "shortcut: [{convolution: 16, kernel: 1, stride: 2}]}, {activation: relu}, "
+    "{average_pooling: 4}, {flatten: {}}, {dense: 10}";
+
+TEST(Branching, ResidualNetworksAreThoseOfPyTorch) {
+  const auto network = network_of(residual, {1, 8, 8});
+  EXPECT_LT(distance(network, R"(
+def forward(self, x: Tensor) -> Tensor:
+    x = torch.relu(torch.conv2d(x, self.p0, self.p1, [1, 1], [1, 1]))
+    y = torch.relu(torch.conv2d(x, self.p2, self.p3, [1, 1], [1, 1]))
+    x = torch.relu(x + torch.conv2d(y, self.p4, self.p5, [1, 1], [1, 1]))
+    y = torch.relu(torch.conv2d(x, self.p6, self.p7, [2, 2], [1, 1]))
+    y = torch.conv2d(y, self.p8, self.p9, [1, 1], [1, 1])
+    x = torch.relu(y + torch.conv2d(x, self.p10, self.p11, [2, 2]))
+    x = torch.flatten(torch.avg_pool2d(x, [4, 4]), 1)
+    return torch.linear(x, self.p12, self.p13)
+)"),
+            1e-5);
+  std::int64_t weights = 0;
+  for (const LayerSummary& layer : network->layers()) weights += layer.weights;
+  EXPECT_EQ(weights, 80 + 2 * 584 + 1168 + 2320 + 144 + 170) << "by hand: out (in places + 1)";
+  EXPECT_EQ(network->layers()[3].inside.size(), 3U);
+  EXPECT_EQ(network->parameters()[10].name, "layer3.shortcut.layer0.weight");
+  EXPECT_EQ(network->parameters()[6].name, "layer3.layer0.weight");
+  EXPECT_FALSE(network->fusable());
+}
+
+const core::RowTensors image_and_numbers = tensors_of({{"image", {1, 8, 8}}, {"numbers", {3}}});
+const std::string two_inputs =
+    "{branches: {numbers: {layers: [{dense: 5, activation: tanh}]}, "
+    "picture: {input: image, layers: [{convolution: 4, kernel: 3, stride: 2, activation: relu}, "
+    "{flatten: {}}]}}}, {dense: 2}";
+
+TEST(Branching, NetworksOfTwoInputsAreThoseOfPyTorch) {
+  const auto network = network_of(two_inputs, {67}, image_and_numbers);
+  EXPECT_LT(distance(network, R"(
+def forward(self, row: Tensor) -> Tensor:
+    image = row[:, :64].reshape(-1, 1, 8, 8)
+    x = torch.tanh(torch.linear(row[:, 64:], self.p0, self.p1))
+    y = torch.relu(torch.conv2d(image, self.p2, self.p3, [2, 2]))
+    return torch.linear(torch.cat([x, y.flatten(1)], 1), self.p4, self.p5)
+)"),
+            1e-5);
+  EXPECT_EQ(network->parameters()[2].name, "layer0.picture.layer0.weight");
+  EXPECT_EQ(network->input_tensors().written(), "image 1 x 8 x 8, numbers 3");
+}
+
+TEST(Branching, NetworksOfTwoOutputsAreThoseOfPyTorch) {
+  const auto network = network_of(
+      "{dense: 8, activation: relu}, {branches: {kind: {layers: [{dense: 3}]}, "
+      "value: {layers: [{reshape: [2, 4]}, {dense: 2}]}}, join: none}",
+      {6});
+  EXPECT_LT(distance(network, R"(
+def forward(self, x: Tensor) -> Tensor:
+    x = torch.relu(torch.linear(x, self.p0, self.p1))
+    kind = torch.linear(x, self.p2, self.p3)
+    value = torch.linear(x.reshape(-1, 2, 4), self.p4, self.p5)
+    return torch.cat([kind, value.flatten(1)], 1)
+)"),
+            1e-5);
+  EXPECT_EQ(network->output(), Shape{7});
+  EXPECT_EQ(network->output_tensors().written(), "kind 3, value 2 x 2");
+}
+
+TEST(Branching, ConcatenatesAndAddsInsideOfEachOther) {
+  EXPECT_LT(distance(network_of("{branches: {a: {layers: [{dense: 4}]}, b: {layers: [{dense: 3}, "
+                                "{residual: [{dense: 3, activation: tanh}]}]}}, dimension: -1}, "
+                                "{branches: {c: {layers: [{dense: 2}]}, d: {layers: [{dense: 2}]}, "
+                                "e: {layers: [{dense: 2}]}}, join: add}",
+                                {5, 6}),
+                     R"(
+def forward(self, x: Tensor) -> Tensor:
+    b = torch.linear(x, self.p2, self.p3)
+    b = b + torch.tanh(torch.linear(b, self.p4, self.p5))
+    x = torch.cat([torch.linear(x, self.p0, self.p1), b], 2)
+    return torch.linear(x, self.p6, self.p7) + torch.linear(x, self.p8, self.p9) + torch.linear(x, self.p10, self.p11)
+)"),
+            1e-5);
+}
+
+// Layers of chains have random numbers of their own, which belong to the sample.
+TEST(Branching, DropoutInBranchesDependsOnTheSampleAlone) {
+  const auto network = network_of(
+      "{branches: {a: {layers: [{dropout: 0.5}]}, b: {layers: [{dropout: 0.5}]}}}, {dropout: 0.1}",
+      {50});
+  EXPECT_TRUE(network->is_random());
+  Replica replica = replica_of(network);
+  const core::RandomStream random(1, "dropout", 3);
+  const torch::Tensor ones = torch::ones({40, 50});
+  const torch::Tensor whole = (*network)(replica.leaves(), ones, {.training = &random}),
+                      part = (*network)(replica.leaves(), ones.narrow(0, 0, 10),
+                                        {.training = &random, .first_sample = 30});
+  EXPECT_TRUE(torch::equal(part, whole.narrow(0, 30, 10)));
+  EXPECT_FALSE(torch::equal(whole.narrow(1, 0, 50) > 0, whole.narrow(1, 50, 50) > 0));
+}
+
+struct ScaledImpl : torch::nn::Module {
+  torch::Tensor factor;
+  explicit ScaledImpl(std::int64_t inputs)
+      : factor(register_parameter("factor", torch::full({inputs}, 3.0F))) {}
+  torch::Tensor forward(const torch::Tensor& rows) { return rows * factor; }
+};
+TORCH_MODULE(Scaled);
+
+// Modules look into the replica's arrays, and batch norms write into its buffers, also inside of chains.
+TEST(Branching, HoldsModulesAndBuffers) {
+  add_module("scaled", [](const Shape& input) { return Scaled(input[0]); });
+  const auto network =
+      network_of("{residual: [{batch_norm: {momentum: 1}}, {module: scaled}]}", {4});
+  EXPECT_FALSE(network->separable());
+  Replica replica = replica_of(network);
+  Leaves other = replica.make_leaves();
+  const core::RandomStream random(1, "nothing is drawn");
+  const torch::Tensor rows = rows_for(*network, 50);
+  const torch::Tensor mean = rows.mean(0), deviation = rows.std(0, /*unbiased=*/false);
+  for (Leaves* leaves : {&replica.leaves(), &other}) {
+    const torch::Tensor outputs = (*network)(*leaves, rows, {.training = &random});
+    EXPECT_LT(relative(outputs, rows + 3 * (rows - mean) / deviation), 1e-4);
+    outputs.sum().backward();
+    replica.check_views(*leaves);
+  }
+  EXPECT_LT(relative(replica.leaves().buffers[0], mean), 1e-5);
+  replica.weights().mul_(2);
+  EXPECT_GT(relative((*network)(other, rows, {}), rows + 3 * (rows - mean) / deviation), 0.5);
+}
+
+TEST(Branching, SaysWhatDoesNotFit) {
+  const auto refusal = [](const std::string& yaml, const core::RowTensors& tensors = {}) {
+    return message_of<core::ConfigError>(
+        [&] { network_of(yaml, {tensors.empty() ? 8 : tensors.numbers()}, tensors); });
+  };
+  EXPECT_EQ(
+      refusal("{residual: [{dense: 8}, {dense: 7}]}"),
+      "layers.0 (residual): 'residual' makes 7, and 'shortcut' 8, which do not add. Make them "
+      "fit by a further layer. Its input is 8.");
+  EXPECT_EQ(refusal("{dense: 4}, {residual: [{convolution: 4}]}"),
+            "layers.1.residual.0 (convolution): It needs samples [channels, length, ...] of 1 to 3 "
+            "dimensions. Its input is 4.");
+  EXPECT_NE(refusal("{residual: []}").find("holds no layers"), std::string::npos);
+  EXPECT_NE(refusal("{branches: {}}").find("holds no branches"), std::string::npos);
+  EXPECT_NE(refusal("{branches: {a: {layers: [{reshape: [2, 4]}]}, b: {}}}")
+                .find("'a' makes 2 x 4, and 'b' 8, which do not follow each other"),
+            std::string::npos);
+  EXPECT_NE(refusal("{branches: {a: {}, b: {}}, dimension: 1}").find("dimension is 1"),
+            std::string::npos);
+  EXPECT_NE(refusal("{branches: {a: {}, b: {}}, dimension: 1, join: add}").find("no effect"),
+            std::string::npos);
+  EXPECT_NE(refusal("{branches: {a: {input: image}}}").find("one tensor without a name"),
+            std::string::npos);
+  EXPECT_NE(refusal("{branches: {imgae: {}, numbers: {}}}", image_and_numbers)
+                .find("There is no tensor 'imgae', did you mean 'image'?"),
+            std::string::npos);
+  EXPECT_NE(refusal("{branches: {numbers: {}}}", image_and_numbers)
+                .find("no branch takes the tensor 'image'"),
+            std::string::npos);
+  EXPECT_NE(refusal("{convolution: 3}", image_and_numbers)
+                .find("Its input is image 1 x 8 x 8, numbers 3."),
+            std::string::npos);
+  EXPECT_NE(refusal("{residual: [{dense: 3, activaton: relu}]}").find("activation"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sagips::nn::branching
