@@ -30,7 +30,9 @@ std::vector<std::string> RowTensors::names() const {
 const RowTensor& RowTensors::at(const std::string& name) const {
   for (const RowTensor& tensor : tensors_)
     if (tensor.name == name) return tensor;
-  throw Error(text("There is no tensor '", excerpt(name), "'", suggestion(name, names()), "."));
+  std::string message = text("There is no tensor '", excerpt(name), "'", suggestion(name, names()));
+  if (!message.ends_with('?')) message += '.';
+  throw Error(message);
 }
 
 std::string RowTensors::written() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <optional>
 #include <unordered_map>
@@ -148,6 +149,32 @@ torch::Tensor as_weights(const torch::Tensor& rows, const std::string& file) {
   return rows.flatten();
 }
 
+NamedArrays arrays_of(const ArraySource& whole, const NamedArrays& tensors) {
+  if (tensors.empty()) return {NamedArray{{}, whole}};
+  return tensors;
+}
+
+// Arrays of the same names, in their order: those that are given, else all out of one file.
+NamedArrays named_like(const NamedArrays& usual, const ArraySource& whole,
+                       const NamedArrays& tensors, const std::string& key) {
+  const auto by_name = [](const NamedArrays& all, const std::string& name) {
+    return std::find_if(all.begin(), all.end(),
+                        [&](const NamedArray& one) { return one.name == name; });
+  };
+  for (const NamedArray& one : tensors)
+    if (by_name(usual, one.name) == usual.end())
+      throw ConfigError(text(key, ".tensors.", one.name),
+                        "has no tensor of its name among those to learn from. Rename it.");
+  NamedArrays all;
+  for (const NamedArray& one : usual) {
+    const auto own = by_name(tensors, one.name);
+    if (own == tensors.end() && !tensors.empty())
+      throw ConfigError(text(key, ".tensors"), text("lacks '", one.name, "'. Name its file."));
+    all.push_back({one.name, own == tensors.end() ? whole : own->source, one.standardise});
+  }
+  return all;
+}
+
 class HeldExamples final : public ExampleRows {
  public:
   explicit HeldExamples(Examples examples) : examples_(std::move(examples)) {}
@@ -167,35 +194,87 @@ class HeldExamples final : public ExampleRows {
   Examples examples_;
 };
 
+/// Arrays that are read together: one as it is, several with names flat and one behind the other.
+class JoinedArrays {
+ public:
+  void add(const NamedArray& one, const Reading& reading,
+           const std::vector<std::string>& without = {}) {
+    arrays_.emplace_back(one.source, reading, without);
+    if (one.name.empty()) return;
+    const torch::Tensor row = as_inputs(arrays_.back().read(torch::zeros({1}, torch::kInt64)));
+    tensors_.add(one.name, row[0].sizes().vec(), one.standardise);
+  }
+  const std::deque<ArrayRows>& arrays() const { return arrays_; }
+  const core::RowTensors& tensors() const { return tensors_; }
+
+  torch::Tensor read(const torch::Tensor& numbers) const {
+    return joined([&](const ArrayRows& one) { return one.read(numbers); });
+  }
+  torch::Tensor all() const {
+    return joined([](const ArrayRows& one) { return one.all(); });
+  }
+
+ private:
+  template <class Function>
+  torch::Tensor joined(const Function& rows_of) const {
+    if (arrays_.empty()) return {};
+    if (tensors_.empty()) return rows_of(arrays_[0]);
+    std::vector<torch::Tensor> pieces;
+    for (const ArrayRows& one : arrays_) pieces.push_back(as_inputs(rows_of(one)).flatten(1));
+    return torch::cat(pieces, 1);
+  }
+
+  std::deque<ArrayRows> arrays_;
+  core::RowTensors tensors_;
+};
+
 class FileExamples final : public ExampleRows {
  public:
-  std::optional<ArrayRows> inputs, targets, weights;
+  JoinedArrays inputs, targets, weights;
+  std::shared_ptr<const ExampleTensors> tensors{};
 
-  std::int64_t rows() const override { return inputs->rows(); }
+  const ArrayRows& first() const { return inputs.arrays().front(); }
+  std::vector<const ArrayRows*> arrays() const {
+    std::vector<const ArrayRows*> all;
+    for (const JoinedArrays* joined : {&inputs, &targets, &weights})
+      for (const ArrayRows& one : joined->arrays()) all.push_back(&one);
+    return all;
+  }
+  std::int64_t rows() const override { return first().rows(); }
   Examples read(const torch::Tensor& numbers) const override {
-    Examples examples{as_inputs(inputs->read(numbers)), {}};
-    if (targets) examples.targets = targets->read(numbers);
-    if (weights) examples.weights = as_weights(weights->read(numbers), weights->name());
-    return examples;
+    return together(inputs.read(numbers), targets.read(numbers), weights.read(numbers));
   }
   std::uint32_t print(std::uint32_t sum) const override {
-    for (const auto* array : {&inputs, &targets, &weights})
-      if (*array) sum = core::crc32c(text((*array)->print()), sum);
+    for (const ArrayRows* array : arrays()) sum = core::crc32c(text(array->print()), sum);
     return sum;
   }
   std::uint64_t bytes() const {
     std::uint64_t sum = 0;
-    for (const auto* array : {&inputs, &targets, &weights})
-      if (*array) sum += (*array)->bytes();
+    for (const ArrayRows* array : arrays()) sum += array->bytes();
     return sum;
   }
   ExampleRowsPtr in_memory() const {
-    Examples examples{as_inputs(inputs->all()), {}};
-    if (targets) examples.targets = targets->all();
-    if (weights) examples.weights = as_weights(weights->all(), weights->name());
-    return hold(std::move(examples));
+    return hold(together(inputs.all(), targets.all(), weights.all()));
+  }
+
+ private:
+  Examples together(const torch::Tensor& in, const torch::Tensor& out,
+                    const torch::Tensor& counts) const {
+    Examples examples{as_inputs(in), out};
+    if (counts.defined()) examples.weights = as_weights(counts, weights.arrays()[0].name());
+    examples.tensors = tensors;
+    return examples;
   }
 };
+
+void check_rows(const FileExamples& files) {
+  for (const ArrayRows* array : files.arrays())
+    if (array->rows() != files.rows())
+      throw DataError(array->name(),
+                      text("has ", array->rows(), " rows, ", files.first().name(), " has ",
+                           files.rows(), ". Inputs, targets and weights belong together by row."));
+  for (const ArrayRows* array : files.arrays()) check_pairs(files.first(), *array);
+}
 
 ExampleRowsPtr held_or_not(const std::shared_ptr<FileExamples>& files, const Reading& reading) {
   if (files->bytes() > reading.memory_bytes) return files;
@@ -266,7 +345,25 @@ Examples Examples::chosen(const torch::Tensor& rows) const {
   const auto of = [&](const torch::Tensor& all) {
     return all.defined() ? all.index_select(0, rows) : all;
   };
-  return {of(inputs), of(targets), of(weights)};
+  return {of(inputs), of(targets), of(weights), tensors};
+}
+
+Examples named_examples(const std::map<std::string, torch::Tensor>& inputs,
+                        const std::map<std::string, torch::Tensor>& targets,
+                        const torch::Tensor& weights) {
+  ExampleTensors tensors;
+  const auto joined = [](const auto& all, core::RowTensors& names) {
+    std::vector<torch::Tensor> pieces;
+    for (const auto& [name, rows] : all) {
+      const torch::Tensor own = as_inputs(rows);
+      names.add(name, {own.sizes().begin() + 1, own.sizes().end()});
+      pieces.push_back(own.flatten(1).to(torch::kFloat32));
+    }
+    return pieces.empty() ? torch::Tensor() : torch::cat(pieces, 1);
+  };
+  Examples examples{joined(inputs, tensors.inputs), joined(targets, tensors.targets), weights};
+  examples.tensors = std::make_shared<const ExampleTensors>(std::move(tensors));
+  return examples;
 }
 
 Examples ExampleRows::first(std::int64_t count) const {
@@ -347,13 +444,26 @@ void ExampleSplit::apply(ExampleSets& sets, const core::RandomStream& stream) co
   sets.kept_aside = kept;
 }
 
+void NamedArray::fields(core::FieldList& list) {
+  source.fields(list);
+  list.add("standardise", standardise, "false: data.standardise leaves it as it is");
+}
+
 void ExampleFiles::fields(core::FieldList& list) {
-  list.group("inputs", inputs, "what the network sees");
-  list.group("targets", targets, "what it learns: numbers of classes from 0, or values");
+  const auto add = [&list](const std::string& name, ArraySource& source, NamedArrays& tensors,
+                           const std::string& help) {
+    core::FieldList own;
+    source.fields(own);
+    own.named_groups("tensors", tensors, "several by names of yours, in place of one file");
+    list.add_group(name, std::move(own), help);
+  };
+  add("inputs", inputs, input_tensors, "what the network sees");
+  add("targets", targets, target_tensors, "what it learns: numbers of classes from 0, or values");
   list.group("weights", weights, "how much each row counts in the loss; without a file: 1");
-  list.group("validation_inputs", validation_inputs,
-             "inputs of the evaluations; without a file: rows kept aside");
-  list.group("validation_targets", validation_targets, "targets of the evaluations");
+  add("validation_inputs", validation_inputs, validation_input_tensors,
+      "inputs of the evaluations; without a file: rows kept aside");
+  add("validation_targets", validation_targets, validation_target_tensors,
+      "targets of the evaluations");
   list.group("validation_weights", validation_weights, "weights of the evaluations");
   list.add("classes", classes, "names of the classes, from 0; empty: their numbers");
   list.add(
@@ -367,14 +477,19 @@ void ExampleFiles::fields(core::FieldList& list) {
            "rows that take more in single precision are read from their files again in each epoch",
            core::Range::between(0, 1e9));
   list.group("cache", cache, "copies of files on a disk of this machine");
-  core::needs(list, !validation_inputs.is_given() || join,
+  core::needs(list, !has_validation() || join,
               "rows kept aside, and there are data.validation_inputs", {"held_out", "split_by"});
-  core::needs(list, validation_inputs.is_given(), "data.validation_inputs.file",
-              {"validation_weights"});
+  core::needs(list, has_validation(), "data.validation_inputs.file", {"validation_weights"});
 }
 
-std::vector<std::string> ExampleFiles::others() const {
-  return columns_of_others(inputs, {&targets, &weights}, split_by);
+std::vector<std::string> ExampleFiles::others(const NamedArrays& in, const NamedArrays& out,
+                                              const ArraySource& counts, std::size_t which) const {
+  std::vector<const ArraySource*> all;
+  for (const NamedArray& one : out) all.push_back(&one.source);
+  all.push_back(&counts);
+  for (const NamedArray& one : in)
+    if (&one != &in[which]) all.push_back(&one.source);
+  return columns_of_others(in[which].source, all, split_by);
 }
 
 void ExampleFiles::take_limits(Reading& reading) const {
@@ -382,65 +497,119 @@ void ExampleFiles::take_limits(Reading& reading) const {
   reading.cache = std::make_shared<FileCache>(cache);
 }
 
-ExampleRowsPtr ExampleFiles::rows_of(ArraySource inputs_source, ArraySource targets_source,
-                                     ArraySource weights_source, const Reading& reading,
-                                     torch::Tensor* groups) const {
-  for (ArraySource* source : {&inputs_source, &targets_source, &weights_source})
-    if (source->is_given()) source->file = files_named(source->file, reading);
-  check_targets_are_no_inputs(inputs_source, targets_source);
+ExampleRowsPtr ExampleFiles::rows_of(NamedArrays in, NamedArrays out, ArraySource weights_source,
+                                     const Reading& reading, torch::Tensor* groups) const {
+  for (NamedArrays* arrays : {&in, &out})
+    for (NamedArray& one : *arrays) one.source.file = files_named(one.source.file, reading);
+  if (weights_source.is_given()) weights_source.file = files_named(weights_source.file, reading);
+  for (const NamedArray& input : in)
+    for (const NamedArray& target : out) check_targets_are_no_inputs(input.source, target.source);
   const auto files = std::make_shared<FileExamples>();
-  files->inputs.emplace(
-      inputs_source, reading,
-      columns_of_others(inputs_source, {&targets_source, &weights_source}, split_by));
-  if (targets_source.is_given()) files->targets.emplace(targets_source, reading);
-  if (weights_source.is_given()) files->weights.emplace(weights_source, reading);
-  for (const auto* array : {&files->targets, &files->weights})
-    if (*array && (*array)->rows() != files->rows())
-      throw DataError((*array)->name(),
-                      text("has ", (*array)->rows(), " rows, ", files->inputs->name(), " has ",
-                           files->rows(), ". Inputs, targets and weights belong together by row."));
-  for (const auto* array : {&files->targets, &files->weights})
-    if (*array) check_pairs(*files->inputs, **array);
-  if (groups && split_by == "files") *groups = files->inputs->files_of_rows();
+  for (std::size_t i = 0; i < in.size(); ++i)
+    files->inputs.add(in[i], reading, others(in, out, weights_source, i));
+  for (const NamedArray& one : out) files->targets.add(one, reading);
+  if (weights_source.is_given()) files->weights.add({{}, weights_source}, reading);
+  if (!files->inputs.tensors().empty() || !files->targets.tensors().empty())
+    files->tensors = std::make_shared<const ExampleTensors>(
+        ExampleTensors{files->inputs.tensors(), files->targets.tensors()});
+  check_rows(*files);
+  if (groups && split_by == "files") *groups = files->first().files_of_rows();
   if (groups && split_by != "files" && split_by != "rows") {
-    *groups = group_numbers(*files->inputs, split_by);
+    *groups = group_numbers(files->first(), split_by);
     if (groups->size(0) != files->rows())
-      throw DataError(files->inputs->name(),
+      throw DataError(files->first().name(),
                       text("has ", files->rows(), " rows, and '", split_by, "' ", groups->size(0),
                            " numbers. It needs one for each row."));
   }
   return held_or_not(files, reading);
 }
 
-ExampleSets ExampleFiles::load(Reading reading) const {
-  for (const auto& [name, source] : {std::pair("inputs", &inputs), std::pair("targets", &targets)})
-    if (!source->is_given())
+void ExampleFiles::check_files() const {
+  const auto check = [](const std::string& name, const ArraySource& source,
+                        const NamedArrays& tensors, const std::string& empty) {
+    if (source.is_given() && !tensors.empty())
       throw ConfigError(text("data.", name, ".file"),
-                        "is empty. Name the file that the network learns from.");
-  if (validation_inputs.is_given() != validation_targets.is_given())
-    throw ConfigError(validation_inputs.is_given() ? "data.validation_targets.file"
-                                                   : "data.validation_inputs.file",
-                      "is empty, and the other one is not. Name both, or neither.");
-  if (join && !validation_inputs.is_given())
-    throw ConfigError("data.join", "joins files for evaluations, and there are none. Name them.");
-  take_limits(reading);
-  const auto joined = [&](ArraySource source, const ArraySource& other) {
-    if (join) source.file.insert(source.file.end(), other.file.begin(), other.file.end());
-    return source;
+                        "stands beside tensors, which are in place of it. Leave either out.");
+    for (const NamedArray& one : tensors)
+      if (!one.source.is_given())
+        throw ConfigError(text("data.", name, ".tensors.", one.name, ".file"),
+                          "is empty. Name the file that it is read from.");
+    if (!empty.empty() && !source.is_given() && tensors.empty())
+      throw ConfigError(text("data.", name, ".file"), empty);
   };
+  const std::string needed = "is empty. Name the file that the network learns from.";
+  check("inputs", inputs, input_tensors, needed);
+  check("targets", targets, target_tensors, needed);
+  const bool in = has_validation(),
+             out = validation_targets.is_given() || !validation_target_tensors.empty();
+  const std::string both = "is empty, and the other one is not. Name both, or neither.";
+  check("validation_inputs", validation_inputs, validation_input_tensors, out ? both : "");
+  check("validation_targets", validation_targets, validation_target_tensors, in ? both : "");
+  if (join && !in)
+    throw ConfigError("data.join", "joins files for evaluations, and there are none. Name them.");
+}
+
+ExampleRowsPtr ExampleFiles::validation_rows(const Reading& reading) const {
+  const NamedArrays in = arrays_of(inputs, input_tensors), out = arrays_of(targets, target_tensors);
+  const auto like = [&](const NamedArrays& usual, const ArraySource& whole,
+                        const NamedArrays& tensors, bool of_inputs) {
+    NamedArrays all = named_like(usual, whole, tensors,
+                                 of_inputs ? "data.validation_inputs" : "data.validation_targets");
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i].source =
+          read_like(all[i].source, usual[i].source,
+                    of_inputs ? others(in, out, weights, i) : std::vector<std::string>(), reading);
+    return all;
+  };
+  return rows_of(like(in, validation_inputs, validation_input_tensors, true),
+                 like(out, validation_targets, validation_target_tensors, false),
+                 validation_weights.is_given() && weights.is_given()
+                     ? read_like(validation_weights, weights, {}, reading)
+                     : validation_weights,
+                 reading, nullptr);
+}
+
+ExampleSets ExampleFiles::load(Reading reading) const {
+  check_files();
+  take_limits(reading);
+  const NamedArrays in = arrays_of(inputs, input_tensors), out = arrays_of(targets, target_tensors);
+  const auto joined = [&](NamedArrays arrays, const ArraySource& whole, const NamedArrays& tensors,
+                          const std::string& key) {
+    if (!join) return arrays;
+    const NamedArrays others = named_like(arrays, whole, tensors, key);
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      const std::vector<std::string>& more = others[i].source.file;
+      arrays[i].source.file.insert(arrays[i].source.file.end(), more.begin(), more.end());
+    }
+    return arrays;
+  };
+  const NamedArrays all_in =
+      joined(in, validation_inputs, validation_input_tensors, "data.validation_inputs");
+  ArraySource all_weights = weights;
+  if (join)
+    all_weights.file.insert(all_weights.file.end(), validation_weights.file.begin(),
+                            validation_weights.file.end());
   ExampleSets sets;
-  sets.training = rows_of(joined(inputs, validation_inputs), joined(targets, validation_targets),
-                          joined(weights, validation_weights), reading, &sets.groups);
-  if (validation_inputs.is_given() && !join)
-    sets.validation = rows_of(read_like(validation_inputs, inputs, others(), reading),
-                              read_like(validation_targets, targets, {}, reading),
-                              validation_weights.is_given() && weights.is_given()
-                                  ? read_like(validation_weights, weights, {}, reading)
-                                  : validation_weights,
-                              reading, nullptr);
-  std::vector<std::string> all = files_named(joined(inputs, validation_inputs).file, reading);
+  sets.training = rows_of(
+      all_in, joined(out, validation_targets, validation_target_tensors, "data.validation_targets"),
+      all_weights, reading, &sets.groups);
+  if (has_validation() && !join) sets.validation = validation_rows(reading);
+  add_warnings(sets, all_in.front().source.file, reading);
+  sets.classes = classes;
+  sets.targets = targets.columns;
+  const std::vector<std::string>& files = in.front().source.file;
+  sets.origin = files.front();
+  if (files.size() > 1) sets.origin += text(" and ", files.size() - 1, " more");
+  if (!sets.training->held()) sets.origin += " (read anew in each epoch)";
+  return sets;
+}
+
+void ExampleFiles::add_warnings(ExampleSets& sets, const std::vector<std::string>& files,
+                                const Reading& reading) const {
+  std::vector<std::string> all = files_named(files, reading);
   if (sets.validation) {
-    const auto others_named = files_named(validation_inputs.file, reading);
+    const auto others_named = files_named(
+        arrays_of(validation_inputs, validation_input_tensors).front().source.file, reading);
     all.insert(all.end(), others_named.begin(), others_named.end());
   }
   std::sort(all.begin(), all.end());
@@ -456,18 +625,34 @@ ExampleSets ExampleFiles::load(Reading reading) const {
     sets.warnings.push_back(
         "no effect in this run: data.cache (needs files on another machine, or rows that take more "
         "than data.memory_GB)");
-  sets.classes = classes;
-  sets.targets = targets.columns;
-  sets.origin = inputs.file.front();
-  if (inputs.file.size() > 1) sets.origin += text(" and ", inputs.file.size() - 1, " more");
-  if (!sets.training->held()) sets.origin += " (read anew in each epoch)";
-  return sets;
 }
 
-ExampleRowsPtr ExampleFiles::inputs_of(const std::string& file, Reading reading) const {
+const std::string& only_file(const InputFiles& files) {
+  if (files.size() == 1 && files.begin()->first.empty()) return files.begin()->second;
+  throw ConfigError("inputs", "these have no names. Give inputs=FILE alone.");
+}
+
+ExampleRowsPtr ExampleFiles::inputs_of(const InputFiles& named, Reading reading) const {
   take_limits(reading);
+  ArraySource whole;
+  NamedArrays tensors;
+  for (const auto& [name, file] : named) {
+    if (name.empty())
+      whole.file = {file};
+    else
+      tensors.push_back({name, {.file = {file}}});
+  }
+  if (whole.is_given() != tensors.empty()) only_file(named);
+  const NamedArrays in = arrays_of(inputs, input_tensors), out = arrays_of(targets, target_tensors);
+  NamedArrays own = named_like(in, whole, tensors, "inputs");
+  for (std::size_t i = 0; i < own.size(); ++i)
+    own[i].source = read_like(own[i].source, in[i].source, others(in, out, weights, i), reading);
   const auto files = std::make_shared<FileExamples>();
-  files->inputs.emplace(read_like({.file = {file}}, inputs, others(), reading), reading);
+  for (const NamedArray& one : own) files->inputs.add(one, reading);
+  if (!files->inputs.tensors().empty())
+    files->tensors =
+        std::make_shared<const ExampleTensors>(ExampleTensors{files->inputs.tensors(), {}});
+  check_rows(*files);
   return held_or_not(files, reading);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,21 +9,37 @@
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/random.hpp"
+#include "sagips/core/row_tensors.hpp"
 #include "sagips/data/arrays.hpp"
 #include "sagips/data/row_selection.hpp"
 #include "sagips/data/torch.hpp"
 
 namespace sagips::data {
 
+/// The named tensors that inputs and targets are made of; none: they are one tensor each.
+struct ExampleTensors {
+  core::RowTensors inputs{}, targets{};
+};
+
 /// What a network learns from: rows that belong together.
 struct Examples {
-  torch::Tensor inputs;     ///< [rows, ...] float32
-  torch::Tensor targets;    ///< [rows] int64 (classes) or [rows, ...] float32
+  torch::Tensor inputs;     ///< [rows, ...] float32; of several tensors [rows, numbers]
+  torch::Tensor targets;    ///< [rows] int64 (classes) or [rows, ...] float32; of several as inputs
   torch::Tensor weights{};  ///< [rows] float32; undefined: all 1
+  std::shared_ptr<const ExampleTensors> tensors{};  ///< null: none have names
 
   std::int64_t rows() const { return inputs.defined() ? inputs.size(0) : 0; }
   Examples chosen(const torch::Tensor& rows) const;
+  core::RowTensors input_tensors() const { return tensors ? tensors->inputs : core::RowTensors(); }
+  core::RowTensors target_tensors() const {
+    return tensors ? tensors->targets : core::RowTensors();
+  }
 };
+/// Examples of tensors by their names, each [rows, ...] or [rows]; whole numbers of classes become float32,
+/// which keeps them up to 2^24.
+Examples named_examples(const std::map<std::string, torch::Tensor>& inputs,
+                        const std::map<std::string, torch::Tensor>& targets,
+                        const torch::Tensor& weights = {});
 
 /// Rows to learn from or to judge by, in memory or in files. Threads may share them.
 class ExampleRows {
@@ -77,9 +94,25 @@ struct ExampleSplit {
   void apply(ExampleSets& sets, const core::RandomStream& stream) const;
 };
 
+/// An array by the name of the tensor that it makes; without one where it is all there is.
+struct NamedArray {
+  std::string name{};
+  ArraySource source{};
+  bool standardise = true;
+  void fields(core::FieldList& list);
+};
+using NamedArrays = std::vector<NamedArray>;
+
+/// Files of inputs by the tensors that they are for; without a name: of all of them.
+using InputFiles = std::map<std::string, std::string>;
+/// The file of inputs that have no names. throws: ConfigError where any is named
+const std::string& only_file(const InputFiles& files);
+
 /// Inputs and targets of files.
 struct ExampleFiles {
   ArraySource inputs, targets, weights, validation_inputs, validation_targets, validation_weights;
+  /// Several named tensors in place of those.
+  NamedArrays input_tensors, target_tensors, validation_input_tensors, validation_target_tensors;
   std::vector<std::string> classes;
   bool join = false;              ///< validation files are rows like the others
   std::string split_by = "rows";  ///< or files, or a column
@@ -89,15 +122,23 @@ struct ExampleFiles {
   void fields(core::FieldList& list);
   /// throws: ConfigError, DataError; collective
   ExampleSets load(Reading reading = {}) const;
-  /// Inputs of another file of the same form. throws: DataError
-  ExampleRowsPtr inputs_of(const std::string& file, Reading reading = {}) const;
+  /// Inputs of other files of the same form. throws: DataError, ConfigError
+  ExampleRowsPtr inputs_of(const InputFiles& files, Reading reading = {}) const;
 
  private:
-  std::vector<std::string> others() const;  ///< columns of the inputs' table that are no inputs
+  bool has_validation() const {
+    return validation_inputs.is_given() || !validation_input_tensors.empty();
+  }
+  /// Columns of the table of one of the inputs that are no part of it.
+  std::vector<std::string> others(const NamedArrays& in, const NamedArrays& out,
+                                  const ArraySource& counts, std::size_t which) const;
+  void check_files() const;
   void take_limits(Reading& reading) const;
-  ExampleRowsPtr rows_of(ArraySource inputs_source, ArraySource targets_source,
-                         ArraySource weights_source, const Reading& reading,
-                         torch::Tensor* groups) const;
+  ExampleRowsPtr rows_of(NamedArrays in, NamedArrays out, ArraySource weights_source,
+                         const Reading& reading, torch::Tensor* groups) const;
+  ExampleRowsPtr validation_rows(const Reading& reading) const;
+  void add_warnings(ExampleSets& sets, const std::vector<std::string>& files,
+                    const Reading& reading) const;
 };
 
 /// Targets as numbers of classes: from whole numbers [rows] or [rows, 1], or from rows with a single 1

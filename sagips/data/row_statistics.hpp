@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "sagips/data/examples.hpp"
 #include "sagips/data/torch.hpp"
@@ -21,6 +22,7 @@ struct RowStatistics {
   double weight = 1;             ///< mean over rows
   torch::Tensor class_shares{};  ///< of all weights [classes] float64, where targets are classes
   Standard inputs{}, targets{};
+  std::vector<torch::Tensor> head_class_shares{};  ///< of each head (optim/learn/heads.hpp), if any
 };
 
 /// In one pass over the rows, on the first rank alone where they are in files.

@@ -3,20 +3,39 @@
 
 #include <concepts>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "sagips/nn/network.hpp"
 
 namespace sagips::nn {
 
-/// A `torch::nn` module, or a pointer to a class of one, whose `forward` takes and gives one tensor:
-/// [rows, ...] -> [rows, ...].
+/// Tensors by name, each [rows, ...].
+using NamedRows = std::map<std::string, torch::Tensor>;
+using Rows = std::variant<torch::Tensor, NamedRows>;
+
+/// A `torch::nn` module, or a pointer to a class of one, whose `forward` takes one tensor, [rows, ...].
 template <class T>
-concept ForwardsRows = requires(T module, const torch::Tensor& rows) {
-  { module->forward(rows) } -> std::convertible_to<torch::Tensor>;
+concept TakesRows = requires(T module, const torch::Tensor& rows) {
+  module->forward(rows);
 };
+/// The same, of tensors by name.
+template <class T>
+concept TakesNamedRows = !TakesRows<T> && requires(T module, const NamedRows& rows) {
+  module->forward(rows);
+};
+/// Either, whose `forward` gives one tensor, [rows, ...], or several by name.
+template <class T>
+concept ForwardsRows = (TakesRows<T> &&
+                        requires(T module, const torch::Tensor& rows) {
+                          { module->forward(rows) } -> std::convertible_to<Rows>;
+                        }) ||
+                       (TakesNamedRows<T> && requires(T module, const NamedRows& rows) {
+                         { module->forward(rows) } -> std::convertible_to<Rows>;
+                       });
 
 /// Such a module without its type.
 class AnyRowsModule {
@@ -24,12 +43,18 @@ class AnyRowsModule {
   template <ForwardsRows T>
   AnyRowsModule(T module)  // NOLINT(google-explicit-constructor): functions return their own type
       : module_(pointer(module)),
-        forward_([module = std::move(module)](const torch::Tensor& rows) mutable {
-          return module->forward(rows);
+        takes_names_(TakesNamedRows<T>),
+        forward_([module = std::move(module)](const Rows& rows) mutable -> Rows {
+          if constexpr (TakesNamedRows<T>)
+            return module->forward(std::get<NamedRows>(rows));
+          else
+            return module->forward(std::get<torch::Tensor>(rows));
         }) {}
 
   torch::nn::Module& module() const { return *module_; }
-  torch::Tensor forward(const torch::Tensor& rows) const { return forward_(rows); }
+  bool takes_names() const { return takes_names_; }
+  /// rows: by name for a module that takes such. throws: std::bad_variant_access for others
+  Rows forward(const Rows& rows) const { return forward_(rows); }
 
  private:
   template <class T>
@@ -41,7 +66,8 @@ class AnyRowsModule {
   }
 
   std::shared_ptr<torch::nn::Module> module_;
-  std::function<torch::Tensor(const torch::Tensor&)> forward_;
+  bool takes_names_;
+  std::function<Rows(const Rows&)> forward_;
 };
 
 /// Makes a `torch::nn` module of a program or a plug-in for samples of such a shape: the same module at
@@ -50,10 +76,13 @@ class AnyRowsModule {
 /// Its weights and buffers move into the replica's flat arrays. Each thread has a module of its own, so
 /// `forward` may keep intermediate results, and nothing that a later call depends on.
 using MakeModule = std::function<AnyRowsModule(const Shape& input)>;
+/// The same for inputs by name.
+using MakeNamedModule = std::function<AnyRowsModule(const std::map<std::string, Shape>& inputs)>;
 
 /// From now on configs know it as a layer, `{module: NAME}`; an earlier one of the name is replaced. Called
 /// before configs are read, or from a plug-in, on one thread.
 void add_module(const std::string& name, MakeModule make);
+void add_module(const std::string& name, MakeNamedModule make);
 
 /// In `forward`, in place of torch::dropout and torch::nn::Dropout: draws from the run's own stream,
 /// named by the row in the batch of all ranks, so no result depends on threads, tiles or ranks. A row

@@ -15,8 +15,8 @@ class ExampleSource {
   virtual void fields(core::FieldList& list) = 0;
   /// Every row; those for evaluations apart where it has some. seed: of what is drawn. collective
   virtual data::ExampleSets load(std::uint64_t seed, const data::Reading& reading) const = 0;
-  /// Inputs of another file, as the training's are read. throws: DataError
-  virtual data::ExampleRowsPtr inputs_of(const std::string& file,
+  /// Inputs of other files, as the training's are read. throws: DataError, ConfigError
+  virtual data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
                                          const data::Reading& reading) const = 0;
 };
 

@@ -126,8 +126,7 @@ void needs_of_training(const FieldList& list, const Job& job) {
       needs(list, settings.loop.epochs > 0 || waits, at_an_end, {place + key});
   needs(list, !job.examples, "a generator of parameters", {"train.snapshots", "run.fit"});
   needs(list, settings.learning.networks.empty(), "no networks", {"dense"});
-  needs(list, optim::loss_named(settings.learning.learner.loss, "loss").of_classes(),
-        "a loss of classes", {"top_k"});
+  needs(list, settings.learning.learner.has_classes(), "a loss of classes", {"top_k"});
 }
 
 void needs_of_data(const FieldList& list, const Settings& settings) {

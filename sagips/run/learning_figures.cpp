@@ -5,6 +5,7 @@
 
 #include "sagips/analysis/figures/learning.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/optim/learn/heads.hpp"
 #include "sagips/optim/learn/metrics.hpp"
 #include "sagips/record/metrics.hpp"
 #include "sagips/record/run_files.hpp"
@@ -23,9 +24,10 @@ std::vector<double> numbers(const torch::Tensor& values) {
   return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
 }
 
-// Rows with what ranks them and their weights.
+// Rows with what ranks them and their weights, and what their pictures are called behind their kind.
 struct Judged {
   torch::Tensor outputs, targets, weights;
+  std::string suffix{};
 };
 
 // shape: [classes, classes]
@@ -74,7 +76,7 @@ void draw_roc(FigureWriter& draw, const Judged& rows, const std::vector<std::str
   }
   analysis::Figure figure = analysis::roc_curves(curves);
   figure.title = title;
-  draw(std::move(figure), "roc");
+  draw(std::move(figure), "roc" + rows.suffix);
 }
 
 void draw_classes(FigureWriter& draw, const Judged& rows, const std::vector<std::string>& known) {
@@ -82,7 +84,7 @@ void draw_classes(FigureWriter& draw, const Judged& rows, const std::vector<std:
   const std::vector<std::string> names = class_names(known, classes);
   if (classes <= most_classes)
     draw(analysis::confusion_matrix(confusion(rows.outputs.argmax(1), rows, classes), names),
-         "confusion");
+         "confusion" + rows.suffix);
   draw_roc(draw, rows, names);
 }
 
@@ -90,13 +92,13 @@ void draw_yes_or_no(FigureWriter& draw, const Judged& rows) {
   const torch::Tensor score = rows.outputs.flatten(1).select(1, 0);
   const torch::Tensor is_signal = rows.targets.flatten(1).select(1, 0) > 0.5;
   const Judged two{torch::stack({torch::zeros_like(score), score}, 1), is_signal.to(torch::kInt64),
-                   rows.weights};
+                   rows.weights, rows.suffix};
   draw_classes(draw, two, {"no", "yes"});
 }
 
-void draw_values(FigureWriter& draw, const torch::Tensor& values, const torch::Tensor& targets,
+void draw_values(FigureWriter& draw, const torch::Tensor& values, const Judged& rows,
                  const std::vector<std::string>& names) {
-  const torch::Tensor found = values.flatten(1), wanted = targets.flatten(1);
+  const torch::Tensor found = values.flatten(1), wanted = rows.targets.flatten(1);
   if (wanted.size(0) < 2) return;  // one row has no spread
   std::vector<analysis::Regression> outputs;
   for (std::int64_t i = 0; i < std::min(most_outputs, found.size(1)); ++i)
@@ -104,8 +106,25 @@ void draw_values(FigureWriter& draw, const torch::Tensor& values, const torch::T
                            ? names[static_cast<std::size_t>(i)]
                            : core::text("output ", i),
                        numbers(wanted.select(1, i)), numbers(found.select(1, i))});
-  draw(analysis::regression_residuals(outputs), "residuals");
-  draw(analysis::predicted_against_true(outputs, most_points), "predicted_against_true");
+  draw(analysis::regression_residuals(outputs), "residuals" + rows.suffix);
+  draw(analysis::predicted_against_true(outputs, most_points),
+       "predicted_against_true" + rows.suffix);
+}
+
+void draw_rows(FigureWriter& draw, const optim::Loss& loss, const Judged& rows,
+               const std::vector<std::string>& names) {
+  if (loss.heads)
+    for (const optim::Head& head : *loss.heads)
+      draw_rows(draw, head.loss,
+                {head.outputs_of(rows.outputs), head.targets_of(rows.targets), rows.weights,
+                 "_" + head.name},
+                head.names);
+  else if (loss.of_classes())
+    draw_classes(draw, rows, names);
+  else if (loss.targets == optim::Loss::Targets::yes_or_no)
+    draw_yes_or_no(draw, rows);
+  else
+    draw_values(draw, loss.predicted(rows.outputs), rows, names);
 }
 
 }  // namespace
@@ -123,12 +142,7 @@ std::string draw_learning_figures(const record::RunDirectory& folder,
                       rows.weights.defined()
                           ? rows.weights.to(torch::kFloat64)
                           : torch::ones({rows.outputs.size(0)}, torch::kFloat64)};
-  if (loss.of_classes())
-    draw_classes(draw, judged, names);
-  else if (loss.targets == optim::Loss::Targets::yes_or_no)
-    draw_yes_or_no(draw, judged);
-  else
-    draw_values(draw, loss.predicted(rows.outputs), rows.targets, names);
+  draw_rows(draw, loss, judged, names);
   return draw.finish();
 }
 

@@ -84,15 +84,62 @@ void write_scripts(const record::RunDirectory& folder, std::span<optim::Weighted
   }
 }
 
+void warn_of_targets(const optim::HeadConfigs& heads, data::ExampleSets& sets) {
+  const core::RowTensors targets = sets.training->first(1).target_tensors();
+  for (const core::RowTensor& target : targets)
+    if (std::none_of(heads.begin(), heads.end(), [&](const optim::HeadConfig& head) {
+          return head.target_name() == target.name;
+        }))
+      sets.warnings.push_back(core::text("no effect in this run: data.targets.tensors.",
+                                         target.name, " (no head learns it)"));
+}
+
+// Leaves of the rows' targets what the loss, or its heads, compare, in the form that these want.
+void take_targets(const optim::SupervisedConfig& learner, data::ExampleSets& sets,
+                  data::ExampleRowsPtr& rows, const char* key) {
+  if (!rows) return;
+  if (!learner.heads.empty()) {
+    rows = optim::with_targets_of(learner.heads, rows, key);
+    return;
+  }
+  const bool of_classes = learner.has_classes();
+  const data::Examples one = rows->first(1);
+  if (const core::RowTensors named = one.target_tensors(); !named.empty())
+    throw core::ConfigError(key, core::text("holds the tensors ", named.written(),
+                                            ", and one loss compares one. Name heads for them."));
+  if (const std::int64_t width = one.targets.numel(); of_classes && width > 1) {
+    if (sets.one_hot > 0 && width != sets.one_hot)
+      throw core::ConfigError(key, core::text("has rows of ", width, " numbers, data.targets of ",
+                                              sets.one_hot, ". A class needs the same in both."));
+    sets.one_hot = width;
+  }
+  rows = data::changed(rows, [=, is_part = !rows->held()](data::Examples& examples) {
+    if (of_classes)
+      examples.targets = data::class_numbers(examples.targets, key, is_part);
+    else if (examples.targets.dim() == 1)
+      examples.targets = examples.targets.unsqueeze(1);
+  });
+}
+
 // Rows are looked at before the training only where something asks for it.
 LearningRows with_statistics(const LearningSettings& learning, data::ExampleSets sets,
                              const data::Reading& reading) {
   using Standardise = LearningSettings::Standardise;
   const optim::SupervisedConfig& learner = learning.learner;
-  const bool has_units = optim::loss_named(learner.loss, "loss").has_units();
+  const auto any_head = [&](const auto& is) {
+    return std::any_of(learner.heads.begin(), learner.heads.end(), is);
+  };
+  const bool has_units = learner.heads.empty()
+                             ? optim::loss_named(learner.loss, "loss").has_units()
+                             : any_head([](const auto& head) { return head.has_units(); });
+  const bool weighs_classes =
+      !learner.loss_options.class_weights.empty() ||
+      any_head([](const auto& head) { return !head.loss_options.class_weights.empty(); });
   if (learning.standardise == Standardise::targets && !has_units)
-    throw core::ConfigError("data.standardise", core::text("targets of loss=", learner.loss,
-                                                           " have no units. Set inputs or false."));
+    throw core::ConfigError(
+        "data.standardise",
+        core::text("targets of ", learner.heads.empty() ? "loss=" + learner.loss : "these heads",
+                   " have no units. Set inputs or false."));
   const bool of_inputs = learning.standardise == Standardise::inputs ||
                          learning.standardise == Standardise::both,
              of_targets = learning.standardise == Standardise::targets ||
@@ -103,9 +150,9 @@ LearningRows with_statistics(const LearningSettings& learning, data::ExampleSets
   LearningRows rows{std::move(sets)};
   if (has_weights(rows.sets.validation))
     data::statistics_of(*rows.sets.validation, false, false, reading);
-  if (of_inputs || of_targets || has_weights(rows.sets.training) ||
-      !learner.loss_options.class_weights.empty())
-    rows.statistics = data::statistics_of(*rows.sets.training, of_inputs, of_targets, reading);
+  if (of_inputs || of_targets || has_weights(rows.sets.training) || weighs_classes)
+    rows.statistics =
+        optim::statistics_of(learner.heads, rows.sets.training, of_inputs, of_targets, reading);
   for (data::ExampleRowsPtr* part : {&rows.sets.training, &rows.sets.validation})
     *part = standardised(*part, rows.statistics.inputs);
   return rows;
@@ -141,24 +188,9 @@ LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
   const std::int64_t own = learning.split.seed;
   const std::uint64_t seed = own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
   data::ExampleSets sets = job.examples->load(seed, reading_of(ranks));
-  const bool of_classes = optim::loss_named(learning.learner.loss, "loss").of_classes();
-  const auto take_targets = [of_classes, &sets](data::ExampleRowsPtr& rows, const char* key) {
-    if (!rows) return;
-    if (const std::int64_t width = rows->first(1).targets.numel(); of_classes && width > 1) {
-      if (sets.one_hot > 0 && width != sets.one_hot)
-        throw core::ConfigError(key, core::text("has rows of ", width, " numbers, data.targets of ",
-                                                sets.one_hot, ". A class needs the same in both."));
-      sets.one_hot = width;
-    }
-    rows = data::changed(rows, [=, is_part = !rows->held()](data::Examples& examples) {
-      if (of_classes)
-        examples.targets = data::class_numbers(examples.targets, key, is_part);
-      else if (examples.targets.dim() == 1)
-        examples.targets = examples.targets.unsqueeze(1);
-    });
-  };
-  take_targets(sets.training, "data.targets");
-  take_targets(sets.validation, "data.validation_targets");
+  warn_of_targets(learning.learner.heads, sets);
+  take_targets(learning.learner, sets, sets.training, "data.targets");
+  take_targets(learning.learner, sets, sets.validation, "data.validation_targets");
   learning.split.apply(sets, core::RandomStream(seed, "rows kept aside"));
   const auto shape = [](const data::ExampleRowsPtr& rows) {
     return nn::shape_of_rows(rows->first(1).inputs);
@@ -173,16 +205,23 @@ LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
 
 std::vector<optim::NetworkPart> make_networks(const Job& job, const data::ExampleRows& rows) {
   const LearningSettings& learning = job.settings.learning;
-  nn::Shape shape = nn::shape_of_rows(rows.first(1).inputs);
+  const optim::HeadConfigs& heads = learning.learner.heads;
+  const data::Examples one = rows.first(1);
+  nn::Shape shape = nn::shape_of_rows(one.inputs);
+  core::RowTensors tensors = one.input_tensors();
   if (learning.networks.empty())
-    return {{.network = std::make_shared<nn::LayeredNetwork>(learning.layers, shape)}};
+    return {{.network = std::make_shared<nn::LayeredNetwork>(
+                 optim::with_heads(learning.layers, heads), shape, "network.layers", tensors)}};
   if (!learning.layers.empty())
     throw core::ConfigError("networks", "stand in place of network.layers. Leave either out.");
   std::vector<optim::NetworkPart> parts;
   for (const PartSettings& part : learning.networks) {
+    const bool is_last = &part == &learning.networks.back();
     auto network = std::make_shared<nn::LayeredNetwork>(
-        part.layers, shape, core::text("networks.", part.name, ".layers"));
+        is_last ? optim::with_heads(part.layers, heads) : part.layers, shape,
+        core::text("networks.", part.name, ".layers"), tensors);
     shape = network->output();
+    tensors = network->output_tensors();
     parts.push_back({part.name, std::move(network), part.rate});
   }
   return parts;
@@ -202,6 +241,11 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
       scaled(job, place.ranks), networks, sets.training, job.seed(),
       nn::device_from_name(job.settings.device), place, rows.statistics);
   learner->check_targets(sets.validation->some());
+  if (learner->loss().heads && !sets.classes.empty())
+    throw core::ConfigError("data.classes",
+                            "names classes, and there are heads. Name them there: "
+                            "heads.NAME.names.");
+  if (learner->loss().heads) return learner;
   const auto named = static_cast<std::int64_t>(sets.classes.size()),
              outputs = networks.back().network->output()[0];
   if (sets.one_hot > 0 && sets.one_hot != outputs)
@@ -225,9 +269,10 @@ std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& le
     warnings.push_back("networks: all have a rate of 0, so nothing is learned");
   const optim::SupervisedConfig& config = job.settings.learning.learner;
   const std::vector<std::string> names = metric_names(learner, sets);
-  if (learner.loss().of_classes() && config.top_k != optim::SupervisedConfig().top_k &&
-      std::find(names.begin(), names.end(), core::text("top_", config.top_k, "_accuracy")) ==
-          names.end())
+  const std::string top = core::text("top_", config.top_k, "_accuracy");
+  if (config.has_classes() && config.top_k != optim::SupervisedConfig().top_k &&
+      std::none_of(names.begin(), names.end(),
+                   [&](const std::string& name) { return name.ends_with(top); }))
     warnings.push_back("no effect in this run: top_k (needs rows kept aside, and more classes)");
   const train::EarlyStopConfig& watched = job.settings.early_stop;
   const data::Examples* const rows = sets.validation->held();

@@ -10,6 +10,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/optim/learn/heads.hpp"
 #include "sagips/optim/learn/metrics.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/run_status.hpp"
@@ -33,19 +34,47 @@ void refuse_samples(const PredictOptions& options) {
   if (options.samples) refuse("samples", "inputs=FILE, network=last, out=FILE.npy");
 }
 
+std::string inputs_text(const data::InputFiles& inputs) {
+  std::vector<std::string> files;
+  for (const auto& [name, file] : inputs) files.push_back(file);
+  return core::join(files, ", ");
+}
+
+std::string spread_of(const std::string& file) {
+  return file.substr(0, file.rfind(".npy")) + "_spread.npy";
+}
+
+// One alone has the file itself; heads have "predictions_kind.npy" and so on.
+std::vector<PredictedOutput> outputs_of(const optim::Loss& loss, const torch::Tensor& values,
+                                        const torch::Tensor& deviations, const std::string& file) {
+  if (!loss.heads) return {{file, values, {}, deviations}};
+  std::vector<PredictedOutput> outputs;
+  for (const optim::Head& head : *loss.heads)
+    outputs.push_back({core::text(file.substr(0, file.rfind(".npy")), "_", head.name, ".npy"),
+                       head.outputs_of(values),
+                       {},
+                       deviations.defined() ? head.outputs_of(deviations) : deviations});
+  return outputs;
+}
+
 // Writes what is predicted; what lies beside a file that the user has named is the user's.
-void write(Predicted& predicted, const std::string& folder, const PredictOptions& options) {
-  predicted.file = options.out.empty() ? folder + "/predictions.npy" : options.out;
-  write_rows(predicted.file, predicted.values);
-  const std::string spread = predicted.file.substr(0, predicted.file.rfind(".npy")) + "_spread.npy";
-  if (predicted.deviations.defined()) {
-    predicted.spread_file = spread;
-    write_rows(spread, predicted.deviations);
-    return;
+void write(Predicted& predicted, const optim::Loss& loss, const torch::Tensor& values,
+           const torch::Tensor& deviations, const std::string& folder,
+           const PredictOptions& options) {
+  const std::string file = options.out.empty() ? folder + "/predictions.npy" : options.out;
+  predicted.outputs = outputs_of(loss, values, deviations, file);
+  for (PredictedOutput& output : predicted.outputs) {
+    write_rows(output.file, output.values);
+    const std::string spread = spread_of(output.file);
+    if (output.deviations.defined()) {
+      output.spread_file = spread;
+      write_rows(spread, output.deviations);
+    } else if (options.out.empty() && std::filesystem::remove(spread)) {
+      predicted.removed_spreads.push_back(spread);
+    } else if (std::filesystem::exists(spread)) {
+      predicted.foreign_spreads.push_back(spread);
+    }
   }
-  predicted.removed_other_spread = options.out.empty() && std::filesystem::remove(spread);
-  if (predicted.removed_other_spread || std::filesystem::exists(spread))
-    predicted.other_spread = spread;
 }
 
 // The rows that a run has not learned from. throws: DataError when its data have changed since
@@ -80,7 +109,7 @@ struct OfNetwork {
 };
 
 OfNetwork predictions_of(const Job& job, const std::string& folder, const PredictOptions& options) {
-  const std::string& inputs = options.inputs;
+  const data::InputFiles& inputs = options.inputs;
   OfNetwork predictions;
   predictions.network = network_file(folder, options.best.value_or(true));
   data::RowStatistics statistics;
@@ -102,18 +131,21 @@ OfNetwork predictions_of(const Job& job, const std::string& folder, const Predic
   } catch (const core::Error& error) {
     if (inputs.empty()) throw;
     throw core::DataError(
-        inputs, core::text("has rows of ", nn::written(nn::shape_of_rows(rows->first(1).inputs)),
-                           ", which do not fit the network of ", folder, ": ", error.what()));
+        inputs_text(inputs),
+        core::text("has rows of ", nn::written(nn::shape_of_rows(rows->first(1).inputs)),
+                   ", which do not fit the network of ", folder, ": ", error.what()));
   }
   const optim::SupervisedConfig& learner = job.settings.learning.learner;
   if (!inputs.empty()) {
     statistics = read_standards(predictions.network);
     rows = standardised(rows, statistics.inputs);
   }
-  // without targets nothing weighs classes
-  predictions.loss =
-      optim::loss_of(learner.loss, inputs.empty() ? learner.loss_options : optim::LossOptions(),
-                     statistics, networks.back().part.network->output()[0]);
+  optim::SupervisedConfig compared = learner;
+  if (!inputs.empty()) {  // without targets nothing weighs classes
+    compared.loss_options = {};
+    for (optim::HeadConfig& head : compared.heads) head.loss_options = {};
+  }
+  predictions.loss = compared.loss_for(*networks.back().part.network, statistics);
   const auto [outputs, targets, weights] = optim::prediction_of(networks, *rows);
   predictions.rows = rows->rows();
   predictions.predicted = predictions.loss.predicted(outputs);
@@ -129,12 +161,11 @@ Predicted predict_rows(const Job& job, const std::string& folder, const PredictO
   const OfNetwork predictions = predictions_of(job, folder, options);
   Predicted predicted;
   if (predictions.loss.of_classes()) predicted.what = Predicted::What::probabilities;
-  predicted.values = predictions.predicted;
   predicted.rows = predictions.rows;
   predicted.networks = {predictions.network};
   for (const auto& [name, value] : predictions.metrics)
     predicted.metrics.push_back({name, value, value, 0});
-  write(predicted, folder, options);
+  write(predicted, predictions.loss, predictions.predicted, {}, folder, options);
   return predicted;
 }
 
@@ -179,7 +210,7 @@ class Together {
   }
   bool has_deviation() const { return networks_.max().item<double>() > 1; }
   std::int64_t rows() const { return networks_.gt(0).sum().item<std::int64_t>(); }
-  bool of_classes() const { return first_.loss.of_classes(); }
+  const optim::Loss& loss() const { return first_.loss; }
 
   // What is told of probabilities and values is judged as logits that mean them, since networks may differ
   // in what their outputs stand for. Losses would not be those that were made small.
@@ -189,25 +220,43 @@ class Together {
     const auto of = [&](const torch::Tensor& all) {
       return all.defined() ? all.index_select(0, there) : all;
     };
-    const torch::Tensor values = of(mean()).to(torch::kFloat32);
-    const bool yes_or_no = first_.loss.targets == optim::Loss::Targets::yes_or_no;
-    const char* const form = of_classes() ? "cross_entropy"
-                             : yes_or_no  ? "binary_cross_entropy"
-                                          : "mean_square";
-    const auto together = optim::metrics(optim::loss_named(form, "loss"),
-                                         of_classes() ? values.log()
-                                         : yes_or_no  ? values.logit()
-                                                      : values,
-                                         of(targets_), of(weights_), top_k, first_.names);
+    const auto together = judged(loss(), of(mean()).to(torch::kFloat32), of(targets_), of(weights_),
+                                 top_k, first_.names);
     std::vector<PredictedMetric> metrics;
     for (const auto& [name, found] : members_)
-      if (name != "loss" && together.contains(name))
+      if (together.contains(name))
         metrics.push_back(
             {name, together.at(name), analysis::mean(found), analysis::standard_deviation(found)});
     return metrics;
   }
 
  private:
+  static std::map<std::string, double> judged(const optim::Loss& loss, const torch::Tensor& values,
+                                              const torch::Tensor& targets,
+                                              const torch::Tensor& weights, std::int64_t top_k,
+                                              const std::vector<std::string>& names) {
+    std::map<std::string, double> all;
+    if (loss.heads) {
+      for (const optim::Head& head : *loss.heads)
+        for (const auto& [name, value] :
+             judged(head.loss, head.outputs_of(values), head.targets_of(targets), weights, top_k,
+                    head.names))
+          all[core::text(head.name, ".", name)] = value;
+      return all;
+    }
+    const bool yes_or_no = loss.targets == optim::Loss::Targets::yes_or_no;
+    const char* const form = loss.of_classes() ? "cross_entropy"
+                             : yes_or_no       ? "binary_cross_entropy"
+                                               : "mean_square";
+    all = optim::metrics(optim::loss_named(form, "loss"),
+                         loss.of_classes() ? values.log()
+                         : yes_or_no       ? values.logit()
+                                           : values,
+                         targets, weights, top_k, names);
+    all.erase("loss");
+    return all;
+  }
+
   torch::Tensor counts() const {
     std::vector<std::int64_t> shape(static_cast<std::size_t>(sums_.dim()), 1);
     shape[0] = -1;
@@ -248,12 +297,11 @@ Predicted predict_members(const Workloads& workloads, const std::string& folder,
     predicted.networks.push_back(predictions.network);
     together.add(predictions);
   }
-  if (together.of_classes()) predicted.what = Predicted::What::probabilities;
-  predicted.values = together.mean();
+  if (together.loss().of_classes()) predicted.what = Predicted::What::probabilities;
   predicted.rows = together.rows();
   predicted.metrics = together.metrics(top_k);
-  if (together.has_deviation()) predicted.deviations = together.deviation();
-  write(predicted, folder, options);
+  write(predicted, together.loss(), together.mean(),
+        together.has_deviation() ? together.deviation() : torch::Tensor(), folder, options);
   return predicted;
 }
 
@@ -284,11 +332,11 @@ Predicted predict_proposals(const Job& job, const std::string& folder,
     throw core::ConfigError("samples",
                             core::text(predicted.rows, " is no whole number from 2 to 1e9."));
   const env::ParameterSet parameters(job.workload->parameters());
-  predicted.values = proposals_of(job, folder, parameters, predicted.rows);
-  write(predicted, folder, options);
-  const auto found = analysis::predict(
-      {predicted.values.data_ptr<float>(), static_cast<std::size_t>(predicted.values.numel())},
-      static_cast<std::size_t>(parameters.size()));
+  const torch::Tensor proposals = proposals_of(job, folder, parameters, predicted.rows);
+  write(predicted, {}, proposals, {}, folder, options);
+  const auto found =
+      analysis::predict({proposals.data_ptr<float>(), static_cast<std::size_t>(proposals.numel())},
+                        static_cast<std::size_t>(parameters.size()));
   for (std::size_t i = 0; i < found.size(); ++i) {
     const env::Parameter& parameter = parameters.all()[i];
     predicted.parameters.push_back(

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/data/examples.hpp"
 #include "sagips/data/torch.hpp"
 #include "sagips/run/settings.hpp"
 
@@ -13,7 +14,8 @@ namespace sagips::run {
 struct PredictOptions {
   std::string out{};                      ///< FILE.npy; empty: predictions.npy in the run's folder
   std::optional<std::int64_t> samples{};  ///< proposals of a generator; nothing: 1,000
-  std::string inputs{};  ///< rows for networks that learn from some; empty: those kept aside
+  /// Rows for networks that learn from some, by the names of their tensors; none: those kept aside.
+  data::InputFiles inputs{};
   /// Of those the networks of the best evaluation, where there is one, else of the end. Nothing: true.
   std::optional<bool> best{};
 };
@@ -31,21 +33,25 @@ struct PredictedParameter {
   double mean = 0, spread = 0;
 };
 
+/// One of the outputs of networks, with its file.
+struct PredictedOutput {
+  std::string file;
+  torch::Tensor values;        ///< [rows, ...]; NaN where no network may be asked
+  std::string spread_file{};   ///< with `deviations`; empty: there are none
+  torch::Tensor deviations{};  ///< among several networks, as `values`
+};
+
 /// What trained networks say.
 struct Predicted {
   enum class What { proposals, values, probabilities };
   What what = What::values;
-  std::string file;                            ///< with `values`
-  torch::Tensor values;                        ///< [rows, ...]; NaN where no network may be asked
+  std::vector<PredictedOutput> outputs;        ///< one, or one a head
   std::int64_t rows = 0;                       ///< that have values
-  std::string spread_file;                     ///< with `deviations`; empty: there are none
-  torch::Tensor deviations;                    ///< among several networks, as `values`
   std::vector<std::string> networks;           ///< their files
   std::vector<PredictedMetric> metrics;        ///< of rows with targets
   std::vector<PredictedParameter> parameters;  ///< of proposals
-  /// A file of deviations that lay beside `file` and was of other predictions.
-  std::string other_spread;
-  bool removed_other_spread = false;
+  /// Files of deviations that lay beside those of the outputs and were of other predictions.
+  std::vector<std::string> removed_spreads, foreign_spreads;
 };
 
 /// Asks the networks of a run, or of an ensemble that has learned from rows, and writes what they say.

@@ -39,8 +39,9 @@ void EarlyStopConfig::fields(core::FieldList& list) {
 
 bool EarlyStopConfig::higher_is_better() const {
   if (better != Better::usual) return better == Better::higher;
-  return metric.ends_with("accuracy") || metric.starts_with("area_under_curve") ||
-         metric.starts_with("recall/") || metric.starts_with("precision/");
+  const std::string own = metric.substr(metric.find('.') + 1);  // behind the name of a head
+  return own.ends_with("accuracy") || own.starts_with("area_under_curve") ||
+         own.starts_with("recall/") || own.starts_with("precision/");
 }
 
 std::optional<double> EarlyStop::score(const record::Evaluated& evaluated) const {

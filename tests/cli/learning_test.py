@@ -53,6 +53,36 @@ run: {figures: false, name: waves}
 """
 
 
+# Two inputs and two outputs: a class that no input tells alone, and how bright the picture is.
+BRANCHES = """\
+workload: learning
+data:
+  inputs:
+    tensors:
+      image: {file: images.csv, shape: [1, 4, 4]}
+      numbers: {file: spots.csv, columns: [sign]}
+  targets:
+    tensors:
+      kind: {file: spots.csv, columns: [kind]}
+      light: {file: spots.csv, columns: [light]}
+  held_out: 0.25
+network:
+  layers:
+    - branches:
+        image: {layers: [{convolution: 4, kernel: 2, padding: same, activation: relu}, {flatten: {}}]}
+        numbers: {layers: [{dense: 4}]}
+    - {dense: 32, activation: relu}
+    - residual: [{dense: 32, activation: relu}, {dense: 32}]
+heads:
+  kind: {layers: [{dense: 2}], loss: cross_entropy, names: [odd, even]}
+  light: {layers: [{dense: 1}], loss: mean_square, weight: 2}
+batch: 40
+optimizer: {learning_rate: 3e-3}
+train: {epochs: 40}
+run: {figures: false, name: spots}
+"""
+
+
 def launcher(ranks):
     return [MPIEXEC, "-n", str(ranks)] if ranks > 1 else []
 
@@ -73,6 +103,17 @@ def waves(rows):
     return [[x, math.sin(2 * x)] for x in points]
 
 
+def spots(rows):
+    """Images whose left or right half is bright, and whether a sign turns that round."""
+    numbers = random.Random(3)
+    images, labels = [], []
+    for row in range(rows):
+        side, sign, light = row % 2, numbers.choice([-1, 1]), numbers.uniform(0.5, 1.5)
+        images.append([light * ((place % 4 > 1) == side) + 0.1 * numbers.random() for place in range(16)])
+        labels.append([sign, side if sign > 0 else 1 - side, light])
+    return images, labels
+
+
 class Learning(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
@@ -82,6 +123,10 @@ class Learning(unittest.TestCase):
         self.table("waves.csv", ["x", "wave"], waves(400))
         self.write("rings.yaml", CLASSES)
         self.write("waves.yaml", VALUES)
+        images, labels = spots(400)
+        self.table("images.csv", [f"p{place}" for place in range(16)], images)
+        self.table("spots.csv", ["sign", "kind", "light"], labels)
+        self.write("spots.yaml", BRANCHES)
 
     def write(self, name, text):
         (self.folder / name).write_text(text, encoding="utf-8")
@@ -134,6 +179,76 @@ class Learning(unittest.TestCase):
         rows = struct.unpack("<6f", raw[-24:])
         self.assertAlmostEqual(sum(rows[:3]), 1, places=5)
         self.assertEqual([max(range(3), key=lambda k: rows[3 * i + k]) for i in range(2)], [0, 2])
+
+    def floats(self, name):
+        raw = (self.folder / name).read_bytes()
+        begin = 10 + struct.unpack("<H", raw[8:10])[0]
+        return struct.unpack(f"<{(len(raw) - begin) // 4}f", raw[begin:])
+
+    def test_several_inputs_and_outputs_are_learned_and_predicted(self):
+        said = self.sagips("check", "spots.yaml").stdout
+        self.assertIn("network: image 1 x 4 x 4, numbers 1 to kind 2, light 1,", said)
+        self.assertRegex(said, r"\n +layer0\.image\.layer0 convolution +4 x 4 x 4 +20 ")
+        self.sagips("train", "spots.yaml", "run.figures=true")
+        numbers = self.results("spots")
+        self.assertGreater(numbers["kind.accuracy_end"], 0.95)
+        self.assertLess(numbers["light.mean_absolute_error_end"], 0.1)
+        self.assertIn("kind.recall/even_end", numbers)
+        folder = self.folder / "runs/learning/spots"
+        for figure in ("confusion_kind", "roc_kind", "residuals_light"):
+            self.assertTrue((folder / f"figures/{figure}.csv").exists(), figure)
+            self.assertIn(figure, (folder / "report.html").read_text())
+        said = self.sagips("predict", "runs/learning/spots").stdout
+        self.assertIn(f"{numbers['kind.accuracy_end']:.4g}"[:5], said)
+        self.assertEqual(len(self.floats("runs/learning/spots/predictions_kind.npy")), 200)
+        self.assertEqual(len(self.floats("runs/learning/spots/predictions_light.npy")), 100)
+        image = [1.2 * (place % 4 > 1) for place in range(16)]
+        self.table("new_images.csv", [f"p{place}" for place in range(16)], [image, image])
+        self.table("new_numbers.csv", ["other", "sign"], [[0, -1], [0, 1]])
+        self.sagips("predict", "runs/learning/spots", "inputs.image=new_images.csv", "inputs.numbers=new_numbers.csv",
+                    "out=new.npy")
+        kinds, lights = self.floats("new_kind.npy"), self.floats("new_light.npy")
+        self.assertGreater(kinds[0], 0.5)
+        self.assertGreater(kinds[3], 0.5)
+        self.assertAlmostEqual(lights[0], 1.2, delta=0.3)
+        for words in (["inputs=new_images.csv"], ["inputs.image=new_images.csv"],
+                      ["inputs.picture=new_images.csv", "inputs.numbers=new_numbers.csv"]):
+            self.sagips("predict", "runs/learning/spots", *words, expect=2)
+
+    def test_several_inputs_and_outputs_in_files_on_ranks_and_in_folds(self):
+        plain = ["train", "spots.yaml", "train.epochs=3", "data.standardise=true", "early_stop.metric=kind.accuracy"]
+        self.sagips(*plain, "run.name=memory")
+        self.sagips(*plain, "run.name=files", "data.memory_GB=0")
+        self.assertEqual(self.network("files"), self.network("memory"))
+        self.assertEqual(self.results("files")["loss_end"], self.results("memory")["loss_end"])
+        if MPIEXEC:
+            self.sagips(*plain, "run.name=ranks", "batch=20", ranks=2)
+            one, two = self.results("memory")["loss_end"], self.results("ranks")["loss_end"]
+            self.assertAlmostEqual(one, two, delta=0.02 * one)
+        self.sagips("ensemble", "spots.yaml", "--vary", "folds", "--members", "2", "train.epochs=3", "run.name=folds")
+        said = self.sagips("predict", "runs/learning/folds").stdout
+        self.assertIn("kind.accuracy", said)
+        self.assertEqual(len(self.floats("runs/learning/folds/predictions_light.npy")), 400)
+
+    def test_branches_that_do_not_fit_are_refused(self):
+        def refusal(*words):
+            said = self.sagips("check", "spots.yaml", *words, expect=2).stderr
+            self.assertEqual(said.count("\n"), 1, said)
+            return said
+
+        self.assertIn("heads.lihgt: There is no tensor 'lihgt', did you mean 'light'?",
+                      refusal("heads.lihgt={layers: [{dense: 1}], loss: mean_square}"))
+        self.assertIn("network.layers.0 (branches): There is no tensor 'imgae', did you mean 'image'?",
+                      refusal("network.layers.0.branches.imgae={}"))
+        self.assertIn("network.layers.2 (residual): 'residual' makes 31, and 'shortcut' 32, which do not add.",
+                      refusal("network.layers.2.residual=[{dense: 31}]"))
+        self.assertIn("heads.kind.layers.0 (dense)", refusal("heads.kind.layers=[{dense: 2, negative_slope: 0.1}]"))
+        self.assertIn("data.inputs.tensors.image.file: is empty", refusal("data.inputs.tensors.image.file="))
+        self.assertIn("data.inputs.file: stands beside tensors", refusal("data.inputs.file=images.csv"))
+        self.assertIn("heads.kind: a row is of class 1", refusal("heads.kind.layers=[{dense: 1}]", "heads.kind.names=[]"))
+        self.assertIn("no effect", self.sagips("check", "spots.yaml", "loss=mean_square").stderr)
+        self.assertIn("data.targets.tensors.more (no head learns it)", self.sagips(
+            "check", "spots.yaml", "data.targets.tensors.more={file: spots.csv, columns: [sign]}").stderr)
 
     def test_values_are_learned(self):
         self.sagips("train", "waves.yaml", "run.figures=true")

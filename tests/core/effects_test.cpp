@@ -75,6 +75,9 @@ TEST(Effects, ReachIntoGroupsByName) {
   EXPECT_EQ(said("items: {one: {enabled: false, weight: 2}, two: {weight: 3}}",
                  "items: {one: {}, two: {}}"),
             "items.one.weight (enabled=true) ");
+  EXPECT_EQ(said("items: {one: {enabled: false}, two: {enabled: false, weight: 3}}"),
+            "items.two.weight (enabled=true) ")
+      << "a new item's usual values are those that it begins with";
 }
 
 }  // namespace

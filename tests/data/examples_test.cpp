@@ -231,11 +231,12 @@ TEST_F(Arrays, ValidationRowsAreReadAsTheOthers) {
   files.validation_inputs.divide_by = 1;
   EXPECT_TRUE(torch::equal(files.load().validation->some().inputs, tensor_of({10, 20}, {1, 2})));
   for (const std::string& file : {named, turned})  // also to be predicted for
-    EXPECT_EQ(files.inputs_of(file)->some().inputs.size(1), 2) << file;
-  EXPECT_TRUE(torch::equal(files.inputs_of(turned)->some().inputs, tensor_of({1, 2}, {1, 2})));
+    EXPECT_EQ(files.inputs_of({{"", file}})->some().inputs.size(1), 2) << file;
+  EXPECT_TRUE(
+      torch::equal(files.inputs_of({{"", turned}})->some().inputs, tensor_of({1, 2}, {1, 2})));
   const std::string others = write("others.csv", "x,y\n1,2\n");
-  EXPECT_NE(refusal([&] { files.inputs_of(others); }).find("'a'"), std::string::npos);
-  EXPECT_EQ(files.inputs_of(write("plain.csv", "5,6\n"))->some().inputs.size(0), 1);
+  EXPECT_NE(refusal([&] { files.inputs_of({{"", others}}); }).find("'a'"), std::string::npos);
+  EXPECT_EQ(files.inputs_of({{"", write("plain.csv", "5,6\n")}})->some().inputs.size(0), 1);
 }
 
 TEST_F(Arrays, RowsOfSeveralFilesBelongTogetherFileByFile) {
@@ -261,6 +262,75 @@ TEST(ExampleSplit, FoldsKeepEachRowAsideOnce) {
     }
     EXPECT_TRUE(std::get<0>(torch::cat(aside).sort()).equal(torch::arange(count, torch::kFloat32)));
   }
+}
+
+TEST_F(Arrays, SeveralTensorsMakeARowByTheirNames) {
+  const std::string images = path("images.npy"),
+                    table = write("table.csv", "x,kind,y,far\n1,0,2,3\n4,1,5,6\n7,0,8,9\n"),
+                    same = write("same.csv", "y,x,p\n1,2,0\n1,2,0\n1,2,0\n"),
+                    short_one = write("short.csv", "x,y\n1,2\n");
+  std::vector<float> pixels(12);
+  std::iota(pixels.begin(), pixels.end(), 0.0F);
+  core::write_npy(images, pixels, {3, 2, 2});
+  ExampleFiles files;
+  files.input_tensors = {{"image", {.file = {images}, .shape = {1, 2, 2}, .divide_by = 2}},
+                         {"numbers", {.file = {table}}, false}};
+  files.target_tensors = {{"kind", {.file = {table}, .columns = {"kind"}}},
+                          {"far", {.file = {table}, .columns = {"far"}}}};
+  const Examples all = *files.load().training->held();
+  EXPECT_EQ(all.input_tensors().written(), "image 1 x 2 x 2, numbers 2");
+  EXPECT_EQ(all.target_tensors().written(), "kind 1, far 1");
+  EXPECT_FALSE(all.input_tensors()[1].is_scaled);
+  EXPECT_TRUE(torch::equal(all.inputs[1], tensor_of({2, 2.5, 3, 3.5, 4, 5}, {6})));
+  EXPECT_TRUE(torch::equal(all.targets[2], tensor_of({0, 9}, {2})));
+  const core::RowTensors inputs = all.input_tensors();
+  EXPECT_TRUE(
+      torch::equal(inputs.at("image").of(all.inputs)[0], tensor_of({0, 0.5, 1, 1.5}, {1, 2, 2})));
+  files.memory_GB = 0;
+  const ExampleRowsPtr streamed = files.load().training;
+  ASSERT_FALSE(streamed->held());
+  const Examples some = streamed->read(torch::tensor({2, 0}, torch::kInt64));
+  EXPECT_TRUE(torch::equal(some.inputs, all.inputs.index_select(0, torch::tensor({2, 0}))));
+  EXPECT_EQ(some.input_tensors().written(), "image 1 x 2 x 2, numbers 2");
+  files.memory_GB = 4;
+  const Examples other = *files.inputs_of({{"image", images}, {"numbers", same}})->held();
+  EXPECT_TRUE(torch::equal(other.inputs[2], tensor_of({4, 4.5, 5, 5.5, 2, 1}, {6})));
+  EXPECT_NE(refusal([&] {
+              files.inputs_of({{"image", images}, {"numbers", short_one}});
+            }).find("has 1 rows"),
+            std::string::npos);
+}
+
+TEST_F(Arrays, RefuseNamesThatDoNotFit) {
+  const std::string table = write("table.csv", "x,kind,y\n1,0,2\n4,1,5\n");
+  ExampleFiles files;
+  files.input_tensors = {{"a", {.file = {table}, .columns = {"x"}}},
+                         {"b", {.file = {table}, .columns = {"y"}}}};
+  files.targets = {.file = {table}, .columns = {"kind"}};
+  EXPECT_EQ(files.load().training->rows(), 2);
+  EXPECT_NE(refusal([&] { files.inputs_of({{"a", table}}); }).find("lacks 'b'"), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              files.inputs_of({{"c", table}});
+            }).find("inputs.tensors.c"),
+            std::string::npos);
+  ExampleFiles both = files;
+  both.inputs.file = {table};
+  EXPECT_NE(refusal([&] { both.load(); }).find("data.inputs.file: stands beside tensors"),
+            std::string::npos);
+  ExampleFiles empty = files;
+  empty.input_tensors[1].source.file.clear();
+  EXPECT_NE(refusal([&] { empty.load(); }).find("data.inputs.tensors.b.file: is empty"),
+            std::string::npos);
+  ExampleFiles target = files;
+  target.input_tensors[0].source.columns = {"kind", "x"};
+  EXPECT_NE(refusal([&] { target.load(); }).find("'kind' is a target, too"), std::string::npos);
+  files.validation_input_tensors = {{"c", {.file = {table}}}};
+  files.validation_targets.file = {table};
+  EXPECT_NE(refusal([&] { files.load(); }).find("data.validation_inputs.tensors.c"),
+            std::string::npos);
+  files.validation_input_tensors.clear();
+  files.validation_inputs.file = {table};
+  EXPECT_EQ(files.load().validation->first(1).input_tensors().written(), "a 1, b 1");
 }
 
 TEST(ExampleSplit, RefusesWhatLeavesNothing) {

@@ -208,6 +208,102 @@ TEST(Branching, HoldsModulesAndBuffers) {
   EXPECT_GT(relative((*network)(other, rows, {}), rows + 3 * (rows - mean) / deviation), 0.5);
 }
 
+struct TwoSidesImpl : torch::nn::Module {
+  torch::nn::Linear first{nullptr}, second{nullptr};
+  explicit TwoSidesImpl(const std::map<std::string, Shape>& inputs)
+      : first(register_module("first", torch::nn::Linear(inputs.at("numbers")[0], 2))),
+        second(register_module("second", torch::nn::Linear(numbers_in(inputs.at("image")), 4))) {}
+  NamedRows forward(const NamedRows& rows) {
+    return {{"value", first->forward(rows.at("numbers"))},
+            {"kind", second->forward(rows.at("image").flatten(1)).reshape({-1, 2, 2})}};
+  }
+};
+TORCH_MODULE(TwoSides);
+
+std::string saved_script(const std::string& forward) {
+  torch::jit::Module module("Net");
+  if (!module.hasattr("training"))
+    module.register_attribute("training", c10::BoolType::get(), true);
+  torch::manual_seed(5);
+  for (const auto& [name, shape] : {std::pair("a", Shape{2, 3}), std::pair("b", Shape{2}),
+                                    std::pair("c", Shape{4, 64}), std::pair("d", Shape{4})})
+    module.register_parameter(name, torch::randn(shape).requires_grad_(), false);
+  module.define(forward);
+  static int count = 0;
+  std::string path = ::testing::TempDir() + "branching_" + std::to_string(count++) + ".pt";
+  module.save(path);
+  return path;
+}
+
+const std::string takes_and_gives_dictionary = R"(
+def forward(self, rows: Dict[str, Tensor]) -> Dict[str, Tensor]:
+    value = torch.linear(rows["numbers"], self.a, self.b)
+    kind = torch.linear(rows["image"].flatten(1), self.c, self.d).reshape(-1, 2, 2)
+    return {"value": value, "kind": kind}
+)";
+const std::string takes_and_gives_several = R"(
+def forward(self, numbers: Tensor, image: Tensor):
+    value = torch.linear(numbers, self.a, self.b)
+    kind = torch.linear(image.flatten(1), self.c, self.d).reshape(-1, 2, 2)
+    return (kind, value)
+)";
+
+// The same network as branches, with the same weights.
+TEST(Branching, ModulesAndScriptsTakeAndGiveTensorsByName) {
+  add_module("two_sides",
+             [](const std::map<std::string, Shape>& inputs) { return TwoSides(inputs); });
+  const auto branches = network_of(
+      "{branches: {value: {input: numbers, layers: [{dense: 2}]}, kind: {input: image, layers: "
+      "[{flatten: {}}, {dense: 4}, {reshape: [2, 2]}]}}, join: none}",
+      {67}, image_and_numbers);
+  for (const std::string& layer :
+       {std::string("{module: two_sides}"),
+        "{script: " + saved_script(takes_and_gives_dictionary) + "}",
+        "{script: " + saved_script(takes_and_gives_several) + ", outputs: [kind, value]}"}) {
+    const auto network = network_of(layer, {67}, image_and_numbers);
+    EXPECT_EQ(network->output_tensors().written(), "kind 2 x 2, value 2") << layer;
+    Replica ours = replica_of(network), peer = replica_of(branches);
+    ASSERT_EQ(ours.size(), peer.size());
+    peer.weights().copy_(ours.weights());
+    const core::RandomStream random(1, "nothing is drawn");
+    const torch::Tensor rows = rows_for(*network);
+    const torch::Tensor out = (*network)(ours.leaves(), rows, {.training = &random}),
+                        other = (*branches)(peer.leaves(), rows, {.training = &random});
+    for (const char* name : {"kind", "value"})
+      EXPECT_LT(relative(network->output_tensors().at(name).of(out),
+                         branches->output_tensors().at(name).of(other)),
+                1e-6)
+          << layer;
+    out.square().sum().backward();
+    other.square().sum().backward();
+    EXPECT_LT(relative(ours.gradients(), peer.gradients()), 1e-5) << layer;
+    ours.check_views();
+  }
+}
+
+TEST(Branching, SaysWhichNamesModulesAndScriptsLack) {
+  const auto refusal = [](const std::string& layer, const core::RowTensors& tensors) {
+    return message_of<core::ConfigError>([&] { network_of(layer, {67}, tensors); });
+  };
+  add_module("two_sides",
+             [](const std::map<std::string, Shape>& inputs) { return TwoSides(inputs); });
+  const std::string dictionary = "{script: " + saved_script(takes_and_gives_dictionary) + "}",
+                    several = "{script: " + saved_script(takes_and_gives_several) + "}";
+  EXPECT_NE(refusal(dictionary, {}).find("a dictionary takes an input of several named tensors"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal(several, image_and_numbers).find("gives a tuple of 2, and `outputs` has 0 names"),
+      std::string::npos);
+  EXPECT_NE(
+      refusal("{script: " + saved_script(takes_and_gives_several) + ", outputs: [kind, value]}",
+              tensors_of({{"picture", {1, 8, 8}}, {"numbers", {3}}}))
+          .find("There is no tensor 'image', known: picture, numbers"),
+      std::string::npos);
+  EXPECT_NE(
+      refusal(dictionary, tensors_of({{"picture", {1, 8, 8}}, {"numbers", {3}}})).find("fails: "),
+      std::string::npos);
+}
+
 TEST(Branching, SaysWhatDoesNotFit) {
   const auto refusal = [](const std::string& yaml, const core::RowTensors& tensors = {}) {
     return message_of<core::ConfigError>(

@@ -444,7 +444,7 @@ def forward(self, x: Tensor) -> Tensor:
 
 TEST(ScriptLayer, SaysWhatDoesNotFitForward) {
   expect_refused(one_line("return x * self.scale", "x: Tensor, words: str"),
-                 "a layer makes one tensor of tensors");
+                 "a layer makes tensors of tensors");
   expect_refused(one_line("return x * y * self.scale", "x: Tensor, y: Tensor"),
                  "takes 2 tensors, and the config gives 1");
   const auto two = one_line("return torch.cat([x, y], 1) * self.scale", "x: Tensor, y: Tensor");

@@ -69,10 +69,10 @@ class Caller {
     EXPECT_EQ(trained.results.parameters.size(), 6U);
     const Predicted proposals = predict(workloads_, trained.folder, {.samples = 50});
     EXPECT_EQ(proposals.what, Predicted::What::proposals);
-    EXPECT_EQ(proposals.values.size(0), 50);
+    EXPECT_EQ(proposals.outputs.at(0).values.size(0), 50);
     EXPECT_EQ(proposals.parameters.size(), 6U);
-    EXPECT_TRUE(fs::exists(proposals.file));
-    EXPECT_THROW(predict(workloads_, trained.folder, {.inputs = rows_}), core::ConfigError);
+    EXPECT_TRUE(fs::exists(proposals.outputs.at(0).file));
+    EXPECT_THROW(predict(workloads_, trained.folder, {.inputs = {{"", rows_}}}), core::ConfigError);
 
     const Results learned = run::train(learning("line"), ranks_, {}, log_);
     EXPECT_TRUE(learned.complete);
@@ -122,8 +122,8 @@ class Caller {
   void repeat_and_search() {
     const study::ClosureEnd closure = study::closure(
         workloads_,
-        inverse({"closure.experiments=2", "closure.method=likelihood", "run.name=repeated"}), ranks_,
-        {}, log_);
+        inverse({"closure.experiments=2", "closure.method=likelihood", "run.name=repeated"}),
+        ranks_, {}, log_);
     EXPECT_EQ(closure.state, study::StudyEnd::State::complete) << closure.tables;
     EXPECT_EQ(closure.made.made, 2U);
     EXPECT_EQ(closure.summaries.size(), 6U);

@@ -94,12 +94,13 @@ class Classify final : public problem::ExampleSource {
             .origin = "drawn images"};
   }
 
-  data::ExampleRowsPtr inputs_of(const std::string& file,
+  data::ExampleRowsPtr inputs_of(const data::InputFiles& named,
                                  const data::Reading& reading) const override {
-    if (images_ == Images::digits) return digits_in(file).inputs_of(file, reading);
+    if (images_ == Images::digits)
+      return digits_in(data::only_file(named)).inputs_of(named, reading);
     data::ExampleFiles files;
     if (images_ == Images::fashion) files.inputs = {.shape = {1, 28, 28}, .divide_by = 255};
-    return files.inputs_of(file, reading);
+    return files.inputs_of(named, reading);
   }
 
  private:

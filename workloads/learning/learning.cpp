@@ -15,9 +15,9 @@ class Files final : public problem::ExampleSource {
   data::ExampleSets load(std::uint64_t, const data::Reading& reading) const override {
     return files_.load(reading);
   }
-  data::ExampleRowsPtr inputs_of(const std::string& file,
+  data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
                                  const data::Reading& reading) const override {
-    return files_.inputs_of(file, reading);
+    return files_.inputs_of(files, reading);
   }
 
  private:

@@ -13,9 +13,26 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
+// inputs=FILE, or inputs.NAME=FILE of each of several tensors.
+void take_inputs(std::vector<std::string>& assignments, data::InputFiles& inputs) {
+  if (std::string all = take_assignment(assignments, "inputs"); !all.empty()) inputs[""] = all;
+  const std::string group = "inputs.";
+  for (const std::string& one : std::vector<std::string>(assignments)) {
+    const std::string key = one.substr(0, one.find('='));
+    if (key.starts_with(group))
+      inputs[key.substr(group.size())] = take_assignment(assignments, key);
+  }
+}
+
+std::string files_of(const run::Predicted& predicted) {
+  std::vector<std::string> files;
+  for (const run::PredictedOutput& output : predicted.outputs) files.push_back(output.file);
+  return core::join(files, ", ");
+}
+
 run::PredictOptions options_of(std::vector<std::string> assignments) {
-  run::PredictOptions options{.out = take_rows_file(assignments),
-                              .inputs = take_assignment(assignments, "inputs")};
+  run::PredictOptions options{.out = take_rows_file(assignments)};
+  take_inputs(assignments, options.inputs);
   if (const std::string count = take_assignment(assignments, "samples"); !count.empty()) {
     double samples = 0;
     if (!core::parse_number(count, samples) || samples < 2 || samples > 1e9 ||
@@ -34,8 +51,9 @@ run::PredictOptions options_of(std::vector<std::string> assignments) {
     throw core::ConfigError(
         "command line",
         core::text("'", assignments.front(), "' is not known here (a trained network keeps its ",
-                   "config). Known: samples=N of a generator; inputs=FILE and network=last of ",
-                   "networks that learn from rows; out=FILE.npy"));
+                   "config). Known: samples=N of a generator; inputs=FILE (of one of several ",
+                   "tensors inputs.NAME=FILE) and network=last of networks that learn from ",
+                   "rows; out=FILE.npy"));
   return options;
 }
 
@@ -46,7 +64,7 @@ void show_proposals(const run::Predicted& predicted) {
         {one.name, one.unit, core::significant(one.mean, 6), core::significant(one.spread, 3)});
   std::cout << analysis::plain_table({"parameter", "unit", "mean", "spread"}, table)
             << "spread: over noise vectors, no error of the parameter\n"
-            << core::with_thousands(predicted.rows) << " proposals: " << predicted.file;
+            << core::with_thousands(predicted.rows) << " proposals: " << files_of(predicted);
 }
 
 const char* rows_text(const run::Predicted& predicted) {
@@ -60,7 +78,7 @@ void show_network(const run::Predicted& predicted) {
   if (!table.empty()) std::cout << analysis::plain_table({"metric", "rows kept aside"}, table);
   std::cout << "network: " << predicted.networks.front() << '\n'
             << core::with_thousands(predicted.rows) << rows_text(predicted) << ": "
-            << predicted.file;
+            << files_of(predicted);
 }
 
 void show_networks(const run::Predicted& predicted, const run::PredictOptions& options) {
@@ -74,12 +92,13 @@ void show_networks(const run::Predicted& predicted, const run::PredictOptions& o
             << predicted.networks.size() << " networks"
             << (options.inputs.empty() ? ", of each row those that have not learned from it: "
                                        : ": ")
-            << predicted.file;
+            << files_of(predicted);
   if (options.inputs.empty() && options.best.value_or(true))
     std::cout << "\nnetworks: the best of each, chosen by these rows (a little too good; "
                  "network=last: those of the end)";
-  if (!predicted.spread_file.empty())
-    std::cout << "\ndeviations among the networks: " << predicted.spread_file;
+  if (const std::string& spread = predicted.outputs.front().spread_file; !spread.empty())
+    std::cout << "\ndeviations among the networks: "
+              << (predicted.outputs.size() > 1 ? "beside these, *_spread.npy" : spread);
 }
 
 }  // namespace
@@ -87,10 +106,10 @@ void show_networks(const run::Predicted& predicted, const run::PredictOptions& o
 core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
   const run::PredictOptions options = options_of(arguments.assignments);
   const run::Predicted predicted = run::predict(workloads, arguments.source, options);
-  if (predicted.removed_other_spread)
-    std::cout << "removed " << predicted.other_spread << ", which was of other predictions\n";
-  else if (!predicted.other_spread.empty())
-    std::cout << "warning: " << predicted.other_spread << " is not of these predictions\n";
+  for (const std::string& file : predicted.removed_spreads)
+    std::cout << "removed " << file << ", which was of other predictions\n";
+  for (const std::string& file : predicted.foreign_spreads)
+    std::cout << "warning: " << file << " is not of these predictions\n";
   if (predicted.what == run::Predicted::What::proposals)
     show_proposals(predicted);
   else if (predicted.networks.size() > 1)

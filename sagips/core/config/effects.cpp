@@ -8,6 +8,18 @@ namespace {
 
 using Entries = std::vector<FieldList::Entry>;
 
+// The members of a group as they usually are: items by names of the user's as new ones begin.
+Entries usual_members(const FieldList::Entry& entry, const FieldList::Entry* usual) {
+  Entries members = usual ? usual->members_now() : Entries();
+  if (!entry.any_item) return members;
+  for (const FieldList::Entry& item : entry.members_now()) {
+    if (find_entry(members, item.name)) continue;
+    members.push_back(entry.any_item());
+    members.back().name = item.name;
+  }
+  return members;
+}
+
 void collect(const Entries& entries, const Entries& usual, const std::string& group,
              const std::string& missing, std::vector<KeyWithoutEffect>& keys) {
   for (const FieldList::Entry& entry : entries) {
@@ -15,7 +27,7 @@ void collect(const Entries& entries, const Entries& usual, const std::string& gr
     const std::string& lacks = missing.empty() ? entry.needs : missing;
     const FieldList::Entry* other = find_entry(usual, entry.name);
     if (!entry.write)
-      collect(entry.members_now(), other ? other->members_now() : Entries(), key, lacks, keys);
+      collect(entry.members_now(), usual_members(entry, other), key, lacks, keys);
     else if (!lacks.empty() && (!other || entry.write({}) != other->write({})))
       keys.push_back({key, lacks});
   }

@@ -167,6 +167,20 @@ class Trial {
 
 }  // namespace
 
+torch::Tensor BoundModule::joined(const std::vector<NamedTensor>& several, std::int64_t rows) {
+  std::vector<torch::Tensor> pieces;
+  core::RowTensors shapes;
+  for (const auto& [name, tensor] : several) {
+    if (tensor.dim() == 0 || tensor.size(0) != rows)
+      throw Error(text("it makes ", written(tensor.sizes().vec()), " of ", rows, " rows as '", name,
+                       "'. Each output needs a row for each."));
+    shapes.add(name, tensor.dim() == 1 ? Shape{1} : shape_of_rows(tensor));
+    pieces.push_back(tensor.reshape({rows, -1}));
+  }
+  outputs = std::move(shapes);
+  return torch::cat(pieces, 1);
+}
+
 void BoundModule::add_parameter(const std::string& name, const torch::Tensor& tensor) {
   add_once(parameters, name, tensor);
 }
@@ -178,7 +192,7 @@ void BoundModule::add_buffer(const std::string& name, const torch::Tensor& tenso
 
 Shape BoundLayer::declare(const Shape& input, LayerPlace& place) {
   try {
-    make_ = maker(input);
+    make_ = maker(input, place.input_tensors);
     const auto module = made(make_, 0);
     check_tensors(*module);
     const auto number = core::crc32c(place.name);
@@ -202,6 +216,7 @@ Shape BoundLayer::declare(const Shape& input, LayerPlace& place) {
     Trial trial(*module, input, advice().random_numbers, advice().unused_weight);
     Shape output = trial.output();
     trial.train(place);
+    place.output_tensors = module->outputs;
     return output;
   } catch (const Error&) {
     throw;

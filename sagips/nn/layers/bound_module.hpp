@@ -17,8 +17,12 @@ class BoundModule {
   virtual torch::Tensor forward(const torch::Tensor& rows, bool trains) = 0;
 
   std::vector<NamedTensor> parameters{}, buffers{};
+  core::RowTensors outputs{};  ///< that a row of its output is made of, once it was called
 
  protected:
+  /// Several outputs as one row, flat and one behind the other.
+  /// throws: core::Error for one that has not a row for each of the input's
+  torch::Tensor joined(const std::vector<NamedTensor>& several, std::int64_t rows);
   /// Tied tensors are the same one. throws: core::Error where two share memory and are not the same
   void add_parameter(const std::string& name, const torch::Tensor& tensor);
   /// Whole numbers are counters and tables, which stay where they are.
@@ -42,7 +46,7 @@ class BoundLayer : public Layer {
   struct Advice {
     const char *random_numbers, *unused_weight;
   };
-  virtual MakeBoundModule maker(const Shape& input) const = 0;
+  virtual MakeBoundModule maker(const Shape& input, const core::RowTensors& tensors) const = 0;
   virtual std::string name() const = 0;    ///< by which a config calls it
   virtual bool draws_weights() const = 0;  ///< false: they begin the same for each seed
   virtual Advice advice() const = 0;

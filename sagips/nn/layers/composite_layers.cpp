@@ -54,7 +54,7 @@ class Branching : public Layer {
     sides_.push_back({std::move(chain), std::move(taken)});
   }
 
-  // Of all chains together. dimension: of a sample, along which they follow each other
+  // What all chains make together. dimension: of a sample, along which they follow each other
   Shape joined(Join join, std::int64_t dimension, const std::vector<std::string>& names,
                LayerPlace& place) {
     join_ = join;

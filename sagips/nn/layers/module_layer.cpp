@@ -16,8 +16,11 @@ using core::text;
 
 namespace {
 
-std::map<std::string, MakeModule>& makers() {
-  static std::map<std::string, MakeModule> all;
+using MakeAnyModule =
+    std::function<AnyRowsModule(const Shape& input, const core::RowTensors& tensors)>;
+
+std::map<std::string, MakeAnyModule>& makers() {
+  static std::map<std::string, MakeAnyModule> all;
   return all;
 }
 
@@ -30,7 +33,10 @@ void check_momentum(const torch::nn::Module& module) {
 
 class RowsModule final : public BoundModule {
  public:
-  explicit RowsModule(AnyRowsModule any) : any_(std::move(any)) {
+  RowsModule(AnyRowsModule any, core::RowTensors inputs)
+      : any_(std::move(any)), inputs_(std::move(inputs)) {
+    if (any_.takes_names() && inputs_.empty())
+      throw Error("it takes tensors by name, and its input is one without a name.");
     for (const auto& item : any_.module().named_parameters())
       add_parameter(item.key(), item.value());
     for (const auto& item : any_.module().named_buffers()) add_buffer(item.key(), item.value());
@@ -43,11 +49,23 @@ class RowsModule final : public BoundModule {
 
   torch::Tensor forward(const torch::Tensor& rows, bool trains) override {
     any_.module().train(trains);
-    return any_.forward(rows);
+    Rows outputs = any_.takes_names() ? any_.forward(named(rows)) : any_.forward(rows);
+    if (auto* const one = std::get_if<torch::Tensor>(&outputs)) return std::move(*one);
+    std::vector<NamedTensor> several;
+    for (const auto& [name, tensor] : std::get<NamedRows>(outputs))
+      several.push_back({name, tensor});
+    return joined(several, rows.size(0));
   }
 
  private:
+  NamedRows named(const torch::Tensor& rows) const {
+    NamedRows all;
+    for (const core::RowTensor& input : inputs_) all[input.name] = input.of(rows);
+    return all;
+  }
+
   AnyRowsModule any_;
+  core::RowTensors inputs_;
 };
 
 class ModuleLayer final : public BoundLayer {
@@ -58,11 +76,11 @@ class ModuleLayer final : public BoundLayer {
   std::shared_ptr<Layer> copy() const override { return std::make_shared<ModuleLayer>(*this); }
 
  protected:
-  MakeBoundModule maker(const Shape& input) const override {
+  MakeBoundModule maker(const Shape& input, const core::RowTensors& tensors) const override {
     const auto found = makers().find(name_);
     if (found == makers().end()) throw Error(unknown());
-    return [make = found->second, input](std::uint64_t) {
-      return std::make_shared<RowsModule>(make(input));
+    return [make = found->second, input, tensors](std::uint64_t) {
+      return std::make_shared<RowsModule>(make(input, tensors), tensors);
     };
   }
   std::string name() const override { return name_; }
@@ -90,7 +108,19 @@ class ModuleLayer final : public BoundLayer {
 }  // namespace
 
 void add_module(const std::string& name, MakeModule make) {
-  makers().insert_or_assign(name, std::move(make));
+  makers().insert_or_assign(name,
+                            [make = std::move(make)](const Shape& input, const core::RowTensors&) {
+                              return make(input);
+                            });
+}
+
+void add_module(const std::string& name, MakeNamedModule make) {
+  makers().insert_or_assign(
+      name, [make = std::move(make)](const Shape&, const core::RowTensors& tensors) {
+        std::map<std::string, Shape> inputs;
+        for (const core::RowTensor& input : tensors) inputs[input.name] = input.shape;
+        return make(inputs);
+      });
 }
 
 std::vector<LayerKind> module_layers() { return {kind_of<ModuleLayer>("module")}; }

@@ -3,7 +3,9 @@
 #include <torch/library.h>
 #include <torch/script.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -125,12 +127,42 @@ void merge_tied(const std::string& path, const torch::jit::Module& module) {
   }
 }
 
+bool is_tensor(const c10::TypePtr& type) { return type->isSubtypeOf(*c10::TensorType::get()); }
+
+bool is_dictionary(const c10::TypePtr& type) {
+  const auto dictionary = type->cast<c10::DictType>();
+  return dictionary && dictionary->getKeyType()->isSubtypeOf(*c10::StringType::get()) &&
+         is_tensor(dictionary->getValueType());
+}
+
+/// What `forward` is called with, and what its outputs are called.
+struct Signature {
+  core::RowTensors pieces{};  ///< of a row; none: it takes rows as they are
+  bool takes_dictionary = false;
+  std::vector<std::string> outputs{};  ///< of a tuple
+
+  std::vector<NamedTensor> named(const torch::jit::IValue& result) const {
+    std::map<std::string, torch::Tensor> sorted;  // the same order in each copy
+    if (result.isTuple()) {
+      std::vector<NamedTensor> all;
+      for (std::size_t i = 0; i < outputs.size(); ++i)
+        all.push_back({outputs[i], result.toTupleRef().elements()[i].toTensor()});
+      return all;
+    }
+    for (const auto& item : result.toGenericDict())
+      sorted[item.key().toStringRef()] = item.value().toTensor();
+    std::vector<NamedTensor> all;
+    for (const auto& [name, tensor] : sorted) all.push_back({name, tensor});
+    return all;
+  }
+};
+
 class ScriptModule final : public BoundModule {
  public:
-  ScriptModule(const torch::jit::Module& module, std::vector<Shape> arguments)
+  ScriptModule(const torch::jit::Module& module, Signature signature)
       : module_(copy(module)),
         forward_(module_.get_method("forward")),
-        arguments_(std::move(arguments)) {
+        signature_(std::move(signature)) {
     for (const auto& item : module_.named_parameters()) add_parameter(item.name, item.value);
     for (const auto& item : module_.named_buffers()) add_buffer(item.name, item.value);
   }
@@ -140,7 +172,9 @@ class ScriptModule final : public BoundModule {
     trains_ = trains;
     // An optimised graph may round differently from the first, profiled calls.
     const torch::jit::GraphOptimizerEnabledGuard as_written(false);
-    return forward_(cut(rows)).toTensor();
+    const torch::jit::IValue result = forward_(given(rows));
+    if (result.isTensor()) return result.toTensor();
+    return joined(signature_.named(result), rows.size(0));
   }
 
  private:
@@ -157,23 +191,24 @@ class ScriptModule final : public BoundModule {
     return copied;
   }
 
-  std::vector<torch::jit::IValue> cut(const torch::Tensor& rows) const {
-    if (arguments_.empty()) return {rows};
+  std::vector<torch::jit::IValue> given(const torch::Tensor& rows) const {
+    if (signature_.pieces.empty()) return {rows};
     const torch::Tensor flat = rows.flatten(1);
     std::vector<torch::jit::IValue> pieces;
-    std::int64_t first = 0;
-    for (Shape shape : arguments_) {
-      const std::int64_t count = numbers_in(shape);
-      shape.insert(shape.begin(), rows.size(0));
-      pieces.emplace_back(flat.narrow(1, first, count).reshape(shape));
-      first += count;
+    c10::Dict<std::string, torch::Tensor> by_name;
+    for (const core::RowTensor& piece : signature_.pieces) {
+      if (signature_.takes_dictionary)
+        by_name.insert(piece.name, piece.of(flat));
+      else
+        pieces.emplace_back(piece.of(flat));
     }
+    if (signature_.takes_dictionary) return {by_name};
     return pieces;
   }
 
   torch::jit::Module module_;
   torch::jit::Method forward_;  // of this copy: a method keeps its module
-  std::vector<Shape> arguments_;
+  Signature signature_;
   std::optional<bool> trains_;
 };
 
@@ -183,6 +218,7 @@ class ScriptLayer final : public BoundLayer {
     list.add_path("script", path_, "TorchScript module, a .pt file");
     list.add("arguments", arguments_,
              "how a row is cut where forward takes several tensors: [100x16, 6]");
+    list.add("outputs", outputs_, "names of the tensors of a tuple that forward gives");
   }
   std::shared_ptr<Layer> copy() const override { return std::make_shared<ScriptLayer>(*this); }
   Shape declare(const Shape& input, LayerPlace& place) override {
@@ -191,19 +227,19 @@ class ScriptLayer final : public BoundLayer {
   }
 
  protected:
-  MakeBoundModule maker(const Shape& input) const override {
+  MakeBoundModule maker(const Shape& input, const core::RowTensors& tensors) const override {
     auto module = std::make_shared<torch::jit::Module>(load_script(path_));
     const auto forward = module->find_method("forward");
     if (!forward) throw DataError(path_, "has no method forward.");
     if (!module->hasattr("training"))
       throw DataError(path_,
                       "is frozen, so its weights are constants. Save it without torch.jit.freeze.");
-    check_signature(forward->function().getSchema());
+    const Signature signature = signature_of(forward->function().getSchema(), input, tensors);
     torch::jit::Inline(*forward->graph());
     check_and_rewrite(path_, *forward->graph()->block());
     merge_tied(path_, *module);
-    return [module, shapes = shapes(input)](std::uint64_t) {
-      return std::make_shared<ScriptModule>(*module, shapes);
+    return [module, signature](std::uint64_t) {
+      return std::make_shared<ScriptModule>(*module, signature);
     };
   }
   std::string name() const override { return std::filesystem::path(path_).filename().string(); }
@@ -214,11 +250,10 @@ class ScriptLayer final : public BoundLayer {
   }
 
  private:
-  std::vector<Shape> shapes(const Shape& input) const {
-    std::vector<Shape> shapes;
-    std::int64_t numbers = 0;
+  core::RowTensors cut(const Shape& input) const {
+    core::RowTensors pieces;
     for (const std::string& argument : arguments_) {
-      Shape& shape = shapes.emplace_back();
+      Shape shape;
       for (const std::string& length : core::split(argument, 'x')) {
         double value = 0;
         if (!core::parse_number(core::trim(length), value) || value < 1 || value > 1e9 ||
@@ -226,37 +261,64 @@ class ScriptLayer final : public BoundLayer {
           throw Error(text("'", argument, "' of its arguments is no shape. Write 100x16, or 6."));
         shape.push_back(static_cast<std::int64_t>(value));
       }
-      numbers += numbers_in(shape);
+      pieces.add(argument, shape);
     }
-    if (!shapes.empty() && numbers != numbers_in(input))
-      throw Error(text("Its arguments (", core::join(arguments_, ", "), ") take ", numbers,
+    if (!pieces.empty() && pieces.numbers() != numbers_in(input))
+      throw Error(text("Its arguments (", core::join(arguments_, ", "), ") take ", pieces.numbers(),
                        " numbers of a row, which has ", numbers_in(input), "."));
-    return shapes;
+    return pieces;
   }
 
-  // Arguments with a default keep it.
-  void check_signature(const c10::FunctionSchema& schema) const {
-    const auto is_tensor = [](const c10::Argument& argument) {
-      return argument.type()->isSubtypeOf(*c10::TensorType::get());
-    };
-    std::size_t tensors = 0;
-    bool fits = schema.returns().size() == 1 && is_tensor(schema.returns()[0]);
+  // Arguments with a default keep it; several take the input's tensors of their names.
+  Signature signature_of(const c10::FunctionSchema& schema, const Shape& input,
+                         const core::RowTensors& tensors) const {
+    const std::string method =
+        text("its method is ", schema, ", and a layer makes tensors of tensors");
+    Signature signature{.pieces = cut(input), .outputs = outputs_};
+    std::vector<std::string> names;
     for (std::size_t i = 1; i < schema.arguments().size(); ++i) {  // the first is the module
-      if (schema.arguments()[i].default_value()) continue;
-      fits = fits && is_tensor(schema.arguments()[i]);
-      ++tensors;
+      const c10::Argument& argument = schema.arguments()[i];
+      if (argument.default_value()) continue;
+      signature.takes_dictionary = names.empty() && is_dictionary(argument.type());
+      if (!is_tensor(argument.type()) && !signature.takes_dictionary)
+        throw DataError(path_, text(method, "."));
+      names.push_back(argument.name());
     }
-    if (!fits || tensors == 0)
+    check_outputs(schema, method);
+    if (names.empty()) throw DataError(path_, text(method, "."));
+    if (signature.takes_dictionary) {
+      if (names.size() > 1 || tensors.empty())
+        throw DataError(path_, text(method, "; a dictionary takes an input of several named ",
+                                    "tensors, and stands alone."));
+      signature.pieces = tensors;
+    } else if (signature.pieces.empty() && names.size() > 1 && !tensors.empty()) {
+      for (const std::string& name : names) signature.pieces.add(tensors.at(name));
+    }
+    const std::size_t given = signature.pieces.empty() ? 1 : signature.pieces.size();
+    if (!signature.takes_dictionary && names.size() != given)
       throw DataError(
-          path_, text("its method is ", schema, ", and a layer makes one tensor of ", "tensors."));
-    const std::size_t given = arguments_.empty() ? 1 : arguments_.size();
-    if (tensors != given)
-      throw DataError(path_, text("its forward takes ", tensors, " tensors, and the config gives ",
-                                  given, ". `arguments: [100x16, 6]` cuts a row into several."));
+          path_, text("its forward takes ", names.size(), " tensors, and the config gives ", given,
+                      ". `arguments: [100x16, 6]` cuts a row into several."));
+    return signature;
+  }
+
+  // A dictionary has names of its own, a tuple needs them.
+  void check_outputs(const c10::FunctionSchema& schema, const std::string& method) const {
+    const c10::TypePtr type = schema.returns().size() == 1 ? schema.returns()[0].type()
+                                                           : c10::TypePtr(c10::NoneType::get());
+    const auto tuple = type->cast<c10::TupleType>();
+    const std::size_t count = tuple ? tuple->elements().size() : 0;
+    const bool fits =
+        tuple ? std::all_of(tuple->elements().begin(), tuple->elements().end(), is_tensor)
+              : is_tensor(type) || is_dictionary(type);
+    if (!fits) throw DataError(path_, text(method, "."));
+    if (count != outputs_.size())
+      throw Error(text("Its forward gives a tuple of ", count, ", and `outputs` has ",
+                       outputs_.size(), " names (a dictionary and one tensor need none)."));
   }
 
   std::string path_;
-  std::vector<std::string> arguments_;
+  std::vector<std::string> arguments_, outputs_;
 };
 
 }  // namespace

@@ -63,9 +63,8 @@ std::deque<Loss>& known_losses() {
 // found: shares of the rows' weights, of the classes up to the last one that there is
 // shape: [up to classes] float64 -> [classes] float32; undefined for none
 torch::Tensor class_weights(const std::vector<std::string>& given, const torch::Tensor& found,
-                            std::int64_t classes) {
+                            std::int64_t classes, const std::string& key) {
   if (given.empty()) return {};
-  const char* const key = "class_weights";
   const torch::Tensor shares = torch::constant_pad_nd(found, {0, classes - found.size(0)});
   torch::Tensor weights = 1 / shares;
   if (given.size() == 1 && given[0] == "balanced") {
@@ -129,17 +128,18 @@ void LossOptions::fields(core::FieldList& list) {
 }
 
 Loss loss_of(const std::string& name, const LossOptions& options, const data::RowStatistics& rows,
-             std::int64_t outputs) {
-  Loss loss = loss_named(name, "loss");
+             std::int64_t outputs, const std::string& group) {
+  Loss loss = loss_named(name, group + "loss");
   const bool is_cross_entropy = name == "cross_entropy";
   if (!is_cross_entropy && (options.label_smoothing > 0 || !options.class_weights.empty()))
     throw core::ConfigError(
-        options.label_smoothing > 0 ? "label_smoothing" : "class_weights",
+        group + (options.label_smoothing > 0 ? "label_smoothing" : "class_weights"),
         core::text("loss=", name, " has none (cross_entropy has). Leave it out."));
   if (is_cross_entropy)
     loss.rows = [smoothing = options.label_smoothing,
-                 weights = class_weights(options.class_weights, rows.class_shares, outputs)](
-                    const torch::Tensor& outputs, const torch::Tensor& targets) {
+                 weights = class_weights(options.class_weights, rows.class_shares, outputs,
+                                         group + "class_weights")](const torch::Tensor& outputs,
+                                                                   const torch::Tensor& targets) {
       return torch::cross_entropy_loss(outputs, targets,
                                        weights.defined() ? weights.to(outputs.device()) : weights,
                                        at::Reduction::None, /*ignore_index=*/-100, smoothing);

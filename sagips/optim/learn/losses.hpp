@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "sagips/data/torch.hpp"
 
 namespace sagips::optim {
+
+struct Head;
 
 /// A loss that compares a network's outputs with targets, row by row.
 struct Loss {
@@ -25,6 +28,8 @@ struct Loss {
   /// Targets beyond these have no such loss.
   double lowest = -std::numeric_limits<double>::infinity();
   double highest = std::numeric_limits<double>::infinity();
+  /// Several outputs that have losses of their own (optim/learn/heads.hpp), whose weighted sum this is.
+  std::shared_ptr<const std::vector<Head>> heads = nullptr;
 
   bool of_classes() const { return targets == Targets::classes; }
   /// Whether outputs are targets in any unit and from any zero.
@@ -54,8 +59,8 @@ const Loss& loss_named(const std::string& name, const std::string& key);
 /// The same with smooth labels and weights of classes, as PyTorch's cross entropy has them; the weights are
 /// divided by their mean over the rows. It compares standardised targets, whose outputs mean values in
 /// the data's unit. throws: ConfigError for what the loss does not have
-/// outputs: of the network, the classes where it has any
+/// outputs: of the network, the classes where it has any; group: of its keys, for messages ("heads.a.")
 Loss loss_of(const std::string& name, const LossOptions& options, const data::RowStatistics& rows,
-             std::int64_t outputs);
+             std::int64_t outputs, const std::string& group = {});
 
 }  // namespace sagips::optim

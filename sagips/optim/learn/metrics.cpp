@@ -6,6 +6,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/optim/learn/heads.hpp"
 
 namespace sagips::optim {
 
@@ -132,6 +133,14 @@ std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& out
                                                  : torch::ones({losses.size(0)}, torch::kFloat64);
   const WeightedMean mean(counts);
   std::map<std::string, double> found{{"loss", mean(losses)}};
+  if (loss.heads) {
+    for (const Head& head : *loss.heads)
+      for (const auto& [name, value] :
+           metrics(head.loss, head.outputs_of(outputs), head.targets_of(targets), weights, top_k,
+                   head.names))
+        found[core::text(head.name, ".", name)] = value;
+    return found;
+  }
   if (loss.of_classes()) {
     judge_classes(outputs.argmax(1), outputs.size(1), targets, counts, names, found);
     if (outputs.size(1) > top_k) {

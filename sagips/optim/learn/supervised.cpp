@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/poll.hpp"
 #include "sagips/core/text.hpp"
@@ -14,6 +15,37 @@ using core::ConfigError;
 using core::text;
 
 namespace {
+
+// network, data: what a message names. shape: targets as the loss takes them
+void check_rows(const Loss& loss, const nn::Shape& output, const torch::Tensor& targets,
+                const std::string& network, const std::string& data) {
+  if (!loss.of_classes()) {
+    if (nn::shape_of_rows(targets) != output)
+      throw ConfigError(
+          network, text("gives rows of ", nn::written(output), ", and ", loss.name,
+                        " compares them with targets of ", nn::written(nn::shape_of_rows(targets)),
+                        ". Change its last layer."));
+    const torch::Tensor beyond =
+        targets.masked_select((targets < loss.lowest) | (targets > loss.highest));
+    if (beyond.numel() > 0)
+      throw ConfigError(
+          data, text("a target is ", beyond[0].item<float>(), ", and ", loss.name, " has none ",
+                     targets.lt(loss.lowest).any().item<bool>() ? text("below ", loss.lowest)
+                                                                : text("above ", loss.highest),
+                     ". Correct it, or choose another loss."));
+    return;
+  }
+  if (output.size() != 1)
+    throw ConfigError(network, text("gives rows of ", nn::written(output), ", and ", loss.name,
+                                    " needs a row of one number for each class."));
+  const std::int64_t classes = output[0];
+  const torch::Tensor wrong = targets.masked_select((targets < 0) | (targets >= classes));
+  if (wrong.numel() > 0)
+    throw ConfigError(data, text("a row is of class ", wrong[0].item<std::int64_t>(),
+                                 ", and the network knows 0 to ", classes - 1,
+                                 " (classes count from 0). Change its last layer, or correct "
+                                 "the targets."));
+}
 
 constexpr std::int64_t rows_at_once = 1000, numbers_at_once = std::int64_t{1} << 23;
 
@@ -58,6 +90,10 @@ void SupervisedConfig::fields(core::FieldList& list) {
       core::Range::between(data::SamplePlan::chunk_rows, 1e9));
   list.add("loss", loss, "what is made small: " + core::join(names, ", "));
   loss_options.fields(list);
+  list.named_groups("heads", heads,
+                    "several outputs with losses of their own, in place of `loss`, by names of "
+                    "yours: their weighted sum is made small");
+  core::needs(list, heads.empty(), "no heads", {"loss", "label_smoothing", "class_weights"});
   list.add("top_k", top_k, "classes among which the right one counts for top_K_accuracy",
            core::Range::between(1, 1e6));
   list.group("augment", augment,
@@ -69,6 +105,22 @@ void SupervisedConfig::fields(core::FieldList& list) {
                {"none", nn::SharedPart::none}},
               "what ranks exchange of the network");
   list.group("dense", dense, "who evaluates networks of dense layers alone on a CPU");
+}
+
+bool SupervisedConfig::has_classes() const {
+  if (heads.empty()) return loss_named(loss, "loss").of_classes();
+  return std::any_of(heads.begin(), heads.end(),
+                     [](const HeadConfig& head) { return head.of_classes(); });
+}
+
+Loss SupervisedConfig::loss_for(const nn::Network& network,
+                                const data::RowStatistics& statistics) const {
+  if (!heads.empty()) return loss_of_heads(heads, network, statistics);
+  if (!network.output_tensors().empty())
+    throw ConfigError("heads",
+                      text("the network has several outputs (", network.output_tensors().written(),
+                           "). Name a head with a loss for each."));
+  return loss_of(loss, loss_options, statistics, network.output()[0]);
 }
 
 Supervised::Supervised(const SupervisedConfig& config, const std::vector<NetworkPart>& networks,
@@ -94,8 +146,11 @@ Supervised::Supervised(const SupervisedConfig& config, const std::vector<Network
     fused_ = nn::FusedMlp::make(*networks.front().network, config.dense, device);
   const std::int64_t together = config.batch * place.ranks;
   steps_per_epoch_ = (rows_ + together - 1) / together;
+  const nn::Network& last = *networks.back().network;
+  if (!config.heads.empty() || !last.output_tensors().empty())
+    loss_ = config.loss_for(last, statistics);  // which knows what targets there are
   check(*rows);
-  loss_ = loss_of(config.loss, config.loss_options, statistics, output()[0]);
+  if (config.heads.empty()) loss_ = config.loss_for(last, statistics);
   add_steps();
 }
 
@@ -175,34 +230,17 @@ void Supervised::check(const data::ExampleRows& rows) const {
 }
 
 void Supervised::check_targets(const data::Examples& examples) const {
-  const nn::Shape targets = nn::shape_of_rows(examples.targets);
-  if (!loss_.of_classes()) {
-    if (targets != output())
-      throw ConfigError("network", text("gives rows of ", nn::written(output()), ", and ",
-                                        loss_.name, " compares them with targets of ",
-                                        nn::written(targets), ". Change its last layer."));
-    const torch::Tensor beyond = examples.targets.masked_select((examples.targets < loss_.lowest) |
-                                                                (examples.targets > loss_.highest));
-    if (beyond.numel() > 0)
-      throw ConfigError(
-          "data",
-          text("a target is ", beyond[0].item<float>(), ", and ", loss_.name, " has none ",
-               examples.targets.lt(loss_.lowest).any().item<bool>() ? text("below ", loss_.lowest)
-                                                                    : text("above ", loss_.highest),
-               ". Correct it, or choose another loss."));
-    return;
+  if (!loss_.heads) return check_rows(loss_, output(), examples.targets, "network", "data");
+  const core::RowTensors targets = examples.target_tensors();
+  for (std::size_t i = 0; i < loss_.heads->size(); ++i) {
+    const Head& head = (*loss_.heads)[i];
+    const std::string key = "heads." + head.name;
+    if (i >= targets.size() || targets[i].name != head.name)
+      throw ConfigError(key, "has no target in the rows. Give it one by its name.");
+    const torch::Tensor own = targets[i].of(examples.targets);
+    check_rows(head.loss, head.output.shape,
+               head.loss.of_classes() ? own.flatten().to(torch::kInt64) : own, key, key);
   }
-  if (output().size() != 1)
-    throw ConfigError("network", text("gives rows of ", nn::written(output()), ", and ", loss_.name,
-                                      " needs a row of one number for each class."));
-  const std::int64_t classes = output()[0];
-  const torch::Tensor wrong =
-      examples.targets.masked_select((examples.targets < 0) | (examples.targets >= classes));
-  if (wrong.numel() > 0)
-    throw ConfigError("data", text("a row is of class ", wrong[0].item<std::int64_t>(),
-                                   ", and the network knows 0 to ", classes - 1,
-                                   " (classes count from 0). Change its last layer, or correct "
-                                   "the targets."));
 }
 
 Supervised::StepRows Supervised::rows_of(std::uint32_t step) const {

@@ -13,6 +13,7 @@
 #include "sagips/nn/network.hpp"
 #include "sagips/nn/replica.hpp"
 #include "sagips/optim/learn/augment.hpp"
+#include "sagips/optim/learn/heads.hpp"
 #include "sagips/optim/learn/losses.hpp"
 #include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/problem/rank_place.hpp"
@@ -24,12 +25,16 @@ struct SupervisedConfig {
   std::int64_t shuffle_rows = data::SamplePlan::default_shuffle_rows;
   std::string loss = "cross_entropy";
   LossOptions loss_options{};
+  HeadConfigs heads{};  ///< in place of the loss, where a network has several outputs
   std::int64_t top_k = 3;
   AugmentConfig augment{};
   UpdateConfig optimizer{.learning_rate = 1e-3, .beta1 = 0.9};
   nn::SharedPart shared = nn::SharedPart::all;
   nn::DenseConfig dense{};
   void fields(core::FieldList& list);
+  bool has_classes() const;  ///< whether any loss is of classes
+  /// The loss of the last network's outputs. throws: ConfigError where it cannot take them
+  Loss loss_for(const nn::Network& network, const data::RowStatistics& statistics) const;
 };
 
 /// One of the networks of a learning problem; each takes what the one before it gives.

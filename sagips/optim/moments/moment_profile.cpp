@@ -13,8 +13,8 @@ namespace {
 
 constexpr int most_steps = 10;      // of the other parameters
 constexpr double longest_step = 3;  // of their errors: a longer one may lead into another minimum
-constexpr double worth_a_step = 0.02;    // of chi2
-constexpr std::int64_t simulations = 4;  // whose mean moves
+constexpr double worth_a_step = 0.02;          // of chi2
+constexpr std::int64_t moved_simulations = 4;  // whose mean moves
 
 constexpr std::int64_t range_points = 16;   // over the range of a vague parameter
 constexpr double longest_of_vague = 0.125;  // step, of that range
@@ -152,13 +152,13 @@ class MomentProfile {
   // shape: [points, free] -> [points, fixed directions]
   torch::Tensor simulated(const torch::Tensor& points) const {
     torch::Tensor sum;
-    for (std::int64_t i = 1; i < simulations; ++i)
+    for (std::int64_t i = 1; i < moved_simulations; ++i)
       model_.expect_residuals(points, minimum_.events, i);
-    for (std::int64_t i = 0; i < simulations; ++i) {
+    for (std::int64_t i = 0; i < moved_simulations; ++i) {
       const torch::Tensor found = model_.residuals(points, minimum_.events, i).matmul(tangent_);
       sum = i == 0 ? found : sum + found;
     }
-    return sum / static_cast<double>(simulations);
+    return sum / static_cast<double>(moved_simulations);
   }
 
   // The mean of all simulations, moved as some of them move.
