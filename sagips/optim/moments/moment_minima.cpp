@@ -22,7 +22,6 @@ constexpr std::int64_t round_size = 8, rounds = 8;
 constexpr int often = 6;            // met: seldom enough is a minimum overlooked
 constexpr double allowed = 9;       // of chi2, above the best
 constexpr double apart = 9;         // squared distance in errors, and one a parameter more
-constexpr double far_apart = 25;    // before simulations were averaged
 constexpr double fewer_events = 4;  // simulated in the search
 constexpr double barrier = 1;       // of chi2, that separates two minima
 constexpr double lower_in_valley = 0.1;
@@ -151,25 +150,46 @@ class Minima {
     known_.push_back({std::move(minimum), chi2, 1, false});
   }
 
-  void replace(Known& one, const MomentDescent& lower) {
+  // Another place of a known minimum, which is where chi2 is less.
+  void meet(Known& one, const MomentDescent& lower) {
+    ++one.met;
+    if (!(lower.chi2() < one.chi2 - lower_in_valley)) return;
     Concluded found = conclude(model_, torch::sigmoid(lower.theta()), Conclude::moving);
     if (!found.settled || found.solution.score > one.minimum.solution.score) return;
     one.minimum = std::move(found);
     one.chi2 = lower.chi2();
   }
 
+  // How far a place is from a minimum, squared, in the errors of that one.
+  double away_squared(const Concluded& minimum, const torch::Tensor& unit) const {
+    const torch::Tensor away = model_.parameters().away(unit, minimum.unit);
+    return away.dot(minimum.slopes.information.matmul(away)).item<double>();
+  }
+
+  // Beyond what errors and the simulation of so many events explain.
+  bool is_apart(const Concluded& minimum, const torch::Tensor& unit, std::int64_t events) const {
+    const double noise = 1 + model_.data_events() / static_cast<double>(events);
+    return away_squared(minimum, unit) > (apart + static_cast<double>(unit.size(0))) * noise;
+  }
+
+  // Two places that a path without a barrier joins, where the errors of either leave out the other: what
+  // chi2 says of the barrier is within what simulations say of their difference.
+  bool exclude_each_other(const Concluded& one, const Concluded& other) const {
+    const auto leaves_out = [this](const Concluded& minimum, const torch::Tensor& unit) {
+      return minimum.settled && minimum.solution.open_directions.empty() &&
+             away_squared(minimum, unit) > apart + static_cast<double>(unit.size(0));
+    };
+    return leaves_out(one, other.unit) && leaves_out(other, one.unit);
+  }
+
   // The minimum within three errors, or so far away as a descent with so many events may end, if nothing is
   // between.
   Known* near(const torch::Tensor& unit, std::int64_t events) {
-    const double noise = 1 + model_.data_events() / static_cast<double>(events);
-    const auto free = static_cast<double>(unit.size(0));
     for (Known& one : known_) {
       if (one.is_between || !one.minimum.settled)
         continue;  // errors between two minima reach over both
-      const torch::Tensor away = model_.parameters().away(unit, one.minimum.unit);
-      const double squared = away.dot(one.minimum.slopes.information.matmul(away)).item<double>();
-      if (squared < apart + free) return &one;
-      if (squared < (far_apart + free) * noise &&
+      if (away_squared(one.minimum, unit) < apart + static_cast<double>(unit.size(0))) return &one;
+      if (!is_apart(one.minimum, unit, events) &&
           !is_behind_a_barrier(one.minimum.unit, unit, events))
         return &one;
     }
@@ -304,22 +324,18 @@ class Minima {
       if (!whole.polish(theta)) return false;
       const std::int64_t many = model_.config().events_for(all);
       if (Known* one = near(torch::sigmoid(whole.theta()), many)) {
-        ++one->met;
         // anywhere along what is open is near: a small peak where it may be anywhere
-        if (!one->minimum.solution.open_directions.empty() &&
-            whole.chi2() < one->chi2 - lower_in_valley)
-          replace(*one, whole);
-        return true;
+        if (!one->minimum.solution.open_directions.empty()) return meet(*one, whole), true;
+        return ++one->met, true;
       }
       // with the same random numbers as the best one, a difference of chi2 is mostly no chance
       if (whole.chi2() > chi2_here_ + allowed * (1 + all / static_cast<double>(many))) return true;
-      if (Known* one = in_valley_of(torch::sigmoid(whole.theta()))) {
-        ++one->met;
-        if (whole.chi2() < one->chi2 - lower_in_valley) replace(*one, whole);
-        return true;
-      }
+      Known* joined = in_valley_of(torch::sigmoid(whole.theta()));
+      if (joined && !is_apart(joined->minimum, torch::sigmoid(whole.theta()), many))
+        return meet(*joined, whole), true;
       Concluded found = conclude(model_, torch::sigmoid(whole.theta()), Conclude::moving);
       if (Known* one = near(found.unit, many)) return ++one->met, true;
+      if (joined && !exclude_each_other(joined->minimum, found)) return meet(*joined, whole), true;
       if (may_be_between)
         if (const auto lower = lower_beside(found)) return visit_from(torch::logit(*lower), false);
       add(std::move(found), whole.chi2());
