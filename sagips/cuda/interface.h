@@ -145,6 +145,37 @@ int sagips_cuda_dense_passes(sagips_cuda_dense shape, int precision, const void*
 int sagips_cuda_dense_outputs(sagips_cuda_dense shape, int precision, const void* packed,
                               const float* input, int64_t rows, float* output, void* stream);
 
+// ---- 3D convolutions of few channels, products rounded to tf32
+
+/// A convolution with stride 1 and zeros around its input, then LeakyReLU. Images have their channels
+/// last: input [samples, size, inputs], output [samples, size + before + after - kernel + 1, outputs];
+/// up to 16 channels, kernels of up to 8 and zeros of up to 8 along each side.
+typedef struct {
+  int64_t samples;
+  int32_t inputs, outputs;
+  int32_t size[3], kernel[3];
+  int32_t before[3], after[3];  ///< zeros
+  float slope;                  ///< of LeakyReLU below 0, 0 to 1; 1: none
+} sagips_cuda_conv3d;
+
+/// Bytes of `work` for each of the calls below; 0 for a shape that they do not take. `work` and images
+/// start at multiples of 16 bytes. What is in `work` need not stay from one call to the next.
+int64_t sagips_cuda_conv3d_work_bytes(sagips_cuda_conv3d shape);
+/// shape: weight [outputs, inputs, kernel], bias [outputs] (null: none)
+int sagips_cuda_conv3d_outputs(sagips_cuda_conv3d shape, const float* input, const float* weight,
+                               const float* bias, float* output, void* work, void* stream);
+/// output_gradient: d loss / d output; output: what the call above gave (slope 1: not read)
+/// input_gradient: overwritten
+int sagips_cuda_conv3d_input_gradient(sagips_cuda_conv3d shape, const float* weight,
+                                      const float* output, const float* output_gradient,
+                                      float* input_gradient, void* work, void* stream);
+/// weight_gradient, bias_gradient (null: nobody asks): the gradients are added to them. The order of
+/// additions is fixed: a second call gives the same bits.
+int sagips_cuda_conv3d_weight_gradient(sagips_cuda_conv3d shape, const float* input,
+                                       const float* output, const float* output_gradient,
+                                       float* weight_gradient, float* bias_gradient, void* work,
+                                       void* stream);
+
 #ifdef __cplusplus
 }
 #endif

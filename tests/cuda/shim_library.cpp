@@ -4,6 +4,7 @@
 
 #include "tests/cuda/normal_quantile.hpp"
 
+#include "sagips/cuda/conv3d.cu"
 #include "sagips/cuda/dense.cu"
 #include "sagips/cuda/inverse_cdf.cu"
 #include "sagips/cuda/library.cu"
