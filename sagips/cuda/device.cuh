@@ -31,8 +31,14 @@ int allow_shared(Kernel*, size_t) {
 }
 inline size_t shared_limit() { return shim::shared_limit; }
 inline int multiprocessors() { return shim::multiprocessors; }
+template <class Kernel>
+int blocks_together(Kernel*, int, size_t) {
+  return 2;
+}
 inline const char* error_text(int error) { return error == 0 ? "no error" : "an error"; }
 constexpr int invalid_value = 1;
+
+inline float exponential(float x) { return std::exp(x); }
 
 inline uint32_t to_tf32(float x) { return (__float_as_uint(x) + 0x1000u) & 0xffffe000u; }
 inline uint32_t to_bfloat16(float low, float high) {
@@ -110,8 +116,23 @@ inline int multiprocessors() {
   static const int count = device_attribute(cudaDevAttrMultiProcessorCount);
   return count;
 }
+/// Blocks that a multiprocessor runs at the same time.
+template <class Kernel>
+int blocks_together(Kernel* kernel, int threads, size_t shared_bytes) {
+  int count = 0;
+  const auto error =
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, kernel, threads, shared_bytes);
+  return error == cudaSuccess ? count : 0;
+}
 inline const char* error_text(int error) { return cudaGetErrorString(cudaError_t(error)); }
 constexpr int invalid_value = cudaErrorInvalidValue;
+
+/// e^x within some 2^-22, which grows with |x|; 0 below 2^-126.
+__device__ __forceinline__ float exponential(float x) {
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * 1.442695041f));
+  return power;
+}
 
 /// Rounded as tensor cores read it.
 __device__ __forceinline__ uint32_t to_tf32(float x) {

@@ -176,6 +176,38 @@ int sagips_cuda_conv3d_weight_gradient(sagips_cuda_conv3d shape, const float* in
                                        float* weight_gradient, float* bias_gradient, void* work,
                                        void* stream);
 
+// ---- fused pair passes: what all particles of an event tell each other
+
+/// Messages of a network of pairs: sum over senders j != i of f(i, j), where f's first layer is
+/// activation(a_i + b_j) and dense layers follow, each with the activation behind it.
+typedef struct {
+  int64_t events;
+  int32_t particles;   ///< at most some 800, or 400 where a layer is wider than 32
+  int32_t layers;      ///< 1 to 3, the first included
+  int32_t widths[3];   ///< 1 to 64
+  int32_t activation;  ///< one of those below
+  float slope;         ///< LeakyReLU's below 0, ELU's alpha; not negative
+} sagips_cuda_pairs;
+enum { SAGIPS_CUDA_LEAKY_RELU = 0, SAGIPS_CUDA_ELU = 1, SAGIPS_CUDA_SELU = 2 };
+
+/// Bytes of `work`, which starts at a multiple of 16 bytes; 0 for a shape that the passes do not take.
+/// precision: SAGIPS_CUDA_FLOAT32 or SAGIPS_CUDA_TF32
+int64_t sagips_cuda_pairs_work_bytes(sagips_cuda_pairs shape, int precision);
+/// shape: halves [events, particles, 2, widths[0]] (a, then b), present [events, particles] -> messages
+/// [events, particles, width of the last layer]
+/// present: 0 for a particle that neither sends nor receives, whatever its numbers; null: all are present
+/// weights: of each layer but the first weight [outputs, inputs] and bias [outputs], in order, without gaps
+int sagips_cuda_pairs_forward(sagips_cuda_pairs shape, int precision, const float* halves,
+                              const uint8_t* present, const float* weights, float* messages,
+                              void* stream);
+/// slopes: d loss / d messages
+/// shape: slopes as messages -> halves_gradient as halves, overwritten; weight_gradients as weights, added to
+/// The order of additions is fixed: a second call gives the same bits.
+int sagips_cuda_pairs_backward(sagips_cuda_pairs shape, int precision, const float* halves,
+                               const uint8_t* present, const float* weights, const float* slopes,
+                               float* halves_gradient, float* weight_gradients, void* work,
+                               void* stream);
+
 #ifdef __cplusplus
 }
 #endif

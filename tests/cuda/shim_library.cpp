@@ -8,5 +8,6 @@
 #include "sagips/cuda/dense.cu"
 #include "sagips/cuda/inverse_cdf.cu"
 #include "sagips/cuda/library.cu"
+#include "sagips/cuda/pair_passes.cu"
 #include "sagips/cuda/philox.cu"
 #include "sagips/cuda/update.cu"
