@@ -38,7 +38,7 @@ int blocks_together(Kernel*, int, size_t) {
 inline const char* error_text(int error) { return error == 0 ? "no error" : "an error"; }
 constexpr int invalid_value = 1;
 
-inline float exponential(float x) { return std::exp(x); }
+inline float power_of_2(float x) { return std::exp2(x); }
 
 inline uint32_t to_tf32(float x) { return (__float_as_uint(x) + 0x1000u) & 0xffffe000u; }
 inline uint32_t to_bfloat16(float low, float high) {
@@ -127,10 +127,10 @@ int blocks_together(Kernel* kernel, int threads, size_t shared_bytes) {
 inline const char* error_text(int error) { return cudaGetErrorString(cudaError_t(error)); }
 constexpr int invalid_value = cudaErrorInvalidValue;
 
-/// e^x within some 2^-22, which grows with |x|; 0 below 2^-126.
-__device__ __forceinline__ float exponential(float x) {
+/// 2^x within some 2^-22 of it; 0 below 2^-126.
+__device__ __forceinline__ float power_of_2(float x) {
   float power;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * 1.442695041f));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
   return power;
 }
 

@@ -21,6 +21,8 @@ constexpr int most_width = 64;
 constexpr int senders_of_warp = 12;  // fewer are not worth another warp's sums
 constexpr int adders = 8;            // threads that share the parts of one sum
 constexpr int most_particles = 1 << 16;
+constexpr float log2_e = 1.442695041f;
+constexpr double mean_cut = 0.3522e-3;  // relative, of 13 bits off a number whose logarithm is uniform
 
 constexpr int one_at_least(int value) { return value > 0 ? value : 1; }
 
@@ -31,9 +33,10 @@ struct Form {
   static constexpr int first = first_, second = second_, third = third_;
   static constexpr bool exact = exact_, smooth = smooth_;
   static constexpr int layers = third > 0 ? 3 : second > 0 ? 2 : 1;
+  static constexpr float of_sums = smooth ? log2_e : 1.0f;  // see Activation
   static constexpr int last = third > 0 ? third : second > 0 ? second : first;
   static constexpr int weights = 256 * (first * second + second * third);
-  static constexpr int biases = block_columns * (second + third);
+  static constexpr int biases = 2 * block_columns * (second + third);  // twice each
   static constexpr int sender_columns = block_columns * first;
   // Weight gradients of 16 outputs a layer fit into registers; more take another run each.
   static constexpr int parts = one_at_least(std::max(second, third));
@@ -43,10 +46,19 @@ struct Form {
   static constexpr int sums = second_sums + (third > 0 ? 8 * second + 2 : 0);
 };
 
+/// Sums in front of an activation with an exponential come times log2(e), so that 2^sum is all it takes.
+struct Activation {
+  float positive;  ///< value over such a sum, where it is positive
+  float above;     ///< slope where the sum is positive
+  float below;     ///< slope at small negative sums
+};
+
 struct Pass {
   int events, particles;
   int widths[3];
-  float above, below;  ///< the activation's factors at positive and at negative numbers
+  // Tensor cores cut factors off. What becomes one is made larger by the mean of that; rounding it would
+  // take three instructions a number.
+  Activation plain, of_factors;
   const float* halves;
   const uint8_t* present;
   const float *weights, *slopes;
@@ -78,11 +90,6 @@ using Tile = float[one_at_least(2 * blocks)][4];
 template <int blocks>
 using Turned = float[one_at_least(blocks)][2][4];
 
-/// As a product's factor.
-template <bool exact>
-__device__ __forceinline__ float rounded(float value) {
-  return exact ? value : __uint_as_float(to_tf32(value));
-}
 struct Split {
   uint32_t high, low;
 };
@@ -113,8 +120,7 @@ __device__ __forceinline__ void multiply(float (&d)[4], const float (&a)[4], con
 
 /// A dense layer's weights as the products want them, and biases, in shared memory.
 struct Layer {
-  const float4 *forward, *backward;
-  const float* bias;
+  const float4 *forward, *backward, *bias;
 };
 /// Slots t and t + 4 of a step stand for columns 2 t and 2 t + 1, so that what was summed serves as factor
 /// of the next product as it is.
@@ -126,8 +132,8 @@ template <class F, int below, int above>
 __device__ __forceinline__ void apply(Tile<above>& c, const Tile<below>& values, const Layer& layer,
                                       int lane) {
   unrolled<2 * above>([&](int n) {
-    const float2 bias = *reinterpret_cast<const float2*>(layer.bias + n * 8 + 2 * (lane & 3));
-    c[n][0] = c[n][2] = bias.x, c[n][1] = c[n][3] = bias.y;
+    const float4 bias = layer.bias[n * 4 + (lane & 3)];
+    c[n][0] = bias.x, c[n][1] = bias.y, c[n][2] = bias.z, c[n][3] = bias.w;
   });
   unrolled<below>([&](int s) {
     float a[2][4];
@@ -207,28 +213,27 @@ struct Warp {
   LayerSums<F::first> second_sums = {};
   LayerSums<F::second> third_sums = {};
 
-  __device__ __forceinline__ float activated(float x) const {
-    if constexpr (F::smooth)
-      return x > 0 ? p.above * x : p.below * exponential(x) - p.below;
-    else
-      return x > 0 ? p.above * x : p.below * x;
-  }
   /// The activation's slope where its value is v.
-  __device__ __forceinline__ float slope(float v) const {
-    return v > 0 ? p.above : F::smooth ? v + p.below : p.below;
+  static __device__ __forceinline__ float slope(const Activation& f, float v) {
+    return v > 0 ? f.above : F::smooth ? v + f.below : f.below;
   }
   template <int groups>
-  __device__ __forceinline__ void activate(float (&c)[groups][4], bool is_factor) const {
+  __device__ __forceinline__ void activate(float (&c)[groups][4], const Activation& f) const {
+    const float positive = f.positive, below = f.below;
     unrolled<groups>([&](int n) {
       unrolled<4>([&](int j) {
-        c[n][j] = activated(c[n][j]);
-        if (is_factor) c[n][j] = rounded<F::exact>(c[n][j]);
+        const float x = c[n][j];
+        if constexpr (F::smooth)
+          c[n][j] = x > 0 ? positive * x : below * power_of_2(x) - below;
+        else
+          c[n][j] = x > 0 ? positive * x : below * x;
       });
     });
   }
 
   /// Values of all layers for the sender whose half lies in shared memory, lane by lane.
-  __device__ __forceinline__ void forward(Values<F>& v, const float* sent) const {
+  __device__ __forceinline__ void forward(Values<F>& v, const float* sent,
+                                          const Activation& of_last) const {
     const auto* four = reinterpret_cast<const float4*>(sent) + t * F::first;
     unrolled<F::first>([&](int k) {
       const float4 b = four[k], a0 = received[2 * k * 32], a1 = received[(2 * k + 1) * 32];
@@ -237,14 +242,14 @@ struct Warp {
       v.first[2 * k + 1][0] = a1.x + b.z, v.first[2 * k + 1][1] = a1.y + b.w;
       v.first[2 * k + 1][2] = a1.z + b.z, v.first[2 * k + 1][3] = a1.w + b.w;
     });
-    activate(v.first, F::second > 0);
+    activate(v.first, F::layers == 1 ? of_last : p.of_factors);
     if constexpr (F::second > 0) {
       apply<F, F::first, F::second>(v.second, v.first, second, lane);
-      activate(v.second, F::third > 0);
+      activate(v.second, F::layers == 2 ? of_last : p.of_factors);
     }
     if constexpr (F::third > 0) {
       apply<F, F::second, F::third>(v.third, v.second, third, lane);
-      activate(v.third, false);
+      activate(v.third, of_last);
     }
   }
   /// Sets the row of the pair of a particle with itself to 0. own: this row, or none of the tile
@@ -297,7 +302,7 @@ struct Warp {
   }
   /// What was a value becomes its slope times a factor.
   __device__ __forceinline__ void times_slopes(float (&c)[4], const float (&factors)[4]) const {
-    unrolled<4>([&](int j) { c[j] = rounded<F::exact>(factors[j] * slope(c[j])); });
+    unrolled<4>([&](int j) { c[j] = factors[j] * slope(p.of_factors, c[j]); });
   }
   /// From the values to the slopes by the first layer's sums, turned.
   __device__ __forceinline__ void backward(Turned<F::first>& slopes, Values<F>& v, int own) {
@@ -325,7 +330,7 @@ struct Warp {
       pull_back_turned<F, F::first, F::second>(slopes, v.second, second, lane);
       unrolled<F::first>([&](int m) {
         unrolled<2>([&](int h) {
-          unrolled<4>([&](int j) { slopes[m][h][j] *= slope(values[m][h][j]); });
+          unrolled<4>([&](int j) { slopes[m][h][j] *= slope(p.plain, values[m][h][j]); });
         });
       });
     } else {
@@ -393,23 +398,26 @@ __device__ Layer load_layer(const Pass& p, int layer, float* weights, float* bia
   constexpr int size = 256 * below * above;
   const int inputs = p.widths[layer - 1], outputs = p.widths[layer];
   const float* weight = p.weights + p.weight_at(layer);
-  const auto at = [&](int output, int input) {
-    return output < outputs && input < inputs ? rounded<F::exact>(weight[output * inputs + input])
-                                              : 0.0f;
+  const auto at = [&](int output, int input, float factor) {
+    if (output >= outputs || input >= inputs) return 0.0f;
+    const float value = weight[output * inputs + input] * factor;
+    return F::exact ? value : __uint_as_float(to_tf32(value));
   };
   for (int i = threadIdx.x; i < size; i += blockDim.x) {
     const int q = i % 4, lane = i / 4 % 32, step = i / 128, two = 2 * (lane % 4), g = lane / 4;
     const int n = step / below, s = step % below;
-    weights[i] = at(8 * n + g, 16 * s + 8 * (q / 2) + two + q % 2);
+    weights[i] = at(8 * n + g, 16 * s + 8 * (q / 2) + two + q % 2, F::of_sums);
     if constexpr (backward) {
       const int m = step / (2 * above), k = step % (2 * above);
-      weights[size + i] = at(8 * k + two + q / 2, 16 * m + g + 8 * (q % 2));
+      weights[size + i] = at(8 * k + two + q / 2, 16 * m + g + 8 * (q % 2), 1);
     }
   }
-  for (int i = threadIdx.x; i < block_columns * above; i += blockDim.x)
-    bias[i] = i < outputs ? p.weights[p.bias_at(layer) + i] : 0.0f;
+  for (int i = threadIdx.x; i < 2 * block_columns * above; i += blockDim.x) {
+    const int output = i / 16 * 8 + i % 16 / 4 * 2 + i % 2;
+    bias[i] = output < outputs ? p.weights[p.bias_at(layer) + output] * F::of_sums : 0.0f;
+  }
   const auto* four = reinterpret_cast<const float4*>(weights);
-  return {four, four + size / 4, bias};
+  return {four, four + size / 4, reinterpret_cast<const float4*>(bias)};
 }
 
 /// A block with its event.
@@ -437,7 +445,7 @@ struct Block {
       const int j = i / F::sender_columns, column = i % F::sender_columns;
       const int place = column % 8 / 2 * (4 * F::first) + column / 8 * 2 + column % 2;
       shared[at.sent + j * F::sender_columns + place] =
-          column < p.widths[0] ? half(j, 1)[column] : 0.0f;
+          column < p.widths[0] ? half(j, 1)[column] * F::of_sums : 0.0f;
       if constexpr (backward) shared[at.of_sent + i] = 0;
     }
     for (int j = threadIdx.x; j < p.particles; j += blockDim.x)
@@ -450,18 +458,18 @@ struct Block {
   /// Rows of a tile. Those of absent particles become zeros, so that nothing of theirs counts.
   template <class Row>
   __device__ __forceinline__ void load_rows(float* to, int blocks, int base, int width,
-                                            const Row& row_of) const {
+                                            float factor, const Row& row_of) const {
     for (int i = threadIdx.x; i < tile_rows * block_columns * blocks; i += blockDim.x) {
       const int j = i % 4, lane = i / 4 % 32;
       const int row = base + lane / 4 + 8 * (j / 2), column = i / 128 * 8 + 2 * (lane % 4) + j % 2;
-      to[i] = column < width && is_present(row) ? row_of(row)[column] : 0.0f;
+      to[i] = column < width && is_present(row) ? row_of(row)[column] * factor : 0.0f;
     }
   }
   __device__ void load_receivers(int base) const {
-    load_rows(shared + at.received, F::first, base, p.widths[0],
+    load_rows(shared + at.received, F::first, base, p.widths[0], F::of_sums,
               [&](int row) { return half(row, 0); });
     if constexpr (backward)
-      load_rows(shared + at.given, F::last, base, p.widths[F::layers - 1], [&](int row) {
+      load_rows(shared + at.given, F::last, base, p.widths[F::layers - 1], 1, [&](int row) {
         return p.slopes + (int64_t{event} * p.particles + row) * p.widths[F::layers - 1];
       });
   }
@@ -476,7 +484,7 @@ struct Block {
       if (present()[j] == 0) continue;
       keep_inside();
       Values<F> v;
-      w.forward(v, shared + at.sent + j * F::sender_columns);
+      w.forward(v, shared + at.sent + j * F::sender_columns, backward ? p.of_factors : p.plain);
       if constexpr (backward) {
         Turned<F::first> slopes;
         w.backward(slopes, v, j - base);
@@ -557,7 +565,7 @@ __global__ void __launch_bounds__(F::most_warps * 32, 1) passes(const __grid_con
     second = load_layer<F, F::first, F::second, backward>(p, 1, shared, biases);
   if constexpr (F::third > 0)
     third = load_layer<F, F::second, F::third, backward>(
-        p, 2, shared + images * 256 * F::first * F::second, biases + block_columns * F::second);
+        p, 2, shared + images * 256 * F::first * F::second, biases + 2 * block_columns * F::second);
   const int part = F::parts == 1 || !backward ? 0 : blockIdx.y;
   const int lane = threadIdx.x % 32;
   const auto* tiles = reinterpret_cast<const float4*>(shared) + lane;
@@ -625,16 +633,24 @@ bool is_taken(const sagips_cuda_pairs& shape, int precision) {
          shape.activation >= SAGIPS_CUDA_LEAKY_RELU && shape.activation <= SAGIPS_CUDA_SELU;
 }
 
-Pass pass_of(const sagips_cuda_pairs& shape, const float* halves, const uint8_t* present,
-             const float* weights) {
+/// cut: of what becomes a factor
+Activation activation_of(const sagips_cuda_pairs& shape, double cut) {
   // source: Klambauer et al., NIPS 2017, section 3
   constexpr double selu_scale = 1.0507009873554805, selu_alpha = 1.6732632423543772;
   const bool selu = shape.activation == SAGIPS_CUDA_SELU;
+  const double above = (1 + cut) * (selu ? selu_scale : 1);
+  const double below = (1 + cut) * (selu ? selu_scale * selu_alpha : double{shape.slope});
+  const double of_sums = shape.activation == SAGIPS_CUDA_LEAKY_RELU ? 1.0 : double{log2_e};
+  return {float(above / of_sums), float(above), float(below)};
+}
+
+Pass pass_of(const sagips_cuda_pairs& shape, int precision, const float* halves, const uint8_t* present,
+             const float* weights) {
   Pass pass{};
   pass.events = int(shape.events), pass.particles = shape.particles;
   std::copy_n(shape.widths, shape.layers, pass.widths);
-  pass.above = selu ? float(selu_scale) : 1.0f;
-  pass.below = selu ? float(selu_scale * selu_alpha) : shape.slope;
+  pass.plain = activation_of(shape, 0);
+  pass.of_factors = activation_of(shape, precision == SAGIPS_CUDA_FLOAT32 ? 0 : mean_cut);
   pass.halves = halves, pass.present = present, pass.weights = weights;
   return pass;
 }
@@ -713,7 +729,7 @@ int sagips_cuda_pairs_forward(sagips_cuda_pairs shape, int precision, const floa
                               void* stream) {
   if (!pairs::is_taken(shape, precision)) return invalid_value;
   if (shape.events == 0) return 0;
-  pairs::Pass pass = pairs::pass_of(shape, halves, present, weights);
+  pairs::Pass pass = pairs::pass_of(shape, precision, halves, present, weights);
   pass.messages = messages;
   return pairs::with_form(shape, precision, [&](auto form) {
     return pairs::Plan<decltype(form), false>(shape).run(pass, stream);
@@ -726,7 +742,7 @@ int sagips_cuda_pairs_backward(sagips_cuda_pairs shape, int precision, const flo
                                void* stream) {
   if (!pairs::is_taken(shape, precision)) return invalid_value;
   if (shape.events == 0) return 0;
-  pairs::Pass pass = pairs::pass_of(shape, halves, present, weights);
+  pairs::Pass pass = pairs::pass_of(shape, precision, halves, present, weights);
   pass.slopes = slopes, pass.halves_gradient = halves_gradient;
   pass.sums = static_cast<float*>(work);
   return pairs::with_form(shape, precision, [&](auto form) {

@@ -80,8 +80,8 @@ struct Results {
   Doubles messages, halves_gradient, weight_gradients;
 };
 
-/// Plain loops over pairs in float64. Factors of products are rounded as the precision has it, so that sums fall on
-/// the same side of 0, where activations have kinks.
+/// Plain loops over pairs in float64. Factors of products have the precision's bits, so that sums fall on the same
+/// side of 0, where activations have kinks.
 class Reference {
  public:
   Reference(const Case& of, const Floats& halves, const Floats& slopes)
@@ -113,12 +113,21 @@ class Reference {
     if (of_.activation == SAGIPS_CUDA_ELU) return x > 0 ? 1 : slope * std::exp(x);
     return 1.0507009873554805 * (x > 0 ? 1 : 1.6732632423543772 * std::exp(x));
   }
-  double rounded(double value) const {
+  double cut(double value, std::uint32_t added) const {
     if (of_.precision == SAGIPS_CUDA_FLOAT32) return value;
     const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    return static_cast<double>(std::bit_cast<float>((bits + 0x1000U) & 0xffffe000U));
+    return static_cast<double>(std::bit_cast<float>((bits + added) & 0xffffe000U));
   }
-  double weight(std::size_t place) const { return rounded(static_cast<double>(weights_[place])); }
+  /// Values and slopes are not rounded: what is cut off them is 0.72 of half the last bit in the mean.
+  double factor(double value) const {
+    return of_.precision == SAGIPS_CUDA_FLOAT32 ? value : cut(value * (1 + 0.72 / 2048), 0);
+  }
+  /// forward: times log2(e) where an exponential follows.
+  double weight(std::size_t place, bool forward) const {
+    const bool scaled = forward && of_.activation != SAGIPS_CUDA_LEAKY_RELU;
+    const double scale = scaled ? 1.4426950408889634 : 1;
+    return cut(static_cast<double>(weights_[place]) * scale, 0x1000U) / scale;
+  }
   std::size_t width(std::size_t layer) const { return size(of_.widths[layer]); }
 
   void add_pair(std::size_t i, std::size_t j) {
@@ -131,13 +140,13 @@ class Reference {
       values.emplace_back();
       for (const double sum : sums[layer]) values[layer].push_back(activated(sum));
       if (layer + 1 == of_.widths.size()) break;
-      for (double& value : values[layer]) value = rounded(value);
+      for (double& value : values[layer]) value = factor(value);
       const std::size_t from = width(layer), to = width(layer + 1), at = places[layer + 1];
       sums.emplace_back(to);
       for (std::size_t o = 0; o < to; ++o) {
         sums.back()[o] = static_cast<double>(weights_[at + from * to + o]);
         for (std::size_t k = 0; k < from; ++k)
-          sums.back()[o] += weight(at + o * from + k) * values[layer][k];
+          sums.back()[o] += weight(at + o * from + k, true) * values[layer][k];
       }
       places.push_back(at + (from + 1) * to);
     }
@@ -148,21 +157,21 @@ class Reference {
     Doubles delta(of_.last());
     for (std::size_t k = 0; k < of_.last(); ++k) {
       results_.messages[i * of_.last() + k] += values.back()[k];
-      delta[k] = rounded(static_cast<double>(slopes_[i * of_.last() + k]) * slope(sums.back()[k]));
+      delta[k] = factor(static_cast<double>(slopes_[i * of_.last() + k]) * slope(sums.back()[k]));
     }
     for (std::size_t layer = of_.widths.size() - 1; layer > 0; --layer) {
       const std::size_t from = width(layer - 1), at = places[layer];
       Doubles below(from, 0);
       for (std::size_t o = 0; o < delta.size(); ++o) {
         for (std::size_t k = 0; k < from; ++k) {
-          below[k] += delta[o] * weight(at + o * from + k);
+          below[k] += delta[o] * weight(at + o * from + k, false);
           results_.weight_gradients[at + o * from + k] += delta[o] * values[layer - 1][k];
         }
         results_.weight_gradients[at + from * delta.size() + o] += delta[o];
       }
       for (std::size_t k = 0; k < from; ++k) {
         below[k] *= slope(sums[layer - 1][k]);
-        if (layer > 1) below[k] = rounded(below[k]);
+        if (layer > 1) below[k] = factor(below[k]);
       }
       delta = below;
     }
