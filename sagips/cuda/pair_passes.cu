@@ -47,10 +47,11 @@ struct Form {
 };
 
 /// Sums in front of an activation with an exponential come times log2(e), so that 2^sum is all it takes.
-struct Activation {
+struct alignas(16) Activation {
   float positive;  ///< value over such a sum, where it is positive
   float above;     ///< slope where the sum is positive
   float below;     ///< slope at small negative sums
+  float unused;
 };
 
 struct Pass {
@@ -155,8 +156,8 @@ __device__ __forceinline__ void pull_back(Tile<below>& c, const Tile<above>& del
     as_factor(a, delta[s]);
     unrolled<below>([&](int m) {
       const float4 w = layer.backward[(m * 2 * above + s) * 32 + lane];
-      multiply<F::exact>(c[2 * m], a, {w.x, w.z});
-      multiply<F::exact>(c[2 * m + 1], a, {w.y, w.w});
+      multiply<F::exact>(c[2 * m], a, {w.x, w.y});
+      multiply<F::exact>(c[2 * m + 1], a, {w.z, w.w});
     });
   });
 }
@@ -199,6 +200,12 @@ struct Values {
   }
 };
 
+/// What the compiler would make anew for each use, did it not have to load it.
+struct Constants {
+  float4 unit[2][32];  ///< of each lane: factors that take columns 0 to 7 and 8 to 15 as they are
+  Activation plain, of_factors;
+};
+
 /// A warp and what it sums.
 template <class F>
 struct Warp {
@@ -206,10 +213,11 @@ struct Warp {
   Layer second, third;
   int lane, part;
   int g = lane >> 2, t = lane & 3;
-  float even = g == 2 * t ? 1.0f : 0.0f, odd = g == 2 * t + 1 ? 1.0f : 0.0f;  // of the unit matrix
+  const Constants* constants;
   const float4* received;        ///< halves of the receivers, as tiles have them
   const float4* given;           ///< slopes by the receivers' sums
   Turned<F::first> of_received;  ///< gradients of their halves
+  float4 unit[2];
   LayerSums<F::first> second_sums = {};
   LayerSums<F::second> third_sums = {};
 
@@ -219,7 +227,8 @@ struct Warp {
   }
   template <int groups>
   __device__ __forceinline__ void activate(float (&c)[groups][4], const Activation& f) const {
-    const float positive = f.positive, below = f.below;
+    const Activation loaded = f;
+    const float positive = loaded.positive, below = loaded.below;
     unrolled<groups>([&](int n) {
       unrolled<4>([&](int j) {
         const float x = c[n][j];
@@ -242,10 +251,10 @@ struct Warp {
       v.first[2 * k + 1][0] = a1.x + b.z, v.first[2 * k + 1][1] = a1.y + b.w;
       v.first[2 * k + 1][2] = a1.z + b.z, v.first[2 * k + 1][3] = a1.w + b.w;
     });
-    activate(v.first, F::layers == 1 ? of_last : p.of_factors);
+    activate(v.first, F::layers == 1 ? of_last : constants->of_factors);
     if constexpr (F::second > 0) {
       apply<F, F::first, F::second>(v.second, v.first, second, lane);
-      activate(v.second, F::layers == 2 ? of_last : p.of_factors);
+      activate(v.second, F::layers == 2 ? of_last : constants->of_factors);
     }
     if constexpr (F::third > 0) {
       apply<F, F::second, F::third>(v.third, v.second, third, lane);
@@ -268,9 +277,11 @@ struct Warp {
                                              int m) const {
     unrolled<2>([&](int h) {
       unrolled<4>([&](int j) { to[h][j] = 0; });
-      multiply<F::exact, true>(to[h], {even, 0, odd, 0}, {c[2 * m][2 * h], c[2 * m][2 * h + 1]});
-      multiply<F::exact, true>(to[h], {0, even, 0, odd},
-                               {c[2 * m + 1][2 * h], c[2 * m + 1][2 * h + 1]});
+      unrolled<2>([&](int i) {
+        const float4 u = unit[i];
+        multiply<F::exact, true>(to[h], {u.x, u.y, u.z, u.w},
+                                 {c[2 * m + i][2 * h], c[2 * m + i][2 * h + 1]});
+      });
     });
   }
   template <int blocks>
@@ -302,11 +313,13 @@ struct Warp {
   }
   /// What was a value becomes its slope times a factor.
   __device__ __forceinline__ void times_slopes(float (&c)[4], const float (&factors)[4]) const {
-    unrolled<4>([&](int j) { c[j] = factors[j] * slope(p.of_factors, c[j]); });
+    const Activation f = constants->of_factors;
+    unrolled<4>([&](int j) { c[j] = factors[j] * slope(f, c[j]); });
   }
   /// From the values to the slopes by the first layer's sums, turned.
   __device__ __forceinline__ void backward(Turned<F::first>& slopes, Values<F>& v, int own) {
     keep_inside();
+    unrolled<2>([&](int i) { unit[i] = constants->unit[i][lane]; });
     auto& top = v.top();
     unrolled<2 * F::last>([&](int n) {
       const float4 of = given[n * 32];
@@ -328,9 +341,10 @@ struct Warp {
       add_gradients<F::first, F::second>(second_sums, v.second, values);
       keep_inside();
       pull_back_turned<F, F::first, F::second>(slopes, v.second, second, lane);
+      const Activation f = constants->plain;
       unrolled<F::first>([&](int m) {
         unrolled<2>([&](int h) {
-          unrolled<4>([&](int j) { slopes[m][h][j] *= slope(p.plain, values[m][h][j]); });
+          unrolled<4>([&](int j) { slopes[m][h][j] *= slope(f, values[m][h][j]); });
         });
       });
     } else {
@@ -372,7 +386,8 @@ __device__ __forceinline__ int sent_column(int place) {
 /// comes first, so that its addresses take no registers.
 template <class F, bool backward>
 struct Shared {
-  static constexpr int biases = F::weights * (backward ? 2 : 1);  ///< weights stand before these
+  static constexpr int weights = sizeof(Constants) / sizeof(float);
+  static constexpr int biases = weights + F::weights * (backward ? 2 : 1);
   static constexpr int received = biases + F::biases;             ///< halves of 16 receivers
   static constexpr int given = received + tile_rows * F::sender_columns;  ///< slopes by their sums
   static constexpr int sent = given + (backward ? tile_rows * block_columns * F::last : 0);
@@ -392,7 +407,16 @@ struct Shared {
   int present, numbers;
 };
 
+__device__ void load_constants(Constants& to, const Pass& p, int lane) {
+  const float even = lane / 4 == 2 * (lane % 4) ? 1.0f : 0.0f;
+  const float odd = lane / 4 == 2 * (lane % 4) + 1 ? 1.0f : 0.0f;
+  to.unit[0][lane] = make_float4(even, 0, odd, 0);
+  to.unit[1][lane] = make_float4(0, even, 0, odd);
+  if (lane == 0) to.plain = p.plain, to.of_factors = p.of_factors;
+}
+
 /// A dense layer's weights to shared memory, padded with zeros, and where they are.
+/// backward: in the order of pull_back_turned for the second layer, of pull_back for the third
 template <class F, int below, int above, bool backward>
 __device__ Layer load_layer(const Pass& p, int layer, float* weights, float* bias) {
   constexpr int size = 256 * below * above;
@@ -409,7 +433,8 @@ __device__ Layer load_layer(const Pass& p, int layer, float* weights, float* bia
     weights[i] = at(8 * n + g, 16 * s + 8 * (q / 2) + two + q % 2, F::of_sums);
     if constexpr (backward) {
       const int m = step / (2 * above), k = step % (2 * above);
-      weights[size + i] = at(8 * k + two + q / 2, 16 * m + g + 8 * (q % 2), 1);
+      const int output = layer == 1 ? q / 2 : q % 2, input = layer == 1 ? q % 2 : q / 2;
+      weights[size + i] = at(8 * k + two + output, 16 * m + g + 8 * input, 1);
     }
   }
   for (int i = threadIdx.x; i < 2 * block_columns * above; i += blockDim.x) {
@@ -484,7 +509,8 @@ struct Block {
       if (present()[j] == 0) continue;
       keep_inside();
       Values<F> v;
-      w.forward(v, shared + at.sent + j * F::sender_columns, backward ? p.of_factors : p.plain);
+      w.forward(v, shared + at.sent + j * F::sender_columns,
+                backward ? w.constants->of_factors : w.constants->plain);
       if constexpr (backward) {
         Turned<F::first> slopes;
         w.backward(slopes, v, j - base);
@@ -558,18 +584,21 @@ __global__ void __launch_bounds__(F::most_warps * 32, 1) passes(const __grid_con
   auto* shared = reinterpret_cast<float*>(memory);
   const int warp = threadIdx.x / 32;
   Block<F, backward> block{p, shared, {p.particles, int(blockDim.x / 32)}};
+  auto* constants = reinterpret_cast<Constants*>(shared);
+  if (threadIdx.x < 32) load_constants(*constants, p, threadIdx.x);
   Layer second{}, third{};
-  float* biases = shared + block.at.biases;
+  float *weights = shared + block.at.weights, *biases = shared + block.at.biases;
   constexpr int images = backward ? 2 : 1;
   if constexpr (F::second > 0)
-    second = load_layer<F, F::first, F::second, backward>(p, 1, shared, biases);
+    second = load_layer<F, F::first, F::second, backward>(p, 1, weights, biases);
   if constexpr (F::third > 0)
     third = load_layer<F, F::second, F::third, backward>(
-        p, 2, shared + images * 256 * F::first * F::second, biases + 2 * block_columns * F::second);
+        p, 2, weights + images * 256 * F::first * F::second, biases + 2 * block_columns * F::second);
   const int part = F::parts == 1 || !backward ? 0 : blockIdx.y;
   const int lane = threadIdx.x % 32;
   const auto* tiles = reinterpret_cast<const float4*>(shared) + lane;
   Warp<F> w{p, second, third, lane, part};
+  w.constants = constants;
   w.received = tiles + block.at.received / 4, w.given = tiles + block.at.given / 4;
   for (block.event = blockIdx.x; block.event < p.events; block.event += gridDim.x) {
     block.load_event();
@@ -641,7 +670,7 @@ Activation activation_of(const sagips_cuda_pairs& shape, double cut) {
   const double above = (1 + cut) * (selu ? selu_scale : 1);
   const double below = (1 + cut) * (selu ? selu_scale * selu_alpha : double{shape.slope});
   const double of_sums = shape.activation == SAGIPS_CUDA_LEAKY_RELU ? 1.0 : double{log2_e};
-  return {float(above / of_sums), float(above), float(below)};
+  return {float(above / of_sums), float(above), float(below), 0};
 }
 
 Pass pass_of(const sagips_cuda_pairs& shape, int precision, const float* halves, const uint8_t* present,
