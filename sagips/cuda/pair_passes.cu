@@ -161,17 +161,15 @@ __device__ __forceinline__ void pull_back(Tile<below>& c, const Tile<above>& del
     });
   });
 }
-/// The same, turned.
-template <class F, int below, int above>
-__device__ __forceinline__ void pull_back_turned(Turned<below>& c, const Tile<above>& delta,
-                                                 const Layer& layer, int lane) {
-  unrolled<below>([&](int m) {
-    unrolled<2>([&](int h) { unrolled<4>([&](int j) { c[m][h][j] = 0; }); });
-    unrolled<2 * above>([&](int s) {
-      const float4 w = layer.backward[(m * 2 * above + s) * 32 + lane];
-      unrolled<2>([&](int h) {
-        multiply<F::exact>(c[m][h], {w.x, w.y, w.z, w.w}, {delta[s][2 * h], delta[s][2 * h + 1]});
-      });
+/// Block m of the same, turned.
+template <class F, int above>
+__device__ __forceinline__ void pull_back_turned(float (&c)[2][4], const Tile<above>& delta,
+                                                 const Layer& layer, int m, int lane) {
+  unrolled<2>([&](int h) { unrolled<4>([&](int j) { c[h][j] = 0; }); });
+  unrolled<2 * above>([&](int s) {
+    const float4 w = layer.backward[(m * 2 * above + s) * 32 + lane];
+    unrolled<2>([&](int h) {
+      multiply<F::exact>(c[h], {w.x, w.y, w.z, w.w}, {delta[s][2 * h], delta[s][2 * h + 1]});
     });
   });
 }
@@ -284,31 +282,32 @@ struct Warp {
       });
     });
   }
-  template <int blocks>
-  __device__ __forceinline__ void turn(Turned<blocks>& to, const Tile<blocks>& c) const {
-    unrolled<blocks>([&](int m) { turn_block(to[m], c, m); });
-  }
-  /// sums += delta^T values, in float32 after each tile: tensor cores round long sums towards zero.
+  /// This part's outputs of delta, turned, and their sums; false if the layer has none in this part.
   template <int below, int above>
-  __device__ __forceinline__ void add_gradients(LayerSums<below>& sums, const Tile<above>& delta,
-                                                const Turned<below>& values) const {
+  __device__ __forceinline__ bool take_outputs(LayerSums<below>& sums, float (&d)[2][4],
+                                               const Tile<above>& delta) const {
     unrolled<above>([&](int m) {
-      if (m != part) return;
-      float d[2][4];
-      turn_block(d, delta, m);
-      unrolled<2>([&](int q) {
-        sums.bias[q] += (d[0][2 * q] + d[0][2 * q + 1]) + (d[1][2 * q] + d[1][2 * q + 1]);
+      if (m == part) turn_block(d, delta, m);
+    });
+    if (part >= above) return false;
+    unrolled<2>([&](int q) {
+      sums.bias[q] += (d[0][2 * q] + d[0][2 * q + 1]) + (d[1][2 * q] + d[1][2 * q + 1]);
+    });
+    return true;
+  }
+  /// sums += d values for the inputs of block m, in float32 after each tile: tensor cores round long sums
+  /// towards zero.
+  template <int below>
+  __device__ __forceinline__ void add_gradients(LayerSums<below>& sums, const float (&d)[2][4],
+                                                const float (&values)[2][4], int m) const {
+    unrolled<2>([&](int i) {
+      float c[4] = {};
+      unrolled<2>([&](int h) {
+        float a[4];
+        as_factor(a, d[h]);
+        multiply<F::exact>(c, a, {values[h][2 * i], values[h][2 * i + 1]});
       });
-      unrolled<2 * below>([&](int n) {
-        float c[4] = {};
-        unrolled<2>([&](int h) {
-          float a[4];
-          as_factor(a, d[h]);
-          const float(&v)[4] = values[n / 2][h];
-          multiply<F::exact>(c, a, {v[2 * (n % 2)], v[2 * (n % 2) + 1]});
-        });
-        unrolled<4>([&](int j) { sums.weight[n][j] += c[j]; });
-      });
+      unrolled<4>([&](int j) { sums.weight[2 * m + i][j] += c[j]; });
     });
   }
   /// What was a value becomes its slope times a factor.
@@ -316,8 +315,9 @@ struct Warp {
     const Activation f = constants->of_factors;
     unrolled<4>([&](int j) { c[j] = factors[j] * slope(f, c[j]); });
   }
-  /// From the values to the slopes by the first layer's sums, turned.
-  __device__ __forceinline__ void backward(Turned<F::first>& slopes, Values<F>& v, int own) {
+  /// From the values to the gradients of both halves: those of the receivers are added to `of_received`,
+  /// and their sums to the sender's, whose columns lie as sent_column tells.
+  __device__ __forceinline__ void backward(Values<F>& v, int own, float* of_sent) {
     keep_inside();
     unrolled<2>([&](int i) { unit[i] = constants->unit[i][lane]; });
     auto& top = v.top();
@@ -327,43 +327,48 @@ struct Warp {
     });
     drop_own(top, own);
     if constexpr (F::third > 0) {
-      Turned<F::second> values;
-      turn<F::second>(values, v.second);
-      add_gradients<F::second, F::third>(third_sums, v.third, values);
+      float d[2][4], values[2][4];
+      const bool takes = take_outputs<F::second, F::third>(third_sums, d, v.third);
+      unrolled<F::second>([&](int m) {
+        if (!takes) return;
+        turn_block(values, v.second, m);
+        add_gradients<F::second>(third_sums, d, values, m);
+      });
       keep_inside();
       Tile<F::second> pulled;
       pull_back<F, F::second, F::third>(pulled, v.third, third, lane);
       unrolled<2 * F::second>([&](int n) { times_slopes(v.second[n], pulled[n]); });
     }
+    float sums[2 * F::first];
     if constexpr (F::second > 0) {
-      Turned<F::first> values;
-      turn<F::first>(values, v.first);
-      add_gradients<F::first, F::second>(second_sums, v.second, values);
-      keep_inside();
-      pull_back_turned<F, F::first, F::second>(slopes, v.second, second, lane);
+      float d[2][4], values[2][4], c[2][4];
+      const bool takes = take_outputs<F::first, F::second>(second_sums, d, v.second);
       const Activation f = constants->plain;
       unrolled<F::first>([&](int m) {
-        unrolled<2>([&](int h) {
-          unrolled<4>([&](int j) { slopes[m][h][j] *= slope(f, values[m][h][j]); });
-        });
+        keep_inside();
+        turn_block(values, v.first, m);
+        if (takes) add_gradients<F::first>(second_sums, d, values, m);
+        pull_back_turned<F, F::second>(c, v.second, second, m, lane);
+        unrolled<2>([&](int h) { unrolled<4>([&](int j) { c[h][j] *= slope(f, values[h][j]); }); });
+        add_halves(sums, c, m);
       });
     } else {
-      turn<F::first>(slopes, v.first);
+      unrolled<F::first>([&](int m) {
+        float c[2][4];
+        turn_block(c, v.first, m);
+        add_halves(sums, c, m);
+      });
     }
+    add_sent(of_sent, sums);
   }
-  /// Adds the slopes to the receivers' gradients, and their sums over receivers to the sender's, whose columns
-  /// lie as sent_column tells.
-  __device__ __forceinline__ void add_halves(const Turned<F::first>& slopes, float* of_sent) {
-    float v[2 * F::first];
-    unrolled<F::first>([&](int m) {
-      unrolled<2>([&](int h) {
-        unrolled<4>([&](int j) { of_received[m][h][j] += slopes[m][h][j]; });
-      });
-      unrolled<2>([&](int q) {
-        v[2 * m + q] = (slopes[m][0][2 * q] + slopes[m][0][2 * q + 1]) +
-                       (slopes[m][1][2 * q] + slopes[m][1][2 * q + 1]);
-      });
+  __device__ __forceinline__ void add_halves(float (&sums)[2 * F::first], const float (&c)[2][4],
+                                             int m) {
+    unrolled<2>([&](int h) { unrolled<4>([&](int j) { of_received[m][h][j] += c[h][j]; }); });
+    unrolled<2>([&](int q) {
+      sums[2 * m + q] = (c[0][2 * q] + c[0][2 * q + 1]) + (c[1][2 * q] + c[1][2 * q + 1]);
     });
+  }
+  __device__ __forceinline__ void add_sent(float* of_sent, float (&v)[2 * F::first]) const {
     unrolled<2>([&](int halving) {
       const int h = F::first >> halving, mask = 2 >> halving;
       const bool upper = t & mask;
@@ -512,9 +517,7 @@ struct Block {
       w.forward(v, shared + at.sent + j * F::sender_columns,
                 backward ? w.constants->of_factors : w.constants->plain);
       if constexpr (backward) {
-        Turned<F::first> slopes;
-        w.backward(slopes, v, j - base);
-        w.add_halves(slopes, shared + at.of_sent + j * F::sender_columns);
+        w.backward(v, j - base, shared + at.of_sent + j * F::sender_columns);
       } else {
         w.drop_own(v.top(), j - base);
         unrolled<8 * F::last>([&](int i) { sum[i / 4][i % 4] += v.top()[i / 4][i % 4]; });
