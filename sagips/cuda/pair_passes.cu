@@ -18,11 +18,11 @@ constexpr unsigned all_lanes = ~0u;
 constexpr int block_columns = 16;  // layers are padded to these
 constexpr int tile_rows = 16;
 constexpr int most_width = 64;
-constexpr int senders_of_warp = 12;  // fewer are not worth another warp's sums
-constexpr int adders = 8;            // threads that share the parts of one sum
+constexpr int adders = 8;  // threads that share the parts of one sum
 constexpr int most_particles = 1 << 16;
 constexpr float log2_e = 1.442695041f;
-constexpr double mean_cut = 0.3522e-3;  // relative, of 13 bits off a number whose logarithm is uniform
+// What cutting 13 bits off takes from a number in the mean, where its logarithm is uniform.
+constexpr double mean_cut = 0.3522e-3;
 
 constexpr int one_at_least(int value) { return value > 0 ? value : 1; }
 
@@ -107,7 +107,7 @@ template <bool exact, bool unit = false>
 __device__ __forceinline__ void multiply(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
   uint32_t high[4], low[4], right_high[2], right_low[2];
   unrolled<4>([&](int i) {
-    const Split s = split<exact && !unit>(a[i]);
+    const Split s = split < exact && !unit > (a[i]);
     high[i] = s.high, low[i] = s.low;
   });
   unrolled<2>([&](int i) {
@@ -209,13 +209,13 @@ template <class F>
 struct Warp {
   const Pass& p;
   Layer second, third;
+  const Constants* constants;
+  const float4* received;  ///< halves of the receivers, as tiles have them
+  const float4* given;     ///< slopes by the receivers' sums
   int lane, part;
   int g = lane >> 2, t = lane & 3;
-  const Constants* constants;
-  const float4* received;        ///< halves of the receivers, as tiles have them
-  const float4* given;           ///< slopes by the receivers' sums
-  Turned<F::first> of_received;  ///< gradients of their halves
-  float4 unit[2];
+  float4 unit[2] = {};
+  Turned<F::first> of_received = {};  ///< gradients of the receivers' halves
   LayerSums<F::first> second_sums = {};
   LayerSums<F::second> third_sums = {};
 
@@ -393,7 +393,7 @@ template <class F, bool backward>
 struct Shared {
   static constexpr int weights = sizeof(Constants) / sizeof(float);
   static constexpr int biases = weights + F::weights * (backward ? 2 : 1);
-  static constexpr int received = biases + F::biases;             ///< halves of 16 receivers
+  static constexpr int received = biases + F::biases;  ///< halves of 16 receivers
   static constexpr int given = received + tile_rows * F::sender_columns;  ///< slopes by their sums
   static constexpr int sent = given + (backward ? tile_rows * block_columns * F::last : 0);
   static constexpr int of_lane = 8 * (backward ? F::first : F::last);  ///< numbers of 16 receivers
@@ -534,8 +534,7 @@ struct Block {
     for (int i = threadIdx.x; i < at.of_lane * 32; i += blockDim.x) {
       const int v = i / 32, g = i % 32 / 4, t = i % 4, j = v % 4;
       const int row = base + (backward ? v / 4 % 2 * 8 + 2 * t + j % 2 : g + 8 * (j / 2));
-      const int column =
-          backward ? v / 8 * 16 + g + 8 * (j / 2) : v / 4 * 8 + 2 * t + j % 2;
+      const int column = backward ? v / 8 * 16 + g + 8 * (j / 2) : v / 4 * 8 + 2 * t + j % 2;
       if (row >= p.particles || column >= width) continue;
       float sum = 0;
       for (int warp = 0; warp < warps; ++warp)
@@ -596,13 +595,14 @@ __global__ void __launch_bounds__(F::most_warps * 32, 1) passes(const __grid_con
     second = load_layer<F, F::first, F::second, backward>(p, 1, weights, biases);
   if constexpr (F::third > 0)
     third = load_layer<F, F::second, F::third, backward>(
-        p, 2, weights + images * 256 * F::first * F::second, biases + 2 * block_columns * F::second);
+        p, 2, weights + images * 256 * F::first * F::second,
+        biases + 2 * block_columns * F::second);
   const int part = F::parts == 1 || !backward ? 0 : blockIdx.y;
   const int lane = threadIdx.x % 32;
   const auto* tiles = reinterpret_cast<const float4*>(shared) + lane;
-  Warp<F> w{p, second, third, lane, part};
-  w.constants = constants;
-  w.received = tiles + block.at.received / 4, w.given = tiles + block.at.given / 4;
+  Warp<F> w{
+      p,    second, third, constants, tiles + block.at.received / 4, tiles + block.at.given / 4,
+      lane, part};
   for (block.event = blockIdx.x; block.event < p.events; block.event += gridDim.x) {
     block.load_event();
     __syncthreads();
@@ -676,8 +676,8 @@ Activation activation_of(const sagips_cuda_pairs& shape, double cut) {
   return {float(above / of_sums), float(above), float(below), 0};
 }
 
-Pass pass_of(const sagips_cuda_pairs& shape, int precision, const float* halves, const uint8_t* present,
-             const float* weights) {
+Pass pass_of(const sagips_cuda_pairs& shape, int precision, const float* halves,
+             const uint8_t* present, const float* weights) {
   Pass pass{};
   pass.events = int(shape.events), pass.particles = shape.particles;
   std::copy_n(shape.widths, shape.layers, pass.widths);
@@ -694,13 +694,15 @@ struct Plan {
     const auto bytes_of = [&](int count) {
       return size_t(Shared<F, backward>(shape.particles, count).numbers) * sizeof(float);
     };
-    // Blocks of 8 warps fill a multiprocessor better than of 16, unless there are few.
-    const int most = shape.events <= multiprocessors() ? F::most_warps : 8;
-    warps = std::clamp((shape.particles + senders_of_warp / 2) / senders_of_warp, 1, most);
+    // Two blocks of 8 warps fill a multiprocessor better than one of 16, unless there are few events.
+    const bool are_few = shape.events <= multiprocessors();
+    const int most = are_few ? F::most_warps : 8, senders = are_few ? 6 : 12;
+    warps = std::clamp((shape.particles + senders / 2) / senders, 1, most);
     while (warps > 0 && bytes_of(warps) > shared_limit()) --warps;
     if (warps == 0) return;
     bytes = bytes_of(warps);
-    refused = allow_shared(passes<F, backward>, shared_limit());
+    static const int answer = allow_shared(passes<F, backward>, shared_limit());
+    refused = answer;
     const int64_t together = int64_t{multiprocessors()} *
                              std::max(1, blocks_together(passes<F, backward>, warps * 32, bytes));
     blocks = int(std::clamp<int64_t>(shape.events, 1, together));
