@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Checks and times the fused pair passes (libsagips_cuda.so), alone and in JEDI-net's training step beside PyTorch.
 
-Parts: check (messages and gradients against float64), time (the passes alone), step (forward, loss, backward and Adam
-at 100 particles, with our passes and in the three forms of bench/peers/pytorch_gpu.py, eager and as CUDA graphs, in
-turns). Each part has a process of its own, so that one that fails costs its own lines. Without a GPU, `--shim` takes
+Parts: check (messages and gradients against float64), step (forward, loss, backward and Adam at 100 particles,
+with our passes and in the three forms of bench/peers/pytorch_gpu.py, eager and as CUDA graphs, in turns), time (the
+passes alone). Each part has a process of its own, so that one that fails costs its own lines. Without a GPU, `--shim` takes
 the same interface built for the CPU (tests/cuda/shim_library.cpp) and small sizes.
 
-usage: tools/gpu_check_pairs.py --library PATH [--others PATH,PATH] [--parts check,time,step] [--seconds 120]
+usage: tools/gpu_check_pairs.py --library PATH [--others PATH,PATH] [--parts check,step,time] [--seconds 120]
 """
 import argparse
 import copy
@@ -316,7 +316,7 @@ def main():
     parser.add_argument("--library", default="libsagips_cuda.so", help="the library for the GPU")
     parser.add_argument("--others", default="", help="other builds of the library, which are timed too")
     parser.add_argument("--shim", help="the same interface for the CPU")
-    parser.add_argument("--parts", default="check,time,step")
+    parser.add_argument("--parts", default="check,step,time")
     parser.add_argument("--seconds", type=float, default=120, help="of all parts; what takes longer is ended")
     parser.add_argument("--json", default=str(pathlib.Path(os.environ.get("OUT", ".")) / "gpu_check_pairs.json"))
     parser.add_argument("--goes-on", action="store_true", help="do one part and add to the file")

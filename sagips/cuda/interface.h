@@ -182,7 +182,7 @@ int sagips_cuda_conv3d_weight_gradient(sagips_cuda_conv3d shape, const float* in
 /// activation(a_i + b_j) and dense layers follow, each with the activation behind it.
 typedef struct {
   int64_t events;
-  int32_t particles;   ///< at most some 800, or 400 where a layer is wider than 32
+  int32_t particles;   ///< on an H100 up to some 800, or 280 where all layers are wider than 32
   int32_t layers;      ///< 1 to 3, the first included
   int32_t widths[3];   ///< 1 to 64
   int32_t activation;  ///< one of those below
