@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks and times the fused pair passes (libsagips_cuda.so), alone and in JEDI-net's training step beside PyTorch.
 
-Parts: check (messages and gradients against float64), step (forward, loss, backward and Adam at 100 particles,
-with our passes and in the three forms of bench/peers/pytorch_gpu.py, eager and as CUDA graphs, in turns), time (the
-passes alone). Each part has a process of its own, so that one that fails costs its own lines. Without a GPU, `--shim` takes
+Parts: check (messages and gradients against float64), step (forward, loss, backward and Adam at 100 particles, with our
+passes and in the three forms of bench/peers/pytorch_gpu.py, eager and as CUDA graphs, in turns), time (the passes
+alone). Each part has a process of its own, so that one that fails costs its own lines. Without a GPU, `--shim` takes
 the same interface built for the CPU (tests/cuda/shim_library.cpp) and small sizes.
 
 usage: tools/gpu_check_pairs.py --library PATH [--others PATH,PATH] [--parts check,step,time] [--seconds 120]

@@ -270,6 +270,7 @@ struct Warp {
     });
   }
 
+  /// Block m of a tile, turned.
   template <int groups>
   __device__ __forceinline__ void turn_block(float (&to)[2][4], const float (&c)[groups][4],
                                              int m) const {
