@@ -13,6 +13,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/nn/workers.hpp"
+#include "sagips/optim/moments/moment_profile.hpp"
 
 namespace sagips::optim {
 
@@ -24,6 +25,8 @@ constexpr double allowed = 9;       // of chi2, above the best
 constexpr double apart = 9;         // squared distance in errors, and one a parameter more
 constexpr double fewer_events = 4;  // simulated in the search
 constexpr double barrier = 1;       // of chi2, that separates two minima
+constexpr double some_rise = 0.2;   // of chi2, on a path between what may be two minima
+constexpr int most_doubts = 2;      // conclusions take long, and valleys have many places
 constexpr double lower_in_valley = 0.1;
 constexpr int path_points = 7;  // between them
 constexpr std::int64_t scan_points = 16, most_places = 12, most_mirrors = 6;
@@ -144,10 +147,11 @@ class Minima {
     double chi2 = 0;  ///< with the numbers of a descent
     int met = 0;
     bool is_between = false;  ///< minima, and is none
+    int doubted = 0;          ///< whether what a path joins with it is another one, in vain
   };
 
   void add(Concluded minimum, double chi2) {
-    known_.push_back({std::move(minimum), chi2, 1, false});
+    known_.push_back({.minimum = std::move(minimum), .chi2 = chi2, .met = 1});
   }
 
   // Another place of a known minimum, which is where chi2 is less.
@@ -172,14 +176,10 @@ class Minima {
     return away_squared(minimum, unit) > (apart + static_cast<double>(unit.size(0))) * noise;
   }
 
-  // Two places that a path without a barrier joins, where the errors of either leave out the other: what
-  // chi2 says of the barrier is within what simulations say of their difference.
-  bool exclude_each_other(const Concluded& one, const Concluded& other) const {
-    const auto leaves_out = [this](const Concluded& minimum, const torch::Tensor& unit) {
-      return minimum.settled && minimum.solution.open_directions.empty() &&
-             away_squared(minimum, unit) > apart + static_cast<double>(unit.size(0));
-    };
-    return leaves_out(one, other.unit) && leaves_out(other, one.unit);
+  // By more simulations than descents use. Seen from one of them alone, a valley that bends may rise.
+  bool are_apart(const Concluded& one, const Concluded& other) const {
+    return growth_half_way(model_, one, other.unit) > barrier &&
+           growth_half_way(model_, other, one.unit) > barrier;
   }
 
   // The minimum within three errors, or so far away as a descent with so many events may end, if nothing is
@@ -218,12 +218,14 @@ class Minima {
     return found;
   }
 
-  // The minimum that a path without a barrier leads to: few data leave long valleys, in which a descent
-  // ends anywhere.
-  Known* in_valley_of(const torch::Tensor& unit) {
+  // The minimum that a path without a barrier leads to, and how far that path rises: few data leave long
+  // valleys, in which a descent ends anywhere.
+  std::pair<Known*, double> in_valley_of(const torch::Tensor& unit) {
     for (Known& one : known_)
-      if (!one.is_between && barrier_between(one.minimum.unit, unit) < barrier) return &one;
-    return nullptr;
+      if (!one.is_between)
+        if (const double rise = barrier_between(one.minimum.unit, unit); rise < barrier)
+          return {&one, rise};
+    return {nullptr, 0};
   }
 
   // The lowest barrier that was found on a straight line, then on lines that bend towards smaller
@@ -330,12 +332,18 @@ class Minima {
       }
       // with the same random numbers as the best one, a difference of chi2 is mostly no chance
       if (whole.chi2() > chi2_here_ + allowed * (1 + all / static_cast<double>(many))) return true;
-      Known* joined = in_valley_of(torch::sigmoid(whole.theta()));
-      if (joined && !is_apart(joined->minimum, torch::sigmoid(whole.theta()), many))
-        return meet(*joined, whole), true;
+      const auto [joined, rise] = in_valley_of(torch::sigmoid(whole.theta()));
+      // a descent ends above its minimum, so that a low barrier hides
+      const bool may_be_apart = joined && rise > some_rise && joined->doubted < most_doubts &&
+                                is_apart(joined->minimum, torch::sigmoid(whole.theta()), many);
+      if (joined && !may_be_apart) return meet(*joined, whole), true;
       Concluded found = conclude(model_, torch::sigmoid(whole.theta()), Conclude::moving);
-      if (Known* one = near(found.unit, many)) return ++one->met, true;
-      if (joined && !exclude_each_other(joined->minimum, found)) return meet(*joined, whole), true;
+      Known* one = near(found.unit, many);
+      if (!one && joined && !are_apart(joined->minimum, found)) one = joined;
+      if (one) {
+        if (joined) ++joined->doubted;
+        return ++one->met, true;
+      }
       if (may_be_between)
         if (const auto lower = lower_beside(found)) return visit_from(torch::logit(*lower), false);
       add(std::move(found), whole.chi2());

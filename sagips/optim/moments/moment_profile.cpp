@@ -208,4 +208,12 @@ void take_profile(Estimate& estimate, const MomentModel& model, const MomentMini
               growth, whole_range ? faint(estimate, model, minimum) : std::vector<bool>{});
 }
 
+double growth_half_way(const MomentModel& model, const MomentMinimum& minimum,
+                       const torch::Tensor& other) {
+  const MomentProfile profile(model, minimum, {});
+  const torch::Tensor away = model.parameters().away(other, minimum.unit);
+  const auto most = (away.abs() / profile.errors().clamp_min(1e-300)).argmax().item<std::int64_t>();
+  return profile.growth(most, (minimum.unit[most] + away[most] / 2).item<double>());
+}
+
 }  // namespace sagips::optim

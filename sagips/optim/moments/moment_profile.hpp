@@ -22,4 +22,9 @@ struct MomentMinimum {
 void take_profile(Estimate& estimate, const MomentModel& model, const MomentMinimum& minimum,
                   bool whole_range);
 
+/// How far chi2 grows half way to another minimum, where it is least: in the parameter that the two differ in
+/// most by their errors.
+double growth_half_way(const MomentModel& model, const MomentMinimum& minimum,
+                       const torch::Tensor& other);
+
 }  // namespace sagips::optim
