@@ -252,7 +252,7 @@ class ConvolutionCheck(gpu_check.Check):
         self.library = Library(options.shim or options.library, self.device)
         self.found = json.loads(pathlib.Path(options.json).read_text(encoding="utf-8"))
         self.found |= {"torch": torch.__version__, "device": torch.cuda.get_device_name() if self.on_gpu else "CPU"}
-        self.grid = (9, 9, 8) if self.on_gpu else (4, 4, 6)
+        self.grid = (9, 9, 8) if self.on_gpu and not options.small else (4, 4, 6)
         self.batch = options.batch if self.on_gpu else 2
         self.begin = time.perf_counter()
         peer.set_precision("float32")
@@ -548,6 +548,7 @@ def main():
     parser.add_argument("--library", default="libsagips_cuda.so", help="the library for the GPU")
     parser.add_argument("--also", action="append", default=[], help="another build of it, whose passes `time` times too")
     parser.add_argument("--shim", help="the same interface for the CPU")
+    parser.add_argument("--small", action="store_true", help="a small detector, as under compute-sanitizer")
     parser.add_argument("--parts", default="check,step,kernels,time")
     parser.add_argument("--first", default="own", choices=("own", "product"), help="first convolution of `kernels`")
     parser.add_argument("--batch", type=int, default=64, help="of `time`")

@@ -150,7 +150,7 @@ class PairCheck(gpu_check.Check):
         networks = [(MESSAGES, ELU, 1.0), (MESSAGES, LEAKY_RELU, 0.0), ([5], ELU, 0.5), ([50], SELU, 1.0),
                     ([20, 30], ELU, 1.0), ([50, 20], LEAKY_RELU, 0.2), ([50, 25, 12], ELU, 1.0),
                     ([64, 64, 64], ELU, 1.0), ([64, 64, 64], SELU, 1.0)]
-        sizes = [(300, 100), (1000, 30), (64, 150), (7, 7)] if self.on_gpu else [(2, 7), (1, 30)]
+        sizes = [(300, 100), (1000, 30), (64, 150), (7, 7)] if self.on_gpu and not self.options.small else [(2, 7), (1, 30)]
         for precision in PRECISIONS:
             for widths, activation, slope in networks:
                 for events, particles in sizes if widths == MESSAGES else sizes[1::2]:
@@ -177,11 +177,12 @@ class PairCheck(gpu_check.Check):
         mask = present.to(torch.uint8) if masked else None
         passes = Passes(self.library, events, particles, widths, PRECISIONS[precision], activation, slope, mask)
         found = [(passes.forward(halves, weights), *passes.backward(halves, weights, slopes)) for _ in range(2)]
-        kinked = (activation, slope) != (ELU, 1.0)  # tf32 takes some sums to the other side of 0
-        bound = 1e-5 if precision == "float32" else 2e-2 if kinked else 2e-3
+        # Rounding takes some of millions of sums to the other side of a kink, in tf32 many.
+        kinked = (activation, slope) != (ELU, 1.0)
+        bounds = {"float32": 1e-3 if kinked and events * particles > 100 else 1e-5, "tf32": 2e-2 if kinked else 2e-3}
         expected = messages.detach(), wanted[0].grad, wanted[1].grad
         errors = [gpu_check.relative(have, want) for have, want in zip(found[0], expected) if have.numel() > 0]
-        self.verdict(name, max(errors), bound)
+        self.verdict(name, max(errors), bounds[precision])
         if any(gpu_check.differing(*pair) for pair in zip(*found)):
             self.verdict(name + ", again", 1, 0)
 
@@ -314,6 +315,7 @@ def run_parts(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", default="libsagips_cuda.so", help="the library for the GPU")
+    parser.add_argument("--small", action="store_true", help="check small shapes alone, as under compute-sanitizer")
     parser.add_argument("--others", default="", help="other builds of the library, which are timed too")
     parser.add_argument("--shim", help="the same interface for the CPU")
     parser.add_argument("--parts", default="check,step,time")
