@@ -56,7 +56,7 @@ run::Job read_job(const Problem& problem, const std::string& threads) {
 /// A training as run::LearningTask puts it together, on random rows.
 std::unique_ptr<optim::Supervised> make_learner(const run::Job& job, const nn::Shape& input) {
   constexpr std::int64_t batches = 100;
-  const optim::SupervisedConfig& settings = job.settings.learning.learner;
+  const optim::SupervisedConfig& settings = job.learning().learner;
   const std::int64_t rows = batches * settings.batch;
   nn::Shape shape = input;
   shape.insert(shape.begin(), rows);
@@ -85,7 +85,7 @@ void take_turns(const bench::Options& options) {
   loop.run_steps(steps);
   std::printf("ready {\"weights\": %lld, \"batch\": %lld}\n",
               static_cast<long long>(learner->replica().size()),
-              static_cast<long long>(job.settings.learning.learner.batch));
+              static_cast<long long>(job.learning().learner.batch));
   std::fflush(stdout);
   bench::answer_turns([&](int more) { loop.run_steps(steps += more); });
 }

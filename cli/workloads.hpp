@@ -13,7 +13,7 @@
 namespace sagips {
 
 /// The workloads that the programs know.
-inline std::vector<problem::WorkloadEntry> shipped_workloads() {
+inline std::vector<problem::Entry> shipped_workloads() {
   using namespace sagips::workloads;
   return {classify_workload(), custom_workload(),  duke_owens_workload(), gaussians_workload(),
           learning_workload(), proxy1d_workload(), proxy2d_workload(),    resonance_workload()};

@@ -72,7 +72,7 @@ void train(const std::string& job_file, const std::string& result_file) {
   auto asked = core::read_config(core::ConfigDocument::from_file(job_file), study::ManyRanksJob{});
   const run::Workloads known = cli::known_workloads(shipped_workloads());
   const run::Job job = run::read_job(known, asked.source, asked.assignments);
-  study::check_scenario(asked, job.settings);
+  study::check_scenario(asked, job.inverse().gan);
   if (asked.scenario.overlap == simulate::ScenarioConfig::Overlap::none &&
       job.settings.exchange != "served")
     asked.scenario.polls = 1;  // nothing is under way then

@@ -74,12 +74,12 @@ std::string numbers_text(const std::vector<NamedNumber>& numbers, std::string_vi
 // A rank that serves others has none.
 std::string rate_text(const EpochDone& epoch) {
   if (!std::isfinite(epoch.events_per_second)) return {};
-  return text(", ", core::with_thousands(std::llround(epoch.events_per_second)),
-              learns_from_rows(epoch) ? " rows/s" : " events/s");
+  return text(", ", core::with_thousands(std::llround(epoch.events_per_second)), " ", epoch.unit,
+              "/s");
 }
 
 std::string losses_title(const EpochDone& epoch) {
-  return learns_from_rows(epoch) ? "batches" : "losses (1 = even)";
+  return epoch.unit == "events" ? "losses (1 = even)" : "batches";
 }
 
 std::string metrics_title(const Evaluated& evaluation) {
@@ -132,8 +132,8 @@ std::string plain_evaluation(const Evaluated& evaluation) {
     parts.push_back(text(parameter.name, " ", value_text(parameter),
                          residual.empty() ? "" : " (" + residual + ")"));
   }
-  if (!evaluation.distances.empty())
-    parts.push_back(metrics_title(evaluation) + " " + numbers_text(evaluation.distances, ", "));
+  if (!evaluation.metrics.empty())
+    parts.push_back(metrics_title(evaluation) + " " + numbers_text(evaluation.metrics, ", "));
   return text("evaluation at epoch ", core::with_thousands(evaluation.epoch), ": ",
               core::join(parts, ", "));
 }
@@ -163,9 +163,9 @@ void add_progress(const RunStarted& start, const EpochDone& epoch, std::vector<L
 }
 
 void add_evaluation(const Evaluated& evaluation, std::vector<Line>& block) {
-  if (!evaluation.distances.empty())
-    block.push_back({padded(metrics_title(evaluation), title_width) +
-                     numbers_text(evaluation.distances, "  ")});
+  if (!evaluation.metrics.empty())
+    block.push_back(
+        {padded(metrics_title(evaluation), title_width) + numbers_text(evaluation.metrics, "  ")});
   std::size_t name_width = 0, value_width = 0;
   for (const ParameterState& parameter : evaluation.parameters) {
     name_width = std::max(name_width, core::letters(parameter.name));
@@ -200,7 +200,7 @@ void Display::operator()(const record::Event& event) {
   if (const auto* start = std::get_if<RunStarted>(&event)) start_ = *start;
   if (const auto* epoch = std::get_if<EpochDone>(&event)) epoch_ = *epoch;
   if (const auto* evaluation = std::get_if<Evaluated>(&event)) {
-    if (evaluation->parameters.empty() && evaluation->distances.empty()) return;  // data.held_out=0
+    if (evaluation->parameters.empty() && evaluation->metrics.empty()) return;  // data.held_out=0
     evaluation_ = *evaluation;
   }
   if (is_live_)

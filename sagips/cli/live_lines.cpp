@@ -11,13 +11,14 @@ namespace sagips::cli {
 LiveLines::LiveLines(core::Log& log)
     : log_(log), are_live_(core::can_redraw(STDERR_FILENO) && !log.is_quiet()) {
   if (!are_live_) return;
+  // held from one to the other, or another thread would draw where the log's line comes
   log.set_below(
       [this] {
-        const std::lock_guard lock(mutex_);
+        mutex_.lock();
         erase();
       },
       [this] {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(mutex_, std::adopt_lock);
         draw();
       });
 }
@@ -52,6 +53,12 @@ void LiveLines::draw() {
     std::cerr << core::cut_to_width(line, width);  // one that wraps could not be taken back
   }
   std::cerr << std::flush;
+}
+
+std::string time_left(std::size_t done, std::size_t left, double passed_s) {
+  if (done == 0) return {};
+  const double one_s = passed_s / static_cast<double>(done);
+  return core::text(", about ", core::duration(one_s * static_cast<double>(left)), " left");
 }
 
 }  // namespace sagips::cli

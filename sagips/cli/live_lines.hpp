@@ -32,4 +32,7 @@ class LiveLines {
   std::size_t drawn_ = 0;  ///< lines that stand on the terminal
 };
 
+/// ", about 3 min left", where so many that are done took so long; empty: none is
+std::string time_left(std::size_t done, std::size_t left, double passed_s);
+
 }  // namespace sagips::cli

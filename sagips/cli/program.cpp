@@ -385,7 +385,7 @@ void say_folder(const Arguments& arguments, const std::string& folder) {
   *arguments.folder = folder;
 }
 
-Workloads known_workloads(const std::vector<problem::WorkloadEntry>& workloads) {
+Workloads known_workloads(const std::vector<problem::Entry>& workloads) {
   Workloads known("workload");
   for (const auto& entry : workloads) known.add(entry.name, entry);
   for (const CommandEntry& entry : commands)
@@ -393,7 +393,7 @@ Workloads known_workloads(const std::vector<problem::WorkloadEntry>& workloads) 
   return known;
 }
 
-int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& workloads) {
+int run(int argc, char** argv, const std::vector<problem::Entry>& workloads) {
   std::signal(SIGUSR1, SIG_IGN);  // asks a training for a checkpoint; nobody else minds
   nn::keep_freed_memory();
   std::unique_ptr<comm::Ranks> ranks;

@@ -9,9 +9,9 @@ namespace sagips::cli {
 /// The whole command line over these workloads: `int main(int argc, char** argv) { return
 /// sagips::cli::run(argc, argv, {mine}); }` Every exception becomes one line on standard error.
 /// Returns the exit code (core::ExitCode).
-int run(int argc, char** argv, const std::vector<problem::WorkloadEntry>& workloads);
+int run(int argc, char** argv, const std::vector<problem::Entry>& workloads);
 
 /// These workloads with the settings that the commands have registered: what reads a config of theirs.
-run::Workloads known_workloads(const std::vector<problem::WorkloadEntry>& workloads);
+run::Workloads known_workloads(const std::vector<problem::Entry>& workloads);
 
 }  // namespace sagips::cli

@@ -28,13 +28,9 @@ void StudyWatch::show(const study::StudyProgress& progress) {
   std::string line = core::text(progress.done, " of ", progress.all, " ", noun_, " done, ",
                                 progress.running, " running");
   if (progress.failed > 0) line += core::text(", ", progress.failed, " failed");
-  if (const std::size_t done_now = progress.done - *done_at_start_; done_now > 0) {
-    const double passed_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-    const double left = static_cast<double>(progress.all - progress.done - progress.failed);
-    line += core::text(", about ", core::duration(passed_s * left / static_cast<double>(done_now)),
-                       " left");
-  }
+  line +=
+      time_left(progress.done - *done_at_start_, progress.all - progress.done - progress.failed,
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
   lines_.show(line);
 }
 

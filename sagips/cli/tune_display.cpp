@@ -27,12 +27,8 @@ void TuneDisplay::show(const study::TrialRecords& trials, const study::TuneConfi
   const auto all = static_cast<std::size_t>(config.all_trials());
   lines +=
       core::text(ended.size(), " of ", all, " trials have ended, ", running.size(), " running");
-  if (const std::size_t ended_now = ended.size() - *ended_before_; ended_now > 0) {
-    const double passed_s = static_cast<double>(now_ns - began_ns_) * 1e-9;
-    const double left = static_cast<double>(all - std::min(all, ended.size()));
-    lines += core::text(", about ",
-                        core::duration(passed_s * left / static_cast<double>(ended_now)), " left");
-  }
+  lines += time_left(ended.size() - *ended_before_, all - std::min(all, ended.size()),
+                     static_cast<double>(now_ns - began_ns_) * 1e-9);
   lines_.show(lines);
 }
 

@@ -4,13 +4,13 @@
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/data/examples.hpp"
+#include "sagips/problem/problem.hpp"
 
 namespace sagips::problem {
 
 /// Where the examples of a learning problem come from. A folder of its own holds it with its networks.
-class ExampleSource {
+class ExampleSource : public Problem {
  public:
-  virtual ~ExampleSource() = default;
   /// Its keys of the group `data`.
   virtual void fields(core::FieldList& list) = 0;
   /// Every row; those for evaluations apart where it has some. seed: of what is drawn. collective
@@ -19,5 +19,7 @@ class ExampleSource {
   virtual data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
                                          const data::Reading& reading) const = 0;
 };
+
+using LearningEntry = EntryOf<ExampleSource>;
 
 }  // namespace sagips::problem

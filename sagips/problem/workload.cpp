@@ -50,6 +50,8 @@ SimpleWorkload::operator WorkloadEntry() const {
           }};
 }
 
+SimpleWorkload::operator Entry() const { return WorkloadEntry(*this); }
+
 std::vector<std::string> Workload::channel_names() const {
   std::vector<std::string> names;
   for (const ChannelPlan& plan : channels()) names.push_back(plan.name);

@@ -11,7 +11,7 @@
 #include "sagips/core/registry.hpp"
 #include "sagips/data/dataset.hpp"
 #include "sagips/env/environment.hpp"
-#include "sagips/problem/learning.hpp"
+#include "sagips/problem/problem.hpp"
 
 namespace sagips::problem {
 
@@ -58,9 +58,8 @@ struct DensityCurve {
 
 /// A problem to solve: parameters and the pipelines they feed. A folder of its own holds config,
 /// pipeline and README.
-class Workload {
+class Workload : public Problem {
  public:
-  virtual ~Workload() = default;
   /// Its own part of the config: parameters and pipeline.
   virtual void fields(core::FieldList& list) = 0;
   virtual std::vector<env::Parameter> parameters() const = 0;
@@ -71,16 +70,7 @@ class Workload {
   virtual std::vector<DensityCurve> densities() const { return {}; }
 };
 
-/// A workload as the program knows it.
-struct WorkloadEntry {
-  std::string name;
-  std::string summary;  ///< one line
-  std::map<std::string, std::string>
-      settings;  ///< YAML by name; "default" serves when only the workload is named
-  std::function<std::unique_ptr<Workload>()> make;
-  /// Of a learning problem, where `make` is empty.
-  std::function<std::unique_ptr<ExampleSource>()> make_examples{};
-};
+using WorkloadEntry = EntryOf<Workload>;
 
 /// Settings of the GAN that train a handful of parameters in about a minute on a laptop, as YAML.
 std::string laptop_settings();
@@ -101,6 +91,7 @@ struct SimpleWorkload {
 
   // Implicit: a user hands it over where entries are taken.
   operator WorkloadEntry() const;  // NOLINT(google-explicit-constructor)
+  operator Entry() const;          // NOLINT(google-explicit-constructor)
 };
 
 }  // namespace sagips::problem

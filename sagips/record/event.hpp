@@ -31,16 +31,19 @@ struct RunStarted {
 struct EpochDone {
   std::int64_t epoch = 0;        ///< counts from 1
   double time_s = 0;             ///< accumulated training time
-  double events_per_second = 0;  ///< synthetic events analysed, eq. (9) with one rank
+  double events_per_second = 0;  ///< synthetic events analysed, eq. (9) with one rank, or rows
   std::vector<NamedNumber>
       losses;  ///< divided by their equilibrium value: 1 when both networks are even
   std::vector<NamedNumber> learning_rates{};  ///< of this rank's last updates, by network
+  std::string unit = "events";                ///< what is learned from: "events", "rows"
 };
 struct Evaluated {
   std::int64_t epoch = 0;
   double time_s = 0;
   std::vector<ParameterState> parameters;
-  std::vector<NamedNumber> distances;  ///< between held-out and synthetic events
+  /// Of parameters: distances between held-out and synthetic events; else whatever the networks are judged
+  /// by, on rows kept aside.
+  std::vector<NamedNumber> metrics;
   /// With several ranks: `consensus_distance` (mean squared distance of the ranks' shared weights to
   /// their mean), `rank_spread <parameter>` (standard deviation of the prediction over ranks, mean
   /// over noise vectors; eq. (8) for an ensemble), `ranks_heard`, `oldest_report_epochs`. None of

@@ -1,6 +1,7 @@
 #include "sagips/record/event_json.hpp"
 
 #include <array>
+#include <type_traits>
 #include <variant>
 
 #include "sagips/core/error.hpp"
@@ -8,10 +9,6 @@
 #include "sagips/record/json.hpp"
 
 namespace sagips::record {
-
-bool learns_from_rows(const EpochDone& epoch) {
-  return epoch.losses.size() == 1 && epoch.losses.front().name == "loss";
-}
 
 void each_field(Either<ParameterState> auto& parameter, const auto& use) {
   use("name", parameter.name);
@@ -33,9 +30,12 @@ void each_field(Either<RunStarted> auto& event, const auto& use) {
 void each_field(Either<EpochDone> auto& event, const auto& use) {
   use("epoch", event.epoch);
   use("time_s", event.time_s);
-  use.either(learns_from_rows(event), "rows_per_second", "events_per_second",
-             event.events_per_second);
+  use.named(event.unit, "_per_second", event.events_per_second);
   use("losses", event.losses);
+  // Earlier versions wrote rows as events, too; a single loss is that of rows.
+  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(event)>>)
+    if (event.losses.size() == 1 && event.losses[0].name == "loss" && event.unit == "events")
+      event.unit = "rows";
   use.known("learning_rates", event.learning_rates);
 }
 
@@ -44,7 +44,7 @@ void each_field(Either<Evaluated> auto& event, const auto& use) {
   use("time_s", event.time_s);
   use("parameters", event.parameters);
   // Earlier versions wrote metrics of rows as distances, too.
-  use.either(event.parameters.empty(), "metrics", "distances", event.distances);
+  use.either(event.parameters.empty(), "metrics", "distances", event.metrics);
   use.known("ranks", event.ranks);
 }
 

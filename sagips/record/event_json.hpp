@@ -5,10 +5,6 @@
 
 namespace sagips::record {
 
-/// Whether a network learned from rows: a single loss is theirs, those of a GAN come in pairs, in units of
-/// an even match.
-bool learns_from_rows(const EpochDone& epoch);
-
 /// One event as one line of JSON, without the line break: {"event": "epoch_done", "epoch": 1, ...}.
 /// NaN and infinity become null; what is not known is left out.
 std::string event_to_json(const Event& event);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -20,6 +21,7 @@ using Json = nlohmann::ordered_json;  // keeps the order in which keys were adde
 //   use.later(key, member)   for what older files lack
 //   use.known(key, member)   for what is left out where it is empty
 //   use.either(is_first, key, other, member)   for what is written by the one key or the other
+//   use.named(name, rest, member)              for a key that begins with another member
 
 /// A record to be read, or a constant one to be written.
 template <class Given, class Record>
@@ -70,6 +72,10 @@ class FieldWriter {
   template <class Value>
   void either(bool is_first, const char* key, const char* other, const Value& value) const {
     (*this)(is_first ? key : other, value);
+  }
+  template <class Value>
+  void named(const std::string& name, const char* rest, const Value& value) const {
+    object_[name + rest] = json_of(value);
   }
 
  private:
@@ -143,6 +149,15 @@ class FieldReader {
   template <class Value>
   void either(bool, const char* key, const char* other, Value& value) const {
     (*this)(object_.contains(key) ? key : other, value);
+  }
+  template <class Value>
+  void named(std::string& name, const std::string& rest, Value& value) const {
+    for (const auto& [key, content] : object_.items())
+      if (key.ends_with(rest)) {
+        name = key.substr(0, key.size() - rest.size());
+        return read_into(value, content);
+      }
+    (*this)((name + rest).c_str(), value);  // which says that it is missing
   }
 
  private:

@@ -99,8 +99,7 @@ Scalars scalars_of(const EpochDone& epoch) {
   Scalars scalars;
   add_numbers(scalars, "loss", epoch.losses);
   add_numbers(scalars, "learning_rate", epoch.learning_rates);
-  scalars.emplace_back(learns_from_rows(epoch) ? "time/rows_per_second" : "time/events_per_second",
-                       epoch.events_per_second);
+  scalars.emplace_back("time/" + epoch.unit + "_per_second", epoch.events_per_second);
   scalars.emplace_back("time/training_s", epoch.time_s);
   return scalars;
 }
@@ -113,7 +112,7 @@ Scalars scalars_of(const Evaluated& evaluated) {
     scalars.emplace_back("spread/" + parameter.name, parameter.spread);
     if (parameter.residual) scalars.emplace_back("residual/" + parameter.name, *parameter.residual);
   }
-  add_numbers(scalars, evaluated.parameters.empty() ? "metric" : "distance", evaluated.distances);
+  add_numbers(scalars, evaluated.parameters.empty() ? "metric" : "distance", evaluated.metrics);
   add_numbers(scalars, "ranks", evaluated.ranks);
   return scalars;
 }

@@ -10,6 +10,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/solvers.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "sagips/run/effects.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/task.hpp"
@@ -123,60 +124,63 @@ void show_networks(const optim::GanConfig& gan, const env::Environment& environm
          environment.channels[i].observables(), 1);
 }
 
-using Part = std::function<void(const std::function<void()>&)>;
+}  // namespace
 
-void check_learning(const Job& job, std::int64_t ranks, std::ostream& out, core::Log& log) {
-  const LearningRows rows = load_examples(job);
-  const data::ExampleSets& sets = rows.sets;
-  out << "data: " << sets.origin << ", " << core::with_thousands(sets.training->rows())
-      << " rows to learn from, " << core::with_thousands(sets.validation->rows())
-      << " kept aside\n";
-  const auto networks = make_networks(job, *sets.training);
-  for (const optim::NetworkPart& part : networks) show_network(part.name, *part.network, out);
-  const auto learner = make_learner(job, networks, rows);
-  for (const std::string& line : begin_from(job.settings.learning, learner->networks()))
-    out << line << '\n';
-  for (const std::string& warning : warnings_of(job, *learner, sets))
-    log.warning("examples", warning);
-  for (const std::string& line : remarks_on_lengths(job, sets.training->rows(), ranks))
-    log.warning("lengths", line);
-  check_metric(job.settings.early_stop, job.settings.learning.learner.optimizer.waits_for_plateau(),
-               true, metric_names(*learner, sets));
+bool LearningProblem::check(const Look& look) const {
+  const Job& job = look.job;
+  look.part([&] {
+    const LearningRows rows = load_examples(job);
+    const data::ExampleSets& sets = rows.sets;
+    look.out << "data: " << sets.origin << ", " << core::with_thousands(sets.training->rows())
+             << " rows to learn from, " << core::with_thousands(sets.validation->rows())
+             << " kept aside\n";
+    const auto parts = make_networks(job, *sets.training);
+    for (const optim::NetworkPart& part : parts) show_network(part.name, *part.network, look.out);
+    const auto learned = make_learner(job, parts, rows);
+    for (const std::string& line : begin_from(*this, learned->networks())) look.out << line << '\n';
+    for (const std::string& warning : warnings_of(job, *learned, sets))
+      look.log.warning("examples", warning);
+    for (const std::string& line : remarks_on_lengths(job, sets.training->rows(), look.ranks))
+      look.log.warning("lengths", line);
+    check_metric(job.settings.early_stop, waits_for_plateau(), true, metric_names(*learned, sets));
+  });
+  return true;
 }
 
-// Returns whether a GAN can be trained.
-bool check_pipelines(const Job& job, const Part& part, std::ostream& out) {
+bool InverseProblem::check(const Look& look) const {
   bool trainable = true;
-  part([&] {
-    const env::ParameterSet parameters(job.workload->parameters());
-    const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
+  look.part([&] { optim::solvers().get(solve.method, "solve.method"); });
+  look.part([&] {
+    const env::ParameterSet parameters(workload->parameters());
+    const auto plans = problem::channels_in_use(*workload, data);
     const auto reach = plans.size() > 1 ? env::Reach::some_parameter : env::Reach::every_parameter;
     for (const auto& plan : plans)
-      part([&] { trainable = show_pipeline(plan, parameters, reach, out) && trainable; });
+      look.part([&] { trainable = show_pipeline(plan, parameters, reach, look.out) && trainable; });
   });
-  part([&] {
+  look.part([&] {
     const env::Environment environment =
-        problem::load_data(*job.workload, job.settings.data, job.seed()).training();
-    show_data(environment, out);
-    if (trainable) show_networks(job.settings.gan, environment, out);
+        problem::load_data(*workload, data, look.job.seed()).training();
+    show_data(environment, look.out);
+    if (trainable) show_networks(gan, environment, look.out);
   });
   return trainable;
 }
 
+namespace {
+
 // Of the command that comes next.
 Usage usage_of(const Job& job, bool trainable, std::int64_t ranks) {
-  if (trainable) return {.command = "train", .ranks = ranks};
-  return {.command = "solve", .trains = false, .methods = {job.settings.solve.method}};
+  if (trainable || !job.as<InverseProblem>()) return {.command = "train", .ranks = ranks};
+  return {.command = "solve", .trains = false, .methods = {job.inverse().solve.method}};
 }
 
 // What a training on these ranks would refuse. collective
 void check_on_ranks(const Job& job, comm::Ranks& ranks, std::ostream& out) {
   core::Log log({.quiet = true});
-  const std::unique_ptr<Task> task = make_task(job, ranks, log);
-  check_metric(job.settings.early_stop, task->waits_for_plateau(), task->keeps_best(),
+  const std::unique_ptr<Task> task = job.problem->task(job, ranks, log);
+  check_metric(job.settings.early_stop, job.problem->waits_for_plateau(), task->keeps_best(),
                task->metric_names());
-  const train::RankExchange exchange(ranks, task->optimizer(), job.settings.exchange_choice(),
-                                     job.seed());
+  const train::RankExchange exchange(ranks, task->optimizer(), job.exchange_choice(), job.seed());
   if (ranks.is_first() && ranks.size() > 1)
     out << ranks.size() << " ranks, " << task->share() << " each: " << exchange.description()
         << '\n';
@@ -193,7 +197,7 @@ Checked check(const Workloads& workloads, Job& job, comm::Ranks& ranks, core::Lo
     return checked;
   }
   std::vector<std::string>& problems = checked.problems;
-  const Part part = [&](const std::function<void()>& look) {
+  const auto part = [&](const std::function<void()>& look) {
     try {
       look();
     } catch (const core::Error& error) {
@@ -205,18 +209,14 @@ Checked check(const Workloads& workloads, Job& job, comm::Ranks& ranks, core::Lo
   out << "config of '" << job.settings.workload << "': every key known, every value in range\n";
   part([&] { job.settings.loop.check(); });
   part([&] { nn::device_from_name(job.settings.device); });
-  part([&] { train::traits_of(job.settings.exchange_choice(), 1); });
-  if (job.examples) {
-    part([&] { check_learning(job, ranks.size(), out, log); });
-  } else {
-    part([&] { optim::solvers().get(job.settings.solve.method, "solve.method"); });
-    checked.trainable = check_pipelines(job, part, out);
-  }
+  part([&] { train::traits_of(job.exchange_choice(), 1); });
+  checked.trainable = job.problem->check({job, ranks.size(), out, log, part});
   std::string remark;
   part([&] {
     remark = keys_without_effect(workloads, job, usage_of(job, checked.trainable, ranks.size()));
   });
-  const bool is_looked_at = job.examples && ranks.size() == 1;  // as a training does
+  const bool is_looked_at =
+      job.as<LearningProblem>() && ranks.size() == 1;  // its rows, as a training does
   if (goes_on(checked.trainable && problems.empty() && !is_looked_at))
     check_on_ranks(job, ranks, out);
   out << "run folder: " << job.settings.run.folder << ", " << free_space(job.settings.run.folder)

@@ -10,6 +10,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/found_results.hpp"
 #include "sagips/run/outcome.hpp"
@@ -30,7 +31,7 @@ double seconds_since(Clock::time_point start) {
 Attempt attempt_solver(const Job& job, const env::Environment& environment,
                        const std::string& method, double budget_s, const Requests& requests) {
   Attempt attempt{.method = method};
-  const auto solver = optim::solvers().get(method, "compare.methods").make(job.settings.solvers);
+  const auto solver = optim::solvers().get(method, "compare.methods").make(job.inverse().solvers);
   optim::SolveContext context;
   context.seed = job.seed();
   context.time_limit_s = budget_s;
@@ -56,11 +57,11 @@ Attempt attempt_gan(const Job& job, const env::Environment& environment, double 
   context.interrupted = requests.stop;
   setup.begin(job, environment, context);
   const double made_s = seconds_since(began);
-  const train::Evaluator evaluator(job.settings.evaluation, environment, job.seed());
+  const train::Evaluator evaluator(job.inverse().evaluation, environment, job.seed());
   setup.loop.minutes = std::max(budget_s - made_s, 1e-3) / 60;
   train::Loop::Callbacks callbacks;
   callbacks.evaluate = [&] {
-    return evaluator.parameters(setup.gan.predict(job.settings.evaluation.samples));
+    return evaluator.parameters(setup.gan.predict(job.inverse().evaluation.samples));
   };
   callbacks.interrupted = requests.stop;
   callbacks.observers.push_back([&](const record::Event& event) {
@@ -124,7 +125,7 @@ Measure moment_distance(const Job& job, const env::Environment& environment) {
     context.seed = job.seed();
     try {
       const optim::GoodnessOfFit fit =
-          optim::MomentSolver(job.settings.solvers.moments)
+          optim::MomentSolver(job.inverse().solvers.moments)
               .goodness(environment, context, torch::tensor(values, torch::kFloat64));
       return std::sqrt(fit.value / fit.degrees_of_freedom);
     } catch (const std::exception&) {  // this point has no covariance
@@ -213,7 +214,7 @@ Compared compare(const Job& job, const Requests& requests, core::Log& log) {
   nn::device_from_name(job.settings.device);
   nn::set_threads(job.settings.threads);
   const env::Environment environment =
-      problem::load_data(*job.workload, job.settings.data, job.seed()).all();
+      problem::load_data(*job.inverse().workload, job.inverse().data, job.seed()).all();
   const record::RunDirectory folder = new_run(job, log);
   requests.begun();
   Compared compared{.folder = folder.path()};

@@ -19,13 +19,6 @@ using core::text;
 using Keys = std::vector<core::KeyWithoutEffect>;
 using Rule = comm::CentreRuleConfig::Rule;
 
-// Of what has been said of a field so far.
-bool lacks_nothing(const FieldList& list, const std::string& group, const std::string& name) {
-  const auto* found = core::find_entry(list.entries(), group);
-  found = found ? core::find_entry(found->members, name) : nullptr;
-  return found && found->needs.empty();
-}
-
 bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
@@ -65,7 +58,8 @@ void needs_of_commands(const FieldList& list, const Workloads& workloads, const 
   needs(list, settings.run.figures, "run.figures=true", {"figures"});
 }
 
-void needs_of_exchanges(const FieldList& list, const Settings& settings, const Usage& usage) {
+void needs_of_exchanges(const FieldList& list, const Job& job, const Usage& usage) {
+  const Settings& settings = job.settings;
   const bool several = usage.ranks > 1;
   needs(list, several, "several ranks",
         {"exchange", "exchanges", "ranks.data", "ranks.channels", "shared", "generator.shared",
@@ -76,7 +70,7 @@ void needs_of_exchanges(const FieldList& list, const Settings& settings, const U
   needs(list, !usage.in_blocks, "trainings that are started one by one (no mpirun)",
         {"tune.at_once", "tune.launcher"});
   if (usage.command == "convergence" || usage.command == "simulate") return;  // compare exchanges
-  const train::ExchangeChoice choice = settings.exchange_choice();
+  const train::ExchangeChoice choice = job.exchange_choice();
   std::vector<std::string> used = {choice.primary};
   for (const auto& [network, name] : choice.others) used.push_back(name);
   const auto uses = [&](const std::string& one) { return contains(used, one); };
@@ -103,77 +97,23 @@ void needs_of_exchanges(const FieldList& list, const Settings& settings, const U
         {"exchanges.double_tree"});
   for (const std::string one : {"all_reduce", "gossip", "averaged", "served", "auto"})
     needs(list, uses(one), "exchange=" + one, {"exchanges." + one});
-  needs(list, settings.gan.discriminator.exchange != "none", "discriminator.exchange",
-        {"discriminator.shared"});
 }
 
 void needs_of_training(const FieldList& list, const Job& job) {
   const Settings& settings = job.settings;
-  const optim::GanOptimizerConfig& gan = settings.gan.optimizer;
-  const bool waits =
-      job.examples ? settings.learning.learner.optimizer.waits_for_plateau()
-                   : gan.generator.waits_for_plateau() || gan.discriminator.waits_for_plateau();
-  // where other rows are kept aside than a share, that has no effect
-  const bool keeps_best = job.examples && (settings.learning.split.held_out > 0 ||
-                                           !lacks_nothing(list, "data", "held_out"));
-  needs(list, keeps_best, "rows kept aside", {"early_stop.restore"});
-  needs(list, keeps_best || !job.examples, "rows kept aside", {"train.evaluate_every"});
-  needs(list, settings.early_stop.watches() || waits || keeps_best, "early_stop.patience or target",
-        {"early_stop.metric", "early_stop.better"});
   const std::string at_an_end = "train.epochs above 0 (nobody knows how much of the run is over)";
+  const bool waits = job.problem->waits_for_plateau();
   for (const std::string place : {"optimizer", "optimizer.generator", "optimizer.discriminator"})
     for (const std::string key : {".schedule", ".final_rate", ".drop_at"})
       needs(list, settings.loop.epochs > 0 || waits, at_an_end, {place + key});
-  needs(list, !job.examples, "a generator of parameters", {"train.snapshots", "run.fit"});
-  needs(list, settings.learning.networks.empty(), "no networks", {"dense"});
-  needs(list, settings.learning.learner.has_classes(), "a loss of classes", {"top_k"});
-}
-
-void needs_of_data(const FieldList& list, const Settings& settings) {
-  const auto& channels = settings.data.channels;
-  const bool toys = channels.empty() ? settings.data.data.file.empty()
-                                     : std::any_of(channels.begin(), channels.end(), [](auto& one) {
-                                         return one.second.enabled && one.second.data.file.empty();
-                                       });
-  needs(list, toys, "toy events (no data.file)", {"toy"});
-}
-
-constexpr const char* gem_steps =
-    "another rule than gem, whose steps are gradients times exchanges.served.gem.learning_rate";
-
-[[noreturn]] void refuse_with_gem(const std::string& key) {
-  throw core::ConfigError(
-      key, text("has no effect here: it needs ", gem_steps, ". Set that, or leave this one out."));
-}
-
-// Networks whose central weights GEM moves.
-void needs_of_gem(const FieldList& list, const Job& job, const Usage& usage) {
-  const Settings& settings = job.settings;
-  if (!usage.trains || usage.ranks < 2 || settings.exchanges.served.rule.rule != Rule::gem) return;
-  train::ExchangeChoice choice = settings.exchange_choice();
-  if (job.examples) choice.others.erase("discriminator");
-  const bool first = choice.primary == "served";
-  const auto is_served = [](const auto& other) { return other.second == "served"; };
-  if (job.examples) {
-    for (const PartSettings& part : settings.learning.networks)
-      if (part.rate != 1 && (part.exchange.empty() ? settings.exchange : part.exchange) == "served")
-        refuse_with_gem(text("networks.", part.name, ".rate"));
-    const bool all = std::all_of(choice.others.begin(), choice.others.end(), is_served);
-    needs(list, !first || !all, gem_steps, {"optimizer"});
-  } else {
-    needs(list, !first, gem_steps, {"optimizer.generator"});
-    needs(list, settings.gan.discriminator.exchange != "served", gem_steps,
-          {"optimizer.discriminator"});
-  }
 }
 
 FieldList list_of(const Workloads& workloads, Job& job, const Usage& usage) {
   FieldList list = fields_of(workloads, job);
-  needs_of_gem(list, job, usage);
   needs_of_commands(list, workloads, job.settings, usage);
-  needs_of_exchanges(list, job.settings, usage);
+  needs_of_exchanges(list, job, usage);
+  job.problem->add_needs(list, job, usage);
   needs_of_training(list, job);
-  needs_of_data(list, job.settings);
   return list;
 }
 
@@ -197,11 +137,23 @@ Keys keys_set_for_nothing(const Workloads& workloads, Job& job, const Usage& usa
 
 }  // namespace
 
+const char* const no_gem =
+    "another rule than gem, whose steps are gradients times exchanges.served.gem.learning_rate";
+
+bool has_gem(const Job& job, const Usage& usage) {
+  return usage.trains && usage.ranks > 1 && job.settings.exchanges.served.rule.rule == Rule::gem;
+}
+
+void refuse_with_gem(const std::string& key) {
+  throw core::ConfigError(
+      key, text("has no effect here: it needs ", no_gem, ". Set that, or leave this one out."));
+}
+
 std::string keys_without_effect(const Workloads& workloads, Job& job, const Usage& usage) {
   std::vector<std::string> parts, names;
   const Keys keys = keys_set_for_nothing(workloads, job, usage);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i].needs == gem_steps) refuse_with_gem(keys[i].key);
+    if (keys[i].needs == no_gem) refuse_with_gem(keys[i].key);
     names.push_back(keys[i].key);
     if (i + 1 < keys.size() && keys[i + 1].needs == keys[i].needs) continue;
     parts.push_back(text(core::join(names, ", "), " (needs ", keys[i].needs, ")"));
@@ -231,32 +183,14 @@ std::string VariedKeys::remark() const {
   return parts.empty() ? std::string() : "no effect in any training: " + core::join(parts, "; ");
 }
 
-std::vector<std::string> remarks_on_lengths(const Job& job, std::int64_t rows, std::int64_t ranks) {
-  std::vector<std::string> remarks;
-  const Settings& settings = job.settings;
-  const optim::SupervisedConfig& learner = settings.learning.learner;
-  std::int64_t updates = settings.loop.epochs;
-  const auto add = [&](const std::string& place, const optim::UpdateConfig& rule,
-                       std::int64_t each) {
-    if (settings.exchange == "served" && ranks > 1)
-      return;  // whose owners count what all have sent
-    if (updates > 0 && rule.warm_up >= updates * each && rule.warm_up > 0)
-      remarks.push_back(text(place, ".warm_up=", rule.warm_up, ": the run has ", updates * each,
-                             " updates, so the learning rate never reaches its full size"));
-  };
-  if (!job.examples) {
-    add("optimizer.generator", settings.gan.optimizer.generator, 1);
-    add("optimizer.discriminator", settings.gan.optimizer.discriminator,
-        settings.gan.optimizer.discriminator_steps);
-    return remarks;
-  }
-  const std::int64_t together = learner.batch * ranks;
-  updates *= (rows + together - 1) / together;
-  add("optimizer", learner.optimizer, 1);
-  if (together > rows)
-    remarks.push_back(text("batch=", learner.batch, ": a rank has ", rows / ranks,
-                           " rows, and takes no more than those in a step"));
-  return remarks;
+std::string remark_on_warm_up(const Job& job, const std::string& place,
+                              const optim::UpdateConfig& rule, std::int64_t updates,
+                              std::int64_t ranks) {
+  // owners of central weights count what all have sent
+  if (job.settings.exchange == "served" && ranks > 1) return {};
+  if (updates <= 0 || rule.warm_up < updates || rule.warm_up == 0) return {};
+  return text(place, ".warm_up=", rule.warm_up, ": the run has ", updates,
+              " updates, so the learning rate never reaches its full size");
 }
 
 void warn_without_effect(const Workloads& workloads, Job& job, const Usage& usage,

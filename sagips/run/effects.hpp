@@ -48,8 +48,17 @@ class VariedKeys {
   std::map<std::string, std::string> needs_;  ///< by key; empty: it has an effect
 };
 
-/// Lines on lengths that do not fit the run: a warm-up that outlasts it, a batch of more rows than a rank
-/// has. rows: to learn from, of a learning problem; ranks: that compute
-std::vector<std::string> remarks_on_lengths(const Job& job, std::int64_t rows, std::int64_t ranks);
+/// A line on a warm-up that outlasts the run; empty: it does not, or nobody knows. place: of the rule in a
+/// config; updates: by it in the run; ranks: that compute
+std::string remark_on_warm_up(const Job& job, const std::string& place,
+                              const optim::UpdateConfig& rule, std::int64_t updates,
+                              std::int64_t ranks);
+
+/// What keys need that say how weights are updated, where GEM moves them.
+extern const char* const no_gem;
+/// Whether GEM moves the central weights of an exchange of this training.
+bool has_gem(const Job& job, const Usage& usage);
+/// Of a key that no other place would tell of. throws: ConfigError
+[[noreturn]] void refuse_with_gem(const std::string& key);
 
 }  // namespace sagips::run

@@ -1,6 +1,7 @@
 #include "sagips/run/fit.hpp"
 
 #include "sagips/nn/device.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/found_results.hpp"
 #include "sagips/run/outcome.hpp"
@@ -11,11 +12,12 @@ namespace sagips::run {
 Fitted fit(const Job& job, comm::Ranks& ranks, core::Log& log) {
   nn::device_from_name(job.settings.device);
   const int threads = nn::set_threads(job.settings.threads);
-  problem::DataSettings data = job.settings.data;
+  problem::DataSettings data = job.inverse().data;
   data.needs_gradient = false;  // the density's is taken, not the pipeline's
-  const env::Environment environment = problem::load_data(*job.workload, data, job.seed()).all();
+  const env::Environment environment =
+      problem::load_data(*job.inverse().workload, data, job.seed()).all();
   const optim::FitResult fitted =
-      optim::fit_maximum_likelihood(environment, job.settings.solvers.fit, job.seed());
+      optim::fit_maximum_likelihood(environment, job.inverse().solvers.fit, job.seed());
   const record::RunDirectory folder = new_run(job, log);
   record::write_environment(folder.file(record::run_files::environment.name),
                             run_environment(ranks, threads));

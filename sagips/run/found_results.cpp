@@ -32,7 +32,7 @@ void FoundResults::begin(const env::Environment& environment, const record::Resu
 }
 
 void FoundResults::finish(const env::Environment& environment, const record::Results& results) {
-  if (!job_.settings.data.data.bootstrap) warn_of_equal_events(environment, log_);
+  if (!job_.inverse().data.data.bootstrap) warn_of_equal_events(environment, log_);
   if (draw_) draw_->finish();
   write(results);
 }

@@ -83,7 +83,7 @@ std::filesystem::path settings_beside(const std::string& out, const std::string&
 
 Made made_of(const Job& job, const problem::ChannelPlan& plan, const env::ParameterSet& parameters,
              const std::string& file) {
-  const problem::DataSettings& settings = job.settings.data;
+  const problem::DataSettings& settings = job.inverse().data;
   Made made{plan.name, file, {}, {}, cuts_on_events(settings, plan)};  // refuses before it makes
   for (const auto& observable : plan.observables) made.names.push_back(observable.name);
   plan.pipeline.check(parameters, static_cast<std::int64_t>(made.names.size()),
@@ -110,8 +110,8 @@ Generated generate(const Workloads& workloads, Job job, const std::string& sourc
                    const std::string& out) {
   check_rows_file(out);
   const env::ParameterSet parameters =
-      env::ParameterSet(job.workload->parameters()).at_toy_values();
-  const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
+      env::ParameterSet(job.inverse().workload->parameters()).at_toy_values();
+  const auto plans = problem::channels_in_use(*job.inverse().workload, job.inverse().data);
   const std::filesystem::path settings = settings_beside(out, source);
   Generated generated{{}, settings.string()};
   std::vector<Made> all;

@@ -20,7 +20,7 @@ constexpr std::int64_t stored_proposals = 10000;
 
 // Instance noise fades with the share of the epochs that are over.
 void check_fading(const Job& job) {
-  if (job.settings.gan.discriminator.instance_noise > 0 && job.settings.loop.epochs == 0)
+  if (job.inverse().gan.discriminator.instance_noise > 0 && job.settings.loop.epochs == 0)
     throw core::ConfigError("discriminator.instance_noise",
                             "the noise fades to 0 at the last epoch, and train.epochs=0 names none "
                             "(it would never fade). Set train.epochs.");
@@ -42,22 +42,26 @@ InverseTask::InverseTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       print_(data_->print()),
       environment_(data_->training(share_)),
       setup_(job, own_channels(), job.seed(), share_.place),
-      evaluator_(job.settings.evaluation, environment_, job.seed()) {
+      evaluator_(job.inverse().evaluation, environment_, job.seed()) {
   if (ranks.size() > 1 && job.settings.exchange == "served" &&
-      job.settings.gan.generator.average > 0)
+      job.inverse().gan.generator.average > 0)
     throw core::ConfigError(
         "generator.average",
         "is a mean of one rank's own weights (with exchange=served the answer is "
         "that of the central ones). Set it to 0.");
-  if (ranks.is_first())
-    for (const std::string& line : remarks_on_lengths(job, 0, ranks.size()))
-      log.warning("lengths", line);
+  const optim::GanOptimizerConfig& rules = job.inverse().gan.optimizer;
+  const std::int64_t updates = job.settings.loop.epochs;
+  for (const std::string& line :
+       {remark_on_warm_up(job, "optimizer.generator", rules.generator, updates, ranks.size()),
+        remark_on_warm_up(job, "optimizer.discriminator", rules.discriminator,
+                          updates * rules.discriminator_steps, ranks.size())})
+    if (!line.empty() && ranks.is_first()) log.warning("lengths", line);
 }
 
 // What this rank's networks work on: all channels, or one of them.
 env::Environment InverseTask::own_channels() const {
   if (job_.settings.ranks.channels == train::RankConfig::Channels::all) return environment_;
-  if (job_.settings.gan.discriminator.exchange != "none")
+  if (job_.inverse().gan.discriminator.exchange != "none")
     throw core::ConfigError("discriminator.exchange",
                             "ranks.channels=divided gives ranks discriminators of different data "
                             "sets (their gradients have nothing in common). Set it to none.");
@@ -65,7 +69,7 @@ env::Environment InverseTask::own_channels() const {
     throw core::ConfigError("exchange",
                             "ranks.channels=divided shows each rank one data set (without an "
                             "exchange each generator would know only that one). Choose another.");
-  if (job_.settings.gan.generator.shared != nn::SharedPart::all)
+  if (job_.inverse().gan.generator.shared != nn::SharedPart::all)
     throw core::ConfigError("generator.shared",
                             "ranks.channels=divided shows each rank one data set (what is not "
                             "exchanged, such as biases, would learn of that one alone). Set it to "
@@ -86,11 +90,6 @@ std::string InverseTask::share() const {
 
 std::vector<std::string> InverseTask::metric_names() const {
   return train::metric_names(environment_);
-}
-
-bool InverseTask::waits_for_plateau() const {
-  const optim::GanOptimizerConfig& rules = job_.settings.gan.optimizer;
-  return rules.generator.waits_for_plateau() || rules.discriminator.waits_for_plateau();
 }
 
 // Each data set has a discriminator of its own where they are divided.
@@ -126,7 +125,7 @@ void InverseTask::begin(bool resumed) {
 
 void InverseTask::begin_evaluations(bool all_wait, bool has_centre) {
   evaluation_.emplace(ranks_, all_wait, has_centre, setup_.gan, evaluator_,
-                      env::ParameterSet(job_.workload->parameters()));
+                      env::ParameterSet(job_.inverse().workload->parameters()));
 }
 
 record::Evaluated InverseTask::after_failure() {
@@ -162,7 +161,7 @@ record::Results InverseTask::results(const env::Environment& all, const Training
   for (const auto& number : training.record.last.ranks) results.numbers.push_back(number);
   if (!training.failure) judge_training(job_, all, results, log_);
   warn_of_remarks(all, log_);
-  if (!job_.settings.data.data.bootstrap) warn_of_equal_events(all, log_);
+  if (!job_.inverse().data.data.bootstrap) warn_of_equal_events(all, log_);
   return results;
 }
 

@@ -14,11 +14,10 @@ class InverseTask final : public Task {
   InverseTask(const Job& job, comm::Ranks& ranks, core::Log& log);
 
   optim::Optimizer& optimizer() override { return setup_.gan; }
-  const std::string& print() const override { return print_; }
+  std::string print() const override { return print_; }
   std::string description() const override;
   std::string share() const override;
   std::vector<std::string> metric_names() const override;
-  bool waits_for_plateau() const override;
   int kinds_of_ranks() const override;
   void begin(bool resumed) override;
   void begin_evaluations(bool all_wait, bool has_centre) override;

@@ -27,10 +27,9 @@ namespace {
 namespace files = record::run_files;
 
 optim::SupervisedConfig scaled(const Job& job, std::int64_t ranks) {
-  optim::SupervisedConfig config = job.settings.learning.learner;
+  optim::SupervisedConfig config = job.learning().learner;
   config.optimizer.learning_rate *=
-      train::traits_of(job.settings.exchange_choice(), static_cast<int>(ranks))
-          .learning_rate_factor;
+      train::traits_of(job.exchange_choice(), static_cast<int>(ranks)).learning_rate_factor;
   check_plateau(config.optimizer, "optimizer", ranks);
   return config;
 }
@@ -122,9 +121,9 @@ void take_targets(const optim::SupervisedConfig& learner, data::ExampleSets& set
 }
 
 // Rows are looked at before the training only where something asks for it.
-LearningRows with_statistics(const LearningSettings& learning, data::ExampleSets sets,
+LearningRows with_statistics(const LearningProblem& learning, data::ExampleSets sets,
                              const data::Reading& reading) {
-  using Standardise = LearningSettings::Standardise;
+  using Standardise = LearningProblem::Standardise;
   const optim::SupervisedConfig& learner = learning.learner;
   const auto any_head = [&](const auto& is) {
     return std::any_of(learner.heads.begin(), learner.heads.end(), is);
@@ -184,10 +183,10 @@ data::ExampleRowsPtr standardised(const data::ExampleRowsPtr& rows, const data::
 }
 
 LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
-  const LearningSettings& learning = job.settings.learning;
+  const LearningProblem& learning = job.learning();
   const std::int64_t own = learning.split.seed;
   const std::uint64_t seed = own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
-  data::ExampleSets sets = job.examples->load(seed, reading_of(ranks));
+  data::ExampleSets sets = job.learning().examples->load(seed, reading_of(ranks));
   warn_of_targets(learning.learner.heads, sets);
   take_targets(learning.learner, sets, sets.training, "data.targets");
   take_targets(learning.learner, sets, sets.validation, "data.validation_targets");
@@ -204,7 +203,7 @@ LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
 }
 
 std::vector<optim::NetworkPart> make_networks(const Job& job, const data::ExampleRows& rows) {
-  const LearningSettings& learning = job.settings.learning;
+  const LearningProblem& learning = job.learning();
   const optim::HeadConfigs& heads = learning.learner.heads;
   const data::Examples one = rows.first(1);
   nn::Shape shape = nn::shape_of_rows(one.inputs);
@@ -263,11 +262,11 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
 std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& learner,
                                      const data::ExampleSets& sets) {
   std::vector<std::string> warnings = sets.warnings;
-  const auto& parts = job.settings.learning.networks;
+  const auto& parts = job.learning().networks;
   if (!parts.empty() &&
       std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.rate == 0; }))
     warnings.push_back("networks: all have a rate of 0, so nothing is learned");
-  const optim::SupervisedConfig& config = job.settings.learning.learner;
+  const optim::SupervisedConfig& config = job.learning().learner;
   const std::vector<std::string> names = metric_names(learner, sets);
   const std::string top = core::text("top_", config.top_k, "_accuracy");
   if (config.has_classes() && config.top_k != optim::SupervisedConfig().top_k &&
@@ -277,7 +276,7 @@ std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& le
   const train::EarlyStopConfig& watched = job.settings.early_stop;
   const data::Examples* const rows = sets.validation->held();
   if (!rows || rows->rows() == 0 ||
-      (!watched.watches() && !job.settings.learning.learner.optimizer.waits_for_plateau()))
+      (!watched.watches() && !job.learning().learner.optimizer.waits_for_plateau()))
     return warnings;
   // of any outputs: whether there is a number depends on targets and weights, but for a precision
   const torch::Tensor outputs =
@@ -291,6 +290,19 @@ std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& le
                      " (it needs rows of more than one class), so nothing is "
                      "stopped by it. Keep other rows aside, or watch another metric."));
   return warnings;
+}
+
+std::vector<std::string> remarks_on_lengths(const Job& job, std::int64_t rows, std::int64_t ranks) {
+  std::vector<std::string> remarks;
+  const optim::SupervisedConfig& learner = job.learning().learner;
+  const std::int64_t together = learner.batch * ranks,
+                     updates = job.settings.loop.epochs * ((rows + together - 1) / together);
+  std::string line = remark_on_warm_up(job, "optimizer", learner.optimizer, updates, ranks);
+  if (!line.empty()) remarks.push_back(std::move(line));
+  if (together > rows)
+    remarks.push_back(core::text("batch=", learner.batch, ": a rank has ", rows / ranks,
+                                 " rows, and takes no more than those in a step"));
+  return remarks;
 }
 
 // A few rows have all of them.
@@ -322,19 +334,19 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       rows_(load_examples(job, &ranks)),
       print_(print_of(sets_)),
       learner_(make_learner(job, make_networks(job, *sets_.training), rows_,
-                            train::place_of(job.settings.exchange_choice(), ranks.communicator()))),
+                            train::place_of(job.exchange_choice(), ranks.communicator()))),
       best_(learner_->networks()) {
   if (ranks.is_first())
     for (const std::string& warning : warnings_of(job, *learner_, sets_))
       log.warning("examples", warning);
-  const train::ExchangeChoice choice = job.settings.exchange_choice();
+  const train::ExchangeChoice choice = job.exchange_choice();
   const std::int64_t computing = place_of(choice, ranks.communicator()).ranks;
   if (ranks.is_first())
     for (const std::string& line : remarks_on_lengths(job, sets_.training->rows(), computing))
       log.warning("lengths", line);
   const bool has_masters = choice.primary == "served" && computing < ranks.size();
   for (const auto& [part, exchange] : choice.others)
-    if (has_masters && exchange == "none" && !job.settings.learning.networks.empty())
+    if (has_masters && exchange == "none" && !job.learning().networks.empty())
       throw core::ConfigError(
           "networks",
           core::text("'", part,
@@ -350,7 +362,7 @@ std::string LearningTask::description() const {
 }
 
 std::string LearningTask::share() const {
-  const auto place = train::place_of(job_.settings.exchange_choice(), ranks_.communicator());
+  const auto place = train::place_of(job_.exchange_choice(), ranks_.communicator());
   return core::text(core::with_thousands(sets_.training->rows() / place.ranks), " rows");
 }
 
@@ -358,13 +370,9 @@ std::vector<std::string> LearningTask::metric_names() const {
   return run::metric_names(*learner_, sets_);
 }
 
-bool LearningTask::waits_for_plateau() const {
-  return job_.settings.learning.learner.optimizer.waits_for_plateau();
-}
-
 void LearningTask::begin(bool resumed) {
   if (resumed) return;
-  const LearningSettings& learning = job_.settings.learning;
+  const LearningProblem& learning = job_.learning();
   for (const std::string& line : begin_from(learning, learner_->networks()))
     if (ranks_.is_first()) log_.info(line);
   for (auto& [part, replica] : learner_->networks())
@@ -415,7 +423,7 @@ optim::Prediction LearningTask::predict(const data::ExampleRows& rows) const {
 record::Evaluated LearningTask::judged(const optim::Prediction& prediction) const {
   record::Evaluated evaluated;
   for (const auto& [name, value] : learner_->metrics(prediction, sets_.names()))
-    evaluated.distances.push_back({name, value});
+    evaluated.metrics.push_back({name, value});
   return evaluated;
 }
 
@@ -470,7 +478,7 @@ void LearningTask::write_best(const record::RunDirectory& folder, record::Result
   if (!best_.evaluated()) return;
   const record::Evaluated& best = *best_.evaluated();
   results.numbers.push_back({"best_epoch", static_cast<double>(best.epoch)});
-  for (const auto& metric : best.distances)
+  for (const auto& metric : best.metrics)
     results.numbers.push_back({metric.name + "_best", metric.value});
   best_.with_best([&] {
     write_networks(folder.file(files::best_network.name), learner_->networks(), rows_.statistics);
@@ -485,24 +493,13 @@ void LearningTask::write_best(const record::RunDirectory& folder, record::Result
 record::Results LearningTask::write(RunOutputs& outputs, const Training& training,
                                     const std::vector<RankRow>& rows) {
   if (!ranks_.is_first()) return {};
-  record::Results results;
-  results.workload = job_.settings.workload;
-  results.version = std::string(core::version());
-  results.git_hash = std::string(core::git_hash());
+  const bool restores = job_.settings.early_stop.restore && best_.evaluated();
+  record::Results results =
+      results_of(job_, training, restores ? *best_.evaluated() : training.record.last);
   results.data_origin = sets_.origin;
   results.method = record::learning_method;
-  results.seed = job_.settings.run.seed;
   results.events = sets_.training->rows();
-  results.finish_reason = training.record.finished.reason;
-  results.complete = training.record.finished.complete;
-  results.epochs = training.record.finished.epochs;
-  results.time_s = training.record.finished.time_s;
-  for (const auto& metric : training.record.first.distances)
-    results.numbers.push_back({metric.name + "_start", metric.value});
   const record::RunDirectory& folder = outputs.folder();
-  const bool restores = job_.settings.early_stop.restore && best_.evaluated();
-  for (const auto& metric : (restores ? *best_.evaluated() : training.record.last).distances)
-    results.numbers.push_back({metric.name + "_end", metric.value});
   write_best(folder, results);
   results.numbers.push_back({"weights", static_cast<double>(learner_->weights())});
   results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});

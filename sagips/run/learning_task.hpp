@@ -41,6 +41,10 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
 std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& learner,
                                      const data::ExampleSets& sets);
 
+/// Lines on lengths that do not fit the run: a warm-up that outlasts it, a batch of more rows than a rank
+/// has. rows: to learn from; ranks: that compute
+std::vector<std::string> remarks_on_lengths(const Job& job, std::int64_t rows, std::int64_t ranks);
+
 /// The metrics that an evaluation has.
 std::vector<std::string> metric_names(const optim::Supervised& learner,
                                       const data::ExampleSets& sets);
@@ -55,11 +59,10 @@ class LearningTask final : public Task {
   LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log);
 
   optim::Optimizer& optimizer() override { return *learner_; }
-  const std::string& print() const override { return print_; }
+  std::string print() const override { return print_; }
   std::string description() const override;
   std::string share() const override;
   std::vector<std::string> metric_names() const override;
-  bool waits_for_plateau() const override;
   void begin(bool resumed) override;
   void begin_evaluations(bool, bool) override {}
   std::optional<record::Evaluated> evaluate(std::int64_t epoch) override;

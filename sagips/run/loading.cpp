@@ -8,7 +8,7 @@ namespace {
 
 problem::DataShare share_of(const Job& job, const comm::Ranks& ranks) {
   problem::DataShare share;
-  share.place = train::place_of(job.settings.exchange_choice(), ranks.communicator());
+  share.place = train::place_of(job.exchange_choice(), ranks.communicator());
   share.sharded = job.settings.ranks.data == train::RankConfig::Data::sharded;
   return share;
 }
@@ -16,8 +16,8 @@ problem::DataShare share_of(const Job& job, const comm::Ranks& ranks) {
 }  // namespace
 
 problem::LoadedData load_data(const Job& job, comm::Ranks& ranks, bool needs_gradient) {
-  const problem::Workload& workload = *job.workload;
-  problem::DataSettings settings = job.settings.data;
+  const problem::Workload& workload = *job.inverse().workload;
+  problem::DataSettings settings = job.inverse().data;
   settings.needs_gradient = needs_gradient;
   std::vector<data::Dataset> events;
   if (share_of(job, ranks).sharded)
@@ -34,8 +34,7 @@ problem::LoadedData load_data(const Job& job, comm::Ranks& ranks, bool needs_gra
 problem::DataShare training_share(const Job& job, const comm::Ranks& ranks) {
   problem::DataShare share = share_of(job, ranks);
   const double usual =
-      share.sharded ? 1
-                    : train::traits_of(job.settings.exchange_choice(), ranks.size()).data_fraction;
+      share.sharded ? 1 : train::traits_of(job.exchange_choice(), ranks.size()).data_fraction;
   share.fraction = job.settings.ranks.fraction.value_or(usual);
   return share;
 }

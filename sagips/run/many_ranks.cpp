@@ -39,7 +39,7 @@ double root_mean_square(const std::vector<double>& numbers) {
 
 void ManyRanks::check(const Job& job) {
   const Settings& settings = job.settings;
-  if (settings.gan.generator.start != optim::GeneratorConfig::Start::random)
+  if (job.inverse().gan.generator.start != optim::GeneratorConfig::Start::random)
     throw ConfigError(
         "generator.start",
         "a training that begins at the solution has nowhere to converge to (simulated "
@@ -71,7 +71,8 @@ void ManyRanks::check(const Job& job) {
 ManyRanks::ManyRanks(const Job& job, int ranks)
     : job_(job),
       ranks_(static_cast<std::size_t>(ranks)),
-      data_((check(job), problem::load_data(*job.workload, job.settings.data, job.seed()))) {
+      data_((check(job),
+             problem::load_data(*job.inverse().workload, job.inverse().data, job.seed()))) {
   course_.exchange = job.settings.exchange;
   course_.ranks = ranks;
 }
@@ -81,8 +82,7 @@ TrainingSetup ManyRanks::setup(const problem::RankPlace& place) const {
   problem::DataShare share;
   share.place = place;
   share.fraction = job_.settings.ranks.fraction.value_or(
-      train::traits_of(job_.settings.exchange_choice(), static_cast<int>(place.ranks))
-          .data_fraction);
+      train::traits_of(job_.exchange_choice(), static_cast<int>(place.ranks)).data_fraction);
   return {job_, data_.training(share), job_.seed(), place};
 }
 
@@ -108,7 +108,7 @@ void ManyRanks::take_targets(const env::ParameterSet& parameters) {
 void ManyRanks::look(std::int64_t epoch, std::size_t rank, double time_s, optim::Gan& gan) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor mean =
-      gan.predict(job_.settings.evaluation.samples).to(torch::kFloat64).mean(0).contiguous();
+      gan.predict(job_.inverse().evaluation.samples).to(torch::kFloat64).mean(0).contiguous();
   RankPrediction prediction{time_s, {}};
   for (const Target& target : targets_)
     prediction.values.push_back(mean[target.place].item<double>());
@@ -145,12 +145,12 @@ void ManyRanks::note_end(const train::RankExchange& exchange, std::int64_t epoch
 void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& clock) {
   comm::Ranks ranks(communicator);
   ranks.timeout().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
-  TrainingSetup setup = this->setup(train::place_of(job_.settings.exchange_choice(), communicator));
+  TrainingSetup setup = this->setup(train::place_of(job_.exchange_choice(), communicator));
   setup.loop.engine.threads = 1;  // ranks take turns
   setup.loop.engine.polls_within_tiles = false;
   take_targets(setup.environment.parameters);
   optim::Gan& gan = setup.gan;
-  train::RankExchange exchange(ranks, gan, job_.settings.exchange_choice(), job_.seed());
+  train::RankExchange exchange(ranks, gan, job_.exchange_choice(), job_.seed());
   ranks.gather(0);  // all begin together
   const double start_s = clock.now_s();
 

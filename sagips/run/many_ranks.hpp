@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sagips/comm/communicator.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/simulated_course.hpp"
 #include "sagips/run/training_setup.hpp"
 

@@ -45,14 +45,14 @@ std::vector<double> floors_at(const Job& job, const env::Environment& environmen
   const bool has_reference =
       std::any_of(environment.channels.begin(), environment.channels.end(),
                   [](const env::Channel& channel) { return !channel.training.reference.empty(); });
-  return or_warning<std::vector<double>>(
-             log, "no Cramer-Rao floor beside the results",
-             [&] {
-               return optim::cramer_rao_errors(
-                   environment,
-                   has_reference ? job.settings.solvers.fit.reference : optim::ReferenceUse::ignore,
-                   physical, events);
-             })
+  return or_warning<std::vector<double>>(log, "no Cramer-Rao floor beside the results",
+                                         [&] {
+                                           return optim::cramer_rao_errors(
+                                               environment,
+                                               has_reference ? job.inverse().solvers.fit.reference
+                                                             : optim::ReferenceUse::ignore,
+                                               physical, events);
+                                         })
       .value_or(std::vector<double>{});
 }
 
@@ -165,7 +165,7 @@ Oracle oracle_fit(const Job& job, const env::Environment& all, double events, co
   Oracle oracle;
   oracle.floors = floors(job, all, events, log);
   oracle.fit = or_warning<optim::FitResult>(log, "no fit beside the trained values", [&] {
-    return optim::fit_maximum_likelihood(all, job.settings.solvers.fit, job.seed(), false);
+    return optim::fit_maximum_likelihood(all, job.inverse().solvers.fit, job.seed(), false);
   });
   return oracle;
 }
@@ -184,9 +184,9 @@ record::Results training_results(const Job& job, const env::Environment& environ
     results.parameters[i].residual_start = training.first.parameters[i].residual;
     results.parameters[i].residual_end = training.last.parameters[i].residual;
   }
-  for (const auto& distance : training.first.distances)
+  for (const auto& distance : training.first.metrics)
     results.numbers.push_back({distance.name + "_start", distance.value});
-  for (const auto& distance : training.last.distances)
+  for (const auto& distance : training.last.metrics)
     results.numbers.push_back({distance.name + "_end", distance.value});
   if (oracle.fit) add_fit(results, *oracle.fit);
   return results;
@@ -244,7 +244,7 @@ record::Results solve_results(const Job& job, const env::Environment& environmen
                               const optim::Solution& solution, double events, core::Log& log) {
   record::Results results =
       common_results(job, environment, events, floors(job, environment, events, log));
-  results.method = job.settings.solve.method;
+  results.method = job.inverse().solve.method;
   results.finish_reason = solution.converged ? "converged" : "stopped by its limit";
   results.complete = solution.converged;
   results.time_s = solution.time_s;
@@ -303,7 +303,7 @@ bool judge_training(const Job& job, const env::Environment& environment, record:
                     core::Log& log) {
   constexpr double close = 1;  // errors
   const bool finishes =
-      job.settings.gan.generator.finish == optim::GeneratorConfig::Finish::moments;
+      job.inverse().gan.generator.finish == optim::GeneratorConfig::Finish::moments;
   // a discriminator has seen these very events, and costs more than all other features: it judges
   // those that were kept aside, and finds nothing
   env::Environment plain = environment, aside = environment;
@@ -320,7 +320,7 @@ bool judge_training(const Job& job, const env::Environment& environment, record:
   results.method = "gan";
   std::vector<double> values;
   for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
-  const optim::MomentSolver solver(job.settings.solvers.moments);
+  const optim::MomentSolver solver(job.inverse().solvers.moments);
   optim::SolveContext context;
   context.seed = job.seed();
   context.start = torch::tensor(values, torch::kFloat64);

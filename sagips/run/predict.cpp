@@ -123,7 +123,7 @@ OfNetwork predictions_of(const Job& job, const std::string& folder, const Predic
       predictions.all = kept->count() + known.sets.training->rows();
     }
   } else {
-    rows = job.examples->inputs_of(inputs, reading_of());
+    rows = job.learning().examples->inputs_of(inputs, reading_of());
   }
   std::vector<optim::WeightedNetwork> networks;
   try {
@@ -135,7 +135,7 @@ OfNetwork predictions_of(const Job& job, const std::string& folder, const Predic
         core::text("has rows of ", nn::written(nn::shape_of_rows(rows->first(1).inputs)),
                    ", which do not fit the network of ", folder, ": ", error.what()));
   }
-  const optim::SupervisedConfig& learner = job.settings.learning.learner;
+  const optim::SupervisedConfig& learner = job.learning().learner;
   if (!inputs.empty()) {
     statistics = read_standards(predictions.network);
     rows = standardised(rows, statistics.inputs);
@@ -286,13 +286,13 @@ Predicted predict_members(const Workloads& workloads, const std::string& folder,
   for (const record::StudyMember* member : members) {
     const std::string own = folder + "/" + member->folder;
     const Job job = read_job_of_networks(workloads, core::text(own, "/", files::config.name));
-    if (!job.examples)
+    if (!job.as<LearningProblem>())
       throw core::ConfigError(
           folder, core::text("has trained generators, whose ensemble its ensemble.csv and "
                              "results.json tell of. Give a member's folder, such as ",
                              own, "."));
     nn::set_threads(job.settings.threads);
-    top_k = job.settings.learning.learner.top_k;
+    top_k = job.learning().learner.top_k;
     const OfNetwork predictions = predictions_of(job, own, options);
     predicted.networks.push_back(predictions.network);
     together.add(predictions);
@@ -308,7 +308,7 @@ Predicted predict_members(const Workloads& workloads, const std::string& folder,
 // The ranks of a run are one prediction: the mean of theirs (SAGIPS paper, Sec. VI-A).
 torch::Tensor proposals_of(const Job& job, const std::string& folder,
                            const env::ParameterSet& parameters, std::int64_t rows) {
-  optim::Generator generator(job.settings.gan.generator, job.settings.gan.dense, parameters,
+  optim::Generator generator(job.inverse().gan.generator, job.inverse().gan.dense, parameters,
                              job.seed(), torch::kCPU);
   const torch::Tensor weights = read_generators(folder, generator.replica());
   torch::Tensor proposals;
@@ -331,7 +331,7 @@ Predicted predict_proposals(const Job& job, const std::string& folder,
   if (predicted.rows < 2 || predicted.rows > most)
     throw core::ConfigError("samples",
                             core::text(predicted.rows, " is no whole number from 2 to 1e9."));
-  const env::ParameterSet parameters(job.workload->parameters());
+  const env::ParameterSet parameters(job.inverse().workload->parameters());
   const torch::Tensor proposals = proposals_of(job, folder, parameters, predicted.rows);
   write(predicted, {}, proposals, {}, folder, options);
   const auto found =
@@ -358,8 +358,17 @@ Predicted predict(const Workloads& workloads, const std::string& folder,
                                                "). Give the folder of a finished run."));
   const Job job = read_job_of_networks(workloads, config);
   nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
-  return job.examples ? predict_rows(job, folder, options)
-                      : predict_proposals(job, folder, options);
+  return job.problem->predict(job, folder, options);
+}
+
+Predicted InverseProblem::predict(const Job& job, const std::string& folder,
+                                  const PredictOptions& options) const {
+  return predict_proposals(job, folder, options);
+}
+
+Predicted LearningProblem::predict(const Job& job, const std::string& folder,
+                                   const PredictOptions& options) const {
+  return predict_rows(job, folder, options);
 }
 
 }  // namespace sagips::run

@@ -203,7 +203,7 @@ torch::Tensor vectors_within_errors(const env::ParameterSet& parameters,
 
 void draw_densities(FigureWriter& draw, const Job& job, const env::ParameterSet& parameters,
                     const torch::Tensor& samples, const std::string& band_label) {
-  const auto figures = density_figures(*job.workload, parameters, samples, band_label);
+  const auto figures = density_figures(*job.inverse().workload, parameters, samples, band_label);
   for (std::size_t i = 0; i < figures.size(); ++i)
     draw(figures[i], i == 0 ? "densities" : core::text("densities_", i + 1));
 }
@@ -220,7 +220,7 @@ std::string draw_run_figures(const record::RunDirectory& folder, const Job& job,
   draw(analysis::residuals_over_time(metrics, results.parameters), "residuals_over_time");
   draw(analysis::losses_over_time(metrics), "losses_over_time");
   draw(analysis::distances_over_time(metrics), "distances_over_time");
-  const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
+  const auto plans = problem::channels_in_use(*job.inverse().workload, job.inverse().data);
   for (std::size_t k = 0; k < plans.size(); ++k)
     draw_observables(draw, plans[k], environment.channels[k], prefix_of(plans, k),
                      evaluator.events(k, proposals));
@@ -234,7 +234,7 @@ void draw_fit_figures(FigureWriter& draw, const Job& job, const env::Environment
                       const record::Results& results, const torch::Tensor& covariance) {
   std::vector<double> values;
   for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
-  const auto plans = problem::channels_in_use(*job.workload, job.settings.data);
+  const auto plans = problem::channels_in_use(*job.inverse().workload, job.inverse().data);
   for (std::size_t k = 0; k < plans.size(); ++k) {
     const env::Channel& channel = environment.channels[k];
     // Ten times the data, so that the model's own fluctuations stay below the data's. Beside many

@@ -29,7 +29,7 @@ RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start,
     record::write_environment(folder_->file(record::run_files::environment.name),
                               run_environment(ranks, threads));
     for (const std::string& change : run.changes) log.info("changed config: " + change);
-    if (run.has_other_data && job.examples)
+    if (run.has_other_data && job.as<LearningProblem>())
       log.warning(
           "rows-learned-from",
           "the networks may have learned from rows that are kept aside now (metrics are too good "
@@ -91,15 +91,14 @@ void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) con
                        epochs > 0 ? core::text(" of ", epochs) : "", ", ",
                        core::duration(restored->time_s), " trained", how_not));
   if (restored->ranks == ranks_.size()) return;
-  log_.info(core::text("it was begun on ", restored->ranks, " ranks and goes on on ", ranks_.size(),
-                       ": rank r takes the networks of rank r mod ", restored->ranks,
-                       kinds_ > 1 ? " or of another one with its data set" : "",
-                       ranks_.size() < restored->ranks
-                           ? core::text(" (those of ranks ", ranks_.size(), " to ",
-                                        restored->ranks - 1, " are left out)")
-                           : "",
-                       ", the ", job_.examples ? "rows" : "events",
-                       " are shared out anew, and the exchange begins anew"));
+  log_.info(core::text(
+      "it was begun on ", restored->ranks, " ranks and goes on on ", ranks_.size(),
+      ": rank r takes the networks of rank r mod ", restored->ranks,
+      kinds_ > 1 ? " or of another one with its data set" : "",
+      ranks_.size() < restored->ranks ? core::text(" (those of ranks ", ranks_.size(), " to ",
+                                                   restored->ranks - 1, " are left out)")
+                                      : "",
+      ", the ", job_.problem->unit(), " are shared out anew, and the exchange begins anew"));
 }
 
 void RunOutputs::write(const record::Results& results, const std::vector<RankRow>& rows,

@@ -1,6 +1,7 @@
 #include "sagips/run/settings.hpp"
 
 #include <filesystem>
+#include <mutex>
 #include <set>
 
 #include "sagips/core/config/effects.hpp"
@@ -12,87 +13,6 @@ namespace sagips::run {
 using core::ConfigDocument;
 using core::ConfigError;
 using core::text;
-
-void SolveConfig::fields(core::FieldList& list) {
-  list.add("method", method, "what looks for the parameters; see `sagips list`");
-  list.add("minutes", minutes, "time limit; 0: none", core::Range::at_least(0));
-  list.add("bootstraps", bootstraps,
-           "further solutions on data drawn again with replacement: errors from their spread",
-           core::Range::between(0, 1e6));
-  list.add("seeds", seeds, "further solutions with other seeds: what the method's own chance does",
-           core::Range::between(0, 1e6));
-  list.choice("test", test,
-              {{"energy", optim::EventTest::energy}, {"classifier", optim::EventTest::classifier}},
-              "how measured and synthetic events are told apart: by their energy distance, or by a "
-              "small network, which is better where few of many observables differ");
-  list.add("test_events", test_events, "measured and synthetic events of that test; 0: no test",
-           core::Range::between(0, 20000));
-  list.add("permutations", permutations, "of the test by energy distance",
-           core::Range::between(10, 1e6));
-  core::needs(list, test_events > 0, "test_events above 0", {"test", "permutations"});
-  core::needs(list, test == optim::EventTest::energy, "test=energy", {"permutations"});
-}
-
-void PartSettings::fields(core::FieldList& list) {
-  list.list("layers", layers, nn::LayerConfig::help());
-  list.add("rate", rate, "times optimizer.learning_rate; 0: it stays as it begins",
-           core::Range::at_least(0));
-  list.add("exchange", exchange, "how ranks exchange its gradients; empty: as `exchange` says");
-  list.add_path("start_from", start_from, "as `start_from`, for this network alone");
-}
-
-void LearningSettings::fields(core::FieldList& list, problem::ExampleSource& source) {
-  core::FieldList data;
-  split.fields(data);
-  source.fields(data);  // which knows whether rows are kept aside
-  data.choice(
-      "standardise", standardise,
-      {{"false", Standardise::none},
-       {"inputs", Standardise::inputs},
-       {"targets", Standardise::targets},
-       {"true", Standardise::both}},
-      "makes numbers of mean 0 and deviation 1, by the rows to learn from (of rows of one or two "
-      "dimensions each number by itself, of images each channel); what is predicted and judged "
-      "but the loss is in the data's units; true: inputs, and targets where these are values in "
-      "any unit");
-  list.add_group("data", std::move(data), "rows of inputs and targets");
-  core::FieldList network;
-  network.list("layers", layers, nn::LayerConfig::help());
-  list.add_group("network", std::move(network), "what learns");
-  list.named_groups("networks", networks,
-                    "several, by names of yours, in place of `network`: each takes what the one "
-                    "before it gives");
-  list.add_path("start_from", start_from,
-                "weights to begin with: those of a run folder (its best ones) or of a .safetensors "
-                "file; empty: drawn by run.seed");
-  learner.fields(list);
-}
-
-train::ExchangeChoice Settings::exchange_choice() const {
-  train::ExchangeChoice choice{exchange, {}, exchanges};
-  if (learning.networks.empty()) choice.others = {{"discriminator", gan.discriminator.exchange}};
-  for (const PartSettings& part : learning.networks) {
-    const std::string own = part.exchange.empty() ? exchange : part.exchange;
-    if (&part == &learning.networks.front())
-      choice.primary = own;
-    else
-      choice.others[part.name] = own;
-  }
-  return choice;
-}
-
-void Settings::set_learning_defaults() {
-  exchange = "all_reduce";
-  early_stop.metric = "loss";
-  loop.epochs = 20;
-  loop.snapshots = 0;  // of generators
-}
-
-void Settings::learning_fields(core::FieldList& list, problem::ExampleSource& source) {
-  first_fields(list);
-  learning.fields(list, source);
-  training_fields(list, [this](core::FieldList& fields) { ranks.timeout_field(fields); });
-}
 
 void Settings::first_fields(core::FieldList& list) {
   list.add("workload", workload, "what is to be solved; see `sagips list`");
@@ -126,35 +46,11 @@ void Settings::training_fields(core::FieldList& list,
              "when a run stops by itself: by a metric of its evaluations");
 }
 
-void Settings::fields(core::FieldList& list) {
-  first_fields(list);
-  list.group("data", data.data, "measured events");
-  core::FieldList toy;
-  toy.add("events", data.toy_events, "toy events made when data.file is empty",
-          core::Range::between(1, 1e10));
-  toy.choice("weights", data.toy_weights,
-             {{"accepted", env::ToyWeights::accepted}, {"kept", env::ToyWeights::kept}},
-             "of a pipeline that weighs its events: accepted takes an event with a probability of "
-             "its weight, as data come; kept takes all with their weights");
-  list.add_group("toy", std::move(toy), "made-up data for closure tests");
-  gan.fields(list);
-  training_fields(list, [this](core::FieldList& fields) { ranks.fields(fields); });
-  list.group("evaluation", evaluation, "how a generator is looked at");
-  list.group("solve", solve, "how `sagips solve` looks for parameters");
-  solvers.fields(list);
-}
-
 namespace {
 
 core::FieldList training_fields(Job& job) {
   core::FieldList list;
-  if (job.examples) {
-    job.settings.learning_fields(list, *job.examples);
-    return list;
-  }
-  job.settings.fields(list);
-  job.settings.data.channel_fields(list, *job.workload);
-  job.workload->fields(list);
+  job.problem->fields(list, job.settings);
   return list;
 }
 
@@ -170,11 +66,11 @@ core::FieldList fields_of(const Workloads& workloads, Job& job) {
 namespace {
 
 struct Source {
-  const problem::WorkloadEntry* entry;
+  const problem::Entry* entry;
   ConfigDocument document;
 };
 
-ConfigDocument settings_of(const problem::WorkloadEntry& entry, const std::string& name,
+ConfigDocument settings_of(const problem::Entry& entry, const std::string& name,
                            const std::string& where) {
   const auto found = entry.settings.find(name);
   if (found == entry.settings.end()) {
@@ -229,19 +125,39 @@ Source assigned_source(const Workloads& workloads, const std::string& source,
 
 // Networks and losses are known by their names from then on, so once is enough.
 void load_networks(const std::string& plugin) {
+  static std::mutex mutex;
   static std::set<std::string> loaded;
-  if (!plugin.empty() && loaded.insert(plugin).second) env::load_plugin(plugin);
+  const std::lock_guard lock(mutex);
+  if (plugin.empty() || loaded.contains(plugin)) return;
+  env::load_plugin(plugin);
+  loaded.insert(plugin);
+}
+
+// As the kind that it is.
+template <class Kind, class Of>
+std::unique_ptr<Problem> problem_around(std::unique_ptr<problem::Problem>& made) {
+  auto* const of = dynamic_cast<Of*>(made.get());
+  if (!of) return nullptr;
+  made.release();
+  return std::make_unique<Kind>(std::unique_ptr<Of>(of));
+}
+
+std::unique_ptr<Problem> problem_of(std::unique_ptr<problem::Problem> made) {
+  if (auto* const own = dynamic_cast<Problem*>(made.get())) {
+    made.release();
+    return std::unique_ptr<Problem>(own);
+  }
+  if (auto inverse = problem_around<InverseProblem, problem::Workload>(made)) return inverse;
+  if (auto learning = problem_around<LearningProblem, problem::ExampleSource>(made))
+    return learning;
+  throw core::StateError("a workload makes no problem of a known kind");
 }
 
 Job job_from(const Workloads& workloads, const std::string& source, const Source& found) {
   Job job;
   job.entry = found.entry;
-  if (found.entry->make_examples) {
-    job.examples = found.entry->make_examples();
-    job.settings.set_learning_defaults();
-  } else {
-    job.workload = found.entry->make();
-  }
+  job.problem = problem_of(found.entry->make());
+  job.problem->set_defaults(job.settings);
   job.settings.workload = found.entry->name;
   core::FieldList list = fields_of(workloads, job);
   core::read_fields(found.document, list);
@@ -262,6 +178,16 @@ core::ConfigDocument job_document(const Workloads& workloads, const std::string&
   return assigned_source(workloads, source, assignments).document;
 }
 
+InverseProblem& Job::inverse() const {
+  if (auto* const found = as<InverseProblem>()) return *found;
+  throw ConfigError("command line", text("'", settings.workload, "' is ", problem->description()));
+}
+
+LearningProblem& Job::learning() const {
+  if (auto* const found = as<LearningProblem>()) return *found;
+  throw ConfigError("command line", text("'", settings.workload, "' is ", problem->description()));
+}
+
 Job read_any_job(const Workloads& workloads, const std::string& source,
                  const std::vector<std::string>& assignments) {
   return job_from(workloads, source, assigned_source(workloads, source, assignments));
@@ -270,11 +196,7 @@ Job read_any_job(const Workloads& workloads, const std::string& source,
 Job read_job(const Workloads& workloads, const std::string& source,
              const std::vector<std::string>& assignments) {
   Job job = read_any_job(workloads, source, assignments);
-  if (job.examples)
-    throw ConfigError("command line",
-                      text("'", job.settings.workload,
-                           "' is a learning problem, which has no parameters to find. Use `sagips "
-                           "train`, `check`, `predict`, `report` or `ensemble`."));
+  job.inverse();
   return job;
 }
 
@@ -297,7 +219,7 @@ std::string other_events(const Job& job, std::vector<OtherEvents> channels,
       group(parameters, value.first,
             [&](core::FieldList& one) { one.add(field, value.second, {}); });
   });
-  if (job.settings.data.channels.empty() && !job.workload->channels().front().settings) {
+  if (job.inverse().data.channels.empty() && !job.inverse().workload->channels().front().settings) {
     OtherEvents& only = channels.at(0);
     group(list, "toy", [&](core::FieldList& toy) { toy.add("events", only.toy_events, {}); });
     group(list, "data", [&](core::FieldList& data) { only.source.file_fields(data); });

@@ -10,58 +10,19 @@
 #include "sagips/analysis/figure.hpp"
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/error.hpp"
-#include "sagips/nn/layers/layer_config.hpp"
-#include "sagips/optim/gan/gan.hpp"
-#include "sagips/optim/goodness.hpp"
-#include "sagips/optim/learn/supervised.hpp"
-#include "sagips/optim/solvers.hpp"
-#include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/checkpoint_store.hpp"
 #include "sagips/record/run_directory.hpp"
+#include "sagips/run/inverse_problem.hpp"
+#include "sagips/run/learning_problem.hpp"
 #include "sagips/train/early_stop.hpp"
-#include "sagips/train/evaluate.hpp"
 #include "sagips/train/loop.hpp"
 #include "sagips/train/rank_config.hpp"
 #include "sagips/train/rank_exchange.hpp"
 
 namespace sagips::run {
 
-/// How `sagips solve` looks for parameters.
-struct SolveConfig {
-  std::string method = "moments";
-  double minutes = 0;           ///< 0: no limit
-  std::int64_t bootstraps = 0;  ///< further solutions on data drawn again
-  std::int64_t seeds = 0;       ///< further solutions with other seeds
-  optim::EventTest test = optim::EventTest::energy;
-  std::int64_t test_events = 1000;
-  std::int64_t permutations = 1999;
-  void fields(core::FieldList& list);
-};
-
-/// One of several networks of a learning problem.
-struct PartSettings {
-  std::string name;
-  std::vector<nn::LayerConfig> layers;
-  double rate = 1;
-  std::string exchange;    ///< empty: that of the run
-  std::string start_from;  ///< as of the run, for this one alone; empty: that of the run
-  void fields(core::FieldList& list);
-};
-
-/// What a learning problem reads in place of parameters, pipelines and a GAN.
-struct LearningSettings {
-  enum class Standardise { none, inputs, targets, both };
-  data::ExampleSplit split;
-  Standardise standardise = Standardise::none;
-  std::vector<nn::LayerConfig> layers;
-  std::vector<PartSettings> networks;  ///< in place of those
-  std::string
-      start_from;  ///< run folder or file whose weights the networks begin with; empty: none
-  optim::SupervisedConfig learner;
-  void fields(core::FieldList& list, problem::ExampleSource& source);
-};
-
-/// The config of a run as far as a training or a solution reads it; every part lists its own fields.
+/// The config of a run as far as every training reads it, of whatever kind of problem; every part lists its
+/// own fields.
 struct Settings {
   std::string workload;
   std::string plugin;  ///< shared library with networks and losses of a user
@@ -69,28 +30,17 @@ struct Settings {
   std::int64_t threads = 0;
   record::RunConfig run;
   analysis::FigureConfig figures;
-  problem::DataSettings data;
-  optim::GanConfig gan;
-  std::string exchange = "arar_arar";  ///< of the generator; the discriminator's is in `gan`
+  std::string exchange = "arar_arar";  ///< of the first network
   comm::ExchangesConfig exchanges;
   train::RankConfig ranks;
   train::LoopConfig loop;
   record::CheckpointConfig checkpoints;
   train::EarlyStopConfig early_stop;
-  train::EvaluationConfig evaluation;
-  SolveConfig solve;
-  optim::SolversConfig solvers;
-  LearningSettings learning;
 
-  train::ExchangeChoice exchange_choice() const;
-  void fields(core::FieldList& list);
-  /// Those of a learning problem, and their defaults.
-  void learning_fields(core::FieldList& list, problem::ExampleSource& source);
-  void set_learning_defaults();
-
- private:
+  /// Those that a config begins with, and those of trainings. `ranks`: lists what a kind reads of that group.
   void first_fields(core::FieldList& list);
-  void training_fields(core::FieldList& list, const std::function<void(core::FieldList&)>& ranks);
+  void training_fields(core::FieldList& list,
+                       const std::function<void(core::FieldList&)>& ranks_fields);
 };
 
 /// A group of settings that one command alone reads. Configs of all commands may hold it.
@@ -109,16 +59,15 @@ SettingsGroup settings_group(const std::string& name, const std::string& help) {
 }
 
 /// The workloads a program knows, and what its commands have registered.
-struct Workloads : core::Registry<problem::WorkloadEntry> {
+struct Workloads : core::Registry<problem::Entry> {
   using Registry::Registry;
   std::vector<SettingsGroup> groups;
 };
 
 /// What a command works with: a workload that has read its config.
 struct Job {
-  const problem::WorkloadEntry* entry = nullptr;
-  std::unique_ptr<problem::Workload> workload;       ///< null: a learning problem
-  std::unique_ptr<problem::ExampleSource> examples;  ///< of a learning problem
+  const problem::Entry* entry = nullptr;
+  std::unique_ptr<Problem> problem;
   Settings settings;
   std::string effective_config;            ///< YAML with every value, reads back to the same job
   std::string training_config;             ///< the same without what single commands alone read
@@ -132,6 +81,15 @@ struct Job {
     throw core::StateError("no command has registered these settings");
   }
   std::uint64_t seed() const { return static_cast<std::uint64_t>(settings.run.seed); }
+  train::ExchangeChoice exchange_choice() const { return problem->exchanges(settings); }
+  /// The problem as one of that kind; null: it is of another one.
+  template <class Kind>
+  Kind* as() const {
+    return dynamic_cast<Kind*>(problem.get());
+  }
+  /// throws: ConfigError that says what the problem is, where it is of another kind
+  InverseProblem& inverse() const;
+  LearningProblem& learning() const;
 };
 
 /// Reads `source` (a workload's name, NAME/SETTINGS, or a YAML file with a key `workload`), laid
@@ -140,7 +98,7 @@ struct Job {
 Job read_job(const Workloads& workloads, const std::string& source,
              const std::vector<std::string>& assignments);
 
-/// The same for commands that know learning problems; `read_job` refuses these.
+/// The same for commands that know problems of every kind; `read_job` refuses those without parameters.
 Job read_any_job(const Workloads& workloads, const std::string& source,
                  const std::vector<std::string>& assignments);
 

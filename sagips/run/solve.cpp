@@ -39,7 +39,7 @@ void add_spread(record::Results& results, const optim::Resampled& resampled,
 // A test that cannot be made costs no solution.
 void add_tests(const Job& job, const env::Environment& environment, const optim::Solution& solution,
                record::Results& results, core::Log& log) {
-  const SolveConfig& config = job.settings.solve;
+  const SolveConfig& config = job.inverse().solve;
   try {
     for (const auto& test : optim::event_tests(environment, solution.values, config.test,
                                                config.test_events, config.permutations, job.seed()))
@@ -74,8 +74,8 @@ class SolverRun {
         ranks_(ranks),
         options_(options),
         log_(log),
-        entry_(optim::solvers().get(job.settings.solve.method, "solve.method")),
-        solver_(entry_.make(job.settings.solvers)) {}
+        entry_(optim::solvers().get(job.inverse().solve.method, "solve.method")),
+        solver_(entry_.make(job.inverse().solvers)) {}
 
   Solved operator()() {
     prepare();
@@ -124,14 +124,14 @@ void SolverRun::prepare() {
     optim::SolveProgress loading;
     loading.phase = "reads the data and tries the pipeline";
     const auto display = shown(loading, std::numeric_limits<double>::infinity());
-    return load_data(job_, ranks_, entry_.needs_gradient(job_.settings.solvers));
+    return load_data(job_, ranks_, entry_.needs_gradient(job_.inverse().solvers));
   }();
   environment_ = data.all(parts_share(job_, ranks_));
   if (environment_.processes() > 0 && ranks_.size() == 1)
     kept_.emplace(open_kept(job_, environment_, data.print(), options_.start, log_));
   context_.seed = job_.seed();
   context_.place = {ranks_.rank(), ranks_.size()};
-  if (const double minutes = job_.settings.solve.minutes; minutes > 0)
+  if (const double minutes = job_.inverse().solve.minutes; minutes > 0)
     context_.time_limit_s = minutes * 60;
   visits_ = visits_header(environment_.parameters);
   context_.observe = [this](const optim::Visit& visit) { visits_ += visit_row(visit); };
@@ -153,7 +153,7 @@ void SolverRun::solve() {
     if (kept_) kept_->directory.finish(record::RunStatus::failed);
     throw;
   }
-  const SolveConfig& config = job_.settings.solve;
+  const SolveConfig& config = job_.inverse().solve;
   if (config.bootstraps > 0)
     bootstraps_ =
         optim::over_bootstraps(*solver_, environment_, context_, solution_, config.bootstraps);
@@ -170,7 +170,7 @@ Solved SolverRun::write(record::Results results) {
   FoundResults found(job_, folder, log_);
   found.begin(environment_, results, solution_.covariance);
   // where it stopped says nothing about whether the pipeline describes the data
-  if (job_.settings.solve.test_events > 0 && solution_.converged)
+  if (job_.inverse().solve.test_events > 0 && solution_.converged)
     add_tests(job_, environment_, solution_, results, log_);  // while the pictures are drawn
   warn_of_misfit(results.goodness, log_);
   warn_of_doubts(solution_, log_);

@@ -26,23 +26,21 @@ class Task {
 
   virtual optim::Optimizer& optimizer() = 0;
   /// What tells the data that are read from others.
-  virtual const std::string& print() const = 0;
+  virtual std::string print() const = 0;
   /// "proxy1d on toy data"
   virtual std::string description() const = 0;
   /// "10,000 events": what a rank learns from.
   virtual std::string share() const = 0;
   /// The metrics that an evaluation has.
   virtual std::vector<std::string> metric_names() const = 0;
-  /// Whether an update rule lowers its rate by what evaluations say.
-  virtual bool waits_for_plateau() const = 0;
   /// How many kinds of networks the ranks train.
   virtual int kinds_of_ranks() const { return 1; }
 
   /// Called once before the first step. resumed: the state is put back afterwards. collective
-  virtual void begin(bool resumed) = 0;
+  virtual void begin(bool /*resumed*/) {}
   /// Called before the first evaluation. all_wait: the exchanges let every rank wait; has_centre: rank 0
   /// evaluates the central weights of an exchange. collective
-  virtual void begin_evaluations(bool all_wait, bool has_centre) = 0;
+  virtual void begin_evaluations(bool /*all_wait*/, bool /*has_centre*/) {}
   /// How good the networks are: of all ranks on rank 0, of its own on others. Epoch and time are left
   /// open. Nothing: it comes later, from `late`. collective
   virtual std::optional<record::Evaluated> evaluate(std::int64_t epoch) = 0;
@@ -61,9 +59,11 @@ class Task {
   /// What rank 0 needs beside the optimizer to go on.
   virtual void state(nn::StateList&) {}
   /// The same at the end, now that the slowest rank has come there.
-  virtual record::Evaluated last(std::int64_t epoch) = 0;
+  virtual record::Evaluated last(std::int64_t epoch) {
+    return evaluate(epoch).value_or(record::Evaluated{});
+  }
   /// What is known when the training has failed on the only rank.
-  virtual record::Evaluated after_failure() = 0;
+  virtual record::Evaluated after_failure() { return {}; }
   /// The networks at the last evaluation, on rank 0; nothing: there are no snapshots of such a task.
   virtual std::optional<record::Snapshot> snapshot() { return std::nullopt; }
   virtual void set_tracer(core::Tracer*) {}
@@ -91,8 +91,7 @@ class Task {
   bool all_the_time_ = false;
 };
 
-/// throws: ConfigError for settings that contradict each other, and what reading the data throws.
-/// collective
-std::unique_ptr<Task> make_task(const Job& job, comm::Ranks& ranks, core::Log& log);
+/// What the results of every training say; its metrics are the numbers NAME_start and, of `end`, NAME_end.
+record::Results results_of(const Job& job, const Training& training, const record::Evaluated& end);
 
 }  // namespace sagips::run

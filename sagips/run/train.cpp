@@ -74,16 +74,15 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
       {.timeout_s = job.settings.ranks.timeout_s, .alarmed = options.requests.stop});
   nn::device_from_name(job.settings.device);
   const int threads = set_threads(job, ranks, options.sharing, log);
-  const std::unique_ptr<Task> task = make_task(job, ranks, log);
+  const std::unique_ptr<Task> task = job.problem->task(job, ranks, log);
   if (job.settings.early_stop.restore && !task->keeps_best())
     throw core::ConfigError(
         "early_stop.restore",
         "is for networks that learn from examples (a search for parameters keeps "
         "train.snapshots). Leave it out.");
-  check_metric(job.settings.early_stop, task->waits_for_plateau(), task->keeps_best(),
+  check_metric(job.settings.early_stop, job.problem->waits_for_plateau(), task->keeps_best(),
                task->metric_names());
-  train::RankExchange exchange(ranks, task->optimizer(), job.settings.exchange_choice(),
-                               job.seed());
+  train::RankExchange exchange(ranks, task->optimizer(), job.exchange_choice(), job.seed());
   RunOutputs outputs(job, ranks, options.start, task->print(), task->kinds_of_ranks(), threads, log,
                      timing);  // what can be refused has been
   Beginning beginning;
@@ -115,7 +114,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
                         finished.epochs, " epochs, ", core::duration(finished.time_s)));
 
   results.rows = gather_rows(ranks, training.row);
-  const train::ExchangeChoice choice = job.settings.exchange_choice();
+  const train::ExchangeChoice choice = job.exchange_choice();
   const std::string age =
       age_warning(results.rows, train::place_of(choice, ranks.communicator()).ranks /
                                     choice.config.served.ranks_per_worker);

@@ -79,16 +79,16 @@ struct WeightFile {
 
 // Classes of other names have other metrics.
 bool has_metrics_of(const record::Evaluated& one, const record::Evaluated& other) {
-  return std::all_of(other.distances.begin(), other.distances.end(), [&](const auto& wanted) {
-    return std::any_of(one.distances.begin(), one.distances.end(),
+  return std::all_of(other.metrics.begin(), other.metrics.end(), [&](const auto& wanted) {
+    return std::any_of(one.metrics.begin(), one.metrics.end(),
                        [&](const auto& known) { return known.name == wanted.name; });
   });
 }
 
 // Weights behind standardised rows mean other numbers than those behind rows as they are.
-void check_standards(const WeightFile& source, LearningSettings::Standardise own, bool begins,
+void check_standards(const WeightFile& source, LearningProblem::Standardise own, bool begins,
                      bool ends) {
-  using Standardise = LearningSettings::Standardise;
+  using Standardise = LearningProblem::Standardise;
   const bool inputs = source.content.tensors.contains("inputs.mean"),
              targets = source.content.tensors.contains("targets.mean"),
              own_inputs = own == Standardise::inputs || own == Standardise::both,
@@ -154,7 +154,7 @@ std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::Ex
   return networks;
 }
 
-std::vector<std::string> begin_from(const LearningSettings& learning,
+std::vector<std::string> begin_from(const LearningProblem& learning,
                                     std::span<optim::WeightedNetwork> networks) {
   std::map<std::string, WeightFile> sources;
   std::map<std::string, std::int64_t> weights;

@@ -36,7 +36,7 @@ std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::Ex
 /// so that a network which is cut in two to train its end alone begins from a whole one.
 /// Returns a line a file that says what was taken, for a person.
 /// throws: ConfigError, DataError for a file that is missing or whose arrays do not fit
-std::vector<std::string> begin_from(const LearningSettings& learning,
+std::vector<std::string> begin_from(const LearningProblem& learning,
                                     std::span<optim::WeightedNetwork> networks);
 
 /// The networks of a training's best evaluation so far.

@@ -57,7 +57,7 @@ std::set<std::string> without_schedule(std::set<std::string> fields) {
 record::Observer keeper(TrainingRecord& kept) {
   return [&kept](const record::Event& event) {
     if (const auto* evaluated = std::get_if<record::Evaluated>(&event)) {
-      if (kept.first.parameters.empty() && kept.first.distances.empty()) kept.first = *evaluated;
+      if (kept.first.parameters.empty() && kept.first.metrics.empty()) kept.first = *evaluated;
       kept.last = *evaluated;
     }
     if (const auto* finished = std::get_if<record::RunFinished>(&event)) kept.finished = *finished;
@@ -262,6 +262,7 @@ train::Loop::Callbacks TrainingRun::callbacks() {
                 std::ref(live_files_),    [this](const record::Event& event) { watch(event); }};
   train::Loop::Callbacks callbacks;
   callbacks.observers = observers_;
+  callbacks.unit = job_.problem->unit();
   std::vector<int> readers;
   if (ranks_.size() > 1) readers = exchange_.readers();
   if (task_.share_evaluations(readers, all_wait_))
@@ -288,7 +289,7 @@ train::Loop::Callbacks TrainingRun::callbacks() {
       if (reason.empty() && options_.should_stop) return told_ = options_.should_stop(evaluated);
       return reason;
     };
-  if (task_.waits_for_plateau())
+  if (job_.problem->waits_for_plateau())
     callbacks.score = [this](const record::Evaluated& evaluated) {
       return early_stop_.score(evaluated);
     };

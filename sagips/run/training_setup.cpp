@@ -13,10 +13,9 @@ namespace sagips::run {
 namespace {
 
 optim::GanConfig gan_config(const Job& job, std::int64_t ranks) {
-  optim::GanConfig config = job.settings.gan;
+  optim::GanConfig config = job.inverse().gan;
   config.optimizer.generator.learning_rate *=
-      train::traits_of(job.settings.exchange_choice(), static_cast<int>(ranks))
-          .learning_rate_factor;
+      train::traits_of(job.exchange_choice(), static_cast<int>(ranks)).learning_rate_factor;
   for (const auto& [name, update] : {std::pair("generator", &config.optimizer.generator),
                                      std::pair("discriminator", &config.optimizer.discriminator)})
     check_plateau(*update, core::text("optimizer.", name), ranks);
@@ -63,9 +62,9 @@ TrainingSetup::TrainingSetup(const Job& job, env::Environment seen, std::uint64_
 
 std::optional<optim::Solution> TrainingSetup::begin(const Job& job, const env::Environment& events,
                                                     const optim::SolveContext& context) {
-  if (job.settings.gan.generator.start != optim::GeneratorConfig::Start::moments)
+  if (job.inverse().gan.generator.start != optim::GeneratorConfig::Start::moments)
     return std::nullopt;
-  return optim::warm_start(gan, events, job.settings.solvers.moments, context);
+  return optim::warm_start(gan, events, job.inverse().solvers.moments, context);
 }
 
 }  // namespace sagips::run

@@ -169,7 +169,7 @@ ClosureEnd closure(const run::Workloads& workloads, run::Job job, comm::Ranks& r
                            {.command = "closure",
                             .trains = method == "gan",
                             // data of a file are solved first
-                            .methods = {method, data.empty() ? method : job.settings.solve.method},
+                            .methods = {method, data.empty() ? method : job.inverse().solve.method},
                             .waiting_ranks = ranks.size()},
                            ranks, log);
   run::check_agreement(ranks, job.effective_config);

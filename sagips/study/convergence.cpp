@@ -6,6 +6,7 @@
 
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/effects.hpp"
 #include "sagips/run/training_setup.hpp"
@@ -105,7 +106,7 @@ ConvergenceEnd convergence(const run::Workloads& workloads, const std::string& s
     throw core::ConfigError("convergence",
                             "trains in processes of a program, and none is named. Name it.");
   const ConvergencePlan plan = plan_convergence(workloads, source, assignments, job);
-  const auto data = problem::load_data(*job.workload, job.settings.data, job.seed());
+  const auto data = problem::load_data(*job.inverse().workload, job.inverse().data, job.seed());
   const std::vector<analysis::Target> targets = convergence_targets(job, data.all(), log);
   // variants differ in exchanges and batches alone, so what one training refuses, all would
   const run::TrainingSetup tried(job, data.training(), job.seed());

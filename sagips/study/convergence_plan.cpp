@@ -89,7 +89,7 @@ class Planner {
 
  private:
   bool divided() const {
-    return job_.settings.gan.batch.over_ranks == optim::BatchConfig::OverRanks::divided;
+    return job_.inverse().gan.batch.over_ranks == optim::BatchConfig::OverRanks::divided;
   }
 
   void compare_exchanges() {
@@ -156,7 +156,7 @@ class Planner {
     if (one.exchange.empty()) return {};
     std::vector<std::string> all{"exchange=" + one.exchange,
                                  text("batch.over_ranks=", one.divided ? "divided" : "each")};
-    if (one.exchange == baseline && job_.settings.gan.discriminator.exchange == "none")
+    if (one.exchange == baseline && job_.inverse().gan.discriminator.exchange == "none")
       all.push_back(text("discriminator.exchange=", baseline));
     if (one.outer_every) all.push_back(text("exchanges.grouped.outer_every=", *one.outer_every));
     return all;
@@ -177,7 +177,7 @@ std::string folder_name(const ConvergenceVariant& variant) {
 
 // Members differ by run.seed alone: all see the same data.
 void add_members(const run::Job& job, ConvergencePlan& plan) {
-  const std::int64_t own = job.settings.data.data.seed;
+  const std::int64_t own = job.inverse().data.data.seed;
   const std::int64_t data_seed = own < 0 ? job.settings.run.seed : own;
   for (std::size_t v = 0; v < plan.variants.size(); ++v)
     for (std::int64_t m = 1; m <= job.of<ConvergenceConfig>().members; ++m) {
@@ -212,11 +212,11 @@ ConvergencePlan plan_convergence(const run::Workloads& workloads, const std::str
   for (std::size_t v = 0; v < plan.variants.size(); ++v) {
     std::vector<std::string> all = assignments;
     for (const std::string& one : plan.study.study.variants[v].assignments) all.push_back(one);
-    const run::Settings settings = run::read_job(workloads, source, all).settings;
+    const run::Job variant = run::read_job(workloads, source, all);
     const int ranks = static_cast<int>(plan.variants[v].ranks);
-    settings.loop.check();
-    train::traits_of(settings.exchange_choice(), ranks);
-    settings.gan.batch.samples_of_rank({0, ranks});
+    variant.settings.loop.check();
+    train::traits_of(variant.exchange_choice(), ranks);
+    variant.inverse().gan.batch.samples_of_rank({0, ranks});
   }
   add_members(job, plan);
   return plan;

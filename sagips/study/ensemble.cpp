@@ -197,7 +197,8 @@ std::string try_plan(Asked& asked, const StudyPlan& plan, run::Usage usage, comm
 
 EnsembleResults look_at(const Asked& asked, const std::string& folder, const record::Study& study,
                         core::Log& log) {
-  if (asked.job.examples) return write_learning_ensemble(asked.job, folder, study, log);
+  if (asked.job.as<run::LearningProblem>())
+    return write_learning_ensemble(asked.job, folder, study, log);
   std::vector<std::string> looked = asked.assignments;
   looked.emplace_back("generator.finish=networks");  // the ensemble's answer is judged as it is
   const auto job_of_variant = [&](const record::StudyVariant& variant) {

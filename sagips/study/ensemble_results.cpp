@@ -9,6 +9,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/outcome.hpp"
 #include "sagips/study/member_predictions.hpp"
@@ -68,7 +69,7 @@ std::optional<Kind> kind_of(const std::string& folder, const record::Study& stud
 }
 
 env::Environment environment_of(const run::Job& job) {
-  return problem::load_data(*job.workload, job.settings.data, job.seed()).all();
+  return problem::load_data(*job.inverse().workload, job.inverse().data, job.seed()).all();
 }
 
 using JobOfVariant = std::function<run::Job(const record::StudyVariant&)>;

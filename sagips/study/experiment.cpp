@@ -14,6 +14,7 @@
 #include "sagips/env/compare/event_rows.hpp"
 #include "sagips/optim/likelihood/likelihood.hpp"
 #include "sagips/optim/resampling.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/outcome.hpp"
 #include "sagips/run/training_setup.hpp"
@@ -36,10 +37,10 @@ struct Toys {
 
 // Of all experiments, before each has a seed of its own.
 problem::DataSettings data_of(const run::Job& job, const std::string& method) {
-  problem::DataSettings data = job.settings.data;
+  problem::DataSettings data = job.inverse().data;
   if (method != "gan")
     data.needs_gradient =
-        optim::solvers().get(method, "closure.method").needs_gradient(job.settings.solvers);
+        optim::solvers().get(method, "closure.method").needs_gradient(job.inverse().solvers);
   return data;
 }
 
@@ -64,10 +65,10 @@ struct Task {
 
 Task task_of(const run::Job& job, const std::string& method, env::Environment environment,
              std::uint64_t seed, const run::Requests& requests) {
-  Task task{optim::solvers().get(method, "closure.method").make(job.settings.solvers),
+  Task task{optim::solvers().get(method, "closure.method").make(job.inverse().solvers),
             std::move(environment)};
   task.context.seed = seed;
-  if (job.settings.solve.minutes > 0) task.context.time_limit_s = job.settings.solve.minutes * 60;
+  if (job.inverse().solve.minutes > 0) task.context.time_limit_s = job.inverse().solve.minutes * 60;
   task.context.interrupted = requests.stop;
   return task;
 }
@@ -93,10 +94,10 @@ std::vector<std::string> warning_codes(const optim::Solution& solution) {
 
 void by_solver(const run::Job& job, const Toys& toys, const run::Requests& requests,
                record::Experiment& experiment) {
-  const run::SolveConfig& config = job.settings.solve;
-  const auto [solver, environment, context] =
-      task_of(job, job.of<ClosureConfig>().method,
-              problem::load_data(*job.workload, toys.data, toys.seed).all(), toys.seed, requests);
+  const run::SolveConfig& config = job.inverse().solve;
+  const auto [solver, environment, context] = task_of(
+      job, job.of<ClosureConfig>().method,
+      problem::load_data(*job.inverse().workload, toys.data, toys.seed).all(), toys.seed, requests);
   const optim::Solution solution = solver->solve(environment, context);
   if (!solution.converged) throw core::Error("the solver was stopped by its limit");
   experiment.warnings = warning_codes(solution);
@@ -145,7 +146,7 @@ std::vector<analysis::EnsembleParameter> train_several(
     const run::Job& job, std::int64_t count, const run::Requests& requests,
     const std::function<std::vector<float>(std::int64_t member)>& train) {
   analysis::Ensemble ensemble;
-  const std::vector<env::Parameter> parameters = job.workload->parameters();
+  const std::vector<env::Parameter> parameters = job.inverse().workload->parameters();
   for (const env::Parameter& parameter : parameters) ensemble.parameters.push_back(parameter.name);
   ensemble.truth.resize(ensemble.parameters.size());  // its mean and spread need none
   for (std::int64_t m = 0; m < count && !requests.stop(); ++m) {
@@ -172,8 +173,8 @@ std::vector<double> column(const std::vector<analysis::EnsembleParameter>& param
 void by_networks(const run::Job& job, const Toys& toys, const run::Requests& requests,
                  record::Experiment& experiment) {
   const ClosureConfig& config = job.of<ClosureConfig>();
-  const auto events = problem::read_events(*job.workload, toys.data, toys.seed);
-  const problem::LoadedData data(*job.workload, toys.data, toys.seed, events);
+  const auto events = problem::read_events(*job.inverse().workload, toys.data, toys.seed);
+  const problem::LoadedData data(*job.inverse().workload, toys.data, toys.seed, events);
   const auto seeds = train_several(job, config.members, requests, [&](std::int64_t m) {
     return train_one(job, data, toys.seed + static_cast<std::uint64_t>(m) * seed_step, requests);
   });
@@ -182,8 +183,8 @@ void by_networks(const run::Job& job, const Toys& toys, const run::Requests& req
     again.data.bootstrap = true;
     again.data.bootstrap_seed =
         static_cast<std::int64_t>(toys.seed + static_cast<std::uint64_t>(m + 1) * seed_step);
-    return train_one(job, problem::LoadedData(*job.workload, again, toys.seed, events), toys.seed,
-                     requests);
+    return train_one(job, problem::LoadedData(*job.inverse().workload, again, toys.seed, events),
+                     toys.seed, requests);
   });
   if (requests.stop()) return;
   const std::vector<double> values = column(seeds, &analysis::EnsembleParameter::value);
@@ -203,7 +204,7 @@ void by_networks(const run::Job& job, const Toys& toys, const run::Requests& req
   optim::SolveContext context;
   context.seed = toys.seed;
   const optim::Solution judged =
-      optim::MomentSolver(job.settings.solvers.moments)
+      optim::MomentSolver(job.inverse().solvers.moments)
           .judge(data.all(), context, torch::tensor(values, torch::kFloat64));
   estimates.push_back({"covariance of the moments", values, judged.errors});
   experiment.warnings = warning_codes(judged);
@@ -247,9 +248,10 @@ std::string check_closure(const run::Job& job) {
                             "one bootstrap has no spread. Take two or more, or 0 for none.");
   job.settings.loop.check();
   const Toys toys = toys_of(job, 0);  // what is wrong with the pipeline is said at once
-  const problem::LoadedData data = problem::load_data(*job.workload, toys.data, toys.seed);
+  const problem::LoadedData data =
+      problem::load_data(*job.inverse().workload, toys.data, toys.seed);
   if (config.method == "likelihood")  // a density may be missing
-    optim::Likelihood(data.all(), job.settings.solvers.fit.reference);
+    optim::Likelihood(data.all(), job.inverse().solvers.fit.reference);
   return data.print();
 }
 
@@ -257,12 +259,12 @@ bool solve_file(const run::Job& job, const std::string& folder, const run::Reque
                 core::Log& log) {
   if (std::filesystem::exists(truth_file(folder))) return true;
   const ClosureConfig& config = job.of<ClosureConfig>();
-  const std::string method = config.method == "gan" ? job.settings.solve.method : config.method;
+  const std::string method = config.method == "gan" ? job.inverse().solve.method : config.method;
   const problem::DataSettings data = data_of(job, method);
-  const auto events = problem::read_events(*job.workload, data, job.seed());
-  const auto [solver, environment, context] =
-      task_of(job, method, problem::LoadedData(*job.workload, data, job.seed(), events).all(),
-              job.seed(), requests);
+  const auto events = problem::read_events(*job.inverse().workload, data, job.seed());
+  const auto [solver, environment, context] = task_of(
+      job, method, problem::LoadedData(*job.inverse().workload, data, job.seed(), events).all(),
+      job.seed(), requests);
   const optim::Solution solution = solver->solve(environment, context);
   if (requests.stop()) return false;
   if (!solution.converged)

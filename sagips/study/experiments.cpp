@@ -132,7 +132,7 @@ ExperimentResults write_experiments(const run::Job& job, const std::string& fold
   ExperimentResults results;
   if (experiments.empty()) return results;
   const env::ParameterSet parameters =
-      env::ParameterSet(job.workload->parameters()).at_toy_values();
+      env::ParameterSet(job.inverse().workload->parameters()).at_toy_values();
   std::vector<analysis::ClosureSummary>& summaries = results.summaries;
   for (const std::string& kind : kinds_of(experiments))
     for (const std::size_t p : parameters.free())

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "sagips/core/text.hpp"
+#include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/training_setup.hpp"
@@ -43,16 +44,22 @@ class Planner {
  private:
   void check_vary() const {
     using Vary = EnsembleConfig::Vary;
-    const bool fits = job_.examples ? config_.vary == Vary::seeds || config_.vary == Vary::folds
-                                    : config_.vary != Vary::folds;
+    const bool learning = job_.as<run::LearningProblem>();
+    if (!learning && !job_.as<run::InverseProblem>())
+      throw core::ConfigError(
+          "command line", text("'", job_.settings.workload, "' is ", job_.problem->description(),
+                               ", and ensembles are of networks that find parameters or learn "
+                               "from rows. Start several trainings."));
+    const bool fits = learning ? config_.vary == Vary::seeds || config_.vary == Vary::folds
+                               : config_.vary != Vary::folds;
     if (!fits)
       throw core::ConfigError("ensemble.vary",
-                              job_.examples
+                              learning
                                   ? "rows of a learning problem are not drawn again. Choose seeds "
                                     "or folds."
                                   : "folds are parts of a learning problem's rows. Choose seeds, "
                                     "bootstrap or both.");
-    if (config_.vary == Vary::folds && !job_.settings.learning.split.fold.empty())
+    if (config_.vary == Vary::folds && !job_.learning().split.fold.empty())
       throw core::ConfigError("data.fold",
                               "is what the members differ in. Take it out, or vary seeds.");
   }
@@ -65,7 +72,7 @@ class Planner {
         text(record::run_files::members.name, "/", job_.settings.workload, "/", name);
     plan.study.members.push_back({name, point.label, varied, folder});
     std::vector<std::string> all;
-    if (!job_.examples) all.emplace_back("generator.finish=networks");
+    if (job_.as<run::InverseProblem>()) all.emplace_back("generator.finish=networks");
     all.insert(all.end(), point.assignments.begin(), point.assignments.end());
     all.push_back(text("data.seed=", data_seed()));
     for (std::string& assignment : own) all.push_back(std::move(assignment));
@@ -77,8 +84,8 @@ class Planner {
   }
 
   std::int64_t data_seed() const {
-    const std::int64_t own =
-        job_.examples ? job_.settings.learning.split.seed : job_.settings.data.data.seed;
+    const std::int64_t own = job_.as<run::LearningProblem>() ? job_.learning().split.seed
+                                                             : job_.inverse().data.data.seed;
     return own < 0 ? job_.settings.run.seed : own;
   }
 
@@ -146,16 +153,16 @@ std::string try_variants(const run::Workloads& workloads, const std::string& sou
   for (const record::StudyVariant& variant : study.variants) {
     run::Job job = job_of(workloads, source, assignments, variant);
     varied.look_at(workloads, job);
-    if (job.examples) {
+    if (job.as<run::LearningProblem>()) {
       const auto& config = job.of<EnsembleConfig>();
       if (config.vary == EnsembleConfig::Vary::folds)
-        job.settings.learning.split.fold = text("1/", config.members);
+        job.learning().split.fold = text("1/", config.members);
       const run::LearningRows rows = run::load_examples(job);
       run::make_learner(job, run::make_networks(job, *rows.sets.training), rows, {0, config.ranks});
       if (print.empty()) print = run::print_of(rows.sets);
       continue;
     }
-    const auto data = problem::load_data(*job.workload, job.settings.data, job.seed());
+    const auto data = problem::load_data(*job.inverse().workload, job.inverse().data, job.seed());
     const run::TrainingSetup setup(job, data.training(), job.seed());
     if (print.empty()) print = data.print();
   }

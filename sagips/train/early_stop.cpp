@@ -45,13 +45,13 @@ bool EarlyStopConfig::higher_is_better() const {
 }
 
 std::optional<double> EarlyStop::score(const record::Evaluated& evaluated) const {
-  for (const auto& distance : evaluated.distances)
+  for (const auto& distance : evaluated.metrics)
     if (distance.name == config_.metric)  // what is not defined is neither better nor worse
       return std::isnan(distance.value) ? std::nullopt
                                         : std::optional(signed_by_better(distance.value));
-  if (evaluated.distances.empty()) return std::nullopt;
+  if (evaluated.metrics.empty()) return std::nullopt;
   std::vector<std::string> names;
-  for (const auto& distance : evaluated.distances) names.push_back(distance.name);
+  for (const auto& distance : evaluated.metrics) names.push_back(distance.name);
   throw core::ConfigError("early_stop.metric",
                           core::text("no evaluation has a '", config_.metric,
                                      "'. There are: ", core::join(names, ", "), "."));

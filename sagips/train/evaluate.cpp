@@ -93,7 +93,7 @@ void Evaluator::compare(std::size_t channel, const torch::Tensor& proposals,
     const auto reference = seen.training.reference.find(name);
     if (reference == seen.training.reference.end()) continue;
     const double mean = number.to(torch::kFloat64).mean().item<double>();
-    evaluated.distances.push_back(
+    evaluated.metrics.push_back(
         {name + "_residual" + suffix, (reference->second - mean) / reference->second});
   }
   const env::EventRows events = env::EventRows::of(synthetic),
@@ -101,14 +101,14 @@ void Evaluator::compare(std::size_t channel, const torch::Tensor& proposals,
   const bool has_held_out = held_out.values.defined() && held_out.size() > 0;
   if (events.size() == 0 || !has_held_out) return;
   for (std::int64_t i = 0; i < seen.observables(); ++i)
-    evaluated.distances.push_back(
+    evaluated.metrics.push_back(
         {"ks_" + seen.training.observables[static_cast<std::size_t>(i)] + suffix,
          env::kolmogorov_smirnov({events.values.select(1, i), events.weights},
                                  {held_out.values.select(1, i), held_out.weights})});
   const torch::Tensor scale = held_out.values.std(0, false).clamp_min(1e-12);
   const std::int64_t rows = std::min({config_.energy_events, events.size(), held_out.size()});
   if (rows > 1)
-    evaluated.distances.push_back(
+    evaluated.metrics.push_back(
         {"energy" + suffix,
          env::energy_distance(evenly(events, rows, scale), evenly(held_out, rows, scale))});
 }
@@ -125,12 +125,12 @@ record::Evaluated Evaluator::evaluate(const torch::Tensor& proposals) const {
   for (std::size_t k = 0; k < environment_.channels.size(); ++k) compare(k, proposals, evaluated);
   double sum = 0;
   int count = 0;
-  for (const auto& distance : evaluated.distances) {
+  for (const auto& distance : evaluated.metrics) {
     if (distance.name.rfind("ks_", 0) != 0) continue;
     sum += distance.value;
     ++count;
   }
-  if (count > 0) evaluated.distances.push_back({"ks_mean", sum / count});
+  if (count > 0) evaluated.metrics.push_back({"ks_mean", sum / count});
   return evaluated;
 }
 

@@ -78,6 +78,7 @@ void Loop::observe(const record::Event& event) const {
 // An epoch is over: what its steps have given is told, and the next one begins at nothing.
 void Loop::observe_epoch() {
   record::EpochDone done{epoch(), time_s_, epoch_s_ > 0 ? epoch_events_ / epoch_s_ : 0, {}};
+  done.unit = callbacks_.unit;
   for (const optim::UpdateStep& step : optimizer_.steps())
     if (step.rule->last_rate() > 0)
       done.learning_rates.push_back({step.name, step.rule->last_rate()});

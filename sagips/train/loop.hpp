@@ -78,6 +78,7 @@ class Loop {
  public:
   struct Callbacks {
     std::vector<record::Observer> observers;
+    std::string unit = "events";  ///< what is learned from
     /// Builds the evaluation of an epoch; called before the first epoch, every `evaluate_every` and
     /// at the end.
     /// Nothing: what it found comes later, from `late`.

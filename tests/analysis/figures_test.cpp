@@ -149,7 +149,7 @@ TEST(LossesOverTime, JoinsManyEpochsToMeanAndExtremes) {
 TEST(DistancesOverTime, UsesALogarithmicAxisForLargeChanges) {
   EXPECT_FALSE(distances_over_time(two_evaluations()).panels[0].y.logarithmic);
   auto metrics = two_evaluations();
-  std::get<Evaluated>(metrics[1]).distances[0].value = 0.01;
+  std::get<Evaluated>(metrics[1]).metrics[0].value = 0.01;
   const Figure figure = distances_over_time(metrics);
   EXPECT_TRUE(figure.panels[0].y.logarithmic);
   EXPECT_EQ(series_named(figure.panels[0], "ks_1").y, (Numbers{0.4, 0.01}));
@@ -343,7 +343,7 @@ TEST(LearningCurves, NameTheWorstOfManyClasses) {
   for (int epoch = 1; epoch <= 2; ++epoch) {
     Evaluated evaluated{epoch, 1.0 * epoch, {}, {}};
     for (int k = 0; k < 100; ++k)
-      evaluated.distances.push_back({core::text("recall/", k), 1 - 0.001 * k * epoch});
+      evaluated.metrics.push_back({core::text("recall/", k), 1 - 0.001 * k * epoch});
     events.push_back(evaluated);
   }
   const Figure figure = learning_curves(events);

@@ -81,20 +81,21 @@ TEST(Metrics, ReadsBackEveryKindOfEvent) {
   EXPECT_EQ(read.parameters[1].value, -0.4);
   EXPECT_EQ(read.parameters[1].spread, 0.01);
   EXPECT_EQ(read.parameters[1].residual, 0.2);
-  ASSERT_EQ(read.distances.size(), 1u);
-  EXPECT_EQ(read.distances[0].name, "ks_1");
-  EXPECT_EQ(read.distances[0].value, 0.25);
+  ASSERT_EQ(read.metrics.size(), 1u);
+  EXPECT_EQ(read.metrics[0].name, "ks_1");
+  EXPECT_EQ(read.metrics[0].value, 0.25);
   EXPECT_EQ(std::get<Warning>(events[2]).message, "a \"quoted\" word");
   EXPECT_EQ(std::get<RunFinished>(events[3]).reason, "interrupted");
   EXPECT_FALSE(std::get<RunFinished>(events[3]).complete);
 }
 
 TEST(Metrics, SpeaksOfRowsAndMetricsWhereANetworkLearnsFromRows) {
-  const std::string epoch = event_to_json(EpochDone{3, 1.0, 500, {{"loss", 0.25}}});
+  const std::string epoch = event_to_json(EpochDone{3, 1.0, 500, {{"loss", 0.25}}, {}, "rows"});
   EXPECT_NE(epoch.find(R"("rows_per_second":500.0,)"), std::string::npos) << epoch;
   EXPECT_EQ(std::get<EpochDone>(event_from_json(epoch)).events_per_second, 500);
+  EXPECT_EQ(std::get<EpochDone>(event_from_json(epoch)).unit, "rows");
   Evaluated evaluated;
-  evaluated.distances = {{"accuracy", 0.75}};
+  evaluated.metrics = {{"accuracy", 0.75}};
   const std::string line = event_to_json(evaluated);
   EXPECT_NE(line.find(R"("metrics":{"accuracy":0.75})"), std::string::npos) << line;
   EXPECT_EQ(line.find("distances"), std::string::npos) << line;
@@ -102,15 +103,15 @@ TEST(Metrics, SpeaksOfRowsAndMetricsWhereANetworkLearnsFromRows) {
       R"({"event":"evaluated","epoch":2,"time_s":1.0,"parameters":[],"distances":{"accuracy":0.75}})";
   for (const std::string& one : {line, earlier}) {
     const auto read = std::get<Evaluated>(event_from_json(one));
-    ASSERT_EQ(read.distances.size(), 1U);
-    EXPECT_EQ(read.distances[0].name, "accuracy");
-    EXPECT_EQ(read.distances[0].value, 0.75);
+    ASSERT_EQ(read.metrics.size(), 1U);
+    EXPECT_EQ(read.metrics[0].name, "accuracy");
+    EXPECT_EQ(read.metrics[0].value, 0.75);
   }
-  EXPECT_EQ(
+  const auto earlier_epoch =
       std::get<EpochDone>(event_from_json(R"({"event":"epoch_done","epoch":1,"time_s":0.1,)"
-                                          R"("events_per_second":7.0,"losses":{"loss":1.0}})"))
-          .events_per_second,
-      7);
+                                          R"("events_per_second":7.0,"losses":{"loss":1.0}})"));
+  EXPECT_EQ(earlier_epoch.events_per_second, 7);
+  EXPECT_EQ(earlier_epoch.unit, "rows");
 }
 
 TEST(Metrics, WritesNumbersThatAreNotFiniteAsNull) {

@@ -25,7 +25,7 @@ Evaluated evaluated(std::int64_t epoch) {
   state.spread = 0.25;
   state.residual = 0.125;
   evaluated.parameters = {state};
-  evaluated.distances = {{"ks_mean", std::numeric_limits<double>::quiet_NaN()}, {"energy", 0.5}};
+  evaluated.metrics = {{"ks_mean", std::numeric_limits<double>::quiet_NaN()}, {"energy", 0.5}};
   return evaluated;
 }
 
@@ -47,9 +47,10 @@ int main(int count, char** words) {
   TensorBoardWriter rows(folder + "/rows", 0);  // of a network that learns from them
   EpochDone of_rows = epoch_done(1, 1.0);
   of_rows.losses[0].name = "loss";
+  of_rows.unit = "rows";
   rows(of_rows);
   Evaluated metrics;
-  metrics.distances = {{"accuracy", 0.5}};
+  metrics.metrics = {{"accuracy", 0.5}};
   rows(metrics);
   Snapshot snapshot;
   snapshot.epoch = 7;

@@ -37,7 +37,7 @@ class Stubborn final : public optim::Optimizer {
 Stubborn at_truth() { return Stubborn(torch::tensor({{1.5F, 0.5F}})); }
 
 double distance_of(const record::Evaluated& evaluated, const std::string& name) {
-  for (const auto& distance : evaluated.distances)
+  for (const auto& distance : evaluated.metrics)
     if (distance.name == name) return distance.value;
   ADD_FAILURE() << "no distance '" << name << "'";
   return std::nan("");
@@ -45,7 +45,7 @@ double distance_of(const record::Evaluated& evaluated, const std::string& name) 
 
 std::vector<std::string> names_of(const record::Evaluated& evaluated) {
   std::vector<std::string> names;
-  for (const auto& distance : evaluated.distances) names.push_back(distance.name);
+  for (const auto& distance : evaluated.metrics) names.push_back(distance.name);
   return names;
 }
 
@@ -118,9 +118,9 @@ TEST(Evaluator, UsesTheSameNoiseEveryTime) {
   const Evaluator evaluator({.samples = 50, .events = 10}, environment, 1);
   const record::Evaluated once = seen_by(evaluator, optimizer),
                           again = seen_by(evaluator, optimizer);
-  ASSERT_EQ(once.distances.size(), again.distances.size());
-  for (std::size_t i = 0; i < once.distances.size(); ++i)
-    EXPECT_EQ(once.distances[i].value, again.distances[i].value) << once.distances[i].name;
+  ASSERT_EQ(once.metrics.size(), again.metrics.size());
+  for (std::size_t i = 0; i < once.metrics.size(); ++i)
+    EXPECT_EQ(once.metrics[i].value, again.metrics[i].value) << once.metrics[i].name;
 }
 
 TEST(Evaluator, NamesTheChannelWhereThereAreSeveral) {
@@ -175,7 +175,7 @@ TEST(Evaluator, SurvivesASelectionThatNothingPasses) {
 
 record::Evaluated at_distance(double value) {
   record::Evaluated evaluated;
-  evaluated.distances = {{"energy", 0.0}, {"ks_mean", value}};
+  evaluated.metrics = {{"energy", 0.0}, {"ks_mean", value}};
   return evaluated;
 }
 
@@ -230,9 +230,9 @@ TEST(EarlyStop, KnowsWhichWayAMetricGetsBetter) {
     EXPECT_FALSE(EarlyStopConfig{.metric = name}.higher_is_better()) << name;
   EarlyStop stop({.metric = "accuracy", .target = 0.97});
   record::Evaluated evaluated;
-  evaluated.distances = {{"accuracy", 0.5}};
+  evaluated.metrics = {{"accuracy", 0.5}};
   EXPECT_EQ(stop(evaluated), "");
-  evaluated.distances = {{"accuracy", 0.98}};
+  evaluated.metrics = {{"accuracy", 0.98}};
   EXPECT_NE(stop(evaluated), "");
   const EarlyStopConfig told{.metric = "accuracy", .better = EarlyStopConfig::Better::lower};
   EXPECT_FALSE(told.higher_is_better()) << "what is said counts";
@@ -251,7 +251,7 @@ TEST(EarlyStop, LooksAtNothingButItsMetric) {
   EarlyStop stop({.patience = 1});
   for (int i = 0; i < 5; ++i) EXPECT_EQ(stop(record::Evaluated{}), "") << "nothing is measured";
   record::Evaluated without;
-  without.distances = {{"energy", 1.0}};
+  without.metrics = {{"energy", 1.0}};
   EXPECT_NE(message_of<core::ConfigError>([&] { stop(without); }).find("There are: energy"),
             std::string::npos);
   EarlyStop energy({.metric = "energy", .patience = 1});

@@ -26,7 +26,8 @@ run::Job job_of(const std::vector<std::string>& assignments) {
 }
 
 env::Environment environment_of(const run::Job& job, bool holds_out = false) {
-  const problem::LoadedData data = problem::load_data(*job.workload, job.settings.data, 1);
+  const problem::LoadedData data =
+      problem::load_data(*job.inverse().workload, job.inverse().data, 1);
   return holds_out ? data.training() : data.all();
 }
 
@@ -111,7 +112,7 @@ TEST(Gaussians, ShareExpectedEventsOutAsTheDataAre) {
 }
 
 optim::GanConfig small_gan(const run::Job& job) {
-  optim::GanConfig config = job.settings.gan;
+  optim::GanConfig config = job.inverse().gan;
   config.batch.samples = 16;
   config.generator.network.width = 16;
   config.discriminator.network.width = 16;

@@ -43,9 +43,9 @@ TEST(Settings, OfAUsersWorkloadAreLaptopSizedUnlessTheyAreGiven) {
   run::Workloads workloads("workload");
   workloads.add("mine", mine);
   const run::Job laptop = run::read_job(workloads, "mine", {"parameters.mean.high=2"});
-  EXPECT_EQ(laptop.settings.gan.generator.network.width, 64);
+  EXPECT_EQ(laptop.inverse().gan.generator.network.width, 64);
   EXPECT_EQ(laptop.settings.loop.epochs, 1500);
-  EXPECT_EQ(laptop.workload->parameters()[0].high, 2.0);
+  EXPECT_EQ(laptop.inverse().workload->parameters()[0].high, 2.0);
   mine.name = "other";
   mine.settings = "train: {epochs: 7}";
   workloads.add("other", mine);
@@ -56,8 +56,8 @@ TEST(Settings, MakePipelinesThatPassTheirDryRun) {
   const run::Workloads workloads = all_workloads();
   for (const std::string& name : workloads.names()) {
     const run::Job job = run::read_job(workloads, name, {});
-    for (const auto& plan : job.workload->channels())
-      EXPECT_NO_THROW(plan.pipeline.check(env::ParameterSet(job.workload->parameters()),
+    for (const auto& plan : job.inverse().workload->channels())
+      EXPECT_NO_THROW(plan.pipeline.check(env::ParameterSet(job.inverse().workload->parameters()),
                                           static_cast<std::int64_t>(plan.observables.size())))
           << name;
   }
@@ -67,7 +67,7 @@ TEST(Settings, MakePipelinesThatPassTheirDryRun) {
 TEST(PaperSettings, HaveThePapersNumbers) {
   const run::Workloads workloads = all_workloads();
   const run::Job job = run::read_job(workloads, "proxy1d/paper", {});
-  const optim::GanConfig& gan = job.settings.gan;
+  const optim::GanConfig& gan = job.inverse().gan;
   EXPECT_EQ(job.settings.loop.epochs, 100'000);
   EXPECT_EQ(gan.batch.samples, 1024);
   EXPECT_EQ(gan.batch.events, 100);
@@ -88,22 +88,22 @@ TEST(PaperSettings, HaveThePapersNumbers) {
     EXPECT_EQ(adam.beta2, 0.999);
     EXPECT_EQ(adam.schedule, optim::UpdateConfig::Schedule::constant);
   }
-  const auto& objective = job.settings.gan.objective;
+  const auto& objective = job.inverse().gan.objective;
   EXPECT_EQ(objective.loss, "least_squares");
   EXPECT_EQ(objective.label_real, 1.0);
   EXPECT_EQ(objective.label_synthetic, 0.0);
   EXPECT_EQ(objective.label_generator, 1.0);
   EXPECT_EQ(objective.reference_terms, optim::ReferenceTerms::per_sample);
   EXPECT_EQ(objective.reference_weight, 1.0);
-  EXPECT_EQ(job.settings.data.toy_events, 100'000);
+  EXPECT_EQ(job.inverse().data.toy_events, 100'000);
 }
 
 TEST(PaperSettings, GiveThePapersNetworks) {
   const run::Workloads workloads = all_workloads();
   const run::Job job = run::read_job(workloads, "proxy1d/paper", {"toy.events=100"});
   const env::Environment environment =
-      problem::load_data(*job.workload, job.settings.data, 1).training();
-  optim::Gan gan(job.settings.gan, environment, 1, torch::kCPU);
+      problem::load_data(*job.inverse().workload, job.inverse().data, 1).training();
+  optim::Gan gan(job.inverse().gan, environment, 1, torch::kCPU);
   EXPECT_EQ(gan.generator().size(), 51'206);
   EXPECT_EQ(gan.generator().shared_size(), 50'688);
   EXPECT_EQ(gan.discriminator(0).size(), 50'049);

@@ -110,12 +110,11 @@ class Classify final : public problem::ExampleSource {
 
 }  // namespace
 
-problem::WorkloadEntry classify_workload() {
+problem::LearningEntry classify_workload() {
   return {.name = "classify",
           .summary = "a learning problem: which class does an image show? handwritten digits",
           .settings = classify_settings(),
-          .make = {},
-          .make_examples = [] { return std::make_unique<Classify>(); }};
+          .make = [] { return std::make_unique<Classify>(); }};
 }
 
 }  // namespace sagips::workloads

@@ -1,9 +1,9 @@
 #pragma once
-#include "sagips/problem/workload.hpp"
+#include "sagips/problem/learning.hpp"
 
 namespace sagips::workloads {
 
 /// Images and the class that each of them shows: known ones, or drawn ones.
-problem::WorkloadEntry classify_workload();
+problem::LearningEntry classify_workload();
 
 }  // namespace sagips::workloads

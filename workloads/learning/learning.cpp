@@ -26,14 +26,13 @@ class Files final : public problem::ExampleSource {
 
 }  // namespace
 
-problem::WorkloadEntry learning_workload() {
+problem::LearningEntry learning_workload() {
   return {.name = "learning",
           .summary =
               "a network of yours that learns targets from inputs: classes or values, in "
               "files of yours",
           .settings = learning_settings(),
-          .make = {},
-          .make_examples = [] { return std::make_unique<Files>(); }};
+          .make = [] { return std::make_unique<Files>(); }};
 }
 
 }  // namespace sagips::workloads

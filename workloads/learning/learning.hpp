@@ -1,9 +1,9 @@
 #pragma once
-#include "sagips/problem/workload.hpp"
+#include "sagips/problem/learning.hpp"
 
 namespace sagips::workloads {
 
 /// A network that learns targets from inputs, all of it in the config.
-problem::WorkloadEntry learning_workload();
+problem::LearningEntry learning_workload();
 
 }  // namespace sagips::workloads

@@ -113,7 +113,7 @@ Figure learning_curves(const std::vector<record::Event>& metrics) {
     for (const record::NamedNumber& loss : epoch->losses)
       add_point(panels, loss, "batches", Colour::blue, epoch->epoch);
   for (const auto* evaluated : evaluations_of(metrics))
-    for (const record::NamedNumber& metric : evaluated->distances)
+    for (const record::NamedNumber& metric : evaluated->metrics)
       add_point(panels, metric, "rows kept aside", Colour::vermillion, evaluated->epoch);
   for (const auto* epoch : epochs)
     for (const record::NamedNumber& rate : epoch->learning_rates)
@@ -157,7 +157,7 @@ Figure member_curves(const std::vector<RunCourse>& members) {
   std::vector<Panel> panels;
   for (std::size_t i = 0; i < members.size(); ++i)
     for (const auto* evaluated : evaluations_of(members[i].metrics))
-      for (const record::NamedNumber& metric : evaluated->distances)
+      for (const record::NamedNumber& metric : evaluated->metrics)
         if (metric.name.find('/') == std::string::npos)
           add_point(panels, metric, core::text(i), Colour::grey, evaluated->epoch);
   panels = finished(std::move(panels));

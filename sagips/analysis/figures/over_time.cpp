@@ -233,7 +233,7 @@ Figure distances_over_time(const std::vector<record::Event>& metrics) {
   const TimeUnit unit = time_unit(evaluations.empty() ? 0 : evaluations.back()->time_s);
   std::vector<NamedPoints> distances;
   for (const auto* evaluated : evaluations)
-    collect(evaluated->time_s / unit.seconds, evaluated->distances, distances);
+    collect(evaluated->time_s / unit.seconds, evaluated->metrics, distances);
   Panel panel{.x = {.label = unit.label()}, .y = {.label = "distance to held-out events"}};
   double smallest = std::numeric_limits<double>::infinity(), largest = 0;
   for (const NamedPoints& distance : distances) {

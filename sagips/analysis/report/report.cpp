@@ -58,9 +58,7 @@ std::string subtitle(const RunContents& run) {
   const record::Results& results = *run.results;
   std::vector<std::string> parts{results.workload};
   if (!results.method.empty()) parts.push_back(results.method);
-  if (results.events > 0)
-    parts.push_back(core::with_thousands(results.events) +
-                    (run.is_learning() ? " rows" : " events"));
+  if (results.events > 0) parts.push_back(core::with_thousands(results.events) + " " + run.unit());
   parts.push_back(results.data_origin);
   parts.push_back(core::text("seed ", results.seed));
   return core::join(parts, " · ");

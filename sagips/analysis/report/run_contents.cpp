@@ -184,9 +184,17 @@ std::string name_of(const std::string& folder) {
 }  // namespace
 
 bool RunContents::is_learning() const {
-  if (results) return results->parameters.empty() && results->method == record::learning_method;
+  if (results)  // simulations and other studies have neither parameters nor networks of their own
+    return results->parameters.empty() &&
+           (!is_study() || results->method == record::learning_method);
   const auto evaluations = events_of<record::Evaluated>(metrics);
   return !evaluations.empty() && evaluations.front()->parameters.empty();
+}
+
+std::string RunContents::unit() const {
+  const auto epochs = events_of<record::EpochDone>(metrics);
+  if (!epochs.empty()) return epochs.back()->unit;
+  return is_learning() ? "rows" : "events";
 }
 
 const std::vector<record::ParameterResult>& RunContents::parameters() const {

@@ -55,6 +55,8 @@ struct RunContents {
   bool is_study() const { return study || !tables.empty() || !told.empty(); }
   /// A network that learns targets from inputs: it has metrics in place of parameters.
   bool is_learning() const;
+  /// What the networks learned from: "events", "rows".
+  std::string unit() const;
   std::vector<std::string> unreadable;  ///< files that are damaged, and how
   /// The parameters of the results; empty when there are none.
   const std::vector<record::ParameterResult>& parameters() const;

@@ -79,8 +79,8 @@ std::string exchange_table(const RunContents& run) {
     if (one->size() != count) return paragraph("exchange.csv lacks a column.", "missing");
   Table table{
       .caption = "What the exchange cost each rank",
-      .header = {"rank", "epochs", "training", run.is_learning() ? "rows / s" : "events / s",
-                 "messages", "MB", "exposed", "waiting", "hidden", "dropped", "age, mean and most"},
+      .header = {"rank", "epochs", "training", run.unit() + " / s", "messages", "MB", "exposed",
+                 "waiting", "hidden", "dropped", "age, mean and most"},
       .note =
           "Exposed: in the exchange's own calls. Waiting: for ranks that had not begun "
           "the same call. Hidden: under way while the rank computed. Age: of what was used, in "
@@ -105,12 +105,12 @@ Section timing_section(const RunContents& run) {
                      bars("Where the training time of a mean rank went", training_parts(run)) +
                      exchange_table(run);
   if (const auto rate = number_of(run, "analysis_rate"); rate && *rate > 0)
-    html += paragraph(run.is_learning()
-                          ? core::text("All ranks together learned from ",
-                                       core::significant(*rate, 3), " rows per second of training.")
-                          : core::text("Analysis rate of all ranks together, eq. (9): ",
-                                       core::significant(*rate, 3),
-                                       " synthetic events per second of training."));
+    html += paragraph(
+        run.is_learning()
+            ? core::text("All ranks together learned from ", core::significant(*rate, 3), " ",
+                         run.unit(), " per second of training.")
+            : core::text("Analysis rate of all ranks together, eq. (9): ",
+                         core::significant(*rate, 3), " synthetic events per second of training."));
   return {"timing", "Time", html};
 }
 

@@ -163,6 +163,12 @@ Verdict quality_verdict(const RunContents& run) {
       if (deviation) verdict.reason += " Mean and standard deviation over members.";
       return verdict;
     }
+  const auto metrics = record::metrics_of(*run.results);
+  if (!metrics.empty()) {
+    verdict.answer =
+        core::text(metrics.front().name, " ", core::significant(metrics.front().end, 3));
+    verdict.reason = "At the last evaluation.";
+  }
   return verdict;
 }
 
@@ -195,7 +201,7 @@ Verdict best_verdict(const RunContents& run) {
   Verdict verdict{"Is it at its best?", "unknown", "open", "Too few evaluations to tell."};
   std::vector<std::pair<double, double>> losses;  // without that before the first epoch
   for (const auto* evaluated : events_of<record::Evaluated>(run.metrics))
-    if (const record::NamedNumber* loss = find_named(evaluated->distances, "loss");
+    if (const record::NamedNumber* loss = find_named(evaluated->metrics, "loss");
         loss != nullptr && evaluated->epoch > 0 && std::isfinite(loss->value) &&
         (losses.empty() || losses.back().first < static_cast<double>(evaluated->epoch)))
       losses.emplace_back(evaluated->epoch, loss->value);
@@ -256,7 +262,8 @@ std::string verdicts(const RunContents& run) {
     if (row.size() == 4) shown.push_back({row[0], row[1], row[2], row[3]});
   if (run.is_learning()) {
     shown.push_back(quality_verdict(run));
-    if (!run.is_study()) shown.push_back(best_verdict(run));
+    const bool has_loss = !run.results || run.results->method == record::learning_method;
+    if (!run.is_study() && has_loss) shown.push_back(best_verdict(run));
   } else {
     if (run.results && !run.results->others.empty()) shown.push_back(others_verdict(*run.results));
     for (const Verdict& verdict : {found_verdict(run), fit_verdict(run), settled_verdict(run)})

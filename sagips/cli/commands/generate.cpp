@@ -31,7 +31,7 @@ namespace {
 std::vector<std::string> expanded(const Workloads& workloads, const Arguments& arguments,
                                   std::vector<std::string> assignments) {
   const Job plain = run::read_job(workloads, arguments.source, {});
-  const auto parameters = plain.workload->parameters();
+  const auto parameters = plain.inverse().workload->parameters();
   for (std::string& assignment : assignments) {
     const std::string key = assignment.substr(0, assignment.find('='));
     const bool is_parameter =

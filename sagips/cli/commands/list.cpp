@@ -16,7 +16,7 @@ void list_workloads(const Workloads& workloads) {
     for (const auto& settings : workloads.get(name, "list").settings)
       widest = std::max(widest, name.size() + 1 + settings.first.size());
   for (const std::string& name : workloads.names()) {
-    const problem::WorkloadEntry& entry = workloads.get(name, "list");
+    const problem::Entry& entry = workloads.get(name, "list");
     std::cout << name << std::string(widest - name.size() + 2, ' ') << entry.summary << '\n';
     for (const auto& settings : entry.settings)
       if (settings.first != "default") {

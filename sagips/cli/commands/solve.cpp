@@ -33,7 +33,7 @@ void show(const run::Solved& solved, const Arguments& arguments) {
 core::ExitCode solve(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
   Job job = run::read_job(workloads, arguments.source, arguments.assignments);
-  const std::string& method = job.settings.solve.method;
+  const std::string& method = job.inverse().solve.method;
   optim::solvers().get(method, "solve.method");
   core::Log log({.quiet = arguments.quiet});
   run::warn_without_effect(

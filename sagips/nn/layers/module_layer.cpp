@@ -1,6 +1,7 @@
 #include <torch/nn/modules/batchnorm.h>
 
 #include <map>
+#include <mutex>
 #include <utility>
 
 #include "sagips/core/error.hpp"
@@ -19,8 +20,25 @@ namespace {
 using MakeAnyModule =
     std::function<AnyRowsModule(const Shape& input, const core::RowTensors& tensors)>;
 
-std::map<std::string, MakeAnyModule>& makers() {
-  static std::map<std::string, MakeAnyModule> all;
+/// Modules that programs and plug-ins have added, from any thread.
+class Makers {
+ public:
+  void add(const std::string& name, MakeAnyModule make) {
+    const std::lock_guard lock(mutex_);
+    all_.insert_or_assign(name, std::move(make));
+  }
+  std::map<std::string, MakeAnyModule> all() const {
+    const std::lock_guard lock(mutex_);
+    return all_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, MakeAnyModule> all_;
+};
+
+Makers& makers() {
+  static Makers all;
   return all;
 }
 
@@ -77,8 +95,9 @@ class ModuleLayer final : public BoundLayer {
 
  protected:
   MakeBoundModule maker(const Shape& input, const core::RowTensors& tensors) const override {
-    const auto found = makers().find(name_);
-    if (found == makers().end()) throw Error(unknown());
+    const std::map<std::string, MakeAnyModule> known = makers().all();
+    const auto found = known.find(name_);
+    if (found == known.end()) throw Error(unknown());
     return [make = found->second, input, tensors](std::uint64_t) {
       return std::make_shared<RowsModule>(make(input, tensors), tensors);
     };
@@ -94,7 +113,7 @@ class ModuleLayer final : public BoundLayer {
  private:
   std::string unknown() const {
     std::vector<std::string> known;
-    for (const auto& [name, make] : makers()) known.push_back(name);
+    for (const auto& [name, make] : makers().all()) known.push_back(name);
     if (known.empty())
       return text("There is no module '", name_,
                   "': neither the program nor `plugin: FILE` of the ",
@@ -108,19 +127,17 @@ class ModuleLayer final : public BoundLayer {
 }  // namespace
 
 void add_module(const std::string& name, MakeModule make) {
-  makers().insert_or_assign(name,
-                            [make = std::move(make)](const Shape& input, const core::RowTensors&) {
-                              return make(input);
-                            });
+  makers().add(name, [make = std::move(make)](const Shape& input, const core::RowTensors&) {
+    return make(input);
+  });
 }
 
 void add_module(const std::string& name, MakeNamedModule make) {
-  makers().insert_or_assign(
-      name, [make = std::move(make)](const Shape&, const core::RowTensors& tensors) {
-        std::map<std::string, Shape> inputs;
-        for (const core::RowTensor& input : tensors) inputs[input.name] = input.shape;
-        return make(inputs);
-      });
+  makers().add(name, [make = std::move(make)](const Shape&, const core::RowTensors& tensors) {
+    std::map<std::string, Shape> inputs;
+    for (const core::RowTensor& input : tensors) inputs[input.name] = input.shape;
+    return make(inputs);
+  });
 }
 
 std::vector<LayerKind> module_layers() { return {kind_of<ModuleLayer>("module")}; }

@@ -1,5 +1,8 @@
 #include "sagips/optim/learn/losses.hpp"
 
+#include <algorithm>
+#include <mutex>
+
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -47,16 +50,23 @@ torch::Tensor of_last_dimension(const torch::Tensor& outputs) {
 torch::Tensor of_each(const torch::Tensor& outputs) { return torch::sigmoid(outputs); }
 torch::Tensor exponential(const torch::Tensor& outputs) { return torch::exp(outputs); }
 
-std::deque<Loss>& known_losses() {
+/// Those of SAGIPS, then those that programs and plug-ins have added, from any thread.
+struct KnownLosses {
+  std::mutex mutex;
+  std::vector<Loss> shipped, added;
+};
+
+KnownLosses& known_losses() {
   using Targets = Loss::Targets;
-  static std::deque<Loss> all = {
-      {"cross_entropy", Targets::classes, cross_entropy, of_last_dimension},
-      {"binary_cross_entropy", Targets::yes_or_no, binary_cross_entropy, of_each, 0, 1},
-      {"mean_square", Targets::values, mean_square},
-      {"mean_absolute", Targets::values, mean_absolute},
-      {"smooth_l1", Targets::values, smooth_l1},
-      {"poisson", Targets::values, poisson, exponential, 0},
-      {"kullback_leibler", Targets::values, kullback_leibler, of_last_dimension, 0, 1}};
+  static KnownLosses all{
+      .shipped = {
+          {"cross_entropy", Targets::classes, cross_entropy, of_last_dimension},
+          {"binary_cross_entropy", Targets::yes_or_no, binary_cross_entropy, of_each, 0, 1},
+          {"mean_square", Targets::values, mean_square},
+          {"mean_absolute", Targets::values, mean_absolute},
+          {"smooth_l1", Targets::values, smooth_l1},
+          {"poisson", Targets::values, poisson, exponential, 0},
+          {"kullback_leibler", Targets::values, kullback_leibler, of_last_dimension, 0, 1}}};
   return all;
 }
 
@@ -94,19 +104,25 @@ torch::Tensor class_weights(const std::vector<std::string>& given, const torch::
 
 }  // namespace
 
-const std::deque<Loss>& losses() { return known_losses(); }
-
-void add_loss(Loss loss) {
-  static const std::size_t shipped = losses().size();
-  std::size_t place = 0;
-  while (place < losses().size() && losses()[place].name != loss.name) ++place;
-  if (place < shipped)
-    throw core::StateError(core::text("SAGIPS has a loss '", loss.name, "' already"));
-  if (place == losses().size()) known_losses().emplace_back();
-  known_losses()[place] = std::move(loss);
+std::vector<Loss> losses() {
+  KnownLosses& known = known_losses();
+  const std::lock_guard lock(known.mutex);
+  std::vector<Loss> all = known.shipped;
+  all.insert(all.end(), known.added.begin(), known.added.end());
+  return all;
 }
 
-const Loss& loss_named(const std::string& name, const std::string& key) {
+void add_loss(Loss loss) {
+  KnownLosses& known = known_losses();
+  const std::lock_guard lock(known.mutex);
+  const auto is_it = [&](const Loss& one) { return one.name == loss.name; };
+  if (std::any_of(known.shipped.begin(), known.shipped.end(), is_it))
+    throw core::StateError(core::text("SAGIPS has a loss '", loss.name, "' already"));
+  std::erase_if(known.added, is_it);
+  known.added.push_back(std::move(loss));
+}
+
+Loss loss_named(const std::string& name, const std::string& key) {
   std::vector<std::string> names;
   for (const Loss& loss : losses()) {
     if (loss.name == name) return loss;

@@ -1,6 +1,5 @@
 #pragma once
 #include <cmath>
-#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -49,13 +48,12 @@ struct LossOptions {
 };
 
 /// source: definitions as PyTorch has them; what it averages over a row's outputs is averaged here
-const std::deque<Loss>& losses();
+std::vector<Loss> losses();
 /// A loss of a user's own, from now on known by its name; an earlier one of that name is replaced, since
-/// a plug-in may be loaded more than once. Called before configs are read or from a plug-in, on one
-/// thread. throws: StateError when SAGIPS has one of that name
+/// a plug-in may be loaded more than once. From any thread. throws: StateError when SAGIPS has one of that name
 void add_loss(Loss loss);
 /// key: for messages. throws: ConfigError for an unknown name
-const Loss& loss_named(const std::string& name, const std::string& key);
+Loss loss_named(const std::string& name, const std::string& key);
 /// The same with smooth labels and weights of classes, as PyTorch's cross entropy has them; the weights are
 /// divided by their mean over the rows. It compares standardised targets, whose outputs mean values in
 /// the data's unit. throws: ConfigError for what the loss does not have

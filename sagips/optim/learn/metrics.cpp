@@ -1,8 +1,9 @@
 #include "sagips/optim/learn/metrics.hpp"
 
 #include <cmath>
-#include <deque>
 #include <limits>
+#include <mutex>
+#include <vector>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -76,9 +77,20 @@ void judge_values(const torch::Tensor& residuals, const WeightedMean& mean,
   }
 }
 
-std::deque<Metric>& own_metrics() {
-  static std::deque<Metric> all;
-  return all;
+/// Those of programs and plug-ins, added from any thread.
+struct OwnMetrics {
+  std::mutex mutex;
+  std::vector<Metric> all;
+};
+
+OwnMetrics& own_metrics() {
+  static OwnMetrics own;
+  return own;
+}
+
+std::vector<Metric> known_metrics() {
+  const std::lock_guard lock(own_metrics().mutex);
+  return own_metrics().all;
 }
 
 }  // namespace
@@ -89,8 +101,10 @@ void add_metric(Metric metric) {
        {"loss", "accuracy", "area_under_curve", "mean_square_error", "mean_absolute_error"})
     if (metric.name == known || has_number || metric.name.find('/') != std::string::npos)
       throw core::StateError(core::text("'", metric.name, "' is a name of SAGIPS' own metrics"));
-  std::erase_if(own_metrics(), [&](const Metric& known) { return known.name == metric.name; });
-  own_metrics().push_back(std::move(metric));
+  const std::lock_guard lock(own_metrics().mutex);
+  std::vector<Metric>& all = own_metrics().all;
+  std::erase_if(all, [&](const Metric& known) { return known.name == metric.name; });
+  all.push_back(std::move(metric));
 }
 
 torch::Tensor class_scores(const torch::Tensor& outputs) {
@@ -157,7 +171,7 @@ std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& out
     const torch::Tensor residuals = (loss.predicted(outputs) - targets).flatten(1);
     judge_values(residuals, mean, names, found);
   }
-  for (const Metric& own : own_metrics())
+  for (const Metric& own : known_metrics())
     found[own.name] = own.value(loss.predicted(outputs), targets, counts);
   return found;
 }

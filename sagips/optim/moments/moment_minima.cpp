@@ -158,10 +158,15 @@ class Minima {
   void meet(Known& one, const MomentDescent& lower) {
     ++one.met;
     if (!(lower.chi2() < one.chi2 - lower_in_valley)) return;
-    Concluded found = conclude(model_, torch::sigmoid(lower.theta()), Conclude::moving);
+    take_lower(one, conclude(model_, torch::sigmoid(lower.theta()), Conclude::moving),
+               lower.chi2());
+  }
+
+  static void take_lower(Known& one, Concluded found, double chi2) {
+    if (!(chi2 < one.chi2 - lower_in_valley)) return;
     if (!found.settled || found.solution.score > one.minimum.solution.score) return;
     one.minimum = std::move(found);
-    one.chi2 = lower.chi2();
+    one.chi2 = chi2;
   }
 
   // How far a place is from a minimum, squared, in the errors of that one.
@@ -178,8 +183,8 @@ class Minima {
 
   // By more simulations than descents use. Seen from one of them alone, a valley that bends may rise.
   bool are_apart(const Concluded& one, const Concluded& other) const {
-    return growth_half_way(model_, one, other.unit) > barrier &&
-           growth_half_way(model_, other, one.unit) > barrier;
+    return one.settled && other.settled && !(growth_half_way(model_, one, other.unit) <= barrier) &&
+           !(growth_half_way(model_, other, one.unit) <= barrier);
   }
 
   // The minimum within three errors, or so far away as a descent with so many events may end, if nothing is
@@ -342,6 +347,7 @@ class Minima {
       if (!one && joined && !are_apart(joined->minimum, found)) one = joined;
       if (one) {
         if (joined) ++joined->doubted;
+        if (one == joined) take_lower(*joined, std::move(found), whole.chi2());
         return ++one->met, true;
       }
       if (may_be_between)

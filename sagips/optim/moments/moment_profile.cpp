@@ -212,7 +212,9 @@ double growth_half_way(const MomentModel& model, const MomentMinimum& minimum,
                        const torch::Tensor& other) {
   const MomentProfile profile(model, minimum, {});
   const torch::Tensor away = model.parameters().away(other, minimum.unit);
-  const auto most = (away.abs() / profile.errors().clamp_min(1e-300)).argmax().item<std::int64_t>();
+  const torch::Tensor errors = profile.errors(),
+                      in_errors = torch::where(errors > 0, away.abs() / errors, errors);
+  const auto most = in_errors.argmax().item<std::int64_t>();
   return profile.growth(most, (minimum.unit[most] + away[most] / 2).item<double>());
 }
 

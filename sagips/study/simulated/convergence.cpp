@@ -188,7 +188,7 @@ void check(const SimulatedConvergence& study, const run::Workloads& workloads,
       ManyRanksJob training = study.job;
       training.ranks = ranks;
       training.platform.check(ranks);
-      check_scenario(training, job.settings);
+      check_scenario(training, job.inverse().gan);
       exchange_facts(job.settings.exchange, job.settings.exchanges, training.platform, ranks,
                      some_floats);
     }

@@ -16,14 +16,14 @@ void ManyRanksJob::fields(core::FieldList& list) {
   list.group("scenario", scenario, "what a rank does beside its messages");
 }
 
-void check_scenario(const ManyRanksJob& job, const run::Settings& training) {
+void check_scenario(const ManyRanksJob& job, const optim::GanConfig& training) {
   const simulate::ScenarioConfig& scenario = job.scenario;
   if (scenario.straggler >= job.ranks)
     throw core::ConfigError("simulate.scenario.straggler",
                             core::text("there is no rank ", scenario.straggler, " of ", job.ranks,
                                        " (they count from 0). Name a lower one, or -1 for none."));
   const bool late_clock = scenario.overlap == simulate::ScenarioConfig::Overlap::one_update_late;
-  const bool late_updates = training.gan.optimizer.overlap == optim::Overlap::one_update_late;
+  const bool late_updates = training.optimizer.overlap == optim::Overlap::one_update_late;
   if (late_clock != late_updates)
     throw core::ConfigError(
         "simulate.scenario.overlap",

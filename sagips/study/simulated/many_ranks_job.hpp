@@ -24,7 +24,7 @@ struct ManyRanksJob {
 };
 
 /// Whether the scenario has its straggler, and overlaps as the training does. throws: ConfigError
-void check_scenario(const ManyRanksJob& job, const run::Settings& training);
+void check_scenario(const ManyRanksJob& job, const optim::GanConfig& training);
 
 /// A platform on which `floats` take the time that `as_floats` take on the given one.
 simulate::PlatformConfig for_small_arrays(simulate::PlatformConfig platform, std::int64_t floats,

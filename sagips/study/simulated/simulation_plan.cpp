@@ -35,10 +35,10 @@ std::string plain_name(const std::string& exchange) {
 
 // Lengths of the tensors that the ranks share, in the network's order.
 std::vector<std::int64_t> shared_tensors(const run::Job& job) {
-  const optim::GanConfig& gan = job.settings.gan;
+  const optim::GanConfig& gan = job.inverse().gan;
   const auto network = gan.generator.network.network(
-      gan.generator.noise_dimensions, env::ParameterSet(job.workload->parameters()).free_size(),
-      "generator");
+      gan.generator.noise_dimensions,
+      env::ParameterSet(job.inverse().workload->parameters()).free_size(), "generator");
   std::vector<std::int64_t> tensors;
   for (const nn::ParameterTensor& tensor : network->parameters()) {
     const bool shared = gan.generator.shared == nn::SharedPart::all ||

@@ -103,7 +103,7 @@ std::vector<StragglerRow> straggler_rows(const SimulatePlan& plan,
 }
 
 double events_of_epoch(const run::Job& job, std::int64_t ranks) {
-  const optim::BatchConfig& batch = job.settings.gan.batch;
+  const optim::BatchConfig& batch = job.inverse().gan.batch;
   return static_cast<double>(ranks * batch.samples_of_rank({0, ranks}) * batch.events);
 }
 

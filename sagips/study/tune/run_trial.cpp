@@ -218,7 +218,7 @@ class TrialRun {
   }
 
   std::optional<double> metric_of(const record::Evaluated& evaluated) const {
-    const auto* found = analysis::find_named(evaluated.distances, study_.config.metric());
+    const auto* found = analysis::find_named(evaluated.metrics, study_.config.metric());
     return found != nullptr ? std::optional(found->value) : std::nullopt;
   }
 

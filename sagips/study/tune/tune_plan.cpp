@@ -72,11 +72,11 @@ bool is_tuned(const TuneConfig& config, const std::string& key) {
 
 void check_folds(const run::Job& job, const TuneConfig& config) {
   if (config.folds == 1) return;
-  if (!job.examples)
+  if (!job.as<run::LearningProblem>())
     throw ConfigError("tune.folds",
                       "folds are parts of a learning problem's rows, and this workload has none. "
                       "Set it to 1; tune.seeds trains several times.");
-  if (is_tuned(config, "data.fold") || !job.settings.learning.split.fold.empty())
+  if (is_tuned(config, "data.fold") || !job.learning().split.fold.empty())
     throw ConfigError(is_tuned(config, "data.fold") ? "tune.space" : "data.fold",
                       "data.fold is what the folds of a trial differ in. Take it "
                       "out, or set tune.folds=1.");
@@ -133,7 +133,7 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
   if (config.folds > 1) settings.push_back(text("data.fold=1/", config.folds));
   const run::Job first = job_with(workloads, source, assignments, settings);
   comm::Ranks alone(comm::make_single_communicator());
-  const auto task = run::make_task(first, alone, log);
+  const auto task = first.problem->task(first, alone, log);
   const std::vector<std::string> known = task->metric_names();
   if (std::find(known.begin(), known.end(), config.metric()) == known.end())
     throw ConfigError(config.maximise.empty() ? "tune.minimise" : "tune.maximise",

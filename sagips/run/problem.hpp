@@ -1,0 +1,63 @@
+#pragma once
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <string>
+
+#include "sagips/comm/ranks.hpp"
+#include "sagips/core/config/config.hpp"
+#include "sagips/core/log.hpp"
+#include "sagips/problem/problem.hpp"
+#include "sagips/train/rank_exchange.hpp"
+
+namespace sagips::run {
+
+class Task;
+struct Job;
+struct Predicted;
+struct PredictOptions;
+struct Settings;
+struct Usage;
+
+/// What `check` has to look at a problem with.
+struct Look {
+  const Job& job;
+  int ranks;  ///< of the training that comes
+  std::ostream& out;
+  core::Log& log;
+  /// Runs a part, and keeps what it throws as a problem that was found.
+  std::function<void(const std::function<void()>&)> part;
+};
+
+/// A kind of problem: the settings that it reads beside those that every training has, and what its
+/// trainings do. Everything else (loop, exchanges, checkpoints, run folder) is the same for all kinds. A
+/// program brings a kind of its own by an entry of `Workloads` that makes one.
+class Problem : public problem::Problem {
+ public:
+  /// What it is, for who asks for another kind: "a learning problem, which has no parameters to find".
+  virtual std::string description() const = 0;
+  /// What it learns from: "events", "rows".
+  virtual std::string unit() const = 0;
+  /// Changes defaults of the settings that every training has.
+  virtual void set_defaults(Settings&) const {}
+  /// Every key of a training, those of `settings` among them, in the order in which a config is written.
+  virtual void fields(core::FieldList& list, Settings& settings) = 0;
+  /// Says what keys need to have an effect, beside those that are the same for all kinds. Where it is not
+  /// replaced: as a network needs it that keeps nothing aside, with `optimizer` as its rule.
+  virtual void add_needs(const core::FieldList& list, const Job& job, const Usage& usage) const;
+  /// Whether an update rule lowers its rate by what evaluations say.
+  virtual bool waits_for_plateau() const = 0;
+  /// What carries the gradients of each of its networks. Where it is not replaced: that of the run carries the
+  /// first one's, and each rank has others of its own.
+  virtual train::ExchangeChoice exchanges(const Settings& settings) const;
+  /// Says on `look.out` what a training has before it, up to what is made alike on every rank. Returns
+  /// whether networks can be trained.
+  virtual bool check(const Look& look) const;
+  /// throws: ConfigError for what contradicts itself, and what reading the data throws. collective
+  virtual std::unique_ptr<Task> task(const Job& job, comm::Ranks& ranks, core::Log& log) const = 0;
+  /// What the networks of a run folder give. throws: ConfigError where they give nothing alone
+  virtual Predicted predict(const Job& job, const std::string& folder,
+                            const PredictOptions& options) const;
+};
+
+}  // namespace sagips::run
