@@ -34,7 +34,7 @@ class ExchangeDriver {
   void finish();                               ///< gradients hold what the update is to use
   void after_update(ReplicaView replica, Step step);
 
-  /// Of an exchange with central weights: see CentralWeights. Others have nothing to close and show nothing.
+  /// For an exchange with central weights, see CentralWeights. Others have nothing to close and show nothing.
   /// meanwhile: called again and again, where others are to be answered, too
   void serve(ReplicaView replica, Step step, const std::function<void()>& meanwhile = {});
   void close();

@@ -41,7 +41,7 @@ class CsvScanner {
   [[noreturn]] void refuse(const std::string& problem) const {
     throw DataError(file_, line_, text("the line ", problem, ". Correct it."));
   }
-  // Of a first row with one cell. Names may hold a space, so numbers below them tell.
+  // Looks at a first row with one cell. Names may hold a space, so numbers below them tell.
   void check_separator(const std::string& cell) const {
     std::string below(rest_.substr(0, rest_.find('\n', 1)));
     std::replace(below.begin(), below.end(), '\t', ' ');

@@ -45,7 +45,7 @@ std::int64_t product(const Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-// Of a row, from that of all rows.
+// The shape of a row, from that of all rows.
 Shape without_first(const Shape& shape) { return {shape.begin() + 1, shape.end()}; }
 
 // And back.
@@ -168,7 +168,7 @@ void unpack_hdf5(const std::string& path, const std::string& dataset, const Shap
   out.finish();
 }
 
-// Of a table in double precision, which is read as single, rows from all over it.
+// Adds rows from all over a table in double precision, which is read as single.
 void add_some(std::vector<Scatter>& scatters, const std::string& path, const std::string& dataset,
               const std::optional<core::NpyHeader>& layout) {
   constexpr std::size_t places = 8, most = std::size_t{1} << 16;

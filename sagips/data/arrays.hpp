@@ -43,7 +43,7 @@ struct Reading {
   std::uint64_t memory_bytes = std::uint64_t{4} << 30U;
   std::shared_ptr<FileCache> cache{};  ///< null: files are read where they are, whatever they take
   std::shared_ptr<OpenFiles> open = std::make_shared<OpenFiles>();
-  /// Of that memory, what arrays have taken so far.
+  /// What arrays have taken of that memory so far.
   std::shared_ptr<std::uint64_t> held_bytes = std::make_shared<std::uint64_t>(0);
 };
 

@@ -33,7 +33,7 @@ bool is_same_file(const std::string& one, const std::string& other) {
   return one == other || std::filesystem::equivalent(one, other, missing);
 }
 
-// Of one table, the columns of other arrays are no inputs. Their files are looked up already.
+// Columns of the same table that other arrays take are no inputs. Their files are looked up already.
 std::vector<std::string> columns_of_others(const ArraySource& inputs,
                                            const std::vector<const ArraySource*>& others,
                                            const std::string& split_by) {

@@ -79,7 +79,7 @@ struct ExampleSets {
       0;  ///< columns of targets that name a class by a 1 among zeros; 0: numbers do
   std::vector<std::string> warnings{};
 
-  /// Of what a network gives: classes, or targets.
+  /// Names of what a network gives: classes, or targets.
   const std::vector<std::string>& names() const { return classes.empty() ? targets : classes; }
 };
 

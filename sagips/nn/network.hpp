@@ -21,7 +21,7 @@ Shape shape_of_rows(const torch::Tensor& rows);
 
 /// How a network is evaluated, beside its input.
 struct Evaluation {
-  /// Of the step, where the network trains; null: it predicts (no dropout, running statistics).
+  /// The random numbers of the step, where the network trains; null: it predicts (no dropout, running statistics).
   const core::RandomStream* training = nullptr;
   std::int64_t first_sample = 0;  ///< number of the first row in the batch of all ranks
 };

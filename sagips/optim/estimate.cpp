@@ -260,7 +260,7 @@ std::vector<Vanishing> vanishing(const Estimate& estimate, const env::ParameterS
 
 namespace {
 
-// Of one free parameter.
+// The profile of one free parameter.
 class Profile {
  public:
   Profile(Estimate& estimate, const env::ParameterSet& parameters, std::size_t number, double at,

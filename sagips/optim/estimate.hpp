@@ -33,7 +33,7 @@ struct Estimate {
 
   /// The error of parameter `i` on the side of `value`.
   double error_towards(std::size_t i, double value) const;
-  /// Of its error and both sides; NaN for one that is open.
+  /// The largest of a parameter's error and both sides; NaN for one that is open.
   double largest_error(std::size_t i) const;
 };
 
@@ -45,7 +45,7 @@ struct RangeEnds {
   torch::Tensor low, high;  ///< [free]
 
   explicit RangeEnds(const env::ParameterSet& parameters);
-  /// Of ranges that all end. free: how many
+  /// Ranges that all end. free: how many
   explicit RangeEnds(std::int64_t free);
   torch::Tensor inside(const torch::Tensor& unit) const { return unit.clamp(low, high); }
 };
@@ -117,7 +117,7 @@ std::vector<Vanishing> vanishing(const Estimate& estimate, const env::ParameterS
 std::optional<env::ParameterSet> better_ranges(const env::ParameterSet& whole,
                                                const env::ParameterSet& now, const Estimate& found);
 
-/// Of the parameters whose errors are too small for their ranges still, a warning that names the range.
+/// A warning that names the range for each parameter whose error is too small for it still.
 void warn_of_wide_ranges(Estimate& estimate, const env::ParameterSet& parameters);
 
 /// The numbers of those coordinates among `movable` that no end of a range holds: at an end where

@@ -56,7 +56,7 @@ struct CutsOnObservables {
   std::string name() const { return "data.cuts"; }
 };
 
-// Of a column by its name or, where the file has none, by its number. Nothing for a column that the
+// The observable of a column by its name or, where the file has none, by its number. Nothing for a column that the
 // pipeline does not make, such as a label.
 std::optional<std::int64_t> observable_of(const data::Cut& cut, const ChannelPlan& plan,
                                           const data::DatasetConfig& config) {

@@ -41,8 +41,8 @@ struct Evaluated {
   std::int64_t epoch = 0;
   double time_s = 0;
   std::vector<ParameterState> parameters;
-  /// Of parameters: distances between held-out and synthetic events; else whatever the networks are judged
-  /// by, on rows kept aside.
+  /// Distances between held-out and synthetic events, where there are parameters; else whatever the networks
+  /// are judged by, on rows kept aside.
   std::vector<NamedNumber> metrics;
   /// With several ranks: `consensus_distance` (mean squared distance of the ranks' shared weights to
   /// their mean), `rank_spread <parameter>` (standard deviation of the prediction over ranks, mean
@@ -60,7 +60,7 @@ struct Exchanged {
   double waiting_s = 0;                             ///< for ranks that had not begun the same call
   double hidden_s = 0;                              ///< under way while the rank computed
   std::int64_t used = 0, dropped = 0, missing = 0;  ///< one-sided contributions
-  /// Of the used ones [epochs]; of central weights [their updates], whose missing ones come later.
+  /// Age of the used ones [epochs]; of central weights [their updates], whose missing ones come later.
   double age_mean = 0, age_maximum = 0;
 };
 struct Warning {

@@ -198,7 +198,7 @@ std::vector<MetricResult> metrics_of(const Results& results) {
 
 namespace {
 
-// Of a run without parameters.
+// The table of a run without parameters.
 void write_metrics_csv(const std::string& path, const Results& results) {
   std::string content = "metric,start,end\n";
   for (const MetricResult& metric : metrics_of(results))

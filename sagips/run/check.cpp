@@ -108,7 +108,7 @@ void show_network(const std::string& name, const nn::Network& network, std::ostr
       << " kB a row for what layers put out\n";
 }
 
-// Of networks that nobody has listed the sizes tell all.
+// The sizes tell all of networks that nobody has listed.
 void show_networks(const optim::GanConfig& gan, const env::Environment& environment,
                    std::ostream& out) {
   const auto show = [&out](const std::string& key, const std::string& suffix,
@@ -168,7 +168,7 @@ bool InverseProblem::check(const Look& look) const {
 
 namespace {
 
-// Of the command that comes next.
+// What the command that comes next uses.
 Usage usage_of(const Job& job, bool trainable, std::int64_t ranks) {
   if (trainable || !job.as<InverseProblem>()) return {.command = "train", .ranks = ranks};
   return {.command = "solve", .trains = false, .methods = {job.inverse().solve.method}};

@@ -58,7 +58,7 @@ std::string remark_on_warm_up(const Job& job, const std::string& place,
 extern const char* const no_gem;
 /// Whether GEM moves the central weights of an exchange of this training.
 bool has_gem(const Job& job, const Usage& usage);
-/// Of a key that no other place would tell of. throws: ConfigError
+/// Refuses a key that no other place would tell of. throws: ConfigError
 [[noreturn]] void refuse_with_gem(const std::string& key);
 
 }  // namespace sagips::run

@@ -14,7 +14,7 @@ namespace sagips::run {
 
 namespace {
 
-// Of what has been said of a field so far.
+// Whether nothing has been said so far that a field needs.
 bool lacks_nothing(const core::FieldList& list, const std::string& group, const std::string& name) {
   const auto* found = core::find_entry(list.entries(), group);
   found = found ? core::find_entry(found->members, name) : nullptr;

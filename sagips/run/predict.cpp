@@ -201,7 +201,7 @@ class Together {
   }
 
   torch::Tensor mean() const { return sums_ / counts(); }  ///< NaN where all have learned from it
-  /// Of one network among the others; NaN where fewer than two say anything.
+  /// The deviation of one network among the others; NaN where fewer than two say anything.
   torch::Tensor deviation() const {
     const torch::Tensor square = (squares_ / counts() - mean().square()).clamp_min(0);
     return (square * (counts() / (counts() - 1)))

@@ -16,7 +16,7 @@ struct PredictOptions {
   std::optional<std::int64_t> samples{};  ///< proposals of a generator; nothing: 1,000
   /// Rows for networks that learn from some, by the names of their tensors; none: those kept aside.
   data::InputFiles inputs{};
-  /// Of those the networks of the best evaluation, where there is one, else of the end. Nothing: true.
+  /// Takes the networks of the best evaluation, where there is one, else those of the end. Nothing: true.
   std::optional<bool> best{};
 };
 

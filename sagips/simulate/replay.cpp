@@ -32,7 +32,7 @@ struct Findings {
   std::int64_t period = 1;
   bool promised = false;
   std::vector<double> scenario_s;  ///< by rank, its own time
-  /// Of central weights, by rank, over the scenario: what the owner's piece has gone through, bytes
+  /// For central weights, by rank, over the scenario: what the owner's piece has gone through, bytes
   /// sent, and whether the rank is a worker.
   std::vector<comm::Freshness> served;
   std::vector<double> served_updates, served_bytes;

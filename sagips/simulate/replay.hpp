@@ -47,7 +47,7 @@ struct ReplayResult {
   double latency_s = 0, bandwidth = 0;  ///< of a message from the first to the last rank, measured
   double predicted_s = 0;               ///< messages * latency + bytes / bandwidth
   std::vector<double> epochs_per_s;     ///< of the scenario, by rank, over its own time
-  /// Of central weights in the scenario; 0 where there are none.
+  /// What central weights do in the scenario; 0 where there are none.
   double steps_per_s = 0;                ///< of all ranks that compute, together
   double updates_per_s = 0;              ///< of an owner's piece, mean over owners
   double age_mean = 0, age_maximum = 0;  ///< of a share, in updates of the piece since its weights

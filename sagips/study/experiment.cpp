@@ -35,7 +35,7 @@ struct Toys {
   std::uint64_t seed = 0;
 };
 
-// Of all experiments, before each has a seed of its own.
+// The data of all experiments, before each has a seed of its own.
 problem::DataSettings data_of(const run::Job& job, const std::string& method) {
   problem::DataSettings data = job.inverse().data;
   if (method != "gan")

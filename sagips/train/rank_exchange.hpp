@@ -20,7 +20,7 @@ namespace sagips::train {
 struct ExchangeChoice {
   std::string primary =
       "arar_arar";  ///< of the optimizer's first step, whose network gives the answer
-  /// Of other steps, by network; "none" or nothing: each rank has its own network.
+  /// Those of other steps, by network; "none" or nothing: each rank has its own network.
   std::map<std::string, std::string> others{};
   comm::ExchangesConfig config{};
 };
@@ -58,7 +58,7 @@ class RankExchange {
   const std::string& primary() const { return primary_; }
 
   void state(nn::StateList& list);
-  /// Of a state that does not fit, since it is of another number of ranks: the central weights at its
+  /// Keeps, of a state that does not fit since it is of another number of ranks, the central weights at its
   /// end, which take the place of the networks' own by `take_kept`. prefix: of the names in it
   void keep_central(const nn::State& state, const std::string& prefix);
   void take_kept();
@@ -66,7 +66,7 @@ class RankExchange {
  private:
   struct Link {
     std::unique_ptr<comm::ExchangeDriver> driver;
-    /// Of central weights: carries what the network remembers of its rows to their owners. Null: nothing.
+    /// Carries what the network remembers of its rows to the owners of central weights. Null: nothing.
     std::unique_ptr<comm::ExchangeDriver> statistics;
     std::string subject, name;      ///< the step; of the exchange
     comm::Step step{0};             ///< of the gradients under way, or the last ones

@@ -38,7 +38,7 @@ struct LeadingSetting {
   std::string answer, reason;  ///< "20 trials do not settle it", and why; or the setting's name
   bool is_settled = false;  ///< its importance is above 0, and above the next one's, by two errors
 };
-/// Of two settings or more.
+/// For two settings or more.
 LeadingSetting leading_setting(const SearchedSettings& search);
 /// How much each setting matters, the most first.
 Figure search_importance(const SearchedSettings& search);

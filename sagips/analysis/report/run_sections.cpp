@@ -121,7 +121,7 @@ Section metric_section(const RunContents& run) {
           table.rows.empty() ? paragraph("There are no results yet.", "missing") : html(table)};
 }
 
-// Of a network that learns targets from inputs.
+// The sections of a network that learns targets from inputs.
 std::vector<Section> learning_sections(const RunContents& run, RunFigures& figures) {
   const bool evaluated = !events_of<record::Evaluated>(run.metrics).empty();
   std::vector<Section> sections{metric_section(run)};

@@ -40,7 +40,7 @@ std::string table_of(const NamedTable& csv) {
   return is_long ? details(table.caption, html(table)) : html(table);
 }
 
-// Of a search over settings: each trial with the folder of its run, of its first one where it has several.
+// A search over settings: each trial with the folder of its run, of its first one where it has several.
 std::string trials_of(const NamedTable& csv, const RunContents& run) {
   std::string ending = "/";
   for (const char* several : {"fold", "seed"})

@@ -92,7 +92,7 @@ std::string place_of(const std::string& key, const Fields& all) {
   return shortest;
 }
 
-// Of the workload that is named; else of all, the one whose problem is its config first.
+// The workload that is named; else all, the one whose problem is its config first.
 std::vector<std::string> asked_workloads(const Workloads& workloads, const std::string& named) {
   if (!named.empty()) return {named};
   std::vector<std::string> names = workloads.names();

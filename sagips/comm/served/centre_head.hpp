@@ -15,7 +15,7 @@ struct CentreHead {
     silent  ///< nor does anything come for however long
   };
   Kind kind = Kind::share;
-  /// Of a share: answers of this owner that were in the weights that the oldest part of it was made of.
+  /// In a share: answers of this owner that were in the weights that the oldest part of it was made of.
   std::uint32_t taken = 0;
   std::uint64_t number = 0;   ///< steps whose gradients are in the share; of a look: its number
   std::uint64_t readers = 0;  ///< of a look

@@ -54,7 +54,7 @@ struct GivenItem {
   std::string where;                           ///< "paper.yaml:12"
   std::vector<std::string> keys;               ///< all that are set, in the user's order
   std::map<std::string, std::string> scalars;  ///< those that hold a single value, as text
-  /// Of the YAML that sets each of these, as `path_from` takes it.
+  /// The folder of the YAML that sets each of these, as `path_from` takes it.
   std::map<std::string, std::string> folders;
   /// Fills the fields of this item at once. throws: ConfigError
   std::function<void(FieldList& fields)> fill;

@@ -49,7 +49,7 @@ struct FieldList::Entry {
   std::vector<Entry> members;  ///< of a group
   /// The present items of a list of groups or of groups by name: reading replaces them.
   std::function<std::vector<Entry>()> items;
-  /// Of the same: a group of all that an item may hold, under the name that stands for any.
+  /// For the same: a group of all that an item may hold, under the name that stands for any.
   std::function<Entry()> any_item;
   bool is_group = false;
   /// What is missing for it to have an effect; empty: nothing. A remark on a list, no part of it.

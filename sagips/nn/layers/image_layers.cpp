@@ -20,7 +20,7 @@ Shape for_each_dimension(const Shape& given, std::size_t dimensions, const char*
   return given;
 }
 
-// Of a sample [channels, length, ...].
+// How many dimensions a sample [channels, length, ...] has beside its channels.
 std::size_t dimensions_of(const Shape& input) {
   if (input.size() < 2 || input.size() > 4)
     throw core::Error("It needs samples [channels, length, ...] of 1 to 3 dimensions.");

@@ -191,7 +191,7 @@ bool Supervised::is_separable() const {
                      [](const auto& one) { return one.part.network->separable(); });
 }
 
-// Of modules, which say nothing, none of the sum is known.
+// Modules say nothing of theirs: then none of the sum is known.
 std::int64_t Supervised::operations() const {
   std::int64_t sum = 0;
   for (const auto& one : networks_)

@@ -73,7 +73,7 @@ class Supervised final : public Optimizer {
   Supervised(const SupervisedConfig& config, const std::vector<NetworkPart>& networks,
              const data::ExampleRowsPtr& rows, std::uint64_t seed, torch::Device device,
              const problem::RankPlace& place = {}, const data::RowStatistics& statistics = {});
-  /// Of one network, with rows in memory.
+  /// One network, with rows in memory.
   Supervised(const SupervisedConfig& config, std::shared_ptr<const nn::Network> network,
              data::Examples examples, std::uint64_t seed, torch::Device device,
              const problem::RankPlace& place = {})
@@ -109,7 +109,7 @@ class Supervised final : public Optimizer {
  private:
   struct RowBatch;
   void check(const data::ExampleRows& rows) const;
-  /// Of a step: where its rows begin in the data epoch, how many all ranks take, and this one's of them.
+  /// The rows of a step: where they begin in the data epoch, how many all ranks take, and this one's of them.
   struct StepRows {
     std::uint32_t epoch = 1;
     std::int64_t begin = 0, all = 0, first = 0, count = 0;

@@ -91,7 +91,7 @@ class UpdateRule {
 /// place: as in `UpdateConfig::check`
 std::unique_ptr<UpdateRule> make_update_rule(const nn::Replica& replica, const UpdateConfig& config,
                                              const std::string& place = "optimizer");
-/// Of a flat array that stays where it is. gradients: undefined for who gives them to `step_by`
+/// A rule for a flat array that stays where it is. gradients: undefined for who gives them to `step_by`
 std::unique_ptr<UpdateRule> make_update_rule(const torch::Tensor& weights,
                                              const torch::Tensor& gradients,
                                              const UpdateConfig& config);

@@ -179,7 +179,7 @@ class Conclusion {
     return found * std::min(1.0, longest_move / std::max(longest, 1e-300));
   }
 
-  // Of fewer data than `most_events` that many are never simulated.
+  // Where data are fewer than `most_events`, that many are never simulated.
   std::string what_simulates_more() const {
     const bool few = model_.data_events() < static_cast<double>(model_.config().most_events);
     return core::text("moments.", few ? "least" : "most", "_events=", 8 * events_);

@@ -197,7 +197,7 @@ std::vector<double> category_counts(const torch::Tensor& values) {
 
 namespace {
 
-// Of labels without an order. The rest is a category as well, by what the others lack.
+// The categories of labels without an order. The rest is a category as well, by what the others lack.
 Categories labels_of(std::vector<std::pair<double, double>> values) {
   double rest = 0;
   while (values.size() > 1) {
@@ -220,7 +220,7 @@ Categories labels_of(std::vector<std::pair<double, double>> values) {
   return found;
 }
 
-// Of counts: neighbours together until they are not rare.
+// The categories of counts: neighbours together until they are not rare.
 Categories stretches_of(const std::vector<std::pair<double, double>>& values, std::size_t least) {
   Categories found;
   double low = -std::numeric_limits<double>::infinity(), sum = 0;

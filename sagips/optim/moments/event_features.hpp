@@ -65,7 +65,7 @@ struct Category {
 /// counts: neighbours are together until they are not rare.
 using Categories = std::vector<Category>;
 inline constexpr std::int64_t lowest_category = -16, category_places = 64, most_categories = 16;
-/// Of more categories than these, products take the observable as a number: of labels few products tell
+/// Products take an observable of more categories than these as a number: few products of labels tell
 /// anything, and cells of two counts are mostly empty.
 inline constexpr std::size_t most_crossed = 4;
 /// Events that a count, or a product of two categories, needs to have a feature, and a label.

@@ -53,7 +53,7 @@ double MomentDescent::prior(const torch::Tensor& theta) const {
   return has_prior_ ? 0.5 * theta.square().dot(pull()).item<double>() : 0;
 }
 
-// Of the prior; a circle has no middle.
+// How strongly the prior pulls to the middle; a circle has none.
 torch::Tensor MomentDescent::pull() const {
   return torch::full_like(theta_, 1 / (config_.prior_width * config_.prior_width))
       .masked_fill(model_.parameters().periodic(), 0);

@@ -24,7 +24,7 @@ torch::Tensor weights_of(const data::Dataset& data) {
   return data.weights.value_or(torch::Tensor());
 }
 
-// Of events that count, how many and the sum of their squared weights. shape: [2]
+// How many events count, and the sum of their squared weights. shape: [2]
 torch::Tensor counts_of(const data::Dataset& data) {
   if (!data.weights) return torch::full({2}, static_cast<double>(data.size()), torch::kFloat64);
   torch::Tensor found = torch::zeros({2}, torch::kFloat64);

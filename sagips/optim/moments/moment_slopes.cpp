@@ -57,7 +57,7 @@ class Measured {
   std::int64_t count() const { return static_cast<std::int64_t>(rows_.size()); }
   const torch::Tensor& lengths() const { return lengths_; }
   torch::Tensor mean() const { return torch::stack(rows_).mean(0); }
-  /// Of each step. shape: [free]
+  /// Whether a step moves no residual at all. shape: [free]
   torch::Tensor changes_nothing() const { return (torch::stack(rows_) == 0).all(0).all(0); }
   /// What noise of the mean adds to mean' mean, expected. shape: [free, free]
   torch::Tensor noise() const {

@@ -19,7 +19,7 @@ struct TuneStudy {
   int sharing = 0;  ///< ranks on this one's processors
 };
 
-/// Of a study in this folder: its records, its trials' run folders, what all trainings start from, what a trial prints.
+/// Where a study in this folder has its records, its trials' run folders, what all trainings start from, what a trial prints.
 std::string records_of(const std::string& study_folder);
 std::string runs_of(const TuneStudy& study);
 std::string training_config_of(const std::string& study_folder);

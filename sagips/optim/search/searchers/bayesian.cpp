@@ -165,8 +165,8 @@ std::vector<Point> Bayesian::ask(const std::vector<Trial>& trials, std::size_t m
   }
 }
 
-// Of the first points alone, so that they need not be found anew for each: they change little where
-// there are many. Any searcher finds the same for the same trials.
+// Parameters come from the first points alone, so that they need not be found anew for each: they change
+// little where there are many. Any searcher finds the same for the same trials.
 torch::Tensor Bayesian::parameters_of(const Known& known) {
   const std::size_t step = std::max<std::size_t>(1, known.points.size() / 20);
   const auto count = static_cast<std::ptrdiff_t>(known.points.size() / step * step);
