@@ -108,7 +108,7 @@ std::optional<core::NpyHeader> layout_of(const std::string& words) {
 }
 
 // Size, and bytes from all over the file.
-std::uint32_t print_of(const std::string& path) {
+std::uint32_t fingerprint_of(const std::string& path) {
   constexpr std::int64_t places = 16, most = 4096;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::int64_t size = file.tellg();
@@ -343,7 +343,7 @@ ArrayRows::ArrayRows(const ArraySource& source, const Reading& reading,
     : source_(source), files_(files_named(source.file, reading)), cache_(reading.cache) {
   if (!source.script.empty()) {
     function_ = reading.function(source.script);
-    print_ = core::crc32c(core::read_file(source.script));
+    fingerprint_ = core::crc32c(core::read_file(source.script));
   }
   for (std::string& file : files_) {
     if (core::is_remote(file) && cache_ && cache_->copies()) file = cache_->copied(file);
@@ -363,13 +363,13 @@ ArrayRows::ArrayRows(const ArraySource& source, const Reading& reading,
       std::vector<Scatter> scatters;
       for (const std::string& file : files_) {
         const std::optional<core::NpyHeader> layout = row_layout(file, dataset);
-        lines += text(print_of(file), ' ', words_of(layout), '\n');
+        lines += text(fingerprint_of(file), ' ', words_of(layout), '\n');
         add_some(scatters, file, dataset, layout);
       }
       check_steps(scatters, without);
       return lines;
     });
-    print_ = core::crc32c(catalogue, print_);
+    fingerprint_ = core::crc32c(catalogue, fingerprint_);
     members_.push_back(std::make_shared<const Member>(open(dataset, catalogue, reading, without)));
   }
 }

@@ -71,7 +71,7 @@ class ArrayRows {
   /// The number of the file of each row. shape: [rows] int64
   torch::Tensor files_of_rows() const;
   /// What tells these files from others: sizes, layouts, first and last bytes.
-  std::uint32_t print() const { return print_; }
+  std::uint32_t fingerprint() const { return fingerprint_; }
 
   /// shape: numbers [n] int64 -> [n, ...] float32. throws: DataError for a row that is not finite, a
   /// file that has changed
@@ -96,7 +96,7 @@ class ArrayRows {
   std::vector<std::shared_ptr<const Member>> members_;
   Reading::RowFunction function_;
   std::shared_ptr<FileCache> cache_;  ///< keeps the copies that are read from being removed
-  std::uint32_t print_ = 0;
+  std::uint32_t fingerprint_ = 0;
 };
 
 /// All rows of a source at once. shape: [rows, ...] float32. throws: DataError

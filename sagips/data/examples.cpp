@@ -181,7 +181,7 @@ class HeldExamples final : public ExampleRows {
   std::int64_t rows() const override { return examples_.rows(); }
   Examples read(const torch::Tensor& numbers) const override { return examples_.chosen(numbers); }
   const Examples* held() const override { return &examples_; }
-  std::uint32_t print(std::uint32_t sum) const override {
+  std::uint32_t fingerprint(std::uint32_t sum) const override {
     for (const torch::Tensor& numbers : {examples_.inputs, examples_.targets, examples_.weights}) {
       if (!numbers.defined()) continue;
       const torch::Tensor dense = numbers.contiguous();
@@ -244,8 +244,8 @@ class FileExamples final : public ExampleRows {
   Examples read(const torch::Tensor& numbers) const override {
     return together(inputs.read(numbers), targets.read(numbers), weights.read(numbers));
   }
-  std::uint32_t print(std::uint32_t sum) const override {
-    for (const ArrayRows* array : arrays()) sum = core::crc32c(text(array->print()), sum);
+  std::uint32_t fingerprint(std::uint32_t sum) const override {
+    for (const ArrayRows* array : arrays()) sum = core::crc32c(text(array->fingerprint()), sum);
     return sum;
   }
   std::uint64_t bytes() const {
@@ -291,7 +291,7 @@ class ChangedExamples final : public ExampleRows {
     change_(examples);
     return examples;
   }
-  std::uint32_t print(std::uint32_t sum) const override { return rows_->print(sum); }
+  std::uint32_t fingerprint(std::uint32_t sum) const override { return rows_->fingerprint(sum); }
 
  private:
   ExampleRowsPtr rows_;
@@ -306,8 +306,8 @@ class ChosenExamples final : public ExampleRows {
   Examples read(const torch::Tensor& numbers) const override {
     return rows_->read(selection_.rows_of(numbers));
   }
-  std::uint32_t print(std::uint32_t sum) const override {
-    return core::crc32c(text(selection_.count()), rows_->print(sum));
+  std::uint32_t fingerprint(std::uint32_t sum) const override {
+    return core::crc32c(text(selection_.count()), rows_->fingerprint(sum));
   }
 
  private:

@@ -51,7 +51,7 @@ class ExampleRows {
   /// All of them where they are in memory, else null.
   virtual const Examples* held() const { return nullptr; }
   /// A checksum of what tells these rows from others, going on from another one.
-  virtual std::uint32_t print(std::uint32_t sum) const = 0;
+  virtual std::uint32_t fingerprint(std::uint32_t sum) const = 0;
 
   Examples first(std::int64_t count) const;  ///< fewer where there are not as many
   /// All where they are in memory, else the first ones, which take little of it.

@@ -156,7 +156,7 @@ LoadedData::LoadedData(const Workload& workload, const DataSettings& settings, s
   }
 }
 
-std::string LoadedData::print() const {
+std::string LoadedData::fingerprint() const {
   if (toys_) return {};
   std::int64_t events = 0;
   std::uint32_t checksum = 0;

@@ -36,7 +36,7 @@ class LoadedData {
              std::vector<data::Dataset> events);
 
   /// Tells these events from others: their number and a checksum. Empty for toy data.
-  std::string print() const;
+  std::string fingerprint() const;
   /// All events, none held out; of these the rank's share.
   /// throws: ConfigError when there are more ranks than events
   env::Environment all(const DataShare& share = {}) const;

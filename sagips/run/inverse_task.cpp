@@ -39,7 +39,7 @@ InverseTask::InverseTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       log_(log),
       share_(checked_share(job, ranks)),
       data_(load_data(job, ranks)),
-      print_(data_->print()),
+      fingerprint_(data_->fingerprint()),
       environment_(data_->training(share_)),
       setup_(job, own_channels(), job.seed(), share_.place),
       evaluator_(job.inverse().evaluation, environment_, job.seed()) {

@@ -14,7 +14,7 @@ class InverseTask final : public Task {
   InverseTask(const Job& job, comm::Ranks& ranks, core::Log& log);
 
   optim::Optimizer& optimizer() override { return setup_.gan; }
-  std::string print() const override { return print_; }
+  std::string fingerprint() const override { return fingerprint_; }
   std::string description() const override;
   std::string share() const override;
   std::vector<std::string> metric_names() const override;
@@ -43,7 +43,7 @@ class InverseTask final : public Task {
   core::Log& log_;
   problem::DataShare share_;
   std::optional<problem::LoadedData> data_;
-  std::string print_;
+  std::string fingerprint_;
   env::Environment environment_;
   TrainingSetup setup_;
   train::Evaluator evaluator_;

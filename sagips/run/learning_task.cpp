@@ -226,8 +226,8 @@ std::vector<optim::NetworkPart> make_networks(const Job& job, const data::Exampl
   return parts;
 }
 
-std::string print_of(const data::ExampleSets& sets) {
-  const std::uint32_t sum = sets.validation->print(sets.training->print(0));
+std::string fingerprint_of(const data::ExampleSets& sets) {
+  const std::uint32_t sum = sets.validation->fingerprint(sets.training->fingerprint(0));
   return core::text(sets.training->rows(), " and ", sets.validation->rows(), " rows, crc32c ", sum);
 }
 
@@ -332,7 +332,7 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       ranks_(ranks),
       log_(log),
       rows_(load_examples(job, &ranks)),
-      print_(print_of(sets_)),
+      fingerprint_(fingerprint_of(sets_)),
       learner_(make_learner(job, make_networks(job, *sets_.training), rows_,
                             train::place_of(job.exchange_choice(), ranks.communicator()))),
       best_(learner_->networks()) {

@@ -29,7 +29,7 @@ data::ExampleRowsPtr standardised(const data::ExampleRowsPtr& rows, const data::
 std::vector<optim::NetworkPart> make_networks(const Job& job, const data::ExampleRows& rows);
 
 /// What tells these rows from others.
-std::string print_of(const data::ExampleSets& sets);
+std::string fingerprint_of(const data::ExampleSets& sets);
 
 /// throws: ConfigError for what contradicts the rows, and where the loss cannot compare their targets
 std::unique_ptr<optim::Supervised> make_learner(const Job& job,
@@ -59,7 +59,7 @@ class LearningTask final : public Task {
   LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log);
 
   optim::Optimizer& optimizer() override { return *learner_; }
-  std::string print() const override { return print_; }
+  std::string fingerprint() const override { return fingerprint_; }
   std::string description() const override;
   std::string share() const override;
   std::vector<std::string> metric_names() const override;
@@ -93,7 +93,7 @@ class LearningTask final : public Task {
   core::Log& log_;
   LearningRows rows_;
   const data::ExampleSets& sets_ = rows_.sets;
-  std::string print_;
+  std::string fingerprint_;
   std::unique_ptr<optim::Supervised> learner_;
   BestNetworks best_;
   std::optional<train::RowShares> shares_;  ///< of the rows that are kept aside

@@ -82,7 +82,7 @@ LearningRows rows_kept_aside(const Job& job, const std::string& folder) {
   LearningRows rows = load_examples(job);
   const data::ExampleSets& sets = rows.sets;
   const auto record = record::read_run_record(folder);
-  const std::string now = print_of(sets);
+  const std::string now = fingerprint_of(sets);
   if (record && !record->data.empty() && record->data != now)
     throw core::DataError(
         sets.origin,

@@ -128,7 +128,7 @@ void SolverRun::prepare() {
   }();
   environment_ = data.all(parts_share(job_, ranks_));
   if (environment_.processes() > 0 && ranks_.size() == 1)
-    kept_.emplace(open_kept(job_, environment_, data.print(), options_.start, log_));
+    kept_.emplace(open_kept(job_, environment_, data.fingerprint(), options_.start, log_));
   context_.seed = job_.seed();
   context_.place = {ranks_.rank(), ranks_.size()};
   if (const double minutes = job_.inverse().solve.minutes; minutes > 0)

@@ -26,7 +26,7 @@ class Task {
 
   virtual optim::Optimizer& optimizer() = 0;
   /// What tells the data that are read from others.
-  virtual std::string print() const = 0;
+  virtual std::string fingerprint() const = 0;
   /// "proxy1d on toy data"
   virtual std::string description() const = 0;
   /// "10,000 events": what a rank learns from.

@@ -83,7 +83,8 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   check_metric(job.settings.early_stop, job.problem->waits_for_plateau(), task->keeps_best(),
                task->metric_names());
   train::RankExchange exchange(ranks, task->optimizer(), job.exchange_choice(), job.seed());
-  RunOutputs outputs(job, ranks, options.start, task->print(), task->kinds_of_ranks(), threads, log,
+  RunOutputs outputs(job, ranks, options.start, task->fingerprint(), task->kinds_of_ranks(),
+                     threads, log,
                      timing);  // what can be refused has been
   Beginning beginning;
   try {

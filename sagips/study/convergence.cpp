@@ -110,7 +110,7 @@ ConvergenceEnd convergence(const run::Workloads& workloads, const std::string& s
   const std::vector<analysis::Target> targets = convergence_targets(job, data.all(), log);
   // variants differ in exchanges and batches alone, so what one training refuses, all would
   const run::TrainingSetup tried(job, data.training(), job.seed());
-  StudyRun run(job, ranks, log, "convergence", data.print(), options.start,
+  StudyRun run(job, ranks, log, "convergence", data.fingerprint(), options.start,
                {"convergence.members", "convergence.redrawn"},
                static_cast<int>(job.settings.threads));
   run.write_training_config(files::members.name);

@@ -252,7 +252,7 @@ std::string check_closure(const run::Job& job) {
       problem::load_data(*job.inverse().workload, toys.data, toys.seed);
   if (config.method == "likelihood")  // a density may be missing
     optim::Likelihood(data.all(), job.inverse().solvers.fit.reference);
-  return data.print();
+  return data.fingerprint();
 }
 
 bool solve_file(const run::Job& job, const std::string& folder, const run::Requests& requests,

@@ -149,7 +149,7 @@ StudyPlan plan_ensemble(const run::Workloads& workloads, const std::string& sour
 std::string try_variants(const run::Workloads& workloads, const std::string& source,
                          const std::vector<std::string>& assignments, const record::Study& study,
                          run::VariedKeys& varied) {
-  std::string print;
+  std::string fingerprint;
   for (const record::StudyVariant& variant : study.variants) {
     run::Job job = job_of(workloads, source, assignments, variant);
     varied.look_at(workloads, job);
@@ -159,14 +159,14 @@ std::string try_variants(const run::Workloads& workloads, const std::string& sou
         job.learning().split.fold = text("1/", config.members);
       const run::LearningRows rows = run::load_examples(job);
       run::make_learner(job, run::make_networks(job, *rows.sets.training), rows, {0, config.ranks});
-      if (print.empty()) print = run::print_of(rows.sets);
+      if (fingerprint.empty()) fingerprint = run::fingerprint_of(rows.sets);
       continue;
     }
     const auto data = problem::load_data(*job.inverse().workload, job.inverse().data, job.seed());
     const run::TrainingSetup setup(job, data.training(), job.seed());
-    if (print.empty()) print = data.print();
+    if (fingerprint.empty()) fingerprint = data.fingerprint();
   }
-  return print;
+  return fingerprint;
 }
 
 }  // namespace sagips::study

@@ -13,7 +13,7 @@ class InPieces final : public ExampleRows {
   explicit InPieces(Examples examples) : examples_(std::move(examples)) {}
   std::int64_t rows() const override { return examples_.rows(); }
   Examples read(const torch::Tensor& numbers) const override { return examples_.chosen(numbers); }
-  std::uint32_t print(std::uint32_t sum) const override { return sum; }
+  std::uint32_t fingerprint(std::uint32_t sum) const override { return sum; }
 
  private:
   Examples examples_;

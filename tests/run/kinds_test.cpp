@@ -64,7 +64,7 @@ struct CircleTask final : Task, optim::Optimizer {
     list.part("rule", *rule);
   }
   optim::Optimizer& optimizer() override { return *this; }
-  std::string print() const override { return "made as they are asked for"; }
+  std::string fingerprint() const override { return "made as they are asked for"; }
   std::string description() const override { return "points on a circle"; }
   std::string share() const override { return "64 points"; }
   std::vector<std::string> metric_names() const override { return {"distance"}; }

@@ -10,7 +10,7 @@
 #include "sagips/run/effects.hpp"
 #include "sagips/run/rank_agreement.hpp"
 #include "sagips/study/members.hpp"
-#include "sagips/study/tune/trial_giver.hpp"
+#include "sagips/study/tune/trial_queue.hpp"
 #include "sagips/study/tune/trial_table.hpp"
 #include "sagips/study/tune/tune_plan.hpp"
 #include "sagips/study/tune/tune_results.hpp"
@@ -85,8 +85,8 @@ class Tuning {
  private:
   /// Returns false when it was interrupted. collective
   bool work() {
-    const auto giver = [this] {
-      return TrialGiver(config_, study_.folder, runs_of(study_), job_.seed(),
+    const auto queue = [this] {
+      return TrialQueue(config_, study_.folder, runs_of(study_), job_.seed(),
                         job_.settings.loop.epochs);
     };
     TrialLog told(config_, log_);
@@ -100,7 +100,7 @@ class Tuning {
       say_start(text("in ", ranks_.size() / config_.ranks, " blocks of ", config_.ranks,
                      config_.ranks == 1 ? " rank" : " ranks"));
       ranks_.timeout().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
-      return run_trials_in_blocks(study_, giver, ranks_, options_.requests, watch);
+      return run_trials_in_blocks(study_, queue, ranks_, options_.requests, watch);
     }
     const int cores = nn::allowed_processors();
     const auto ranks = static_cast<std::size_t>(config_.ranks);
@@ -111,7 +111,7 @@ class Tuning {
         config_.at_once > 0 ? static_cast<std::size_t>(config_.at_once)
                             : std::max<std::size_t>(1, static_cast<std::size_t>(cores) / taken);
     say_start(text(at_once, " at a time"));
-    TrialGiver one = giver();
+    TrialQueue one = queue();
     return run_trials_in_children(study_, one, options_.program, at_once, threads,
                                   options_.requests, watch);
   }

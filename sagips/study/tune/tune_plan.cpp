@@ -140,7 +140,7 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
                       text("no evaluation has a '", core::excerpt(config.metric()), "'",
                            core::suggestion(config.metric(), known)));
   if (const std::string line = varied.remark(); !line.empty()) log.warning("without-effect", line);
-  return task->print();
+  return task->fingerprint();
 }
 
 void check_blocks(const TuneConfig& config, const comm::Ranks& ranks) {

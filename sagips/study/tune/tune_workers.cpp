@@ -31,9 +31,9 @@ constexpr std::int64_t none_now = 0, study_over = -1, interrupted = -2;
 /// The trials that run here as children.
 class Children {
  public:
-  Children(const TuneStudy& study, TrialGiver& giver, const std::vector<std::string>& program,
+  Children(const TuneStudy& study, TrialQueue& queue, const std::vector<std::string>& program,
            int threads)
-      : study_(study), giver_(giver), program_(program), threads_(threads) {}
+      : study_(study), queue_(queue), program_(program), threads_(threads) {}
 
   std::size_t running() const { return running_.size(); }
 
@@ -48,7 +48,7 @@ class Children {
     try {
       running_.try_emplace(claim.number, claim, program);
     } catch (const core::Error&) {  // of this machine, and no fault of the trial
-      giver_.store().give_back(claim.number, claim.attempt);
+      queue_.store().give_back(claim.number, claim.attempt);
       throw;
     }
   }
@@ -79,14 +79,14 @@ class Children {
   };
 
   void end(std::int64_t number, State state, const std::string& reason) {
-    giver_.store().end(number, {.state = state, .reason = reason});
-    giver_.leave(number);
+    queue_.store().end(number, {.state = state, .reason = reason});
+    queue_.leave(number);
   }
 
   void note(const record::TrialClaim& claim, const core::Ending& ending, bool stopping) {
-    const auto& trial = giver_.store().read().at(claim.number);
+    const auto& trial = queue_.store().read().at(claim.number);
     const bool is_lost = trial.claim.attempt != claim.attempt;  // this process was suspended
-    if (trial.end || is_lost) return giver_.leave(claim.number);
+    if (trial.end || is_lost) return queue_.leave(claim.number);
     const bool stopped =
         static_cast<core::ExitCode>(ending.exit_code) == core::ExitCode::stopped_early;
     if (ending.signal != 0 && trial.signals + 1 >= most_signals && !stopping)
@@ -95,8 +95,8 @@ class Children {
                       "), as the time before"));
     // a launcher that is told to stop says that it has failed
     if (ending.signal != 0 || stopped || stopping) {
-      giver_.store().give_back(claim.number, claim.attempt, stopping ? 0 : ending.signal);
-      return giver_.leave(claim.number);
+      queue_.store().give_back(claim.number, claim.attempt, stopping ? 0 : ending.signal);
+      return queue_.leave(claim.number);
     }
     const std::string log = log_of(study_.folder, claim.number);
     const std::string reason = last_error(log);
@@ -105,7 +105,7 @@ class Children {
   }
 
   const TuneStudy& study_;
-  TrialGiver& giver_;
+  TrialQueue& queue_;
   const std::vector<std::string>& program_;
   int threads_;
   std::map<std::int64_t, Running> running_;
@@ -113,39 +113,39 @@ class Children {
 
 }  // namespace
 
-bool run_trials_in_children(const TuneStudy& study, TrialGiver& giver,
+bool run_trials_in_children(const TuneStudy& study, TrialQueue& queue,
                             const std::vector<std::string>& program, std::size_t at_once,
                             int threads, const run::Requests& requests, const TuneWatch& watch) {
   std::filesystem::create_directories(std::filesystem::path(log_of(study.folder, 1)).parent_path());
-  Children children(study, giver, program, threads);
+  Children children(study, queue, program, threads);
   bool stopping = false, enough = false;
   for (;;) {
     children.collect(stopping || enough);
-    giver.beat();
+    queue.beat();
     if (!stopping && requests.stop()) {
       stopping = true;
       children.tell(SIGTERM);
     }
-    if (!enough && giver.has_enough()) {
+    if (!enough && queue.has_enough()) {
       enough = true;
       children.tell(SIGTERM);
     }
     while (!stopping && !enough && children.running() < at_once) {
-      const auto claim = giver.take();
+      const auto claim = queue.take();
       if (!claim) break;
       children.start(*claim);
     }
-    giver.store().read();
-    if (watch) watch(giver.store().trials());
+    queue.store().read();
+    if (watch) watch(queue.store().trials());
     if (children.running() == 0) {
       if (stopping) return false;
-      if (enough || (!giver.over().empty() && giver.all_ended())) return true;
+      if (enough || (!queue.over().empty() && queue.all_ended())) return true;
     }
     std::this_thread::sleep_for(nap);
   }
 }
 
-bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver()>& make_giver,
+bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialQueue()>& make_queue,
                           comm::Ranks& ranks, const run::Requests& requests,
                           const TuneWatch& watch) {
   comm::Ranks block(
@@ -153,24 +153,24 @@ bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver
   block.timeout().set_config(ranks.timeout().config());
   const SignsOfLife signs(block);
   const bool leads = block.is_first();
-  std::optional<TrialGiver> giver;
-  if (leads) giver.emplace(make_giver());
+  std::optional<TrialQueue> queue;
+  if (leads) queue.emplace(make_queue());
   run::Requests asked = requests;
   asked.stop = [&] {
-    if (giver) giver->beat();
+    if (queue) queue->beat();
     return requests.stop();
   };
   for (;;) {
     std::int64_t word = none_now, attempt = 0;
     if (leads) {
-      giver->store().read();
-      if (watch) watch(giver->store().trials());
-      if (const auto claim = asked.stop() ? std::nullopt : giver->take()) {
+      queue->store().read();
+      if (watch) watch(queue->store().trials());
+      if (const auto claim = asked.stop() ? std::nullopt : queue->take()) {
         word = claim->number;
         attempt = claim->attempt;
       } else if (asked.stop())
         word = interrupted;
-      else if (giver->has_enough() || (!giver->over().empty() && giver->all_ended()))
+      else if (queue->has_enough() || (!queue->over().empty() && queue->all_ended()))
         word = study_over;
     }
     word = std::stoll(block.broadcast(text(word)));
@@ -182,15 +182,15 @@ bool run_trials_in_blocks(const TuneStudy& study, const std::function<TrialGiver
     record::TrialStore unread(records_of(study.folder), study.config.lease_s);
     const GroupEnd end =
         work_in_group(block, log_of(study.folder, word), [&](comm::Ranks& own, core::Log& log) {
-          record::TrialStore& store = giver ? giver->store() : unread;
+          record::TrialStore& store = queue ? queue->store() : unread;
           return run_trial(study, store, word, attempt, own, asked, log);
         });
     if (!leads) continue;
-    if (end.state == GroupEnd::State::failed && !giver->store().read().at(word).end &&
-        giver->store().owns(word, attempt))
-      giver->store().end(word, {.state = State::failed, .reason = end.reason});
-    if (end.state == GroupEnd::State::interrupted) giver->store().give_back(word, attempt);
-    giver->leave(word);
+    if (end.state == GroupEnd::State::failed && !queue->store().read().at(word).end &&
+        queue->store().owns(word, attempt))
+      queue->store().end(word, {.state = State::failed, .reason = end.reason});
+    if (end.state == GroupEnd::State::interrupted) queue->store().give_back(word, attempt);
+    queue->leave(word);
   }
 }
 

@@ -16,10 +16,10 @@ struct AllFailed : core::Error {
 };
 
 /// Gives a worker its next trial: one that another worker has given back, or a new one.
-class TrialGiver {
+class TrialQueue {
  public:
   /// runs_folder: of the trials' run folders. minutes count from here. throws: as NextTrial, TrialStore
-  TrialGiver(const TuneConfig& config, const std::string& study_folder, std::string runs_folder,
+  TrialQueue(const TuneConfig& config, const std::string& study_folder, std::string runs_folder,
              std::uint64_t seed, std::int64_t epochs);
 
   /// Reads the records. A trial that is this worker's now; nothing when there is none at this time.

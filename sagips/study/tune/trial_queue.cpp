@@ -1,4 +1,4 @@
-#include "sagips/study/tune/trial_giver.hpp"
+#include "sagips/study/tune/trial_queue.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -18,7 +18,7 @@ constexpr std::int64_t look_every_ns = 1'000'000'000;
 
 }  // namespace
 
-TrialGiver::TrialGiver(const TuneConfig& config, const std::string& study_folder,
+TrialQueue::TrialQueue(const TuneConfig& config, const std::string& study_folder,
                        std::string runs_folder, std::uint64_t seed, std::int64_t epochs)
     : config_(config),
       runs_folder_(std::move(runs_folder)),
@@ -26,9 +26,9 @@ TrialGiver::TrialGiver(const TuneConfig& config, const std::string& study_folder
       next_(config, seed, epochs),
       began_ns_(comm::now_ns()) {}
 
-bool TrialGiver::has_enough() const { return target_reached(store_.trials(), config_); }
+bool TrialQueue::has_enough() const { return target_reached(store_.trials(), config_); }
 
-std::string TrialGiver::over() const {
+std::string TrialQueue::over() const {
   if (has_enough()) return core::text("target reached: ", config_.metric());
   const double minutes = static_cast<double>(comm::now_ns() - began_ns_) / 60e9;
   if (config_.minutes > 0 && minutes >= config_.minutes) return "time limit";
@@ -36,14 +36,14 @@ std::string TrialGiver::over() const {
   return static_cast<std::int64_t>(store_.trials().size()) >= all ? core::text(all, " trials") : "";
 }
 
-bool TrialGiver::all_ended() const {
+bool TrialQueue::all_ended() const {
   const auto& trials = store_.trials();
   return std::all_of(trials.begin(), trials.end(),
                      [](const auto& one) { return one.second.end.has_value(); });
 }
 
 // Its worker is gone or suspended, but not yet who trains: the folder of its run is locked.
-bool TrialGiver::still_runs(std::int64_t trial) const {
+bool TrialQueue::still_runs(std::int64_t trial) const {
   for (std::int64_t training = 1; training <= config_.trainings(); ++training) {
     const std::string folder = core::text(runs_folder_, "/", run_name_of(trial, training, config_));
     if (std::filesystem::exists(folder) && !record::RunDirectory::lock(folder)) return true;
@@ -51,7 +51,7 @@ bool TrialGiver::still_runs(std::int64_t trial) const {
   return false;
 }
 
-std::optional<record::TrialClaim> TrialGiver::take_back() {
+std::optional<record::TrialClaim> TrialQueue::take_back() {
   const bool looks_at_all = comm::now_ns() - looked_ns_ >= look_every_ns;
   if (looks_at_all) looked_ns_ = comm::now_ns();
   waits_ = false;
@@ -70,7 +70,7 @@ std::optional<record::TrialClaim> TrialGiver::take_back() {
   return {};
 }
 
-std::optional<record::TrialClaim> TrialGiver::take() {
+std::optional<record::TrialClaim> TrialQueue::take() {
   const auto& trials = store_.read();
   std::size_t ended = 0, failed = 0;
   const record::TrialRecord* last = nullptr;
@@ -101,7 +101,7 @@ std::optional<record::TrialClaim> TrialGiver::take() {
   return claim;
 }
 
-void TrialGiver::beat() {
+void TrialQueue::beat() {
   if (static_cast<double>(comm::now_ns() - beaten_ns_) * 1e-9 < config_.lease_s / 4) return;
   beaten_ns_ = comm::now_ns();
   for (const auto& [number, attempt] : own_) store_.beat(number, attempt);
