@@ -22,9 +22,9 @@ namespace {
 
 /// A network that learns to make points on a circle from noise, by the energy distance to such points.
 struct CircleTask final : Task, optim::Optimizer {
-  CircleTask(const Job& of, const nn::MlpConfig& config, const optim::UpdateConfig& update)
+  CircleTask(const Job& of, const optim::UpdateConfig& update)
       : job(of),
-        network(config.network(2, 2, "generator")),
+        network(nn::MlpConfig().network(2, 2, "generator")),
         replica(network, nn::SharedPart::all, torch::kCPU) {
     nn::initialise_uniform(replica, core::RandomStream(job.seed(), "weights"));
     rule = optim::make_update_rule(replica, update);
@@ -94,15 +94,13 @@ struct Generation final : Problem {
   bool waits_for_plateau() const override { return update.waits_for_plateau(); }
   void fields(core::FieldList& list, Settings& settings) override {
     settings.first_fields(list);
-    list.group("generator", network, "what makes points");
     list.group("optimizer", update, "updates of the network");
     settings.training_fields(list,
                              [&](core::FieldList& ranks) { settings.ranks.timeout_field(ranks); });
   }
   std::unique_ptr<Task> task(const Job& job, comm::Ranks&, core::Log&) const override {
-    return std::make_unique<CircleTask>(job, network, update);
+    return std::make_unique<CircleTask>(job, update);
   }
-  nn::MlpConfig network;
   optim::UpdateConfig update;
 };
 
@@ -112,7 +110,7 @@ class Kinds : public ::testing::Test {
     workloads_.add("circle", {"circle",
                               "points on a circle",
                               {{"default",
-                                "generator: {width: 16}\ntrain: {epochs: 40, "
+                                "train: {epochs: 40, "
                                 "evaluate_every: 10}\noptimizer: {learning_rate: 0.02}"}},
                               [] { return std::make_unique<Generation>(); }});
   }

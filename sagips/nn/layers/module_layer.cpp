@@ -67,11 +67,10 @@ class RowsModule final : public BoundModule {
 
   torch::Tensor forward(const torch::Tensor& rows, bool trains) override {
     any_.module().train(trains);
-    Rows outputs = any_.takes_names() ? any_.forward(named(rows)) : any_.forward(rows);
-    if (auto* const one = std::get_if<torch::Tensor>(&outputs)) return std::move(*one);
+    Rows given = any_.takes_names() ? any_.forward(named(rows)) : any_.forward(rows);
+    if (auto* const one = std::get_if<torch::Tensor>(&given)) return std::move(*one);
     std::vector<NamedTensor> several;
-    for (const auto& [name, tensor] : std::get<NamedRows>(outputs))
-      several.push_back({name, tensor});
+    for (const auto& [name, tensor] : std::get<NamedRows>(given)) several.push_back({name, tensor});
     return joined(several, rows.size(0));
   }
 
