@@ -22,22 +22,22 @@ struct CompareConfig {
 
 /// What one method did within its budget.
 struct Attempt {
-  std::string method;
-  std::vector<optim::Visit> visits;  ///< the last one is its answer
+  std::string method{};
+  std::vector<optim::Visit> visits{};  ///< the last one is its answer
   double time_s = 0;
-  std::string end;                        ///< why it ended, in words
-  analysis::MethodCourse learning_curve;  ///< distance over time
+  std::string end{};                        ///< why it ended, in words
+  analysis::MethodCourse learning_curve{};  ///< distance over time
 };
 
 /// Methods that have worked on one problem, one after the other.
 struct Compared {
-  std::string folder;
-  std::vector<Attempt> attempts;  ///< without those that gave no answer
-  record::Results known;          ///< parameters with truth and floors
-  std::string distance;           ///< what is shown over time: "mean |residual| [%]"
-  double floor = 0;               ///< what the data allow of it on average; 0: not known
-  std::string figure;             ///< a path; empty: none
-  bool complete = true;           ///< false: it was asked to stop
+  std::string folder{};
+  std::vector<Attempt> attempts{};  ///< without those that gave no answer
+  record::Results known{};          ///< parameters with truth and floors
+  std::string distance{};           ///< what is shown over time: "mean |residual| [%]"
+  double floor = 0;                 ///< what the data allow of it on average; 0: not known
+  std::string figure{};             ///< a path; empty: none
+  bool complete = true;             ///< false: it was asked to stop
 };
 
 /// Lets the methods that the job names work on it, each for as long, and fills a run folder. Prints nothing

@@ -22,7 +22,7 @@ struct PredictOptions {
 
 /// A metric of predictions, over networks where there are several.
 struct PredictedMetric {
-  std::string name;
+  std::string name{};
   double value = 0;                ///< of all networks together
   double mean = 0, deviation = 0;  ///< of each
 };
@@ -35,8 +35,8 @@ struct PredictedParameter {
 
 /// One of the outputs of networks, with its file.
 struct PredictedOutput {
-  std::string file;
-  torch::Tensor values;        ///< [rows, ...]; NaN where no network may be asked
+  std::string file{};
+  torch::Tensor values{};      ///< [rows, ...]; NaN where no network may be asked
   std::string spread_file{};   ///< with `deviations`; empty: there are none
   torch::Tensor deviations{};  ///< among several networks, as `values`
 };
@@ -45,13 +45,13 @@ struct PredictedOutput {
 struct Predicted {
   enum class What { proposals, values, probabilities };
   What what = What::values;
-  std::vector<PredictedOutput> outputs;        ///< one, or one a head
-  std::int64_t rows = 0;                       ///< that have values
-  std::vector<std::string> networks;           ///< their files
-  std::vector<PredictedMetric> metrics;        ///< of rows with targets
-  std::vector<PredictedParameter> parameters;  ///< of proposals
+  std::vector<PredictedOutput> outputs{};        ///< one, or one a head
+  std::int64_t rows = 0;                         ///< that have values
+  std::vector<std::string> networks{};           ///< their files
+  std::vector<PredictedMetric> metrics{};        ///< of rows with targets
+  std::vector<PredictedParameter> parameters{};  ///< of proposals
   /// Files of deviations that lay beside those of the outputs and were of other predictions.
-  std::vector<std::string> removed_spreads, foreign_spreads;
+  std::vector<std::string> removed_spreads{}, foreign_spreads{};
 };
 
 /// Asks the networks of a run, or of an ensemble that has learned from rows, and writes what they say.

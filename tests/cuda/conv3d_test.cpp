@@ -140,17 +140,17 @@ class Memory {
 constexpr float before = 0.25F;  // of weight gradients, before the passes add to them
 
 struct Device {
-  Device(const Shape& of, const Data& data)
-      : of(of),
+  Device(const Shape& shape, const Data& data)
+      : of(shape),
         input(data.input),
         weight(data.weight),
         bias(data.bias),
         gradient(data.gradient),
-        output(count_after(of) * sizeof(float)),
-        input_gradient(count_before(of) * sizeof(float)),
-        weight_gradient(Floats(count_weights(of), before)),
+        output(count_after(shape) * sizeof(float)),
+        input_gradient(count_before(shape) * sizeof(float)),
+        weight_gradient(Floats(count_weights(shape), before)),
         bias_gradient(Floats(data.bias.size(), before)),
-        work(static_cast<std::size_t>(sagips_cuda_conv3d_work_bytes(of))) {}
+        work(static_cast<std::size_t>(sagips_cuda_conv3d_work_bytes(shape))) {}
   void run() {
     EXPECT_EQ(sagips_cuda_conv3d_outputs(of, input.data(), weight.data(), bias.data(),
                                          output.data(), work.data(), nullptr),
@@ -195,9 +195,9 @@ void compare(const Shape& of) {
 
 /// Another card, while it lives.
 struct Card {
-  Card(size_t shared_limit, int multiprocessors)
-      : shared_limit(std::exchange(shim::shared_limit, shared_limit)),
-        multiprocessors(std::exchange(shim::multiprocessors, multiprocessors)) {}
+  Card(size_t limit, int count)
+      : shared_limit(std::exchange(shim::shared_limit, limit)),
+        multiprocessors(std::exchange(shim::multiprocessors, count)) {}
   ~Card() { shim::shared_limit = shared_limit, shim::multiprocessors = multiprocessors; }
   Card(const Card&) = delete;
   Card& operator=(const Card&) = delete;

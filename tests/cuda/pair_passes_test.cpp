@@ -209,21 +209,21 @@ class Memory {
 constexpr float before = 0.25F;  // of weight gradients, before the passes add to them
 
 struct Device {
-  explicit Device(const Case& of)
-      : of(of),
-        halves(normal(of.rows() * 2 * of.first(), 98)),
-        slopes(normal(of.rows() * of.last(), 99)),
-        weights(weights_of(of)),
-        present(present_of(of)),
+  explicit Device(const Case& one)
+      : of(one),
+        halves(normal(one.rows() * 2 * one.first(), 98)),
+        slopes(normal(one.rows() * one.last(), 99)),
+        weights(weights_of(one)),
+        present(present_of(one)),
         messages(slopes.size() * sizeof(float)),
         halves_gradient(halves.size() * sizeof(float)),
         weight_gradients(weights.size() * sizeof(float)),
-        work(size(sagips_cuda_pairs_work_bytes(of.shape(), of.precision))) {
+        work(size(sagips_cuda_pairs_work_bytes(one.shape(), one.precision))) {
     for (std::size_t i = 0; i < present.size(); ++i)
       if (present[i] == 0) {  // what absent particles have shall not matter
-        std::fill_n(halves.begin() + static_cast<std::ptrdiff_t>(2 * i * of.first()),
-                    2 * of.first(), NAN);
-        std::fill_n(slopes.begin() + static_cast<std::ptrdiff_t>(i * of.last()), of.last(), NAN);
+        std::fill_n(halves.begin() + static_cast<std::ptrdiff_t>(2 * i * one.first()),
+                    2 * one.first(), NAN);
+        std::fill_n(slopes.begin() + static_cast<std::ptrdiff_t>(i * one.last()), one.last(), NAN);
       }
     std::fill_n(weight_gradients.data(), weights.size(), before);
   }
@@ -311,9 +311,9 @@ TEST(PairPasses, AParticleAlone) {
 
 /// Another card, while it lives.
 struct Card {
-  Card(size_t shared_limit, int multiprocessors)
-      : shared_limit(std::exchange(shim::shared_limit, shared_limit)),
-        multiprocessors(std::exchange(shim::multiprocessors, multiprocessors)) {}
+  Card(size_t limit, int count)
+      : shared_limit(std::exchange(shim::shared_limit, limit)),
+        multiprocessors(std::exchange(shim::multiprocessors, count)) {}
   ~Card() { shim::shared_limit = shared_limit, shim::multiprocessors = multiprocessors; }
   Card(const Card&) = delete;
   Card& operator=(const Card&) = delete;

@@ -70,8 +70,8 @@ struct CircleTask final : Task, optim::Optimizer {
   std::vector<std::string> metric_names() const override { return {"distance"}; }
   std::optional<record::Evaluated> evaluate(std::int64_t) override {
     const torch::NoGradGuard no_grad;
-    return record::Evaluated{
-        .metrics = {{"distance", distance(replica.leaves(), 0, 500).item<double>()}}};
+    const double found = distance(replica.leaves(), 0, 500).item<double>();
+    return record::Evaluated{.parameters = {}, .metrics = {{"distance", found}}};
   }
   record::Results write(RunOutputs& outputs, const Training& training,
                         const std::vector<RankRow>& rows) override {

@@ -52,8 +52,8 @@ torch::Tensor exponential(const torch::Tensor& outputs) { return torch::exp(outp
 
 /// Those of SAGIPS, then those that programs and plug-ins have added, from any thread.
 struct KnownLosses {
-  std::mutex mutex;
-  std::vector<Loss> shipped, added;
+  std::mutex mutex{};
+  std::vector<Loss> shipped{}, added{};
 };
 
 KnownLosses& known_losses() {
@@ -154,19 +154,19 @@ Loss loss_of(const std::string& name, const LossOptions& options, const data::Ro
   if (is_cross_entropy)
     loss.rows = [smoothing = options.label_smoothing,
                  weights = class_weights(options.class_weights, rows.class_shares, outputs,
-                                         group + "class_weights")](const torch::Tensor& outputs,
+                                         group + "class_weights")](const torch::Tensor& scores,
                                                                    const torch::Tensor& targets) {
-      return torch::cross_entropy_loss(outputs, targets,
-                                       weights.defined() ? weights.to(outputs.device()) : weights,
+      return torch::cross_entropy_loss(scores, targets,
+                                       weights.defined() ? weights.to(scores.device()) : weights,
                                        at::Reduction::None, /*ignore_index=*/-100, smoothing);
     };
   if (!rows.targets.mean.defined()) return loss;
-  loss.rows = [plain = loss.rows, standard = rows.targets](const torch::Tensor& outputs,
+  loss.rows = [plain = loss.rows, standard = rows.targets](const torch::Tensor& values,
                                                            const torch::Tensor& targets) {
-    return plain(outputs, standard.apply(targets));
+    return plain(values, standard.apply(targets));
   };
-  loss.meaning = [standard = rows.targets](const torch::Tensor& outputs) {
-    return standard.undo(outputs);
+  loss.meaning = [standard = rows.targets](const torch::Tensor& values) {
+    return standard.undo(values);
   };
   return loss;
 }
