@@ -1,4 +1,4 @@
-#include "tests/cuda/shim.hpp"
+#include "tests/cuda/memory.hpp"
 
 #include "sagips/cuda/conv3d.cu"
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace {
+
+using shim::Card;
+using shim::Memory;
 
 using Floats = std::vector<float>;
 using Doubles = std::vector<double>;
@@ -115,28 +118,6 @@ struct Reference {
   Doubles output, input_gradient, weight_gradient, bias_gradient;
 };
 
-/// Memory as a GPU's: what nobody wrote is not a number, and what lies behind the end shows.
-class Memory {
- public:
-  explicit Memory(std::size_t bytes) : bytes_(bytes), memory_(bytes / 16 + 65) {
-    std::memset(memory_.data(), 0xff, memory_.size() * 16);
-  }
-  explicit Memory(const Floats& from) : Memory(from.size() * sizeof(float)) {
-    std::memcpy(memory_.data(), from.data(), bytes_);
-  }
-  float* data() { return reinterpret_cast<float*>(memory_.data()); }
-  Floats numbers() { return {data(), data() + bytes_ / sizeof(float)}; }
-  bool end_is_untouched() const {
-    const auto* const all = reinterpret_cast<const unsigned char*>(memory_.data());
-    return std::all_of(all + bytes_, all + memory_.size() * 16,
-                       [](unsigned char byte) { return byte == 0xff; });
-  }
-
- private:
-  std::size_t bytes_;
-  std::vector<uint4> memory_;
-};
-
 constexpr float before = 0.25F;  // of weight gradients, before the passes add to them
 
 struct Device {
@@ -187,23 +168,11 @@ void compare(const Shape& of) {
   const Reference want(of, data);
   Device device(of, data);
   device.run();
-  EXPECT_LE(distance(device.output.numbers(), want.output), 2e-6);
-  EXPECT_LE(distance(device.input_gradient.numbers(), want.input_gradient), 2e-6);
-  EXPECT_LE(distance(device.weight_gradient.numbers(), want.weight_gradient, before), 2e-6);
-  EXPECT_LE(distance(device.bias_gradient.numbers(), want.bias_gradient, before), 2e-6);
+  EXPECT_LE(distance(device.output.floats(), want.output), 2e-6);
+  EXPECT_LE(distance(device.input_gradient.floats(), want.input_gradient), 2e-6);
+  EXPECT_LE(distance(device.weight_gradient.floats(), want.weight_gradient, before), 2e-6);
+  EXPECT_LE(distance(device.bias_gradient.floats(), want.bias_gradient, before), 2e-6);
 }
-
-/// Another card, while it lives.
-struct Card {
-  Card(size_t limit, int count)
-      : shared_limit(std::exchange(shim::shared_limit, limit)),
-        multiprocessors(std::exchange(shim::multiprocessors, count)) {}
-  ~Card() { shim::shared_limit = shared_limit, shim::multiprocessors = multiprocessors; }
-  Card(const Card&) = delete;
-  Card& operator=(const Card&) = delete;
-  size_t shared_limit;
-  int multiprocessors;
-};
 
 // The calorimeter's kernels and channels on small images.
 TEST(Conv3d, LayersOfTheCalorimeter) {
@@ -253,15 +222,15 @@ TEST(Conv3d, SecondCallGivesTheSameBitsAndAdds) {
     device.weight_gradient = Memory(Floats(count_weights(of), 0));
     device.bias_gradient = Memory(Floats(data.bias.size(), 0));
     device.run();
-    return device.weight_gradient.numbers();
+    return device.weight_gradient.floats();
   };
-  const Floats first = run(), output = device.output.numbers();
-  const Floats input_gradient = device.input_gradient.numbers();
+  const Floats first = run(), output = device.output.floats();
+  const Floats input_gradient = device.input_gradient.floats();
   EXPECT_EQ(run(), first);
-  EXPECT_EQ(device.output.numbers(), output);
-  EXPECT_EQ(device.input_gradient.numbers(), input_gradient);
+  EXPECT_EQ(device.output.floats(), output);
+  EXPECT_EQ(device.input_gradient.floats(), input_gradient);
   device.run();
-  const Floats twice = device.weight_gradient.numbers();
+  const Floats twice = device.weight_gradient.floats();
   for (std::size_t i = 0; i < first.size(); ++i) ASSERT_EQ(twice[i], first[i] + first[i]);
 }
 
@@ -278,9 +247,9 @@ TEST(Conv3d, GoesWithoutBias) {
                 of, without.input.data(), nullptr, without.gradient.data(),
                 without.weight_gradient.data(), nullptr, without.work.data(), nullptr),
             0);
-  EXPECT_EQ(without.output.numbers(), with.output.numbers());
-  EXPECT_EQ(without.weight_gradient.numbers(), with.weight_gradient.numbers());
-  EXPECT_EQ(without.bias_gradient.numbers(), Floats(8, before));
+  EXPECT_EQ(without.output.floats(), with.output.floats());
+  EXPECT_EQ(without.weight_gradient.floats(), with.weight_gradient.floats());
+  EXPECT_EQ(without.bias_gradient.floats(), Floats(8, before));
 }
 
 TEST(Conv3d, RefusesOtherShapes) {

@@ -1,4 +1,4 @@
-#include "tests/cuda/shim.hpp"
+#include "tests/cuda/memory.hpp"
 
 #include "sagips/cuda/dense.cu"
 
@@ -12,6 +12,9 @@
 #include "sagips/kernels/mlp_passes.hpp"
 
 namespace {
+
+using shim::Card;
+using shim::Memory;
 
 using Floats = std::vector<float>;
 using Doubles = std::vector<double>;
@@ -167,25 +170,6 @@ class Reference {
   Results results_;
 };
 
-/// Memory as a GPU's: what nobody wrote is not a number, and what lies behind the end shows.
-class Memory {
- public:
-  explicit Memory(std::int64_t bytes)
-      : bytes_(static_cast<std::size_t>(bytes)), memory_(bytes_ / 16 + 65) {
-    std::memset(memory_.data(), 0xff, memory_.size() * 16);
-  }
-  void* data() { return memory_.data(); }
-  bool end_is_untouched() const {
-    const auto* const all = reinterpret_cast<const unsigned char*>(memory_.data());
-    return std::all_of(all + bytes_, all + memory_.size() * 16,
-                       [](unsigned char byte) { return byte == 0xff; });
-  }
-
- private:
-  std::size_t bytes_;
-  std::vector<uint4> memory_;
-};
-
 constexpr float before = 0.25F;  // of weight gradients, before the passes add to them
 
 struct Device {
@@ -278,18 +262,6 @@ TEST(Dense, ReluAndLinearLayers) {
     compare(of, slopes_of_kind(SAGIPS_CUDA_ONE, {}));
   }
 }
-
-/// Another card, while it lives.
-struct Card {
-  Card(size_t shared_limit, int multiprocessors)
-      : shared_limit(std::exchange(shim::shared_limit, shared_limit)),
-        multiprocessors(std::exchange(shim::multiprocessors, multiprocessors)) {}
-  ~Card() { shim::shared_limit = shared_limit, shim::multiprocessors = multiprocessors; }
-  Card(const Card&) = delete;
-  Card& operator=(const Card&) = delete;
-  size_t shared_limit;
-  int multiprocessors;
-};
 
 // An A100's block has shared memory for two products' weights in 32 bits, a smaller card's for none.
 TEST(Dense, WeightsThatDoNotFitIntoSharedMemory) {

@@ -1,4 +1,4 @@
-#include "tests/cuda/shim.hpp"
+#include "tests/cuda/memory.hpp"
 
 #include "sagips/cuda/pair_passes.cu"
 
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace {
+
+using shim::Card;
+using shim::Memory;
 
 using Floats = std::vector<float>;
 using Doubles = std::vector<double>;
@@ -187,25 +190,6 @@ class Reference {
   Results results_;
 };
 
-/// Memory as a GPU's: what nobody wrote is not a number, and what lies behind the end shows.
-class Memory {
- public:
-  explicit Memory(std::size_t bytes) : bytes_(bytes), memory_(bytes / 16 + 65) {
-    std::memset(memory_.data(), 0xff, memory_.size() * 16);
-  }
-  float* data() { return reinterpret_cast<float*>(memory_.data()); }
-  Floats floats() { return {data(), data() + bytes_ / sizeof(float)}; }
-  bool end_is_untouched() const {
-    const auto* const all = reinterpret_cast<const unsigned char*>(memory_.data());
-    return std::all_of(all + bytes_, all + memory_.size() * 16,
-                       [](unsigned char byte) { return byte == 0xff; });
-  }
-
- private:
-  std::size_t bytes_;
-  std::vector<uint4> memory_;
-};
-
 constexpr float before = 0.25F;  // of weight gradients, before the passes add to them
 
 struct Device {
@@ -308,18 +292,6 @@ TEST(PairPasses, AParticleAlone) {
   EXPECT_EQ(device.halves_gradient.floats(), Floats(180, 0));
   EXPECT_EQ(device.weight_gradients.floats(), Floats(device.weights.size(), before));
 }
-
-/// Another card, while it lives.
-struct Card {
-  Card(size_t limit, int count)
-      : shared_limit(std::exchange(shim::shared_limit, limit)),
-        multiprocessors(std::exchange(shim::multiprocessors, count)) {}
-  ~Card() { shim::shared_limit = shared_limit, shim::multiprocessors = multiprocessors; }
-  Card(const Card&) = delete;
-  Card& operator=(const Card&) = delete;
-  size_t shared_limit;
-  int multiprocessors;
-};
 
 TEST(PairPasses, OtherCards) {
   for (const size_t limit : {232448, 40000}) {
