@@ -68,4 +68,59 @@ std::string Ranks::broadcast(const std::string& text) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+std::vector<int> Ranks::others_on_node() const {
+  const std::vector<int>& nodes = communicator_->nodes();
+  std::vector<int> others;
+  for (int other = 0; other < size(); ++other)
+    if (other != rank() &&
+        nodes[static_cast<std::size_t>(other)] == nodes[static_cast<std::size_t>(rank())])
+      others.push_back(other);
+  return others;
+}
+
+bool Ranks::is_first_on_node() const {
+  const std::vector<int> others = others_on_node();
+  return others.empty() || rank() < others.front();
+}
+
+std::string Ranks::broadcast_on_node(const std::string& text) {
+  const int tag = tag_of(ControlTag::node);
+  const std::vector<int> others = others_on_node();
+  std::uint64_t length = text.size();
+  if (is_first_on_node()) {
+    for (const int to : others)
+      for (const auto message :
+           {std::as_bytes(std::span(&length, 1)), std::as_bytes(std::span(text))}) {
+        Request request = communicator_->send(to, tag, message);
+        timeout_.wait(request, {.partners = {to}, .what = "for the data", .however_long = true});
+      }
+    return text;
+  }
+  const int from = others.front();
+  const auto receive = [&](std::span<std::byte> into) {
+    Request request = communicator_->receive(from, tag, into);
+    timeout_.wait(request, {.partners = {from}, .what = "with its data", .however_long = true});
+  };
+  receive(bytes_of(length));
+  std::string found(length, '\0');
+  receive(std::as_writable_bytes(std::span(found)));
+  return found;
+}
+
+void Ranks::settle_on_node() {
+  const int tag = tag_of(ControlTag::node);
+  const std::vector<int> others = others_on_node();
+  std::byte sign{};
+  const std::span<std::byte> message(&sign, 1);
+  if (!is_first_on_node()) {
+    Request request = communicator_->send(others.front(), tag, message);
+    return timeout_.wait(
+        request, {.partners = {others.front()}, .what = "with its data", .however_long = true});
+  }
+  for (const int from : others) {
+    Request request = communicator_->receive(from, tag, message);
+    timeout_.wait(request, {.partners = {from}, .what = "for the data", .however_long = true});
+  }
+}
+
 }  // namespace sagips::comm

@@ -38,7 +38,15 @@ class Ranks {
   /// The same for a text, which is returned.
   std::string broadcast(const std::string& text);
 
+  /// The first rank of each node: its text for the others there, which is returned. collective
+  bool is_first_on_node() const;
+  std::string broadcast_on_node(const std::string& text);
+  /// Returns on the first rank of a node once all others there have called it. collective
+  void settle_on_node();
+
  private:
+  std::vector<int> others_on_node() const;
+
   std::unique_ptr<Communicator> owned_;
   Communicator* communicator_;
   RankStatus status_;
@@ -55,7 +63,8 @@ enum class ControlTag : int {
   checkpoint,
   quick_stop,
   study,
-  share
+  share,
+  node
 };
 
 inline int tag_of(ControlTag tag) { return static_cast<int>(tag); }

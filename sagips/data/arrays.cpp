@@ -477,14 +477,17 @@ ArrayRows::Piece ArrayRows::unpacked(const std::string& path, const std::string&
   const std::uint64_t size = std::filesystem::file_size(path, missing);
   const std::uint64_t guess =
       missing ? 0 : size * (path.ends_with(".gz") ? usual_packing : std::uint64_t{1});
-  torch::Tensor values;
+  torch::Tensor values;  // of the rank that reads, where they do not fit
   if (fits(is_hdf5 ? bytes_of(shape) : guess)) {
-    values = read();
-    shape.assign(values.sizes().begin(), values.sizes().end());
-    if (fits(values.nbytes())) {
-      *reading.held_bytes += values.nbytes();
-      return {.shape = shape, .held = values};
+    const torch::Tensor held = reading.once_a_node([&](const Reading::Room&) {
+      values = read();
+      return std::vector{fits(values.nbytes()) ? values : torch::Tensor()};
+    })[0];
+    if (held.defined()) {
+      *reading.held_bytes += held.nbytes();
+      return {.shape = held.sizes().vec(), .held = held};
     }
+    if (values.defined()) shape = values.sizes().vec();
   }
   const auto write = [&](const std::string& copy) {
     if (is_hdf5) return unpack_hdf5(path, dataset, shape, copy);
@@ -564,25 +567,12 @@ torch::Tensor ArrayRows::transformed(torch::Tensor rows) const {
   return rows;
 }
 
-torch::Tensor ArrayRows::all() const {
-  const std::int64_t row_bytes = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(bytes()) / std::max<std::int64_t>(1, rows()));
-  const std::int64_t at_once = std::max<std::int64_t>(1, bytes_at_once / row_bytes);
-  torch::Tensor result;
-  for (std::int64_t first = 0; first < rows(); first += at_once) {
-    const torch::Tensor numbers =
-        torch::arange(first, std::min(first + at_once, rows()), torch::kInt64);
-    torch::Tensor piece = read(numbers);
-    if (numbers.size(0) == rows()) return piece;
-    if (!result.defined())
-      result = torch::empty(with_first(rows(), without_first(piece.sizes().vec())));
-    result.narrow(0, first, numbers.size(0)).copy_(piece);
-  }
-  return result;
-}
-
-torch::Tensor read_array(const ArraySource& source, const std::vector<std::string>& without) {
-  return ArrayRows(source, {}, without).all();
+torch::Tensor ArrayRows::held() const {
+  const bool is_whole = members_.size() == 1 && members_[0]->pieces.size() == 1 &&
+                        source_.select.empty() && source_.reorder.empty() && !source_.divide_by &&
+                        !function_;
+  const torch::Tensor& rows = is_whole ? members_[0]->pieces[0].held : torch::Tensor();
+  return rows.defined() ? transformed(rows) : rows;
 }
 
 }  // namespace sagips::data

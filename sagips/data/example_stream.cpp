@@ -39,7 +39,7 @@ Examples ExampleStream::read(std::uint32_t step) const {
 }
 
 Examples ExampleStream::at(std::uint32_t step) {
-  if (rows_->held()) return read(step);
+  if (rows_->in_memory()) return read(step);
   const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   while (!ready_.empty() && ready_.front().step != step) ready_.pop_front();

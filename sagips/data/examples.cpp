@@ -175,23 +175,69 @@ NamedArrays named_like(const NamedArrays& usual, const ArraySource& whole,
   return all;
 }
 
+// So many rows that what is taken of them fits into a processor's cache.
+std::int64_t rows_of_a_piece(std::int64_t numbers_of_a_row) {
+  constexpr std::int64_t most_numbers = std::int64_t{1} << 20;
+  return std::max<std::int64_t>(1, most_numbers / std::max<std::int64_t>(1, numbers_of_a_row));
+}
+
+/// Rows in memory, which several of these may share: all or some of them, standardised or not.
 class HeldExamples final : public ExampleRows {
  public:
-  explicit HeldExamples(Examples examples) : examples_(std::move(examples)) {}
-  std::int64_t rows() const override { return examples_.rows(); }
-  Examples read(const torch::Tensor& numbers) const override { return examples_.chosen(numbers); }
-  const Examples* held() const override { return &examples_; }
+  explicit HeldExamples(Examples all) : all_(std::move(all)) {}
+
+  std::int64_t rows() const override { return selection_ ? selection_->count() : all_.rows(); }
+  Examples read(const torch::Tensor& numbers) const override {
+    const torch::Tensor rows = places_of(numbers);
+    Examples examples = targets_at(rows);
+    examples.inputs = standard_.apply_to(all_.inputs, rows);
+    return examples;
+  }
+  Examples read_targets(const torch::Tensor& numbers) const override {
+    return targets_at(places_of(numbers));
+  }
+  bool in_memory() const override { return true; }
   std::uint32_t fingerprint(std::uint32_t sum) const override {
-    for (const torch::Tensor& numbers : {examples_.inputs, examples_.targets, examples_.weights}) {
-      if (!numbers.defined()) continue;
-      const torch::Tensor dense = numbers.contiguous();
-      sum = core::crc32c({static_cast<const char*>(dense.data_ptr()), dense.nbytes()}, sum);
-    }
+    const auto add = [&](const torch::Tensor& all, const auto& taken) {
+      if (!all.defined()) return;
+      for_each_piece(rows(), rows_of_a_piece(all.numel() / all_.rows()), [&](const auto& numbers) {
+        const torch::Tensor dense = taken(places_of(numbers)).contiguous();
+        sum = core::crc32c({static_cast<const char*>(dense.data_ptr()), dense.nbytes()}, sum);
+      });
+    };
+    add(all_.inputs, [&](const auto& rows) { return standard_.apply_to(all_.inputs, rows); });
+    for (const torch::Tensor& all : {all_.targets, all_.weights})
+      add(all, [&](const torch::Tensor& rows) { return all.index_select(0, rows); });
     return sum;
   }
 
+  /// Whether these are all rows as they are held, which can be changed in their place.
+  bool is_whole() const { return !selection_ && !standard_.mean.defined(); }
+  const Examples& all() const { return all_; }
+  std::shared_ptr<HeldExamples> part(const RowSelection& selection) const {
+    auto part = std::make_shared<HeldExamples>(*this);
+    part->selection_ =
+        std::make_shared<const RowSelection>(selection_ ? selection_->part(selection) : selection);
+    return part;
+  }
+  std::shared_ptr<HeldExamples> standardised(const Standard& inputs) const {
+    auto rows = std::make_shared<HeldExamples>(*this);
+    rows->standard_ = inputs;
+    return rows;
+  }
+  bool is_standardised() const { return standard_.mean.defined(); }
+
  private:
-  Examples examples_;
+  torch::Tensor places_of(const torch::Tensor& numbers) const {
+    return selection_ ? selection_->rows_of(numbers) : numbers;
+  }
+  Examples targets_at(const torch::Tensor& rows) const {
+    return Examples{{}, all_.targets, all_.weights, all_.tensors}.chosen(rows);
+  }
+
+  Examples all_;
+  std::shared_ptr<const RowSelection> selection_{};  ///< null: all
+  Standard standard_{};
 };
 
 /// Arrays that are read together: one as it is, several with names flat and one behind the other.
@@ -210,11 +256,31 @@ class JoinedArrays {
   torch::Tensor read(const torch::Tensor& numbers) const {
     return joined([&](const ArrayRows& one) { return one.read(numbers); });
   }
-  torch::Tensor all() const {
-    return joined([](const ArrayRows& one) { return one.all(); });
+  /// All rows where they are in memory as they are to be; else undefined.
+  torch::Tensor held() const {
+    return arrays_.size() == 1 && tensors_.empty() ? arrays_[0].held() : torch::Tensor();
+  }
+  /// All rows, piece by piece into memory that is as large as they are.
+  torch::Tensor all(const Reading::Room& room) const {
+    if (arrays_.empty()) return {};
+    torch::Tensor result;
+    std::int64_t bytes = 1;
+    for (const ArrayRows& one : arrays_) bytes += static_cast<std::int64_t>(one.bytes());
+    const std::int64_t rows = arrays_[0].rows();
+    const std::int64_t at_once = std::max<std::int64_t>(1, rows * bytes_at_once / bytes);
+    for_each_piece(rows, at_once, [&](const torch::Tensor& numbers) {
+      const torch::Tensor piece = read(numbers);
+      std::vector<std::int64_t> shape = piece.sizes().vec();
+      shape[0] = rows;
+      if (!result.defined()) result = room(shape, piece.scalar_type());
+      result.narrow(0, numbers[0].item<std::int64_t>(), numbers.size(0)).copy_(piece);
+    });
+    return result;
   }
 
  private:
+  static constexpr std::int64_t bytes_at_once = std::int64_t{1} << 22;  // that are read together
+
   template <class Function>
   torch::Tensor joined(const Function& rows_of) const {
     if (arrays_.empty()) return {};
@@ -253,8 +319,20 @@ class FileExamples final : public ExampleRows {
     for (const ArrayRows* array : arrays()) sum += array->bytes();
     return sum;
   }
-  ExampleRowsPtr in_memory() const {
-    return hold(together(inputs.all(), targets.all(), weights.all()));
+  /// What is not in memory as it is to be is read there once a node.
+  ExampleRowsPtr held(const Reading& reading) const {
+    const std::vector<const JoinedArrays*> parts{&inputs, &targets, &weights};
+    std::vector<torch::Tensor> all;
+    for (const JoinedArrays* part : parts) all.push_back(part->held());
+    const std::vector<torch::Tensor> read = reading.once_a_node([&](const Reading::Room& room) {
+      std::vector<torch::Tensor> made(parts.size());
+      for (std::size_t i = 0; i < parts.size(); ++i)
+        if (!all[i].defined()) made[i] = parts[i]->all(room);
+      return made;
+    });
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (!all[i].defined()) all[i] = read[i];
+    return hold(together(all[0], all[1], all[2]));
   }
 
  private:
@@ -278,7 +356,7 @@ void check_rows(const FileExamples& files) {
 
 ExampleRowsPtr held_or_not(const std::shared_ptr<FileExamples>& files, const Reading& reading) {
   if (files->bytes() > reading.memory_bytes) return files;
-  return files->in_memory();
+  return files->held(reading);
 }
 
 class ChangedExamples final : public ExampleRows {
@@ -291,6 +369,7 @@ class ChangedExamples final : public ExampleRows {
     change_(examples);
     return examples;
   }
+  bool in_memory() const override { return rows_->in_memory(); }
   std::uint32_t fingerprint(std::uint32_t sum) const override { return rows_->fingerprint(sum); }
 
  private:
@@ -306,6 +385,7 @@ class ChosenExamples final : public ExampleRows {
   Examples read(const torch::Tensor& numbers) const override {
     return rows_->read(selection_.rows_of(numbers));
   }
+  bool in_memory() const override { return rows_->in_memory(); }
   std::uint32_t fingerprint(std::uint32_t sum) const override {
     return core::crc32c(text(selection_.count()), rows_->fingerprint(sum));
   }
@@ -370,28 +450,72 @@ Examples ExampleRows::first(std::int64_t count) const {
   return read(torch::arange(std::min(count, rows()), torch::kInt64));
 }
 
-Examples ExampleRows::some() const {
+Examples ExampleRows::read_targets(const torch::Tensor& numbers) const {
+  Examples examples = read(numbers);
+  examples.inputs = torch::Tensor();
+  return examples;
+}
+
+void ExampleRows::look_at_targets(const std::function<void(const Examples&)>& look) const {
   constexpr std::int64_t most_rows = 1000, most_numbers = std::int64_t{1} << 22;
-  if (held()) return *held();
-  const std::int64_t numbers = std::max<std::int64_t>(1, first(1).inputs.numel());
-  return first(std::clamp<std::int64_t>(most_numbers / numbers, 1, most_rows));
+  std::int64_t count = rows(), at_once = std::int64_t{1} << 16;
+  if (!in_memory()) {
+    const std::int64_t numbers = std::max<std::int64_t>(1, first(1).inputs.numel());
+    count = std::min(count, std::clamp<std::int64_t>(most_numbers / numbers, 1, most_rows));
+  }
+  for_each_piece(count, at_once,
+                 [&](const torch::Tensor& numbers) { look(read_targets(numbers)); });
+}
+
+void for_each_piece(std::int64_t rows, std::int64_t at_once,
+                    const std::function<void(const torch::Tensor& numbers)>& use) {
+  for (std::int64_t first = 0; first < rows; first += at_once)
+    use(torch::arange(first, std::min(first + at_once, rows), torch::kInt64));
 }
 
 ExampleRowsPtr hold(Examples examples) {
   return std::make_shared<const HeldExamples>(std::move(examples));
 }
 
+ExampleRowsPtr hold(const std::function<Examples()>& make, const Reading& reading) {
+  const auto made = reading.once_a_node([&](const Reading::Room&) -> std::vector<torch::Tensor> {
+    const Examples examples = make();
+    return {examples.inputs, examples.targets, examples.weights};
+  });
+  return hold({made[0], made[1], made[2]});
+}
+
 ExampleRowsPtr changed(const ExampleRowsPtr& rows, std::function<void(Examples&)> change) {
-  if (!rows->held()) return std::make_shared<const ChangedExamples>(rows, std::move(change));
-  Examples examples = *rows->held();
-  change(examples);
+  return std::make_shared<const ChangedExamples>(rows, std::move(change));
+}
+
+ExampleRowsPtr with_targets(const ExampleRowsPtr& rows, std::function<void(Examples&)> change,
+                            const Reading& reading) {
+  const auto* const held = dynamic_cast<const HeldExamples*>(rows.get());
+  if (held == nullptr || !held->is_whole()) return changed(rows, std::move(change));
+  Examples examples = held->all(), one = rows->first(1);
+  change(one);
+  examples.tensors = one.tensors;
+  examples.targets = reading.once_a_node([&](const Reading::Room&) -> std::vector<torch::Tensor> {
+    Examples all = held->all();
+    change(all);
+    return {all.targets};
+  })[0];
   return hold(std::move(examples));
 }
 
 ExampleRowsPtr chosen(const ExampleRowsPtr& rows, RowSelection selection) {
-  if (!rows->held()) return std::make_shared<const ChosenExamples>(rows, std::move(selection));
-  const torch::Tensor numbers = selection.rows_of(torch::arange(selection.count(), torch::kInt64));
-  return hold(rows->held()->chosen(numbers));
+  if (const auto* const held = dynamic_cast<const HeldExamples*>(rows.get()))
+    return held->part(selection);
+  return std::make_shared<const ChosenExamples>(rows, std::move(selection));
+}
+
+ExampleRowsPtr standardised(const ExampleRowsPtr& rows, const Standard& inputs) {
+  if (!inputs.mean.defined()) return rows;
+  const auto* const held = dynamic_cast<const HeldExamples*>(rows.get());
+  if (held != nullptr && !held->is_standardised()) return held->standardised(inputs);
+  return changed(rows,
+                 [inputs](Examples& examples) { examples.inputs = inputs.apply(examples.inputs); });
 }
 
 void ExampleSplit::fields(core::FieldList& list) {
@@ -474,7 +598,8 @@ void ExampleFiles::fields(core::FieldList& list) {
            "what is kept aside as a whole: rows, files, or the rows of equal numbers in a column "
            "(of HDF5 a data set) of that name");
   list.add("memory_GB", memory_GB,
-           "rows that take more in single precision are read from their files again in each epoch",
+           "rows that take more of a node in single precision are read from their files again in "
+           "each epoch",
            core::Range::between(0, 1e9));
   list.group("cache", cache, "copies of files on a disk of this machine");
   core::needs(list, !has_validation() || join,
@@ -600,7 +725,8 @@ ExampleSets ExampleFiles::load(Reading reading) const {
   const std::vector<std::string>& files = in.front().source.file;
   sets.origin = files.front();
   if (files.size() > 1) sets.origin += text(" and ", files.size() - 1, " more");
-  if (!sets.training->held()) sets.origin += " (read anew in each epoch)";
+  sets.warnings.insert(sets.warnings.end(), reading.warnings->begin(), reading.warnings->end());
+  if (!sets.training->in_memory()) sets.origin += " (read anew in each epoch)";
   return sets;
 }
 
@@ -618,7 +744,7 @@ void ExampleFiles::add_warnings(ExampleSets& sets, const std::vector<std::string
                                  " is named twice: rows that are evaluated are learned from, too. "
                                  "Name it once."));
   const FileCacheConfig usual;
-  if (sets.training->held() && (!sets.validation || sets.validation->held()) &&
+  if (sets.training->in_memory() && (!sets.validation || sets.validation->in_memory()) &&
       std::none_of(all.begin(), all.end(), core::is_remote) &&
       (cache.folder != usual.folder || cache.limit_GB != usual.limit_GB ||
        cache.copy != usual.copy))

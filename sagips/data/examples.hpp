@@ -12,6 +12,7 @@
 #include "sagips/core/row_tensors.hpp"
 #include "sagips/data/arrays.hpp"
 #include "sagips/data/row_selection.hpp"
+#include "sagips/data/standard.hpp"
 #include "sagips/data/torch.hpp"
 
 namespace sagips::data {
@@ -48,21 +49,37 @@ class ExampleRows {
   virtual std::int64_t rows() const = 0;
   /// shape: numbers [n] int64, from 0. throws: DataError for what cannot be read
   virtual Examples read(const torch::Tensor& numbers) const = 0;
-  /// All of them where they are in memory, else null.
-  virtual const Examples* held() const { return nullptr; }
+  /// Their targets and weights alone; inputs are undefined.
+  virtual Examples read_targets(const torch::Tensor& numbers) const;
+  /// Whether reading takes no file.
+  virtual bool in_memory() const { return false; }
   /// A checksum of what tells these rows from others, going on from another one.
   virtual std::uint32_t fingerprint(std::uint32_t sum) const = 0;
 
   Examples first(std::int64_t count) const;  ///< fewer where there are not as many
-  /// All where they are in memory, else the first ones, which take little of it.
-  Examples some() const;
+  /// Calls with targets and weights, some at a time: of all rows where they are in memory, else of the first
+  /// ones, which take little of it.
+  void look_at_targets(const std::function<void(const Examples&)>& look) const;
 };
 using ExampleRowsPtr = std::shared_ptr<const ExampleRows>;
 
+/// Calls with the numbers of rows [n] int64, `at_once` at a time.
+void for_each_piece(std::int64_t rows, std::int64_t at_once,
+                    const std::function<void(const torch::Tensor& numbers)>& use);
+
 ExampleRowsPtr hold(Examples examples);
-/// Rows with something done to them: at once where they are in memory, else as they are read.
+/// Examples without names that are made once a node, for all its ranks. collective
+ExampleRowsPtr hold(const std::function<Examples()>& make, const Reading& reading);
+/// Rows with something done to them as they are read.
 ExampleRowsPtr changed(const ExampleRowsPtr& rows, std::function<void(Examples&)> change);
+/// Rows with other targets: at once and once a node where they are in memory, else as they are read.
+/// collective
+ExampleRowsPtr with_targets(const ExampleRowsPtr& rows, std::function<void(Examples&)> change,
+                            const Reading& reading);
+/// Some of the rows, which stay where they are: nothing is copied.
 ExampleRowsPtr chosen(const ExampleRowsPtr& rows, RowSelection selection);
+/// Rows whose inputs are standardised as they are read.
+ExampleRowsPtr standardised(const ExampleRowsPtr& rows, const Standard& inputs);
 
 /// Rows to learn from, and others to judge by what was learned.
 struct ExampleSets {
@@ -81,6 +98,13 @@ struct ExampleSets {
 
   /// Names of what a network gives: classes, or targets.
   const std::vector<std::string>& names() const { return classes.empty() ? targets : classes; }
+};
+
+/// What a process has read last, for the trainings of a study, which read the same again and again. One
+/// thread at a time.
+struct KeptExamples {
+  std::string origin;  ///< what was read, as settings; empty: nothing yet
+  ExampleSets sets;
 };
 
 /// Which rows are kept aside.

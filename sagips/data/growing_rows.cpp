@@ -1,37 +1,30 @@
 #include "sagips/data/growing_rows.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <string>
-#include <string_view>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/data/node_memory.hpp"
 
 namespace sagips::data {
 
 namespace {
 
-std::string folder() {
-  const char* const named = std::getenv("TMPDIR");
-  return named && *named ? named : "/tmp";
-}
-
 [[noreturn]] void refuse(const char* what) {
-  throw core::StorageError(
-      folder(), core::text("cannot hold the events that memory has no room for (", what, ": ",
-                           std::strerror(errno),
-                           "). Set TMPDIR to a larger disk, or raise "
-                           "data.memory_GB."));
+  throw core::StorageError(folder_of_temporaries(),
+                           core::text("cannot hold the events that memory has no room for (", what,
+                                      ": ", std::strerror(errno),
+                                      "). Set TMPDIR to a larger disk, or raise "
+                                      "data.memory_GB."));
 }
 
 core::Descriptor nameless_file() {
-  std::string name = folder() + "/sagips-events-XXXXXX";
+  std::string name = folder_of_temporaries() + "/sagips-events-XXXXXX";
   core::Descriptor file(mkostemp(name.data(), O_CLOEXEC));
   if (file.number() < 0) refuse("making a file");
   unlink(name.c_str());
@@ -63,11 +56,7 @@ torch::Tensor GrowingRows::take() {
   std::vector<std::int64_t> sizes = row_;
   sizes.insert(sizes.begin(), rows_);
   if (bytes_ == 0) return torch::empty(sizes);
-  void* const place = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
-  if (place == MAP_FAILED) refuse("mapping");
-  const std::size_t bytes = bytes_;
-  return torch::from_blob(
-      place, sizes, [bytes](void* begin) { munmap(begin, bytes); }, torch::kFloat32);
+  return mapped(file_, sizes, torch::kFloat32, folder_of_temporaries());
 }
 
 }  // namespace sagips::data

@@ -8,7 +8,7 @@ namespace sagips::data {
 
 namespace {
 
-constexpr std::int64_t bits = 64, block_words = 64;
+constexpr std::int64_t bits = 64, block_words = 8;
 
 }  // namespace
 
@@ -30,14 +30,33 @@ RowSelection RowSelection::others() const {
   return {rows_, [this](std::int64_t row) { return !holds(row); }};
 }
 
+RowSelection RowSelection::part(const RowSelection& of_chosen) const {
+  return {rows_, [&, number = std::int64_t{0}](std::int64_t row) mutable {
+            return holds(row) && of_chosen.holds(number++);
+          }};
+}
+
+// Where rows are chosen evenly, the block is the one that a straight line says, or one beside it.
 std::int64_t RowSelection::row_of(std::int64_t number) const {
-  const auto block = std::upper_bound(counts_.begin(), counts_.end() - 1, number) - 1;
-  std::int64_t left = number - *block;
-  auto word = static_cast<std::size_t>((block - counts_.begin()) * block_words);
+  const auto last = static_cast<std::int64_t>(counts_.size()) - 2;
+  std::int64_t block = number * (last + 1) / std::max<std::int64_t>(1, count());
+  while (counts_[static_cast<std::size_t>(block)] > number) --block;
+  while (block < last && counts_[static_cast<std::size_t>(block + 1)] <= number) ++block;
+  std::int64_t left = number - counts_[static_cast<std::size_t>(block)];
+  auto word = static_cast<std::size_t>(block * block_words);
   for (; left >= std::popcount(words_[word]); ++word) left -= std::popcount(words_[word]);
   std::uint64_t rest = words_[word];
+  std::int64_t place = static_cast<std::int64_t>(word) * bits;
+  for (int half = bits / 2; half >= 8; half /= 2) {
+    const std::uint64_t low = rest & ((std::uint64_t{1} << half) - 1);
+    const std::int64_t below = std::popcount(low);
+    const bool is_above = left >= below;
+    left -= is_above ? below : 0;
+    place += is_above ? half : 0;
+    rest = is_above ? rest >> half : low;
+  }
   for (; left > 0; --left) rest &= rest - 1;  // takes the lowest bit away
-  return static_cast<std::int64_t>(word) * bits + std::countr_zero(rest);
+  return place + std::countr_zero(rest);
 }
 
 torch::Tensor RowSelection::rows_of(const torch::Tensor& numbers) const {

@@ -15,6 +15,8 @@ class RowSelection {
 
   std::int64_t count() const { return counts_.back(); }  ///< of chosen rows
   RowSelection others() const;
+  /// Those of the chosen rows, counted in their order, that another selection holds.
+  RowSelection part(const RowSelection& of_chosen) const;
   bool holds(std::int64_t row) const {
     return (words_[static_cast<std::size_t>(row / 64)] >> (row % 64) & 1U) != 0;
   }

@@ -73,7 +73,7 @@ RowStatistics found_in(const ExampleRows& rows, bool of_inputs, bool of_targets)
       std::clamp<std::int64_t>(most_numbers / one.inputs.numel(), 1, most_rows);
   RunningMoments inputs, targets;
   RowStatistics found{.weight = 0};
-  for (const torch::Tensor& numbers : torch::arange(rows.rows(), torch::kInt64).split(at_once)) {
+  for_each_piece(rows.rows(), at_once, [&](const torch::Tensor& numbers) {
     const Examples examples = rows.read(numbers);
     const torch::Tensor weights = examples.weights.defined()
                                       ? in_double(examples.weights)
@@ -83,7 +83,7 @@ RowStatistics found_in(const ExampleRows& rows, bool of_inputs, bool of_targets)
     if (of_targets) targets.add(examples.targets, weights);
     if (!examples.targets.is_floating_point())
       add_counts(found.class_shares, examples.targets, weights);
-  }
+  });
   if (!(found.weight > 0) || !std::isfinite(found.weight))
     throw core::DataError("data.weights",
                           found.weight > 0
@@ -98,18 +98,9 @@ RowStatistics found_in(const ExampleRows& rows, bool of_inputs, bool of_targets)
 
 }  // namespace
 
-torch::Tensor Standard::apply(const torch::Tensor& rows) const {
-  return mean.defined() ? ((in_double(rows) - mean) / deviation).to(rows.scalar_type()) : rows;
-}
-
-torch::Tensor Standard::undo(const torch::Tensor& rows) const {
-  return mean.defined() ? (in_double(rows) * deviation + mean).to(rows.scalar_type()) : rows;
-}
-
 // What the first rank has found travels as the bytes of its numbers.
 RowStatistics statistics_of(const ExampleRows& rows, bool of_inputs, bool of_targets,
                             const Reading& reading) {
-  if (rows.held()) return found_in(rows, of_inputs, of_targets);
   const std::string bytes = reading.once([&] {
     const RowStatistics found = found_in(rows, of_inputs, of_targets);
     std::vector<torch::Tensor> parts{torch::full({1}, found.weight, torch::kFloat64)};

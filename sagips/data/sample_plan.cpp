@@ -37,19 +37,25 @@ void SamplePlan::begin_epoch(std::uint32_t epoch) const {
   order_ = torch::Tensor();
 }
 
+// A rank holds no more than a few such orders at a time, beside the rows of its node.
 void SamplePlan::order_block(std::size_t block) const {
-  std::vector<torch::Tensor> rows;
+  order_ = torch::Tensor();
   const auto first = static_cast<std::int64_t>(block) * block_chunks_;
   const std::int64_t last =
       std::min(first + block_chunks_, static_cast<std::int64_t>(chunks_.size()));
-  for (std::int64_t i = first; i < last; ++i) {
-    const std::int64_t chunk = chunks_[static_cast<std::size_t>(i)], begin = chunk * chunk_rows;
-    rows.push_back(torch::arange(begin, begin + rows_in(chunk), torch::kInt64));
-  }
-  const torch::Tensor unmixed = torch::cat(rows);
+  std::int64_t count = 0;
+  for (std::int64_t i = first; i < last; ++i)
+    count += rows_in(chunks_[static_cast<std::size_t>(i)]);
   const core::RandomStream stream(seed_, "order of the rows", epoch_);
-  order_ = unmixed.index_select(
-      0, torch::tensor(shuffled_rows(unmixed.size(0), stream, static_cast<std::uint32_t>(block))));
+  std::vector<std::int64_t> mixed = shuffled_rows(count, stream, static_cast<std::uint32_t>(block));
+  const torch::Tensor rows = torch::empty({count}, torch::kInt64);
+  auto* place = rows.data_ptr<std::int64_t>();
+  for (std::int64_t i = first; i < last; ++i) {
+    const std::int64_t chunk = chunks_[static_cast<std::size_t>(i)];
+    std::iota(place, place + rows_in(chunk), chunk * chunk_rows);
+    place += rows_in(chunk);
+  }
+  order_ = rows.index_select(0, torch::from_blob(mixed.data(), {count}, torch::kInt64));
   block_ = block;
 }
 

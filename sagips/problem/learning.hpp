@@ -15,6 +15,8 @@ class ExampleSource : public Problem {
   virtual void fields(core::FieldList& list) = 0;
   /// Every row; those for evaluations apart where it has some. seed: of what is drawn. collective
   virtual data::ExampleSets load(std::uint64_t seed, const data::Reading& reading) const = 0;
+  /// Whether the seed changes what is loaded.
+  virtual bool is_drawn() const { return true; }
   /// Inputs of other files, as the training's are read. throws: DataError, ConfigError
   virtual data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
                                          const data::Reading& reading) const = 0;

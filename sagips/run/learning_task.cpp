@@ -17,6 +17,7 @@
 #include "sagips/record/tensor_file.hpp"
 #include "sagips/run/effects.hpp"
 #include "sagips/run/learning_figures.hpp"
+#include "sagips/run/once_a_node.hpp"
 #include "sagips/run/rank_agreement.hpp"
 #include "sagips/run/training_setup.hpp"
 
@@ -95,10 +96,10 @@ void warn_of_targets(const optim::HeadConfigs& heads, data::ExampleSets& sets) {
 
 // Leaves of the rows' targets what the loss, or its heads, compare, in the form that these want.
 void take_targets(const optim::SupervisedConfig& learner, data::ExampleSets& sets,
-                  data::ExampleRowsPtr& rows, const char* key) {
+                  data::ExampleRowsPtr& rows, const char* key, const data::Reading& reading) {
   if (!rows) return;
   if (!learner.heads.empty()) {
-    rows = optim::with_targets_of(learner.heads, rows, key);
+    rows = optim::with_targets_of(learner.heads, rows, key, reading);
     return;
   }
   const bool of_classes = learner.has_classes();
@@ -112,12 +113,13 @@ void take_targets(const optim::SupervisedConfig& learner, data::ExampleSets& set
                                               sets.one_hot, ". A class needs the same in both."));
     sets.one_hot = width;
   }
-  rows = data::changed(rows, [=, is_part = !rows->held()](data::Examples& examples) {
+  const auto change = [=, is_part = !rows->in_memory()](data::Examples& examples) {
     if (of_classes)
       examples.targets = data::class_numbers(examples.targets, key, is_part);
     else if (examples.targets.dim() == 1)
       examples.targets = examples.targets.unsqueeze(1);
-  });
+  };
+  rows = data::with_targets(rows, change, reading);
 }
 
 // Rows are looked at before the training only where something asks for it.
@@ -153,8 +155,32 @@ LearningRows with_statistics(const LearningProblem& learning, data::ExampleSets 
     rows.statistics =
         optim::statistics_of(learner.heads, rows.sets.training, of_inputs, of_targets, reading);
   for (data::ExampleRowsPtr* part : {&rows.sets.training, &rows.sets.validation})
-    *part = standardised(*part, rows.statistics.inputs);
+    *part = data::standardised(*part, rows.statistics.inputs);
   return rows;
+}
+
+// What draws rows, and keeps some aside.
+std::uint64_t seed_of_rows(const Job& job) {
+  const std::int64_t own = job.learning().split.seed;
+  return own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
+}
+
+// All rows as their source gives them, or as the job has kept them.
+data::ExampleSets read_once(const Job& job, comm::Ranks* ranks, const data::Reading& reading) {
+  problem::ExampleSource& source = *job.learning().examples;
+  const std::uint64_t seed = seed_of_rows(job);
+  if (!job.kept) return source.load(seed, reading);
+  core::FieldList fields;
+  source.fields(fields);
+  const std::string origin = core::text(job.settings.workload, '\n', core::write_fields(fields),
+                                        source.is_drawn() ? seed : 0);
+  const std::uint64_t is_kept = job.kept->origin == origin ? 1 : 0;
+  const std::vector<std::uint64_t> all = ranks ? ranks->gather(is_kept) : std::vector{is_kept};
+  if (std::find(all.begin(), all.end(), 0) == all.end()) return job.kept->sets;
+  *job.kept = {};  // what is not asked for any more goes before other rows come
+  data::ExampleSets sets = source.load(seed, reading);
+  *job.kept = {origin, sets};
+  return sets;
 }
 
 }  // namespace
@@ -171,26 +197,22 @@ data::Reading reading_of(comm::Ranks* ranks) {
       }
       return ranks->broadcast(said);
     };
+  if (ranks)
+    reading.once_a_node = [ranks, warnings = reading.warnings](const data::Reading::Make& make) {
+      return once_a_node(*ranks, make, *warnings);
+    };
   reading.function = nn::script_function;
   return reading;
 }
 
-data::ExampleRowsPtr standardised(const data::ExampleRowsPtr& rows, const data::Standard& inputs) {
-  if (!inputs.mean.defined()) return rows;
-  return data::changed(rows, [inputs](data::Examples& examples) {
-    examples.inputs = inputs.apply(examples.inputs);
-  });
-}
-
 LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
   const LearningProblem& learning = job.learning();
-  const std::int64_t own = learning.split.seed;
-  const std::uint64_t seed = own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
-  data::ExampleSets sets = job.learning().examples->load(seed, reading_of(ranks));
+  const data::Reading reading = reading_of(ranks);
+  data::ExampleSets sets = read_once(job, ranks, reading);
   warn_of_targets(learning.learner.heads, sets);
-  take_targets(learning.learner, sets, sets.training, "data.targets");
-  take_targets(learning.learner, sets, sets.validation, "data.validation_targets");
-  learning.split.apply(sets, core::RandomStream(seed, "rows kept aside"));
+  take_targets(learning.learner, sets, sets.training, "data.targets", reading);
+  take_targets(learning.learner, sets, sets.validation, "data.validation_targets", reading);
+  learning.split.apply(sets, core::RandomStream(seed_of_rows(job), "rows kept aside"));
   const auto shape = [](const data::ExampleRowsPtr& rows) {
     return nn::shape_of_rows(rows->first(1).inputs);
   };
@@ -199,7 +221,11 @@ LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
         "data.validation_inputs",
         core::text("has rows of ", nn::written(shape(sets.validation)), ", the inputs have ",
                    nn::written(shape(sets.training)), "."));
-  return with_statistics(learning, std::move(sets), reading_of(ranks));
+  return with_statistics(learning, std::move(sets), reading);
+}
+
+void read_for_all(const Job& job, comm::Ranks& ranks) {
+  if (job.kept && job.as<LearningProblem>()) read_once(job, &ranks, reading_of(&ranks));
 }
 
 std::vector<optim::NetworkPart> make_networks(const Job& job, const data::ExampleRows& rows) {
@@ -239,7 +265,8 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
   auto learner = std::make_unique<optim::Supervised>(
       scaled(job, place.ranks), networks, sets.training, job.seed(),
       nn::device_from_name(job.settings.device), place, rows.statistics);
-  learner->check_targets(sets.validation->some());
+  sets.validation->look_at_targets(
+      [&](const data::Examples& some) { learner->check_targets(some); });
   if (learner->loss().heads && !sets.classes.empty())
     throw core::ConfigError("data.classes",
                             "names classes, and there are heads. Name them there: "
@@ -274,16 +301,21 @@ std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& le
                    [&](const std::string& name) { return name.ends_with(top); }))
     warnings.push_back("no effect in this run: top_k (needs rows kept aside, and more classes)");
   const train::EarlyStopConfig& watched = job.settings.early_stop;
-  const data::Examples* const rows = sets.validation->held();
-  if (!rows || rows->rows() == 0 ||
+  if (!sets.validation->in_memory() || sets.validation->rows() == 0 ||
       (!watched.watches() && !job.learning().learner.optimizer.waits_for_plateau()))
     return warnings;
   // of any outputs: whether there is a number depends on targets and weights, but for a precision
   const torch::Tensor outputs =
-      torch::zeros_like(
-          learner.predict(*data::hold(rows->chosen(torch::zeros({1}, torch::kInt64)))).outputs)
-          .repeat_interleave(rows->rows(), 0);
-  for (const auto& [name, value] : learner.metrics({outputs, rows->targets, rows->weights}))
+      torch::zeros_like(learner.predict(*data::hold(sets.validation->first(1))).outputs)
+          .repeat_interleave(sets.validation->rows(), 0);
+  std::vector<torch::Tensor> targets, weights;
+  sets.validation->look_at_targets([&](const data::Examples& some) {
+    targets.push_back(some.targets);
+    if (some.weights.defined()) weights.push_back(some.weights);
+  });
+  const optim::Prediction told{outputs, torch::cat(targets),
+                               weights.empty() ? torch::Tensor() : torch::cat(weights)};
+  for (const auto& [name, value] : learner.metrics(told))
     if (name == watched.metric && std::isnan(value) && !name.starts_with("precision/"))
       warnings.push_back(
           core::text("early_stop.metric: the rows kept aside have no ", name,
@@ -504,7 +536,7 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
   results.numbers.push_back({"weights", static_cast<double>(learner_->weights())});
   results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
   results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
-  if (!sets_.training->held()) {
+  if (!sets_.training->in_memory()) {
     const double waited = learner_->waited_s();
     results.numbers.push_back({"waited_for_rows_s", waited});
     log_.info(core::text("waited ", core::significant(waited, 2), " s for rows of files"));

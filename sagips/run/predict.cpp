@@ -138,7 +138,7 @@ OfNetwork predictions_of(const Job& job, const std::string& folder, const Predic
   const optim::SupervisedConfig& learner = job.learning().learner;
   if (!inputs.empty()) {
     statistics = read_standards(predictions.network);
-    rows = standardised(rows, statistics.inputs);
+    rows = data::standardised(rows, statistics.inputs);
   }
   optim::SupervisedConfig compared = learner;
   if (!inputs.empty()) {  // without targets nothing weighs classes
@@ -270,9 +270,10 @@ class Together {
 
 // The mean of an ensemble's networks; of folds and of other rows kept aside, each row by those that have not
 // learned from it.
-Predicted predict_members(const Workloads& workloads, const std::string& folder,
+Predicted predict_members(const Workloads& known, const std::string& folder,
                           const PredictOptions& options) {
   refuse_samples(options);
+  const Workloads workloads = keeping_examples(known);
   const record::Study study = record::read_study(core::text(folder, "/", files::study.name));
   const auto members = study.done(study.variants.front().label);
   if (study.variants.size() > 1 || members.empty())

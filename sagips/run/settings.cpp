@@ -156,6 +156,7 @@ std::unique_ptr<Problem> problem_of(std::unique_ptr<problem::Problem> made) {
 Job job_from(const Workloads& workloads, const std::string& source, const Source& found) {
   Job job;
   job.entry = found.entry;
+  job.kept = workloads.kept;
   job.problem = problem_of(found.entry->make());
   job.problem->set_defaults(job.settings);
   job.settings.workload = found.entry->name;
@@ -186,6 +187,12 @@ InverseProblem& Job::inverse() const {
 LearningProblem& Job::learning() const {
   if (auto* const found = as<LearningProblem>()) return *found;
   throw ConfigError("command line", text("'", settings.workload, "' is ", problem->description()));
+}
+
+Workloads keeping_examples(const Workloads& workloads) {
+  Workloads keeping = workloads;
+  keeping.kept = std::make_shared<data::KeptExamples>();
+  return keeping;
 }
 
 Job read_any_job(const Workloads& workloads, const std::string& source,

@@ -62,7 +62,12 @@ SettingsGroup settings_group(const std::string& name, const std::string& help) {
 struct Workloads : core::Registry<problem::Entry> {
   using Registry::Registry;
   std::vector<SettingsGroup> groups;
+  /// Keeps examples between jobs that are read with it; null: each job reads its own.
+  std::shared_ptr<data::KeptExamples> kept{};
 };
+
+/// The same, whose jobs read the examples of a learning problem once and keep them for each other.
+Workloads keeping_examples(const Workloads& workloads);
 
 /// What a command works with: a workload that has read its config.
 struct Job {
@@ -72,6 +77,7 @@ struct Job {
   std::string effective_config;            ///< YAML with every value, reads back to the same job
   std::string training_config;             ///< the same without what single commands alone read
   std::map<std::string, std::any> groups;  ///< what these read, by name
+  std::shared_ptr<data::KeptExamples> kept{};  ///< as `Workloads` say
 
   /// The group that a command has registered. throws: StateError when none has this type
   template <class Config>

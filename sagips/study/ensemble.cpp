@@ -7,6 +7,7 @@
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/effects.hpp"
+#include "sagips/run/learning_task.hpp"
 #include "sagips/run/rank_agreement.hpp"
 #include "sagips/study/ensemble_results.hpp"
 #include "sagips/study/group_members.hpp"
@@ -116,6 +117,7 @@ class Members {
     const int idle = ranks_.size() - groups * study_.ranks;
     say_start(setting, text("in ", groups, groups == 1 ? " group" : " groups",
                             idle > 0 ? text(" (", idle, " ranks stay idle)") : ""));
+    run::read_for_all(job_, ranks_);
     return train_in_groups(workloads_, setting, plan_, pending(), study_, ranks_, sharing,
                            options_.requests, [this](std::size_t i) { note_end(i); });
   }
@@ -232,9 +234,10 @@ EnsembleEnd conclude(const Asked& asked, StudyRun& run, const record::Study& stu
 
 }  // namespace
 
-EnsembleEnd ensemble(const run::Workloads& workloads, const std::string& source,
+EnsembleEnd ensemble(const run::Workloads& known, const std::string& source,
                      const std::vector<std::string>& assignments, comm::Ranks& ranks,
                      const StudyOptions& options, core::Log& log) {
+  const run::Workloads workloads = run::keeping_examples(known);
   Asked asked{workloads, source, assignments, run::read_any_job(workloads, source, assignments)};
   const EnsembleConfig& config = asked.job.of<EnsembleConfig>();
   run::Usage usage{.command = "ensemble",

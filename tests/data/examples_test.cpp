@@ -11,6 +11,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/npy.hpp"
+#include "tests/data/all_rows.hpp"
 
 namespace sagips::data {
 namespace {
@@ -58,22 +59,24 @@ TEST_F(Arrays, TablesHaveAHeaderOrNot) {
   const std::string named = write("named.csv", "a,b,label\n1,2,0\n3,4,1\n"),
                     plain = write_packed("plain.csv.gz", "1,2,0\n3,4,1\n");
   const torch::Tensor all = tensor_of({1, 2, 0, 3, 4, 1}, {2, 3});
-  EXPECT_TRUE(read_array({.file = {named}}).equal(all));
-  EXPECT_TRUE(read_array({.file = {plain}}).equal(all));
-  EXPECT_TRUE(read_array({.file = {named}, .columns = {"label"}}).equal(tensor_of({0, 1}, {2, 1})));
+  EXPECT_TRUE(testing::read_array({.file = {named}}).equal(all));
+  EXPECT_TRUE(testing::read_array({.file = {plain}}).equal(all));
+  EXPECT_TRUE(testing::read_array({.file = {named}, .columns = {"label"}})
+                  .equal(tensor_of({0, 1}, {2, 1})));
+  EXPECT_TRUE(testing::read_array({.file = {plain}, .columns = {"2", "0"}})
+                  .equal(tensor_of({0, 1, 1, 3}, {2, 2})));
   EXPECT_TRUE(
-      read_array({.file = {plain}, .columns = {"2", "0"}}).equal(tensor_of({0, 1, 1, 3}, {2, 2})));
-  EXPECT_TRUE(read_array({.file = {named}}, {"label"}).equal(tensor_of({1, 2, 3, 4}, {2, 2})));
+      testing::read_array({.file = {named}}, {"label"}).equal(tensor_of({1, 2, 3, 4}, {2, 2})));
 }
 
 TEST_F(Arrays, ImagesOfEveryFormatAreTheSame) {
   const torch::Tensor image = tensor_of({1, 2, 3, 4, 5, 255}, {2, 3});
-  EXPECT_TRUE(read_array({.file = {write("images", idx())}}).equal(image));
-  EXPECT_TRUE(read_array({.file = {write_packed("images.gz", idx())}}).equal(image));
+  EXPECT_TRUE(testing::read_array({.file = {write("images", idx())}}).equal(image));
+  EXPECT_TRUE(testing::read_array({.file = {write_packed("images.gz", idx())}}).equal(image));
   const std::string npy = path("images.npy");
   core::write_npy(npy, std::vector<float>{1, 2, 3, 4, 5, 255}, {2, 3});
-  EXPECT_TRUE(read_array({.file = {npy}}).equal(image));
-  EXPECT_TRUE(read_array({.file = {npy}, .shape = {3, 1}, .divide_by = 2})
+  EXPECT_TRUE(testing::read_array({.file = {npy}}).equal(image));
+  EXPECT_TRUE(testing::read_array({.file = {npy}, .shape = {3, 1}, .divide_by = 2})
                   .equal(image.reshape({2, 3, 1}) / 2));
 }
 
@@ -89,15 +92,15 @@ TEST_F(Arrays, Hdf5OfAnyRank) {
   H5Dclose(set);
   H5Sclose(space);
   H5Fclose(id);
-  EXPECT_TRUE(read_array({.file = {file}, .hdf5_dataset = "images"})
+  EXPECT_TRUE(testing::read_array({.file = {file}, .hdf5_dataset = "images"})
                   .equal(torch::tensor(values).reshape({2, 1, 2, 2})));
-  EXPECT_NE(refusal([&] { read_array({.file = {file}}); }).find("it holds: images"),
+  EXPECT_NE(refusal([&] { testing::read_array({.file = {file}}); }).find("it holds: images"),
             std::string::npos);
 }
 
 TEST_F(Arrays, WhatIsBrokenIsNamedWithItsPlace) {
   const auto says = [&](const ArraySource& source, const std::string& words) {
-    const std::string said = refusal([&] { read_array(source); });
+    const std::string said = refusal([&] { testing::read_array(source); });
     EXPECT_NE(said.find(words), std::string::npos) << said;
     EXPECT_NE(said.find(source.file[0]), std::string::npos) << said;
   };
@@ -125,13 +128,13 @@ TEST_F(Arrays, WhatIsBrokenIsNamedWithItsPlace) {
 
 TEST_F(Arrays, AskForNumbersOnlyInColumnsThatAreTaken) {
   const std::string remarks = write("remarks.csv", "a,sample,chi2,b\n1,ttbar,,2\n3,ttbar,1.5,4\n");
-  EXPECT_TRUE(read_array({.file = {remarks}, .columns = {"b", "a"}})
+  EXPECT_TRUE(testing::read_array({.file = {remarks}, .columns = {"b", "a"}})
                   .equal(tensor_of({2, 1, 4, 3}, {2, 2})));
   EXPECT_NE(refusal([&] {
-              read_array({.file = {remarks}, .columns = {"chi2"}});
+              testing::read_array({.file = {remarks}, .columns = {"chi2"}});
             }).find(":2: '' in column 2 ('chi2') is no number"),
             std::string::npos);
-  EXPECT_NE(refusal([&] { read_array({.file = {remarks}}); }).find("'ttbar' in column 1"),
+  EXPECT_NE(refusal([&] { testing::read_array({.file = {remarks}}); }).find("'ttbar' in column 1"),
             std::string::npos);
 }
 
@@ -146,10 +149,10 @@ TEST_F(Arrays, RefuseNumbersThatSinglePrecisionCannotTellApart) {
   const std::string csv = write("t.csv", table),
                     npy = write("t.npy", core::npy_bytes(times, {100, 1}));
   for (const std::string& file : {csv, npy})
-    EXPECT_NE(refusal([&] { read_array({.file = {file}}); }).find("steps of 130"),
+    EXPECT_NE(refusal([&] { testing::read_array({.file = {file}}); }).find("steps of 130"),
               std::string::npos)
         << file;
-  EXPECT_EQ(read_array({.file = {csv}, .columns = {"y"}}).size(0),
+  EXPECT_EQ(testing::read_array({.file = {csv}, .columns = {"y"}}).size(0),
             100);  // the other is not asked for
   const std::string hdf5 = path("t.h5");
   const hsize_t sizes[] = {100};
@@ -161,9 +164,10 @@ TEST_F(Arrays, RefuseNumbersThatSinglePrecisionCannotTellApart) {
   H5Dclose(set);
   H5Sclose(space);
   H5Fclose(id);
-  EXPECT_NE(
-      refusal([&] { read_array({.file = {hdf5}, .hdf5_dataset = "t"}); }).find("steps of 130"),
-      std::string::npos);
+  EXPECT_NE(refusal([&] {
+              testing::read_array({.file = {hdf5}, .hdf5_dataset = "t"});
+            }).find("steps of 130"),
+            std::string::npos);
 }
 
 // Run numbers of nine digits, which single precision rounds to 32, or words.
@@ -225,18 +229,20 @@ TEST_F(Arrays, ValidationRowsAreReadAsTheOthers) {
   files.targets = {.file = {named}, .columns = {"label"}};
   files.validation_inputs = {.file = {turned}};
   files.validation_targets = {.file = {turned}};
-  const Examples found = files.load().validation->some();
+  const Examples found = testing::all_of(*files.load().validation);
   EXPECT_TRUE(torch::equal(found.inputs, tensor_of({1, 2}, {1, 2})));
   EXPECT_EQ(found.targets.item<float>(), 1);
   files.validation_inputs.divide_by = 1;
-  EXPECT_TRUE(torch::equal(files.load().validation->some().inputs, tensor_of({10, 20}, {1, 2})));
-  for (const std::string& file : {named, turned})  // also to be predicted for
-    EXPECT_EQ(files.inputs_of({{"", file}})->some().inputs.size(1), 2) << file;
   EXPECT_TRUE(
-      torch::equal(files.inputs_of({{"", turned}})->some().inputs, tensor_of({1, 2}, {1, 2})));
+      torch::equal(testing::all_of(*files.load().validation).inputs, tensor_of({10, 20}, {1, 2})));
+  for (const std::string& file : {named, turned})  // also to be predicted for
+    EXPECT_EQ(testing::all_of(*files.inputs_of({{"", file}})).inputs.size(1), 2) << file;
+  EXPECT_TRUE(torch::equal(testing::all_of(*files.inputs_of({{"", turned}})).inputs,
+                           tensor_of({1, 2}, {1, 2})));
   const std::string others = write("others.csv", "x,y\n1,2\n");
   EXPECT_NE(refusal([&] { files.inputs_of({{"", others}}); }).find("'a'"), std::string::npos);
-  EXPECT_EQ(files.inputs_of({{"", write("plain.csv", "5,6\n")}})->some().inputs.size(0), 1);
+  EXPECT_EQ(testing::all_of(*files.inputs_of({{"", write("plain.csv", "5,6\n")}})).inputs.size(0),
+            1);
 }
 
 TEST_F(Arrays, RowsOfSeveralFilesBelongTogetherFileByFile) {
@@ -255,10 +261,10 @@ TEST(ExampleSplit, FoldsKeepEachRowAsideOnce) {
       ExampleSets sets = rows(count);
       ExampleSplit{.fold = std::to_string(fold) + "/5"}.apply(sets, core::RandomStream(1, "x"));
       EXPECT_EQ(sets.training->rows() + sets.validation->rows(), count);
-      const torch::Tensor both =
-          torch::cat({sets.training->held()->targets, sets.validation->held()->targets});
+      const torch::Tensor both = torch::cat(
+          {testing::all_of(*sets.training).targets, testing::all_of(*sets.validation).targets});
       EXPECT_TRUE(std::get<0>(both.sort()).equal(torch::arange(count, torch::kFloat32)));
-      aside.push_back(sets.validation->held()->targets);
+      aside.push_back(testing::all_of(*sets.validation).targets);
     }
     EXPECT_TRUE(std::get<0>(torch::cat(aside).sort()).equal(torch::arange(count, torch::kFloat32)));
   }
@@ -277,7 +283,7 @@ TEST_F(Arrays, SeveralTensorsMakeARowByTheirNames) {
                          {"numbers", {.file = {table}}, false}};
   files.target_tensors = {{"kind", {.file = {table}, .columns = {"kind"}}},
                           {"far", {.file = {table}, .columns = {"far"}}}};
-  const Examples all = *files.load().training->held();
+  const Examples all = testing::all_of(*files.load().training);
   EXPECT_EQ(all.input_tensors().written(), "image 1 x 2 x 2, numbers 2");
   EXPECT_EQ(all.target_tensors().written(), "kind 1, far 1");
   EXPECT_FALSE(all.input_tensors()[1].is_scaled);
@@ -288,12 +294,12 @@ TEST_F(Arrays, SeveralTensorsMakeARowByTheirNames) {
       torch::equal(inputs.at("image").of(all.inputs)[0], tensor_of({0, 0.5, 1, 1.5}, {1, 2, 2})));
   files.memory_GB = 0;
   const ExampleRowsPtr streamed = files.load().training;
-  ASSERT_FALSE(streamed->held());
+  ASSERT_FALSE(streamed->in_memory());
   const Examples some = streamed->read(torch::tensor({2, 0}, torch::kInt64));
   EXPECT_TRUE(torch::equal(some.inputs, all.inputs.index_select(0, torch::tensor({2, 0}))));
   EXPECT_EQ(some.input_tensors().written(), "image 1 x 2 x 2, numbers 2");
   files.memory_GB = 4;
-  const Examples other = *files.inputs_of({{"image", images}, {"numbers", same}})->held();
+  const Examples other = testing::all_of(*files.inputs_of({{"image", images}, {"numbers", same}}));
   EXPECT_TRUE(torch::equal(other.inputs[2], tensor_of({4, 4.5, 5, 5.5, 2, 1}, {6})));
   EXPECT_NE(refusal([&] {
               files.inputs_of({{"image", images}, {"numbers", short_one}});

@@ -22,6 +22,7 @@
 #include "tests/core/message_of.hpp"
 #include "tests/core/mutator.hpp"
 #include "tests/core/temporary_folder.hpp"
+#include "tests/data/all_rows.hpp"
 #include "tests/record/full_disk.hpp"
 
 namespace sagips::data {
@@ -133,7 +134,7 @@ TEST(RowsInFiles, EveryFormatGivesTheSameRowsInAnyOrder) {
       EXPECT_EQ(rows.rows(), 11) << source.file[0];
       EXPECT_TRUE(rows.read(order).equal(wanted.index_select(0, order)))
           << source.file[0] << ", " << memory << " bytes held";
-      EXPECT_TRUE(rows.all().equal(wanted)) << source.file[0];
+      EXPECT_TRUE(testing::all_of(rows).equal(wanted)) << source.file[0];
     }
 }
 
@@ -172,7 +173,7 @@ TEST(RowsInFiles, RowsAreCutReorderedAndScaled) {
   const std::string file = folder.make("jets.npy", npy("<f4", values, {5, 4, 6}));
   const auto read = [&](ArraySource source) {
     source.file = {file};
-    return ArrayRows(source, {}).all();
+    return testing::read_array(source);
   };
   EXPECT_TRUE(read({.select = "0:3, -2:"}).equal(wanted.slice(1, 0, 3).slice(2, 4)));
   EXPECT_TRUE(read({.select = ":, 1"}).equal(wanted.select(2, 1)));
@@ -211,7 +212,7 @@ TEST(RowsInFiles, ArraysOfAGroupFollowEachOtherByName) {
   H5Ldelete(id, "empty/x", H5P_DEFAULT);
   H5Fclose(id);
   const ArrayRows rows({.file = {file}, .hdf5_dataset = "features"}, {});
-  EXPECT_TRUE(rows.all().equal(torch::cat(
+  EXPECT_TRUE(testing::all_of(rows).equal(torch::cat(
       {torch::tensor(energy).reshape({4, 1}), torch::tensor(tracks).reshape({4, 6})}, 1)));
   const auto says = [&](const std::string& dataset, const char* words) {
     const std::string said = message_of<core::DataError>(
@@ -233,7 +234,8 @@ TEST(RowsInFiles, LinksToOtherFilesAreFollowed) {
   for (const std::uint64_t memory : {std::uint64_t{1} << 30U, std::uint64_t{0}}) {
     const ArrayRows rows({.file = {folder.file("all.h5")}, .hdf5_dataset = "x"},
                          with_cache(folder, memory));
-    EXPECT_TRUE(rows.all().equal(torch::tensor(some_numbers(8)).reshape({4, 2}))) << memory;
+    EXPECT_TRUE(testing::all_of(rows).equal(torch::tensor(some_numbers(8)).reshape({4, 2})))
+        << memory;
   }
 }
 
@@ -270,7 +272,7 @@ TEST(RowsInFiles, WhatDoesNotFitTogetherIsNamedBeforeTheFirstRow) {
     for (std::string& name : names)
       if (name.find("://") == std::string::npos) name = folder.file(name);
     const std::string said = message_of<core::DataError>(
-        [&] { ArrayRows({.file = names, .hdf5_dataset = "x"}, {}).all(); });
+        [&] { testing::read_array({.file = names, .hdf5_dataset = "x"}); });
     EXPECT_NE(said.find(words), std::string::npos) << said;
   };
   folder.make("a.csv", "x,y\n1,2\n");
@@ -309,8 +311,8 @@ TEST(RowsInFiles, WhatIsUnpackedToAFullDiskIsNamedAndLeavesNothing) {
       EXPECT_EQ(left.path().filename(), "lock");
   }
   for (const std::string name : {"x.csv", "x.h5"})
-    EXPECT_TRUE(ArrayRows({.file = {folder.file(name)}, .hdf5_dataset = "x"}, with_cache(folder, 0))
-                    .all()
+    EXPECT_TRUE(testing::all_of(ArrayRows({.file = {folder.file(name)}, .hdf5_dataset = "x"},
+                                          with_cache(folder, 0)))
                     .flatten()
                     .equal(torch::tensor(values)));
 }
@@ -400,7 +402,7 @@ TEST(RowsInFiles, BrokenFilesGiveRowsOrOneLine) {
       try {
         const ArrayRows rows({.file = {file}, .hdf5_dataset = "x"},
                              with_cache(folder, i % 2 == 0 ? 1U << 20U : 0U));
-        ASSERT_TRUE(torch::isfinite(rows.all()).all().item<bool>());
+        ASSERT_TRUE(torch::isfinite(testing::all_of(rows)).all().item<bool>());
         ++rows_read;
       } catch (const core::Error& error) {
         ASSERT_EQ(std::string(error.what()).find('\n'), std::string::npos);
@@ -478,7 +480,7 @@ TEST(ExampleFiles, RowsOfAFileOrOfAColumnsValueStayTogether) {
       ExampleSets sets = files.load();
       ExampleSplit{.fold = std::to_string(fold) + "/3"}.apply(sets, core::RandomStream(1, "x"));
       EXPECT_EQ(sets.training->first(1).inputs.size(1), 1) << "the column of groups is no input";
-      const torch::Tensor rows = sets.validation->held()->inputs.flatten();
+      const torch::Tensor rows = testing::all_of(*sets.validation).inputs.flatten();
       const torch::Tensor groups =
           files.split_by == "run" ? rows.remainder(6) : rows.div(10).floor();
       EXPECT_EQ(rows.size(0), 20);
@@ -519,8 +521,8 @@ TEST(ExampleFiles, HeldAndReadAnewTheyAreTheSameRows) {
   ExampleSets held = files.load();
   files.memory_GB = 0;
   ExampleSets anew = files.load();
-  ASSERT_TRUE(held.training->held());
-  ASSERT_FALSE(anew.training->held());
+  ASSERT_TRUE(held.training->in_memory());
+  ASSERT_FALSE(anew.training->in_memory());
   const ExampleSplit split{.fold = "2/3"};
   split.apply(held, core::RandomStream(1, "x"));
   split.apply(anew, core::RandomStream(1, "x"));

@@ -84,7 +84,7 @@ TEST(StreamedRows, EachOnceADataEpochInAnOrderThatKnowsNoRanks) {
       all += rows.back();
     }
     const data::ExampleRowsPtr examples = numbered(folder, rows).load().training;
-    ASSERT_FALSE(examples->held());
+    ASSERT_FALSE(examples->in_memory());
     const std::int64_t shuffle_rows = 256 * between(1, 8), ranks = std::min(all, between(2, 8)),
                        batch = between(1, 200);
     std::vector<std::vector<std::int64_t>> orders;
@@ -129,8 +129,8 @@ TEST(StreamedRows, TrainLikeRowsInMemoryBitForBit) {
   const data::ExampleRowsPtr anew = files.load().training;
   files.memory_GB = 1;
   const data::ExampleRowsPtr held = files.load().training;
-  ASSERT_TRUE(held->held());
-  ASSERT_FALSE(anew->held());
+  ASSERT_TRUE(held->in_memory());
+  ASSERT_FALSE(anew->in_memory());
   EXPECT_TRUE(weights_after(anew, 150).equal(weights_after(held, 150)));
 }
 

@@ -29,11 +29,11 @@ data::ExampleFiles digits_in(const std::string& file) {
   return files;
 }
 
-data::ExampleSets digits() {
+data::ExampleSets digits(const data::Reading& reading) {
   const std::string beside = std::filesystem::path(core::own_program()).parent_path().string();
   for (const char* place : digits_from_program)
     if (const std::string file = beside + place; std::filesystem::exists(file)) {
-      data::ExampleSets sets = digits_in(file).load();
+      data::ExampleSets sets = digits_in(file).load(reading);
       sets.origin = "handwritten digits";
       return sets;
     }
@@ -42,7 +42,7 @@ data::ExampleSets digits() {
                                      "). tools/setup.sh fetches them; or choose shapes."));
 }
 
-data::ExampleSets fashion() {
+data::ExampleSets fashion(const data::Reading& reading) {
   const std::string folder = fashion_folder;
   if (!std::filesystem::exists(folder))
     throw core::ConfigError("data.images",
@@ -59,7 +59,7 @@ data::ExampleSets fashion() {
   files.validation_targets.file = {folder + "/t10k-labels-idx1-ubyte.gz"};
   files.classes = {"t-shirt", "trousers", "pullover", "dress", "coat",
                    "sandal",  "shirt",    "sneaker",  "bag",   "boot"};
-  data::ExampleSets sets = files.load();
+  data::ExampleSets sets = files.load(reading);
   sets.origin = "Fashion-MNIST";
   return sets;
 }
@@ -84,15 +84,20 @@ class Classify final : public problem::ExampleSource {
     core::needs(list, images_ == Images::digits, "rows kept aside (images=digits)", {"held_out"});
   }
 
-  data::ExampleSets load(std::uint64_t seed, const data::Reading&) const override {
-    if (images_ == Images::digits) return digits();
-    if (images_ == Images::fashion) return fashion();
+  data::ExampleSets load(std::uint64_t seed, const data::Reading& reading) const override {
+    if (images_ == Images::digits) return digits(reading);
+    if (images_ == Images::fashion) return fashion(reading);
     const DrawnImages& images = images_ == Images::shapes ? shapes() : tracks();
-    return {.training = data::hold(drawn(images, 0, rows_, seed)),
-            .validation = data::hold(drawn(images, rows_, validation_rows_, seed)),
+    const auto rows = [&](std::int64_t first, std::int64_t count) {
+      return data::hold([&] { return drawn(images, first, count, seed); }, reading);
+    };
+    return {.training = rows(0, rows_),
+            .validation = rows(rows_, validation_rows_),
             .classes = images.classes,
             .origin = "drawn images"};
   }
+
+  bool is_drawn() const override { return images_ == Images::shapes || images_ == Images::tracks; }
 
   data::ExampleRowsPtr inputs_of(const data::InputFiles& named,
                                  const data::Reading& reading) const override {

@@ -15,6 +15,7 @@ class Files final : public problem::ExampleSource {
   data::ExampleSets load(std::uint64_t, const data::Reading& reading) const override {
     return files_.load(reading);
   }
+  bool is_drawn() const override { return false; }
   data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
                                  const data::Reading& reading) const override {
     return files_.inputs_of(files, reading);

@@ -103,7 +103,7 @@ std::vector<nn::LayerConfig> with_heads(std::vector<nn::LayerConfig> layers,
 }
 
 data::ExampleRowsPtr with_targets_of(const HeadConfigs& heads, const data::ExampleRowsPtr& rows,
-                                     const std::string& key) {
+                                     const std::string& key, const data::Reading& reading) {
   const data::Examples one = rows->first(1);
   const core::RowTensors given = one.target_tensors();
   std::vector<core::RowTensor> parts;
@@ -114,21 +114,22 @@ data::ExampleRowsPtr with_targets_of(const HeadConfigs& heads, const data::Examp
                    text("A head learns one of ", key, ".tensors: name its file there.")));
     tensors.targets.add(head.name, head.target_shape(parts.back().shape));
   }
-  return data::changed(rows, [heads, parts, key, is_part = !rows->held(),
-                              named = std::make_shared<const data::ExampleTensors>(tensors)](
-                                 data::Examples& examples) {
-    std::vector<torch::Tensor> targets;
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      torch::Tensor own = parts[i].of(examples.targets);
-      if (heads[i].of_classes())
-        own = data::class_numbers(own, text(key, ".tensors.", parts[i].name), is_part)
-                  .to(torch::kFloat32)
-                  .unsqueeze(1);
-      targets.push_back(own.flatten(1));
-    }
-    examples.targets = torch::cat(targets, 1);
-    examples.tensors = named;
-  });
+  const auto change =
+      [heads, parts, key, is_part = !rows->in_memory(),
+       named = std::make_shared<const data::ExampleTensors>(tensors)](data::Examples& examples) {
+        std::vector<torch::Tensor> targets;
+        for (std::size_t i = 0; i < heads.size(); ++i) {
+          torch::Tensor own = parts[i].of(examples.targets);
+          if (heads[i].of_classes())
+            own = data::class_numbers(own, text(key, ".tensors.", parts[i].name), is_part)
+                      .to(torch::kFloat32)
+                      .unsqueeze(1);
+          targets.push_back(own.flatten(1));
+        }
+        examples.targets = torch::cat(targets, 1);
+        examples.tensors = named;
+      };
+  return data::with_targets(rows, change, reading);
 }
 
 data::RowStatistics statistics_of(const HeadConfigs& heads, const data::ExampleRowsPtr& rows,

@@ -53,9 +53,9 @@ std::vector<nn::LayerConfig> with_heads(std::vector<nn::LayerConfig> layers,
                                         const HeadConfigs& heads);
 
 /// The rows with the targets that heads compare alone, in their order: classes as one number each.
-/// key: of targets, for messages. throws: ConfigError for a head without a target
+/// key: of targets, for messages. throws: ConfigError for a head without a target; collective
 data::ExampleRowsPtr with_targets_of(const HeadConfigs& heads, const data::ExampleRowsPtr& rows,
-                                     const std::string& key);
+                                     const std::string& key, const data::Reading& reading = {});
 
 /// The same statistics as of rows of one tensor, for each tensor of such rows. heads: none, or those whose
 /// targets the rows hold. One pass over the rows for each of the tensors; collective

@@ -61,7 +61,7 @@ Prediction prediction_of(std::span<const WeightedNetwork> networks, const data::
   const std::int64_t row = nn::numbers_in(networks.front().part.network->input());
   const std::int64_t at_once = std::clamp<std::int64_t>(numbers_at_once / row, 1, rows_at_once);
   std::vector<torch::Tensor> outputs, targets, weights;
-  for (const torch::Tensor& numbers : torch::arange(rows.rows(), torch::kInt64).split(at_once)) {
+  data::for_each_piece(rows.rows(), at_once, [&](const torch::Tensor& numbers) {
     const data::Examples examples = rows.read(numbers);
     if (check) check(examples);
     torch::Tensor values = examples.inputs.to(networks.front().replica.weights().device());
@@ -70,7 +70,7 @@ Prediction prediction_of(std::span<const WeightedNetwork> networks, const data::
     outputs.push_back(values.cpu());
     if (examples.targets.defined()) targets.push_back(examples.targets);
     if (examples.weights.defined()) weights.push_back(examples.weights);
-  }
+  });
   return {joined(outputs), joined(targets), joined(weights)};
 }
 
@@ -219,14 +219,13 @@ void Supervised::check(const data::ExampleRows& rows) const {
                                     place_.ranks > 1 ? " ranks" : " rank",
                                     ", and batch norm needs two on each. Change it."));
   // of files those that come first, and the others as they are read
-  const data::Examples examples = rows.some();
-  const nn::Shape inputs = nn::shape_of_rows(examples.inputs);
+  const nn::Shape inputs = nn::shape_of_rows(rows.first(1).inputs);
   const nn::Network& first = *networks_.front().part.network;
   if (inputs != first.input())
     throw ConfigError("network", text("takes rows of ", nn::written(first.input()),
                                       ", the inputs have ", nn::written(inputs), "."));
   config_.augment.check(inputs);
-  check_targets(examples);
+  rows.look_at_targets([this](const data::Examples& some) { check_targets(some); });
 }
 
 void Supervised::check_targets(const data::Examples& examples) const {

@@ -8,6 +8,7 @@
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/effects.hpp"
+#include "sagips/run/learning_task.hpp"
 #include "sagips/run/rank_agreement.hpp"
 #include "sagips/study/members.hpp"
 #include "sagips/study/tune/trial_queue.hpp"
@@ -100,6 +101,7 @@ class Tuning {
       say_start(text("in ", ranks_.size() / config_.ranks, " blocks of ", config_.ranks,
                      config_.ranks == 1 ? " rank" : " ranks"));
       ranks_.timeout().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
+      run::read_for_all(job_, ranks_);
       return run_trials_in_blocks(study_, queue, ranks_, options_.requests, watch);
     }
     const int cores = nn::allowed_processors();
@@ -158,9 +160,10 @@ class Tuning {
 
 }  // namespace
 
-TuneEnd tune(const run::Workloads& workloads, const std::string& source,
+TuneEnd tune(const run::Workloads& known, const std::string& source,
              const std::vector<std::string>& assignments, comm::Ranks& ranks,
              const TuneOptions& options, core::Log& log) {
+  const run::Workloads workloads = run::keeping_examples(known);
   run::Job job = run::read_any_job(workloads, source, assignments);
   const TuneConfig& config = job.of<TuneConfig>();
   config.check();
@@ -179,9 +182,10 @@ TuneEnd tune(const run::Workloads& workloads, const std::string& source,
   return Tuning(job, study_of(workloads, run.path(), job, ranks), &run, ranks, options, log)();
 }
 
-TuneEnd join_tuning(const run::Workloads& workloads, const std::string& folder,
+TuneEnd join_tuning(const run::Workloads& known, const std::string& folder,
                     const std::vector<std::string>& assignments, comm::Ranks& ranks,
                     const TuneOptions& options, core::Log& log) {
+  const run::Workloads workloads = run::keeping_examples(known);
   run::Job job = job_of_study(workloads, folder, assignments);
   const TuneConfig& config = job.of<TuneConfig>();
   config.check();
@@ -191,9 +195,10 @@ TuneEnd join_tuning(const run::Workloads& workloads, const std::string& folder,
   return Tuning(job, study_of(workloads, folder, job, ranks), nullptr, ranks, options, log)();
 }
 
-bool tune_trial(const run::Workloads& workloads, const std::string& folder, std::int64_t trial,
+bool tune_trial(const run::Workloads& known, const std::string& folder, std::int64_t trial,
                 std::int64_t attempt, comm::Ranks& ranks, const run::Requests& requests,
                 core::Log& log) {
+  const run::Workloads workloads = run::keeping_examples(known);
   const run::Job job = job_of_study(workloads, folder);
   const TuneConfig& config = job.of<TuneConfig>();
   if (ranks.size() != config.ranks)
