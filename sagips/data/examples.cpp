@@ -15,6 +15,7 @@
 #include "sagips/core/npy.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/data/dataset.hpp"
+#include "sagips/data/file_list.hpp"
 #include "sagips/data/hdf5.hpp"
 #include "sagips/data/table.hpp"
 #include "sagips/data/whole_file.hpp"
