@@ -26,13 +26,13 @@ void ExchangeDriver::start(ReplicaView replica, Step step) {
                                  whom_.what, ", which was made for ", site_.floats, "."));
   const std::int64_t now = site_.communicator->now_ns();
   step_ = step;
-  whom_.call = ++report_.calls;
+  whom_.call = ++totals_.calls;
   site_.timeout->status().begin_call(index_, whom_.call, now);
   flow_.begin(exchange_->gradients(replica, step));
   started_ns_ = site_.communicator->now_ns();
   over_ns_ = flow_.over() ? started_ns_ : 0;
   progress_ns_ = 0;
-  report_.exposed_s += seconds(started_ns_ - now);
+  totals_.exposed_s += seconds(started_ns_ - now);
 }
 
 void ExchangeDriver::progress() {
@@ -46,14 +46,14 @@ void ExchangeDriver::progress() {
   const std::int64_t end = site_.communicator->now_ns(), spent = end - now;
   if (flow_.over() && !was_over) over_ns_ = end;
   progress_ns_ += spent;
-  report_.exposed_s += seconds(spent);
+  totals_.exposed_s += seconds(spent);
 }
 
 void ExchangeDriver::finish() {
   const std::int64_t now = site_.communicator->now_ns();
   // what came between start and now was hidden behind this rank's own work
   const std::int64_t until = flow_.over() ? over_ns_ : now;
-  report_.hidden_s += seconds(std::max<std::int64_t>(0, until - started_ns_ - progress_ns_));
+  totals_.hidden_s += seconds(std::max<std::int64_t>(0, until - started_ns_ - progress_ns_));
   wait(step_, now);
 }
 
@@ -63,7 +63,7 @@ void ExchangeDriver::after_update(ReplicaView replica, Step step) {
   if (!flow_.over())
     wait(step, now);
   else
-    report_.exposed_s += seconds(site_.communicator->now_ns() - now);
+    totals_.exposed_s += seconds(site_.communicator->now_ns() - now);
 }
 
 void ExchangeDriver::serve(ReplicaView replica, Step step, const std::function<void()>& meanwhile) {
@@ -111,22 +111,22 @@ std::int64_t ExchangeDriver::last_start(std::int64_t otherwise) const {
 
 void ExchangeDriver::wait(Step step, std::int64_t entered_ns) {
   if (flow_.over()) {
-    report_.exposed_s += seconds(site_.communicator->now_ns() - entered_ns);
+    totals_.exposed_s += seconds(site_.communicator->now_ns() - entered_ns);
     return;
   }
   whom_.partners = exchange_->partners(step);
   site_.timeout->wait(flow_, whom_);
   const std::int64_t end = site_.communicator->now_ns();
   const std::int64_t waited = std::min(end, last_start(entered_ns)) - entered_ns;
-  report_.waiting_s += seconds(waited);
-  report_.exposed_s += seconds(end - entered_ns - waited);
+  totals_.waiting_s += seconds(waited);
+  totals_.exposed_s += seconds(end - entered_ns - waited);
 }
 
-ExchangeReport ExchangeDriver::report() const {
-  ExchangeReport report = report_;
-  report.traffic = *site_.traffic;
-  report.freshness = exchange_->freshness();
-  return report;
+ExchangeTotals ExchangeDriver::totals() const {
+  ExchangeTotals totals = totals_;
+  totals.traffic = *site_.traffic;
+  totals.freshness = exchange_->freshness();
+  return totals;
 }
 
 }  // namespace sagips::comm

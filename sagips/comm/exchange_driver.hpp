@@ -3,19 +3,9 @@
 #include <memory>
 #include <string>
 
-#include "sagips/comm/exchange.hpp"
+#include "sagips/comm/exchange_totals.hpp"
 
 namespace sagips::comm {
-
-/// What an exchange has cost this rank so far. Times in seconds of wall clock.
-struct ExchangeReport {
-  std::uint64_t calls = 0;
-  Cost traffic;
-  double exposed_s = 0;  ///< inside start, progress, finish and after_update, less `waiting_s`
-  double waiting_s = 0;  ///< for ranks of this node that had not yet begun the same call
-  double hidden_s = 0;   ///< under way while this rank computed
-  Freshness freshness;
-};
 
 /// Runs an exchange for one replica: begins it, keeps it moving between pieces of work, completes
 /// it, and measures what it costs.
@@ -42,7 +32,7 @@ class ExchangeDriver {
 
   const Exchange& exchange() const { return *exchange_; }
   Exchange& exchange() { return *exchange_; }
-  ExchangeReport report() const;
+  ExchangeTotals totals() const;
   bool in_flight() const { return !flow_.over(); }
 
  private:
@@ -57,7 +47,7 @@ class ExchangeDriver {
   Flow flow_;
   Step step_;
   std::int64_t started_ns_ = 0, over_ns_ = 0, progress_ns_ = 0;
-  ExchangeReport report_;
+  ExchangeTotals totals_;
 };
 
 }  // namespace sagips::comm

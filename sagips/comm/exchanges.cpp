@@ -240,6 +240,11 @@ core::Registry<ExchangeEntry> known_exchanges() {
   return known;
 }
 
+bool keeps_central_weights(const std::string& exchange) {
+  const auto known = known_exchanges();
+  return known.has(exchange) && known.get(exchange, "exchange").is_central();
+}
+
 std::unique_ptr<Exchange> make_exchange(const std::string& name, const ExchangesConfig& config,
                                         const Site& site, const std::string& where) {
   return known_exchanges().get(name, where).make(config, site, site.all_ranks());

@@ -63,6 +63,9 @@ struct ExchangeEntry {
 /// Every exchange by name.
 core::Registry<ExchangeEntry> known_exchanges();
 
+/// Whether it does, by name; false where nothing is known by that name.
+bool keeps_central_weights(const std::string& exchange);
+
 /// An exchange over all ranks of the site. `where` is what an error points at: "exchange".
 ///
 /// collective

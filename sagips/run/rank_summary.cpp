@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <span>
-#include <type_traits>
+#include <utility>
 
+#include "sagips/comm/exchanges.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 
@@ -11,63 +12,54 @@ namespace sagips::run {
 
 namespace {
 
+using Column = std::pair<const char*, double>;
+
 // The columns of exchange.csv in their order.
-// use: name, member
-template <class Row, class Use>
-void each_column(Row& row, const Use& use) {
-  auto& exchange = row.exchange;
-  use("rank", row.rank);
-  use("epochs", row.epochs);
-  use("time_s", row.time_s);
-  use("events_per_second", row.events_per_second);
-  use("calls", exchange.calls);
-  use("messages", exchange.messages);
-  use("bytes", exchange.bytes);
-  use("exposed_s", exchange.exposed_s);
-  use("waiting_s", exchange.waiting_s);
-  use("hidden_s", exchange.hidden_s);
-  use("used", exchange.used);
-  use("dropped", exchange.dropped);
-  use("missing", exchange.missing);
-  use("age_mean", exchange.age_mean);
-  use("age_maximum", exchange.age_maximum);
+std::vector<Column> columns_of(const RankRow& row) {
+  const comm::ExchangeTotals& totals = row.totals;
+  const auto number = [](auto count) { return static_cast<double>(count); };
+  return {{"rank", number(row.rank)},
+          {"epochs", number(row.epochs)},
+          {"time_s", row.time_s},
+          {"events_per_second", row.events_per_second},
+          {"calls", number(totals.calls)},
+          {"messages", number(totals.traffic.messages)},
+          {"bytes", number(totals.traffic.bytes)},
+          {"exposed_s", totals.exposed_s},
+          {"waiting_s", totals.waiting_s},
+          {"hidden_s", totals.hidden_s},
+          {"used", number(totals.freshness.used)},
+          {"dropped", number(totals.freshness.dropped)},
+          {"missing", number(totals.freshness.missing)},
+          {"age_mean", totals.age_mean()},
+          {"age_maximum", totals.freshness.age_maximum}};
 }
 
-std::vector<double> numbers_of(const RankRow& row) {
-  std::vector<double> numbers;
-  each_column(row, [&](const char*, auto value) { numbers.push_back(static_cast<double>(value)); });
-  return numbers;
+comm::ExchangeTotals sum_of(const std::vector<RankRow>& rows) {
+  comm::ExchangeTotals sum;
+  for (const RankRow& row : rows) sum += row.totals;
+  return sum;
 }
 
 }  // namespace
 
 std::vector<RankRow> gather_rows(comm::Ranks& ranks, const RankRow& own) {
-  const std::vector<double> mine = numbers_of(own);
-  std::vector<double> all(mine.size() * static_cast<std::size_t>(ranks.size()));
-  ranks.communicator().all_gather(std::as_bytes(std::span(mine)),
-                                  std::as_writable_bytes(std::span(all)));
-  std::vector<RankRow> rows;
-  if (!ranks.is_first()) return rows;
-  for (auto number = all.begin(); number != all.end();) {
-    RankRow& row = rows.emplace_back();
-    row.exchange.exchange = own.exchange.exchange;
-    each_column(row, [&](const char*, auto& value) {
-      value = static_cast<std::remove_reference_t<decltype(value)>>(*number++);
-    });
-  }
+  std::vector<RankRow> rows(static_cast<std::size_t>(ranks.size()));
+  ranks.communicator().all_gather(std::as_bytes(std::span(&own, 1)),
+                                  std::as_writable_bytes(std::span(rows)));
+  if (!ranks.is_first()) rows.clear();
   return rows;
 }
 
 void write_rank_rows(const std::string& path, const std::vector<RankRow>& rows) {
-  std::vector<std::string> names;
-  const RankRow any;
-  each_column(any, [&](const char* name, auto) { names.push_back(name); });
-  std::string content = core::join(names, ",") + "\n";
-  for (const RankRow& row : rows) {
+  const auto line = [](const RankRow& row, const auto& cell) {
     std::vector<std::string> cells;
-    for (const double number : numbers_of(row)) cells.push_back(core::round_trip(number));
-    content += core::join(cells, ",") + "\n";
-  }
+    for (const Column& column : columns_of(row)) cells.push_back(cell(column));
+    return core::join(cells, ",") + "\n";
+  };
+  std::string content = line({}, [](const Column& column) { return column.first; });
+  for (const RankRow& row : rows)
+    content += line(row, [](const Column& column) { return core::round_trip(column.second); });
   core::write_file(path, content);
 }
 
@@ -80,34 +72,10 @@ double analysis_rate(const std::vector<RankRow>& rows) {
   return time_s > 0 ? events / time_s : 0;
 }
 
-namespace {
-
-record::Exchanged sum_of(const std::vector<RankRow>& rows) {
-  record::Exchanged sum;
-  for (const RankRow& row : rows) {
-    sum.calls += row.exchange.calls;
-    sum.messages += row.exchange.messages;
-    sum.bytes += row.exchange.bytes;
-    sum.exposed_s += row.exchange.exposed_s;
-    sum.waiting_s += row.exchange.waiting_s;
-    sum.hidden_s += row.exchange.hidden_s;
-    sum.used += row.exchange.used;
-    sum.dropped += row.exchange.dropped;
-    sum.missing += row.exchange.missing;
-    sum.age_mean += row.exchange.age_mean * static_cast<double>(row.exchange.used);
-    sum.age_maximum = std::max(sum.age_maximum, row.exchange.age_maximum);
-  }
-  if (sum.used > 0) sum.age_mean /= static_cast<double>(sum.used);
-  return sum;
-}
-
-}  // namespace
-
-std::string age_warning(const std::vector<RankRow>& rows, std::int64_t workers) {
-  const double age = sum_of(rows).age_mean;
-  if (rows.empty() || rows.front().exchange.exchange != "served" ||
-      age <= static_cast<double>(workers))
-    return "";
+std::string age_warning(const std::string& exchange, const std::vector<RankRow>& rows,
+                        std::int64_t workers) {
+  const double age = sum_of(rows).age_mean();
+  if (!comm::keeps_central_weights(exchange) || age <= static_cast<double>(workers)) return "";
   return core::text(
       "gradients were ", core::significant(age, 2), " updates old in the mean, and there are ",
       workers, workers == 1 ? " worker" : " workers",
@@ -116,28 +84,30 @@ std::string age_warning(const std::vector<RankRow>& rows, std::int64_t workers) 
       "exchanges.served.owners=master or exchanges.served.synchronous=true.");
 }
 
-std::string exchange_line(const std::vector<RankRow>& rows) {
-  const record::Exchanged sum = sum_of(rows);
-  const double calls = static_cast<double>(std::max<std::int64_t>(1, sum.calls));
+std::string exchange_line(const std::string& exchange, const std::vector<RankRow>& rows) {
+  const comm::ExchangeTotals sum = sum_of(rows);
+  const double calls = static_cast<double>(std::max<std::uint64_t>(1, sum.calls));
   const auto micro = [&](double seconds) {
     return core::text(core::significant(seconds / calls * 1e6, 3), " us");
   };
-  std::string line = core::text(
-      "exchange ", rows.front().exchange.exchange, " over ", rows.size(),
-      " ranks, a rank and update: ",
-      core::significant(static_cast<double>(sum.bytes) / calls / 1e6, 3), " MB in ",
-      core::significant(static_cast<double>(sum.messages) / calls, 3), " messages; exposed ",
-      micro(sum.exposed_s), ", waiting ", micro(sum.waiting_s), ", hidden ", micro(sum.hidden_s));
-  const std::int64_t left_out = sum.dropped + sum.missing;
-  if (rows.front().exchange.exchange == "served")
-    line += core::text("; ", core::with_thousands(sum.used), " shares of weights that were ",
-                       core::significant(sum.age_mean, 2), " updates old (",
-                       core::significant(sum.age_maximum, 3), " at most), ",
-                       core::with_thousands(sum.missing),
+  std::string line =
+      core::text("exchange ", exchange, " over ", rows.size(), " ranks, a rank and update: ",
+                 core::significant(static_cast<double>(sum.traffic.bytes) / calls / 1e6, 3),
+                 " MB in ", core::significant(static_cast<double>(sum.traffic.messages) / calls, 3),
+                 " messages; exposed ", micro(sum.exposed_s), ", waiting ", micro(sum.waiting_s),
+                 ", hidden ", micro(sum.hidden_s));
+  const comm::Freshness& fresh = sum.freshness;
+  const std::uint64_t left_out = fresh.dropped + fresh.missing;
+  const auto count = [](std::uint64_t number) {
+    return core::with_thousands(static_cast<std::int64_t>(number));
+  };
+  if (comm::keeps_central_weights(exchange))
+    line += core::text("; ", count(fresh.used), " shares of weights that were ",
+                       core::significant(sum.age_mean(), 2), " updates old (",
+                       core::significant(fresh.age_maximum, 3), " at most), ", count(fresh.missing),
                        " times with the next one because the owner had not answered");
-  else if (sum.used + left_out > 0)
-    line += core::text("; ", core::with_thousands(left_out), " of ",
-                       core::with_thousands(sum.used + left_out),
+  else if (fresh.used + left_out > 0)
+    line += core::text("; ", count(left_out), " of ", count(fresh.used + left_out),
                        " contributions dropped as too old or not yet there");
   return line;
 }

@@ -3,18 +3,18 @@
 #include <string>
 #include <vector>
 
+#include "sagips/comm/exchange_totals.hpp"
 #include "sagips/comm/ranks.hpp"
-#include "sagips/record/event.hpp"
 
 namespace sagips::run {
 
-/// One rank's share of a run.
+/// One rank's share of a run. Travels between ranks as it lies in memory.
 struct RankRow {
-  int rank = 0;
+  std::int64_t rank = 0;
   std::int64_t epochs = 0;
   double time_s = 0;             ///< training
   double events_per_second = 0;  ///< synthetic events analysed
-  record::Exchanged exchange;    ///< of the generator
+  comm::ExchangeTotals totals;   ///< of the network that gives the answer
 };
 
 /// Every rank's row on rank 0; nothing elsewhere. collective
@@ -27,10 +27,11 @@ void write_rank_rows(const std::string& path, const std::vector<RankRow>& rows);
 double analysis_rate(const std::vector<RankRow>& rows);
 
 /// "exchange ring: 0.4 MB and 2 messages an epoch; ..." for the end of a run.
-std::string exchange_line(const std::vector<RankRow>& rows);
+std::string exchange_line(const std::string& exchange, const std::vector<RankRow>& rows);
 
 /// What to say where gradients met central weights that others had moved far meanwhile; empty: nothing.
 /// workers: that compute
-std::string age_warning(const std::vector<RankRow>& rows, std::int64_t workers);
+std::string age_warning(const std::string& exchange, const std::vector<RankRow>& rows,
+                        std::int64_t workers);
 
 }  // namespace sagips::run

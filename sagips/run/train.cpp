@@ -116,9 +116,10 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
 
   results.rows = gather_rows(ranks, training.row);
   const train::ExchangeChoice choice = job.exchange_choice();
-  const std::string age =
-      age_warning(results.rows, train::place_of(choice, ranks.communicator()).ranks /
-                                    choice.config.served.ranks_per_worker);
+  results.exchange = choice.primary;
+  const std::string age = age_warning(
+      results.exchange, results.rows,
+      train::place_of(choice, ranks.communicator()).ranks / choice.config.served.ranks_per_worker);
   if (!age.empty()) log.warning("old-gradients", age);
   try {
     results.results = task->write(outputs, training, results.rows);

@@ -36,6 +36,7 @@ struct Results {
   std::string reason{};            ///< why it ended
   bool stopped_by_caller = false;  ///< by TrainOptions::should_stop, on rank 0
   record::Results results{};       ///< on rank 0
+  std::string exchange{};          ///< of the network that gives the answer
   std::vector<RankRow> rows{};     ///< on rank 0
   std::string figure{}, page{};    ///< of the residuals over time, of the report; empty: none
   /// The training failed, and what is here is of its last good update.

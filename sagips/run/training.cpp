@@ -370,9 +370,7 @@ Training TrainingRun::run(Beginning beginning) {
   tell_of_checkpoints();
   tell_of_threads();
   training_.row.rank = ranks_.rank();
-  const auto reports = exchange_.reports(result.epochs);
-  for (const record::Exchanged& report : reports)
-    if (report.subject == exchange_.primary()) training_.row.exchange = report;
+  training_.row.totals = exchange_.totals();
   return std::move(training_);
 }
 

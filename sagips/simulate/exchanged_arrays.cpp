@@ -83,14 +83,14 @@ comm::Cost ExchangedArrays::cost(comm::Step step) const {
 
 comm::Cost ExchangedArrays::sent() const {
   comm::Cost cost;
-  for (const Part& part : parts_) cost += times(part.times, part.driver->report().traffic);
+  for (const Part& part : parts_) cost += times(part.times, part.driver->totals().traffic);
   return cost;
 }
 
 // All parts of a rank have the same workers: the first one tells of each.
 comm::Freshness ExchangedArrays::served() {
   comm::ExchangeDriver& driver = *parts_.front().driver;
-  return driver.exchange().central_weights() ? driver.report().freshness : comm::Freshness{};
+  return driver.exchange().central_weights() ? driver.totals().freshness : comm::Freshness{};
 }
 
 std::uint64_t ExchangedArrays::updates_served() {
@@ -101,8 +101,8 @@ std::uint64_t ExchangedArrays::updates_served() {
 double ExchangedArrays::in_exchange_s() const {
   double seconds = 0;
   for (const Part& part : parts_) {
-    const comm::ExchangeReport report = part.driver->report();
-    seconds += report.exposed_s + report.waiting_s;
+    const comm::ExchangeTotals totals = part.driver->totals();
+    seconds += totals.exposed_s + totals.waiting_s;
   }
   return seconds;
 }

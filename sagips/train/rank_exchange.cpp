@@ -10,50 +10,10 @@ namespace sagips::train {
 
 namespace {
 
-// What an exchange has cost, as numbers that add up over restarts; the last one is a maximum.
-std::vector<double> books_of(const comm::ExchangeDriver& driver) {
-  const comm::ExchangeReport now = driver.report();
-  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
-  return {number(now.calls),
-          number(now.traffic.messages),
-          number(now.traffic.bytes),
-          now.exposed_s,
-          now.waiting_s,
-          now.hidden_s,
-          number(now.freshness.used),
-          number(now.freshness.dropped),
-          number(now.freshness.missing),
-          now.freshness.age_sum,
-          now.freshness.age_maximum};
-}
-
 std::vector<int> serving_ranks(const ExchangeChoice& choice, const comm::Communicator& ranks) {
   const comm::ExchangeEntry entry = comm::known_exchanges().get(choice.primary, "exchange");
   return entry.is_central() ? entry.serving_ranks(choice.config, ranks.nodes())
                             : std::vector<int>();
-}
-
-std::vector<double> together(std::vector<double> now, const std::vector<double>& earlier) {
-  for (std::size_t i = 0; i < earlier.size(); ++i)
-    now[i] = i + 1 < now.size() ? now[i] + earlier[i] : std::max(now[i], earlier[i]);
-  return now;
-}
-
-record::Exchanged on_the_books(const std::vector<double>& numbers) {
-  const auto whole = [&](std::size_t i) { return static_cast<std::int64_t>(numbers[i]); };
-  record::Exchanged report;
-  report.calls = whole(0);
-  report.messages = whole(1);
-  report.bytes = whole(2);
-  report.exposed_s = numbers[3];
-  report.waiting_s = numbers[4];
-  report.hidden_s = numbers[5];
-  report.used = whole(6);
-  report.dropped = whole(7);
-  report.missing = whole(8);
-  report.age_mean = report.used > 0 ? numbers[9] / numbers[6] : 0;
-  report.age_maximum = numbers[10];
-  return report;
 }
 
 void check_clipping(const optim::UpdateStep& step) {
@@ -287,14 +247,33 @@ void RankExchange::settle() {
   });
 }
 
+comm::ExchangeTotals RankExchange::Link::totals() const {
+  comm::ExchangeTotals totals = driver->totals();
+  totals -= not_counted;
+  return totals += earlier;
+}
+
+comm::ExchangeTotals RankExchange::totals() const { return links_.at(primary_).totals(); }
+
 std::vector<record::Exchanged> RankExchange::reports(std::int64_t epoch) const {
+  const auto whole = [](std::uint64_t count) { return static_cast<std::int64_t>(count); };
   std::vector<record::Exchanged> reports;
   for (const auto& [subject, link] : links_) {
-    record::Exchanged report = on_the_books(together(books_of(*link.driver), link.earlier));
-    report.epoch = epoch;
-    report.subject = subject;
-    report.exchange = link.name;
-    reports.push_back(report);
+    const comm::ExchangeTotals totals = link.totals();
+    reports.push_back({.epoch = epoch,
+                       .subject = subject,
+                       .exchange = link.name,
+                       .calls = whole(totals.calls),
+                       .messages = whole(totals.traffic.messages),
+                       .bytes = whole(totals.traffic.bytes),
+                       .exposed_s = totals.exposed_s,
+                       .waiting_s = totals.waiting_s,
+                       .hidden_s = totals.hidden_s,
+                       .used = whole(totals.freshness.used),
+                       .dropped = whole(totals.freshness.dropped),
+                       .missing = whole(totals.freshness.missing),
+                       .age_mean = totals.age_mean(),
+                       .age_maximum = totals.freshness.age_maximum});
   }
   return reports;
 }
@@ -356,16 +335,14 @@ void RankExchange::state(nn::StateList& list) {
     if (!list.gives()) driver.exchange().take_state(known);
   });
   for (auto& [subject, link] : links_) {
-    std::vector<double> books = together(books_of(*link.driver), link.earlier);
-    list.field("books." + subject, books);
+    std::vector<double> totals = link.totals().numbers();
+    list.field("books." + subject, totals);  // as it was called when checkpoints began to hold it
     list.field("updates." + subject, link.step.update);
     for (std::size_t piece = 0; piece < link.rules.size(); ++piece)
       list.part(core::text("rule.", subject, ".", piece), *link.rules[piece]);
     if (list.gives()) continue;
-    const std::vector<double> own = books_of(*link.driver);
-    books.resize(own.size());
-    link.earlier = books;
-    for (std::size_t i = 0; i + 1 < own.size(); ++i) link.earlier[i] -= own[i];
+    link.earlier = comm::ExchangeTotals::of(totals);
+    link.not_counted = link.driver->totals();
   }
 }
 

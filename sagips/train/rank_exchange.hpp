@@ -39,6 +39,8 @@ class RankExchange {
   ExchangeHooks hooks();
   /// What each exchange has cost so far, before a restart, too.
   std::vector<record::Exchanged> reports(std::int64_t epoch) const;
+  /// The same of the step whose network gives the answer.
+  comm::ExchangeTotals totals() const;
   /// Whether this rank ever waits for another one.
   bool waits() const;
   std::string description() const;
@@ -68,11 +70,14 @@ class RankExchange {
     std::unique_ptr<comm::ExchangeDriver> driver;
     /// Carries what the network remembers of its rows to the owners of central weights. Null: nothing.
     std::unique_ptr<comm::ExchangeDriver> statistics;
-    std::string subject, name;      ///< the step; of the exchange
-    comm::Step step{0};             ///< of the gradients under way, or the last ones
-    std::vector<double> earlier{};  ///< what was counted before a restart; empty: nothing
+    std::string subject, name;       ///< the step; of the exchange
+    comm::Step step{0};              ///< of the gradients under way, or the last ones
+    comm::ExchangeTotals earlier{};  ///< of before a restart
+    comm::ExchangeTotals
+        not_counted{};  ///< of this process, before it went back to an earlier state
     std::int64_t updates_a_step = 1;
     std::vector<std::shared_ptr<optim::UpdateRule>> rules{};  ///< of pieces of central weights
+    comm::ExchangeTotals totals() const;
     std::string name_of(const comm::ExchangeDriver& one) const {
       return &one == statistics.get() ? subject + ".statistics" : subject;
     }

@@ -30,7 +30,7 @@ TEST(AllReduce, AveragesOverPassesAndRanks) {
         EXPECT_NEAR(driven.call(first + 2, offset), 3 * mean_rank + offset, 1e-5);
         EXPECT_TRUE(driven.exchange().updates({first + 2}));
       }
-      EXPECT_EQ(driven.driver.report().traffic, (Cost{2, 24}));
+      EXPECT_EQ(driven.driver.totals().traffic, (Cost{2, 24}));
       EXPECT_EQ(driven.exchange().period(), 3);
     });
 }

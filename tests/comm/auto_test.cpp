@@ -26,7 +26,7 @@ TEST(Auto, SaysWhatItMeasuredAndChooses) {
     for (const char* name : {"recursive_doubling", "rabenseifner", "chunked_ring", "ring",
                              "double_tree", "all_reduce", "lanes", "shared_node"})
       EXPECT_NE(description.find(std::string(name) + " "), std::string::npos) << description;
-    EXPECT_EQ(driven.driver.report().traffic, Cost{}) << "measuring is not part of the run";
+    EXPECT_EQ(driven.driver.totals().traffic, Cost{}) << "measuring is not part of the run";
     const auto choices =
         kit.gather(std::hash<std::string>()(dynamic_cast<const Auto&>(driven.exchange()).choice()));
     for (const auto choice : choices) EXPECT_EQ(choice, choices[0]) << "all ranks agree";

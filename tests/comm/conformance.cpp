@@ -122,7 +122,7 @@ void check_values(Kit& kit, const std::string& name, const ExchangesConfig& conf
       for (const auto bits : all) EXPECT_EQ(bits, all[0]) << "bit-equal gradients of " << what;
     }
   }
-  const Cost traffic = player.driver.report().traffic;
+  const Cost traffic = player.driver.totals().traffic;
   player.driver.close();
   EXPECT_EQ(traffic.messages, player.cost.messages) << name << " " << ranks << " ranks " << floats;
   EXPECT_EQ(traffic.bytes, player.cost.bytes) << name << " " << ranks << " ranks " << floats;
@@ -167,14 +167,14 @@ void check_one_sided(Kit& kit, const std::string& name, const ExchangesConfig& c
     for (const float value : player.gradients) ASSERT_EQ(value, player.gradients[0]) << name;
     for (const float value : player.weights) ASSERT_EQ(value, player.weights[0]) << name;
   }
-  const ExchangeReport report = player.driver.report();
-  const Freshness& fresh = report.freshness;
+  const ExchangeTotals totals = player.driver.totals();
+  const Freshness& fresh = totals.freshness;
   const std::uint64_t looked = fresh.used + fresh.dropped + fresh.missing;
-  EXPECT_LE(report.traffic.messages, player.cost.messages) << name;
-  EXPECT_LE(report.traffic.bytes, player.cost.bytes) << name;
+  EXPECT_LE(totals.traffic.messages, player.cost.messages) << name;
+  EXPECT_LE(totals.traffic.bytes, player.cost.bytes) << name;
   if (fresh.dropped + fresh.missing == 0) {
-    EXPECT_EQ(report.traffic.messages, player.cost.messages) << name;
-    EXPECT_EQ(report.traffic.bytes, player.cost.bytes) << name;
+    EXPECT_EQ(totals.traffic.messages, player.cost.messages) << name;
+    EXPECT_EQ(totals.traffic.bytes, player.cost.bytes) << name;
   }
   EXPECT_LE(looked, player.cost.messages) << name;
   EXPECT_LE(fresh.age_maximum,

@@ -52,7 +52,7 @@ TEST(ExchangeDriver, KeepsWaitingForALateRankApartFromItsOwnTime) {
   };
   ranks.first.driver.finish();
   ranks.second.driver.finish();
-  const ExchangeReport prompt = ranks.first.driver.report(), late = ranks.second.driver.report();
+  const ExchangeTotals prompt = ranks.first.driver.totals(), late = ranks.second.driver.totals();
   EXPECT_DOUBLE_EQ(prompt.waiting_s, 0.050) << "until the other one has begun";
   EXPECT_DOUBLE_EQ(prompt.exposed_s, 0.002) << "what its message took";
   EXPECT_EQ(prompt.hidden_s, 0);
@@ -74,10 +74,10 @@ TEST(ExchangeDriver, CountsAsHiddenWhatCameWhileTheRankComputed) {
   EXPECT_FALSE(ranks.first.driver.in_flight()) << "progress alone brings it home";
   ranks.pass_ms(5);
   ranks.first.driver.finish();
-  const ExchangeReport report = ranks.first.driver.report();
-  EXPECT_DOUBLE_EQ(report.hidden_s, 0.004) << "until it had come, not until it was asked for";
-  EXPECT_EQ(report.waiting_s, 0);
-  EXPECT_EQ(report.exposed_s, 0);
+  const ExchangeTotals totals = ranks.first.driver.totals();
+  EXPECT_DOUBLE_EQ(totals.hidden_s, 0.004) << "until it had come, not until it was asked for";
+  EXPECT_EQ(totals.waiting_s, 0);
+  EXPECT_EQ(totals.exposed_s, 0);
 }
 
 TEST(ExchangeDriver, HidesNothingAfterTheExchangeIsOver) {
@@ -85,7 +85,7 @@ TEST(ExchangeDriver, HidesNothingAfterTheExchangeIsOver) {
   ranks.first.start();
   ranks.pass_ms(20);
   ranks.first.driver.finish();
-  EXPECT_EQ(ranks.first.driver.report().hidden_s, 0) << "nothing was under way";
+  EXPECT_EQ(ranks.first.driver.totals().hidden_s, 0) << "nothing was under way";
 }
 
 TEST(ExchangeDriver, TimesTheMixingOfWeights) {
@@ -104,11 +104,11 @@ TEST(ExchangeDriver, TimesTheMixingOfWeights) {
     ranks.deliver();
   };
   ranks.first.after_update();
-  const ExchangeReport report = ranks.first.driver.report();
+  const ExchangeTotals totals = ranks.first.driver.totals();
   EXPECT_EQ(ranks.first.weights, std::vector<float>(1000, 0.5F));
   EXPECT_EQ(ranks.second.weights, ranks.first.weights);
-  EXPECT_DOUBLE_EQ(report.exposed_s + report.waiting_s, 0.020);
-  EXPECT_EQ(ranks.second.driver.report().exposed_s, 0);
+  EXPECT_DOUBLE_EQ(totals.exposed_s + totals.waiting_s, 0.020);
+  EXPECT_EQ(ranks.second.driver.totals().exposed_s, 0);
 }
 
 // Both are under way at once and advance in different orders on different ranks.
@@ -133,7 +133,7 @@ TEST(ExchangeDriver, DoesNotMixTwoExchangesThatAreUnderWay) {
         EXPECT_EQ(first.gradients, std::vector<float>(500, 1.5F));
         EXPECT_EQ(second.gradients, std::vector<float>(500, 101.5F));
       }
-      EXPECT_EQ(first.driver.report().traffic, second.driver.report().traffic);
+      EXPECT_EQ(first.driver.totals().traffic, second.driver.totals().traffic);
     });
 }
 

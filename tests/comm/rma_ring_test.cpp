@@ -39,12 +39,12 @@ TEST(RmaRing, DropsAndCountsWhatALaggingRankHasShown) {
       if (lags) {
         EXPECT_EQ(driven.call(2, 8), 6) << "what is ahead is never too old";
       }
-      const Freshness fresh = driven.driver.report().freshness;
+      const Freshness fresh = driven.driver.totals().freshness;
       EXPECT_EQ(fresh.used, 1U);
       EXPECT_EQ(fresh.dropped, lags ? 0U : 3U);
       EXPECT_EQ(fresh.missing, lags ? 1U : 0U);
       EXPECT_EQ(fresh.age_maximum, 0);
-      EXPECT_EQ(driven.driver.report().traffic, (Cost{1, 12}));
+      EXPECT_EQ(driven.driver.totals().traffic, (Cost{1, 12}));
     });
 }
 
@@ -56,7 +56,7 @@ TEST(RmaRing, UsesWhatIsAsOldAsTheLimitAndTellsItsAge) {
     if (kit.communicator.rank() == 0) {
       for (std::int64_t epoch = 1; epoch <= 3; ++epoch) EXPECT_EQ(driven.call(epoch, 4), 6);
       EXPECT_EQ(driven.call(4, 4), 4);
-      const Freshness fresh = driven.driver.report().freshness;
+      const Freshness fresh = driven.driver.totals().freshness;
       EXPECT_EQ(fresh.used, 3U);
       EXPECT_EQ(fresh.dropped, 1U);
       EXPECT_EQ(fresh.age_sum, 3);
@@ -118,7 +118,7 @@ TEST(Gossip, DropsAndCountsWhatALaggingPeerHasShown) {
       if (!lags) {
         EXPECT_EQ(mix(1, 4), 6);
         EXPECT_EQ(mix(2, 4), 4);
-        EXPECT_EQ(driven.driver.report().freshness.dropped, 1U);
+        EXPECT_EQ(driven.driver.totals().freshness.dropped, 1U);
       }
     });
 }

@@ -515,7 +515,7 @@ TEST(Served, TakesAnswersThatAreNear) {
       EXPECT_GE(waited, near_ns);
       EXPECT_LE(waited, near_ns + 20 * Halves::look_ns);  // a head, a share and an answer
     }
-    EXPECT_EQ(halves.players[1]->driver->report().freshness.age_sum, 0)
+    EXPECT_EQ(halves.players[1]->driver->totals().freshness.age_sum, 0)
         << "each share is made of the answer before";
   }
 }
@@ -624,7 +624,7 @@ TEST(Served, CountsHowOldSharesAre) {
       else
         player.serve(step);
     player.close();
-    const Freshness fresh = player.driver->report().freshness;
+    const Freshness fresh = player.driver->totals().freshness;
     if (player.served().computes()) return;
     EXPECT_EQ(fresh.used, 80U);   // each share once
     EXPECT_GT(fresh.age_sum, 0);  // two workers come between each other

@@ -45,7 +45,8 @@ void show(const run::Results& trained, const Arguments& arguments) {
   if (!trained.results.errors_from.empty())
     std::cout << "errors: " << trained.results.errors_from << '\n';
   std::cout << run::goodness_lines(trained.results.goodness);
-  if (trained.rows.size() > 1) std::cout << run::exchange_line(trained.rows) << '\n';
+  if (trained.rows.size() > 1)
+    std::cout << run::exchange_line(trained.exchange, trained.rows) << '\n';
   if (!trained.figure.empty())
     std::cout << (trained.results.parameters.empty() ? "learning curves: "
                                                      : "residuals over time: ")
