@@ -169,6 +169,7 @@ void add_plain(core::Registry<ExchangeEntry>& known) {
                                   "the synchronous baseline (Horovod); every rank sees all events",
                                   &ExchangesConfig::all_reduce));
   all_reduce.data_fraction = 1;
+  all_reduce.is_of_library = true;
   known.add("all_reduce", std::move(all_reduce));
   known.add("ring",
             exact(plain<Ring>("whole arrays around a ring", "the paper's ring; up to four ranks")));

@@ -56,6 +56,9 @@ struct ExchangeEntry {
   /// The name of the exchange that moves its gradients, where that is another; empty: its own.
   std::function<std::string(const ExchangesConfig&)> inner{};
 
+  /// Whether the message library moves all of it in calls of its own, so that nobody knows its messages.
+  bool is_of_library = false;
+
   /// Whether some ranks keep central weights for all.
   bool is_central() const { return serving_ranks != nullptr; }
 };

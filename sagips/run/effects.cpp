@@ -187,7 +187,7 @@ std::string remark_on_warm_up(const Job& job, const std::string& place,
                               const optim::UpdateConfig& rule, std::int64_t updates,
                               std::int64_t ranks) {
   // owners of central weights count what all have sent
-  if (job.settings.exchange == "served" && ranks > 1) return {};
+  if (comm::keeps_central_weights(job.settings.exchange) && ranks > 1) return {};
   if (updates <= 0 || rule.warm_up < updates || rule.warm_up == 0) return {};
   return text(place, ".warm_up=", rule.warm_up, ": the run has ", updates,
               " updates, so the learning rate never reaches its full size");

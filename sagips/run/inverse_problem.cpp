@@ -61,8 +61,10 @@ void InverseProblem::add_needs(const core::FieldList& list, const Job& job,
                                const Usage& usage) const {
   using core::needs;
   if (has_gem(job, usage)) {
-    needs(list, job.settings.exchange != "served", no_gem, {"optimizer.generator"});
-    needs(list, gan.discriminator.exchange != "served", no_gem, {"optimizer.discriminator"});
+    needs(list, !comm::keeps_central_weights(job.settings.exchange), no_gem,
+          {"optimizer.generator"});
+    needs(list, !comm::keeps_central_weights(gan.discriminator.exchange), no_gem,
+          {"optimizer.discriminator"});
   }
   needs(list, gan.discriminator.exchange != "none", "discriminator.exchange",
         {"discriminator.shared"});

@@ -43,7 +43,7 @@ InverseTask::InverseTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       environment_(data_->training(share_)),
       setup_(job, own_channels(), job.seed(), share_.place),
       evaluator_(job.inverse().evaluation, environment_, job.seed()) {
-  if (ranks.size() > 1 && job.settings.exchange == "served" &&
+  if (ranks.size() > 1 && comm::keeps_central_weights(job.settings.exchange) &&
       job.inverse().gan.generator.average > 0)
     throw core::ConfigError(
         "generator.average",

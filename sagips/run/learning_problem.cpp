@@ -79,12 +79,13 @@ void LearningProblem::add_needs(const core::FieldList& list, const Job& job,
   const train::ExchangeChoice choice = exchanges(job.settings);
   if (has_gem(job, usage)) {
     for (const PartSettings& part : networks)
-      if (part.rate != 1 &&
-          (part.exchange.empty() ? job.settings.exchange : part.exchange) == "served")
+      if (part.rate != 1 && comm::keeps_central_weights(
+                                part.exchange.empty() ? job.settings.exchange : part.exchange))
         refuse_with_gem(core::text("networks.", part.name, ".rate"));
-    const bool all = std::all_of(choice.others.begin(), choice.others.end(),
-                                 [](const auto& other) { return other.second == "served"; });
-    needs(list, choice.primary != "served" || !all, no_gem, {"optimizer"});
+    const bool all = std::all_of(choice.others.begin(), choice.others.end(), [](const auto& other) {
+      return comm::keeps_central_weights(other.second);
+    });
+    needs(list, !comm::keeps_central_weights(choice.primary) || !all, no_gem, {"optimizer"});
   }
   // where other rows are kept aside than a share, that has no effect
   const bool keeps_best = split.held_out > 0 || !lacks_nothing(list, "data", "held_out");

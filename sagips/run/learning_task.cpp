@@ -376,7 +376,7 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
   if (ranks.is_first())
     for (const std::string& line : remarks_on_lengths(job, sets_.training->rows(), computing))
       log.warning("lengths", line);
-  const bool has_masters = choice.primary == "served" && computing < ranks.size();
+  const bool has_masters = comm::keeps_central_weights(choice.primary) && computing < ranks.size();
   for (const auto& [part, exchange] : choice.others)
     if (has_masters && exchange == "none" && !job.learning().networks.empty())
       throw core::ConfigError(

@@ -15,7 +15,8 @@ train::ExchangeChoice Problem::exchanges(const Settings& settings) const {
 
 void Problem::add_needs(const core::FieldList& list, const Job& job, const Usage& usage) const {
   using core::needs;
-  if (has_gem(job, usage)) needs(list, job.settings.exchange != "served", no_gem, {"optimizer"});
+  if (has_gem(job, usage))
+    needs(list, !comm::keeps_central_weights(job.settings.exchange), no_gem, {"optimizer"});
   needs(list, job.settings.early_stop.watches() || waits_for_plateau(),
         "early_stop.patience or target", {"early_stop.metric", "early_stop.better"});
   needs(list, false, "rows kept aside", {"early_stop.restore"});

@@ -77,7 +77,8 @@ ExchangeFacts exchange_facts(const std::string& name, const comm::ExchangesConfi
     const auto exchange = comm::make_exchange(name, config, site, "simulate.exchanges");
     double messages = messages_of_epoch(*exchange, floats);
     // the library does not say what it sends; some logarithm of the ranks
-    if (name == "all_reduce") messages *= 2 * std::log2(static_cast<double>(ranks));
+    if (comm::known_exchanges().get(name, "simulate.exchanges").is_of_library)
+      messages *= 2 * std::log2(static_cast<double>(ranks));
     facts.period = exchange->period();
     facts.exact = exchange->promise().exact;
     facts.has_centre = exchange->central_weights() != nullptr;

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "sagips/comm/exchanges.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/study/simulated/simulate_config.hpp"
 #include "sagips/study/simulated/simulation_plan.hpp"
@@ -89,7 +90,9 @@ bool is_a_sum(const SimulatePlan& plan, const SimulatedWay& way,
 }
 
 // The simulator has no library that moves an MPI_Iallreduce along: it is one that blocks.
-bool can_be_late(const std::string& exchange) { return exchange != "all_reduce"; }
+bool can_be_late(const std::string& exchange) {
+  return !comm::known_exchanges().get(exchange, "simulate.exchanges").is_of_library;
+}
 
 bool calibrates(const Simulation& one) {
   return !one.way.fused && (one.way.exchange == "ring" || one.way.exchange == "arar");
