@@ -112,7 +112,7 @@ std::string residual_text(const ParameterState& parameter) {
 }
 
 std::string finish_text(const RunFinished& end) {
-  return text(end.reason, ": ", core::with_thousands(end.epochs), " epochs in ",
+  return text(end.reason.text, ": ", core::with_thousands(end.epochs), " epochs in ",
               core::duration(end.time_s));
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -67,10 +68,36 @@ struct Warning {
   std::int64_t epoch = 0;
   std::string message;
 };
+/// Why a run ends. Files have the text alone.
+struct StopReason {
+  enum class Kind {
+    none,  ///< it goes on, or was read from a file
+    all_epochs,
+    time_limit,
+    early_stop,
+    caller,  ///< whoever started it has asked for an end after an evaluation
+    interrupted,
+    failed
+  };
+  Kind kind = Kind::none;
+  std::string text{};  ///< for people
+
+  /// all_epochs, time_limit or interrupted, which have the same text each time.
+  explicit StopReason(Kind of)
+      : kind(of),
+        text(of == Kind::all_epochs   ? "all epochs done"
+             : of == Kind::time_limit ? "time limit"
+                                      : "interrupted") {}
+  /// Nothing is a reason without a text.
+  StopReason(Kind of, std::string why)
+      : kind(why.empty() ? Kind::none : of), text(std::move(why)) {}
+  StopReason() = default;
+  explicit operator bool() const { return kind != Kind::none; }
+};
 struct RunFinished {
   std::int64_t epochs = 0;
   double time_s = 0;
-  std::string reason;    ///< "all epochs done", "time limit", "early stop: ...", "interrupted"
+  StopReason reason{};
   bool complete = true;  ///< false: stopped early with a usable state
 };
 

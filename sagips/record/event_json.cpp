@@ -73,7 +73,7 @@ void each_field(Either<Warning> auto& event, const auto& use) {
 void each_field(Either<RunFinished> auto& event, const auto& use) {
   use("epochs", event.epochs);
   use("time_s", event.time_s);
-  use("reason", event.reason);
+  use("reason", event.reason.text);
   use("complete", event.complete);
 }
 

@@ -74,7 +74,7 @@ Attempt attempt_gan(const Job& job, const env::Environment& environment, double 
   });
   const train::LoopResult result = train::Loop(setup.loop, setup.gan, callbacks).run();
   attempt.time_s = made_s + result.time_s;
-  attempt.end = result.reason;
+  attempt.end = result.reason.text;
   return attempt;
 }
 

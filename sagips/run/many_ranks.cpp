@@ -156,9 +156,9 @@ void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& cl
 
   train::Loop::Callbacks callbacks;
   callbacks.exchange = exchange.hooks();
-  callbacks.agree = [&](std::int64_t epoch, const std::string&) {
+  callbacks.agree = [&](std::int64_t epoch, const record::StopReason&) {
     if (!callbacks.exchange.serve) clock.compute(epoch + 1, callbacks.exchange.poll);
-    return std::string{};
+    return record::StopReason();
   };
   train::Loop* running = nullptr;
   callbacks.evaluate = [&] {

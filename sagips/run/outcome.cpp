@@ -174,7 +174,7 @@ record::Results training_results(const Job& job, const env::Environment& environ
                                  const TrainingRecord& training, const Oracle& oracle) {
   record::Results results =
       common_results(job, environment, event_count(environment), oracle.floors);
-  results.finish_reason = training.finished.reason;
+  results.finish_reason = training.finished.reason.text;
   results.complete = training.finished.complete;
   results.epochs = training.finished.epochs;
   results.time_s = training.finished.time_s;

@@ -25,7 +25,7 @@ record::Results results_of(const Job& job, const Training& training, const recor
   results.version = std::string(core::version());
   results.git_hash = std::string(core::git_hash());
   results.seed = job.settings.run.seed;
-  results.finish_reason = finished.reason;
+  results.finish_reason = finished.reason.text;
   results.complete = finished.complete;
   results.epochs = finished.epochs;
   results.time_s = finished.time_s;

@@ -111,7 +111,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   const record::RunFinished& finished = training.record.finished;
   timing.take_out("training", finished.time_s - trained_before_s);
   if (ranks.is_first())
-    log.info(core::text("finished: ", training.failure ? "failed" : finished.reason, " after ",
+    log.info(core::text("finished: ", training.failure ? "failed" : finished.reason.text, " after ",
                         finished.epochs, " epochs, ", core::duration(finished.time_s)));
 
   results.rows = gather_rows(ranks, training.row);
@@ -129,15 +129,15 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   results.figure = outputs.figure();
   results.page = outputs.page();
   const std::int64_t epochs = job.settings.loop.epochs;
-  outputs.finish(training.failure ? record::RunStatus::failed
-                 : finished.complete || !job.settings.checkpoints.are_written()
-                     ? record::RunStatus::finished  // what has no checkpoint cannot go on
-                     : record::RunStatus::stopped,
-                 finished.reason == train::time_limit_reason && finished.epochs < epochs);
+  outputs.finish(
+      training.failure ? record::RunStatus::failed
+      : finished.complete || !job.settings.checkpoints.are_written()
+          ? record::RunStatus::finished  // what has no checkpoint cannot go on
+          : record::RunStatus::stopped,
+      finished.reason.kind == record::StopReason::Kind::time_limit && finished.epochs < epochs);
   training.agreement->part();
   results.complete = finished.complete;
   results.reason = finished.reason;
-  results.stopped_by_caller = training.stopped_by_caller;
   results.failure = training.failure;
   return results;
 }

@@ -32,13 +32,12 @@ struct TrainOptions {
 /// How a training ended on this rank.
 struct Results {
   std::string folder;
-  bool complete = false;           ///< false: stopped before its end; the same call goes on
-  std::string reason{};            ///< why it ended
-  bool stopped_by_caller = false;  ///< by TrainOptions::should_stop, on rank 0
-  record::Results results{};       ///< on rank 0
-  std::string exchange{};          ///< of the network that gives the answer
-  std::vector<RankRow> rows{};     ///< on rank 0
-  std::string figure{}, page{};    ///< of the residuals over time, of the report; empty: none
+  bool complete = false;         ///< false: stopped before its end; the same call goes on
+  record::StopReason reason{};   ///< why it ended
+  record::Results results{};     ///< on rank 0
+  std::string exchange{};        ///< of the network that gives the answer
+  std::vector<RankRow> rows{};   ///< on rank 0
+  std::string figure{}, page{};  ///< of the residuals over time, of the report; empty: none
   /// The training failed, and what is here is of its last good update.
   std::exception_ptr failure{};
   /// A request to stop ended an epoch in the middle, and the ranks no longer wait for each other: the

@@ -167,7 +167,6 @@ class TrainingRun {
   std::optional<train::Checkpointer> checkpointer_;
   std::optional<train::Loop> loop_;
   std::int64_t epoch_ = 0;  ///< of the last one that is over
-  std::string told_;        ///< by `should_stop`, the last time
 };
 
 // Everything that makes a resumed run the run that it was.
@@ -285,9 +284,10 @@ train::Loop::Callbacks TrainingRun::callbacks() {
   callbacks.until = options_.until;
   if (ranks_.is_first())
     callbacks.should_stop = [this](const record::Evaluated& evaluated) {
-      const std::string reason = early_stop_(evaluated);
-      if (reason.empty() && options_.should_stop) return told_ = options_.should_stop(evaluated);
-      return reason;
+      using Kind = record::StopReason::Kind;
+      record::StopReason reason(Kind::early_stop, early_stop_(evaluated));
+      if (reason || !options_.should_stop) return reason;
+      return record::StopReason(Kind::caller, options_.should_stop(evaluated));
     };
   if (job_.problem->waits_for_plateau())
     callbacks.score = [this](const record::Evaluated& evaluated) {
@@ -360,7 +360,6 @@ Training TrainingRun::run(Beginning beginning) {
     training_.record.last = task_.after_failure();
     training_.record.last.epoch = epoch_;
   }
-  training_.stopped_by_caller = !told_.empty() && result.reason == told_;
   training_.left = checkpointer_->gave_up() && ranks_.size() > 1;
   if (ranks_.size() > 1 && !training_.left) exchange_.settle();
   if (!all_wait_ && ranks_.size() > 1 && !training_.left) report_last(result);

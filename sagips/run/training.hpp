@@ -26,7 +26,6 @@ struct Training {
   std::unique_ptr<train::StopAgreement> agreement;  ///< `part` lets the ranks go
   /// What ended it before its time, on one rank; the networks are those of the last good update.
   std::exception_ptr failure;
-  bool stopped_by_caller = false;  ///< by TrainOptions::should_stop, on rank 0
   /// A request ended it in the middle of an epoch and the ranks no longer wait for each other: the
   /// checkpoint is written, and nothing else can follow.
   bool left = false;

@@ -14,7 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* interrupted_reason = "interrupted";
+using record::StopReason;
+using StopKind = record::StopReason::Kind;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -138,7 +139,7 @@ void Loop::take(record::Evaluated evaluated, std::int64_t epoch, double time_s) 
   if (callbacks_.score && epoch > 0)
     if (const auto score = callbacks_.score(evaluated))
       for (const optim::UpdateStep& step : optimizer_.steps()) step.rule->observe(*score);
-  if (callbacks_.should_stop && epoch > 0 && stop_reason_.empty() && early_stop_.empty())
+  if (callbacks_.should_stop && epoch > 0 && !stop_reason_ && !early_stop_)
     early_stop_ = callbacks_.should_stop(evaluated);
 }
 
@@ -248,11 +249,11 @@ void Loop::run_steps(std::int64_t until) {
   while (step_ < until) run_step();
 }
 
-std::string Loop::reason_to_stop() const {
-  if (!early_stop_.empty()) return early_stop_;
+StopReason Loop::reason_to_stop() const {
+  if (early_stop_) return early_stop_;
   if (config_.minutes > 0 && time_s_ - limit_from_s_ >= config_.minutes * 60)
-    return time_limit_reason;
-  return interrupted() ? interrupted_reason : "";
+    return StopReason(StopKind::time_limit);
+  return interrupted() ? StopReason(StopKind::interrupted) : StopReason();
 }
 
 // What ended the run is told with its epoch. The networks are those of the last good update: no
@@ -263,7 +264,7 @@ void Loop::end_by_failure(const std::exception& problem) {
     message = error->what_without_backtrace();
   message = message.substr(0, message.find('\n'));
   if (message.rfind("epoch ", 0) != 0) message = core::text("epoch ", epoch() + 1, ": ", message);
-  observe(record::RunFinished{epoch(), time_s_, "failed: " + message, false});
+  observe(record::RunFinished{epoch(), time_s_, {StopKind::failed, "failed: " + message}, false});
   throw core::Error(message);
 }
 
@@ -287,12 +288,12 @@ void Loop::run_until_a_reason() {
   const std::int64_t last = callbacks_.until > 0 ? callbacks_.until : config_.epochs;
   for (;;) {
     if (last > 0 && step_ >= step_of_epoch(last)) {
-      stop_reason_ = early_stop_.empty() ? "all epochs done" : early_stop_;
+      stop_reason_ = early_stop_ ? early_stop_ : StopReason(StopKind::all_epochs);
       return;
     }
-    const std::string reason = reason_to_stop();
+    const StopReason reason = reason_to_stop();
     stop_reason_ = callbacks_.agree ? callbacks_.agree(step_, reason) : reason;
-    if (!stop_reason_.empty()) return;
+    if (stop_reason_) return;
     const auto start = Clock::now();
     epoch_events_ += run_step();
     const double step_s = seconds_since(start);
@@ -314,12 +315,12 @@ LoopResult Loop::turn() {
     batch_ = nullptr;
     pending_.assign(pending_.size(), {});  // what is under way is left
     if (callbacks_.go_back) callbacks_.go_back();
-    stop_reason_ = interrupted_reason;
+    stop_reason_ = StopReason(StopKind::interrupted);
   }
   for (std::size_t step = 0; step < pending_.size(); ++step) complete_exchange(step);
-  if (callbacks_.ended && callbacks_.ended()) stop_reason_ = interrupted_reason;
+  if (callbacks_.ended && callbacks_.ended()) stop_reason_ = StopReason(StopKind::interrupted);
   if (in_order) evaluate();
-  LoopResult result{epoch(), time_s_, stop_reason_, stop_reason_ != interrupted_reason};
+  LoopResult result{epoch(), time_s_, stop_reason_, stop_reason_.kind != StopKind::interrupted};
   if (in_order) observe(record::RunFinished{epoch(), time_s_, stop_reason_, result.complete});
   return result;
 }
@@ -343,9 +344,10 @@ void Loop::state(nn::StateList& list) {
   list.field("step", step_);
   list.field("time_s", time_s_);
   list.field("evaluated_step", evaluated_step_);
-  if (stop_reason_ == time_limit_reason) limit_from_s_ = time_s_;
+  if (stop_reason_.kind == StopKind::time_limit) limit_from_s_ = time_s_;
   list.field("limit_from_s", limit_from_s_);
-  list.field("early_stop", early_stop_);
+  list.field("early_stop", early_stop_.text);
+  if (!list.gives()) early_stop_ = {StopKind::early_stop, early_stop_.text};
   optimizer_.state(list);
   if (losses_.empty()) begin_epoch();
   list.field("epoch_events", epoch_events_);

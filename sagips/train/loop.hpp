@@ -61,14 +61,11 @@ struct EpochGivenUp {
   bool in_order = true;  ///< false: others may be gone, so nothing follows that needs them
 };
 
-/// The reason of a run that `LoopConfig::minutes` has ended.
-inline constexpr const char* time_limit_reason = "time limit";
-
 /// How a run ended.
 struct LoopResult {
   std::int64_t epochs = 0;
   double time_s = 0;
-  std::string reason;
+  record::StopReason reason{};
   bool complete = true;
 };
 
@@ -86,18 +83,18 @@ class Loop {
     /// The oldest evaluation that has come later, with its epoch; asked between steps. What was under way
     /// before it never comes. wait: for what is under way.
     std::function<std::optional<record::Evaluated>(bool wait)> late;
-    /// Non-empty: stop now, for this reason (early stop). Asked after each evaluation.
-    std::function<std::string(const record::Evaluated&)> should_stop;
+    /// A reason to stop now, or none. Asked after each evaluation.
+    std::function<record::StopReason(const record::Evaluated&)> should_stop;
     /// What update rules whose rate waits for a plateau watch, smaller where better. Empty: none does.
     std::function<std::optional<double>(const record::Evaluated&)> score;
     /// Epochs after which the run ends although its schedules go on; 0: all of them.
     std::int64_t until = 0;
     /// Set by a signal handler; read between epochs.
     std::function<bool()> interrupted;
-    /// Asked before each step, with how many are over and this rank's reason to stop (empty: none);
-    /// returns the reason of all, empty: go on. Without it a rank decides alone. The loop's state may
+    /// Asked before each step, with how many are over and this rank's reason to stop; returns the
+    /// reason of all. Without it a rank decides alone. The loop's state may
     /// be taken here.
-    std::function<std::string(std::int64_t step, const std::string& reason)> agree;
+    std::function<record::StopReason(std::int64_t step, const record::StopReason& reason)> agree;
     /// Called after the last epoch, before its evaluation; the loop's state may be taken here, too.
     /// Returns whether other ranks, which had not come so far, were interrupted meanwhile: so is
     /// the run then.
@@ -124,7 +121,7 @@ class Loop {
   /// The state with nothing in flight: an exchange that is under way is completed first.
   void state(nn::StateList& list);
   /// Makes a run go on that had come to its end: what its early stop found is over.
-  void go_on_after_end() { early_stop_.clear(); }
+  void go_on_after_end() { early_stop_ = {}; }
   /// Whether an exchange goes on between epochs.
   bool in_flight() const;
   std::int64_t step() const { return step_; }                      ///< that are over
@@ -149,7 +146,7 @@ class Loop {
   void complete_exchange(std::size_t step);
   void update(std::size_t step);
   bool is_finite(const optim::UpdateStep& step, const char* when) const;
-  std::string reason_to_stop() const;
+  record::StopReason reason_to_stop() const;
   void observe(const record::Event& event) const;
   void observe_epoch();
   void begin_epoch();
@@ -178,8 +175,8 @@ class Loop {
   std::int64_t epoch_steps_ = 0;           ///< of it, whose losses are summed
   const optim::Batch* batch_ = nullptr;    ///< of the step that is running
   std::vector<Pending> pending_;           ///< by step
-  std::string early_stop_;                 ///< why the last evaluation wants an end
-  std::string stop_reason_;                ///< of all
+  record::StopReason early_stop_;          ///< why the last evaluation wants an end
+  record::StopReason stop_reason_;         ///< of all
 };
 
 }  // namespace sagips::train

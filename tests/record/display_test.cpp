@@ -24,6 +24,7 @@ using record::Evaluated;
 using record::Event;
 using record::RunFinished;
 using record::RunStarted;
+using record::StopReason;
 using testing::TemporaryFolder;
 
 const RunStarted start{"proxy1d", "runs/proxy1d/x", 1000, 0};
@@ -166,7 +167,7 @@ TEST(PlainDisplay, TellsARunInLines) {
               display(evaluation);
               display(epoch_at(250, 5));
               display(record::Warning{260, "a loss is not finite"});
-              display(RunFinished{1000, 90, "all epochs done", true});
+              display(RunFinished{1000, 90, StopReason(StopReason::Kind::all_epochs), true});
             }),
             "proxy1d in runs/proxy1d/x, up to 1,000 epochs\n"
             "evaluation at epoch 20: N_u 1.9000 ± 0.050 (residual 5.0 %), mass 91.250 ± 0.50 GeV, "
@@ -183,7 +184,7 @@ TEST(PlainDisplay, ShowsWarningsAloneWhereItIsQuiet) {
     display(evaluation);
     display(epoch_at(250, 5));
     display(record::Warning{260, "a loss is not finite"});
-    display(RunFinished{1000, 90, "all epochs done", true});
+    display(RunFinished{1000, 90, StopReason(StopReason::Kind::all_epochs), true});
   };
   EXPECT_EQ(plain(run, {.quiet = true}), "warning at epoch 260: a loss is not finite\n");
 }
@@ -271,7 +272,7 @@ TEST_F(LiveDisplay, EndsWithTheLastStateAndTheReason) {
   Display display(terminal.descriptor(), DisplayConfig{1e9, 5});
   display(start);
   display(epoch_at(1000, 90));
-  display(RunFinished{1000, 90, "all epochs done", true});
+  display(RunFinished{1000, 90, StopReason(StopReason::Kind::all_epochs), true});
   screen.show(terminal.read());
   const auto lines = screen.lines();
   ASSERT_GE(lines.size(), 2u);

@@ -38,7 +38,7 @@ TEST(Metrics, WritesOneLineForEachEvent) {
     MetricsWriter metrics(folder.file("metrics.jsonl"));
     metrics(RunStarted{"proxy1d", "runs/x", 100, 0});
     metrics(epoch_at(1, 0.1));
-    metrics(RunFinished{1, 0.1, "all epochs done", true});
+    metrics(RunFinished{1, 0.1, StopReason(StopReason::Kind::all_epochs), true});
   }
   EXPECT_EQ(
       core::read_file(folder.file("metrics.jsonl")),
@@ -60,7 +60,7 @@ TEST(Metrics, ReadsBackEveryKindOfEvent) {
     metrics(RunStarted{"resonance", "runs/y", 0, 2.5});
     metrics(evaluated);
     metrics(Warning{8, "a \"quoted\" word"});
-    metrics(RunFinished{9, 2, "interrupted", false});
+    metrics(RunFinished{9, 2, StopReason(StopReason::Kind::interrupted), false});
   }
   const auto events = read_metrics(folder.file("m"));
   ASSERT_EQ(events.size(), 4u);
@@ -85,7 +85,7 @@ TEST(Metrics, ReadsBackEveryKindOfEvent) {
   EXPECT_EQ(read.metrics[0].name, "ks_1");
   EXPECT_EQ(read.metrics[0].value, 0.25);
   EXPECT_EQ(std::get<Warning>(events[2]).message, "a \"quoted\" word");
-  EXPECT_EQ(std::get<RunFinished>(events[3]).reason, "interrupted");
+  EXPECT_EQ(std::get<RunFinished>(events[3]).reason.text, "interrupted");
   EXPECT_FALSE(std::get<RunFinished>(events[3]).complete);
 }
 
@@ -137,7 +137,7 @@ TEST(Metrics, ThinsEpochsButKeepsTheFirstAndTheLast) {
   MetricsWriter metrics(folder.file("m"), 0.25);
   for (int epoch = 1; epoch <= 11; ++epoch) metrics(epoch_at(90'000 + epoch, 0.125 * (epoch - 1)));
   metrics(epoch_at(90'012, 1.3));
-  metrics(RunFinished{90'012, 1.3, "all epochs done", true});
+  metrics(RunFinished{90'012, 1.3, StopReason(StopReason::Kind::all_epochs), true});
   // 0.125 s apart: every other one; 12 comes 0.05 s after 11, but is the last.
   EXPECT_EQ(epochs_in(folder.file("m")),
             (std::vector<std::int64_t>{90'001, 90'003, 90'005, 90'007, 90'009, 90'011, 90'012}));
@@ -147,7 +147,7 @@ TEST(Metrics, HoldEveryEpochOfACurveHoweverFastTheyAre) {
   const TemporaryFolder folder;
   MetricsWriter metrics(folder.file("m"), 1000);
   for (int epoch = 1; epoch <= 10'000; ++epoch) metrics(epoch_at(epoch, 1e-3 * epoch));
-  metrics(RunFinished{10'000, 10, "all epochs done", true});
+  metrics(RunFinished{10'000, 10, StopReason(StopReason::Kind::all_epochs), true});
   const std::vector<std::int64_t> epochs = epochs_in(folder.file("m"));
   ASSERT_GT(epochs.size(), 2000u);
   for (std::size_t i = 1; i < epochs.size(); ++i)
@@ -179,7 +179,7 @@ TEST(Metrics, NeverWritesAnEpochTwice) {
 TEST(Metrics, IsReadableWhileTheRunIsOverButTheWriterLives) {
   const TemporaryFolder folder;
   MetricsWriter metrics(folder.file("m"));
-  metrics(RunFinished{5, 1, "time limit", true});
+  metrics(RunFinished{5, 1, StopReason(StopReason::Kind::time_limit), true});
   EXPECT_EQ(read_metrics(folder.file("m")).size(), 1u);
 }
 
@@ -245,7 +245,7 @@ TEST(Metrics, GoOnWhereAStateWasKept) {
     metrics(epoch_at(2, 2));
     kept = metrics.bytes();
     metrics(epoch_at(3, 3));
-    metrics(RunFinished{3, 3, "interrupted", false});
+    metrics(RunFinished{3, 3, StopReason(StopReason::Kind::interrupted), false});
   }
   {
     MetricsWriter metrics(path, 0, kept);

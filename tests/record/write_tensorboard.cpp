@@ -43,7 +43,7 @@ int main(int count, char** words) {
   TensorBoardWriter resumed(folder, 4);  // after a restart at epoch 3
   for (std::int64_t epoch = 4; epoch <= 300; ++epoch) resumed(epoch_done(epoch, 2.0));
   resumed(evaluated(300));
-  resumed(RunFinished{300, 300, "all epochs done", true});
+  resumed(RunFinished{300, 300, StopReason(StopReason::Kind::all_epochs), true});
   TensorBoardWriter rows(folder + "/rows", 0);  // of a network that learns from them
   EpochDone of_rows = epoch_done(1, 1.0);
   of_rows.losses[0].name = "loss";

@@ -76,7 +76,7 @@ TEST(Checkpointer, LeadsRanksThatGoOnWhenTheFirstHasEnded) {
     running = &loop;
     checkpointer.watch(loop);
     const LoopResult result = loop.run();
-    EXPECT_EQ(result.reason, "interrupted") << "rank " << ranks.rank();
+    EXPECT_EQ(result.reason.text, "interrupted") << "rank " << ranks.rank();
     EXPECT_FALSE(result.complete) << "the run is not over: rank 1 has epochs to go";
     if (ranks.is_first())
       EXPECT_EQ(result.epochs, 3);

@@ -82,7 +82,7 @@ TEST_P(NonFiniteGradient, EndsTheRunWhereTheConfigSaysStop) {
   ASSERT_EQ(diary.finished.size(), 1U);
   EXPECT_EQ(diary.finished[0].epochs, 2);
   EXPECT_FALSE(diary.finished[0].complete);
-  EXPECT_EQ(diary.finished[0].reason, "failed: " + message);
+  EXPECT_EQ(diary.finished[0].reason.text, "failed: " + message);
 }
 
 TEST_P(NonFiniteGradient, SkipsOneUpdateWhereTheConfigSaysSkip) {

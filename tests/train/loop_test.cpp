@@ -14,13 +14,14 @@ namespace {
 using namespace sagips::testing;
 
 using Counts = std::vector<std::int64_t>;
+using StopKind = record::StopReason::Kind;
 
 TEST(Loop, EndsAfterItsEpochs) {
   TwoWeights optimizer(first_then_second);
   Diary diary;
   const LoopResult result = Loop(epochs(5, 2), optimizer, noted_in(diary)).run();
   EXPECT_EQ(result.epochs, 5);
-  EXPECT_EQ(result.reason, "all epochs done");
+  EXPECT_EQ(result.reason.text, "all epochs done");
   EXPECT_TRUE(result.complete);
   ASSERT_EQ(diary.epochs.size(), 5U);
   EXPECT_EQ(diary.epochs.front().epoch, 1);
@@ -28,7 +29,7 @@ TEST(Loop, EndsAfterItsEpochs) {
   EXPECT_GT(diary.epochs.back().events_per_second, 0.0);
   EXPECT_EQ(diary.evaluated_epochs(), (Counts{0, 2, 4, 5})) << "start, every second, end";
   ASSERT_EQ(diary.finished.size(), 1U);
-  EXPECT_EQ(diary.finished[0].reason, "all epochs done");
+  EXPECT_EQ(diary.finished[0].reason.text, "all epochs done");
   EXPECT_EQ(diary.finished[0].time_s, result.time_s);
 }
 
@@ -52,7 +53,7 @@ TEST(Loop, EvaluatesAnEpochOnce) {
   EXPECT_EQ(at_the_end.evaluated_epochs(), (Counts{0, 2, 4}));
   Loop::Callbacks callbacks = noted_in(stopped);
   callbacks.should_stop = [](const record::Evaluated& seen) {
-    return seen.epoch == 4 ? std::string("enough") : std::string();
+    return record::StopReason(StopKind::early_stop, seen.epoch == 4 ? "enough" : "");
   };
   Loop(epochs(10, 2), optimizer, callbacks).run();
   EXPECT_EQ(stopped.evaluated_epochs(), (Counts{0, 2, 4}));
@@ -94,7 +95,8 @@ TEST(Loop, EndsAfterItsMinutes) {
   config.minutes = 1e-5;
   Diary diary;
   const LoopResult result = Loop(config, optimizer, noted_in(diary)).run();
-  EXPECT_EQ(result.reason, "time limit");
+  EXPECT_EQ(result.reason.text, "time limit");
+  EXPECT_EQ(result.reason.kind, StopKind::time_limit);
   EXPECT_TRUE(result.complete);
   EXPECT_GE(result.time_s, 6e-4);
   EXPECT_GE(result.epochs, 1);
@@ -107,7 +109,8 @@ TEST(Loop, EndsBetweenEpochsWhenInterrupted) {
   callbacks.interrupted = [&] { return diary.epochs.size() >= 3; };
   const LoopResult result = Loop(epochs(100), optimizer, callbacks).run();
   EXPECT_EQ(result.epochs, 3);
-  EXPECT_EQ(result.reason, "interrupted");
+  EXPECT_EQ(result.reason.text, "interrupted");
+  EXPECT_EQ(result.reason.kind, StopKind::interrupted);
   EXPECT_FALSE(result.complete);
   EXPECT_EQ(diary.evaluated_epochs().back(), 3) << "its state is evaluated";
   EXPECT_FALSE(diary.finished.at(0).complete);
@@ -120,11 +123,12 @@ TEST(Loop, StopsEarlyForTheGivenReason) {
   std::vector<std::int64_t> asked;
   callbacks.should_stop = [&](const record::Evaluated& seen) {
     asked.push_back(seen.epoch);
-    return seen.epoch >= 6 ? std::string("good enough") : std::string();
+    return record::StopReason(StopKind::caller, seen.epoch >= 6 ? "good enough" : "");
   };
   const LoopResult result = Loop(epochs(100, 3), optimizer, callbacks).run();
   EXPECT_EQ(result.epochs, 6);
-  EXPECT_EQ(result.reason, "good enough");
+  EXPECT_EQ(result.reason.text, "good enough");
+  EXPECT_EQ(result.reason.kind, StopKind::caller);
   EXPECT_TRUE(result.complete);
   EXPECT_EQ(asked, (Counts{3, 6})) << "not before the first epoch";
 }
@@ -134,9 +138,9 @@ TEST(Loop, CallsItsLastEpochTheEndWhateverTheEvaluationSays) {
   Diary diary;
   Loop::Callbacks callbacks = noted_in(diary);
   callbacks.should_stop = [](const record::Evaluated& seen) {
-    return seen.epoch == 4 ? std::string("enough") : std::string();
+    return record::StopReason(StopKind::early_stop, seen.epoch == 4 ? "enough" : "");
   };
-  EXPECT_EQ(Loop(epochs(4, 2), optimizer, callbacks).run().reason, "all epochs done");
+  EXPECT_EQ(Loop(epochs(4, 2), optimizer, callbacks).run().reason.text, "all epochs done");
 }
 
 TEST(Loop, WantsALimit) {

@@ -146,10 +146,10 @@ TEST(QuickStop, LeavesAnEpochAsIfItHadNotBegun) {
         if (inner) inner();
         stop.poll();
       };
-      callbacks.agree = [&](std::int64_t epoch, const std::string&) {
+      callbacks.agree = [&](std::int64_t epoch, const record::StopReason&) {
         if (!requested) stop.boundary(epoch, 1.0, [&] { return nn::give_state(*running); });
         if (epoch == 7) requested = true;
-        return std::string();
+        return record::StopReason();
       };
       callbacks.go_back = [&] { nn::take_state(*running, stop.chosen()); };
       callbacks.observers.push_back([&](const record::Event& event) {
@@ -158,7 +158,7 @@ TEST(QuickStop, LeavesAnEpochAsIfItHadNotBegun) {
       Loop loop(SmallTraining::epochs(12), training.gan, callbacks);
       running = &loop;
       const LoopResult result = loop.run();
-      EXPECT_EQ(result.reason, "interrupted");
+      EXPECT_EQ(result.reason.text, "interrupted");
       EXPECT_LE(result.epochs, 7);
       EXPECT_GE(result.epochs, 6);
       EXPECT_EQ(finished, count == 1) << "among several ranks nothing follows";

@@ -17,6 +17,12 @@ namespace {
 
 using namespace sagips::testing;
 
+using StopKind = record::StopReason::Kind;
+
+record::StopReason reason_where(bool wanted) {
+  return wanted ? record::StopReason(StopKind::time_limit) : record::StopReason();
+}
+
 TEST(StopAgreement, RanksThatWaitStopAfterTheSameEpoch) {
   std::array<std::int64_t, 3> stopped{};
   on_ranks(3, [&](comm::Ranks& ranks) {
@@ -24,10 +30,11 @@ TEST(StopAgreement, RanksThatWaitStopAfterTheSameEpoch) {
     std::int64_t epoch = 0;
     for (;; ++epoch) {
       const bool wants_stop = ranks.is_first() && epoch >= 40;
-      const std::string reason =
-          agreement(epoch, {.stop = wants_stop ? "early stop: enough" : ""}).stop;
-      if (reason.empty()) continue;
-      EXPECT_EQ(reason, "early stop: enough");
+      const record::StopReason reason =
+          agreement(epoch, {.stop = {StopKind::caller, wants_stop ? "good enough" : ""}}).stop;
+      if (!reason) continue;
+      EXPECT_EQ(reason.kind, StopKind::caller);
+      EXPECT_EQ(reason.text, "good enough");
       break;
     }
     stopped[static_cast<std::size_t>(ranks.rank())] = epoch;
@@ -42,7 +49,7 @@ TEST(StopAgreement, WhatOtherRanksRequestCountsForNothing) {
   on_ranks(2, [&](comm::Ranks& ranks) {
     StopAgreement agreement(ranks, true);
     for (std::int64_t epoch = 0; epoch < 50; ++epoch)
-      EXPECT_EQ(agreement(epoch, {.stop = ranks.rank() == 1 ? "interrupted" : ""}).stop, "");
+      EXPECT_FALSE(agreement(epoch, {.stop = reason_where(ranks.rank() == 1)}).stop);
     agreement.part();
   });
 }
@@ -51,13 +58,14 @@ TEST(StopAgreement, RanksThatNeverWaitAreToldAndLeaveWithTheOthers) {
   on_ranks(3, [&](comm::Ranks& ranks) {
     StopAgreement agreement(ranks, false);
     std::int64_t epoch = 0;
-    std::string reason;
-    while (reason.empty()) {
-      reason = agreement(epoch, {.stop = ranks.is_first() && epoch == 5 ? "time limit" : ""}).stop;
+    record::StopReason reason;
+    while (!reason) {
+      reason = agreement(epoch, {.stop = reason_where(ranks.is_first() && epoch == 5)}).stop;
       ++epoch;
       std::this_thread::sleep_for(std::chrono::microseconds(100 * ranks.rank()));
     }
-    EXPECT_EQ(reason, "time limit");
+    EXPECT_EQ(reason.kind, StopKind::time_limit);
+    EXPECT_EQ(reason.text, "time limit");
     agreement.part();
   });
 }
@@ -67,7 +75,7 @@ TEST(StopAgreement, NobodyLeavesBeforeTheFirstRankHasFinished) {
     std::atomic<bool> finished = false;
     on_ranks(3, [&](comm::Ranks& ranks) {
       StopAgreement agreement(ranks, waits);
-      for (std::int64_t epoch = 0; epoch < 3; ++epoch) EXPECT_EQ(agreement(epoch, {}).stop, "");
+      for (std::int64_t epoch = 0; epoch < 3; ++epoch) EXPECT_FALSE(agreement(epoch, {}).stop);
       if (ranks.is_first()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(30));
         finished = true;
@@ -103,10 +111,10 @@ TEST(StopAgreement, RanksThatNeverWaitHearOfEveryCheckpointAndOfTheEnd) {
     StopAgreement agreement(ranks, false);
     std::vector<std::int64_t> numbers;
     StopAgreement::Decision decision;
-    for (std::int64_t epoch = 0; decision.stop.empty(); ++epoch) {
+    for (std::int64_t epoch = 0; !decision.stop; ++epoch) {
       StopAgreement::Request request;
       if (epoch < 3) request.checkpoint = epoch + 1;
-      if (epoch == 50) request.stop = "time limit";
+      request.stop = reason_where(epoch == 50);
       decision = agreement(epoch, request);
       if (decision.checkpoint != 0) numbers.push_back(decision.checkpoint);
       std::this_thread::sleep_for(std::chrono::microseconds(100));

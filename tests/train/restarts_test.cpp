@@ -76,7 +76,7 @@ class Training {
     if (ranks.size() > 1) callbacks.exchange = exchange_.hooks();
     checkpointer_.attach_to(callbacks);
     callbacks.agree = [this, inner = callbacks.agree](std::int64_t step,
-                                                      const std::string& reason) {
+                                                      const record::StopReason& reason) {
       const bool ends = step - began_ == start_.steps;
       if (ends && start_.end == End::kill) throw Killed();
       stop_ = stop_ || (ends && start_.end == End::stop);

@@ -135,7 +135,7 @@ void settle_state(RunContents& run) {
   const auto finished = events_of<record::RunFinished>(run.metrics);
   const std::string reason = run.results        ? run.results->finish_reason
                              : finished.empty() ? ""
-                                                : finished.back()->reason;
+                                                : finished.back()->reason.text;
   if (reason.rfind("failed", 0) == 0 || (status && status->status == Status::failed))
     run.state = State::failed;
   else if (run.results)  // it is written near the end, while the folder is still locked

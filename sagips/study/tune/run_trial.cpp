@@ -259,7 +259,8 @@ class TrialRun {
     if (trained.failure) std::rethrow_exception(trained.failure);
     if (!trained.complete) return false;
     if (ranks_.is_first()) {
-      if (trained.stopped_by_caller) {  // its end follows and says it all
+      if (trained.reason.kind ==
+          record::StopReason::Kind::caller) {  // its end follows and says it all
         behind_ = behind;
         time_s_ = trained.results.time_s;
       } else {

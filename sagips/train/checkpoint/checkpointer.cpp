@@ -18,7 +18,7 @@ Checkpointer::Checkpointer(comm::Ranks& ranks, const record::CheckpointConfig& c
 
 void Checkpointer::attach_to(Loop::Callbacks& callbacks) {
   tracer_ = callbacks.tracer;
-  callbacks.agree = [this](std::int64_t step, const std::string& reason) {
+  callbacks.agree = [this](std::int64_t step, const record::StopReason& reason) {
     return agree(step, reason);
   };
   close_ = callbacks.exchange.close;
@@ -82,7 +82,7 @@ bool Checkpointer::is_due_for_others() {
          (config_.minutes > 0 && waited_s >= 60 * config_.minutes);
 }
 
-std::string Checkpointer::agree(std::int64_t step, const std::string& reason) {
+record::StopReason Checkpointer::agree(std::int64_t step, const record::StopReason& reason) {
   StopAgreement::Request own{.stop = reason};
   if (ranks_.is_first()) {
     checkpoints_.poll();
@@ -93,9 +93,9 @@ std::string Checkpointer::agree(std::int64_t step, const std::string& reason) {
   }
   const StopAgreement::Decision decision = agreement_(step, own);
   if (decision.checkpoint != 0) write(decision.checkpoint);
-  told_to_stop_ = !decision.stop.empty();
+  told_to_stop_ = static_cast<bool>(decision.stop);
   // what owners of central weights have taken in cannot be taken back
-  if (config_.are_written() && decision.stop.empty() && !loop_->in_flight() && !close_) {
+  if (config_.are_written() && !decision.stop && !loop_->in_flight() && !close_) {
     const double step_s = loop_->time_s() - boundary_time_s_;
     quick_stop_.boundary(step, step_s, [this] { return take(); });
   }
@@ -123,11 +123,11 @@ void Checkpointer::lead_others() {
   leads_others_ = false;
   StopAgreement::Request request;
   if (signals_.stop())
-    request.stop = "interrupted";
+    request.stop = record::StopReason(record::StopReason::Kind::interrupted);
   else if (is_due_for_others())
     request.checkpoint = number_;
   const StopAgreement::Decision decision = agreement_.after_last_epoch(request);
-  others_stopped_ = !decision.stop.empty();
+  others_stopped_ = static_cast<bool>(decision.stop);
   leads_others_ = !others_stopped_;
   if (decision.checkpoint != 0) write(decision.checkpoint);
 }

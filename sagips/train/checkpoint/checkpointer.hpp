@@ -35,7 +35,7 @@ class Checkpointer {
 
  private:
   nn::State take();
-  std::string agree(std::int64_t step, const std::string& reason);
+  record::StopReason agree(std::int64_t step, const record::StopReason& reason);
   bool ended();
   bool is_due();
   bool is_due_for_others();

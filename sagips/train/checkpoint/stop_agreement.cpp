@@ -47,9 +47,10 @@ std::int64_t StopAgreement::meeting_after(std::int64_t epoch) {
 
 StopAgreement::Message StopAgreement::message_of(const Request& request) {
   Message message;
-  message.stop = request.stop.empty() ? 0 : 1;
-  message.checkpoint = message.stop != 0 ? 0 : request.checkpoint;  // all write one at the end
-  std::copy_n(request.stop.data(), std::min(request.stop.size(), message.reason.size() - 1),
+  message.stop = request.stop.kind;
+  message.checkpoint = request.stop ? 0 : request.checkpoint;  // all write one at the end
+  std::copy_n(request.stop.text.data(),
+              std::min(request.stop.text.size(), message.reason.size() - 1),
               message.reason.begin());
   return message;
 }
@@ -61,15 +62,14 @@ StopAgreement::Decision StopAgreement::decide(std::int64_t epoch, const Request&
   if (request.meet_by > epoch) next_meeting_ = std::min(next_meeting_, request.meet_by);
   message.next_meeting = next_meeting_;
   std::vector<int> whom = waiting_;
-  if (message.stop != 0 || message.checkpoint != 0)
-    whom.insert(whom.end(), free_.begin(), free_.end());
+  if (request.stop || message.checkpoint != 0) whom.insert(whom.end(), free_.begin(), free_.end());
   if (!whom.empty()) tell(whom, message);
   return {request.stop, message.checkpoint};
 }
 
 StopAgreement::Decision StopAgreement::after_last_epoch(const Request& request) {
   const Message message = message_of(request);
-  if (free_.empty() || (message.stop == 0 && message.checkpoint == 0)) return {};
+  if (free_.empty() || (!request.stop && message.checkpoint == 0)) return {};
   tell(free_, message);
   return {request.stop, message.checkpoint};
 }
@@ -84,15 +84,14 @@ StopAgreement::Decision StopAgreement::hear(std::int64_t epoch) {
   } else if (!expected_.ready()) {
     return {};
   }
-  told_ = received_.stop != 0;
-  Decision decision{told_ ? std::string(received_.reason.data()) : std::string(),
-                    received_.checkpoint};
+  const Decision decision{{received_.stop, received_.reason.data()}, received_.checkpoint};
+  told_ = static_cast<bool>(decision.stop);
   if (!waits_ && !told_) expect();  // a checkpoint, and more may follow
   return decision;
 }
 
 StopAgreement::Decision StopAgreement::operator()(std::int64_t epoch, const Request& request) {
-  if (ranks_.size() == 1) return {request.stop, request.stop.empty() ? request.checkpoint : 0};
+  if (ranks_.size() == 1) return {request.stop, request.stop ? 0 : request.checkpoint};
   return ranks_.is_first() ? decide(epoch, request) : hear(epoch);
 }
 
@@ -101,7 +100,7 @@ void StopAgreement::part() {
   if (ranks_.is_first()) {
     std::vector<int> everybody = waiting_;
     everybody.insert(everybody.end(), free_.begin(), free_.end());
-    tell(everybody, {.stop = 2});
+    tell(everybody, {.what = Message::What::end});
     for (comm::Request& request : under_way_)
       ranks_.timeout().wait(request, {.what = "to the end", .however_long = true});
     under_way_.clear();
@@ -112,7 +111,7 @@ void StopAgreement::part() {
   if (waits_ || told_) expect();
   for (;;) {
     ranks_.timeout().wait(expected_, {.partners = {0}, .what = "to the end", .however_long = true});
-    if (received_.stop == 2) break;
+    if (received_.what == Message::What::end) break;
     expect();
   }
   ranks_.status().take_leave();

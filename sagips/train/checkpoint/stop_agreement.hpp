@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sagips/comm/ranks.hpp"
+#include "sagips/record/event.hpp"
 
 namespace sagips::train {
 
@@ -17,13 +18,13 @@ class StopAgreement {
  public:
   /// What rank 0 wants before an epoch; what others want counts for nothing.
   struct Request {
-    std::string stop{};           ///< the reason; empty: none
+    record::StopReason stop{};
     std::int64_t checkpoint = 0;  ///< the number of one that is due; 0: none
     std::int64_t meet_by = 0;     ///< an epoch at which ranks that wait are to meet; 0: any
   };
   /// What this rank is to do before an epoch.
   struct Decision {
-    std::string stop{};
+    record::StopReason stop{};
     std::int64_t checkpoint = 0;
   };
 
@@ -42,7 +43,8 @@ class StopAgreement {
 
  private:
   struct Message {
-    std::int64_t stop = 0;
+    enum class What : std::int64_t { news, end } what = What::news;  ///< end: the last of all
+    record::StopReason::Kind stop{};
     std::int64_t checkpoint = 0;
     std::int64_t next_meeting = 0;
     std::array<char, 112> reason{};
