@@ -43,12 +43,6 @@ void ClockedWindow::settle() {
   if (shown_) window_.restamp(clock_);
 }
 
-void ClockedWindow::give_state(State& state, const std::string& name) const {
-  state[name] = {static_cast<double>(clock_)};
-}
-
-void ClockedWindow::take_state(const State& state, const std::string& name) {
-  clock_ = static_cast<std::uint64_t>(numbers_of(state, name, 1).front());
-}
+void ClockedWindow::state(StateList& list, const std::string& name) { list.field(name, clock_); }
 
 }  // namespace sagips::comm

@@ -31,9 +31,7 @@ class ClockedWindow {
   void settle();
 
   const Freshness& freshness() const { return freshness_; }
-  void give_state(State& state, const std::string& name) const;
-  /// throws: StateError
-  void take_state(const State& state, const std::string& name);
+  void state(StateList& list, const std::string& name);
 
  private:
   Window window_;

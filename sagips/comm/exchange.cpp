@@ -3,37 +3,19 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sagips/core/text.hpp"
-
 namespace sagips::comm {
 
-void give_floats(State& state, const std::string& name, std::span<const float> values) {
-  state[name] = {values.begin(), values.end()};
-}
-
-const std::vector<double>& numbers_of(const State& state, const std::string& name,
-                                      std::size_t count) {
-  const auto found = state.find(name);
-  if (found == state.end() || found->second.size() != count)
-    throw core::StateError(core::text("the state of the exchange is missing '", name, "'."));
-  return found->second;
-}
-
-void take_floats(const State& state, const std::string& name, std::span<float> into) {
-  const std::vector<double>& numbers = numbers_of(state, name, into.size());
-  std::transform(numbers.begin(), numbers.end(), into.begin(),
-                 [](double value) { return static_cast<float>(value); });
-}
-
-State part_of(const State& state, const std::string& name) {
-  const std::string prefix = name + ".";
-  State part;
-  for (const auto& field : state)
-    if (field.first.rfind(prefix, 0) == 0) part[field.first.substr(prefix.size())] = field.second;
-  return part;
-}
-
 Task Exchange::mix_weights(ReplicaView, Step) { co_return; }
+
+void Exchange::give_state(State& into) {
+  auto list = StateList::giving(into);
+  state(list);
+}
+
+void Exchange::take_state(const State& from) {
+  auto list = StateList::taking(from);
+  state(list);
+}
 
 Freshness& Freshness::operator+=(const Freshness& other) {
   used += other.used;

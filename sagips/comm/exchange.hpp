@@ -2,13 +2,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sagips/comm/state_list.hpp"
 #include "sagips/comm/timeout.hpp"
 
 namespace sagips::comm {
@@ -32,26 +32,6 @@ struct Cost {
   Cost& operator+=(Cost other) { return *this = *this + other; }
   friend bool operator==(Cost, Cost) = default;
 };
-
-/// Numbers that let a resumed run go on, by name. Whole numbers up to 2^53 and floats fit.
-using State = std::map<std::string, std::vector<double>>;
-
-/// throws: StateError when there are none of that name or not as many
-const std::vector<double>& numbers_of(const State& state, const std::string& name,
-                                      std::size_t count);
-void give_floats(State& state, const std::string& name, std::span<const float> values);
-/// throws: StateError, as numbers_of
-void take_floats(const State& state, const std::string& name, std::span<float> into);
-
-/// The state of a part that has one of its own, its names behind "name.".
-template <class Part>
-void give_part(State& state, const std::string& name, const Part& part) {
-  State own;
-  part.give_state(own);
-  for (auto& field : own) state[name + "." + field.first] = std::move(field.second);
-}
-/// What has a name behind "name.", without that.
-State part_of(const State& state, const std::string& name);
 
 /// Moves a piece of weights by gradients. progress: as in Step
 using Update = std::function<void(std::span<const float> gradients, double progress)>;
@@ -162,10 +142,11 @@ class Exchange {
   /// Weights beside those of the ranks; most exchanges have none.
   virtual CentralWeights* central_weights() { return nullptr; }
 
-  /// Gives what a resumed run needs; called with nothing in flight.
-  virtual void give_state(State&) const {}
+  /// Lists what a resumed run needs; called with nothing in flight.
+  virtual void state(StateList&) {}
+  void give_state(State& into);
   /// throws: StateError
-  virtual void take_state(const State&) {}
+  void take_state(const State& from);
 };
 
 }  // namespace sagips::comm

@@ -28,7 +28,7 @@ struct HandDriven {
     return gradients[0];
   }
   Exchange& exchange() { return driver.exchange(); }
-  State state() const {
+  State state() {
     State state;
     driver.exchange().give_state(state);
     return state;

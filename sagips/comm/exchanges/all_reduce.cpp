@@ -50,14 +50,9 @@ std::string AllReduce::description() const {
   return core::text("the library's all-reduce over ", group_.size(), " ranks");
 }
 
-void AllReduce::give_state(State& state) const {
-  give_floats(state, "all_reduce.collected", collected_);
-}
-
-void AllReduce::take_state(const State& state) {
-  const auto found = state.find("all_reduce.collected");
-  collected_.resize(found == state.end() ? 0 : found->second.size());
-  take_floats(state, "all_reduce.collected", collected_);
+void AllReduce::state(StateList& list) {
+  if (!list.gives()) collected_.resize(list.count("all_reduce.collected"));
+  list.field("all_reduce.collected", collected_);
 }
 
 }  // namespace sagips::comm

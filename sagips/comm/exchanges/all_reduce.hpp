@@ -27,8 +27,7 @@ class AllReduce final : public Exchange {
   std::vector<int> partners(Step step) const override;
   std::int64_t period() const override { return config_.backward_passes; }
   std::string description() const override;
-  void give_state(State& state) const override;
-  void take_state(const State& state) override;
+  void state(StateList& list) override;
 
  private:
   Config config_;

@@ -55,14 +55,13 @@ std::string Auto::description() const {
   return text;
 }
 
-void Auto::give_state(State& state) const { state["auto.choice"] = {static_cast<double>(choice_)}; }
-
-void Auto::take_state(const State& state) {
-  const auto found = state.find("auto.choice");
-  if (found == state.end() || found->second.size() != 1 || !(found->second[0] >= 0) ||
-      !(found->second[0] < static_cast<double>(candidates_.size())))
+void Auto::state(StateList& list) {
+  std::vector<double> choice{static_cast<double>(choice_)};
+  const bool is_there = list.gives() || list.count("auto.choice") == 1;
+  if (is_there) list.field("auto.choice", choice);
+  if (!is_there || !(choice[0] >= 0) || !(choice[0] < static_cast<double>(candidates_.size())))
     throw core::StateError("the state of exchange 'auto' holds no choice that is known here.");
-  choice_ = static_cast<std::size_t>(found->second[0]);
+  choice_ = static_cast<std::size_t>(choice[0]);
 }
 
 }  // namespace sagips::comm

@@ -30,8 +30,7 @@ class Auto final : public Exchange {
   }
   std::vector<int> partners(Step step) const override { return chosen().partners(step); }
   std::string description() const override;
-  void give_state(State& state) const override;
-  void take_state(const State& state) override;
+  void state(StateList& list) override;
 
   const std::string& choice() const { return candidates_[choice_].name; }
 

@@ -55,8 +55,6 @@ std::string Averaged::description() const {
                     " epochs by ", mean_->description());
 }
 
-void Averaged::give_state(State& state) const { inner_->give_state(state); }
-
-void Averaged::take_state(const State& state) { inner_->take_state(state); }
+void Averaged::state(StateList& list) { inner_->state(list); }
 
 }  // namespace sagips::comm

@@ -36,8 +36,7 @@ class Averaged final : public Exchange {
   }
   Freshness freshness() const override { return inner_->freshness(); }
   std::string description() const override;
-  void give_state(State& state) const override;
-  void take_state(const State& state) override;
+  void state(StateList& list) override;
 
  private:
   bool is_time(Step step) const { return step.update % config_.every == 0; }

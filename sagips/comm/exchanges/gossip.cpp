@@ -80,12 +80,8 @@ std::string Gossip::description() const {
                     " ranks");
 }
 
-void Gossip::give_state(State& state) const {
-  if (window_) window_->give_state(state, "gossip.clock");
-}
-
-void Gossip::take_state(const State& state) {
-  if (window_) window_->take_state(state, "gossip.clock");
+void Gossip::state(StateList& list) {
+  if (window_) window_->state(list, "gossip.clock");
 }
 
 }  // namespace sagips::comm

@@ -35,8 +35,7 @@ class Gossip final : public Exchange {
   std::int64_t period() const override;
   Freshness freshness() const override { return window_ ? window_->freshness() : Freshness{}; }
   std::string description() const override;
-  void give_state(State& state) const override;
-  void take_state(const State& state) override;
+  void state(StateList& list) override;
 
  private:
   bool one_sided() const { return config_.form == Form::one_sided; }

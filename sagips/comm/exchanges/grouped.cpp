@@ -141,16 +141,10 @@ std::string Grouped::description() const {
                     " epochs: ", outer_.front()->description());
 }
 
-void Grouped::give_state(State& state) const {
-  give_part(state, "inner", *inner_);
+void Grouped::state(StateList& list) {
+  list.part("inner", *inner_);
   for (std::size_t turn = 0; turn < outer_.size(); ++turn)
-    give_part(state, core::text("outer", turn), *outer_[turn]);
-}
-
-void Grouped::take_state(const State& state) {
-  inner_->take_state(part_of(state, "inner"));
-  for (std::size_t turn = 0; turn < outer_.size(); ++turn)
-    outer_[turn]->take_state(part_of(state, core::text("outer", turn)));
+    list.part(core::text("outer", turn), *outer_[turn]);
 }
 
 }  // namespace sagips::comm

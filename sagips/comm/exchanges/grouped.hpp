@@ -49,8 +49,7 @@ class Grouped final : public Exchange {
   bool ever_waits(int rank) const override;
   Freshness freshness() const override;
   std::string description() const override;
-  void give_state(State& state) const override;
-  void take_state(const State& state) override;
+  void state(StateList& list) override;
 
  private:
   bool is_outer(Step step) const { return step.update % config_.outer_every == 0; }

@@ -73,8 +73,6 @@ std::string RmaRing::description() const {
   return core::text("rma_ring over ", group_.size(), " ranks");
 }
 
-void RmaRing::give_state(State& state) const { window_.give_state(state, "rma_ring.clock"); }
-
-void RmaRing::take_state(const State& state) { window_.take_state(state, "rma_ring.clock"); }
+void RmaRing::state(StateList& list) { window_.state(list, "rma_ring.clock"); }
 
 }  // namespace sagips::comm

@@ -32,8 +32,7 @@ class RmaRing final : public Exchange {
   std::vector<int> partners(Step) const override { return {}; }
   Freshness freshness() const override { return window_.freshness(); }
   std::string description() const override;
-  void give_state(State& state) const override;
-  void take_state(const State& state) override;
+  void state(StateList& list) override;
 
  private:
   Window::View look(int hop, std::size_t bytes);

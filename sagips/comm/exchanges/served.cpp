@@ -477,21 +477,14 @@ std::string Served::description() const {
                     config_.owners == Owners::all ? "all" : "one a node", ")");
 }
 
-void Served::give_state(State& state) const {
-  if (own_) own_->give_state(state);
-  if (worker_) worker_->give_state(state);
-  if (child_) give_part(state, "child", *child_);
-  if (inner_) give_part(state, "inner", *inner_);
-  state["served.reported"] = {static_cast<double>(reported_version_),
-                              static_cast<double>(reported_steps_)};
-}
-
-void Served::take_state(const State& state) {
-  if (own_) own_->take_state(state);
-  if (worker_) worker_->take_state(state);
-  if (child_) child_->take_state(part_of(state, "child"));
-  if (inner_) inner_->take_state(part_of(state, "inner"));
-  const std::vector<double>& reported = numbers_of(state, "served.reported", 2);
+void Served::state(StateList& list) {
+  if (own_) own_->state(list);
+  if (worker_) worker_->state(list);
+  if (child_) list.part("child", *child_);
+  if (inner_) list.part("inner", *inner_);
+  std::vector<double> reported{static_cast<double>(reported_version_),
+                               static_cast<double>(reported_steps_)};
+  list.field("served.reported", reported);
   reported_version_ = static_cast<std::uint64_t>(reported[0]);
   reported_steps_ = static_cast<std::uint64_t>(reported[1]);
 }

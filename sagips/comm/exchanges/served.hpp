@@ -56,8 +56,7 @@ class Served final : public Exchange, public CentralWeights {
   Freshness freshness() const override;
   std::string description() const override;
   CentralWeights* central_weights() override { return this; }
-  void give_state(State& state) const override;
-  void take_state(const State& state) override;
+  void state(StateList& list) override;
 
   void poll() override { serve_guests(); }
   void pause() override;

@@ -201,23 +201,19 @@ bool CentreOwner::has_sent() {
 
 bool CentreOwner::is_idle() { return parted_ && has_sent(); }
 
-void CentreOwner::give_state(State& state) const {
-  give_floats(state, "served.centre", centre_);
-  std::vector<double>& counts = state["served.counts"];
-  counts = {begun_ ? 1.0 : 0.0, static_cast<double>(version_), static_cast<double>(steps_)};
+void CentreOwner::state(StateList& list) {
+  list.field("served.centre", centre_);
+  std::vector<double> counts{begun_ ? 1.0 : 0.0, static_cast<double>(version_),
+                             static_cast<double>(steps_)};
   for (const Guest& guest : guests_) counts.push_back(static_cast<double>(guest.last_version()));
-  rule_->give_state(state);
-}
-
-void CentreOwner::take_state(const State& state) {
-  take_floats(state, "served.centre", centre_);
-  const std::vector<double>& counts = numbers_of(state, "served.counts", 3 + guests_.size());
+  list.field("served.counts", counts);
+  rule_->state(list);
+  if (list.gives()) return;
   begun_ = counts[0] != 0;
   version_ = static_cast<std::uint64_t>(counts[1]);
   steps_ = static_cast<std::uint64_t>(counts[2]);
   for (std::size_t worker = 0; worker < guests_.size(); ++worker)
     guests_[worker].versions.fill(static_cast<std::uint64_t>(counts[3 + worker]));
-  rule_->take_state(state);
 }
 
 }  // namespace sagips::comm

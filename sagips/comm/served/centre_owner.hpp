@@ -50,8 +50,7 @@ class CentreOwner {
   /// Those who have left are answered when this says so; empty: at once.
   std::function<bool()> may_part{};
 
-  void give_state(State& state) const;
-  void take_state(const State& state);
+  void state(StateList& list);
 
  private:
   struct Guest {

@@ -79,15 +79,10 @@ class MeanOfNewest final : public CentreRule {
     for (const Arrival& arrival : round)
       std::copy(centre.begin(), centre.end(), arrival.answer.begin());
   }
-  void give_state(State& state) const override {
-    state["newest.has_come"] = has_come_;
+  void state(StateList& list) override {
+    list.field("newest.has_come", has_come_);
     for (std::size_t w = 0; w < newest_.size(); ++w)
-      give_floats(state, core::text("newest", w), newest_[w]);
-  }
-  void take_state(const State& state) override {
-    has_come_ = numbers_of(state, "newest.has_come", newest_.size());
-    for (std::size_t w = 0; w < newest_.size(); ++w)
-      take_floats(state, core::text("newest", w), newest_[w]);
+      list.field(core::text("newest", w), newest_[w]);
   }
 
  private:
@@ -130,16 +125,10 @@ class Gem final : public CentreRule {
     for (const Arrival& arrival : round) move(centre, arrival);
   }
 
-  void give_state(State& state) const override {
+  void state(StateList& list) override {
     for (std::size_t w = 0; w < workers_.size(); ++w) {
-      give_floats(state, core::text("gem.momentum", w), workers_[w].momentum);
-      give_floats(state, core::text("gem.seen", w), workers_[w].seen);
-    }
-  }
-  void take_state(const State& state) override {
-    for (std::size_t w = 0; w < workers_.size(); ++w) {
-      take_floats(state, core::text("gem.momentum", w), workers_[w].momentum);
-      take_floats(state, core::text("gem.seen", w), workers_[w].seen);
+      list.field(core::text("gem.momentum", w), workers_[w].momentum);
+      list.field(core::text("gem.seen", w), workers_[w].seen);
     }
   }
 

@@ -42,9 +42,7 @@ class CentreRule {
   /// Called once with the first central weights.
   virtual void begin(std::span<const float>) {}
   virtual void apply(std::span<float> centre, std::span<const Arrival> round) = 0;
-  virtual void give_state(State&) const {}
-  /// throws: StateError
-  virtual void take_state(const State&) {}
+  virtual void state(StateList&) {}
 };
 
 /// Downpour: workers send gradients g, c moves by the optimizer's update rule with their mean, and the

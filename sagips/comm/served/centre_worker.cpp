@@ -241,23 +241,18 @@ void CentreWorker::take_elastically(std::span<float> weights, double alpha) {
 
 // --- state ----------------------------------------------------------------------------------------
 
-void CentreWorker::give_state(State& state) const {
+void CentreWorker::state(StateList& list) {
   std::vector<float> collected(config_.sends_gradients ? floats_ : 0);
-  std::vector<double>& steps = state["served.steps"];
+  std::vector<double> steps;
   for (const Link& link : links_) {
     steps.push_back(static_cast<double>(link.steps));
     if (config_.sends_gradients && link.steps > 0)
       std::copy(link.collected.begin(), link.collected.end(),
                 comm::part(collected, link.owner.piece).begin());
   }
-  give_floats(state, "served.collected", collected);
-}
-
-void CentreWorker::take_state(const State& state) {
-  std::vector<float> collected(config_.sends_gradients ? floats_ : 0);
-  take_floats(state, "served.collected", collected);
-  const std::vector<double>& steps = numbers_of(state, "served.steps", links_.size());
-  for (std::size_t k = 0; k < links_.size(); ++k) {
+  list.field("served.collected", collected);
+  list.field("served.steps", steps);
+  for (std::size_t k = 0; k < links_.size() && !list.gives(); ++k) {
     links_[k].steps = static_cast<std::uint64_t>(steps[k]);
     if (!config_.sends_gradients) continue;
     const std::span<float> values = comm::part(collected, links_[k].owner.piece);

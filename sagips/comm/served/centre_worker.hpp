@@ -61,8 +61,7 @@ class CentreWorker {
   /// Exchanges that were due while an owner had not answered yet.
   std::uint64_t postponed() const { return postponed_; }
 
-  void give_state(State& state) const;
-  void take_state(const State& state);
+  void state(StateList& list);
 
  private:
   struct Link {
