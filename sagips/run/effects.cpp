@@ -17,7 +17,7 @@ using core::FieldList;
 using core::needs;
 using core::text;
 using Keys = std::vector<core::KeyWithoutEffect>;
-using Rule = comm::CentreRuleConfig::Rule;
+using Rule = comm::CentralRuleConfig::Rule;
 
 bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();

@@ -123,8 +123,8 @@ void InverseTask::begin(bool resumed) {
   if (!ranks_.is_first() || (share_.sharded && ranks_.size() > 1)) data_.reset();
 }
 
-void InverseTask::begin_evaluations(bool all_wait, bool has_centre) {
-  evaluation_.emplace(ranks_, all_wait, has_centre, setup_.gan, evaluator_,
+void InverseTask::begin_evaluations(bool all_wait, bool has_central) {
+  evaluation_.emplace(ranks_, all_wait, has_central, setup_.gan, evaluator_,
                       env::ParameterSet(job_.inverse().workload->parameters()));
 }
 

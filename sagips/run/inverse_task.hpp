@@ -20,7 +20,7 @@ class InverseTask final : public Task {
   std::vector<std::string> metric_names() const override;
   int kinds_of_ranks() const override;
   void begin(bool resumed) override;
-  void begin_evaluations(bool all_wait, bool has_centre) override;
+  void begin_evaluations(bool all_wait, bool has_central) override;
   std::optional<record::Evaluated> evaluate(std::int64_t epoch) override {
     return (*evaluation_)(epoch);
   }

@@ -11,11 +11,11 @@ std::vector<float> floats(const torch::Tensor& numbers) {
 
 }  // namespace
 
-RankEvaluation::RankEvaluation(comm::Ranks& ranks, bool all_wait, bool has_centre, optim::Gan& gan,
+RankEvaluation::RankEvaluation(comm::Ranks& ranks, bool all_wait, bool has_central, optim::Gan& gan,
                                const train::Evaluator& evaluator,
                                const env::ParameterSet& parameters)
     : ranks_(ranks),
-      has_centre_(has_centre),
+      has_central_(has_central),
       reports_(ranks, all_wait),
       gan_(gan),
       evaluator_(evaluator) {
@@ -23,17 +23,17 @@ RankEvaluation::RankEvaluation(comm::Ranks& ranks, bool all_wait, bool has_centr
 }
 
 record::Evaluated RankEvaluation::operator()(std::int64_t epoch) {
-  if (has_centre_) return seen({.predictions = predictions()});
+  if (has_central_) return seen({.predictions = predictions()});
   return seen(reports_.meet(predictions(), weights(), epoch));
 }
 
 record::Evaluated RankEvaluation::last(std::int64_t epoch) {
-  if (has_centre_) return seen({.predictions = predictions()});
+  if (has_central_) return seen({.predictions = predictions()});
   return seen(reports_.close(predictions(), weights(), epoch));
 }
 
 std::optional<record::Snapshot> RankEvaluation::snapshot() {
-  if (!seen_.defined() && ranks_.size() > 1 && !has_centre_) return std::nullopt;
+  if (!seen_.defined() && ranks_.size() > 1 && !has_central_) return std::nullopt;
   if (!seen_.defined()) seen_ = predictions();
   record::Snapshot snapshot;
   snapshot.parameters = names_;
@@ -55,7 +55,7 @@ record::Evaluated RankEvaluation::seen(const train::RankView& view) {
   seen_ = view.predictions;
   if (!ranks_.is_first()) return evaluator_.parameters(view.predictions);
   record::Evaluated evaluated = evaluator_.evaluate(view.predictions);
-  if (ranks_.size() > 1 && !has_centre_) evaluated.ranks = view.numbers(names_);
+  if (ranks_.size() > 1 && !has_central_) evaluated.ranks = view.numbers(names_);
   return evaluated;
 }
 

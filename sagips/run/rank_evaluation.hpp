@@ -17,8 +17,8 @@ namespace sagips::run {
 /// The picture of all ranks that rank 0 shows; other ranks see themselves.
 class RankEvaluation {
  public:
-  /// has_centre: the answer is that of central weights, which rank 0 has when it evaluates
-  RankEvaluation(comm::Ranks& ranks, bool all_wait, bool has_centre, optim::Gan& gan,
+  /// has_central: the answer is that of central weights, which rank 0 has when it evaluates
+  RankEvaluation(comm::Ranks& ranks, bool all_wait, bool has_central, optim::Gan& gan,
                  const train::Evaluator& evaluator, const env::ParameterSet& parameters);
 
   record::Evaluated operator()(std::int64_t epoch);
@@ -33,7 +33,7 @@ class RankEvaluation {
   record::Evaluated seen(const train::RankView& view);
 
   comm::Ranks& ranks_;
-  bool has_centre_;
+  bool has_central_;
   train::RankReports reports_;
   optim::Gan& gan_;
   const train::Evaluator& evaluator_;

@@ -38,9 +38,9 @@ class Task {
 
   /// Called once before the first step. resumed: the state is put back afterwards. collective
   virtual void begin(bool /*resumed*/) {}
-  /// Called before the first evaluation. all_wait: the exchanges let every rank wait; has_centre: rank 0
+  /// Called before the first evaluation. all_wait: the exchanges let every rank wait; has_central: rank 0
   /// evaluates the central weights of an exchange. collective
-  virtual void begin_evaluations(bool /*all_wait*/, bool /*has_centre*/) {}
+  virtual void begin_evaluations(bool /*all_wait*/, bool /*has_central*/) {}
   /// How good the networks are: of all ranks on rank 0, of its own on others. Epoch and time are left
   /// open. Nothing: it comes later, from `late`. collective
   virtual std::optional<record::Evaluated> evaluate(std::int64_t epoch) = 0;

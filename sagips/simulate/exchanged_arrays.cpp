@@ -56,8 +56,8 @@ void ExchangedArrays::progress() {
 
 void ExchangedArrays::complete(const Part& part, comm::Step step) {
   part.driver->finish();
-  const bool has_centre = part.driver->exchange().central_weights() != nullptr;
-  if (has_centre || part.driver->exchange().updates(step))
+  const bool has_central = part.driver->exchange().central_weights() != nullptr;
+  if (has_central || part.driver->exchange().updates(step))
     part.driver->after_update(view(part), step);
 }
 

@@ -80,7 +80,7 @@ void RankExchange::add_statistics(optim::UpdateStep& step, Link& link, const Exc
   site.floats = step.replica->running_statistics().size();
   if (site.floats == 0) return;
   comm::ExchangesConfig config = choice.config;
-  config.served.rule.rule = comm::CentreRuleConfig::Rule::newest;
+  config.served.rule.rule = comm::CentralRuleConfig::Rule::newest;
   config.served.rule.force = 0;
   link.statistics = std::make_unique<comm::ExchangeDriver>(
       comm::make_exchange(link.name, config, site, step.keys.exchange), site,
@@ -116,14 +116,14 @@ void RankExchange::check_central(const optim::UpdateStep& step, const Link& link
         key, core::text("served: the rule that moves the central weights of the ", step.name,
                         " sees no evaluation, so its rate cannot wait for a "
                         "plateau. Choose another schedule."));
-  const bool moves_centre = central != nullptr && !link.driver->exchange().updates({1});
-  if (moves_centre && step.rule->config().clip_norm > 0)
+  const bool moves_central = central != nullptr && !link.driver->exchange().updates({1});
+  if (moves_central && step.rule->config().clip_norm > 0)
     throw core::ConfigError(
         key,
         core::text("served: central weights move piece by piece, and no piece knows the length "
                    "of the ",
                    step.name, "'s gradient. Set clip_norm=0, rule easgd or another exchange."));
-  if (moves_centre && step.replica->shared_size() != step.replica->weights().numel())
+  if (moves_central && step.replica->shared_size() != step.replica->weights().numel())
     throw core::ConfigError(
         key, core::text("served: Downpour and GEM move all weights of the ", step.name,
                         " (what is not shared would stay as it began). Set ", step.keys.shared,

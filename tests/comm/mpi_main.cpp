@@ -92,7 +92,7 @@ TEST_P(EveryForm, ServesUnderMpi) {
   // ranks that spin on a processor that they share take seconds for what others do at once
   const std::string& form = GetParam().what;
   if (std::getenv("SAGIPS_LONG_TESTS") == nullptr && form != "All" && form != "Master") return;
-  for (const auto rule : {CentreRuleConfig::Rule::easgd, CentreRuleConfig::Rule::gem}) {
+  for (const auto rule : {CentralRuleConfig::Rule::easgd, CentralRuleConfig::Rule::gem}) {
     Served::Config config = GetParam().config;
     config.rule.rule = rule;
     check_settles(kit(), config, 150);

@@ -93,7 +93,8 @@ void serial_epoch(const std::string& name, const ExchangesConfig& config,
                   const std::vector<int>& nodes, std::uint64_t seed, std::int64_t epoch,
                   Replicas& replicas) {
   const Ranks all = everybody(nodes.size());
-  if (name == "served") {  // synchronous Downpour: the centre, which all hold, takes the mean
+  if (name ==
+      "served") {  // synchronous Downpour: the central weights, which all hold, take the mean
     std::vector<Doubles> own = replicas.gradients;
     average(replicas.gradients, all);
     update(replicas);

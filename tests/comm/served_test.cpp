@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "sagips/comm/served/centre_owner.hpp"
+#include "sagips/comm/served/weight_server.hpp"
 #include "sagips/core/error.hpp"
 #include "tests/comm/lockstep.hpp"
 #include "tests/comm/oracle.hpp"
@@ -21,7 +21,7 @@
 namespace sagips::comm::testing {
 namespace {
 
-using Rule = CentreRuleConfig::Rule;
+using Rule = CentralRuleConfig::Rule;
 using Owners = Served::Owners;
 
 bool fits(const ServedForm& form, int ranks) {
@@ -125,16 +125,16 @@ TEST(Downpour, SynchronousIsTheSumInRankOrder) {
 using Floats = std::vector<float>;
 
 /// EASGD and GEM as published, one worker after another or all at once, by the numbers of float32.
-/// source: the equations that centre_rule.hpp names
+/// source: the equations that central_rule.hpp names
 struct Published {
   Published(Served::Config chosen, std::size_t workers, std::size_t floats, float start)
-      : config(std::move(chosen)), centre(floats, start), weights(workers, Floats(floats, start)) {
+      : config(std::move(chosen)), central(floats, start), weights(workers, Floats(floats, start)) {
     momentum.assign(workers, Floats(floats, 0.0F));
-    seen.assign(workers, centre);
+    seen.assign(workers, central);
   }
 
   void meet(std::span<const std::size_t> round, const std::vector<Floats>& gradients) {
-    const Floats before = centre;
+    const Floats before = central;
     for (const std::size_t w : round)
       config.rule.rule == Rule::easgd ? pull(w, before, gradients[w])
                                       : step(w, before, gradients[w]);
@@ -142,18 +142,18 @@ struct Published {
 
   void pull(std::size_t w, const Floats& before, const Floats& gradient) {
     const float alpha = static_cast<float>(config.rule.force) / static_cast<float>(weights.size());
-    for (std::size_t k = 0; k < centre.size(); ++k) {
+    for (std::size_t k = 0; k < central.size(); ++k) {
       float& x = weights[w][k];
       x -= 0.05F * gradient[k];
       const float force = alpha * (x - before[k]);
       x -= force;
-      centre[k] += force;
+      central[k] += force;
     }
   }
 
   void step(std::size_t w, const Floats& before, const Floats& gradient) {
     const auto& gem = config.rule.gem;
-    for (std::size_t k = 0; k < centre.size(); ++k) {
+    for (std::size_t k = 0; k < central.size(); ++k) {
       const float d = -static_cast<float>(gem.learning_rate) * gradient[k];
       momentum[w][k] = static_cast<float>(gem.momentum) * momentum[w][k] + d;
       const float v = before[k] - seen[w][k];
@@ -161,13 +161,13 @@ struct Published {
       const float room = (static_cast<float>(gem.kappa) * std::abs(momentum[w][k]) - std::abs(v)) /
                          (std::abs(d) + 1e-12F);
       const float u = d * std::clamp(room, 0.0F, static_cast<float>(gem.clamp));
-      centre[k] += u;
+      central[k] += u;
       weights[w][k] = before[k] + u;
     }
   }
 
   Served::Config config;
-  Floats centre;
+  Floats central;
   std::vector<Floats> weights, momentum, seen;
 };
 
@@ -217,7 +217,7 @@ TEST(Published, SynchronousFormsAreTheirEquations) {
                       published.weights[static_cast<std::size_t>(kit.communicator.rank() - first)],
                       "weights");
         player.close();
-        expect_like(player.weights, published.centre, "central weights");
+        expect_like(player.weights, published.central, "central weights");
       });
     }
 }
@@ -256,7 +256,7 @@ TEST(Published, AsynchronousFormsAreTheirEquationsOneWorkerAfterAnother) {
                     published.weights[static_cast<std::size_t>(kit.communicator.rank() - 1)],
                     "weights");
       player.close();
-      expect_like(player.weights, published.centre, "central weights");
+      expect_like(player.weights, published.central, "central weights");
     });
   }
 }
@@ -292,19 +292,19 @@ TEST_P(EveryForm, DoesNotWaitForASlowWorker) {
 // --- owners that compute come back to their work -----------------------------------------------------
 
 // All that the worker will ever send is there before the owner looks for the first time.
-TEST(CentreOwner, ServesAWorkerThatIsFasterOnceAPoll) {
+TEST(WeightServer, ServesAWorkerThatIsFasterOnceAPoll) {
   constexpr std::uint64_t shares = 5;
   std::vector<float> values(3, 1.0F);
   LockstepNode node({0, 0});
   const Group owners(node.kit(0).site(values.size()), {0, 1}, 2);
   const Group workers(node.kit(1).site(values.size()), {0, 1}, 2);
-  CentreHead head{.kind = CentreHead::Kind::share, .number = 1};
+  ClientHead head{.kind = ClientHead::Kind::share, .number = 1};
   for (std::uint64_t k = 0; k < shares; ++k) {
     workers.send(0, head.as_floats(), 0);
     workers.send(0, values, 0);
   }
   ++node.team.sweep;  // all has arrived
-  CentreOwner owner(owners, {1}, 1, values.size(), {}, plain_update(0.1F), false);
+  WeightServer owner(owners, {1}, 1, values.size(), {}, plain_update(0.1F), false);
   owner.begin(values);
   for (std::uint64_t served = 1; served <= shares; ++served) {
     EXPECT_TRUE(owner.poll()) << "who sleeps now may sleep for ever";
@@ -590,19 +590,19 @@ TEST(Served, TellsOwnersOfOtherNodesThatSilenceIsExpected) {
 }
 
 // An answer that comes during a pass is not in the gradient that this pass brings.
-TEST(CentreWorker, SaysWhatItsGradientsWereMadeOf) {
+TEST(WeightClient, SaysWhatItsGradientsWereMadeOf) {
   constexpr int shares = 10;
   std::vector<float> weights(3, 1.0F);
   const std::vector<float> gradients(3, 1.0F);
   LockstepNode node({0, 0});
   const Group owners(node.kit(0).site(weights.size()), {0, 1}, 2);
   const Group workers(node.kit(1).site(weights.size()), {0, 1}, 2);
-  CentreOwner owner(owners, {1}, 1, weights.size(), {}, plain_update(0.1F), false);
+  WeightServer owner(owners, {1}, 1, weights.size(), {}, plain_update(0.1F), false);
   owner.begin(weights);
-  CentreWorker worker(workers, {{0, {0, weights.size()}}}, weights.size(), {true, false}, nullptr);
+  WeightClient worker(workers, {{0, {0, weights.size()}}}, weights.size(), {true, false}, nullptr);
   for (int share = 0; share < shares; ++share) {
     worker.send_gradients(gradients, 0);
-    worker.take_centre(weights);
+    worker.take_central(weights);
     for (int sweep = 0; sweep < 2; ++sweep) {
       ++node.team.sweep;
       owner.poll();

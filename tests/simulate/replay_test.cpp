@@ -108,7 +108,7 @@ TEST(Replay, CountsWhatCentralWeightsGoThrough) {
 
 // Where each rank has a core: an owner that computes answers when it is asked, a piece of a step later.
 TEST(Replay, GivesGradientsThatAreAsYoungWithoutAMaster) {
-  using Rule = comm::CentreRuleConfig::Rule;
+  using Rule = comm::CentralRuleConfig::Rule;
   ReplayConfig config = on_polaris("served", 16);
   config.tensors = {2000};
   config.epochs = 30;

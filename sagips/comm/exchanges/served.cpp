@@ -19,11 +19,12 @@ constexpr std::int64_t computed_to_waited = 4;
 }  // namespace
 
 void Served::Config::fields(core::FieldList& list) {
-  using Rule = CentreRuleConfig::Rule;
+  using Rule = CentralRuleConfig::Rule;
   list.choice("rule", rule.rule,
               {{"downpour", Rule::downpour}, {"easgd", Rule::easgd}, {"gem", Rule::gem}},
-              "gradients for the optimizer of the centre; weights that pull at it; steps that are "
-              "scaled by how far it has gone");
+              "gradients for the optimizer of the central weights; weights that pull at them; "
+              "steps that are "
+              "scaled by how far they have gone");
   list.choice("owners", owners,
               {{"all", Owners::all}, {"nodes", Owners::nodes}, {"master", Owners::master}},
               "who owns a piece of the central weights: every rank, the first of each node, or "
@@ -31,7 +32,7 @@ void Served::Config::fields(core::FieldList& list) {
   list.add("masters", masters, "owners: master: how many ranks own a piece each",
            core::Range::between(1, 1000000));
   list.add("groups", groups,
-           "owners: master: sub-masters, each with a centre and workers of its own; 0: none",
+           "owners: master: sub-masters, each with central weights and workers of its own; 0: none",
            core::Range::between(0, 1000000));
   list.add("parent_every", parent_every,
            "updates of a sub-master from one exchange with rank 0 to the next",
@@ -41,8 +42,9 @@ void Served::Config::fields(core::FieldList& list) {
   list.add("inner", inner, "exact exchange between the ranks that work as one");
   list.add("every", every, "updates from one exchange to the next",
            core::Range::between(1, 4294967295.0));
-  list.add("synchronous", synchronous, "all workers come before the centre moves");
-  list.add("force", rule.force, "easgd: how strongly all workers together pull at the centre",
+  list.add("synchronous", synchronous, "all workers come before the central weights move");
+  list.add("force", rule.force,
+           "easgd: how strongly all workers together pull at the central weights",
            {0.0, 1.0, true, false});
   list.group("gem", rule.gem, "rule: gem");
   core::needs(list, rule.rule == Rule::easgd, "rule=easgd", {"force"});
@@ -197,21 +199,21 @@ void Served::make_ends(const Site& site, std::size_t floats) {
 
 void Served::make_ends_of_pieces(const Site& site, std::size_t floats) {
   const int rank = site.communicator->rank(), owners = static_cast<int>(plan_.owners.size());
-  std::vector<int> guests = plan_.workers;
+  std::vector<int> clients = plan_.workers;
   for (const int owner : plan_.owners)
-    if (owners > 1 && !holds(guests, owner)) guests.push_back(owner);  // who only looks
-  std::vector<CentreWorker::Owner> ends;
+    if (owners > 1 && !holds(clients, owner)) clients.push_back(owner);  // who only looks
+  std::vector<WeightClient::Owner> ends;
   for (int k = 0; k < owners; ++k)
     ends.push_back({plan_.owners[static_cast<std::size_t>(k)], piece(floats, k, owners)});
-  for (const CentreWorker::Owner& end : ends) {
+  for (const WeightClient::Owner& end : ends) {
     if (end.place != rank) continue;
     own_piece_ = end.piece;
-    own_ = std::make_unique<CentreOwner>(group_, guests, plan_.workers.size(), end.piece.size,
-                                         config_.rule, site.update, config_.synchronous);
+    own_ = std::make_unique<WeightServer>(group_, clients, plan_.workers.size(), end.piece.size,
+                                          config_.rule, site.update, config_.synchronous);
   }
-  if (holds(guests, rank))
-    worker_ = std::make_unique<CentreWorker>(
-        group_, ends, floats, CentreWorker::Config{config_.rule.sends_gradients(), waits()},
+  if (holds(clients, rank))
+    worker_ = std::make_unique<WeightClient>(
+        group_, ends, floats, WeightClient::Config{config_.rule.sends_gradients(), waits()},
         own_.get());
 }
 
@@ -220,13 +222,13 @@ void Served::make_ends_of_parents(const Site& site, std::size_t floats) {
   if (plan_.parents.empty()) return;
   if (rank == 0) {
     own_piece_ = {0, floats};
-    own_ = std::make_unique<CentreOwner>(parents_, plan_.children, plan_.children.size(), floats,
-                                         config_.rule, site.update, false);
+    own_ = std::make_unique<WeightServer>(parents_, plan_.children, plan_.children.size(), floats,
+                                          config_.rule, site.update, false);
   }
   if (!holds(plan_.children, rank)) return;
-  child_ = std::make_unique<CentreWorker>(
-      parents_, std::vector<CentreWorker::Owner>{{0, {0, floats}}}, floats,
-      CentreWorker::Config{config_.rule.sends_gradients(), false}, nullptr);
+  child_ = std::make_unique<WeightClient>(
+      parents_, std::vector<WeightClient::Owner>{{0, {0, floats}}}, floats,
+      WeightClient::Config{config_.rule.sends_gradients(), false}, nullptr);
   if (config_.rule.sends_gradients())
     own_->before_round = [this](std::span<const Arrival> round, std::uint64_t steps) {
       const Arrival& one = round.front();  // asynchronous: there are no more
@@ -243,20 +245,20 @@ void Served::begin(std::span<const float> weights) {
   steps_at_begin_ = steps_applied();
 }
 
-// A sub-master is a worker of its parent: what its centre has gone through is what it brings.
+// A sub-master is a worker of its parent: what its weights have gone through is what it brings.
 void Served::report_to_parent() {
-  const std::span<float> centre = own_->centre();
+  const std::span<float> central = own_->weights();
   const bool has_heard = child_->all_answered();  // first: what comes later is taken the next time
   if (config_.rule.sends_gradients())
-    child_->take_centre(centre);
+    child_->take_central(central);
   else
-    child_->take_elastically(centre, alpha(plan_.children.size()));
+    child_->take_elastically(central, alpha(plan_.children.size()));
   if (own_->is_over()) {
     if (parted_ || !has_heard) return;
     if (std::exchange(left_parent_, true))
       parted_ = true;
     else
-      child_->leave(centre);
+      child_->leave(central);
     return;
   }
   const auto every = static_cast<std::uint64_t>(config_.parent_every);
@@ -265,13 +267,13 @@ void Served::report_to_parent() {
   if (config_.rule.sends_gradients())
     child_->send_collected();
   else
-    child_->send_weights(centre, own_->steps() - std::exchange(reported_steps_, own_->steps()));
+    child_->send_weights(central, own_->steps() - std::exchange(reported_steps_, own_->steps()));
 }
 
 // Whether more may have come.
-bool Served::serve_guests() {
+bool Served::serve_clients() {
   if (site_.timeout != nullptr)
-    for (CentreWorker* const end : {worker_.get(), child_.get()})
+    for (WeightClient* const end : {worker_.get(), child_.get()})
       if (end != nullptr) end->send_sign(site_.timeout->sign_period_ns());
   if (!own_) return false;
   if (child_ && begun_) report_to_parent();
@@ -279,7 +281,7 @@ bool Served::serve_guests() {
 }
 
 void Served::pause() {
-  for (CentreWorker* const end : {worker_.get(), child_.get()})
+  for (WeightClient* const end : {worker_.get(), child_.get()})
     if (end != nullptr) end->expect_silence();
 }
 
@@ -296,7 +298,7 @@ bool Served::is_idle() {
 // that are a step older. It does not depend on what becomes of an owner, neither that this rank goes on
 // nor how much it loses: one that was late is not waited for until it is back.
 bool Served::has_heard_enough(std::int64_t until_ns) {
-  if (config_.rule.rule == CentreRuleConfig::Rule::newest)
+  if (config_.rule.rule == CentralRuleConfig::Rule::newest)
     return true;  // takes nothing from answers
   if (serves_until([&] {
         return worker_->all_in_time_answered() || site_.communicator->now_ns() >= until_ns;
@@ -326,7 +328,7 @@ Task Served::mix_weights(ReplicaView replica, Step step) {
   if (leads() && config_.rule.sends_gradients()) {
     if (waits() && is_time(step)) worker_->expect(replica.weights);
     if (is_time(step)) co_await answered;
-    worker_->take_centre(replica.weights);
+    worker_->take_central(replica.weights);
   }
   if (leads() && !config_.rule.sends_gradients()) {
     const double pull = alpha(plan_.workers.size());
@@ -370,8 +372,8 @@ Task Served::serve(ReplicaView replica, Step step) {
     return serves_until([&] { return own_->workers_have_left() || own_->steps() >= until; });
   });
   co_await served;
-  const std::span<float> centre = own_->centre();
-  std::copy(centre.begin(), centre.end(), part(replica.weights, own_piece_).begin());
+  const std::span<float> central = own_->weights();
+  std::copy(central.begin(), central.end(), part(replica.weights, own_piece_).begin());
 }
 
 Task Served::close() {
@@ -384,7 +386,7 @@ Task Served::close() {
   }
   Until parted([this] { return serves_until([this] { return !own_ || own_->is_idle(); }); });
   co_await parted;
-  if (!worker_ && own_) std::copy(own_->centre().begin(), own_->centre().end(), last_.begin());
+  if (!worker_ && own_) std::copy(own_->weights().begin(), own_->weights().end(), last_.begin());
   if (team_.size() > 1) co_await send_to_team(last_);
   closed_ = true;
 }
@@ -404,8 +406,8 @@ Task Served::look(std::span<float> into, Look which) {
     worker_->look(into, which);
     co_await idle;
   } else if (own_ && own_piece_.size == into.size()) {
-    const std::span<float> centre = own_->centre();
-    std::copy(centre.begin(), centre.end(), into.begin());
+    const std::span<float> central = own_->weights();
+    std::copy(central.begin(), central.end(), into.begin());
   }
 }
 
@@ -417,7 +419,7 @@ Cost Served::cost(std::size_t floats, Step step) const {
   if (leads())
     for (int k = 0; k < owners; ++k)
       if (plan_.owners[static_cast<std::size_t>(k)] != rank)
-        cost += {2, sizeof(CentreHead) + piece(floats, k, owners).size * sizeof(float)};
+        cost += {2, sizeof(ClientHead) + piece(floats, k, owners).size * sizeof(float)};
   for (int k = 0; k < owners; ++k) {
     if (plan_.owners[static_cast<std::size_t>(k)] != rank) continue;
     for (const int worker : plan_.workers)
@@ -464,9 +466,9 @@ std::string Served::description() const {
   const bool has_masters = config_.owners == Owners::master;
   std::string text =
       core::text(config_.synchronous ? "synchronous " : "",
-                 config_.rule.rule == CentreRuleConfig::Rule::easgd ? "easgd"
-                 : config_.rule.rule == CentreRuleConfig::Rule::gem ? "gem"
-                                                                    : "downpour",
+                 config_.rule.rule == CentralRuleConfig::Rule::easgd ? "easgd"
+                 : config_.rule.rule == CentralRuleConfig::Rule::gem ? "gem"
+                                                                     : "downpour",
                  ", ", plan_.teams.size(), plan_.teams.size() == 1 ? " worker" : " workers");
   if (config_.ranks_per_worker > 1) text += core::text(" of ", config_.ranks_per_worker, " ranks");
   if (has_masters && config_.groups > 0)

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "sagips/comm/group.hpp"
-#include "sagips/comm/served/centre_owner.hpp"
-#include "sagips/comm/served/centre_worker.hpp"
+#include "sagips/comm/served/weight_client.hpp"
+#include "sagips/comm/served/weight_server.hpp"
 
 namespace sagips::comm {
 
 /// Workers and central weights: each piece of these has an owner, which moves it by what workers send and
-/// answers them. Downpour, EASGD and GEM; see `make_centre_rule`.
+/// answers them. Downpour, EASGD and GEM; see `make_central_rule`.
 ///
 /// `all`: every rank computes and owns a piece. `nodes`: so does the first rank of each node. `master`:
 /// some ranks, each on another node while there are any, own pieces and do not compute. Asynchronous
@@ -29,7 +29,7 @@ class Served final : public Exchange, public CentralWeights {
  public:
   enum class Owners { all, nodes, master };
   struct Config {
-    CentreRuleConfig rule;
+    CentralRuleConfig rule;
     Owners owners = Owners::all;
     std::int64_t masters = 1, groups = 0, parent_every = 10, ranks_per_worker = 1, every = 1;
     std::string inner = "rabenseifner";
@@ -58,7 +58,7 @@ class Served final : public Exchange, public CentralWeights {
   CentralWeights* central_weights() override { return this; }
   void state(StateList& list) override;
 
-  void poll() override { serve_guests(); }
+  void poll() override { serve_clients(); }
   void pause() override;
   void resume() override;
   bool computes() const override { return !team_.empty(); }
@@ -79,9 +79,9 @@ class Served final : public Exchange, public CentralWeights {
  private:
   /// Who serves whom.
   struct Plan {
-    std::vector<int> serving;             ///< ranks that do not compute
-    std::vector<int> owners;              ///< of the pieces that this rank's workers or guests meet
-    std::vector<int> workers;             ///< first ranks of the teams that are served by these
+    std::vector<int> serving;  ///< ranks that do not compute
+    std::vector<int> owners;   ///< of the pieces that this rank's workers or clients meet
+    std::vector<int> workers;  ///< first ranks of the teams that are served by these
     std::vector<std::vector<int>> teams;  ///< all of them
     std::vector<int> parents;  ///< rank 0 where there are sub-masters, which are then here:
     std::vector<int> children;
@@ -91,12 +91,12 @@ class Served final : public Exchange, public CentralWeights {
   void make_ends(const Site& site, std::size_t floats);
   void make_ends_of_pieces(const Site& site, std::size_t floats);
   void make_ends_of_parents(const Site& site, std::size_t floats);
-  bool serve_guests();
+  bool serve_clients();
   /// For a wait, in which this rank has nothing else to do: ready, or all that has come is served.
   template <class Predicate>
   bool serves_until(Predicate ready) {
     for (;;) {
-      const bool more = serve_guests();
+      const bool more = serve_clients();
       if (ready()) return true;
       if (!more) return false;
     }
@@ -120,12 +120,12 @@ class Served final : public Exchange, public CentralWeights {
   Group parents_;          ///< all ranks; two tags between sub-masters and their parent
   std::vector<int> team_;  ///< of this rank, itself included; empty: it does not compute
   Piece own_piece_{};
-  std::unique_ptr<CentreOwner> own_;      ///< this rank owns a piece
-  std::unique_ptr<CentreWorker> worker_;  ///< this rank meets owners
-  std::unique_ptr<CentreWorker> child_;   ///< a sub-master's end towards its parent
+  std::unique_ptr<WeightServer> own_;     ///< this rank owns a piece
+  std::unique_ptr<WeightClient> worker_;  ///< this rank meets owners
+  std::unique_ptr<WeightClient> child_;   ///< a sub-master's end towards its parent
   std::unique_ptr<Exchange> inner_;
   std::uint64_t reported_version_ = 0, reported_steps_ = 0;
-  /// Steps that workers had made when this process began to serve, beyond those in the centre: other
+  /// Steps that workers had made when this process began to serve, beyond those in the weights: other
   /// ranks or another batch count anew.
   std::optional<std::int64_t> earlier_steps_;
   std::uint64_t steps_at_begin_ = 0;  ///< in this rank's piece

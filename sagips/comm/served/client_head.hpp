@@ -6,7 +6,7 @@ namespace sagips::comm {
 
 /// What a worker tells the owner of a piece of the central weights before it sends anything. A share
 /// of any steps follows; the answer is a piece.
-struct CentreHead {
+struct ClientHead {
   enum class Kind : std::uint32_t {
     share,  ///< what the rule makes of gradients or weights is asked for
     look,   ///< the central weights are asked for, nothing is brought
@@ -25,7 +25,7 @@ struct CentreHead {
   bool is_sign() const { return kind == Kind::alive || kind == Kind::silent; }
   bool brings_values() const { return kind != Kind::look && !is_sign() && number > 0; }
   std::span<float> as_floats() {
-    return {reinterpret_cast<float*>(this), sizeof(CentreHead) / sizeof(float)};
+    return {reinterpret_cast<float*>(this), sizeof(ClientHead) / sizeof(float)};
   }
 };
 

@@ -10,7 +10,7 @@
 namespace sagips::comm {
 
 /// How central weights and workers move each other.
-struct CentreRuleConfig {
+struct CentralRuleConfig {
   enum class Rule { downpour, easgd, gem, newest };
   struct Gem {
     double learning_rate = 0.01, momentum = 0.9, kappa = 2, clamp = 5;
@@ -36,12 +36,12 @@ struct Arrival {
 ///
 /// What several have sent in the same round meets the same c and is added in their order; by itself,
 /// it is a round of one.
-class CentreRule {
+class CentralRule {
  public:
-  virtual ~CentreRule() = default;
+  virtual ~CentralRule() = default;
   /// Called once with the first central weights.
   virtual void begin(std::span<const float>) {}
-  virtual void apply(std::span<float> centre, std::span<const Arrival> round) = 0;
+  virtual void apply(std::span<float> central, std::span<const Arrival> round) = 0;
   virtual void state(StateList&) {}
 };
 
@@ -63,12 +63,12 @@ class CentreRule {
 /// worker's last ones: for what networks remember of their rows beside their weights. No choice of users.
 ///
 /// update: of the optimizer, for Downpour; none: c -= the mean of g
-std::unique_ptr<CentreRule> make_centre_rule(const CentreRuleConfig& config, std::size_t workers,
-                                             std::span<float> centre, const MakeUpdate& update);
+std::unique_ptr<CentralRule> make_central_rule(const CentralRuleConfig& config, std::size_t workers,
+                                               std::span<float> central, const MakeUpdate& update);
 
-/// What a worker of EASGD does with its answer, the centre as it was: weights -= alpha (sent - centre);
-/// the centre then is as it came to be by this worker alone.
+/// What a worker of EASGD does with its answer, the central weights as they were: weights -= alpha (sent -
+/// central); these then are as they came to be by this worker alone.
 void pull_elastically(std::span<float> weights, std::span<const float> sent,
-                      std::span<float> centre, double alpha);
+                      std::span<float> central, double alpha);
 
 }  // namespace sagips::comm

@@ -1,4 +1,4 @@
-#include "sagips/comm/served/centre_rule.hpp"
+#include "sagips/comm/served/central_rule.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +9,10 @@
 
 namespace sagips::comm {
 
-void CentreRuleConfig::Gem::fields(core::FieldList& list) {
+void CentralRuleConfig::Gem::fields(core::FieldList& list) {
   list.add("learning_rate", learning_rate, "rate of a worker's own steps", core::Range::positive());
   list.add("momentum", momentum, "of a worker's own steps", {0.0, 1.0, false, true});
-  list.add("kappa", kappa, "how much faster than one worker the centre may move",
+  list.add("kappa", kappa, "how much faster than one worker the central may move",
            core::Range::positive());
   list.add("clamp", clamp, "the most by which a worker's step is stretched",
            core::Range::positive());
@@ -20,28 +20,28 @@ void CentreRuleConfig::Gem::fields(core::FieldList& list) {
 
 namespace {
 
-class Downpour final : public CentreRule {
+class Downpour final : public CentralRule {
  public:
-  Downpour(std::span<float> centre, const MakeUpdate& make) {
+  Downpour(std::span<float> central, const MakeUpdate& make) {
     if (make)
-      update_ = make(centre);
+      update_ = make(central);
     else
-      update_ = [centre](std::span<const float> gradient, double) {
-        for (std::size_t k = 0; k < centre.size(); ++k) centre[k] -= gradient[k];
+      update_ = [central](std::span<const float> gradient, double) {
+        for (std::size_t k = 0; k < central.size(); ++k) central[k] -= gradient[k];
       };
   }
-  void apply(std::span<float> centre, std::span<const Arrival> round) override {
+  void apply(std::span<float> central, std::span<const Arrival> round) override {
     if (round.size() == 1) {
       update_(round.front().values, round.front().progress);
     } else {
       std::vector<const float*> parts;
       for (const Arrival& arrival : round) parts.push_back(arrival.values.data());
-      mean_.resize(centre.size());
+      mean_.resize(central.size());
       mean_of(parts, mean_);
       update_(mean_, round.front().progress);
     }
     for (const Arrival& arrival : round)
-      std::copy(centre.begin(), centre.end(), arrival.answer.begin());
+      std::copy(central.begin(), central.end(), arrival.answer.begin());
   }
 
  private:
@@ -49,14 +49,14 @@ class Downpour final : public CentreRule {
   Update update_;
 };
 
-class Elastic final : public CentreRule {
+class Elastic final : public CentralRule {
  public:
   explicit Elastic(double alpha) : alpha_(static_cast<float>(alpha)) {}
-  void apply(std::span<float> centre, std::span<const Arrival> round) override {
-    for (std::size_t k = 0; k < centre.size(); ++k) {
-      const float before = centre[k];
+  void apply(std::span<float> central, std::span<const Arrival> round) override {
+    for (std::size_t k = 0; k < central.size(); ++k) {
+      const float before = central[k];
       for (const Arrival& arrival : round) {
-        centre[k] += alpha_ * (arrival.values[k] - before);
+        central[k] += alpha_ * (arrival.values[k] - before);
         arrival.answer[k] = before;
       }
     }
@@ -66,18 +66,18 @@ class Elastic final : public CentreRule {
   float alpha_;
 };
 
-class MeanOfNewest final : public CentreRule {
+class MeanOfNewest final : public CentralRule {
  public:
   MeanOfNewest(std::size_t workers, std::size_t floats)
       : newest_(workers, std::vector<float>(floats)), has_come_(workers) {}
-  void apply(std::span<float> centre, std::span<const Arrival> round) override {
+  void apply(std::span<float> central, std::span<const Arrival> round) override {
     for (const Arrival& arrival : round) {
       newest_[arrival.worker].assign(arrival.values.begin(), arrival.values.end());
       has_come_[arrival.worker] = 1;
     }
-    average(centre);
+    average(central);
     for (const Arrival& arrival : round)
-      std::copy(centre.begin(), centre.end(), arrival.answer.begin());
+      std::copy(central.begin(), central.end(), arrival.answer.begin());
   }
   void state(StateList& list) override {
     list.field("newest.has_come", has_come_);
@@ -87,9 +87,9 @@ class MeanOfNewest final : public CentreRule {
 
  private:
   // By differences from one of them: what is the same for all stays that, bit for bit.
-  void average(std::span<float> centre) const {
+  void average(std::span<float> central) const {
     const std::vector<float>* first = nullptr;
-    std::vector<double> sum(centre.size());
+    std::vector<double> sum(central.size());
     double count = 0;
     for (std::size_t w = 0; w < newest_.size(); ++w) {
       if (has_come_[w] == 0) continue;
@@ -98,7 +98,7 @@ class MeanOfNewest final : public CentreRule {
       ++count;
     }
     for (std::size_t k = 0; k < sum.size(); ++k)
-      centre[k] = static_cast<float>((*first)[k] + sum[k] / count);
+      central[k] = static_cast<float>((*first)[k] + sum[k] / count);
   }
 
   std::vector<std::vector<float>> newest_;
@@ -107,22 +107,22 @@ class MeanOfNewest final : public CentreRule {
 
 // The momentum and the place of the last meeting of each worker lie with the owner, so that a worker
 // needs no answer before it can send.
-class Gem final : public CentreRule {
+class Gem final : public CentralRule {
  public:
-  Gem(const CentreRuleConfig::Gem& config, std::size_t workers, std::size_t floats)
+  Gem(const CentralRuleConfig::Gem& config, std::size_t workers, std::size_t floats)
       : rate_(static_cast<float>(config.learning_rate)),
         friction_(static_cast<float>(config.momentum)),
         kappa_(static_cast<float>(config.kappa)),
         clamp_(static_cast<float>(config.clamp)),
         workers_(workers, {std::vector<float>(floats), std::vector<float>(floats)}) {}
 
-  void begin(std::span<const float> centre) override {
-    for (Worker& worker : workers_) worker.seen.assign(centre.begin(), centre.end());
+  void begin(std::span<const float> central) override {
+    for (Worker& worker : workers_) worker.seen.assign(central.begin(), central.end());
   }
 
-  void apply(std::span<float> centre, std::span<const Arrival> round) override {
-    before_.assign(centre.begin(), centre.end());
-    for (const Arrival& arrival : round) move(centre, arrival);
+  void apply(std::span<float> central, std::span<const Arrival> round) override {
+    before_.assign(central.begin(), central.end());
+    for (const Arrival& arrival : round) move(central, arrival);
   }
 
   void state(StateList& list) override {
@@ -137,18 +137,18 @@ class Gem final : public CentreRule {
     std::vector<float> momentum, seen;
   };
 
-  void move(std::span<float> centre, const Arrival& arrival) {
+  void move(std::span<float> central, const Arrival& arrival) {
     Worker& worker = workers_[arrival.worker];
     float* const m = worker.momentum.data();
     float* const s = worker.seen.data();
-    for (std::size_t k = 0; k < centre.size(); ++k) {
+    for (std::size_t k = 0; k < central.size(); ++k) {
       const float d = -rate_ * arrival.values[k];
       m[k] = friction_ * m[k] + d;
       const float v = before_[k] - s[k];
       s[k] = before_[k];
       const float room = (kappa_ * std::abs(m[k]) - std::abs(v)) / (std::abs(d) + 1e-12F);
       const float u = d * std::min(std::max(room, 0.0F), clamp_);
-      centre[k] += u;
+      central[k] += u;
       arrival.answer[k] = before_[k] + u;
     }
   }
@@ -160,28 +160,28 @@ class Gem final : public CentreRule {
 
 }  // namespace
 
-std::unique_ptr<CentreRule> make_centre_rule(const CentreRuleConfig& config, std::size_t workers,
-                                             std::span<float> centre, const MakeUpdate& update) {
+std::unique_ptr<CentralRule> make_central_rule(const CentralRuleConfig& config, std::size_t workers,
+                                               std::span<float> central, const MakeUpdate& update) {
   switch (config.rule) {
-    case CentreRuleConfig::Rule::easgd:
+    case CentralRuleConfig::Rule::easgd:
       return std::make_unique<Elastic>(config.force / static_cast<double>(workers));
-    case CentreRuleConfig::Rule::gem:
-      return std::make_unique<Gem>(config.gem, workers, centre.size());
-    case CentreRuleConfig::Rule::newest:
-      return std::make_unique<MeanOfNewest>(workers, centre.size());
-    case CentreRuleConfig::Rule::downpour:
+    case CentralRuleConfig::Rule::gem:
+      return std::make_unique<Gem>(config.gem, workers, central.size());
+    case CentralRuleConfig::Rule::newest:
+      return std::make_unique<MeanOfNewest>(workers, central.size());
+    case CentralRuleConfig::Rule::downpour:
       break;
   }
-  return std::make_unique<Downpour>(centre, update);
+  return std::make_unique<Downpour>(central, update);
 }
 
 void pull_elastically(std::span<float> weights, std::span<const float> sent,
-                      std::span<float> centre, double alpha) {
+                      std::span<float> central, double alpha) {
   const auto factor = static_cast<float>(alpha);
   for (std::size_t k = 0; k < weights.size(); ++k) {
-    const float force = factor * (sent[k] - centre[k]);
+    const float force = factor * (sent[k] - central[k]);
     weights[k] -= force;
-    centre[k] += force;
+    central[k] += force;
   }
 }
 

@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "sagips/comm/group.hpp"
-#include "sagips/comm/served/centre_head.hpp"
-#include "sagips/comm/served/centre_owner.hpp"
+#include "sagips/comm/served/client_head.hpp"
+#include "sagips/comm/served/weight_server.hpp"
 
 namespace sagips::comm {
 
-/// The worker's end: sends each owner what belongs to its piece, and takes the answers. At most one
+/// The client on a worker: sends each owner what belongs to its piece, and takes the answers. At most one
 /// share for an owner is under way; gradients that come meanwhile are collected for the next, so that
 /// each is sent once.
-class CentreWorker {
+class WeightClient {
  public:
   struct Owner {
     int place;  ///< in the group
@@ -24,9 +24,9 @@ class CentreWorker {
     /// place, and answers with weights come to theirs.
     bool waits;
   };
-  /// own: the owner's end on this rank, if there is one
-  CentreWorker(const Group& group, const std::vector<Owner>& owners, std::size_t floats,
-               Config config, CentreOwner* own);
+  /// own: the server on this rank, if there is one
+  WeightClient(const Group& group, const std::vector<Owner>& owners, std::size_t floats,
+               Config config, WeightServer* own);
 
   /// Adds the gradients of some steps (their mean) to what will be sent.
   /// progress: of the run, as in Step
@@ -54,7 +54,7 @@ class CentreWorker {
   /// All but those that had not answered when something was to be sent to them the last time.
   bool all_in_time_answered();
   /// Central weights that have come since the last call, into these weights.
-  void take_centre(std::span<float> weights);
+  void take_central(std::span<float> weights);
   /// The answers of EASGD that have come since the last call; with `waits` these are the weights that
   /// were sent.
   void take_elastically(std::span<float> weights, double alpha);
@@ -72,7 +72,7 @@ class CentreWorker {
     };  ///< sent: nothing was said yet of where the answer goes
     Owner owner;
     bool is_own, is_far;  ///< of this rank; of another node
-    CentreHead head{};
+    ClientHead head{};
     std::vector<float> collected{}, sent{};  ///< gradients of `steps`; what is under way
     std::vector<float> heard{}, answer{};    ///< one that nobody has taken, and then the next
     std::vector<float> own_answer{};         ///< of the owner on this rank
@@ -94,15 +94,15 @@ class CentreWorker {
   void send_collected(Link& link);
   std::span<const float> mean_of_collected(Link& link);
   std::span<const float> to_be_sent(Link& link, std::span<const float> values);
-  void ask(Link& link, CentreHead head, std::span<const float> values);
+  void ask(Link& link, ClientHead head, std::span<const float> values);
   void expect(Link& link, std::span<float> into);
   void expect_aside(Link& link);
   void arrived(Link& link);
 
   const Group& group_;
   Config config_;
-  CentreOwner* own_;
-  CentreHead silence_{.kind = CentreHead::Kind::silent};  ///< what is sent of it
+  WeightServer* own_;
+  ClientHead silence_{.kind = ClientHead::Kind::silent};  ///< what is sent of it
   std::vector<Link> links_;
   std::size_t floats_;
   bool has_left_ = false;
