@@ -7,6 +7,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
+#include "sagips/run/judge_networks.hpp"
 
 namespace sagips::run {
 
@@ -25,6 +26,10 @@ bool densities_known(const env::Environment& environment) {
                      [](const env::Channel& channel) { return channel.density.has_value(); });
 }
 
+void warn_of_missing(core::Log& log, const std::string& missing, const std::string& why) {
+  log.warning("no-fit", core::text(missing, ": ", why.substr(0, why.find('\n'))));
+}
+
 // Nothing instead of an answer that cannot be had, and one line that says why: the training stands.
 template <class Answer>
 std::optional<Answer> or_warning(core::Log& log, const std::string& missing,
@@ -32,8 +37,7 @@ std::optional<Answer> or_warning(core::Log& log, const std::string& missing,
   try {
     return ask();
   } catch (const std::exception& problem) {
-    const std::string why = problem.what();
-    log.warning("no-fit", core::text(missing, ": ", why.substr(0, why.find('\n'))));
+    warn_of_missing(log, missing, problem.what());
     return std::nullopt;
   }
 }
@@ -278,108 +282,62 @@ std::string goodness_text(const record::GoodnessResult& one) {
   return line + core::text(", p = ", core::significant(one.p_value, 3));
 }
 
-/// How far networks are from the minimum of the moments, and which parameter most. [errors]
-struct Distance {
-  double errors = 0;
-  std::string parameter;
-};
+void tell_of_distance(const Judgement& judged, core::Log& log) {
+  if (!judged.is_far()) return;
+  const std::string far = core::text(
+      "the networks are up to ", core::significant(judged.largest_distance, 2), " errors (",
+      judged.farthest, ") from where the moments of the same data have their minimum");
+  if (judged.finishes)
+    log.info(far + "; the values are the moments'");
+  else
+    log.warning("far-from-minimum",
+                core::text(far,
+                           " (no errors are stated). Train longer, begin with "
+                           "generator.start=moments, or set generator.finish=moments."));
+}
 
-Distance distance_of(const std::vector<env::Parameter>& parameters, const record::Results& results,
-                     const optim::Solution& solution) {
-  Distance farthest;
+// Errors of the minimum, and the networks' distance from it where their answer stays.
+void add_errors(record::Results& results, const std::vector<env::Parameter>& parameters,
+                const Judgement& judged) {
+  results.errors_from = judged.finishes
+                            ? "covariance of the moments"
+                            : "covariance of the moments, and the networks' distance from them";
+  std::vector<double> distances;  // of the free parameters
   for (std::size_t i = 0; i < results.parameters.size(); ++i) {
-    const record::ParameterResult& row = results.parameters[i];
-    const double away =
-        parameters[i].nearest(row.recovered, solution.values[i]) - solution.values[i];
-    const double errors = std::abs(away) / solution.errors[i];
-    if (!row.fixed && errors > farthest.errors) farthest = {errors, row.name};
+    record::ParameterResult& row = results.parameters[i];
+    if (row.fixed) continue;
+    distances.push_back(judged.finishes ? 0 : judged.distances[i]);
+    row.error = std::hypot(judged.minimum.errors[i], distances.back());
+    if (!judged.finishes) continue;
+    row.recovered = judged.minimum.values[i];
+    row.residual_end = parameters[i].relative_residual(row.recovered);
   }
-  return farthest;
+  if (judged.minimum.covariance.defined()) {
+    const torch::Tensor shift = torch::tensor(distances, torch::kFloat64);
+    add_correlations(results, judged.minimum.covariance + torch::outer(shift, shift),
+                     "errors: " + results.errors_from);
+  }
+  add_estimate(results, judged.minimum, parameters);
 }
 
 }  // namespace
 
 bool judge_training(const Job& job, const env::Environment& environment, record::Results& results,
                     core::Log& log) {
-  constexpr double close = 1;  // errors
-  const bool finishes =
-      job.inverse().gan.generator.finish == optim::GeneratorConfig::Finish::moments;
-  // a discriminator has seen these very events, and costs more than all other features: it judges
-  // those that were kept aside, and finds nothing
-  env::Environment plain = environment, aside = environment;
-  const auto is_learned = [](const env::Feature& feature) {
-    return feature.name == "discriminator";
-  };
-  for (env::Channel& channel : plain.channels) std::erase_if(channel.features, is_learned);
-  std::erase_if(aside.channels, [&](env::Channel& channel) {
-    std::erase_if(channel.features, std::not_fn(is_learned));
-    channel.training = channel.held_out;
-    return channel.features.empty() || !channel.training.values.defined() ||
-           channel.training.size() < optim::events_of_mean_test;
-  });
-  results.method = "gan";
   std::vector<double> values;
   for (const record::ParameterResult& row : results.parameters) values.push_back(row.recovered);
-  const optim::MomentSolver solver(job.inverse().solvers.moments);
-  optim::SolveContext context;
-  context.seed = job.seed();
-  context.start = torch::tensor(values, torch::kFloat64);
-  context.intervals = finishes;  // else what is stated is the error of one answer beside another
-  constexpr const char* nothing = "no errors beside the trained values";
-  const auto minimum =
-      or_warning<optim::Solution>(log, nothing, [&] { return solver.solve(plain, context); });
-  if (!minimum) return true;
-  const torch::Tensor answer =
-      finishes ? torch::tensor(minimum->values, torch::kFloat64) : *context.start;
-  const auto goodness = or_warning<optim::GoodnessOfFit>(log, nothing, [&] {
-    return solver.goodness(plain, context, answer,
-                           finishes ? environment.parameters.free_size() : 0);
-  });
-  if (!goodness) return true;
-  std::vector<optim::GoodnessOfFit> judged{*goodness};
-  if (!aside.channels.empty())
-    if (const auto learned = or_warning<optim::GoodnessOfFit>(log, nothing, [&] {
-          return optim::mean_test(aside, answer, "discriminators on events kept aside", job.seed());
-        }))
-      judged.push_back(*learned);
-  results.goodness = goodness_results(judged);
-  const Distance distance = distance_of(environment.parameters.all(), results, *minimum);
-  results.numbers.push_back({"networks_distance", distance.errors});
-  const std::string far = core::text(
-      "the networks are up to ", core::significant(distance.errors, 2), " errors (",
-      distance.parameter, ") from where the moments of the same data have their minimum");
-  if (!finishes && distance.errors > close) {
-    log.warning("far-from-minimum",
-                core::text(far,
-                           " (no errors are stated). Train longer, begin with "
-                           "generator.start=moments, or set generator.finish=moments."));
-    return false;
-  }
-  if (finishes && distance.errors > close) log.info(far + "; the values are the moments'");
-  results.errors_from = finishes
-                            ? "covariance of the moments"
-                            : "covariance of the moments, and the networks' distance from them";
-  const std::vector<env::Parameter>& parameters = environment.parameters.all();
-  std::vector<double> distances;  // of the free parameters
-  for (std::size_t i = 0; i < results.parameters.size(); ++i) {
-    record::ParameterResult& row = results.parameters[i];
-    if (row.fixed) continue;
-    distances.push_back(finishes ? 0
-                                 : parameters[i].nearest(row.recovered, minimum->values[i]) -
-                                       minimum->values[i]);
-    row.error = std::hypot(minimum->errors[i], distances.back());
-    if (!finishes) continue;
-    row.recovered = minimum->values[i];
-    row.residual_end = parameters[i].relative_residual(row.recovered);
-  }
-  if (minimum->covariance.defined()) {
-    const torch::Tensor shift = torch::tensor(distances, torch::kFloat64);
-    add_correlations(results, minimum->covariance + torch::outer(shift, shift),
-                     "errors: " + results.errors_from);
-  }
-  add_estimate(results, *minimum, parameters);
-  warn_of_doubts(*minimum, log);
-  if (finishes) {
+  const Judgement judged = judge_networks(job, environment, values);
+  results.method = "gan";
+  for (const std::string& problem : judged.problems)
+    warn_of_missing(log, "no errors beside the trained values", problem);
+  if (!judged.is_made) return true;
+  results.goodness = goodness_results(judged.goodness);
+  results.numbers.push_back({"networks_distance", judged.largest_distance});
+  tell_of_distance(judged, log);
+  if (judged.is_far() && !judged.finishes) return false;
+  add_errors(results, environment.parameters.all(), judged);
+  warn_of_doubts(judged.minimum, log);
+  if (judged.finishes) {
     results.method = "gan, finished by moments";
     warn_of_misfit(results.goodness, log);
   }
