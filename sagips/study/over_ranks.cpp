@@ -2,9 +2,10 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
 #include <span>
+
+#include "sagips/comm/outbox.hpp"
 
 namespace sagips::study {
 
@@ -20,25 +21,11 @@ SignsOfLife::SignsOfLife(comm::Ranks& ranks)
       }) {}
 
 std::vector<std::string> collect_texts(comm::Ranks& ranks, const std::string& mine) {
-  const int tag = comm::tag_of(comm::ControlTag::study);
-  comm::Communicator& communicator = ranks.communicator();
-  const auto wait = [&](comm::Request request, int partner) {
-    ranks.timeout().wait(request,
-                         {.partners = {partner}, .what = "with its share", .however_long = true});
-  };
-  std::uint64_t length = mine.size();
-  const auto as_length = std::as_writable_bytes(std::span(&length, 1));
-  if (!ranks.is_first()) {
-    wait(communicator.send(0, tag, as_length), 0);
-    wait(communicator.send(0, tag, std::as_bytes(std::span(mine))), 0);
-    return {};
-  }
-  std::vector<std::string> texts{mine};
-  for (int from = 1; from < ranks.size(); ++from) {
-    wait(communicator.receive(from, tag, as_length), from);
-    texts.emplace_back(length, '\0');
-    wait(communicator.receive(from, tag, std::as_writable_bytes(std::span(texts.back()))), from);
-  }
+  const auto letters = std::as_bytes(std::span(mine));
+  std::vector<std::string> texts;
+  for (const auto& text : comm::gather(ranks, comm::ControlTag::study,
+                                       {letters.begin(), letters.end()}, "with its share"))
+    texts.emplace_back(reinterpret_cast<const char*>(text.data()), text.size());
   return texts;
 }
 

@@ -1,14 +1,10 @@
 #include "sagips/train/collectives.hpp"
 
+#include <cstring>
+
+#include "sagips/comm/outbox.hpp"
+
 namespace sagips::train {
-
-namespace {
-
-std::span<float> values_of(const torch::Tensor& tensor) {
-  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
-}
-
-}  // namespace
 
 void add_up(comm::Ranks& ranks, std::span<double> numbers) {
   if (ranks.size() == 1) return;
@@ -21,22 +17,23 @@ void add_up(comm::Ranks& ranks, std::span<double> numbers) {
   }
 }
 
+std::vector<std::byte> bytes_of(const std::vector<torch::Tensor>& tensors) {
+  std::vector<std::byte> all;
+  for (const torch::Tensor& tensor : tensors) {
+    const torch::Tensor dense = tensor.contiguous();
+    const auto* bytes = static_cast<const std::byte*>(dense.const_data_ptr());
+    all.insert(all.end(), bytes, bytes + dense.nbytes());
+  }
+  return all;
+}
+
 std::vector<torch::Tensor> gather(comm::Ranks& ranks, const torch::Tensor& own) {
-  const int tag = comm::tag_of(comm::ControlTag::summary);
-  const torch::Tensor dense = own.contiguous();
-  if (!ranks.is_first()) {
-    comm::Request sent = ranks.communicator().send(0, tag, comm::as_message(values_of(dense)));
-    ranks.timeout().wait(sent, {.partners = {0}, .what = "for results", .however_long = true});
-    return {};
-  }
-  std::vector<torch::Tensor> all{dense};
-  for (int from = 1; from < ranks.size(); ++from) {
-    all.push_back(torch::empty_like(dense));
-    comm::Request received =
-        ranks.communicator().receive(from, tag, comm::as_message(values_of(all.back())));
-    ranks.timeout().wait(received,
-                         {.partners = {from}, .what = "with its results", .however_long = true});
-  }
+  std::vector<torch::Tensor> all;
+  for (const auto& bytes :
+       comm::gather(ranks, comm::ControlTag::summary, bytes_of({own}), "with its results"))
+    std::memcpy(all.emplace_back(torch::empty_like(own, torch::MemoryFormat::Contiguous))
+                    .mutable_data_ptr(),
+                bytes.data(), bytes.size());
   return all;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace sagips::train {
 /// The sum of every rank's numbers, in place, the same bits on all ranks. For a few numbers: each
 /// rank sees all. collective
 void add_up(comm::Ranks& ranks, std::span<double> numbers);
+
+/// What tensors hold, one behind the other. They are on the CPU.
+std::vector<std::byte> bytes_of(const std::vector<torch::Tensor>& tensors);
 
 /// Every rank's tensor on rank 0, by rank; nothing elsewhere. The same shape on every rank, float32
 /// on the CPU. collective; waits for slow ranks as long as they live

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sagips/comm/ranks.hpp"
+#include "sagips/comm/outbox.hpp"
 #include "sagips/data/torch.hpp"
 #include "sagips/record/event.hpp"
 
@@ -30,7 +30,7 @@ struct RankView {
 class RankReports {
  public:
   /// `waits`: all ranks evaluate after the same epochs
-  RankReports(comm::Ranks& ranks, bool waits) : ranks_(ranks), waits_(waits) {}
+  RankReports(comm::Ranks& ranks, bool waits);
 
   /// predictions [noise vectors, parameters], weights [shared]: float32 on the CPU, the same shapes
   /// in every call. The view is rank 0's; elsewhere it holds the own predictions.
@@ -41,26 +41,15 @@ class RankReports {
                  std::int64_t epoch);
 
  private:
-  struct Incoming {
-    std::vector<float> values;  ///< report being received
-    comm::Request request;
-    std::vector<float> latest;  ///< report received last; empty: none
-    bool over = false;          ///< its last one has come
-  };
   void send(const torch::Tensor& predictions, const torch::Tensor& weights, std::int64_t epoch,
             bool last);
-  void receive(std::size_t rank);
-  void wait_for(std::size_t rank, const char* what);
-  void take(std::size_t rank);
   RankView view(const torch::Tensor& predictions, const torch::Tensor& weights,
                 std::int64_t epoch) const;
 
   comm::Ranks& ranks_;
   bool waits_;
-  std::size_t length_ = 0;
-  std::vector<Incoming> incoming_;  ///< by rank, on rank 0
-  std::vector<float> outgoing_;
-  comm::Request sent_;
+  std::vector<comm::Outbox::Message> latest_;  ///< by rank, on rank 0; no content: none has come
+  comm::Outbox outbox_;
 };
 
 }  // namespace sagips::train

@@ -1,13 +1,12 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <map>
 #include <optional>
 #include <vector>
 
 #include "sagips/comm/group.hpp"
-#include "sagips/comm/ranks.hpp"
+#include "sagips/comm/outbox.hpp"
 #include "sagips/data/torch.hpp"
 
 namespace sagips::train {
@@ -41,31 +40,10 @@ class RowShares {
 
  private:
   using Bytes = std::vector<std::byte>;
-  struct Head {
-    std::int64_t number = 0;  ///< `last`: nothing follows
-    std::uint64_t bytes = 0;
-  };
-  struct Incoming {
-    Head head{};
-    Bytes share{};
-    comm::Request request{};
-    std::int64_t newest = 0;  ///< number that has come; in rank 0's place, that it has brought
-    bool comes = false;       ///< the head is there
-    bool has_left = false;
-  };
-  struct Outgoing {
-    Head head;
-    Bytes share;
-    comm::Request head_sent{}, share_sent{};
-    bool gone() { return head_sent.ready() && share_sent.ready(); }
-  };
   comm::Piece piece(std::size_t place) const;
-  void send(std::int64_t number, Bytes share);
-  void expect(std::size_t place);
-  void take(std::size_t place);
+  void keep(std::size_t place, std::int64_t number, Bytes share);
   void take_all();
   void drop_what_was_judged();
-  bool is_coming(std::size_t place, std::int64_t number) const;
   bool has_next();
   Tensors joined(const std::vector<Bytes>& shares) const;
 
@@ -74,9 +52,9 @@ class RowShares {
   std::size_t rows_;
   int place_ = -1;                                      ///< of this rank among them
   Tensors like_;                                        ///< this rank's last share
-  std::vector<Incoming> incoming_;                      ///< on rank 0, by place
+  std::vector<std::int64_t> newest_;                    ///< number that has come, by place
   std::map<std::int64_t, std::vector<Bytes>> pending_;  ///< by number and place; empty: not yet
-  std::list<Outgoing> outgoing_;
+  comm::Outbox outbox_;
 };
 
 }  // namespace sagips::train

@@ -1,6 +1,7 @@
 #include "sagips/train/checkpoint/checkpoints.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -9,8 +10,6 @@
 namespace sagips::train {
 
 namespace {
-
-const int checkpoint_tag = comm::tag_of(comm::ControlTag::checkpoint);
 
 std::string key_of(std::int64_t number) {
   return number == Checkpoints::last ? "last" : core::text(number);
@@ -37,11 +36,16 @@ class Stopwatch {
 }  // namespace
 
 Checkpoints::Checkpoints(comm::Ranks& ranks, record::CheckpointStore store, Told told)
-    : ranks_(ranks), store_(std::move(store)), told_(std::move(told)) {
-  if (!ranks.is_first()) return;
-  incoming_.resize(static_cast<std::size_t>(ranks.size()));
-  for (int rank = 1; rank < ranks.size(); ++rank) receive(rank);
-}
+    : ranks_(ranks),
+      store_(std::move(store)),
+      told_(std::move(told)),
+      heard_(static_cast<std::size_t>(ranks.size())),
+      outbox_(ranks, comm::ControlTag::checkpoint,
+              [this](std::size_t place, const comm::Outbox::Message& message) {
+                Report report;
+                std::memcpy(&report, message.content.data(), sizeof report);
+                add(static_cast<int>(place), report, lost_part(static_cast<int>(place)));
+              }) {}
 
 void Checkpoints::write(std::int64_t number, std::int64_t epoch, double time_s,
                         const nn::State& state) {
@@ -65,36 +69,18 @@ void Checkpoints::write(std::int64_t number, std::int64_t epoch, double time_s,
   } catch (const core::StorageError& failure) {
     problem = failure.what();
   }
-  if (!ranks_.is_first()) return this->report(report);
+  const auto bytes = comm::bytes_of(report);
+  if (!ranks_.is_first()) return outbox_.send({.content = {bytes.begin(), bytes.end()}});
   add(0, report, problem);
   for (int rank = 1; rank < ranks_.size(); ++rank)  // those that were faster
-    if (incoming_[static_cast<std::size_t>(rank)].heard >= number)
-      add(rank, incoming_[static_cast<std::size_t>(rank)].last, lost_part(rank));
-}
-
-void Checkpoints::report(const Report& report) {
-  while (!outgoing_.empty() && outgoing_.front().request.ready()) outgoing_.pop_front();
-  outgoing_.push_back({report, {}});
-  outgoing_.back().request =
-      ranks_.communicator().send(0, checkpoint_tag, comm::bytes_of(outgoing_.back().report));
-}
-
-void Checkpoints::receive(int rank) {
-  Incoming& from = incoming_[static_cast<std::size_t>(rank)];
-  from.request = ranks_.communicator().receive(rank, checkpoint_tag, comm::bytes_of(from.report));
-}
-
-void Checkpoints::take(int rank) {
-  const Report report = incoming_[static_cast<std::size_t>(rank)].report;
-  receive(rank);
-  add(rank, report, lost_part(rank));
+    if (const Report heard = heard_[static_cast<std::size_t>(rank)]; heard.number >= number)
+      add(rank, heard, lost_part(rank));
 }
 
 // A rank's reports rise: those before this one that it has not sent never come.
 void Checkpoints::add(int rank, const Report& report, const std::string& problem) {
   const auto place = static_cast<std::size_t>(rank);
-  incoming_[place].heard = report.number;
-  incoming_[place].last = report;
+  heard_[place] = report;
   for (auto& [number, pending] : pending_) {
     if (number > report.number || pending.there[place]) continue;
     pending.there[place] = true;
@@ -162,37 +148,21 @@ void Checkpoints::poll() {
 }
 
 void Checkpoints::take_all() {
-  for (int rank = 1; rank < ranks_.size(); ++rank)
-    while (incoming_[static_cast<std::size_t>(rank)].request.ready()) take(rank);
+  for (std::size_t rank = 1; rank < heard_.size(); ++rank)
+    while (outbox_.take(rank)) continue;
 }
 
-/// All reports are taken meanwhile: checkpoints may be made while ranks that go on are waited for.
-class Checkpoints::LastPart final : public comm::Condition {
- public:
-  LastPart(Checkpoints& checkpoints, int rank)
-      : checkpoints_(checkpoints), rank_(static_cast<std::size_t>(rank)) {}
-  bool ready() override {
-    checkpoints_.take_all();
-    return checkpoints_.incoming_[rank_].heard == last;
-  }
-
- private:
-  Checkpoints& checkpoints_;
-  std::size_t rank_;
-};
-
+// All reports are taken meanwhile: checkpoints may be made while ranks that go on are waited for.
 void Checkpoints::settle() {
   const Stopwatch stopwatch(spent_s_);
-  if (!ranks_.is_first()) {
-    for (Outgoing& sent : outgoing_)
-      ranks_.timeout().wait(sent.request,
-                            {.partners = {0}, .what = "for a report", .however_long = true});
-    return;
-  }
+  if (!ranks_.is_first()) return outbox_.wait_until_empty("for a report");
   for (int rank = 1; rank < ranks_.size(); ++rank) {
-    LastPart part(*this, rank);
+    comm::Until came([&] {
+      take_all();
+      return heard_[static_cast<std::size_t>(rank)].number == last;
+    });
     ranks_.timeout().wait(
-        part, {.partners = {rank}, .what = "with its checkpoint", .however_long = true});
+        came, {.partners = {rank}, .what = "with its checkpoint", .however_long = true});
   }
 }
 

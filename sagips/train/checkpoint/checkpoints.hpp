@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
@@ -8,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sagips/comm/ranks.hpp"
+#include "sagips/comm/outbox.hpp"
 #include "sagips/nn/state.hpp"
 #include "sagips/record/checkpoint_store.hpp"
 
@@ -50,25 +49,11 @@ class Checkpoints {
     std::uint32_t crc32c = 0;
     std::uint32_t good = 0;
   };
-  struct Incoming {
-    Report report;
-    comm::Request request;
-    std::int64_t heard = 0;  ///< number of the last one
-    Report last{};           ///< that one: it may have come before this rank began the same number
-  };
-  class LastPart;
-  struct Outgoing {
-    Report report;
-    comm::Request request;
-  };
   struct Pending {
     record::CheckpointManifest manifest;
     std::vector<bool> there;
     std::string problem;  ///< why it comes to nothing; empty: it may yet
   };
-  void report(const Report& report);
-  void receive(int rank);
-  void take(int rank);
   void take_all();
   void take_over(std::int64_t number, Pending& pending, int rank, const Report& report);
   void add(int rank, const Report& report, const std::string& problem);
@@ -80,8 +65,9 @@ class Checkpoints {
   record::CheckpointStore store_;
   Told told_;
   std::map<std::int64_t, Pending> pending_;  ///< by number, on rank 0
-  std::vector<Incoming> incoming_;           ///< by rank, on rank 0
-  std::deque<Outgoing> outgoing_;            ///< elsewhere; a deque leaves its elements in place
+  /// The last ones, by rank, on rank 0: they may have come before this rank began the same number.
+  std::vector<Report> heard_;
+  comm::Outbox outbox_;
   bool warned_ = false;
   std::int64_t written_ = 0;
   double spent_s_ = 0;
