@@ -63,6 +63,70 @@ void say_start(const Job& job, comm::Ranks& ranks, const Task& task,
   log.info(line);
 }
 
+// throws: ConfigError for what the kind of problem cannot do
+std::unique_ptr<Task> make_task(const Job& job, comm::Ranks& ranks, core::Log& log) {
+  std::unique_ptr<Task> task = job.problem->task(job, ranks, log);
+  if (job.settings.early_stop.restore && !task->keeps_best())
+    throw core::ConfigError(
+        "early_stop.restore",
+        "is for networks that learn from examples (a search for parameters keeps "
+        "train.snapshots). Leave it out.");
+  check_metric(job.settings.early_stop, job.problem->waits_for_plateau(), task->keeps_best(),
+               task->metric_names());
+  return task;
+}
+
+Beginning beginning_of(RunOutputs& outputs, Task& task) {
+  try {
+    Beginning beginning = outputs.beginning();
+    task.begin(beginning.restored.has_value());
+    return beginning;
+  } catch (const core::Error&) {  // no checkpoint or file to begin from can be used
+    outputs.undo();
+    throw;
+  }
+}
+
+void finish_folder(const Job& job, RunOutputs& outputs, const Training& training) {
+  const record::RunFinished& finished = training.record.finished;
+  outputs.finish(training.failure ? record::RunStatus::failed
+                 : finished.complete || !job.settings.checkpoints.are_written()
+                     ? record::RunStatus::finished  // what has no checkpoint cannot go on
+                     : record::RunStatus::stopped,
+                 finished.reason.kind == record::StopReason::Kind::time_limit &&
+                     finished.epochs < job.settings.loop.epochs);
+}
+
+// What a training leaves behind, after which its ranks may go. collective
+Results results_at_end(const Job& job, comm::Ranks& ranks, Task& task, RunOutputs& outputs,
+                       const Training& training, core::Log& log) {
+  const record::RunFinished& finished = training.record.finished;
+  if (ranks.is_first())
+    log.info(core::text("finished: ", training.failure ? "failed" : finished.reason.text, " after ",
+                        finished.epochs, " epochs, ", core::duration(finished.time_s)));
+  Results results{.folder = outputs.path()};
+  results.rows = gather_rows(ranks, training.row);
+  const train::ExchangeChoice choice = job.exchange_choice();
+  results.exchange = choice.primary;
+  const std::string age = age_warning(
+      results.exchange, results.rows,
+      train::place_of(choice, ranks.communicator()).ranks / choice.config.served.ranks_per_worker);
+  if (!age.empty()) log.warning("old-gradients", age);
+  try {
+    results.results = task.write(outputs, training, results.rows);
+  } catch (const core::Error&) {
+    if (!training.failure) throw;  // which tells more
+  }
+  results.figure = outputs.figure();
+  results.page = outputs.page();
+  finish_folder(job, outputs, training);
+  training.agreement->part();
+  results.complete = finished.complete;
+  results.reason = finished.reason;
+  results.failure = training.failure;
+  return results;
+}
+
 }  // namespace
 
 Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, core::Log& log) {
@@ -74,26 +138,12 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
       {.timeout_s = job.settings.ranks.timeout_s, .alarmed = options.requests.stop});
   nn::device_from_name(job.settings.device);
   const int threads = set_threads(job, ranks, options.sharing, log);
-  const std::unique_ptr<Task> task = job.problem->task(job, ranks, log);
-  if (job.settings.early_stop.restore && !task->keeps_best())
-    throw core::ConfigError(
-        "early_stop.restore",
-        "is for networks that learn from examples (a search for parameters keeps "
-        "train.snapshots). Leave it out.");
-  check_metric(job.settings.early_stop, job.problem->waits_for_plateau(), task->keeps_best(),
-               task->metric_names());
+  const std::unique_ptr<Task> task = make_task(job, ranks, log);
   train::RankExchange exchange(ranks, task->optimizer(), job.exchange_choice(), job.seed());
   RunOutputs outputs(job, ranks, options.start, task->fingerprint(), task->kinds_of_ranks(),
                      threads, log,
                      timing);  // what can be refused has been
-  Beginning beginning;
-  try {
-    beginning = outputs.beginning();
-    task->begin(beginning.restored.has_value());
-  } catch (const core::Error&) {  // no checkpoint or file to begin from can be used
-    outputs.undo();
-    throw;
-  }
+  Beginning beginning = beginning_of(outputs, *task);
   const double trained_before_s = beginning.restored ? beginning.restored->time_s : 0;
 
   if (ranks.is_first()) say_start(job, ranks, *task, exchange, threads, log);
@@ -102,44 +152,12 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   const Training training = guarded_training(outputs, [&] {
     return run_training(job, ranks, *task, exchange, std::move(beginning), options, log);
   });
-  Results results{.folder = outputs.path()};
-  results.left = training.left;
   if (training.left) {
     if (ranks.is_first()) outputs.finish(record::RunStatus::stopped);
-    return results;
+    return {.folder = outputs.path(), .left = true};
   }
-  const record::RunFinished& finished = training.record.finished;
-  timing.take_out("training", finished.time_s - trained_before_s);
-  if (ranks.is_first())
-    log.info(core::text("finished: ", training.failure ? "failed" : finished.reason.text, " after ",
-                        finished.epochs, " epochs, ", core::duration(finished.time_s)));
-
-  results.rows = gather_rows(ranks, training.row);
-  const train::ExchangeChoice choice = job.exchange_choice();
-  results.exchange = choice.primary;
-  const std::string age = age_warning(
-      results.exchange, results.rows,
-      train::place_of(choice, ranks.communicator()).ranks / choice.config.served.ranks_per_worker);
-  if (!age.empty()) log.warning("old-gradients", age);
-  try {
-    results.results = task->write(outputs, training, results.rows);
-  } catch (const core::Error&) {
-    if (!training.failure) throw;  // which tells more
-  }
-  results.figure = outputs.figure();
-  results.page = outputs.page();
-  const std::int64_t epochs = job.settings.loop.epochs;
-  outputs.finish(
-      training.failure ? record::RunStatus::failed
-      : finished.complete || !job.settings.checkpoints.are_written()
-          ? record::RunStatus::finished  // what has no checkpoint cannot go on
-          : record::RunStatus::stopped,
-      finished.reason.kind == record::StopReason::Kind::time_limit && finished.epochs < epochs);
-  training.agreement->part();
-  results.complete = finished.complete;
-  results.reason = finished.reason;
-  results.failure = training.failure;
-  return results;
+  timing.take_out("training", training.record.finished.time_s - trained_before_s);
+  return results_at_end(job, ranks, *task, outputs, training, log);
 }
 
 }  // namespace sagips::run
