@@ -92,7 +92,7 @@ void train(const std::string& job_file, const std::string& result_file) {
     };
     ranks.train(communicator, clock);
   });
-  record::write_simulated_course(result_file, ranks.course());
+  record::write_simulated_learning_curve(result_file, ranks.learning_curve());
   const double host_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   std::cout << "done after " << core::duration(host_s) << std::endl;

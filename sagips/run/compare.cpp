@@ -143,13 +143,13 @@ std::vector<optim::Visit> thinned(const std::vector<optim::Visit>& visits) {
   return kept;
 }
 
-analysis::MethodCourse course_of(const Attempt& attempt, const Measure& measure) {
-  analysis::MethodCourse course{attempt.method, {}, {}};
+analysis::MethodLearningCurve learning_curve_of(const Attempt& attempt, const Measure& measure) {
+  analysis::MethodLearningCurve curve{attempt.method, {}, {}};
   for (const optim::Visit& visit : thinned(attempt.visits)) {
-    course.time_s.push_back(visit.time_s);
-    course.distance.push_back(measure.of(visit.values));
+    curve.time_s.push_back(visit.time_s);
+    curve.distance.push_back(measure.of(visit.values));
   }
-  return course;
+  return curve;
 }
 
 std::string csv(const std::vector<Attempt>& attempts, const env::ParameterSet& parameters) {
@@ -182,7 +182,7 @@ std::optional<Attempt> attempt(const Job& job, const env::Environment& environme
 std::string drawn(const Job& job, const record::RunDirectory& folder, const Compared& compared,
                   core::Log& log) {
   if (!job.settings.run.figures || compared.attempts.empty()) return {};
-  std::vector<analysis::MethodCourse> curves;
+  std::vector<analysis::MethodLearningCurve> curves;
   for (const Attempt& one : compared.attempts) curves.push_back(one.learning_curve);
   const analysis::Figure figure = analysis::methods_over_time(
       curves, compared.distance, compared.floor, job.of<CompareConfig>().minutes * 60);
@@ -234,7 +234,7 @@ Compared compare(const Job& job, const Requests& requests, core::Log& log) {
                               : moment_distance(job, environment);
   compared.distance = measure.label;
   compared.floor = measure.floor;
-  for (Attempt& one : compared.attempts) one.learning_curve = course_of(one, measure);
+  for (Attempt& one : compared.attempts) one.learning_curve = learning_curve_of(one, measure);
   compared.figure = drawn(job, folder, compared, log);
   return compared;
 }

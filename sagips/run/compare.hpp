@@ -25,8 +25,8 @@ struct Attempt {
   std::string method{};
   std::vector<optim::Visit> visits{};  ///< the last one is its answer
   double time_s = 0;
-  std::string end{};                        ///< why it ended, in words
-  analysis::MethodCourse learning_curve{};  ///< distance over time
+  std::string end{};                               ///< why it ended, in words
+  analysis::MethodLearningCurve learning_curve{};  ///< distance over time
 };
 
 /// Methods that have worked on one problem, one after the other.

@@ -58,9 +58,10 @@ void ManyRanks::check(const Job& job) {
                       "simulated trainings have no limit of time (minutes of this machine mean "
                       "nothing there). Leave it at 0 and set train.epochs.");
   if (settings.early_stop.patience > 0)
-    throw ConfigError("early_stop.patience",
-                      "simulated trainings stop after train.epochs, all of them (courses of equal "
-                      "length are compared). Leave it at 0.");
+    throw ConfigError(
+        "early_stop.patience",
+        "simulated trainings stop after train.epochs, all of them (learning curves of equal "
+        "length are compared). Leave it at 0.");
   if (settings.exchange == "auto")
     throw ConfigError("exchange",
                       "auto measures this machine's time (a simulated network has its own). Name "
@@ -73,8 +74,8 @@ ManyRanks::ManyRanks(const Job& job, int ranks)
       ranks_(static_cast<std::size_t>(ranks)),
       data_((check(job),
              problem::load_data(*job.inverse().workload, job.inverse().data, job.seed()))) {
-  course_.exchange = job.settings.exchange;
-  course_.ranks = ranks;
+  learning_curve_.exchange = job.settings.exchange;
+  learning_curve_.ranks = ranks;
 }
 
 // As in `sagips train`, but for what is sent: the events are there already, once for all.
@@ -97,7 +98,7 @@ void ManyRanks::take_targets(const env::ParameterSet& parameters) {
     const env::Parameter& parameter = parameters.all()[place];
     if (!parameter.truth || *parameter.truth == 0) continue;
     targets_.push_back({static_cast<std::int64_t>(place), *parameter.truth});
-    course_.parameters.push_back(parameter.name);
+    learning_curve_.parameters.push_back(parameter.name);
   }
   if (targets_.empty())
     throw ConfigError("parameters",
@@ -131,14 +132,14 @@ void ManyRanks::note_end(const train::RankExchange& exchange, std::int64_t epoch
   const std::scoped_lock lock(mutex_);
   for (const record::Exchanged& report : exchange.reports(epochs)) {
     if (report.subject != exchange.primary()) continue;
-    course_.description = exchange.description();
-    course_.exposed_s += (report.exposed_s + report.waiting_s) /
-                         static_cast<double>(epochs * static_cast<std::int64_t>(ranks_));
-    course_.used += report.used;
-    course_.dropped += report.dropped;
-    course_.missing += report.missing;
+    learning_curve_.description = exchange.description();
+    learning_curve_.exposed_s += (report.exposed_s + report.waiting_s) /
+                                 static_cast<double>(epochs * static_cast<std::int64_t>(ranks_));
+    learning_curve_.used += report.used;
+    learning_curve_.dropped += report.dropped;
+    learning_curve_.missing += report.missing;
     age_sum_ += report.age_mean * static_cast<double>(report.used);
-    course_.age_maximum = std::max(course_.age_maximum, report.age_maximum);
+    learning_curve_.age_maximum = std::max(learning_curve_.age_maximum, report.age_maximum);
   }
 }
 
@@ -170,13 +171,13 @@ void ManyRanks::train(comm::Communicator& communicator, const SimulatedClock& cl
   const train::LoopResult result = loop.run();
   if (callbacks.exchange.close) callbacks.exchange.close();
   note_end(exchange, result.epochs);
-  if (ranks.is_first()) course_.floats = gan.generator().shared_size();
+  if (ranks.is_first()) learning_curve_.floats = gan.generator().shared_size();
   ranks.gather(0);  // windows are read until the last one has ended
 }
 
-record::SimulatedCourse::Point ManyRanks::point(std::int64_t epoch,
-                                                const Evaluation& evaluation) const {
-  record::SimulatedCourse::Point point;
+record::SimulatedLearningCurve::Point ManyRanks::point(std::int64_t epoch,
+                                                       const Evaluation& evaluation) const {
+  record::SimulatedLearningCurve::Point point;
   point.epoch = epoch;
   std::vector<double> times, all;
   for (const RankPrediction& prediction : evaluation.predictions)
@@ -200,12 +201,12 @@ record::SimulatedCourse::Point ManyRanks::point(std::int64_t epoch,
   return point;
 }
 
-record::SimulatedCourse ManyRanks::course() const {
-  record::SimulatedCourse course = course_;
+record::SimulatedLearningCurve ManyRanks::learning_curve() const {
+  record::SimulatedLearningCurve curve = learning_curve_;
   for (const auto& [epoch, evaluation] : evaluations_)
-    course.points.push_back(point(epoch, evaluation));
-  if (course.used > 0) course.age_mean = age_sum_ / static_cast<double>(course.used);
-  return course;
+    curve.points.push_back(point(epoch, evaluation));
+  if (curve.used > 0) curve.age_mean = age_sum_ / static_cast<double>(curve.used);
+  return curve;
 }
 
 }  // namespace sagips::run

@@ -8,7 +8,7 @@
 
 #include "sagips/comm/communicator.hpp"
 #include "sagips/problem/loaded_data.hpp"
-#include "sagips/record/simulated_course.hpp"
+#include "sagips/record/simulated_learning_curve.hpp"
 #include "sagips/run/training_setup.hpp"
 
 namespace sagips::run {
@@ -38,7 +38,7 @@ class ManyRanks {
   void train(comm::Communicator& communicator, const SimulatedClock& clock);
 
   /// The learning curve, when all ranks have ended.
-  record::SimulatedCourse course() const;
+  record::SimulatedLearningCurve learning_curve() const;
 
  private:
   /// What one rank saw at one evaluation.
@@ -57,7 +57,8 @@ class ManyRanks {
   void look(std::int64_t epoch, std::size_t rank, double time_s, optim::Gan& gan);
   void settle(Evaluation& evaluation) const;
   void note_end(const train::RankExchange& exchange, std::int64_t epochs);
-  record::SimulatedCourse::Point point(std::int64_t epoch, const Evaluation& evaluation) const;
+  record::SimulatedLearningCurve::Point point(std::int64_t epoch,
+                                              const Evaluation& evaluation) const;
 
   const Job& job_;
   std::size_t ranks_;
@@ -69,7 +70,7 @@ class ManyRanks {
   std::vector<Target> targets_;  ///< what predictions are compared with
   std::mutex mutex_;
   std::map<std::int64_t, Evaluation> evaluations_;
-  record::SimulatedCourse course_;
+  record::SimulatedLearningCurve learning_curve_;
   double age_sum_ = 0;
 };
 

@@ -27,7 +27,7 @@ using core::text;
 std::optional<ConvergenceVariant> seen(ConvergenceVariant variant, const std::string& folder,
                                        const record::Study& study,
                                        const std::vector<analysis::Target>& targets) {
-  std::vector<analysis::MemberCourse> members;
+  std::vector<analysis::MemberLearningCurve> members;
   for (const record::StudyMember* member : study.done(variant.label)) {
     const std::string run = text(folder, "/", member->folder, "/");
     const record::Results results = record::read_results_json(run + files::results.name);
@@ -37,7 +37,7 @@ std::optional<ConvergenceVariant> seen(ConvergenceVariant variant, const std::st
     variant.events_per_second.push_back(rate ? rate->value : 0);
   }
   if (members.empty()) return std::nullopt;
-  variant.course = analysis::ensemble_course(members, targets);
+  variant.curve = analysis::ensemble_learning_curve(members, targets);
   return variant;
 }
 
@@ -93,7 +93,7 @@ class Report {
     const std::vector<ConvergenceVariant> shown = of(group);
     if (shown.size() < 2) return;
     const analysis::SuggestedStop stop = analysis::suggested_stop(
-        shown[1].course, shown[0].course,
+        shown[1].curve, shown[0].curve,
         static_cast<std::size_t>(job.of<ConvergenceConfig>().redrawn), job.seed());
     tell(text(shown[1].label, " against ", shown[0].label, ": ", analysis::stop_text(stop), "\n"));
     const analysis::Shown all = pointers(shown);

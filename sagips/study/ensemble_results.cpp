@@ -154,35 +154,35 @@ std::string csv_of(const std::vector<VariantView>& views) {
   return content;
 }
 
-std::vector<analysis::SizeCourse> size_courses(const run::Job& job,
-                                               const std::vector<VariantView>& views) {
-  std::vector<analysis::SizeCourse> courses;
+std::vector<analysis::SizeCurve> size_curves(const run::Job& job,
+                                             const std::vector<VariantView>& views) {
+  std::vector<analysis::SizeCurve> curves;
   for (const VariantView& view : views) {
     const analysis::Ensemble& ensemble = view.main().ensemble;
     const auto sizes = analysis::sampled_sizes(ensemble.members.size());
     auto found = analysis::over_sizes(
         ensemble, sizes, static_cast<std::size_t>(job.of<EnsembleConfig>().draws), job.seed());
-    if (!found.empty()) courses.push_back({view.label, std::move(found)});
+    if (!found.empty()) curves.push_back({view.label, std::move(found)});
   }
-  return courses;
+  return curves;
 }
 
-std::string csv_of(const std::vector<analysis::SizeCourse>& courses) {
+std::string csv_of(const std::vector<analysis::SizeCurve>& curves) {
   std::string content = "variant,members,residual,residual_deviation,spread,spread_deviation\n";
-  for (const analysis::SizeCourse& course : courses)
-    for (const analysis::EnsembleSize& size : course.sizes)
-      content += core::csv_line(course.label, size.members, size.residual, size.residual_deviation,
+  for (const analysis::SizeCurve& curve : curves)
+    for (const analysis::EnsembleSize& size : curve.sizes)
+      content += core::csv_line(curve.label, size.members, size.residual, size.residual_deviation,
                                 size.spread, size.spread_deviation);
   return content;
 }
 
 // Returns the path of the picture to look at first; empty: there is none.
-std::string draw(const std::vector<analysis::SizeCourse>& courses,
+std::string draw(const std::vector<analysis::SizeCurve>& curves,
                  const std::vector<VariantView>& views, const analysis::FigureConfig& config,
                  const std::string& folder, core::Log& log) {
-  if (courses.empty()) return {};  // no truth: neither residual nor relative spread
+  if (curves.empty()) return {};  // no truth: neither residual nor relative spread
   std::string shown =
-      draw_figure(analysis::ensemble_sizes(courses), config, folder, "ensemble_size", log);
+      draw_figure(analysis::ensemble_sizes(curves), config, folder, "ensemble_size", log);
   if (views.size() > 1) {
     std::vector<analysis::VariantQuality> points;
     for (const VariantView& view : views)
@@ -274,17 +274,18 @@ EnsembleResults write_ensemble(const run::Job& job, const JobOfVariant& job_of_v
   run::write_results(file(files::results), results, log);
   record::write_summary_csv(file(files::summary), results);
   core::write_file(file(files::ensemble), csv_of(views));
-  const auto courses = size_courses(job, views);
-  core::write_file(file(files::ensemble_size), csv_of(courses));
+  const auto curves = size_curves(job, views);
+  core::write_file(file(files::ensemble_size), csv_of(curves));
   found.tables = tables_of(views, results);
   if (!job.settings.run.figures) return found;
-  std::vector<analysis::RunCourse> members =
-      courses_of(folder, study.done(views.front().label), log);
+  std::vector<analysis::RunLearningCurve> members =
+      learning_curves_of(folder, study.done(views.front().label), log);
   if (members.size() > analysis::curve_colours)
-    for (analysis::RunCourse& member : members) member.name.clear();  // no key has room for them
+    for (analysis::RunLearningCurve& member : members)
+      member.name.clear();  // no key has room for them
   draw_figure(analysis::runs_over_time(members, results.parameters), job.settings.figures, folder,
               "member_curves", log);
-  found.figure = draw(courses, views, job.settings.figures, folder, log);
+  found.figure = draw(curves, views, job.settings.figures, folder, log);
   run::write_results(file(files::results), results, log);  // with the warnings of pictures
   return found;
 }

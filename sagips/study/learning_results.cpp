@@ -102,7 +102,7 @@ EnsembleResults write_learning_ensemble(const run::Job& job, const std::string& 
   record::write_summary_csv(folder + "/" + files::summary.name, *results);
   core::write_file(folder + "/" + files::ensemble.name, csv);
   if (!job.settings.run.figures) return found;
-  found.figure = draw_figure(analysis::member_curves(courses_of(folder, shown, log)),
+  found.figure = draw_figure(analysis::member_curves(learning_curves_of(folder, shown, log)),
                              job.settings.figures, folder, "member_curves", log);
   return found;
 }

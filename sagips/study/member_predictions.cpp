@@ -73,21 +73,21 @@ analysis::Ensemble predictions_of(const std::string& study_folder,
   return ensemble;
 }
 
-std::vector<analysis::RunCourse> courses_of(const std::string& study_folder,
-                                            const std::vector<const record::StudyMember*>& members,
-                                            core::Log& log) {
-  std::vector<analysis::RunCourse> courses;
+std::vector<analysis::RunLearningCurve> learning_curves_of(
+    const std::string& study_folder, const std::vector<const record::StudyMember*>& members,
+    core::Log& log) {
+  std::vector<analysis::RunLearningCurve> curves;
   for (const record::StudyMember* member : members) try {
-      courses.push_back({member->name,
-                         record::read_metrics(core::text(study_folder, "/", member->folder, "/",
-                                                         files::metrics.name)),
-                         member->variant});
+      curves.push_back({member->name,
+                        record::read_metrics(core::text(study_folder, "/", member->folder, "/",
+                                                        files::metrics.name)),
+                        member->variant});
     } catch (const core::Error& problem) {
       log.warning("member-left-out",
                   core::text(problem.what(), " The picture of all members is drawn without ",
                              member->name, "."));
     }
-  return courses;
+  return curves;
 }
 
 std::vector<double> contraction(const analysis::Ensemble& ensemble) {

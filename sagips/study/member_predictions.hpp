@@ -21,9 +21,9 @@ analysis::Ensemble predictions_of(const std::string& study_folder,
 
 /// What members have written of their trainings, for a picture of all; one whose file cannot be read is left
 /// out with a warning.
-std::vector<analysis::RunCourse> courses_of(const std::string& study_folder,
-                                            const std::vector<const record::StudyMember*>& members,
-                                            core::Log& log);
+std::vector<analysis::RunLearningCurve> learning_curves_of(
+    const std::string& study_folder, const std::vector<const record::StudyMember*>& members,
+    core::Log& log);
 
 /// Mean over members of the standard deviation over noise vectors, by parameter: how far the
 /// generators have contracted.

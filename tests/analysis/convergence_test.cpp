@@ -7,7 +7,7 @@
 #include "sagips/analysis/convergence/tables.hpp"
 #include "sagips/analysis/figures/convergence.hpp"
 #include "sagips/core/file.hpp"
-#include "tests/analysis/courses.hpp"
+#include "tests/analysis/learning_curves.hpp"
 #include "tests/core/temporary_folder.hpp"
 
 namespace sagips::analysis {
@@ -89,7 +89,7 @@ TEST(ConvergenceTable, ShowsWhatTheEnsemblesEndedWith) {
 TEST(ConvergenceTable, SaysThatOneMemberHasNoSpread) {
   ConvergenceVariant one = variant("ring", "ring", 4, 12, 300);
   EXPECT_FALSE(has(convergence_table({one}), "has no spread"));
-  one.course = testing::course_of({testing::straight(1, 12, 0.4, 0.2)});
+  one.curve = testing::learning_curve_of({testing::straight(1, 12, 0.4, 0.2)});
   one.time_s = {12};
   const std::string table = convergence_table({one});
   EXPECT_TRUE(has(table, "has no spread")) << table;

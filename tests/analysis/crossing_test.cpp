@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/analysis/courses.hpp"
+#include "tests/analysis/learning_curves.hpp"
 
 namespace sagips::analysis {
 namespace {
 
-using testing::course_of;
+using testing::learning_curve_of;
 using testing::straight;
 using Numbers = std::vector<double>;
 
@@ -34,8 +34,10 @@ TEST(Crossing, IsNoneForALeadKeptOrNeverHad) {
 
 // The one-rank ensemble comes down from 1 to 0 in 10 s, the other one stays at 0.5.
 TEST(SuggestedStop, IsWhereTheCurvesOfTheEnsemblesCross) {
-  const EnsembleCourse one = course_of({straight(0, 10, 1, 0), straight(0, 10, 1, 0)});
-  const EnsembleCourse several = course_of({straight(0, 10, 0.5, 0.5), straight(0, 10, 0.5, 0.5)});
+  const EnsembleLearningCurve one =
+      learning_curve_of({straight(0, 10, 1, 0), straight(0, 10, 1, 0)});
+  const EnsembleLearningCurve several =
+      learning_curve_of({straight(0, 10, 0.5, 0.5), straight(0, 10, 0.5, 0.5)});
   const SuggestedStop stop = suggested_stop(several, one, 50);
   EXPECT_EQ(stop.crossing.meeting, Meeting::crosses);
   EXPECT_NEAR(stop.crossing.time_s, 5, 1e-5);
@@ -48,8 +50,10 @@ TEST(SuggestedStop, IsWhereTheCurvesOfTheEnsemblesCross) {
 // so the central 68 % reach from 4 s to 6 s, unless fewer than 15.9 % of 300 draws give one of these:
 // 3.6 deviations below 25 %, a chance of 2e-4 each; the seed is fixed.
 TEST(SuggestedStop, HasTheUncertaintyOfRedrawnMembers) {
-  const EnsembleCourse one = course_of({straight(0, 10, 1, 0), straight(0, 10, 1, 0)});
-  const EnsembleCourse several = course_of({straight(0, 10, 0.4, 0.4), straight(0, 10, 0.6, 0.6)});
+  const EnsembleLearningCurve one =
+      learning_curve_of({straight(0, 10, 1, 0), straight(0, 10, 1, 0)});
+  const EnsembleLearningCurve several =
+      learning_curve_of({straight(0, 10, 0.4, 0.4), straight(0, 10, 0.6, 0.6)});
   const SuggestedStop stop = suggested_stop(several, one);
   EXPECT_NEAR(stop.crossing.time_s, 5, 1e-5);
   EXPECT_EQ(stop.redrawn, 300u);
@@ -59,8 +63,8 @@ TEST(SuggestedStop, HasTheUncertaintyOfRedrawnMembers) {
 
 TEST(SuggestedStop, LooksOnlyAtTheTimeThatBothTrained) {
   // Several ranks end at 4 s, still nearer: that one rank gets below later says nothing about them.
-  const EnsembleCourse one = course_of({straight(0, 10, 1, 0)});
-  const EnsembleCourse several = course_of({straight(1, 4, 0.5, 0.5)});
+  const EnsembleLearningCurve one = learning_curve_of({straight(0, 10, 1, 0)});
+  const EnsembleLearningCurve several = learning_curve_of({straight(1, 4, 0.5, 0.5)});
   const SuggestedStop stop = suggested_stop(several, one);
   EXPECT_EQ(stop.crossing.meeting, Meeting::stays_below);
   EXPECT_EQ(stop.crossing.time_s, 4);
@@ -68,8 +72,8 @@ TEST(SuggestedStop, LooksOnlyAtTheTimeThatBothTrained) {
 }
 
 TEST(SuggestedStop, IsNoneForTrainingsThatDoNotOverlapInTime) {
-  const EnsembleCourse one = course_of({straight(5, 10, 1, 0)});
-  const EnsembleCourse several = course_of({straight(1, 4, 0.1, 0.1)});
+  const EnsembleLearningCurve one = learning_curve_of({straight(5, 10, 1, 0)});
+  const EnsembleLearningCurve several = learning_curve_of({straight(1, 4, 0.1, 0.1)});
   EXPECT_EQ(suggested_stop(several, one).crossing.meeting, Meeting::not_comparable);
 }
 

@@ -356,7 +356,7 @@ TEST(LearningCurves, NameTheWorstOfManyClasses) {
 }
 
 TEST(MemberCurves, HaveMeanAndDeviationOfOneVariant) {
-  std::vector<RunCourse> members;
+  std::vector<RunLearningCurve> members;
   for (const double accuracy : {0.5, 0.7})
     members.push_back({core::text("fold_", members.size() + 1),
                        {Evaluated{0, 0, {}, {{"accuracy", 0.1}}},
@@ -470,11 +470,11 @@ TEST(Search, SaysWhereTrialsDoNotSettleIt) {
 }
 
 TEST(Search, CountsInWholeNumbers) {
-  EXPECT_TRUE(search_course(searched({0.1, 0.7}, 0.1)).panels[0].x.whole);
+  EXPECT_TRUE(search_history(searched({0.1, 0.7}, 0.1)).panels[0].x.whole);
   std::string problem;
   SearchedSettings three = searched({0.1}, 0.1);
   three.trials.resize(3);
-  for (const Figure& figure : {search_course(three), search_slices(three)}) {
+  for (const Figure& figure : {search_history(three), search_slices(three)}) {
     const std::string svg = figure_svg(figure, problem).value_or(problem);
     for (const char* word : {">1<", ">2<", ">3<"})
       EXPECT_NE(svg.find(word), std::string::npos) << word;
@@ -482,7 +482,7 @@ TEST(Search, CountsInWholeNumbers) {
       EXPECT_EQ(svg.find(word), std::string::npos) << word;
   }
   three.trials.resize(1);
-  EXPECT_NE(figure_svg(search_course(three), problem).value_or("").find(">1<"), std::string::npos);
+  EXPECT_NE(figure_svg(search_history(three), problem).value_or("").find(">1<"), std::string::npos);
 }
 
 }  // namespace

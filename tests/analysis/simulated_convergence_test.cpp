@@ -9,7 +9,7 @@
 namespace {
 
 using namespace sagips::analysis;
-using Course = sagips::record::SimulatedCourse;
+using LearningCurve = sagips::record::SimulatedLearningCurve;
 
 TEST(SimulatedConvergence, KnowsStudentsDistribution) {
   // source: tables of Student's t, two-sided 5 and 1 %
@@ -45,17 +45,17 @@ TEST(SimulatedConvergence, CorrectsForManyComparisons) {
   EXPECT_DOUBLE_EQ(corrected[2], 0.5);
 }
 
-Course falling(double last, double time_s) {
-  Course course;
+LearningCurve falling(double last, double time_s) {
+  LearningCurve curve;
   for (std::int64_t epoch = 0; epoch <= 8; epoch += 2)
-    course.points.push_back({.epoch = epoch,
-                             .time_s = time_s * static_cast<double>(epoch) / 8,
-                             .last_s = time_s * static_cast<double>(epoch) / 8,
-                             .first = {last},
-                             .mean = {last / 2},
-                             .spread = {0},
-                             .typical = epoch == 8 ? last : 1.0 / static_cast<double>(epoch + 1)});
-  return course;
+    curve.points.push_back({.epoch = epoch,
+                            .time_s = time_s * static_cast<double>(epoch) / 8,
+                            .last_s = time_s * static_cast<double>(epoch) / 8,
+                            .first = {last},
+                            .mean = {last / 2},
+                            .spread = {0},
+                            .typical = epoch == 8 ? last : 1.0 / static_cast<double>(epoch + 1)});
+  return curve;
 }
 
 /// Whether a line begins and ends so.
@@ -73,7 +73,7 @@ SimulatedVariant of_three_seeds(const std::string& label, double first, double s
   return {label, 8, {1, 2, 3}, {falling(first, 4), falling(second, 4), falling(third, 4)}};
 }
 
-TEST(SimulatedConvergence, SumsACourseUp) {
+TEST(SimulatedConvergence, SumsALearningCurveUp) {
   const SimulatedSummary found = summary(falling(0.1, 4), 0.2);
   EXPECT_DOUBLE_EQ(found.of_a_rank, 0.1);  // only epoch 8 lies in the last quarter
   EXPECT_DOUBLE_EQ(found.of_mean, 0.05);
@@ -127,10 +127,10 @@ TEST(SimulatedConvergence, FitsATerminalOf120) {
          400,
          {1, 2, 3},
          {falling(0.1012 * scale, 4.04), falling(0.1234 * scale, 5.213), falling(0.3345, 6.7)}});
-    for (Course& course : variants.back().courses) {
-      course.points.back().consensus_distance = 1.234e-07;
-      course.used = 1;
-      course.age_mean = 0.551;
+    for (LearningCurve& curve : variants.back().curves) {
+      curve.points.back().consensus_distance = 1.234e-07;
+      curve.used = 1;
+      curve.age_mean = 0.551;
     }
   }
   const std::string table = simulated_table(variants);

@@ -21,7 +21,7 @@ run::Workloads workloads() {
 }
 
 /// On four threads, two on a node: what they saw after the same epochs.
-record::SimulatedCourse trained(std::vector<std::string> assignments) {
+record::SimulatedLearningCurve trained(std::vector<std::string> assignments) {
   for (const char* small : {"train.epochs=6", "train.evaluate_every=3", "toy.events=2000"})
     assignments.emplace_back(small);
   const run::Job job = run::read_job(workloads(), "gaussians/many_ranks", assignments);
@@ -30,30 +30,31 @@ record::SimulatedCourse trained(std::vector<std::string> assignments) {
     torch::set_num_threads(1);
     ranks.train(communicator, {});
   });
-  return ranks.course();
+  return ranks.learning_curve();
 }
 
 TEST(ManyRanks, KeepTheSameWeightsWithAnExactExchange) {
-  const record::SimulatedCourse course = trained({"exchange=rabenseifner", "generator.shared=all"});
-  ASSERT_EQ(course.points.size(), 3U);
-  EXPECT_EQ(course.points.back().epoch, 6);
-  for (const auto& point : course.points) {
+  const record::SimulatedLearningCurve curve =
+      trained({"exchange=rabenseifner", "generator.shared=all"});
+  ASSERT_EQ(curve.points.size(), 3U);
+  EXPECT_EQ(curve.points.back().epoch, 6);
+  for (const auto& point : curve.points) {
     EXPECT_EQ(point.consensus_distance, 0) << point.epoch;
     for (const double spread : point.spread) EXPECT_LT(spread, 1e-12) << point.epoch;
   }
-  EXPECT_NE(course.points.front().mean, course.points.back().mean);
+  EXPECT_NE(curve.points.front().mean, curve.points.back().mean);
 }
 
 TEST(ManyRanks, DriftApartWithoutAnExchange) {
-  const record::SimulatedCourse course = trained({"exchange=none"});
-  EXPECT_EQ(course.points.front().consensus_distance, 0);  // all begin with the same weights
-  EXPECT_GT(course.points.back().consensus_distance, 0);
-  for (const double spread : course.points.back().spread) EXPECT_GT(spread, 0);
+  const record::SimulatedLearningCurve curve = trained({"exchange=none"});
+  EXPECT_EQ(curve.points.front().consensus_distance, 0);  // all begin with the same weights
+  EXPECT_GT(curve.points.back().consensus_distance, 0);
+  for (const double spread : curve.points.back().spread) EXPECT_GT(spread, 0);
 }
 
 TEST(ManyRanks, RepeatBitForBitWhoeverIsFirst) {
-  const record::SimulatedCourse once = trained({"exchange=arar_arar"});
-  const record::SimulatedCourse again = trained({"exchange=arar_arar"});
+  const record::SimulatedLearningCurve once = trained({"exchange=arar_arar"});
+  const record::SimulatedLearningCurve again = trained({"exchange=arar_arar"});
   ASSERT_EQ(once.points.size(), again.points.size());
   for (std::size_t i = 0; i < once.points.size(); ++i) {
     EXPECT_EQ(once.points[i].first, again.points[i].first);

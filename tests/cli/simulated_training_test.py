@@ -37,13 +37,13 @@ def test_repeats(folder):
         assert done.returncode == 0, done.stderr
         results.append(result.read_text())
     assert results[0] == results[1]
-    course = json.loads(results[0])
-    assert [point["epoch"] for point in course["points"]] == [0, 5, 10]
-    last = course["points"][-1]
-    assert course["used"] > 0 and course["age_maximum"] > 0, course
+    curve = json.loads(results[0])
+    assert [point["epoch"] for point in curve["points"]] == [0, 5, 10]
+    last = curve["points"][-1]
+    assert curve["used"] > 0 and curve["age_maximum"] > 0, curve
     # the straggler takes some 3 ms an epoch, and its node does not wait for it
     assert last["last_s"] > 1.5 * last["time_s"] > 0, last
-    assert last["mean"] != course["points"][0]["mean"]
+    assert last["mean"] != curve["points"][0]["mean"]
 
 
 def test_refuses(folder):

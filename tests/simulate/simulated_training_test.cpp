@@ -44,7 +44,7 @@ TEST(SimulatedTraining, LearnsWhatThreadsLearnBitForBit) {
     simulated.train(communicator, clock);
   });
 
-  const auto expected = on_threads.course(), found = simulated.course();
+  const auto expected = on_threads.learning_curve(), found = simulated.learning_curve();
   ASSERT_EQ(found.points.size(), 5U);
   ASSERT_EQ(found.points.size(), expected.points.size());
   for (std::size_t i = 0; i < found.points.size(); ++i) {

@@ -22,12 +22,12 @@ double value_at(const std::vector<double>& times, const std::vector<double>& val
 }
 
 /// The times of both that both cover.
-std::vector<double> common_times(const EnsembleCourse& a, const EnsembleCourse& b) {
+std::vector<double> common_times(const EnsembleLearningCurve& a, const EnsembleLearningCurve& b) {
   const double begin = std::max(a.time_s.front(), b.time_s.front());
   const double end = std::min(a.time_s.back(), b.time_s.back());
   std::vector<double> times;
-  for (const EnsembleCourse* course : {&a, &b})
-    for (const double time : course->time_s)
+  for (const EnsembleLearningCurve* curve : {&a, &b})
+    for (const double time : curve->time_s)
       if (time >= begin && time <= end) times.push_back(time);
   std::sort(times.begin(), times.end());
   times.erase(std::unique(times.begin(), times.end()), times.end());
@@ -35,25 +35,25 @@ std::vector<double> common_times(const EnsembleCourse& a, const EnsembleCourse& 
 }
 
 /// Distances of an ensemble of these members, at given times.
-std::vector<double> distances_of(const EnsembleCourse& course,
+std::vector<double> distances_of(const EnsembleLearningCurve& curve,
                                  const std::vector<std::int64_t>& members,
                                  const std::vector<double>& times) {
   std::vector<double> own;
-  for (std::size_t k = 0; k < course.time_s.size(); ++k) {
-    std::vector<double> mean(course.targets.size(), 0.0);
+  for (std::size_t k = 0; k < curve.time_s.size(); ++k) {
+    std::vector<double> mean(curve.targets.size(), 0.0);
     for (const std::int64_t m : members)
       for (std::size_t i = 0; i < mean.size(); ++i)
-        mean[i] += course.member_residuals[static_cast<std::size_t>(m)][k][i] /
+        mean[i] += curve.member_residuals[static_cast<std::size_t>(m)][k][i] /
                    static_cast<double>(members.size());
-    own.push_back(distance(mean, course.targets));
+    own.push_back(distance(mean, curve.targets));
   }
   std::vector<double> asked;
-  for (const double time : times) asked.push_back(value_at(course.time_s, own, time));
+  for (const double time : times) asked.push_back(value_at(curve.time_s, own, time));
   return asked;
 }
 
-std::vector<std::int64_t> all_members(const EnsembleCourse& course) {
-  std::vector<std::int64_t> members(course.member_residuals.size());
+std::vector<std::int64_t> all_members(const EnsembleLearningCurve& curve) {
+  std::vector<std::int64_t> members(curve.member_residuals.size());
   std::iota(members.begin(), members.end(), 0);
   return members;
 }
@@ -73,8 +73,9 @@ Crossing crossing(std::span<const double> time_s, std::span<const double> faster
   return {};
 }
 
-SuggestedStop suggested_stop(const EnsembleCourse& several_ranks, const EnsembleCourse& one_rank,
-                             std::size_t redrawn, std::uint64_t seed) {
+SuggestedStop suggested_stop(const EnsembleLearningCurve& several_ranks,
+                             const EnsembleLearningCurve& one_rank, std::size_t redrawn,
+                             std::uint64_t seed) {
   const std::vector<double> times = common_times(several_ranks, one_rank);
   const auto crossing_of = [&](const std::vector<std::int64_t>& several,
                                const std::vector<std::int64_t>& one) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sagips/analysis/convergence/course.hpp"
+#include "sagips/analysis/convergence/learning_curve.hpp"
 
 namespace sagips::analysis {
 
@@ -36,7 +36,8 @@ struct SuggestedStop {
   double share = 0;              ///< of them that cross
   double low_s = 0, high_s = 0;  ///< where the central 68 % of those do
 };
-SuggestedStop suggested_stop(const EnsembleCourse& several_ranks, const EnsembleCourse& one_rank,
-                             std::size_t redrawn = 300, std::uint64_t seed = 1);
+SuggestedStop suggested_stop(const EnsembleLearningCurve& several_ranks,
+                             const EnsembleLearningCurve& one_rank, std::size_t redrawn = 300,
+                             std::uint64_t seed = 1);
 
 }  // namespace sagips::analysis

@@ -19,7 +19,7 @@ namespace {
 using core::round_trip;
 using core::significant;
 using core::text;
-using Course = record::SimulatedCourse;
+using LearningCurve = record::SimulatedLearningCurve;
 using Shown = std::vector<const SimulatedVariant*>;
 
 constexpr double significant_chance = 0.05;
@@ -31,8 +31,8 @@ double root_mean_square(const std::vector<double>& numbers) {
   return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, numbers.size())));
 }
 
-bool in_last_quarter(const Course& course, const Course::Point& point) {
-  return 4 * point.epoch > 3 * course.points.back().epoch;
+bool in_last_quarter(const LearningCurve& curve, const LearningCurve::Point& point) {
+  return 4 * point.epoch > 3 * curve.points.back().epoch;
 }
 
 std::map<std::int64_t, Shown> by_ranks(const std::vector<SimulatedVariant>& variants) {
@@ -42,13 +42,13 @@ std::map<std::int64_t, Shown> by_ranks(const std::vector<SimulatedVariant>& vari
 }
 
 Shown trained(Shown all) {
-  std::erase_if(all, [](const SimulatedVariant* variant) { return variant->courses.empty(); });
+  std::erase_if(all, [](const SimulatedVariant* variant) { return variant->curves.empty(); });
   return all;
 }
 
 std::vector<SimulatedSummary> summaries(const SimulatedVariant& variant, double bar) {
   std::vector<SimulatedSummary> all;
-  for (const Course& course : variant.courses) all.push_back(summary(course, bar));
+  for (const LearningCurve& curve : variant.curves) all.push_back(summary(curve, bar));
   return all;
 }
 
@@ -75,8 +75,8 @@ PairedRatio compared(const SimulatedVariant& variant, const SimulatedVariant& wi
   for (std::size_t i = 0; i < variant.seeds.size(); ++i) {
     const auto same = std::find(with.seeds.begin(), with.seeds.end(), variant.seeds[i]);
     if (same == with.seeds.end()) continue;
-    of.push_back(summary(variant.courses[i], 0).*member);
-    to.push_back(summary(with.courses[static_cast<std::size_t>(same - with.seeds.begin())], 0).*
+    of.push_back(summary(variant.curves[i], 0).*member);
+    to.push_back(summary(with.curves[static_cast<std::size_t>(same - with.seeds.begin())], 0).*
                  member);
   }
   return paired_ratio(of, to);
@@ -105,14 +105,14 @@ std::string results_table(const Shown& shown, std::optional<double> bar) {
   std::vector<std::vector<std::string>> rows;
   for (const SimulatedVariant* variant : shown) {
     const auto all = summaries(*variant, bar.value_or(0));
-    const Course& course = variant->courses.front();
+    const LearningCurve& curve = variant->curves.front();
     rows.push_back({variant->label, text(all.size()),
                     with_spread(column(all, &SimulatedSummary::epoch_s), 1e3),
                     with_spread(column(all, &SimulatedSummary::of_a_rank), 100),
                     with_spread(column(all, &SimulatedSummary::of_mean), 100),
                     bar ? bar_cell(all) : "",
-                    significant(course.points.back().consensus_distance, 2),
-                    course.used > 0 ? significant(course.age_mean, 2) : ""});
+                    significant(curve.points.back().consensus_distance, 2),
+                    curve.used > 0 ? significant(curve.age_mean, 2) : ""});
   }
   return plain_table({"exchange", "seeds", "epoch [ms]", "of a rank [%]", "of the mean [%]",
                       "to the bar [s]", "consensus", "age"},
@@ -149,10 +149,10 @@ std::string table_of(std::int64_t ranks, const Shown& all) {
   const Shown shown = trained(all);
   std::vector<std::string> missing;
   for (const SimulatedVariant* variant : all)
-    if (variant->courses.empty()) missing.push_back(variant->label);
+    if (variant->curves.empty()) missing.push_back(variant->label);
   std::string told = text(ranks, " ranks");
   std::optional<double> bar;
-  if (!first.courses.empty()) {
+  if (!first.curves.empty()) {
     bar = 2 * mean(column(summaries(first, 0), &SimulatedSummary::of_a_rank));
     told += text("; bar: a rank's residual of ", significant(100 * *bar, 3), " %, twice that of ",
                  first.label);
@@ -211,19 +211,19 @@ std::vector<double> corrected_for_many(std::vector<double> chances) {
   return chances;
 }
 
-SimulatedSummary summary(const Course& course, double bar) {
+SimulatedSummary summary(const LearningCurve& curve, double bar) {
   SimulatedSummary found;
   double points = 0;
-  for (const Course::Point& point : course.points) {
+  for (const LearningCurve::Point& point : curve.points) {
     if (!found.until_bar_s && point.typical <= bar) found.until_bar_s = point.time_s;
-    if (!in_last_quarter(course, point)) continue;
+    if (!in_last_quarter(curve, point)) continue;
     found.of_a_rank += point.typical;
     found.of_mean += root_mean_square(point.mean);
     ++points;
   }
   found.of_a_rank /= std::max(1.0, points);
   found.of_mean /= std::max(1.0, points);
-  const Course::Point& last = course.points.back();
+  const LearningCurve::Point& last = curve.points.back();
   if (last.epoch > 0) found.epoch_s = last.last_s / static_cast<double>(last.epoch);
   return found;
 }
@@ -251,8 +251,8 @@ void write_simulated_csv(const std::string& path, const std::vector<SimulatedVar
   std::string content =
       "exchange,ranks,seed,epoch,time_s,last_s,of_a_rank,of_mean,first,consensus_distance\n";
   for (const SimulatedVariant& variant : variants)
-    for (std::size_t i = 0; i < variant.courses.size(); ++i)
-      for (const Course::Point& point : variant.courses[i].points)
+    for (std::size_t i = 0; i < variant.curves.size(); ++i)
+      for (const LearningCurve::Point& point : variant.curves[i].points)
         content +=
             core::join(
                 {core::csv_cell(variant.label), text(variant.ranks), text(variant.seeds[i]),
@@ -274,17 +274,17 @@ Figure simulated_over_time(const std::vector<SimulatedVariant>& variants) {
                 .x = {.label = "simulated time [s]"},
                 .y = {.label = "residual of a rank [%]", .logarithmic = true}};
     for (std::size_t v = 0; v < shown.size(); ++v) {
-      if (shown[v]->courses.empty()) continue;
-      const Course& first = shown[v]->courses.front();
+      if (shown[v]->curves.empty()) continue;
+      const LearningCurve& first = shown[v]->curves.front();
       Series line{.label = shown[v]->label, .colour = colours[v % colours.size()]};
       if (v >= colours.size()) line.style = Series::Style::dashed;
       for (std::size_t k = 0; k < first.points.size(); ++k) {
         double time = 0, logarithm = 0;
-        for (const Course& course : shown[v]->courses) {
-          time += course.points[k].time_s;
-          logarithm += std::log(100 * course.points[k].typical);
+        for (const LearningCurve& curve : shown[v]->curves) {
+          time += curve.points[k].time_s;
+          logarithm += std::log(100 * curve.points[k].typical);
         }
-        const auto seeds = static_cast<double>(shown[v]->courses.size());
+        const auto seeds = static_cast<double>(shown[v]->curves.size());
         line.x.push_back(time / seeds);
         line.y.push_back(std::exp(logarithm / seeds));
       }

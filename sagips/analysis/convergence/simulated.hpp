@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sagips/analysis/figure.hpp"
-#include "sagips/record/simulated_course.hpp"
+#include "sagips/record/simulated_learning_curve.hpp"
 
 namespace sagips::analysis {
 
@@ -15,7 +15,7 @@ struct SimulatedVariant {
   std::string label;
   std::int64_t ranks = 1;
   std::vector<std::int64_t> seeds;
-  std::vector<record::SimulatedCourse> courses;  ///< one a seed
+  std::vector<record::SimulatedLearningCurve> curves;  ///< one a seed
 };
 
 /// Two-sided chance of a larger |t| with so many degrees of freedom.
@@ -46,7 +46,7 @@ struct SimulatedSummary {
   /// Simulated time after which `of_a_rank` has first been at most the bar.
   std::optional<double> until_bar_s{};
 };
-SimulatedSummary summary(const record::SimulatedCourse& course, double bar);
+SimulatedSummary summary(const record::SimulatedLearningCurve& curve, double bar);
 
 /// Tables of each number of ranks: what each variant came to, and each against the first one of
 /// that number. Variants without learning curves are named as not trained; where the first one is

@@ -36,7 +36,7 @@ void add_row(Rows& rows, const std::string& name, const std::string& floor,
 }
 
 std::string final_distance(const ConvergenceVariant& variant) {
-  return significant(distances(variant.course).back() * distance_unit(variant.course.targets).scale,
+  return significant(distances(variant.curve).back() * distance_unit(variant.curve.targets).scale,
                      3);
 }
 
@@ -73,7 +73,7 @@ std::string redrawn_text(const SuggestedStop& stop) {
 
 std::string convergence_table(const std::vector<ConvergenceVariant>& variants) {
   if (variants.empty()) return {};
-  const std::vector<Target>& targets = variants.front().course.targets;
+  const std::vector<Target>& targets = variants.front().curve.targets;
   const DistanceUnit unit = distance_unit(targets);
   std::vector<std::string> header{"residual [%]", "floor"};
   for (const ConvergenceVariant& variant : variants) header.push_back(variant.label);
@@ -81,7 +81,7 @@ std::string convergence_table(const std::vector<ConvergenceVariant>& variants) {
   for (std::size_t i = 0; i < targets.size(); ++i)
     add_row(rows, targets[i].name, targets[i].floor ? percent(*targets[i].floor) : "", variants,
             [&](const ConvergenceVariant& variant) {
-              const EnsembleCourse::Curve& curve = variant.course.curves[i];
+              const EnsembleLearningCurve::TargetCurve& curve = variant.curve.target_curves[i];
               return text(percent(curve.residual.back()), " ± ", percent(curve.spread.back()));
             });
   add_row(rows, text("distance [", unit.label, "]"), unit.floor > 0 ? "1" : "", variants,
@@ -138,14 +138,14 @@ void write_convergence_csv(const std::string& path,
                            const std::vector<ConvergenceVariant>& variants) {
   std::string content = "variant,members,parameter,time_s,residual,spread,floor\n";
   for (const ConvergenceVariant& variant : variants) {
-    const EnsembleCourse& course = variant.course;
-    for (std::size_t i = 0; i < course.targets.size(); ++i)
-      for (std::size_t k = 0; k < course.time_s.size(); ++k)
+    const EnsembleLearningCurve& curve = variant.curve;
+    for (std::size_t i = 0; i < curve.targets.size(); ++i)
+      for (std::size_t k = 0; k < curve.time_s.size(); ++k)
         content += core::join({core::csv_cell(variant.label), text(variant.members()),
-                               core::csv_cell(course.targets[i].name), round_trip(course.time_s[k]),
-                               round_trip(course.curves[i].residual[k]),
-                               round_trip(course.curves[i].spread[k]),
-                               course.targets[i].floor ? round_trip(*course.targets[i].floor) : ""},
+                               core::csv_cell(curve.targets[i].name), round_trip(curve.time_s[k]),
+                               round_trip(curve.target_curves[i].residual[k]),
+                               round_trip(curve.target_curves[i].spread[k]),
+                               curve.targets[i].floor ? round_trip(*curve.targets[i].floor) : ""},
                               ",") +
                    "\n";
   }
@@ -163,8 +163,8 @@ void write_scaling_csv(const std::string& path, const std::vector<ConvergenceVar
                     text(variant.ranks), batch_of(variant),
                     variant.outer_every ? text(*variant.outer_every) : "", text(variant.members()),
                     round_trip(time.mean), round_trip(time.deviation), round_trip(rate.mean),
-                    round_trip(rate.deviation), round_trip(distances(variant.course).back()),
-                    round_trip(spreads(variant.course).back())},
+                    round_trip(rate.deviation), round_trip(distances(variant.curve).back()),
+                    round_trip(spreads(variant.curve).back())},
                    ",") +
         "\n";
   }

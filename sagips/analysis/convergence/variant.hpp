@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sagips/analysis/convergence/course.hpp"
+#include "sagips/analysis/convergence/learning_curve.hpp"
 
 namespace sagips::analysis {
 
@@ -23,11 +23,11 @@ struct ConvergenceVariant {
   std::int64_t ranks = 1;                     ///< of each member
   bool divided = false;                       ///< batch divided among ranks, eq. (10)
   std::optional<std::int64_t> outer_every{};  ///< where the outer period is scanned
-  EnsembleCourse course{};
+  EnsembleLearningCurve curve{};
   std::vector<double> time_s{};             ///< of each member's whole training
   std::vector<double> events_per_second{};  ///< of each member, all ranks together, eq. (9)
 
-  std::size_t members() const { return course.member_residuals.size(); }
+  std::size_t members() const { return curve.member_residuals.size(); }
 };
 
 /// Variants that differ by their number of ranks alone, rising; one rank serves every exchange.

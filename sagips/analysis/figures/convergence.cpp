@@ -15,7 +15,7 @@ constexpr std::size_t most_bands = 4;  // of one panel; more hide each other
 double longest_s(const Shown& variants) {
   double longest = 0;
   for (const ConvergenceVariant* variant : variants)
-    longest = std::max(longest, variant->course.time_s.back());
+    longest = std::max(longest, variant->curve.time_s.back());
   return longest;
 }
 
@@ -35,7 +35,7 @@ struct TimeRange {
 TimeRange time_range(const Shown& variants, const TimeUnit& unit) {
   double begin = longest_s(variants);
   for (const ConvergenceVariant* variant : variants)
-    begin = std::min(begin, variant->course.time_s.front());
+    begin = std::min(begin, variant->curve.time_s.front());
   return {begin / unit.seconds, longest_s(variants) / unit.seconds};
 }
 
@@ -44,7 +44,7 @@ template <class Fill>
 Figure parameter_panels(const Shown& variants, const Fill& fill) {
   Figure figure{.shared_x = true};
   if (variants.empty()) return {.panels = {{.title = "nothing to compare"}}};
-  const auto& targets = variants.front()->course.targets;
+  const auto& targets = variants.front()->curve.targets;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Panel panel{.title = targets[i].name, .x = {.label = time_unit(longest_s(variants)).label()}};
     fill(i, panel);
@@ -58,7 +58,7 @@ Figure parameter_panels(const Shown& variants, const Fill& fill) {
 Series curve_of(const ConvergenceVariant& variant, std::size_t index, const TimeUnit& unit,
                 std::vector<double> y) {
   Series series{.label = variant.label,
-                .x = scaled(variant.course.time_s, 1 / unit.seconds),
+                .x = scaled(variant.curve.time_s, 1 / unit.seconds),
                 .y = std::move(y),
                 .colour = colour_of(index)};
   if (series.x.size() == 1) series.style = Style::points;
@@ -72,19 +72,19 @@ Series spread_band(const Series& line, const std::vector<double>& half_width) {
   return band;
 }
 
-/// All parameters together. of: course -> a number a time
+/// All parameters together. of: learning curve -> a number a time
 Panel distance_panel(const Shown& variants, const std::string& what,
-                     std::vector<double> (*of)(const EnsembleCourse&)) {
+                     std::vector<double> (*of)(const EnsembleLearningCurve&)) {
   const TimeUnit time = time_unit(longest_s(variants));
   const TimeRange range = time_range(variants, time);
-  const DistanceUnit unit = distance_unit(variants.front()->course.targets);
+  const DistanceUnit unit = distance_unit(variants.front()->curve.targets);
   Panel panel{.x = {.label = time.label()},
               .y = {.label = "rms " + what + " [" + unit.label + "]", .logarithmic = true}};
   if (unit.floor > 0)
     panel.series.push_back(level("Cramér-Rao floor", unit.floor, range.begin, range.end));
   for (std::size_t v = 0; v < variants.size(); ++v)
     panel.series.push_back(
-        curve_of(*variants[v], v, time, scaled(of(variants[v]->course), unit.scale)));
+        curve_of(*variants[v], v, time, scaled(of(variants[v]->curve), unit.scale)));
   return panel;
 }
 
@@ -110,12 +110,12 @@ Figure ensemble_residuals_over_time(const Shown& variants) {
     const TimeRange range = time_range(variants, unit);
     panel.y.label = "residual [%]";
     panel.horizontal_lines = {0};
-    if (const auto& floor = variants.front()->course.targets[i].floor) {
+    if (const auto& floor = variants.front()->curve.targets[i].floor) {
       panel.series.push_back(level("± Cramér-Rao floor", 100 * *floor, range.begin, range.end));
       panel.series.push_back(level("", -100 * *floor, range.begin, range.end));
     }
     for (std::size_t v = 0; v < variants.size(); ++v) {
-      const EnsembleCourse::Curve& curve = variants[v]->course.curves[i];
+      const EnsembleLearningCurve::TargetCurve& curve = variants[v]->curve.target_curves[i];
       Series line = curve_of(*variants[v], v, unit, scaled(curve.residual, 100));
       if (variants.size() <= most_bands && variants[v]->members() > 1)
         panel.series.push_back(spread_band(line, scaled(curve.spread, 100)));
@@ -129,24 +129,24 @@ Figure ensemble_spread_over_time(const Shown& variants) {
     const TimeUnit unit = time_unit(longest_s(variants));
     const TimeRange range = time_range(variants, unit);
     panel.y = {.label = "spread over members [%]", .logarithmic = true};
-    if (const auto& floor = variants.front()->course.targets[i].floor)
+    if (const auto& floor = variants.front()->curve.targets[i].floor)
       panel.series.push_back(level("Cramér-Rao floor", 100 * *floor, range.begin, range.end));
     for (std::size_t v = 0; v < variants.size(); ++v)
       panel.series.push_back(
-          curve_of(*variants[v], v, unit, scaled(variants[v]->course.curves[i].spread, 100)));
+          curve_of(*variants[v], v, unit, scaled(variants[v]->curve.target_curves[i].spread, 100)));
   });
 }
 
 Figure distance_over_time(const Shown& variants, const std::optional<SuggestedStop>& stop) {
   if (variants.empty()) return {.panels = {{.title = "nothing to compare"}}};
   const TimeUnit time = time_unit(longest_s(variants));
-  const DistanceUnit unit = distance_unit(variants.front()->course.targets);
+  const DistanceUnit unit = distance_unit(variants.front()->curve.targets);
   Panel upper = distance_panel(variants, "residual", distances);
   Panel lower = distance_panel(variants, "spread", spreads);
   if (stop && stop->crossing.meeting == Meeting::crosses) {
     std::vector<double> shown;
     for (const ConvergenceVariant* variant : variants)
-      for (const double distance : distances(variant->course))
+      for (const double distance : distances(variant->curve))
         if (distance > 0) shown.push_back(distance * unit.scale);
     const auto [low, high] = std::minmax_element(shown.begin(), shown.end());
     mark_stop(*stop, time, *low, *high, upper);

@@ -7,20 +7,20 @@ using Style = Series::Style;
 
 constexpr double percent = 100;
 
-struct Curve {
+struct Quantity {
   double EnsembleSize::*value;
   double EnsembleSize::*deviation;
 };
-constexpr Curve residual_curve{&EnsembleSize::residual, &EnsembleSize::residual_deviation};
-constexpr Curve spread_curve{&EnsembleSize::spread, &EnsembleSize::spread_deviation};
+constexpr Quantity residual_quantity{&EnsembleSize::residual, &EnsembleSize::residual_deviation};
+constexpr Quantity spread_quantity{&EnsembleSize::spread, &EnsembleSize::spread_deviation};
 
-void add_course(const SizeCourse& course, const Curve& curve, Colour colour, Panel& panel) {
-  Series line{.label = course.label, .colour = colour};
+void add_curve(const SizeCurve& curve, const Quantity& quantity, Colour colour, Panel& panel) {
+  Series line{.label = curve.label, .colour = colour};
   Series band{.style = Style::band, .colour = colour};
-  const bool is_spread = curve.value == &EnsembleSize::spread;
-  for (const EnsembleSize& size : course.sizes) {
+  const bool is_spread = quantity.value == &EnsembleSize::spread;
+  for (const EnsembleSize& size : curve.sizes) {
     if (is_spread && size.members < 2) continue;  // one member has none
-    const double value = percent * size.*curve.value, half = percent * size.*curve.deviation;
+    const double value = percent * size.*quantity.value, half = percent * size.*quantity.deviation;
     line.add(static_cast<double>(size.members), value);
     band.add_ends(value - half, value + half);
   }
@@ -48,14 +48,14 @@ void add_points(const std::vector<VariantQuality>& variants, double EnsembleQual
 
 }  // namespace
 
-Figure ensemble_sizes(const std::vector<SizeCourse>& courses) {
+Figure ensemble_sizes(const std::vector<SizeCurve>& curves) {
   Panel residuals{.x = {.label = "members of the ensemble", .whole = true},
                   .y = {.label = "RMS residual [%]", .lowest = 0}};
   Panel spreads{.x = residuals.x, .y = {.label = "spread [%]", .lowest = 0}};
-  for (std::size_t i = 0; i < courses.size(); ++i) {
+  for (std::size_t i = 0; i < curves.size(); ++i) {
     const Colour colour = colour_of(i);
-    add_course(courses[i], residual_curve, colour, residuals);
-    add_course(courses[i], spread_curve, colour, spreads);
+    add_curve(curves[i], residual_quantity, colour, residuals);
+    add_curve(curves[i], spread_quantity, colour, spreads);
   }
   return {.panels = {std::move(residuals), std::move(spreads)},
           .shared_x = true,

@@ -8,13 +8,13 @@
 namespace sagips::analysis {
 
 /// One curve of `ensemble_sizes`.
-struct SizeCourse {
+struct SizeCurve {
   std::string label;  ///< of the variant
   std::vector<EnsembleSize> sizes;
 };
 /// Residual and spread of ensembles against their size, with the standard deviation over
 /// sub-ensembles as band. source: SAGIPS paper, figs. 9 and 10
-Figure ensemble_sizes(const std::vector<SizeCourse>& courses);
+Figure ensemble_sizes(const std::vector<SizeCurve>& curves);
 
 /// One point of `ensemble_variants`.
 struct VariantQuality {

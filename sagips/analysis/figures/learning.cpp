@@ -147,9 +147,9 @@ void add_spread(Panel& panel, std::size_t members) {
 
 }  // namespace
 
-Figure member_curves(const std::vector<RunCourse>& members) {
+Figure member_curves(const std::vector<RunLearningCurve>& members) {
   std::vector<std::string> variants;
-  for (const RunCourse& member : members)
+  for (const RunLearningCurve& member : members)
     if (std::find(variants.begin(), variants.end(), member.variant) == variants.end())
       variants.push_back(member.variant);
   const bool is_one = variants.size() == 1,

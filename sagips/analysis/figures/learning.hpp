@@ -13,7 +13,7 @@ Figure learning_curves(const std::vector<record::Event>& metrics);
 
 /// Every metric of the rows kept aside of all members, not by class or target, one curve a member: of one
 /// variant with mean and standard deviation over members, of several in their colours.
-Figure member_curves(const std::vector<RunCourse>& members);
+Figure member_curves(const std::vector<RunLearningCurve>& members);
 
 /// Rows: the true class; columns: the predicted one; in the squares numbers of rows, their colour the share
 /// of the true class. counts: row-major [classes, classes]. throws: Error when it is not square

@@ -4,16 +4,16 @@
 
 namespace sagips::analysis {
 
-Figure methods_over_time(const std::vector<MethodCourse>& courses,
+Figure methods_over_time(const std::vector<MethodLearningCurve>& curves,
                          const std::string& distance_label, double floor, double budget_s) {
   constexpr double earliest_s = 1e-3;  // what a logarithmic axis shows of time 0
   Panel panel{.x = {.label = "time [s]", .logarithmic = true},
               .y = {.label = distance_label, .logarithmic = true}};
   double first = budget_s;
-  for (std::size_t i = 0; i < courses.size(); ++i) {
-    const MethodCourse& course = courses[i];
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const MethodLearningCurve& curve = curves[i];
     Series line{
-        .label = course.method, .x = course.time_s, .y = course.distance, .colour = colour_of(i)};
+        .label = curve.method, .x = curve.time_s, .y = curve.distance, .colour = colour_of(i)};
     for (double& time : line.x) time = std::max(time, earliest_s);
     if (line.x.empty()) continue;
     first = std::min(first, line.x.front());

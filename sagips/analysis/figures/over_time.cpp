@@ -72,8 +72,8 @@ void add_fit(Panel& panel, const ParameterResult& reference, double from, double
 }
 
 /// What one parameter did, with its spread around it.
-Panel course_panel(const Evaluations& evaluations, std::size_t parameter, const TimeUnit& unit,
-                   const ParameterResult* reference) {
+Panel parameter_panel(const Evaluations& evaluations, std::size_t parameter, const TimeUnit& unit,
+                      const ParameterResult* reference) {
   const ParameterState& known = evaluations.front()->parameters[parameter];
   Series line{.label = known.truth ? "residual (true − recovered) / true" : "recovered value",
               .colour = Colour::blue};
@@ -99,14 +99,15 @@ Panel course_panel(const Evaluations& evaluations, std::size_t parameter, const 
 }
 
 /// One run as a curve among others.
-struct NamedCourse {
+struct NamedLearningCurve {
   std::string name;
   Evaluations evaluations;
 };
 
-Series curve(const NamedCourse& course, const ParameterState& parameter, const TimeUnit& unit) {
-  Series series{.label = course.name};
-  for (const Evaluated* evaluated : course.evaluations)
+Series series_of(const NamedLearningCurve& curve, const ParameterState& parameter,
+                 const TimeUnit& unit) {
+  Series series{.label = curve.name};
+  for (const Evaluated* evaluated : curve.evaluations)
     for (const ParameterState& state : evaluated->parameters)
       if (state.name == parameter.name)
         series.add(evaluated->time_s / unit.seconds, shown(state, parameter.truth));
@@ -180,37 +181,37 @@ Figure residuals_over_time(const std::vector<record::Event>& metrics,
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (!parameters[i].fixed)
       figure.panels.push_back(
-          course_panel(evaluations, i, unit, find_named(references, parameters[i].name)));
+          parameter_panel(evaluations, i, unit, find_named(references, parameters[i].name)));
   if (figure.panels.empty()) figure.panels.push_back({.title = "every parameter is fixed"});
   arrange_in_rows(figure, 60);
   return figure;
 }
 
-Figure runs_over_time(const std::vector<RunCourse>& runs,
+Figure runs_over_time(const std::vector<RunLearningCurve>& runs,
                       const std::vector<ParameterResult>& references) {
-  std::vector<NamedCourse> courses;
+  std::vector<NamedLearningCurve> curves;
   double longest_s = 0;
-  for (const RunCourse& run : runs) {
+  for (const RunLearningCurve& run : runs) {
     Evaluations evaluations = events_of<Evaluated>(run.metrics);
     if (evaluations.empty()) continue;
     longest_s = std::max(longest_s, evaluations.back()->time_s);
-    courses.push_back({run.name, std::move(evaluations)});
+    curves.push_back({run.name, std::move(evaluations)});
   }
-  if (courses.empty()) return {.panels = {{.title = "no evaluation in these runs"}}};
+  if (curves.empty()) return {.panels = {{.title = "no evaluation in these runs"}}};
   const TimeUnit unit = longest_s > 180 ? TimeUnit{60, "min"} : TimeUnit{};
   Figure figure{.shared_x = true};
-  for (const ParameterState& parameter : courses.front().evaluations.front()->parameters) {
+  for (const ParameterState& parameter : curves.front().evaluations.front()->parameters) {
     if (parameter.fixed) continue;
     Panel panel = parameter_panel(parameter, unit);
     const ParameterResult* reference = find_named(references, parameter.name);
     if (parameter.truth && reference != nullptr)
       add_floor(panel, *reference, 0, longest_s / unit.seconds, Colour::grey);
-    for (const NamedCourse& course : courses)
-      panel.series.push_back(curve(course, parameter, unit));
+    for (const NamedLearningCurve& curve : curves)
+      panel.series.push_back(series_of(curve, parameter, unit));
     figure.panels.push_back(std::move(panel));
   }
   if (figure.panels.empty()) figure.panels.push_back({.title = "every parameter is fixed"});
-  arrange_in_rows(figure, 60 + 20 * static_cast<int>(courses.size() / 4));  // the key needs room
+  arrange_in_rows(figure, 60 + 20 * static_cast<int>(curves.size() / 4));  // the key needs room
   return figure;
 }
 

@@ -18,7 +18,7 @@ Figure residuals_over_time(const std::vector<record::Event>& metrics,
                            const std::vector<record::ParameterResult>& references);
 
 /// One run as a curve among others.
-struct RunCourse {
+struct RunLearningCurve {
   std::string name;
   std::vector<record::Event> metrics;
   std::string variant{};  ///< what it has in common with others
@@ -27,7 +27,7 @@ struct RunCourse {
 /// One panel for each free parameter of the first run, one curve a run, against accumulated training
 /// time: the residual of eq. (6) in per cent where the truth is known, else the value.
 /// Runs without evaluations are left out. references: of the floor, matched by name; may be empty
-Figure runs_over_time(const std::vector<RunCourse>& runs,
+Figure runs_over_time(const std::vector<RunLearningCurve>& runs,
                       const std::vector<record::ParameterResult>& references);
 
 /// Losses in units of their equilibrium against accumulated training time on a logarithmic axis.

@@ -52,7 +52,7 @@ double threshold(const SearchedSettings& search) {
 
 }  // namespace
 
-Figure search_course(const SearchedSettings& search) {
+Figure search_history(const SearchedSettings& search) {
   Panel panel{.x = {.label = "trial", .whole = true}, .y = {.label = search.metric}};
   Series done = points("trials", Colour::blue), early = points("ended early", Colour::grey);
   Series best{.label = "best so far", .style = Series::Style::steps, .colour = Colour::vermillion};

@@ -32,7 +32,7 @@ struct SearchedSettings {
 };
 
 /// The metric of each trial, and the best so far.
-Figure search_course(const SearchedSettings& search);
+Figure search_history(const SearchedSettings& search);
 /// Which setting matters most.
 struct LeadingSetting {
   std::string answer, reason;  ///< "20 trials do not settle it", and why; or the setting's name

@@ -132,18 +132,18 @@ std::string parameters(const Runs& runs) {
 }
 
 std::string over_time(const Runs& runs, Gallery& gallery) {
-  std::vector<RunCourse> courses;
+  std::vector<RunLearningCurve> curves;
   std::vector<ParameterResult> references;
   for (const RunContents& run : runs) {
-    courses.push_back({run.name, run.metrics, run.name});
+    curves.push_back({run.name, run.metrics, run.name});
     if (references.empty()) references = run.parameters();
   }
-  if (std::all_of(courses.begin(), courses.end(), [](const auto& c) { return c.metrics.empty(); }))
+  if (std::all_of(curves.begin(), curves.end(), [](const auto& c) { return c.metrics.empty(); }))
     return {};
   if (all_learn(runs))
-    return gallery.draw("runs_over_time", member_curves(courses),
+    return gallery.draw("runs_over_time", member_curves(curves),
                         {"All runs over time", "The metrics of the rows kept aside."});
-  return gallery.draw("runs_over_time", runs_over_time(courses, references),
+  return gallery.draw("runs_over_time", runs_over_time(curves, references),
                       {"All runs over time",
                        "One curve a run: the residual (true − recovered) / true where the truth is "
                        "known, else the value. The floor is that of the first run's data."});

@@ -120,7 +120,8 @@ Verdict fit_verdict(const RunContents& run) {
 Verdict settled_verdict(const RunContents& run) {
   Verdict verdict{"Has it converged?", "unknown", "open", "Too few evaluations to tell."};
   if (run.is_study()) {
-    verdict.reason = "See each member's own course, and residuals over time below if there are.";
+    verdict.reason =
+        "See each member's own learning curve, and residuals over time below if there are.";
     return verdict;
   }
   const bool networks = !run.metrics.empty();

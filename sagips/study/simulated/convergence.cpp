@@ -53,7 +53,7 @@ class Trainings {
     for (const std::int64_t count : ranks) {
       study.job.platform.check(count);
       for (const std::string& exchange : study.exchanges) {
-        variants_.push_back({.label = exchange, .ranks = count, .seeds = {}, .courses = {}});
+        variants_.push_back({.label = exchange, .ranks = count, .seeds = {}, .curves = {}});
         for (const std::int64_t seed : study.seeds) add(study.job, folder, seed);
       }
     }
@@ -99,7 +99,8 @@ class Trainings {
       all = all && one.done;
       if (!one.done) continue;
       variants_[one.variant].seeds.push_back(one.seed);
-      variants_[one.variant].courses.push_back(record::read_simulated_course(one.stem + ".json"));
+      variants_[one.variant].curves.push_back(
+          record::read_simulated_learning_curve(one.stem + ".json"));
     }
     return all;
   }

@@ -12,8 +12,8 @@ namespace {
 
 using Trials = std::map<std::int64_t, record::TrialRecord>;
 
-std::optional<double> score_at(const TrialCourse& course, double epochs) {
-  for (const TrialCourse::Place& place : course.places)
+std::optional<double> score_at(const TrialLearningCurve& curve, double epochs) {
+  for (const TrialLearningCurve::Place& place : curve.places)
     if (place.epochs >= epochs) return place.score;
   return {};
 }
@@ -32,7 +32,7 @@ double look_between(double before, double now, double first, double factor) {
   return look;
 }
 
-std::string halved(std::int64_t trial, const TrialCourse& own, const Trials& trials,
+std::string halved(std::int64_t trial, const TrialLearningCurve& own, const Trials& trials,
                    const TuneConfig& config) {
   const EarlyEndConfig& rule = config.early_end;
   const std::size_t n = own.places.size();
@@ -45,7 +45,7 @@ std::string halved(std::int64_t trial, const TrialCourse& own, const Trials& tri
   std::size_t all = 1, better = 0;
   for (const auto& [number, other] : trials) {
     if (number == trial || bracket_of(number, rule) != bracket_of(trial, rule)) continue;
-    const auto found = score_at(course_of(other, config), look);
+    const auto found = score_at(learning_curve_of(other, config), look);
     if (!found) continue;
     ++all;
     better += *found < score ? 1 : 0;
@@ -55,16 +55,17 @@ std::string halved(std::int64_t trial, const TrialCourse& own, const Trials& tri
   return core::text("is number ", better + 1, " of ", all, " after ", look, " epochs");
 }
 
-std::string worse_than_median(std::int64_t trial, const TrialCourse& own, const Trials& trials,
-                              const TuneConfig& config) {
+std::string worse_than_median(std::int64_t trial, const TrialLearningCurve& own,
+                              const Trials& trials, const TuneConfig& config) {
   const double epochs = own.places.back().epochs;
   if (epochs < config.early_end.first) return {};
   double best = own.places.front().score;
-  for (const TrialCourse::Place& place : own.places) best = std::min(best, place.score);
+  for (const TrialLearningCurve::Place& place : own.places) best = std::min(best, place.score);
   std::vector<double> others;
   for (const auto& [number, other] : trials)
     if (number != trial)
-      if (const auto found = score_at(course_of(other, config), epochs)) others.push_back(*found);
+      if (const auto found = score_at(learning_curve_of(other, config), epochs))
+        others.push_back(*found);
   if (others.size() < static_cast<std::size_t>(config.early_end.trials)) return {};
   const auto middle = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
   std::nth_element(others.begin(), middle, others.end());
@@ -74,8 +75,8 @@ std::string worse_than_median(std::int64_t trial, const TrialCourse& own, const 
 }
 
 // Up to the report that came last.
-TrialCourse own_course(const record::TrialRecord& trial, const TuneConfig& config) {
-  TrialCourse own = course_of(trial, config);
+TrialLearningCurve own_learning_curve(const record::TrialRecord& trial, const TuneConfig& config) {
+  TrialLearningCurve own = learning_curve_of(trial, config);
   const record::TrialReport& now = trial.reports.back();
   while (!own.places.empty() && own.places.back().fold == now.fold &&
          own.places.back().epochs_of_fold > now.epochs)
@@ -90,23 +91,23 @@ bool is_over(const record::TrialRecord& trial, std::int64_t training) {
                      [&](const auto& report) { return report.fold == training && report.last; });
 }
 
-TrialCourse course_of(const record::TrialRecord& trial, const TuneConfig& config) {
-  TrialCourse course;
+TrialLearningCurve learning_curve_of(const record::TrialRecord& trial, const TuneConfig& config) {
+  TrialLearningCurve curve;
   double epochs_before = 0, sum = 0;
   std::int64_t folds = 0;
   for (const record::TrialReport& report : trial.reports) {
     if (report.fold != folds + 1) continue;  // once more after a restart
     const double epochs = epochs_before + report.epochs;
     const double score = config.score((sum + report.value) / static_cast<double>(folds + 1));
-    if (course.places.empty() || epochs > course.places.back().epochs)
-      course.places.push_back(
+    if (curve.places.empty() || epochs > curve.places.back().epochs)
+      curve.places.push_back(
           {epochs, std::isfinite(score) ? score : HUGE_VAL, report.fold, report.epochs});
     if (!report.last) continue;
     ++folds;
     sum += report.value;
     epochs_before = epochs;
   }
-  return course;
+  return curve;
 }
 
 std::optional<FoldSummary> summary_of(const record::TrialRecord& trial) {
@@ -136,7 +137,7 @@ std::optional<FoldSummary> summary_of(const record::TrialRecord& trial) {
 std::string early_end(std::int64_t trial, const Trials& trials, const TuneConfig& config) {
   using Rule = EarlyEndConfig::Rule;
   if (config.early_end.rule == Rule::none || trials.at(trial).reports.empty()) return {};
-  const TrialCourse own = own_course(trials.at(trial), config);
+  const TrialLearningCurve own = own_learning_curve(trials.at(trial), config);
   if (own.places.empty()) return {};
   if (!std::isfinite(own.places.back().score)) return "is not finite";
   return config.early_end.rule == Rule::median ? worse_than_median(trial, own, trials, config)

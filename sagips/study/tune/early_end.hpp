@@ -11,7 +11,7 @@
 namespace sagips::study {
 
 /// How far a trial had come, over all its folds, and how good it was then.
-struct TrialCourse {
+struct TrialLearningCurve {
   struct Place {
     double epochs = 0;
     double score = 0;  ///< mean over folds, smaller where better; infinite where it is no number
@@ -24,8 +24,8 @@ struct TrialCourse {
 /// Whether a training of a trial is over.
 bool is_over(const record::TrialRecord& trial, std::int64_t training);
 
-/// The course of a trial. Reports that come twice, after a restart, count once.
-TrialCourse course_of(const record::TrialRecord& trial, const TuneConfig& config);
+/// The learning curve of a trial. Reports that come twice, after a restart, count once.
+TrialLearningCurve learning_curve_of(const record::TrialRecord& trial, const TuneConfig& config);
 
 /// The metric over the folds of a trial as far as they have come; nothing before the first report.
 struct FoldSummary {
@@ -45,7 +45,7 @@ std::optional<FoldSummary> summary_of(const record::TrialRecord& trial);
 ///
 /// source: Li et al., ASHA, arXiv 1810.05934, algorithm 2 (here trials go on and are not paused);
 ///         Li et al., Hyperband, JMLR 18 (2018) 185; median: Golovin et al., Vizier, KDD 2017, 3.2.2
-/// What counts of the trial is its course up to the report that came last: after a restart that is one
+/// What counts of the trial is its learning curve up to the report that came last: after a restart that is one
 /// which has come before.
 /// Returns the reason; empty: it goes on.
 std::string early_end(std::int64_t trial, const std::map<std::int64_t, record::TrialRecord>& trials,

@@ -112,13 +112,13 @@ std::string draw(const TuneStudy& study, const run::Job& job,
   const auto picture = [&](const analysis::Figure& figure, const std::string& name) {
     return draw_figure(figure, job.settings.figures, study.folder, name, log);
   };
-  const std::string course = picture(analysis::search_course(search), "search_course");
+  const std::string history = picture(analysis::search_history(search), "search_course");
   picture(analysis::search_slices(search), "search_slices");
   if (has_importances(search)) {
     picture(analysis::search_importance(search), "search_importance");
     picture(analysis::search_pairs(search), "search_pairs");
   }
-  return course;
+  return history;
 }
 
 // How good the best trial is, and whether others are as good within what chance does.

@@ -1,4 +1,4 @@
-#include "sagips/analysis/convergence/course.hpp"
+#include "sagips/analysis/convergence/learning_curve.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
   throw core::Error(core::text("ensemble over time: ", problem, ". ", remedy));
 }
 
-void check(std::span<const MemberCourse> members, std::size_t times) {
+void check(std::span<const MemberLearningCurve> members, std::size_t times) {
   if (members.empty()) refuse("has no member", "Pass the snapshots of one training or more.");
   if (times < 2) refuse("fewer than two times make no curve", "Ask for two or more.");
   for (std::size_t m = 0; m < members.size(); ++m) {
@@ -46,9 +46,9 @@ std::vector<std::size_t> columns_of(const std::vector<Target>& targets,
   return columns;
 }
 
-std::vector<double> even_times(std::span<const MemberCourse> members, std::size_t count) {
+std::vector<double> even_times(std::span<const MemberLearningCurve> members, std::size_t count) {
   double begin = members.front().front().time_s, end = begin;
-  for (const MemberCourse& member : members) {
+  for (const MemberLearningCurve& member : members) {
     begin = std::max(begin, member.front().time_s);
     end = std::max(end, member.back().time_s);
   }
@@ -62,7 +62,7 @@ std::vector<double> even_times(std::span<const MemberCourse> members, std::size_
 }
 
 /// A member's predictions at one time, of the targets alone. shape: [rows, targets]
-std::vector<float> predictions_at(const MemberCourse& member, double time_s,
+std::vector<float> predictions_at(const MemberLearningCurve& member, double time_s,
                                   const std::vector<std::size_t>& columns) {
   const auto after =
       std::find_if(member.begin(), member.end(),
@@ -104,46 +104,49 @@ bool floors_known(const std::vector<Target>& targets) {
   });
 }
 
-/// One measure of all targets at each time. of: curve, time -> number
+/// One measure of all targets at each time. of: curve of a target, time -> number
 template <class Of>
-std::vector<double> at_each_time(const EnsembleCourse& course, const Of& of) {
+std::vector<double> at_each_time(const EnsembleLearningCurve& curve, const Of& of) {
   std::vector<double> result;
-  for (std::size_t k = 0; k < course.time_s.size(); ++k) {
+  for (std::size_t k = 0; k < curve.time_s.size(); ++k) {
     std::vector<double> numbers;
-    for (const EnsembleCourse::Curve& curve : course.curves) numbers.push_back(of(curve, k));
-    result.push_back(distance(numbers, course.targets));
+    for (const EnsembleLearningCurve::TargetCurve& target : curve.target_curves)
+      numbers.push_back(of(target, k));
+    result.push_back(distance(numbers, curve.targets));
   }
   return result;
 }
 
 }  // namespace
 
-EnsembleCourse ensemble_course(std::span<const MemberCourse> members,
-                               const std::vector<Target>& targets, std::size_t times) {
+EnsembleLearningCurve ensemble_learning_curve(std::span<const MemberLearningCurve> members,
+                                              const std::vector<Target>& targets,
+                                              std::size_t times) {
   check(members, times);
   if (targets.empty()) refuse("no parameter has a truth", "Use toy data.");
   const auto columns = columns_of(targets, members.front().front().parameters);
-  EnsembleCourse course{.targets = targets,
-                        .time_s = even_times(members, times),
-                        .curves = std::vector<EnsembleCourse::Curve>(targets.size()),
-                        .member_residuals{}};
-  course.member_residuals.resize(members.size());
-  for (const double time : course.time_s) {
+  EnsembleLearningCurve curve{
+      .targets = targets,
+      .time_s = even_times(members, times),
+      .target_curves = std::vector<EnsembleLearningCurve::TargetCurve>(targets.size()),
+      .member_residuals{}};
+  curve.member_residuals.resize(members.size());
+  for (const double time : curve.time_s) {
     std::vector<std::vector<float>> predictions;
     for (std::size_t m = 0; m < members.size(); ++m) {
       predictions.push_back(predictions_at(members[m], time, columns));
-      course.member_residuals[m].push_back(residuals_of(predictions.back(), targets));
+      curve.member_residuals[m].push_back(residuals_of(predictions.back(), targets));
     }
     const EnsembleResponse response = ensemble_response(predictions);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       const double truth = targets[i].truth;
-      course.curves[i].residual.push_back(
+      curve.target_curves[i].residual.push_back(
           residual(truth, mean_of_column(response.mean, i, targets.size())));
-      course.curves[i].spread.push_back(mean_of_column(response.spread, i, targets.size()) /
-                                        std::abs(truth));
+      curve.target_curves[i].spread.push_back(mean_of_column(response.spread, i, targets.size()) /
+                                              std::abs(truth));
     }
   }
-  return course;
+  return curve;
 }
 
 DistanceUnit distance_unit(const std::vector<Target>& targets) {
@@ -159,12 +162,12 @@ double distance(std::span<const double> residuals, const std::vector<Target>& ta
   return std::sqrt(squares / static_cast<double>(targets.size()));
 }
 
-std::vector<double> distances(const EnsembleCourse& course) {
-  return at_each_time(course, [](const auto& curve, std::size_t k) { return curve.residual[k]; });
+std::vector<double> distances(const EnsembleLearningCurve& curve) {
+  return at_each_time(curve, [](const auto& target, std::size_t k) { return target.residual[k]; });
 }
 
-std::vector<double> spreads(const EnsembleCourse& course) {
-  return at_each_time(course, [](const auto& curve, std::size_t k) { return curve.spread[k]; });
+std::vector<double> spreads(const EnsembleLearningCurve& curve) {
+  return at_each_time(curve, [](const auto& target, std::size_t k) { return target.spread[k]; });
 }
 
 }  // namespace sagips::analysis

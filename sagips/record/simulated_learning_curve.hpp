@@ -7,7 +7,7 @@ namespace sagips::record {
 
 /// The learning curve of a training among simulated ranks, evaluation by evaluation. The same job
 /// gives the same one, bit for bit.
-struct SimulatedCourse {
+struct SimulatedLearningCurve {
   /// The ranks after the same number of epochs. Residuals: eq. (6), one a parameter.
   struct Point {
     std::int64_t epoch = 0;
@@ -31,8 +31,8 @@ struct SimulatedCourse {
 };
 
 /// Writes the learning curve as JSON. throws: StorageError
-void write_simulated_course(const std::string& path, const SimulatedCourse& course);
+void write_simulated_learning_curve(const std::string& path, const SimulatedLearningCurve& curve);
 /// throws: DataError
-SimulatedCourse read_simulated_course(const std::string& path);
+SimulatedLearningCurve read_simulated_learning_curve(const std::string& path);
 
 }  // namespace sagips::record

@@ -17,7 +17,7 @@ struct Target {
 };
 
 /// The learning curve of one member of an ensemble: what it predicted while it trained, by time.
-using MemberCourse = std::vector<record::Snapshot>;
+using MemberLearningCurve = std::vector<record::Snapshot>;
 
 /// Residual and spread of an ensemble against accumulated training time.
 ///
@@ -26,21 +26,22 @@ using MemberCourse = std::vector<record::Snapshot>;
 /// finished keeps its last ones, since they remain its answer. The times are even, from the moment
 /// every member has its first snapshot to the last snapshot of all.
 /// source: SAGIPS paper, eq. (6) to (8), averaged over noise vectors; Sec. VI-C2
-struct EnsembleCourse {
-  struct Curve {
+struct EnsembleLearningCurve {
+  struct TargetCurve {
     std::vector<double> residual, spread;  ///< relative to the truth, one a time
   };
   std::vector<Target> targets;
-  std::vector<double> time_s;  ///< rising
-  std::vector<Curve> curves;   ///< one a target
+  std::vector<double> time_s;              ///< rising
+  std::vector<TargetCurve> target_curves;  ///< one a target
   /// Residual of each member alone. shape: [members][times][targets]
   std::vector<std::vector<std::vector<double>>> member_residuals;
 };
 
 /// throws: Error when there is no member, one has no snapshot, or they do not fit together (other
 ///         parameters, other numbers of noise vectors)
-EnsembleCourse ensemble_course(std::span<const MemberCourse> members,
-                               const std::vector<Target>& targets, std::size_t times = 101);
+EnsembleLearningCurve ensemble_learning_curve(std::span<const MemberLearningCurve> members,
+                                              const std::vector<Target>& targets,
+                                              std::size_t times = 101);
 
 /// How far residuals are from 0, all parameters together: root of their mean square, each in units
 /// of its floor. An efficient estimate is 1 away on average. Where a floor is missing, in units of
@@ -48,10 +49,10 @@ EnsembleCourse ensemble_course(std::span<const MemberCourse> members,
 double distance(std::span<const double> residuals, const std::vector<Target>& targets);
 
 /// The ensemble's distance at each time.
-std::vector<double> distances(const EnsembleCourse& course);
+std::vector<double> distances(const EnsembleLearningCurve& curve);
 
 /// The same measure of the spreads.
-std::vector<double> spreads(const EnsembleCourse& course);
+std::vector<double> spreads(const EnsembleLearningCurve& curve);
 
 /// The unit in which tables and figures show a distance.
 struct DistanceUnit {
