@@ -2,6 +2,7 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,13 +35,32 @@ std::vector<std::vector<std::string>> read_csv_rows(const std::string& path);
 std::string csv_cell(const std::string& content);
 /// The shortest text that reads back as the same double.
 std::string csv_cell(double number);
-std::string csv_cell(std::integral auto number) { return std::to_string(number); }
+template <std::integral Number>
+requires(!std::same_as<Number, bool>) std::string csv_cell(Number number) {
+  return std::to_string(number);
+}
+/// The truth of a statement is written as "yes" or "no".
+std::string csv_cell(std::same_as<bool> auto is_true) { return is_true ? "yes" : "no"; }
+/// What is not known is an empty cell.
+template <class Value>
+std::string csv_cell(const std::optional<Value>& value) {
+  return value ? csv_cell(*value) : std::string();
+}
 
 /// A row of a file with its line end; one cell or more.
 template <class... Cells>
 std::string csv_line(const Cells&... cells) {
   std::string line;
   ((line += csv_cell(cells) + ","), ...);
+  line.back() = '\n';
+  return line;
+}
+
+/// The same of cells whose number is not known beforehand.
+template <class Cell>
+std::string csv_line(const std::vector<Cell>& cells) {
+  std::string line;
+  for (const Cell& cell : cells) line += csv_cell(cell) + ",";
   line.back() = '\n';
   return line;
 }

@@ -12,7 +12,7 @@ namespace sagips::record {
 void write_environment(const std::string& path, const std::vector<NamedText>& facts) {
   Json object = Json::object();
   for (const NamedText& fact : facts) object[fact.name] = fact.value;
-  core::write_file(path, object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  core::write_file(path, file_text(object, 2));
 }
 
 std::vector<NamedText> read_environment(const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 // For sources of this layer only: no public header shows the JSON library.
 #include <concepts>
+#include <exception>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -8,7 +9,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "sagips/core/error.hpp"
 #include "sagips/core/log.hpp"
+#include "sagips/core/text.hpp"
 #include "sagips/record/event.hpp"
 
 namespace sagips::record {
@@ -172,6 +175,24 @@ void read_into(Record& record, const Json& object) {
 template <Described Record>
 void read_into(std::vector<Record>& records, const Json& list) {
   for (const Json& one : list) read_into(records.emplace_back(), one);
+}
+
+/// The text of a file. Bytes that are no UTF-8 are replaced, not refused: messages may carry some.
+inline std::string file_text(const Json& json, int indentation) {
+  return json.dump(indentation, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// Reads a record from the text of a file. what: "is no study"; remedy: a sentence. throws: DataError
+template <Described Record>
+Record parse_record(const std::string& content, const std::string& path, const std::string& what,
+                    const std::string& remedy) {
+  try {
+    Record record;
+    read_into(record, Json::parse(content));
+    return record;
+  } catch (const std::exception& problem) {
+    throw core::DataError(path, core::text(what, " (", problem.what(), "). ", remedy));
+  }
 }
 
 }  // namespace sagips::record

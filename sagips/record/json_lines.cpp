@@ -36,8 +36,7 @@ void refuse_to_write(const std::string& path) {
 }
 
 void append_json_line(const std::string& path, const Json& object) {
-  const std::string line =
-      object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const std::string line = file_text(object, -1);
   const core::Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (file.number() < 0) refuse_to_write(path);
   begin_new_line(file.number(), path);

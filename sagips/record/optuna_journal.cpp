@@ -111,14 +111,12 @@ Json line_of(const TrialRecord& trial, const std::vector<OptunaParameter>& param
 void write_optuna_journal(const std::string& path, const std::string& study, bool maximise,
                           const std::vector<OptunaParameter>& parameters,
                           const std::map<std::int64_t, TrialRecord>& trials) {
-  const auto written = [](const Json& line) {
-    return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  };
-  std::string lines = written({{"op_code", create_study},
-                               {"worker_id", "sagips"},
-                               {"study_name", study},
-                               {"directions", {maximise ? maximised : minimised}}});
-  for (const auto& [number, trial] : trials) lines += written(line_of(trial, parameters));
+  std::string lines = file_text({{"op_code", create_study},
+                                 {"worker_id", "sagips"},
+                                 {"study_name", study},
+                                 {"directions", {maximise ? maximised : minimised}}},
+                                -1);
+  for (const auto& [number, trial] : trials) lines += file_text(line_of(trial, parameters), -1);
   core::write_file(path, lines);
 }
 

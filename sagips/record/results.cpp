@@ -1,7 +1,6 @@
 #include "sagips/record/results.hpp"
 
 #include <cmath>
-#include <exception>
 #include <filesystem>
 
 #include "sagips/core/csv.hpp"
@@ -97,14 +96,6 @@ void each_field(Either<Results> auto& results, const auto& use) {
   use.later("warnings", results.warnings);
 }
 
-namespace {
-
-std::string number_cell(const std::optional<double>& value) {
-  return value ? core::round_trip(*value) : std::string{};
-}
-
-}  // namespace
-
 std::optional<double> pull(const ParameterResult& row) {
   if (row.fixed || !row.truth || !row.error) return std::nullopt;
   double away = row.recovered - *row.truth;
@@ -133,20 +124,12 @@ void write_covariance(const std::string& folder, const Results& results) {
 }
 
 void write_results_json(const std::string& path, const Results& results) {
-  core::write_file(path,
-                   json_of(results).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  core::write_file(path, file_text(json_of(results), 2));
 }
 
 Results read_results_json(const std::string& path) {
-  const std::string content = core::read_file(path);
-  try {
-    Results results;
-    read_into(results, Json::parse(content));
-    return results;
-  } catch (const std::exception& problem) {
-    throw core::DataError(path, core::text("holds no results of a run (", problem.what(),
-                                           "). Use the file as the run wrote it."));
-  }
+  return parse_record<Results>(core::read_file(path), path, "holds no results of a run",
+                               "Use the file as the run wrote it.");
 }
 
 std::string results_of_folder(const std::string& folder,
@@ -174,7 +157,7 @@ std::string results_of_folder(const std::string& folder,
     for (const auto& [code, count] : warned(read_experiments(path(run_files::experiments))))
       object["experiment_warnings"][code] = count;
   }
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return file_text(object, 2);
 }
 
 namespace {
@@ -202,7 +185,7 @@ namespace {
 void write_metrics_csv(const std::string& path, const Results& results) {
   std::string content = "metric,start,end\n";
   for (const MetricResult& metric : metrics_of(results))
-    content += core::csv_line(metric.name, number_cell(metric.start), metric.end);
+    content += core::csv_line(metric.name, metric.start, metric.end);
   core::write_file(path, content);
 }
 
@@ -214,20 +197,12 @@ void write_summary_csv(const std::string& path, const Results& results) {
       "parameter,unit,fixed,true,recovered,spread,residual_start,residual_end,floor,fit_value,"
       "fit_error,error,error_below,error_above,bootstrap_error,seed_error,lower_limit,upper_limit,"
       "open\n";
-  for (const ParameterResult& row : results.parameters) {
-    const std::vector<std::string> cells{
-        core::csv_cell(row.name),         core::csv_cell(row.unit),
-        row.fixed ? "yes" : "no",         number_cell(row.truth),
-        number_cell(row.recovered),       number_cell(row.spread),
-        number_cell(row.residual_start),  number_cell(row.residual_end),
-        number_cell(row.floor),           number_cell(row.fit_value),
-        number_cell(row.fit_error),       number_cell(row.error),
-        number_cell(row.error_below),     number_cell(row.error_above),
-        number_cell(row.bootstrap_error), number_cell(row.seed_error),
-        number_cell(row.lower_limit),     number_cell(row.upper_limit),
-        row.open ? "yes" : "no"};
-    content += core::join(cells, ",") + "\n";
-  }
+  for (const ParameterResult& row : results.parameters)
+    content += core::csv_line(row.name, row.unit, row.fixed, row.truth, row.recovered, row.spread,
+                              row.residual_start, row.residual_end, row.floor, row.fit_value,
+                              row.fit_error, row.error, row.error_below, row.error_above,
+                              row.bootstrap_error, row.seed_error, row.lower_limit, row.upper_limit,
+                              row.open);
   core::write_file(path, content);
 }
 

@@ -1,10 +1,6 @@
 #include "sagips/record/simulated_learning_curve.hpp"
 
-#include <exception>
-
-#include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
-#include "sagips/core/text.hpp"
 #include "sagips/record/json.hpp"
 
 namespace sagips::record {
@@ -36,20 +32,13 @@ void each_field(Either<SimulatedLearningCurve> auto& curve, const auto& use) {
 }
 
 void write_simulated_learning_curve(const std::string& path, const SimulatedLearningCurve& curve) {
-  core::write_file(
-      path, json_of(curve).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  core::write_file(path, file_text(json_of(curve), 1));
 }
 
 SimulatedLearningCurve read_simulated_learning_curve(const std::string& path) {
-  const std::string content = core::read_file(path);
-  try {
-    SimulatedLearningCurve curve;
-    read_into(curve, Json::parse(content));
-    return curve;
-  } catch (const std::exception& error) {
-    throw core::DataError(path, core::text("is no learning curve of a simulated training (",
-                                           error.what(), "). Delete it, it is made again."));
-  }
+  return parse_record<SimulatedLearningCurve>(core::read_file(path), path,
+                                              "is no learning curve of a simulated training",
+                                              "Delete it, it is made again.");
 }
 
 }  // namespace sagips::record

@@ -1,7 +1,6 @@
 #include "sagips/record/study.hpp"
 
 #include <array>
-#include <exception>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
@@ -65,19 +64,11 @@ std::vector<const StudyMember*> Study::done(const std::string& variant,
   return found;
 }
 
-std::string study_text(const Study& study) {
-  return json_of(study).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
+std::string study_text(const Study& study) { return file_text(json_of(study), 1); }
 
 Study parse_study(const std::string& text, const std::string& origin) {
-  try {
-    Study study;
-    read_into(study, Json::parse(text));
-    return study;
-  } catch (const std::exception& error) {
-    throw core::DataError(origin, core::text("is no study of SAGIPS (", error.what(),
-                                             "). Name the folder of an ensemble."));
-  }
+  return parse_record<Study>(text, origin, "is no study of SAGIPS",
+                             "Name the folder of an ensemble.");
 }
 
 void write_study(const std::string& path, const Study& study) {

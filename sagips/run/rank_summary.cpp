@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sagips/comm/exchanges.hpp"
+#include "sagips/core/csv.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 
@@ -52,14 +53,14 @@ std::vector<RankRow> gather_rows(comm::Ranks& ranks, const RankRow& own) {
 }
 
 void write_rank_rows(const std::string& path, const std::vector<RankRow>& rows) {
-  const auto line = [](const RankRow& row, const auto& cell) {
-    std::vector<std::string> cells;
-    for (const Column& column : columns_of(row)) cells.push_back(cell(column));
-    return core::join(cells, ",") + "\n";
-  };
-  std::string content = line({}, [](const Column& column) { return column.first; });
-  for (const RankRow& row : rows)
-    content += line(row, [](const Column& column) { return core::round_trip(column.second); });
+  std::vector<std::string> names;
+  for (const Column& column : columns_of({})) names.emplace_back(column.first);
+  std::string content = core::csv_line(names);
+  for (const RankRow& row : rows) {
+    std::vector<double> numbers;
+    for (const Column& column : columns_of(row)) numbers.push_back(column.second);
+    content += core::csv_line(numbers);
+  }
   core::write_file(path, content);
 }
 

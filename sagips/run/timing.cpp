@@ -42,8 +42,7 @@ void Timing::add(const std::string& part, double seconds) {
 void write_timing(const std::string& path, const std::vector<record::NamedNumber>& parts) {
   std::string content = "part,seconds\n";
   for (const record::NamedNumber& part : parts)
-    content += core::text(core::csv_cell(part.name), ",",
-                          core::round_trip(std::max(0.0, part.value)), "\n");
+    content += core::csv_line(part.name, std::max(0.0, part.value));
   core::write_file(path, content);
 }
 

@@ -131,25 +131,21 @@ std::string csv_of(const std::vector<VariantView>& views) {
   std::string content =
       "variant,parameter,unit,truth,value,error,seeds,seed_spread,seed_deviation,bootstraps,"
       "bootstrap_spread,bootstrap_deviation,error_of_mean,residual,floor\n";
-  const auto number = [](const std::optional<double>& value) {
-    return value ? core::round_trip(*value) : std::string();
-  };
   const auto count = [](const std::optional<Kind>& kind) {
     return kind ? kind->ensemble.members.size() : 0;
   };
   const auto spread = [&](const std::optional<Kind>& kind, std::size_t p) {
-    return kind ? core::round_trip(kind->parameters[p].spread) : std::string();
+    return kind ? std::optional(kind->parameters[p].spread) : std::nullopt;
   };
   for (const VariantView& view : views)
     for (std::size_t p = 0; p < view.known.parameters.size(); ++p) {
       const record::ParameterResult& known = view.known.parameters[p];
       if (known.fixed) continue;
-      content += core::csv_line(view.label, known.name, known.unit, number(known.truth),
-                                view.value(p), number(view.error(p)), count(view.seeds),
-                                spread(view.seeds, p), number(deviation_of(view.seeds, p)),
-                                count(view.bootstraps), spread(view.bootstraps, p),
-                                number(deviation_of(view.bootstraps, p)), view.error_of_mean(p),
-                                number(view.main().parameters[p].residual), number(known.floor));
+      content += core::csv_line(
+          view.label, known.name, known.unit, known.truth, view.value(p), view.error(p),
+          count(view.seeds), spread(view.seeds, p), deviation_of(view.seeds, p),
+          count(view.bootstraps), spread(view.bootstraps, p), deviation_of(view.bootstraps, p),
+          view.error_of_mean(p), view.main().parameters[p].residual, known.floor);
     }
   return content;
 }

@@ -16,7 +16,6 @@
 namespace sagips::analysis {
 namespace {
 
-using core::round_trip;
 using core::significant;
 using core::text;
 using LearningCurve = record::SimulatedLearningCurve;
@@ -254,13 +253,9 @@ void write_simulated_csv(const std::string& path, const std::vector<SimulatedVar
     for (std::size_t i = 0; i < variant.curves.size(); ++i)
       for (const LearningCurve::Point& point : variant.curves[i].points)
         content +=
-            core::join(
-                {core::csv_cell(variant.label), text(variant.ranks), text(variant.seeds[i]),
-                 text(point.epoch), round_trip(point.time_s), round_trip(point.last_s),
-                 round_trip(point.typical), round_trip(root_mean_square(point.mean)),
-                 round_trip(root_mean_square(point.first)), round_trip(point.consensus_distance)},
-                ",") +
-            "\n";
+            core::csv_line(variant.label, variant.ranks, variant.seeds[i], point.epoch,
+                           point.time_s, point.last_s, point.typical, root_mean_square(point.mean),
+                           root_mean_square(point.first), point.consensus_distance);
   core::write_file(path, content);
 }
 

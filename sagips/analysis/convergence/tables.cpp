@@ -10,7 +10,6 @@
 namespace sagips::analysis {
 namespace {
 
-using core::round_trip;
 using core::significant;
 using core::text;
 using Rows = std::vector<std::vector<std::string>>;
@@ -141,13 +140,9 @@ void write_convergence_csv(const std::string& path,
     const EnsembleLearningCurve& curve = variant.curve;
     for (std::size_t i = 0; i < curve.targets.size(); ++i)
       for (std::size_t k = 0; k < curve.time_s.size(); ++k)
-        content += core::join({core::csv_cell(variant.label), text(variant.members()),
-                               core::csv_cell(curve.targets[i].name), round_trip(curve.time_s[k]),
-                               round_trip(curve.target_curves[i].residual[k]),
-                               round_trip(curve.target_curves[i].spread[k]),
-                               curve.targets[i].floor ? round_trip(*curve.targets[i].floor) : ""},
-                              ",") +
-                   "\n";
+        content += core::csv_line(variant.label, variant.members(), curve.targets[i].name,
+                                  curve.time_s[k], curve.target_curves[i].residual[k],
+                                  curve.target_curves[i].spread[k], curve.targets[i].floor);
   }
   core::write_file(path, content);
 }
@@ -158,15 +153,10 @@ void write_scaling_csv(const std::string& path, const std::vector<ConvergenceVar
       "events_per_second,events_per_second_deviation,distance,spread\n";
   for (const ConvergenceVariant& variant : variants) {
     const Measured time = measured(variant.time_s), rate = measured(variant.events_per_second);
-    content +=
-        core::join({core::csv_cell(variant.label), core::csv_cell(variant.exchange),
-                    text(variant.ranks), batch_of(variant),
-                    variant.outer_every ? text(*variant.outer_every) : "", text(variant.members()),
-                    round_trip(time.mean), round_trip(time.deviation), round_trip(rate.mean),
-                    round_trip(rate.deviation), round_trip(distances(variant.curve).back()),
-                    round_trip(spreads(variant.curve).back())},
-                   ",") +
-        "\n";
+    content += core::csv_line(variant.label, variant.exchange, variant.ranks, batch_of(variant),
+                              variant.outer_every, variant.members(), time.mean, time.deviation,
+                              rate.mean, rate.deviation, distances(variant.curve).back(),
+                              spreads(variant.curve).back());
   }
   core::write_file(path, content);
 }

@@ -38,22 +38,21 @@ std::string csv_of(const Trials& trials, const TuneConfig& config) {
   const bool is_population = config.population.members > 0;
   if (is_population) head.insert(head.end(), {"member", "from"});
   head.emplace_back("reason");
-  std::string csv;
-  for (std::size_t i = 0; i < head.size(); ++i) csv += (i > 0 ? "," : "") + core::csv_cell(head[i]);
-  csv += '\n';
-  const auto number = [](const std::optional<double>& value) {
-    return value ? core::round_trip(*value) : std::string();
-  };
+  std::string csv = core::csv_line(head);
   for (const auto& [trial, one] : trials) {
     const record::TrialEnd end = one.end.value_or(record::TrialEnd{});
-    csv += text(trial, ",", record::word_of(one), ",", number(end.value), ",", number(end.spread),
-                ",", core::round_trip(end.epochs), ",", core::round_trip(end.time_s));
+    std::vector<std::string> cells = {text(trial),
+                                      record::word_of(one),
+                                      core::csv_cell(end.value),
+                                      core::csv_cell(end.spread),
+                                      core::round_trip(end.epochs),
+                                      core::round_trip(end.time_s)};
     for (std::size_t i = 0; i < space.keys().size(); ++i)
-      csv += "," + (space.space().counts(one.claim.point, i)
-                        ? core::csv_cell(space.value(one.claim.point, i))
-                        : "");
-    if (is_population) csv += text(",", one.claim.member, ",", one.claim.from);
-    csv += "," + core::csv_cell(end.reason) + "\n";
+      cells.push_back(space.space().counts(one.claim.point, i) ? space.value(one.claim.point, i)
+                                                               : "");
+    if (is_population) cells.insert(cells.end(), {text(one.claim.member), text(one.claim.from)});
+    cells.push_back(end.reason);
+    csv += core::csv_line(cells);
   }
   return csv;
 }
