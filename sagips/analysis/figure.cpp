@@ -83,6 +83,18 @@ std::string numbers_shown(const Figure& figure) {
   return content;
 }
 
+// height: of all axes; what surrounds them comes on top
+void set_height(Figure& figure, double height) {
+  double around = figure.width;
+  for (const double larger : {3.0, 1.6, 1.0}) {  // keys find their places by the room there is
+    figure.height = static_cast<int>(around + larger * height);
+    const drawing::Layout layout = drawing::compose(figure).layout;
+    around = figure.height;
+    for (std::size_t i = 0; i < layout.panels.size(); i += static_cast<std::size_t>(figure.columns))
+      around -= layout.panels[i].box.height();
+  }
+}
+
 const char* const no_gnuplot =
     "gnuplot is not on the PATH (it draws the figures). Install it, e.g. 'apt-get install "
     "gnuplot-nox'.";
@@ -149,14 +161,7 @@ Figure sized(Figure figure, const FigureConfig& config) {
   const double smaller = std::min(1.0, width / figure.columns / panel_width);
   const double height = std::max(
       {std::min(smaller * panel_height * rows(), highest * width), least * rows(), lowest_alone});
-  double around = width;
-  for (const double larger : {3.0, 1.6, 1.0}) {  // keys find their places by the room there is
-    figure.height = static_cast<int>(around + larger * height);
-    const drawing::Layout layout = drawing::compose(figure).layout;
-    around = figure.height;
-    for (std::size_t i = 0; i < layout.panels.size(); i += static_cast<std::size_t>(figure.columns))
-      around -= layout.panels[i].box.height();
-  }
+  set_height(figure, height);
   return figure;
 }
 

@@ -301,6 +301,45 @@ void add_options(CLI::App& command, const CommandEntry& entry, Arguments& argume
   }
 }
 
+// What the command line may say, and where it goes.
+void describe(CLI::App& app, Arguments& arguments) {
+  app.set_version_flag("--version",
+                       core::text("sagips ", core::version(), " (", core::git_hash(), ")"));
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n  sagips train proxy1d\n  sagips fit proxy1d\n  sagips list\n"
+      "`sagips COMMAND --help` has more.\n\n"
+      "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 stopped early with a usable "
+      "state. mpirun gives 1 where it is stopped itself.");
+  for (const CommandEntry& entry : commands) {
+    CLI::App* command = app.add_subcommand(entry.name, entry.summary);
+    if (*entry.source != '\0') {
+      command->add_option(entry.source, arguments.source, entry.source_help);
+      if (*entry.rest != '\0')
+        command->add_option(entry.rest, arguments.assignments, entry.rest_help);
+    }
+    add_options(*command, entry, arguments);
+    command->footer(std::string("Examples:\n") + entry.examples);
+  }
+}
+
+// Returns false where help or the version was asked for, and shown.
+bool parse(CLI::App& app, int argc, char** argv, const std::string& command,
+           const comm::Ranks& ranks) {
+  try {
+    app.parse(argc, argv);
+    return true;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      if (ranks.is_first()) app.exit(error);
+      return false;
+    }
+    throw core::ConfigError("command line",
+                            core::text(error.what(), ". See `sagips ",
+                                       find_command(command) ? command + " " : "", "--help`."));
+  }
+}
+
 // One rank that fails ends them all.
 int report(const core::Error& error, const std::unique_ptr<comm::Ranks>& ranks) {
   if (ranks && ranks->size() > 1) end_job(*ranks, error.what(), error.exit_code());
@@ -411,36 +450,9 @@ int run(int argc, char** argv, const std::vector<problem::Entry>& workloads) {
     CLI::App app(
         "SAGIPS finds the parameters behind measured events, and trains networks on many ranks.",
         "sagips");
-    app.set_version_flag("--version",
-                         core::text("sagips ", core::version(), " (", core::git_hash(), ")"));
-    app.require_subcommand(1);
-    app.footer(
-        "Examples:\n  sagips train proxy1d\n  sagips fit proxy1d\n  sagips list\n"
-        "`sagips COMMAND --help` has more.\n\n"
-        "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 stopped early with a usable "
-        "state. mpirun gives 1 where it is stopped itself.");
     Arguments arguments;
-    for (const CommandEntry& entry : commands) {
-      CLI::App* command = app.add_subcommand(entry.name, entry.summary);
-      if (*entry.source != '\0') {
-        command->add_option(entry.source, arguments.source, entry.source_help);
-        if (*entry.rest != '\0')
-          command->add_option(entry.rest, arguments.assignments, entry.rest_help);
-      }
-      add_options(*command, entry, arguments);
-      command->footer(std::string("Examples:\n") + entry.examples);
-    }
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-      if (error.get_exit_code() == 0) {  // --help, --version
-        if (ranks->is_first()) app.exit(error);
-        return core::ExitCode::done;
-      }
-      throw core::ConfigError("command line",
-                              core::text(error.what(), ". See `sagips ",
-                                         find_command(words[0]) ? words[0] + " " : "", "--help`."));
-    }
+    describe(app, arguments);
+    if (!parse(app, argc, argv, words[0], *ranks)) return core::ExitCode::done;
     for (const CommandEntry& entry : commands)
       if (app.got_subcommand(entry.name)) return run_command(entry, known, arguments, *ranks);
     return core::ExitCode::bad_input;

@@ -61,14 +61,14 @@ std::string correlation_table(const record::CorrelationResult& matrix) {
 }
 
 std::string matrix_csv(const record::CorrelationResult& matrix) {
-  std::string csv = "parameter";
-  for (const std::string& name : matrix.names) csv += "," + core::csv_cell(name);
-  csv += "\n";
-  for (std::size_t i = 0; i < matrix.names.size(); ++i) {
-    csv += core::csv_cell(matrix.names[i]);
-    for (std::size_t j = 0; j < matrix.names.size(); ++j)
-      csv += "," + core::round_trip(matrix.values[i * matrix.names.size() + j]);
-    csv += "\n";
+  std::vector<std::string> head = {"parameter"};
+  head.insert(head.end(), matrix.names.begin(), matrix.names.end());
+  std::string csv = core::csv_line(head);
+  const std::size_t size = matrix.names.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto row = matrix.values.begin() + static_cast<std::ptrdiff_t>(i * size);
+    csv += core::csv_cell(matrix.names[i]) + "," +
+           core::csv_line(std::vector<double>(row, row + static_cast<std::ptrdiff_t>(size)));
   }
   return csv;
 }
@@ -81,17 +81,7 @@ record::CorrelationResult of_proposals(const FreeProposals& free) {
   return result;
 }
 
-}  // namespace
-
-Section parameter_section(const RunContents& run) {
-  Section section{"parameters", "Parameters", ""};
-  if (!run.results) {
-    section.html = paragraph(run.state == RunContents::State::finished
-                                 ? "This folder holds no single answer: " + run.end + "."
-                                 : "There are no results: the run has not come to its end.",
-                             "missing");
-    return section;
-  }
+Table parameter_table(const record::Results& results) {
   Table table{
       .caption = "What was found, in physical units",
       .header = {"parameter", "unit", "true", "recovered", "95 %", "pull", "residual at start",
@@ -105,13 +95,25 @@ Section parameter_section(const RunContents& run) {
           "of the proposals over noise vectors; no error of the parameter",
           "standard deviation over data drawn again", "standard deviation over seeds",
           "maximum likelihood on the same data, with its error"}};
-  for (const ParameterResult& row : run.results->parameters)
-    table.rows.push_back(parameter_row(row));
-  if (!run.results->errors_from.empty())
-    table.note = "Errors: " + run.results->errors_from + ".";
-  else
-    table.note = "No errors are stated. The spread of proposals is none.";
-  section.html = html(table);
+  for (const ParameterResult& row : results.parameters) table.rows.push_back(parameter_row(row));
+  table.note = results.errors_from.empty()
+                   ? "No errors are stated. The spread of proposals is none."
+                   : "Errors: " + results.errors_from + ".";
+  return table;
+}
+
+}  // namespace
+
+Section parameter_section(const RunContents& run) {
+  Section section{"parameters", "Parameters", ""};
+  if (!run.results) {
+    section.html = paragraph(run.state == RunContents::State::finished
+                                 ? "This folder holds no single answer: " + run.end + "."
+                                 : "There are no results: the run has not come to its end.",
+                             "missing");
+    return section;
+  }
+  section.html = html(parameter_table(*run.results));
   if (!run.results->others.empty()) {
     std::vector<std::vector<std::string>> rows = others_rows(*run.results);
     section.html += html(Table{.caption = "Other solutions that these data allow",

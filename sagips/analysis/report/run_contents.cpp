@@ -109,6 +109,12 @@ void if_there(RunContents& run, const std::string& file,
   }
 }
 
+/// Takes what `read` makes of a file of the run where it is there.
+template <class Member, class Read>
+void take(RunContents& run, const record::RunFile& file, Member& member, const Read& read) {
+  if_there(run, file.name, [&](const std::string& path) { member = read(path); });
+}
+
 void read_members(RunContents& run) {
   for (const record::StudyMember& member : run.study->members) {
     MemberContents contents{member, {}};
@@ -173,6 +179,41 @@ void settle_study(RunContents& run) {
     run.state = count(Member::done) > 0 ? State::finished : State::failed;
 }
 
+void require_run(const std::string& folder) {
+  const bool is_run = is_there(path_in(folder, files::config)) ||
+                      is_there(path_in(folder, files::results)) ||
+                      is_there(path_in(folder, files::metrics));
+  if (!is_run)
+    throw core::ConfigError(
+        folder, is_there(folder)
+                    ? "is no run folder (it has neither config.yaml nor results). Name a folder "
+                      "that `sagips train` or `sagips solve` wrote, e.g. runs/proxy1d/look."
+                    : "is not there. Name the folder of a run, e.g. runs/proxy1d/look.");
+}
+
+void read_files(RunContents& run) {
+  if_there(run, files::config.name, [&](const std::string& path) {
+    run.config = core::read_file(path);
+    flatten(core::parse_yaml(run.config, path, core::Places::without_lines), "", run.settings);
+  });
+  take(run, files::results, run.results, record::read_results_json);
+  take(run, files::metrics, run.metrics, record::read_metrics);
+  take(run, files::environment, run.environment, record::read_environment);
+  take(run, files::generator_samples, run.proposals,
+       [](const std::string& path) { return core::read_npy(path); });
+  take(run, files::tables, run.told, core::read_file);
+  if_there(run, files::log.name,
+           [&](const std::string& path) { read_log(run, core::read_file(path)); });
+  if_there(run, files::timing.name, [&](const std::string& path) { read_timing(run, path); });
+  take(run, files::verdicts, run.verdicts, core::read_csv_rows);
+  take(run, files::exchange, run.exchange, core::read_csv_rows);
+  take(run, files::study, run.study, record::read_study);
+  if (run.study) read_members(run);
+  for (const record::RunFile& file : {files::study, files::closure, files::simulated, files::tried})
+    if (run.tables.empty()) if_there(run, file.name, [&](const std::string&) { list_tables(run); });
+  list_figures(run);
+}
+
 std::string name_of(const std::string& folder) {
   std::error_code ignored;
   std::filesystem::path path = std::filesystem::weakly_canonical(folder, ignored);
@@ -203,46 +244,11 @@ const std::vector<record::ParameterResult>& RunContents::parameters() const {
 }
 
 RunContents read_run(const std::string& folder) {
+  require_run(folder);
   RunContents run;
   run.folder = folder;
   run.name = name_of(folder);
-  const bool is_run = is_there(path_in(folder, files::config)) ||
-                      is_there(path_in(folder, files::results)) ||
-                      is_there(path_in(folder, files::metrics));
-  if (!is_run)
-    throw core::ConfigError(
-        folder, is_there(folder)
-                    ? "is no run folder (it has neither config.yaml nor results). Name a folder "
-                      "that `sagips train` or `sagips solve` wrote, e.g. runs/proxy1d/look."
-                    : "is not there. Name the folder of a run, e.g. runs/proxy1d/look.");
-  if_there(run, files::config.name, [&](const std::string& path) {
-    run.config = core::read_file(path);
-    flatten(core::parse_yaml(run.config, path, core::Places::without_lines), "", run.settings);
-  });
-  if_there(run, files::results.name,
-           [&](const std::string& path) { run.results = record::read_results_json(path); });
-  if_there(run, files::metrics.name,
-           [&](const std::string& path) { run.metrics = record::read_metrics(path); });
-  if_there(run, files::environment.name,
-           [&](const std::string& path) { run.environment = record::read_environment(path); });
-  if_there(run, files::generator_samples.name,
-           [&](const std::string& path) { run.proposals = core::read_npy(path); });
-  if_there(run, files::tables.name,
-           [&](const std::string& path) { run.told = core::read_file(path); });
-  if_there(run, files::log.name,
-           [&](const std::string& path) { read_log(run, core::read_file(path)); });
-  if_there(run, files::timing.name, [&](const std::string& path) { read_timing(run, path); });
-  if_there(run, files::verdicts.name,
-           [&](const std::string& path) { run.verdicts = core::read_csv_rows(path); });
-  if_there(run, files::exchange.name,
-           [&](const std::string& path) { run.exchange = core::read_csv_rows(path); });
-  if_there(run, files::study.name, [&](const std::string& path) {
-    run.study = record::read_study(path);
-    read_members(run);
-  });
-  for (const record::RunFile& file : {files::study, files::closure, files::simulated, files::tried})
-    if (run.tables.empty()) if_there(run, file.name, [&](const std::string&) { list_tables(run); });
-  list_figures(run);
+  read_files(run);
   if (const auto* setting = find_named(run.settings, "workload")) run.workload = setting->value;
   if (run.study) run.workload = run.study->workload;
   if (run.results) run.workload = run.results->workload;

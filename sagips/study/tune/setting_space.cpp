@@ -65,7 +65,46 @@ std::string written(double number, const TunedKey& key) {
   return core::round_trip(std::clamp(rounded, *key.low, *key.high));
 }
 
+// What a key of so many values may be, as words.
+std::vector<std::string> values_of(const TunedKey& key, std::int64_t count) {
+  if (has_values(key)) return key.values;
+  std::vector<std::string> values;
+  for (std::int64_t v = 0; v < count; ++v)
+    values.push_back(text(static_cast<std::int64_t>(*key.low) + v));
+  return values;
+}
+
 }  // namespace
+
+// dimensions: of the keys before this one
+void SettingSpace::add_condition(const TunedKey& key, const std::string& place,
+                                 const std::vector<optim::SearchDimension>& dimensions,
+                                 optim::SearchDimension& dimension) const {
+  const auto equals = key.when.find('=');
+  const std::string parent = core::trim(key.when.substr(0, equals));
+  if (parent == key.key)
+    throw ConfigError(place, text("'", key.key, "' depends on itself. Name another key."));
+  const auto found = std::find(keys_.begin(), keys_.end(), parent);
+  if (found == keys_.end() || equals == std::string::npos)
+    throw ConfigError(place, text("when: '", core::excerpt(key.when),
+                                  "' is no KEY=VALUE|VALUE of a key before this one",
+                                  core::suggestion(parent, keys_)));
+  const auto number = static_cast<std::size_t>(found - keys_.begin());
+  dimension.parent = number;
+  if (dimensions[number].values == 0)
+    throw ConfigError(place, text("when: '", parent,
+                                  "' is a range, of which no value can be "
+                                  "named. Give it `values`."));
+  const std::vector<std::string> known = values_of(tuned_[number], dimensions[number].values);
+  for (const std::string& one : core::split(key.when.substr(equals + 1), '|')) {
+    const std::string value = core::trim(one);
+    const auto at = std::find(known.begin(), known.end(), value);
+    if (at == known.end())
+      throw ConfigError(place, text("when: '", parent, "' is never '", core::excerpt(value), "'",
+                                    core::suggestion(value, known)));
+    dimension.counts_at.push_back(at - known.begin());
+  }
+}
 
 SettingSpace::SettingSpace(const std::vector<TunedKey>& keys) : tuned_(keys) {
   std::vector<optim::SearchDimension> dimensions;
@@ -83,36 +122,7 @@ SettingSpace::SettingSpace(const std::vector<TunedKey>& keys) : tuned_(keys) {
     } else if (is_counted(key)) {
       dimension.values = static_cast<std::int64_t>(*key.high - *key.low) + 1;
     }
-    if (!key.when.empty()) {
-      const auto equals = key.when.find('=');
-      const std::string parent = core::trim(key.when.substr(0, equals));
-      if (parent == key.key)
-        throw ConfigError(place, text("'", key.key, "' depends on itself. Name another key."));
-      const auto found = std::find(keys_.begin(), keys_.end(), parent);
-      if (found == keys_.end() || equals == std::string::npos)
-        throw ConfigError(place, text("when: '", core::excerpt(key.when),
-                                      "' is no KEY=VALUE|VALUE of a key before this one",
-                                      core::suggestion(parent, keys_)));
-      const auto number = static_cast<std::size_t>(found - keys_.begin());
-      dimension.parent = number;
-      if (dimensions[number].values == 0)
-        throw ConfigError(place, text("when: '", parent,
-                                      "' is a range, of which no value can be "
-                                      "named. Give it `values`."));
-      std::vector<std::string> known;
-      for (std::int64_t v = 0; v < dimensions[number].values; ++v)
-        known.push_back(has_values(keys[number])
-                            ? keys[number].values[static_cast<std::size_t>(v)]
-                            : text(static_cast<std::int64_t>(*keys[number].low) + v));
-      for (const std::string& one : core::split(key.when.substr(equals + 1), '|')) {
-        const std::string value = core::trim(one);
-        const auto at = std::find(known.begin(), known.end(), value);
-        if (at == known.end())
-          throw ConfigError(place, text("when: '", parent, "' is never '", core::excerpt(value),
-                                        "'", core::suggestion(value, known)));
-        dimension.counts_at.push_back(at - known.begin());
-      }
-    }
+    if (!key.when.empty()) add_condition(key, place, dimensions, dimension);
     keys_.push_back(key.key);
     dimensions.push_back(std::move(dimension));
   }

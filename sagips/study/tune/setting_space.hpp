@@ -31,6 +31,9 @@ class SettingSpace {
   double changed(const optim::Point& point, std::size_t key, double factor, bool up) const;
 
  private:
+  void add_condition(const TunedKey& key, const std::string& place,
+                     const std::vector<optim::SearchDimension>& dimensions,
+                     optim::SearchDimension& dimension) const;
   double number(double unit, const TunedKey& key) const;
   std::optional<double> unit(const std::string& value, const TunedKey& key) const;
 

@@ -53,6 +53,20 @@ void PopulationConfig::fields(core::FieldList& list) {
   core::needs(list, members > 0, "members above 0", {"legs", "share", "change", "anew"});
 }
 
+void TuneConfig::searcher_fields(core::FieldList& list) {
+  std::vector<std::string> words = optim::setting_searchers_of({}).names();
+  words.emplace_back("auto");
+  list.add_choice(
+      "searcher", std::move(words), [this] { return searcher; },
+      [this](const std::string& chosen) { searcher = chosen; },
+      "what chooses settings; auto: bayesian for up to ten numbers, tpe beyond and for words");
+  searchers.fields(list);
+  for (const std::string one : {"bayesian", "tpe", "ageing", "genetic", "evolution", "grid"})
+    core::needs(list,
+                searcher == one || (searcher == "auto" && (one == "bayesian" || one == "tpe")),
+                "searcher=" + one, {one});
+}
+
 void TuneConfig::fields(core::FieldList& list) {
   list.list("space", space, "the keys that trials differ in, and what they may be");
   list.add("minimise", minimise, "the metric of the evaluations that is to be small");
@@ -72,13 +86,7 @@ void TuneConfig::fields(core::FieldList& list) {
       "trainings of a trial, folds or seeds, that run at the same time, each on an equal part of "
       "its ranks",
       Range::between(1, 1000));
-  std::vector<std::string> words = optim::setting_searchers_of({}).names();
-  words.emplace_back("auto");
-  list.add_choice(
-      "searcher", std::move(words), [this] { return searcher; },
-      [this](const std::string& chosen) { searcher = chosen; },
-      "what chooses settings; auto: bayesian for up to ten numbers, tpe beyond and for words");
-  searchers.fields(list);
+  searcher_fields(list);
   list.add("points", points,
            "tried first: \"key=value, key=value\", a value for every key that counts");
   list.add_path("warm_start", warm_start,
@@ -93,10 +101,6 @@ void TuneConfig::fields(core::FieldList& list) {
   list.add("lease_s", lease_s,
            "a worker without a sign of life for so long gives its trial back [s]",
            Range::at_least(1));
-  for (const std::string one : {"bayesian", "tpe", "ageing", "genetic", "evolution", "grid"})
-    core::needs(list,
-                searcher == one || (searcher == "auto" && (one == "bayesian" || one == "tpe")),
-                "searcher=" + one, {one});
 }
 
 void TuneConfig::check() const {

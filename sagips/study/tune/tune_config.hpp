@@ -75,6 +75,9 @@ struct TuneConfig {
   }
   /// throws: ConfigError for what contradicts itself
   void check() const;
+
+ private:
+  void searcher_fields(core::FieldList& list);
 };
 
 }  // namespace sagips::study
