@@ -15,10 +15,10 @@
 #include "sagips/nn/memory.hpp"
 #include "sagips/record/results.hpp"
 #include "sagips/run/compare.hpp"
-#include "sagips/study/convergence_config.hpp"
+#include "sagips/study/convergence_plan.hpp"
 #include "sagips/study/experiments.hpp"
 #include "sagips/study/plan.hpp"
-#include "sagips/study/simulated/simulate_config.hpp"
+#include "sagips/study/simulated/simulation_plan.hpp"
 #include "sagips/study/tune/tune_config.hpp"
 
 namespace sagips::cli {

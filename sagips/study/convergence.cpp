@@ -10,7 +10,6 @@
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/effects.hpp"
 #include "sagips/run/training_setup.hpp"
-#include "sagips/study/convergence_config.hpp"
 #include "sagips/study/convergence_results.hpp"
 #include "sagips/study/members.hpp"
 
@@ -30,12 +29,11 @@ std::int64_t most_ranks(const ConvergencePlan& plan) {
 // The same threads for each rank of every variant, or their times could not be compared.
 MemberSetting setting_of_variant(const run::Job& job, const std::string& folder, std::int64_t most,
                                  std::int64_t ranks, const std::vector<std::string>& program) {
-  const std::int64_t cores = nn::allowed_processors();
+  const int cores = nn::allowed_processors();
   MemberSetting setting{folder, 1, 1, job.of<EnsembleConfig>().launcher, program};
-  setting.threads = threads_of_member(job, static_cast<std::size_t>(most), static_cast<int>(cores));
-  const std::int64_t fit = std::max<std::int64_t>(1, cores / (setting.threads * ranks));
-  const std::int64_t asked = job.of<EnsembleConfig>().at_once;
-  setting.at_once = static_cast<std::size_t>(asked > 0 ? asked : fit);
+  setting.threads = threads_of_member(job, static_cast<std::size_t>(most), cores);
+  setting.at_once = at_once_of(job.of<EnsembleConfig>().at_once, cores,
+                               static_cast<std::size_t>(setting.threads * ranks));
   return setting;
 }
 

@@ -1,15 +1,12 @@
 #include "sagips/study/convergence_plan.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 
 #include "sagips/comm/exchanges.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/run_files.hpp"
-#include "sagips/study/convergence_config.hpp"
-#include "sagips/study/named_once.hpp"
+#include "sagips/study/grid.hpp"
 #include "sagips/train/rank_exchange.hpp"
 
 namespace sagips::study {
@@ -177,30 +174,42 @@ std::string folder_name(const ConvergenceVariant& variant) {
 
 // Members differ by run.seed alone: all see the same data.
 void add_members(const run::Job& job, ConvergencePlan& plan) {
-  const std::int64_t own = job.inverse().data.data.seed;
-  const std::int64_t data_seed = own < 0 ? job.settings.run.seed : own;
   for (std::size_t v = 0; v < plan.variants.size(); ++v)
     for (std::int64_t m = 1; m <= job.of<ConvergenceConfig>().members; ++m) {
-      char number[32];
-      std::snprintf(number, sizeof number, "_seed_%03lld", static_cast<long long>(m));
-      const std::string name = folder_name(plan.variants[v]) + number;
-      const std::string folder =
-          text(record::run_files::members.name, "/", job.settings.workload, "/", name);
-      plan.study.study.members.push_back({name, plan.variants[v].label, "seeds", folder});
+      const std::string name =
+          folder_name(plan.variants[v]) + "_" + numbered("seed", static_cast<std::size_t>(m));
+      add_member(plan.study, job, v, name, "seeds",
+                 {text("run.seed=", job.settings.run.seed + m - 1)});
       plan.variant_of.push_back(v);
-      std::vector<std::string> all{"generator.finish=networks"};
-      const std::vector<std::string>& own_of_variant = plan.study.study.variants[v].assignments;
-      all.insert(all.end(), own_of_variant.begin(), own_of_variant.end());
-      for (const std::string& one :
-           {text("data.seed=", data_seed), text("run.seed=", job.settings.run.seed + m - 1),
-            "run.name=" + name, std::string("run.figures=false"), std::string("run.fit=false"),
-            std::string("run.tensorboard=false")})
-        all.push_back(one);
-      plan.study.assignments.push_back(std::move(all));
     }
 }
 
 }  // namespace
+
+void ConvergenceConfig::fields(core::FieldList& list) {
+  list.add("exchanges", exchanges,
+           "exchanges to compare, also --exchanges; all_reduce averages the discriminators' "
+           "gradients, too, as Horovod does (the synchronous baseline)");
+  list.add("ranks", ranks, "ranks of each member, also --ranks", core::Range::between(1, 1e6));
+  list.add("members", members,
+           "trainings of each variant, which differ by their seeds; also --members",
+           core::Range::between(1, 1e5));
+  list.add("outer_periods", outer_periods,
+           "values of exchanges.grouped.outer_every to compare (h of the SAGIPS paper), also "
+           "--outer-periods",
+           core::Range::between(1, 1e9));
+  list.add("over_ranks", over_ranks,
+           "numbers of ranks to compare, also --over-ranks; with 1 among them there is something "
+           "to gain over",
+           core::Range::between(1, 1e6));
+  list.choice(
+      "batch", batch, {{"each", Batch::each}, {"divided", Batch::divided}, {"both", Batch::both}},
+      "of the scan over ranks, also --batch: each rank draws batch.samples, they are divided "
+      "among the ranks (SAGIPS paper, eq. (10)), or one after the other");
+  list.add("redrawn", redrawn,
+           "ensembles of redrawn members that give a suggested stop its uncertainty",
+           core::Range::between(0, 1e6));
+}
 
 ConvergencePlan plan_convergence(const run::Workloads& workloads, const std::string& source,
                                  const std::vector<std::string>& assignments, const run::Job& job) {

@@ -12,7 +12,6 @@
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/snapshots.hpp"
 #include "sagips/run/outcome.hpp"
-#include "sagips/study/convergence_config.hpp"
 #include "sagips/study/study_figure.hpp"
 
 namespace sagips::study {

@@ -11,7 +11,6 @@
 #include "sagips/run/rank_agreement.hpp"
 #include "sagips/study/ensemble_results.hpp"
 #include "sagips/study/group_members.hpp"
-#include "sagips/study/learning_results.hpp"
 #include "sagips/study/over_ranks.hpp"
 
 namespace sagips::study {
@@ -30,10 +29,8 @@ MemberSetting member_setting(const run::Job& job, const std::string& folder, std
   const auto ranks = static_cast<std::size_t>(config.ranks);
   MemberSetting setting{folder, 1, 1, config.launcher, program};
   setting.threads = threads_of_member(job, members * ranks, cores);
-  const std::size_t taken = static_cast<std::size_t>(setting.threads) * ranks;
-  setting.at_once = config.at_once > 0
-                        ? static_cast<std::size_t>(config.at_once)
-                        : std::max<std::size_t>(1, static_cast<std::size_t>(cores) / taken);
+  setting.at_once =
+      at_once_of(config.at_once, cores, static_cast<std::size_t>(setting.threads) * ranks);
   return setting;
 }
 

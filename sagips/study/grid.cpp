@@ -2,7 +2,6 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/study/named_once.hpp"
 
 namespace sagips::study {
 

@@ -1,5 +1,3 @@
-#include "sagips/study/learning_results.hpp"
-
 #include <cmath>
 #include <vector>
 
@@ -11,6 +9,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/outcome.hpp"
+#include "sagips/study/ensemble_results.hpp"
 #include "sagips/study/member_predictions.hpp"
 #include "sagips/study/study_figure.hpp"
 

@@ -129,6 +129,11 @@ int threads_of_member(const run::Job& job, std::size_t processes, int cores) {
   return std::max(1, cores / static_cast<int>(std::max<std::size_t>(1, processes)));
 }
 
+std::size_t at_once_of(std::int64_t asked, int cores, std::size_t busy_cores) {
+  return asked > 0 ? static_cast<std::size_t>(asked)
+                   : std::max<std::size_t>(1, static_cast<std::size_t>(cores) / busy_cores);
+}
+
 record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyMember before) {
   const std::string folder = study_folder + "/" + before.folder;
   const auto run = record::read_run_record(folder);

@@ -23,6 +23,10 @@ struct MemberSetting {
 /// what is left of the cores for each.
 int threads_of_member(const run::Job& job, std::size_t processes, int cores);
 
+/// How many processes of so many busy cores each run at the same time: `asked` where that is above 0, else
+/// as many as the cores allow.
+std::size_t at_once_of(std::int64_t asked, int cores, std::size_t busy_cores);
+
 /// A program as a child, through the launcher where it is to have several ranks; its command follows.
 core::ChildProgram child_of_study(const std::vector<std::string>& program, int ranks,
                                   const std::string& launcher, int threads);

@@ -15,12 +15,6 @@ namespace {
 
 using core::text;
 
-std::string numbered(const std::string& word, std::size_t number) {
-  char digits[24];
-  std::snprintf(digits, sizeof digits, "_%03zu", number);
-  return word + digits;
-}
-
 /// Puts together the members of one variant after the other.
 class Planner {
  public:
@@ -65,28 +59,9 @@ class Planner {
   }
   void add(StudyPlan& plan, std::size_t variant, const std::string& word, const std::string& varied,
            std::size_t m, std::vector<std::string> own) const {
-    const record::StudyVariant& point = plan.study.variants[variant];
     std::string name = numbered(word, m);
     if (plan.study.variants.size() > 1) name = numbered("variant", variant + 1) + "_" + name;
-    const std::string folder =
-        text(record::run_files::members.name, "/", job_.settings.workload, "/", name);
-    plan.study.members.push_back({name, point.label, varied, folder});
-    std::vector<std::string> all;
-    if (job_.as<run::InverseProblem>()) all.emplace_back("generator.finish=networks");
-    all.insert(all.end(), point.assignments.begin(), point.assignments.end());
-    all.push_back(text("data.seed=", data_seed()));
-    for (std::string& assignment : own) all.push_back(std::move(assignment));
-    all.push_back("run.name=" + name);
-    all.push_back("run.figures=false");
-    all.push_back("run.fit=false");
-    all.push_back("run.tensorboard=false");
-    plan.assignments.push_back(std::move(all));
-  }
-
-  std::int64_t data_seed() const {
-    const std::int64_t own = job_.as<run::LearningProblem>() ? job_.learning().split.seed
-                                                             : job_.inverse().data.data.seed;
-    return own < 0 ? job_.settings.run.seed : own;
+    add_member(plan, job_, variant, name, varied, std::move(own));
   }
 
   const run::Job& job_;
@@ -123,6 +98,32 @@ void EnsembleConfig::fields(core::FieldList& list) {
            core::Range::between(0, 1e5));
   list.add("draws", draws, "sub-ensembles drawn of each size; SAGIPS paper, Sec. VI-B: 300",
            core::Range::between(2, 1e6));
+}
+
+std::string numbered(const std::string& word, std::size_t number) {
+  char digits[24];
+  std::snprintf(digits, sizeof digits, "_%03zu", number);
+  return word + digits;
+}
+
+void add_member(StudyPlan& plan, const run::Job& job, std::size_t variant, const std::string& name,
+                const std::string& varied, std::vector<std::string> own) {
+  const record::StudyVariant& point = plan.study.variants[variant];
+  const std::string folder =
+      text(record::run_files::members.name, "/", job.settings.workload, "/", name);
+  plan.study.members.push_back({name, point.label, varied, folder});
+  const bool learns = job.as<run::LearningProblem>() != nullptr;
+  const std::int64_t data_seed = learns ? job.learning().split.seed : job.inverse().data.data.seed;
+  std::vector<std::string> all;
+  if (job.as<run::InverseProblem>()) all.emplace_back("generator.finish=networks");
+  all.insert(all.end(), point.assignments.begin(), point.assignments.end());
+  all.push_back(text("data.seed=", data_seed < 0 ? job.settings.run.seed : data_seed));
+  for (std::string& assignment : own) all.push_back(std::move(assignment));
+  all.push_back("run.name=" + name);
+  all.push_back("run.figures=false");
+  all.push_back("run.fit=false");
+  all.push_back("run.tensorboard=false");
+  plan.assignments.push_back(std::move(all));
 }
 
 std::vector<std::string> not_of_trainings(const run::Workloads& workloads) {

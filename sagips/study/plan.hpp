@@ -30,6 +30,14 @@ struct StudyPlan {
   std::vector<std::vector<std::string>> assignments;
 };
 
+/// "seed_003"
+std::string numbered(const std::string& word, std::size_t number);
+
+/// Adds a training that differs from others of its variant by assignments of its `own`; all see the data
+/// of the study. varied: what differs, for the study's file
+void add_member(StudyPlan& plan, const run::Job& job, std::size_t variant, const std::string& name,
+                const std::string& varied, std::vector<std::string> own);
+
 /// Groups of the config that no training reads.
 std::vector<std::string> not_of_trainings(const run::Workloads& workloads);
 

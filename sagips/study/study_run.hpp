@@ -1,4 +1,6 @@
 #pragma once
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,9 +11,15 @@
 #include "sagips/record/study.hpp"
 #include "sagips/run/requests.hpp"
 #include "sagips/run/settings.hpp"
-#include "sagips/study/progress.hpp"
 
 namespace sagips::study {
+
+/// How far a study is, in trainings, experiments or simulations.
+struct StudyProgress {
+  std::size_t all = 0, done = 0, running = 0, failed = 0;
+};
+/// Called often while a study works; empty: nobody looks.
+using ShowProgress = std::function<void(const StudyProgress&)>;
 
 /// How a study is asked for.
 struct StudyOptions {

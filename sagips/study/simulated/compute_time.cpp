@@ -8,7 +8,6 @@
 #include "sagips/core/text.hpp"
 #include "sagips/record/metrics.hpp"
 #include "sagips/record/run_files.hpp"
-#include "sagips/study/simulated/simulate_config.hpp"
 
 namespace sagips::study {
 

@@ -11,7 +11,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/many_ranks.hpp"
-#include "sagips/study/named_once.hpp"
+#include "sagips/study/grid.hpp"
 #include "sagips/study/simulated/exchange_facts.hpp"
 #include "sagips/study/simulated/run_simulations.hpp"
 #include "sagips/study/study_figure.hpp"

@@ -14,7 +14,6 @@
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/record/run_files.hpp"
-#include "sagips/study/progress.hpp"
 
 namespace sagips::study {
 

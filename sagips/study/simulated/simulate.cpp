@@ -14,9 +14,7 @@
 #include "sagips/run/effects.hpp"
 #include "sagips/study/simulated/compute_time.hpp"
 #include "sagips/study/simulated/convergence.hpp"
-#include "sagips/study/simulated/printed_tables.hpp"
 #include "sagips/study/simulated/run_simulations.hpp"
-#include "sagips/study/simulated/simulate_config.hpp"
 #include "sagips/study/simulated/simulate_results.hpp"
 
 namespace sagips::study {

@@ -10,9 +10,7 @@
 #include "sagips/record/results.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/study/simulated/compute_time.hpp"
-#include "sagips/study/simulated/printed_tables.hpp"
 #include "sagips/study/simulated/run_simulations.hpp"
-#include "sagips/study/simulated/simulate_config.hpp"
 #include "sagips/study/study_figure.hpp"
 
 namespace sagips::study {

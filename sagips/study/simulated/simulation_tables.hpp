@@ -49,4 +49,21 @@ std::string simulations_csv(const run::Job& job, const SimulatePlan& plan,
 std::string cost_csv(const SimulatePlan& plan, const SimulationOutcome& outcome);
 std::string straggler_csv(const std::vector<StragglerRow>& rows, double slowdown);
 
+/// What exchanges take and gain, at as many numbers of ranks as a terminal has room for, and below
+/// it what one must know to read it.
+std::string simulation_table(const SimulatePlan& plan, const SimulationOutcome& outcome,
+                             const std::vector<analysis::SimulatedExchange>& exchanges);
+
+/// Empty without rows.
+std::string straggler_table(const std::vector<StragglerRow>& rows, double slowdown);
+
+/// What central weights went through; empty where no exchange has them.
+std::string centre_table(const SimulationOutcome& outcome);
+
+/// "40 ranks, one of them 5 times slower"
+std::string straggler_conditions(const std::vector<StragglerRow>& rows, double slowdown);
+
+/// One line when something is missing, and how to get it; else empty. `run` is the folder's name.
+std::string missing_line(const SimulationOutcome& outcome, const std::string& run);
+
 }  // namespace sagips::study

@@ -4,7 +4,6 @@
 
 #include "sagips/comm/exchanges.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/study/simulated/simulate_config.hpp"
 #include "sagips/study/simulated/simulation_plan.hpp"
 
 namespace sagips::study {

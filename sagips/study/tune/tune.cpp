@@ -108,10 +108,8 @@ class Tuning {
     const auto ranks = static_cast<std::size_t>(config_.ranks);
     const int threads =
         threads_of_member(job_, static_cast<std::size_t>(config_.all_trials()) * ranks, cores);
-    const std::size_t taken = static_cast<std::size_t>(threads) * ranks;
     const std::size_t at_once =
-        config_.at_once > 0 ? static_cast<std::size_t>(config_.at_once)
-                            : std::max<std::size_t>(1, static_cast<std::size_t>(cores) / taken);
+        at_once_of(config_.at_once, cores, static_cast<std::size_t>(threads) * ranks);
     say_start(text(at_once, " at a time"));
     TrialQueue one = queue();
     return run_trials_in_children(study_, one, options_.program, at_once, threads,
