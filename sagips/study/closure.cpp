@@ -127,12 +127,8 @@ bool make_all(const run::Job& job, const std::string& folder, comm::Ranks& ranks
 
 // What the study found, on the first rank.
 ClosureEnd conclude(const run::Job& job, StudyRun& run, bool finished, core::Log& log) {
-  ClosureEnd end;
+  ClosureEnd end = write_experiments(job, run.path(), log);
   end.folder = run.path();
-  ExperimentResults results = write_experiments(job, end.folder, log);
-  end.summaries = std::move(results.summaries);
-  end.tables = std::move(results.tables);
-  end.figure = std::move(results.figure);
   end.made = count_experiments(end.folder);
   const auto all = static_cast<std::size_t>(job.of<ClosureConfig>().experiments);
   const std::size_t missing = all - std::min(all, end.made.made);

@@ -7,13 +7,6 @@
 
 namespace sagips::study {
 
-/// What closure experiments say of stated errors, on the first rank.
-struct ClosureEnd : StudyEnd {
-  std::vector<analysis::ClosureSummary> summaries;  ///< by parameter and kind of error
-  ExperimentCount made;
-  std::vector<core::Warning> warnings;
-};
-
 /// Repeats a closure test of a job and fills the study's folder: a share of the experiments on each rank,
 /// or in processes of `options.program`. Prints nothing but to the log. collective
 /// throws: ConfigError before anything is made; DataError, StorageError, CommError

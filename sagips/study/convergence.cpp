@@ -74,18 +74,13 @@ void warn_of_few_cores(const run::Job& job, const ConvergencePlan& plan, core::L
 ConvergenceEnd conclude(const run::Job& job, const ConvergencePlan& plan, StudyRun& run,
                         const std::vector<analysis::Target>& targets, record::Study study,
                         bool finished, core::Log& log) {
-  using State = StudyEnd::State;
-  ConvergenceEnd end;
+  using State = record::StudyMember::State;
+  ConvergenceEnd end = write_convergence(job, run.path(), plan, study, targets, log);
   end.folder = run.path();
-  ConvergenceResults found = write_convergence(job, run.path(), plan, study, targets, log);
-  const bool stopped = !finished || count(study, record::StudyMember::State::pending) > 0;
-  const bool failed =
-      found.variants.empty() || count(study, record::StudyMember::State::failed) > 0;
-  end.state = stopped ? State::stopped : failed ? State::failed : State::complete;
+  end.state = StudyEnd::state_of(!finished || count(study, State::pending) > 0,
+                                 end.variants.empty() || count(study, State::failed) > 0);
   end.page = run.finish(end.state);
-  end.variants = std::move(found.variants);
-  end.tables = "\n" + found.tables;
-  end.figures = std::move(found.figures);
+  end.tables = "\n" + end.tables;
   end.remarks = failures_of(study);
   end.members = std::move(study);
   return end;

@@ -158,9 +158,9 @@ std::vector<analysis::Target> convergence_targets(const run::Job& job,
   return targets;
 }
 
-ConvergenceResults write_convergence(const run::Job& job, const std::string& folder,
-                                     const ConvergencePlan& plan, const record::Study& study,
-                                     const std::vector<analysis::Target>& targets, core::Log& log) {
+ConvergenceEnd write_convergence(const run::Job& job, const std::string& folder,
+                                 const ConvergencePlan& plan, const record::Study& study,
+                                 const std::vector<analysis::Target>& targets, core::Log& log) {
   std::vector<std::optional<ConvergenceVariant>> all;
   std::vector<ConvergenceVariant> there;
   for (const ConvergenceVariant& variant : plan.variants) {
@@ -176,7 +176,8 @@ ConvergenceResults write_convergence(const run::Job& job, const std::string& fol
     else
       log.warning("left-out", text(variant.label, " is left out: none of its trainings is done"));
   }
-  if (there.empty()) return {};
+  ConvergenceEnd end;
+  if (there.empty()) return end;
   analysis::write_convergence_csv(text(folder, "/", files::convergence.name), there);
   analysis::write_scaling_csv(text(folder, "/", files::scaling.name), there);
   Pictures pictures(job, folder, log);
@@ -186,7 +187,10 @@ ConvergenceResults write_convergence(const run::Job& job, const std::string& fol
   for (const ConvergencePlan::Group& group : plan.batch_scalings) report.scale_batch(job, group);
   // a batch job's output may be lost
   core::write_file(text(folder, "/", files::tables.name), report.told());
-  return {std::move(there), report.told(), pictures.place()};
+  end.variants = std::move(there);
+  end.tables = report.told();
+  end.figures = pictures.place();
+  return end;
 }
 
 }  // namespace sagips::study

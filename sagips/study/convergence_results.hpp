@@ -4,6 +4,7 @@
 
 #include "sagips/analysis/convergence/variant.hpp"
 #include "sagips/core/log.hpp"
+#include "sagips/study/convergence.hpp"
 #include "sagips/study/convergence_plan.hpp"
 
 namespace sagips::study {
@@ -13,17 +14,10 @@ std::vector<analysis::Target> convergence_targets(const run::Job& job,
                                                   const env::Environment& environment,
                                                   core::Log& log);
 
-/// What trainings of several kinds say of each other.
-struct ConvergenceResults {
-  std::vector<analysis::ConvergenceVariant> variants;  ///< that have members
-  std::string tables;                                  ///< for a person
-  std::string figures;                                 ///< a folder; empty: none
-};
-
 /// Looks at the members that are done, writes convergence.csv, scaling.csv, the tables and figures into
 /// the study's folder. A variant without such a member is left out with a warning.
-ConvergenceResults write_convergence(const run::Job& job, const std::string& folder,
-                                     const ConvergencePlan& plan, const record::Study& study,
-                                     const std::vector<analysis::Target>& targets, core::Log& log);
+ConvergenceEnd write_convergence(const run::Job& job, const std::string& folder,
+                                 const ConvergencePlan& plan, const record::Study& study,
+                                 const std::vector<analysis::Target>& targets, core::Log& log);
 
 }  // namespace sagips::study

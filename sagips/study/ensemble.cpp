@@ -194,8 +194,8 @@ std::string try_plan(Asked& asked, const StudyPlan& plan, run::Usage usage, comm
   return data;
 }
 
-EnsembleResults look_at(const Asked& asked, const std::string& folder, const record::Study& study,
-                        core::Log& log) {
+EnsembleEnd look_at(const Asked& asked, const std::string& folder, const record::Study& study,
+                    core::Log& log) {
   if (asked.job.as<run::LearningProblem>())
     return write_learning_ensemble(asked.job, folder, study, log);
   std::vector<std::string> looked = asked.assignments;
@@ -211,20 +211,13 @@ EnsembleResults look_at(const Asked& asked, const std::string& folder, const rec
 
 EnsembleEnd conclude(const Asked& asked, StudyRun& run, const record::Study& study, bool finished,
                      core::Log& log) {
-  EnsembleEnd end;
+  EnsembleEnd end = look_at(asked, run.path(), study, log);
   end.folder = run.path();
-  EnsembleResults found = look_at(asked, run.path(), study, log);
-  const bool failed = count(study, State::failed) > 0;
-  using End = StudyEnd::State;
-  end.state = !finished || count(study, State::pending) > 0 ? End::stopped
-              : failed                                      ? End::failed
-                                                            : End::complete;
+  end.state = StudyEnd::state_of(!finished || count(study, State::pending) > 0,
+                                 count(study, State::failed) > 0);
   end.page = run.finish(end.state);
-  if (end.state == End::complete && !found.results) end.state = End::failed;
+  if (end.state == StudyEnd::State::complete && !end.results) end.state = StudyEnd::State::failed;
   end.remarks = failures_of(study);
-  end.tables = std::move(found.tables);
-  end.figure = std::move(found.figure);
-  end.results = std::move(found.results);
   end.members = study;
   return end;
 }

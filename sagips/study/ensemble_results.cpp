@@ -258,13 +258,13 @@ std::string tables_of(const std::vector<VariantView>& views, const record::Resul
 
 }  // namespace
 
-EnsembleResults write_ensemble(const run::Job& job, const JobOfVariant& job_of_variant,
-                               const std::string& folder, const record::Study& study,
-                               core::Log& log) {
+EnsembleEnd write_ensemble(const run::Job& job, const JobOfVariant& job_of_variant,
+                           const std::string& folder, const record::Study& study, core::Log& log) {
   const std::vector<VariantView> views = look_at(folder, study, job_of_variant, log);
   if (views.empty()) return {};
   const run::Job shown = job_of_variant(variant_of(study, views.front().label));
-  EnsembleResults found{results_of(shown, views, study, log)};
+  EnsembleEnd found;
+  found.results = results_of(shown, views, study, log);
   const record::Results& results = *found.results;
   const auto file = [&](const record::RunFile& one) { return folder + "/" + one.name; };
   run::write_results(file(files::results), results, log);

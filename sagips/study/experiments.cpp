@@ -126,10 +126,9 @@ ExperimentCount count_experiments(const std::string& folder) {
   return {experiments.size(), static_cast<std::size_t>(failed)};
 }
 
-ExperimentResults write_experiments(const run::Job& job, const std::string& folder,
-                                    core::Log& log) {
+ClosureEnd write_experiments(const run::Job& job, const std::string& folder, core::Log& log) {
   const auto experiments = record::read_experiments(place(folder));
-  ExperimentResults results;
+  ClosureEnd results;
   if (experiments.empty()) return results;
   const env::ParameterSet parameters =
       env::ParameterSet(job.inverse().workload->parameters()).at_toy_values();

@@ -11,6 +11,7 @@
 #include "sagips/record/experiments.hpp"
 #include "sagips/run/requests.hpp"
 #include "sagips/run/settings.hpp"
+#include "sagips/study/study_run.hpp"
 
 namespace sagips::study {
 
@@ -67,13 +68,14 @@ struct ExperimentCount {
 };
 ExperimentCount count_experiments(const std::string& folder);
 
-/// What the experiments in a folder say.
-struct ExperimentResults {
+/// What closure experiments say of stated errors, on the first rank.
+struct ClosureEnd : StudyEnd {
   std::vector<analysis::ClosureSummary> summaries;  ///< by parameter and kind of error
-  std::string tables;                               ///< for a person
-  std::string figure;                               ///< a path; empty: none
+  ExperimentCount made;
+  std::vector<core::Warning> warnings;
 };
+
 /// closure.csv, figures and tables of the experiments in a folder; failed ones are counted.
-ExperimentResults write_experiments(const run::Job& job, const std::string& folder, core::Log& log);
+ClosureEnd write_experiments(const run::Job& job, const std::string& folder, core::Log& log);
 
 }  // namespace sagips::study

@@ -68,9 +68,9 @@ record::Results results_of(const record::Results& member,
 
 }  // namespace
 
-EnsembleResults write_learning_ensemble(const run::Job& job, const std::string& folder,
-                                        const record::Study& study, core::Log& log) {
-  EnsembleResults found;
+EnsembleEnd write_learning_ensemble(const run::Job& job, const std::string& folder,
+                                    const record::Study& study, core::Log& log) {
+  EnsembleEnd found;
   std::optional<record::Results>& results = found.results;
   std::vector<const record::StudyMember*> shown;
   std::string csv = "variant,metric,members,mean,deviation,error_of_mean\n";

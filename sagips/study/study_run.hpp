@@ -38,6 +38,10 @@ struct StudyEnd {
     stopped,  ///< by a request or a limit; the same call goes on
     failed,   ///< some part of it has failed, or nothing came of it
   };
+  /// What was stopped is no failure.
+  static State state_of(bool stopped, bool failed) {
+    return stopped ? State::stopped : failed ? State::failed : State::complete;
+  }
   std::string folder;
   State state = State::complete;
   std::string tables{};   ///< what it found, for a person

@@ -48,13 +48,14 @@ std::string file_name(std::string label) {
 class Trainings {
  public:
   Trainings(const SimulatedConvergence& study, const std::string& folder) {
-    std::vector<std::int64_t> ranks = study.ranks;
+    const SimulateConfig& config = study.study.of<SimulateConfig>();
+    std::vector<std::int64_t> ranks = config.ranks;
     std::sort(ranks.begin(), ranks.end());
     for (const std::int64_t count : ranks) {
       study.job.platform.check(count);
-      for (const std::string& exchange : study.exchanges) {
+      for (const std::string& exchange : config.exchanges) {
         variants_.push_back({.label = exchange, .ranks = count, .seeds = {}, .curves = {}});
-        for (const std::int64_t seed : study.seeds) add(study.job, folder, seed);
+        for (const std::int64_t seed : config.seeds) add(study.job, folder, seed);
       }
     }
   }
@@ -139,13 +140,13 @@ std::string write_results(const SimulatedConvergence& study, const std::string& 
                           const std::vector<analysis::SimulatedVariant>& variants, core::Log& log) {
   const std::string tables = analysis::simulated_table(variants);
   if (tables.empty()) return {};  // nothing was trained
-  std::string told = text(study.conditions, "\n\n", tables);
+  const std::string told = text(study.conditions, "\n\n", tables);
   core::write_file(text(folder, "/", files::tables.name), told);
   analysis::write_simulated_csv(text(folder, "/", files::convergence.name), variants);
-  if (study.figures)
-    draw_figure(analysis::simulated_over_time(variants), *study.figures, folder,
+  if (study.study.settings.run.figures)
+    draw_figure(analysis::simulated_over_time(variants), study.study.settings.figures, folder,
                 "residual_over_simulated_time", log);
-  return told;
+  return text("\n", told, "\n");
 }
 
 }  // namespace
@@ -176,16 +177,17 @@ std::vector<std::string> exchange_assignments(const std::string& name) {
 void check(const SimulatedConvergence& study, const run::Workloads& workloads,
            const StudyOptions& options) {
   trainer(options);
-  check_list(study.seeds, "simulate.seeds");
-  check_list(study.ranks, "--ranks");
-  check_list(study.exchanges, "--exchanges");
-  for (const std::string& exchange : study.exchanges) {
+  const SimulateConfig& config = study.study.of<SimulateConfig>();
+  check_list(config.seeds, "simulate.seeds");
+  check_list(config.ranks, "--ranks");
+  check_list(config.exchanges, "--exchanges");
+  for (const std::string& exchange : config.exchanges) {
     std::vector<std::string> assignments = study.job.assignments;
     for (const std::string& assignment : exchange_assignments(exchange))
       assignments.push_back(assignment);
     const run::Job job = run::read_job(workloads, study.job.source, assignments);
     run::ManyRanks::check(job);
-    for (const std::int64_t ranks : study.ranks) {
+    for (const std::int64_t ranks : config.ranks) {
       ManyRanksJob training = study.job;
       training.ranks = ranks;
       training.platform.check(ranks);
@@ -196,17 +198,18 @@ void check(const SimulatedConvergence& study, const run::Workloads& workloads,
   }
 }
 
-SimulatedConvergenceResults simulate_convergence(const SimulatedConvergence& study,
-                                                 const std::string& folder,
-                                                 const StudyOptions& options, core::Log& log) {
-  using State = StudyEnd::State;
+SimulateTrainingsEnd simulate_convergence(const SimulatedConvergence& study,
+                                          const std::string& folder, const StudyOptions& options,
+                                          core::Log& log) {
   Trainings trainings(study, folder);
   fs::create_directories(text(folder, "/", files::simulations.name));
   const bool finished = trainings.run(study.at_once, options, log);
   const bool all = trainings.read();
-  std::string tables = write_results(study, folder, trainings.variants(), log);
-  return {finished ? (all ? State::complete : State::failed) : State::stopped, trainings.variants(),
-          std::move(tables)};
+  SimulateTrainingsEnd end;
+  end.state = StudyEnd::state_of(!finished, !all);
+  end.tables = write_results(study, folder, trainings.variants(), log);
+  end.variants = trainings.variants();
+  return end;
 }
 
 }  // namespace sagips::study

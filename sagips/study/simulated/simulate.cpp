@@ -23,6 +23,11 @@ namespace {
 
 namespace files = record::run_files;
 
+// What trainings on simulated ranks compare where nothing is named.
+constexpr const char* usual_ranks = "[64,400]";
+constexpr const char* usual_exchanges =
+    "[rabenseifner,none,arar,arar_arar,rma_arar_arar,gossip,gossip/one_sided,averaged/none,"
+    "averaged/arar_arar]";
 constexpr std::int64_t several = 2;  // ranks: which exchanges are compared, simulate.* says
 
 std::size_t at_once(const run::Job& job) {
@@ -95,7 +100,6 @@ auto with_room(const record::RunDirectory& folder, const Call& call) {
 SimulateEnd simulate_into(StudyRun& run, const run::Job& job, const SimulatePlan& plan,
                           const std::optional<ComputeTime>& given, const StudyOptions& options,
                           core::Log& log) {
-  using State = StudyEnd::State;
   run.folder().folder(files::simulations.name);
   for (const std::string& line : plan.left_out) log.info(line);
   log.info(core::text(run.resumed() ? core::text("going on with ", run.path(), ": ") : "",
@@ -105,13 +109,9 @@ SimulateEnd simulate_into(StudyRun& run, const run::Job& job, const SimulatePlan
   SimulateEnd end;
   end.folder = run.path();
   end.outcome = simulate_all(job, run.path(), plan, given, options, log);
-  SimulationResults results = write_simulation(job, run.path(), plan, end.outcome, log);
-  if (!results.tables.empty()) end.tables = core::text("\n", results.tables, "\n");
-  end.figures = std::move(results.figures);
+  write_simulation(job, run.path(), plan, end, log);
   end.remarks = remarks_of(end.outcome, run.path());
-  end.state = !end.outcome.finished    ? State::stopped
-              : end.outcome.complete() ? State::complete
-                                       : State::failed;
+  end.state = StudyEnd::state_of(!end.outcome.finished, !end.outcome.complete());
   end.page = run.finish(end.state);
   return end;
 }
@@ -119,15 +119,11 @@ SimulateEnd simulate_into(StudyRun& run, const run::Job& job, const SimulatePlan
 // Trainings take longer than messages alone: where nothing is named, fewer than the scan's.
 run::Job training_job(const run::Workloads& workloads, const std::string& source,
                       std::vector<std::string> assignments) {
-  const SimulatedConvergence without;
-  if (run::job_document(workloads, source, assignments).where("simulate.ranks").empty()) {
-    std::vector<std::string> ranks;
-    for (const std::int64_t count : without.ranks) ranks.push_back(core::text(count));
-    assignments.push_back("simulate.ranks=[" + core::join(ranks, ",") + "]");
-  }
+  if (run::job_document(workloads, source, assignments).where("simulate.ranks").empty())
+    assignments.push_back(core::text("simulate.ranks=", usual_ranks));
   run::Job job = run::read_job(workloads, source, assignments);
   if (!job.of<SimulateConfig>().exchanges.empty()) return job;
-  assignments.push_back("simulate.exchanges=[" + core::join(without.exchanges, ",") + "]");
+  assignments.push_back(core::text("simulate.exchanges=", usual_exchanges));
   return run::read_job(workloads, source, assignments);
 }
 
@@ -139,7 +135,8 @@ SimulatedConvergence convergence_study(const run::Job& job, const std::string& s
     throw core::ConfigError("simulate.scenario.compute_s",
                             "--convergence draws residuals over time (which is nothing without the "
                             "computation of an epoch). Set it, or simulate.compute_from.");
-  SimulatedConvergence study;
+  SimulatedConvergence study{
+      job, {}, at_once(job), core::text(config.platform, "; ", compute->origin)};
   study.job.source = source;
   study.job.assignments = std::move(assignments);
   // the study's own are no part of a training: it stays when another seed is added
@@ -150,12 +147,6 @@ SimulatedConvergence convergence_study(const run::Job& job, const std::string& s
   study.job.platform = simulate::read_platform(config.platform);
   study.job.scenario = config.scenario;
   study.job.scenario.sample = compute->sample;
-  study.exchanges = config.exchanges;
-  study.ranks = config.ranks;
-  study.seeds = config.seeds;
-  study.at_once = at_once(job);
-  study.conditions = core::text(config.platform, "; ", compute->origin);
-  if (job.settings.run.figures) study.figures = job.settings.figures;
   return study;
 }
 
@@ -188,12 +179,8 @@ SimulateTrainingsEnd simulate_trainings(const run::Workloads& workloads, const s
   StudyRun run(job, ranks, log, "simulate --convergence", {}, options.start,
                {"simulate.exchanges", "simulate.ranks", "simulate.seeds", "simulate.at_once"}, 1);
   options.requests.begun();
-  SimulatedConvergenceResults results = simulate_convergence(study, run.path(), options, log);
-  SimulateTrainingsEnd end;
+  SimulateTrainingsEnd end = simulate_convergence(study, run.path(), options, log);
   end.folder = run.path();
-  end.state = results.state;
-  if (!results.tables.empty()) end.tables = core::text("\n", results.tables, "\n");
-  end.variants = std::move(results.variants);
   end.page = run.finish(end.state);
   return end;
 }

@@ -132,11 +132,11 @@ void write_numbers(const run::Job& job, const std::string& folder, const Simulat
 
 }  // namespace
 
-SimulationResults write_simulation(const run::Job& job, const std::string& folder,
-                                   const SimulatePlan& plan, const SimulationOutcome& outcome,
-                                   core::Log& log) {
+void write_simulation(const run::Job& job, const std::string& folder, const SimulatePlan& plan,
+                      SimulateEnd& end, core::Log& log) {
+  const SimulationOutcome& outcome = end.outcome;
   const std::vector<SimulatedExchange> exchanges = simulated_exchanges(job, plan, outcome);
-  if (exchanges.empty()) return {};
+  if (exchanges.empty()) return;
   const std::vector<StragglerRow> stragglers = straggler_rows(plan, outcome);
   const double slowdown = job.of<SimulateConfig>().scenario.slowdown;
   const auto path = [&](const record::RunFile& file) { return text(folder, "/", file.name); };
@@ -159,10 +159,10 @@ SimulationResults write_simulation(const run::Job& job, const std::string& folde
       .epochs = static_cast<double>(job.settings.loop.epochs),
       .ranks_per_node = plan.platform.ranks_per_node,
       .conditions = text(job.of<SimulateConfig>().platform, "; ", outcome.compute.origin)};
-  const std::string figures = draw(job, folder, training, stragglers, log);
+  end.figures = draw(job, folder, training, stragglers, log);
   // a figure costs only itself, and half a one may look like a whole one: a full disk is told here
   if (job.settings.run.figures) require_room(folder);
-  return {told, figures};
+  end.tables = text("\n", told, "\n");
 }
 
 }  // namespace sagips::study

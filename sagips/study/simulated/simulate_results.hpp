@@ -2,19 +2,13 @@
 #include <string>
 
 #include "sagips/core/log.hpp"
-#include "sagips/study/simulated/simulation_tables.hpp"
+#include "sagips/study/simulated/simulate.hpp"
 
 namespace sagips::study {
 
-/// What simulations have shown, for a person.
-struct SimulationResults {
-  std::string tables, figures;  ///< figures: their folder; empty: none
-};
-
-/// Writes files, figures and tables of a study of simulations.
-/// throws: StorageError, also where figures find no room
-SimulationResults write_simulation(const run::Job& job, const std::string& folder,
-                                   const SimulatePlan& plan, const SimulationOutcome& outcome,
-                                   core::Log& log);
+/// Writes files, figures and tables of what simulations have shown, `end.outcome`, and says in `end` what
+/// a person should see. throws: StorageError, also where figures find no room
+void write_simulation(const run::Job& job, const std::string& folder, const SimulatePlan& plan,
+                      SimulateEnd& end, core::Log& log);
 
 }  // namespace sagips::study

@@ -122,16 +122,13 @@ class Tuning {
     TuneEnd end;
     end.folder = study_.folder;
     end.trials = store.read();
-    TuneResults results = write_tune_results(study_, job_, end.trials, log_);
-    end.best = results.best;
-    end.tables = std::move(results.tables);
-    end.figure = std::move(results.figure);
+    write_tune_results(study_, job_, end, log_);
     const bool are_left = trials_are_left(end.trials, config_);
     if (finished && are_left)
       log_.info(text("the time limit came before all ", config_.all_trials(),
                      " trials had begun; the same command goes on"));
     if (run_) end.page = run_->finish(finished && !are_left ? State::complete : State::stopped);
-    end.state = !finished ? State::stopped : end.best ? State::complete : State::failed;
+    end.state = StudyEnd::state_of(!finished, !end.best);
     return end;
   }
 

@@ -194,24 +194,24 @@ std::string config_of(const TuneStudy& study, const record::TrialRecord& trial) 
 
 }  // namespace
 
-TuneResults write_tune_results(const TuneStudy& study, const run::Job& job, const Trials& trials,
-                               core::Log& log) {
-  TuneResults results{.tables = trial_table(trials, study.config, printed)};
-  core::write_file(text(study.folder, "/", files::tables.name), results.tables);
+void write_tune_results(const TuneStudy& study, const run::Job& job, TuneEnd& end, core::Log& log) {
+  const Trials& trials = end.trials;
+  end.tables = trial_table(trials, study.config, printed);
+  core::write_file(text(study.folder, "/", files::tables.name), end.tables);
   const auto search = searched_settings(trials, study.config);
   const std::string importance = text(study.folder, "/", files::importance.name);
   if (search && has_importances(*search))
     core::write_file(importance, csv_of(search->keys));
   else
     std::filesystem::remove(importance);  // of an earlier end of this search
-  if (search && job.settings.run.figures) results.figure = draw(study, job, *search, log);
+  if (search && job.settings.run.figures) end.figure = draw(study, job, *search, log);
   core::write_file(text(study.folder, "/", files::tried.name), csv_of(trials, study.config));
   const record::TrialRecord* best = best_trial(trials, study.config);
   if (best == nullptr) {
-    results.tables += "no trial has come to its end\n";
-    return results;
+    end.tables += "no trial has come to its end\n";
+    return;
   }
-  results.best = best->claim.number;
+  end.best = best->claim.number;
   std::string verdicts = best_verdict(*best, trials, study.config);
   if (search && search->keys.size() > 1) {
     auto leading = analysis::leading_setting(*search);
@@ -219,13 +219,12 @@ TuneResults write_tune_results(const TuneStudy& study, const run::Job& job, cons
       leading.reason += text(" By ", most_for_process, " of the trials, chosen evenly.");
     verdicts += core::csv_line("Which setting matters most?", leading.answer,
                                leading.is_settled ? "good" : "fair", leading.reason);
-    results.tables += text("which setting matters most: ", leading.answer, "\n");
+    end.tables += text("which setting matters most: ", leading.answer, "\n");
   }
   core::write_file(text(study.folder, "/", files::verdicts.name), verdicts);
   const std::string config = text(study.folder, "/", files::best.name);
   core::write_file(config, config_of(study, *best) + "\n");
-  results.tables += text("best: ", best_line(*best, study.config), "\nas a config: ", config, "\n");
-  return results;
+  end.tables += text("best: ", best_line(*best, study.config), "\nas a config: ", config, "\n");
 }
 
 void find_importances(const SettingSpace& space, const std::vector<optim::Point>& all_points,

@@ -1,27 +1,18 @@
 #pragma once
 #include <map>
-#include <optional>
 #include <string>
 
 #include "sagips/analysis/figures/search.hpp"
 #include "sagips/core/log.hpp"
 #include "sagips/study/tune/run_trial.hpp"
 #include "sagips/study/tune/setting_space.hpp"
+#include "sagips/study/tune/tune.hpp"
 
 namespace sagips::study {
 
-/// What a search has found.
-struct TuneResults {
-  std::optional<std::int64_t> best{};  ///< the best trial; nothing: none has come to its end
-  std::string tables{};                ///< for a person
-  std::string figure{};                ///< to look at first; empty: none
-};
-
-/// Writes what a search has found into its folder: a table of the best trials, trials.csv, the best
-/// settings as a config, figures.
-TuneResults write_tune_results(const TuneStudy& study, const run::Job& job,
-                               const std::map<std::int64_t, record::TrialRecord>& trials,
-                               core::Log& log);
+/// Writes what a search has found, `end.trials`, into its folder: a table of the best trials, trials.csv,
+/// the best settings as a config, figures; and says in `end` what a person should see.
+void write_tune_results(const TuneStudy& study, const run::Job& job, TuneEnd& end, core::Log& log);
 
 /// Sets importance and error of each key: how much worse a process foretells trials that it does not know,
 /// by their ranks (so one that diverges counts no more than that; ties share the mean), when this setting is
