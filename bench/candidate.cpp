@@ -37,8 +37,8 @@ class Driven final : public Candidate {
   std::int64_t period() const override { return driver_.exchange().period(); }
   comm::Promise promise() const override { return driver_.exchange().promise(); }
   double inside_s() const override {
-    const comm::ExchangeReport report = driver_.report();
-    return report.exposed_s + report.waiting_s;
+    const comm::ExchangeTotals totals = driver_.totals();
+    return totals.exposed_s + totals.waiting_s;
   }
 
  private:

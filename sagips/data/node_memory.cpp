@@ -1,6 +1,7 @@
 #include "sagips/data/node_memory.hpp"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,6 +40,12 @@ std::optional<NodeMemory> made_in(const std::string& folder, const std::vector<s
 std::string folder_of_temporaries() {
   const char* const named = std::getenv("TMPDIR");
   return named && *named ? named : "/tmp";
+}
+
+void return_freed_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 torch::Tensor mapped(const core::Descriptor& file, const std::vector<std::int64_t>& shape,

@@ -11,6 +11,10 @@ namespace sagips::data {
 /// $TMPDIR, else /tmp.
 std::string folder_of_temporaries();
 
+/// Gives the system what was freed but is kept for later, where the C library can: rows pass through much
+/// more memory than they need, and each rank of a node would keep its own.
+void return_freed_memory();
+
 /// An open file as a tensor, which goes with it. throws: core::StorageError
 torch::Tensor mapped(const core::Descriptor& file, const std::vector<std::int64_t>& shape,
                      torch::ScalarType type, const std::string& path);

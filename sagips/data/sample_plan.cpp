@@ -5,6 +5,7 @@
 
 #include "sagips/core/random.hpp"
 #include "sagips/data/dataset.hpp"
+#include "sagips/data/node_memory.hpp"
 
 namespace sagips::data {
 
@@ -38,8 +39,7 @@ void SamplePlan::begin_epoch(std::uint32_t epoch) const {
 }
 
 // A rank holds no more than a few such orders at a time, beside the rows of its node.
-void SamplePlan::order_block(std::size_t block) const {
-  order_ = torch::Tensor();
+torch::Tensor SamplePlan::order_of(std::size_t block) const {
   const auto first = static_cast<std::int64_t>(block) * block_chunks_;
   const std::int64_t last =
       std::min(first + block_chunks_, static_cast<std::int64_t>(chunks_.size()));
@@ -55,8 +55,7 @@ void SamplePlan::order_block(std::size_t block) const {
     std::iota(place, place + rows_in(chunk), chunk * chunk_rows);
     place += rows_in(chunk);
   }
-  order_ = rows.index_select(0, torch::from_blob(mixed.data(), {count}, torch::kInt64));
-  block_ = block;
+  return rows.index_select(0, torch::from_blob(mixed.data(), {count}, torch::kInt64));
 }
 
 torch::Tensor SamplePlan::rows_at(std::uint32_t epoch, std::int64_t place,
@@ -67,7 +66,13 @@ torch::Tensor SamplePlan::rows_at(std::uint32_t epoch, std::int64_t place,
   while (count > 0) {
     const auto next = std::upper_bound(block_begins_.begin(), block_begins_.end(), place);
     const auto block = static_cast<std::size_t>(next - block_begins_.begin() - 1);
-    if (!order_.defined() || block != block_) order_block(block);
+    if (!order_.defined() || block != block_) {
+      constexpr std::int64_t many_rows = std::int64_t{1} << 17;
+      order_ = torch::Tensor();
+      order_ = order_of(block);
+      block_ = block;
+      if (order_.size(0) > many_rows) return_freed_memory();
+    }
     const std::int64_t taken = std::min(count, *next - place);
     pieces.push_back(order_.narrow(0, place - block_begins_[block], taken));
     place += taken;

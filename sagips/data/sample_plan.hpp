@@ -27,7 +27,7 @@ class SamplePlan {
  private:
   std::int64_t rows_in(std::int64_t chunk) const;
   void begin_epoch(std::uint32_t epoch) const;
-  void order_block(std::size_t block) const;
+  torch::Tensor order_of(std::size_t block) const;
 
   std::int64_t rows_, block_chunks_;
   std::uint64_t seed_;

@@ -10,6 +10,7 @@
 #include "sagips/core/poll.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
+#include "sagips/data/node_memory.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/script.hpp"
 #include "sagips/optim/learn/metrics.hpp"
@@ -221,7 +222,9 @@ LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
         "data.validation_inputs",
         core::text("has rows of ", nn::written(shape(sets.validation)), ", the inputs have ",
                    nn::written(shape(sets.training)), "."));
-  return with_statistics(learning, std::move(sets), reading);
+  LearningRows rows = with_statistics(learning, std::move(sets), reading);
+  data::return_freed_memory();
+  return rows;
 }
 
 void read_for_all(const Job& job, comm::Ranks& ranks) {
