@@ -201,10 +201,12 @@ class HeldExamples final : public ExampleRows {
   std::uint32_t fingerprint(std::uint32_t sum) const override {
     const auto add = [&](const torch::Tensor& all, const auto& taken) {
       if (!all.defined()) return;
-      for_each_piece(rows(), rows_of_a_piece(all.numel() / all_.rows()), [&](const auto& numbers) {
-        const torch::Tensor dense = taken(places_of(numbers)).contiguous();
-        sum = core::crc32c({static_cast<const char*>(dense.data_ptr()), dense.nbytes()}, sum);
-      });
+      for_each_piece(
+          rows(), rows_of_a_piece(all.numel() / std::max<std::int64_t>(1, all_.rows())),
+          [&](const auto& numbers) {
+            const torch::Tensor dense = taken(places_of(numbers)).contiguous();
+            sum = core::crc32c({static_cast<const char*>(dense.data_ptr()), dense.nbytes()}, sum);
+          });
     };
     add(all_.inputs, [&](const auto& rows) { return standard_.apply_to(all_.inputs, rows); });
     for (const torch::Tensor& all : {all_.targets, all_.weights})
@@ -274,6 +276,9 @@ class JoinedArrays {
       std::vector<std::int64_t> shape = piece.sizes().vec();
       shape[0] = rows;
       if (!result.defined()) result = room(shape, piece.scalar_type());
+      if (result.sizes() != shape)  // a script may make anything of rows
+        throw DataError(arrays_[0].name(),
+                        "makes rows of another shape than before. Give all of them one.");
       result.narrow(0, numbers[0].item<std::int64_t>(), numbers.size(0)).copy_(piece);
     });
     return result;
@@ -726,7 +731,6 @@ ExampleSets ExampleFiles::load(Reading reading) const {
   const std::vector<std::string>& files = in.front().source.file;
   sets.origin = files.front();
   if (files.size() > 1) sets.origin += text(" and ", files.size() - 1, " more");
-  sets.warnings.insert(sets.warnings.end(), reading.warnings->begin(), reading.warnings->end());
   if (!sets.training->in_memory()) sets.origin += " (read anew in each epoch)";
   return sets;
 }

@@ -100,8 +100,8 @@ struct ExampleSets {
   const std::vector<std::string>& names() const { return classes.empty() ? targets : classes; }
 };
 
-/// What a process has read last, for the trainings of a study, which read the same again and again. One
-/// thread at a time.
+/// What a process has read last, for the trainings of a study, which read the same again and again: files
+/// that change meanwhile are not read anew. One thread at a time.
 struct KeptExamples {
   std::string origin;  ///< what was read, as settings; empty: nothing yet
   ExampleSets sets;

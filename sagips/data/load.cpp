@@ -138,6 +138,23 @@ void check_no_column_twice(const Names& columns) {
       throw ConfigError("", text("'columns' names '", *name, "' twice. Remove one."));
 }
 
+void check_weight_is_no_observable(const DatasetConfig& config, const Observables& chosen) {
+  for (const Names* names : {&chosen.columns, &chosen.labels})
+    if (!config.weight_column.empty() &&
+        std::find(names->begin(), names->end(), config.weight_column) != names->end())
+      throw ConfigError("weight_column", text("'", config.weight_column,
+                                              "' is an observable (events would be weighed by what "
+                                              "is measured). Name another column."));
+}
+
+void check_sum(const torch::Tensor& weights, const DatasetConfig& config) {
+  const double sum = weights.sum(torch::kFloat64).item<double>();
+  if (!(sum > 0))
+    throw DataError(config.file, text("the weights in column '", config.weight_column, "' sum to ",
+                                      core::significant(sum, 3),
+                                      ", so no events are left. Choose another 'weight_column'."));
+}
+
 }  // namespace
 
 Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) {
@@ -159,13 +176,7 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
     more = !table.is_last;
     const Observables chosen = observables_of(config, default_columns, table);
     if (chosen.columns.empty()) throw DataError(config.file, "holds no column of observables.");
-    for (const Names* names : {&chosen.columns, &chosen.labels})
-      if (!config.weight_column.empty() &&
-          std::find(names->begin(), names->end(), config.weight_column) != names->end())
-        throw ConfigError("weight_column",
-                          text("'", config.weight_column,
-                               "' is an observable (events would be weighed by what "
-                               "is measured). Name another column."));
+    check_weight_is_no_observable(config, chosen);
     dataset.observables = chosen.labels;
     // so that a workload's own cuts ("70 < M < 110") work on files without names
     if (chosen.labels != chosen.columns)
@@ -187,11 +198,7 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
   dataset.values = values.take();
   if (config.weight_column.empty()) return dataset;
   dataset.weights = weights.take();
-  const double sum = dataset.weights->sum(torch::kFloat64).item<double>();
-  if (!(sum > 0))
-    throw DataError(config.file, text("the weights in column '", config.weight_column, "' sum to ",
-                                      core::significant(sum, 3),
-                                      ", so no events are left. Choose another 'weight_column'."));
+  check_sum(*dataset.weights, config);
   return dataset;
 }
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
+#include <utility>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -19,20 +19,6 @@ namespace {
 
 std::size_t bytes_of(const std::vector<std::int64_t>& shape, torch::ScalarType type) {
   return static_cast<std::size_t>(c10::multiply_integers(shape)) * c10::elementSize(type);
-}
-
-// Room is taken at once: memory that is full would end the process that writes to it later.
-std::optional<NodeMemory> made_in(const std::string& folder, const std::vector<std::int64_t>& shape,
-                                  torch::ScalarType type, int& problem) {
-  NodeMemory memory{.path = folder + "/sagips-rows-XXXXXX"};
-  const core::Descriptor file(mkostemp(memory.path.data(), O_CLOEXEC));
-  problem = errno;
-  if (file.number() < 0) return std::nullopt;
-  problem = posix_fallocate(file.number(), 0, static_cast<off_t>(bytes_of(shape, type)));
-  if (problem == 0) memory.tensor = mapped(file, shape, type, memory.path);
-  if (problem == 0) return memory;
-  unlink(memory.path.c_str());
-  return std::nullopt;
 }
 
 }  // namespace
@@ -59,20 +45,25 @@ torch::Tensor mapped(const core::Descriptor& file, const std::vector<std::int64_
       place, shape, [bytes](void* begin) { munmap(begin, bytes); }, type);
 }
 
+// Room is taken at once: memory that is full would end the process that writes to it later. What has no
+// name needs no place in /dev/shm, which containers keep small and where MPI has its windows.
 NodeMemory NodeMemory::make(const std::vector<std::int64_t>& shape, torch::ScalarType type) {
-  constexpr const char* of_memory = "/dev/shm";
-  int problem = 0;
-  if (const auto memory = made_in(of_memory, shape, type, problem)) return *memory;
-  const std::string folder = folder_of_temporaries();
-  if (auto memory = made_in(folder, shape, type, problem)) {
-    memory->is_on_disk = true;
-    return *memory;
-  }
-  throw core::StorageError(
-      folder, core::text("has no room, nor has ", of_memory, ", for ",
-                         core::significant(static_cast<double>(bytes_of(shape, type)) * 1e-9, 2),
-                         " GB of rows that the ranks of a node share (", std::strerror(problem),
-                         "). Set TMPDIR to a larger disk, or lower data.memory_GB."));
+  const std::size_t bytes = bytes_of(shape, type);
+  core::Descriptor file(memfd_create("sagips-rows", MFD_CLOEXEC));
+  const int problem =
+      file.number() < 0 ? errno : posix_fallocate(file.number(), 0, static_cast<off_t>(bytes));
+  if (problem != 0)
+    throw core::StorageError(
+        "memory",
+        core::text("has no room for ", core::significant(static_cast<double>(bytes) * 1e-9, 2),
+                   " GB of rows that the ranks of a node share (", std::strerror(problem),
+                   "). Give the job more, or lower data.memory_GB."));
+  torch::Tensor tensor = mapped(file, shape, type, "memory");
+  return {std::move(file), std::move(tensor)};
+}
+
+std::string NodeMemory::path() const {
+  return core::text("/proc/", getpid(), "/fd/", file.number());
 }
 
 torch::Tensor NodeMemory::find(const std::string& path, const std::vector<std::int64_t>& shape,
@@ -80,9 +71,9 @@ torch::Tensor NodeMemory::find(const std::string& path, const std::vector<std::i
   const core::Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (file.number() < 0)
     throw core::StorageError(
-        path,
-        core::text("holds rows that another rank of this node has read, and cannot be opened (",
-                   std::strerror(errno), "). Let the ranks of a node see one ", "/dev/shm."));
+        path, core::text("are rows that another rank of this node has read, and cannot be opened (",
+                         std::strerror(errno), "). Let the ranks of a node see each other's ",
+                         "processes: one container a node, not one a rank."));
   return mapped(file, shape, type, path);
 }
 

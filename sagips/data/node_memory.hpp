@@ -19,16 +19,17 @@ void return_freed_memory();
 torch::Tensor mapped(const core::Descriptor& file, const std::vector<std::int64_t>& shape,
                      torch::ScalarType type, const std::string& path);
 
-/// Memory that processes of a node share: a file in /dev/shm or, where that has no room for it, in the
-/// folder of temporaries. Once its name is removed it goes with the last process that has it.
+/// Memory that processes of a node share: a file that has no name, so that it goes with the last process
+/// that has it, however that ends.
 struct NodeMemory {
-  std::string path;
-  torch::Tensor tensor{};
-  bool is_on_disk = false;
+  core::Descriptor file;
+  torch::Tensor tensor;
 
-  /// Makes the file. throws: core::StorageError where neither place has room
+  /// throws: core::StorageError where there is no room
   static NodeMemory make(const std::vector<std::int64_t>& shape, torch::ScalarType type);
-  /// The tensor of a file that another process has made. throws: core::StorageError
+  /// By which other processes of this user find it as long as this object lives.
+  std::string path() const;
+  /// The tensor of another process. throws: core::StorageError
   static torch::Tensor find(const std::string& path, const std::vector<std::int64_t>& shape,
                             torch::ScalarType type);
 };

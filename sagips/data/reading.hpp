@@ -37,8 +37,6 @@ struct Reading {
   std::shared_ptr<OpenFiles> open = std::make_shared<OpenFiles>();
   /// What arrays have taken of that memory so far.
   std::shared_ptr<std::uint64_t> held_bytes = std::make_shared<std::uint64_t>(0);
-  /// What the user should know of how rows are held: each a sentence.
-  std::shared_ptr<std::vector<std::string>> warnings = std::make_shared<std::vector<std::string>>();
 };
 
 }  // namespace sagips::data

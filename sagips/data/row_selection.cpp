@@ -60,8 +60,9 @@ std::int64_t RowSelection::row_of(std::int64_t number) const {
 }
 
 torch::Tensor RowSelection::rows_of(const torch::Tensor& numbers) const {
-  torch::Tensor rows = torch::empty_like(numbers);
-  const std::int64_t* const number = numbers.const_data_ptr<std::int64_t>();
+  const torch::Tensor dense = numbers.contiguous();
+  torch::Tensor rows = torch::empty_like(dense);
+  const std::int64_t* const number = dense.const_data_ptr<std::int64_t>();
   std::transform(number, number + numbers.numel(), rows.data_ptr<std::int64_t>(),
                  [&](std::int64_t one) { return row_of(one); });
   return rows;

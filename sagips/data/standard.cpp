@@ -25,7 +25,8 @@ torch::Tensor Standard::apply_to(const torch::Tensor& rows, const torch::Tensor&
   shape[0] = numbers.size(0);
   const torch::Tensor result = torch::empty(shape);
   const std::int64_t width = means.numel();
-  const auto* const number = numbers.const_data_ptr<std::int64_t>();
+  const torch::Tensor dense = numbers.contiguous();
+  const auto* const number = dense.const_data_ptr<std::int64_t>();
   const auto* const all = rows.const_data_ptr<float>();
   const auto *const shift = means.const_data_ptr<double>(), *const scale =
                                                                 deviations.const_data_ptr<double>();
@@ -36,7 +37,9 @@ torch::Tensor Standard::apply_to(const torch::Tensor& rows, const torch::Tensor&
         to[i * width + j] = static_cast<float>(
             (static_cast<double>(all[number[i] * width + j]) - shift[j]) / scale[j]);
   };
-  at::parallel_for(0, shape[0], std::max<std::int64_t>(1, numbers_a_thread / width), take);
+  at::parallel_for(0, shape[0],
+                   std::max<std::int64_t>(1, numbers_a_thread / std::max<std::int64_t>(1, width)),
+                   take);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 
+#include "sagips/comm/outbox.hpp"
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/poll.hpp"
@@ -166,6 +167,15 @@ std::uint64_t seed_of_rows(const Job& job) {
   return own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
 }
 
+// Whether something is so on every rank. collective
+bool all_hold(comm::Ranks& ranks, bool here) {
+  const std::vector<std::byte> mine{static_cast<std::byte>(here ? 1 : 0)};
+  const auto told = comm::gather(ranks, comm::ControlTag::node, mine, "with its data");
+  const bool all = std::all_of(told.begin(), told.end(),
+                               [](const auto& one) { return one.at(0) != std::byte{0}; });
+  return ranks.broadcast(all ? "all" : "") == "all";
+}
+
 // All rows as their source gives them, or as the job has kept them.
 data::ExampleSets read_once(const Job& job, comm::Ranks* ranks, const data::Reading& reading) {
   problem::ExampleSource& source = *job.learning().examples;
@@ -175,9 +185,8 @@ data::ExampleSets read_once(const Job& job, comm::Ranks* ranks, const data::Read
   source.fields(fields);
   const std::string origin = core::text(job.settings.workload, '\n', core::write_fields(fields),
                                         source.is_drawn() ? seed : 0);
-  const std::uint64_t is_kept = job.kept->origin == origin ? 1 : 0;
-  const std::vector<std::uint64_t> all = ranks ? ranks->gather(is_kept) : std::vector{is_kept};
-  if (std::find(all.begin(), all.end(), 0) == all.end()) return job.kept->sets;
+  const bool is_kept = job.kept->origin == origin;
+  if (ranks ? all_hold(*ranks, is_kept) : is_kept) return job.kept->sets;
   *job.kept = {};  // what is not asked for any more goes before other rows come
   data::ExampleSets sets = source.load(seed, reading);
   *job.kept = {origin, sets};
@@ -199,8 +208,8 @@ data::Reading reading_of(comm::Ranks* ranks) {
       return ranks->broadcast(said);
     };
   if (ranks)
-    reading.once_a_node = [ranks, warnings = reading.warnings](const data::Reading::Make& make) {
-      return once_a_node(*ranks, make, *warnings);
+    reading.once_a_node = [ranks](const data::Reading::Make& make) {
+      return once_a_node(*ranks, make);
     };
   reading.function = nn::script_function;
   return reading;
@@ -227,8 +236,13 @@ LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
   return rows;
 }
 
-void read_for_all(const Job& job, comm::Ranks& ranks) {
-  if (job.kept && job.as<LearningProblem>()) read_once(job, &ranks, reading_of(&ranks));
+void read_for_all(const Job& job, const std::vector<std::string>& varied, comm::Ranks& ranks) {
+  const bool is_same = std::none_of(varied.begin(), varied.end(), [](const std::string& key) {
+    return key.starts_with("data.");
+  });
+  const auto* const learning = job.as<LearningProblem>();
+  if (job.kept && learning && is_same && !learning->examples->is_drawn())
+    read_once(job, &ranks, reading_of(&ranks));
 }
 
 std::vector<optim::NetworkPart> make_networks(const Job& job, const data::ExampleRows& rows) {

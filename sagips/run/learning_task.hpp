@@ -24,8 +24,9 @@ struct LearningRows {
 /// throws: ConfigError, DataError; collective
 LearningRows load_examples(const Job& job, comm::Ranks* ranks = nullptr);
 /// Reads the rows of a job that keeps them, before its ranks part: those of a node have them once, whatever
-/// part trains with them. Does nothing for a problem without examples. throws: as above; collective
-void read_for_all(const Job& job, comm::Ranks& ranks);
+/// part trains with them. Does nothing for a problem without examples, and where these differ: they are drawn,
+/// or a key of theirs is among those that trainings differ in. throws: as above; collective
+void read_for_all(const Job& job, const std::vector<std::string>& varied, comm::Ranks& ranks);
 
 /// The networks of a learning problem for such inputs. throws: ConfigError where layers do not fit
 std::vector<optim::NetworkPart> make_networks(const Job& job, const data::ExampleRows& rows);

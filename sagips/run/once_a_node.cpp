@@ -1,7 +1,6 @@
 #include "sagips/run/once_a_node.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <sstream>
 
 #include "sagips/core/text.hpp"
@@ -13,24 +12,12 @@ namespace {
 
 using Shape = std::vector<std::int64_t>;
 
-/// What a rank makes for those of its node. The names of files go once all of them have these, or with it.
+/// What a rank makes for those of its node, which can find it as long as this object lives.
 class SharedTensors {
  public:
-  explicit SharedTensors(std::vector<std::string>& warnings) : warnings_(warnings) {}
-  SharedTensors(const SharedTensors&) = delete;
-  SharedTensors& operator=(const SharedTensors&) = delete;
-  ~SharedTensors() {
-    std::error_code is_gone;
-    for (const data::NodeMemory& one : made_) std::filesystem::remove(one.path, is_gone);
-  }
-
   torch::Tensor room(const Shape& shape, torch::ScalarType type) {
     if (c10::multiply_integers(shape) == 0) return torch::empty(shape, type);
     made_.push_back(data::NodeMemory::make(shape, type));
-    if (made_.back().is_on_disk && made_.size() == 1)
-      warnings_.push_back(core::text(
-          "the ranks of this node share rows by a file in ", data::folder_of_temporaries(),
-          ", since /dev/shm has no room for them. Give it more, or lower data.memory_GB"));
     return made_.back().tensor;
   }
   torch::Tensor shared(const torch::Tensor& tensor) {
@@ -44,7 +31,7 @@ class SharedTensors {
     const data::NodeMemory* const memory = memory_of(tensor);
     std::string line = core::text(static_cast<int>(tensor.scalar_type()), ' ', tensor.dim());
     for (const std::int64_t size : tensor.sizes()) line += core::text(' ', size);
-    return core::text(line, ' ', memory ? memory->path : "");
+    return core::text(line, ' ', memory ? memory->path() : "");
   }
   static torch::Tensor found(const std::string& line) {
     if (line == "-") return {};
@@ -69,14 +56,12 @@ class SharedTensors {
     return found == made_.end() ? nullptr : &*found;
   }
 
-  std::vector<std::string>& warnings_;
   std::vector<data::NodeMemory> made_;
 };
 
 }  // namespace
 
-std::vector<torch::Tensor> once_a_node(comm::Ranks& ranks, const data::Reading::Make& make,
-                                       std::vector<std::string>& warnings) {
+std::vector<torch::Tensor> once_a_node(comm::Ranks& ranks, const data::Reading::Make& make) {
   if (ranks.communicator().ranks_on_node() == 1)
     return make(
         [](const Shape& shape, torch::ScalarType type) { return torch::empty(shape, type); });
@@ -87,7 +72,7 @@ std::vector<torch::Tensor> once_a_node(comm::Ranks& ranks, const data::Reading::
     ranks.settle_on_node();
     return tensors;
   }
-  SharedTensors shared(warnings);
+  SharedTensors shared;
   ranks.status().expect_silence(true);
   std::vector<torch::Tensor> tensors =
       make([&](const Shape& shape, torch::ScalarType type) { return shared.room(shape, type); });

@@ -1,5 +1,4 @@
 #pragma once
-#include <string>
 #include <vector>
 
 #include "sagips/comm/ranks.hpp"
@@ -8,8 +7,7 @@
 namespace sagips::run {
 
 /// Makes tensors on the first rank of each node, in memory that the ranks there share. collective
-/// warnings: of what the user should know of where that memory is. throws: what `make` throws, StorageError
-std::vector<torch::Tensor> once_a_node(comm::Ranks& ranks, const data::Reading::Make& make,
-                                       std::vector<std::string>& warnings);
+/// throws: what `make` throws, StorageError
+std::vector<torch::Tensor> once_a_node(comm::Ranks& ranks, const data::Reading::Make& make);
 
 }  // namespace sagips::run

@@ -108,6 +108,22 @@ struct OfNetwork {
   std::int64_t all = 0;  ///< how many these are
 };
 
+// The networks of a run for rows of other files, which may not fit them.
+std::vector<optim::WeightedNetwork> networks_for(const Job& job, const data::ExampleRows& rows,
+                                                 const std::string& folder,
+                                                 const std::string& network,
+                                                 const data::InputFiles& inputs) {
+  try {
+    return read_networks(job, rows, network);
+  } catch (const core::Error& error) {
+    if (inputs.empty()) throw;
+    throw core::DataError(
+        inputs_text(inputs),
+        core::text("has rows of ", nn::written(nn::shape_of_rows(rows.first(1).inputs)),
+                   ", which do not fit the network of ", folder, ": ", error.what()));
+  }
+}
+
 OfNetwork predictions_of(const Job& job, const std::string& folder, const PredictOptions& options) {
   const data::InputFiles& inputs = options.inputs;
   OfNetwork predictions;
@@ -125,16 +141,7 @@ OfNetwork predictions_of(const Job& job, const std::string& folder, const Predic
   } else {
     rows = job.learning().examples->inputs_of(inputs, reading_of());
   }
-  std::vector<optim::WeightedNetwork> networks;
-  try {
-    networks = read_networks(job, *rows, predictions.network);
-  } catch (const core::Error& error) {
-    if (inputs.empty()) throw;
-    throw core::DataError(
-        inputs_text(inputs),
-        core::text("has rows of ", nn::written(nn::shape_of_rows(rows->first(1).inputs)),
-                   ", which do not fit the network of ", folder, ": ", error.what()));
-  }
+  auto networks = networks_for(job, *rows, folder, predictions.network, inputs);
   const optim::SupervisedConfig& learner = job.learning().learner;
   if (!inputs.empty()) {
     statistics = read_standards(predictions.network);

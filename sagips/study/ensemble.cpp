@@ -91,6 +91,7 @@ class Members {
   }
 
   bool train_children() {
+    if (job_.kept) *job_.kept = {};  // each child reads its own
     const auto all = pending();
     std::vector<std::size_t> mine;
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -114,7 +115,10 @@ class Members {
     const int idle = ranks_.size() - groups * study_.ranks;
     say_start(setting, text("in ", groups, groups == 1 ? " group" : " groups",
                             idle > 0 ? text(" (", idle, " ranks stay idle)") : ""));
-    run::read_for_all(job_, ranks_);
+    std::vector<std::string> varied;
+    for (const std::string& axis : job_.of<EnsembleConfig>().grid)
+      varied.push_back(core::split(axis, '=').front());
+    if (!pending().empty()) run::read_for_all(job_, varied, ranks_);
     return train_in_groups(workloads_, setting, plan_, pending(), study_, ranks_, sharing,
                            options_.requests, [this](std::size_t i) { note_end(i); });
   }

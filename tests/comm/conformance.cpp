@@ -102,7 +102,9 @@ void check_values(Kit& kit, const std::string& name, const ExchangesConfig& conf
   Player player(kit, name, config, floats);
   const Promise promise = player.driver.exchange().promise();
   // of few ranks others are exact as well
-  if (known_exchanges().get(name, "test").is_exact) EXPECT_TRUE(promise.exact) << name;
+  if (known_exchanges().get(name, "test").is_exact) {
+    EXPECT_TRUE(promise.exact) << name;
+  }
   if (!promise.resumes) return;  // check_one_sided
   const int ranks = kit.communicator.size();
   const auto rank = static_cast<std::size_t>(kit.communicator.rank());

@@ -34,14 +34,12 @@ TEST(OnceANode, TensorsAreMadeThereOnceAndSharedByItsRanks) {
   };
   comm::run_ranks(two_nodes, [&](comm::Communicator& communicator) {
     comm::Ranks ranks(communicator);
-    std::vector<std::string> warnings;
-    const std::vector<torch::Tensor> found = once_a_node(ranks, make, warnings);
+    const std::vector<torch::Tensor> found = once_a_node(ranks, make);
     EXPECT_EQ(found.size(), 4U);
     EXPECT_TRUE(found[0].equal(torch::arange(6, torch::kFloat32).reshape({2, 3})));
     EXPECT_FALSE(found[1].defined());
     EXPECT_TRUE(found[2].equal(torch::arange(4, torch::kInt64)));
     EXPECT_EQ(found[3].sizes(), torch::IntArrayRef({0, 7}));
-    EXPECT_TRUE(warnings.empty());
     ranks.gather(0);  // all have looked
     if (ranks.is_first_on_node()) found[0].fill_(ranks.rank());
     ranks.gather(0);
@@ -54,13 +52,9 @@ TEST(OnceANode, WhatFailsThereEndsAllRanks) {
   const std::string said = testing::message_of<core::Error>([&] {
     comm::run_ranks(two_nodes, [&](comm::Communicator& communicator) {
       comm::Ranks ranks(communicator);
-      std::vector<std::string> warnings;
-      once_a_node(
-          ranks,
-          [](const data::Reading::Room&) -> std::vector<torch::Tensor> {
-            throw core::DataError("rows.csv", "is broken.");
-          },
-          warnings);
+      once_a_node(ranks, [](const data::Reading::Room&) -> std::vector<torch::Tensor> {
+        throw core::DataError("rows.csv", "is broken.");
+      });
     });
   });
   EXPECT_NE(said.find("rows.csv"), std::string::npos) << said;

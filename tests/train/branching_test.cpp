@@ -216,6 +216,22 @@ TEST(Branching, HeadsOfValuesMayBeStandardised) {
               ((said - targets) / deviation).square().mean().item<double>(), 1e-4);
 }
 
+// As without standardised targets, of which there are too few for it.
+TEST(Branching, AHeadWithTooManyOutputsIsToldWhatItIsComparedWith) {
+  const Examples examples = sectors_and_distances(60);
+  std::string yaml = two_heads;
+  const std::string last = "{dense: 2}";
+  ASSERT_NE(yaml.rfind(last), std::string::npos);
+  yaml.replace(yaml.rfind(last), last.size(), "{dense: 3}");
+  const std::string names = ", names: [linear, square]";
+  yaml.erase(yaml.find(names), names.size());
+  for (const bool standardises : {false, true}) {
+    const std::string said =
+        message_of<core::ConfigError>([&] { learner_of(yaml, examples, standardises); });
+    EXPECT_NE(said.find("compares them with targets of 2"), std::string::npos) << said;
+  }
+}
+
 TEST(Branching, WeightsOfClassesAndRowsCountInEachHead) {
   Examples examples = sectors_and_distances(60);
   examples.weights = torch::rand({60}) + 0.1;

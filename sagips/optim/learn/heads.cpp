@@ -42,7 +42,9 @@ data::RowStatistics statistics_for(const data::RowStatistics& all, std::size_t h
                                    const core::RowTensor& target, bool has_units) {
   data::RowStatistics own{.weight = all.weight};
   if (head < all.head_class_shares.size()) own.class_shares = all.head_class_shares[head];
-  if (!has_units || !all.targets.mean.defined()) return own;
+  const bool fits =
+      all.targets.mean.defined() && target.first + target.numbers() <= all.targets.mean.numel();
+  if (!has_units || !fits) return own;  // who compares rows says what does not fit
   const auto part = [&](const torch::Tensor& of) {
     return of.narrow(0, target.first, target.numbers()).reshape(target.shape);
   };

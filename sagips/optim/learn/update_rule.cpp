@@ -13,7 +13,7 @@ namespace sagips::optim {
 
 using core::Range;
 
-void UpdateConfig::fields(core::FieldList& list) {
+void UpdateConfig::rule_fields(core::FieldList& list) {
   list.choice("rule", rule,
               {{"adam", Rule::adam},
                {"adamw", Rule::adamw},
@@ -43,6 +43,9 @@ void UpdateConfig::fields(core::FieldList& list) {
            "longest gradient of the network (of several networks, of each by itself), after the "
            "exchange between ranks; a longer one is shortened to it; 0: none",
            Range::at_least(0));
+}
+
+void UpdateConfig::schedule_fields(core::FieldList& list) {
   list.choice("schedule", schedule,
               {{"constant", Schedule::constant},
                {"cosine", Schedule::cosine},
@@ -65,6 +68,11 @@ void UpdateConfig::fields(core::FieldList& list) {
   list.add("warm_up", warm_up,
            "first updates, over which the rate rises evenly to its full size; 0: none",
            Range::at_least(0));
+}
+
+void UpdateConfig::fields(core::FieldList& list) {
+  rule_fields(list);
+  schedule_fields(list);
   list.add(
       "optimistic", optimistic,
       "Adam extrapolates from the last step, w - 2 rate d_t + rate d_(t-1), which damps circles "

@@ -36,6 +36,10 @@ struct UpdateConfig {
   bool waits_for_plateau() const { return schedule == Schedule::plateau; }
   /// place: the keys' prefix, for messages. throws: ConfigError for what the rule does not know
   void check(const std::string& place) const;
+
+ private:
+  void rule_fields(core::FieldList& list);
+  void schedule_fields(core::FieldList& list);
 };
 
 /// Moves a replica's flat weights by its flat gradients.

@@ -40,13 +40,13 @@ struct Pass {
   std::vector<std::string> loss_names;  ///< what `gradients` returns, in its order
 
   /// Called before the first of so many tiles, on one thread. Empty: there is nothing to prepare.
-  std::function<void(Batch& batch, std::int64_t tiles)> prepare;
+  std::function<void(Batch& batch, std::int64_t tiles)> prepare{};
   /// Adds a tile's contribution to the gradients of the leaves, one set for each of `steps`; returns
   /// its contributions to the losses, which nobody reads before they are observed. Called from
   /// several threads at a time, each with tiles and leaves of its own.
   /// shape: [losses] or more, float64
   std::function<torch::Tensor(Batch& batch, const Tile& tile, std::span<nn::Leaves* const> leaves)>
-      gradients;
+      gradients{};
 };
 
 /// What happens in a step, in order.

@@ -61,19 +61,47 @@ struct Enough {
   std::optional<MomentSlopes> slopes{};  ///< of the model at the point, unless it grew
 };
 
+// The largest factor by which more features lower a variance, for certain. What chance adds to a sum of n
+// squared slopes is taken out in the mean, a share c of the sum, but scatters by the root of
+// (4 c + 2 c^2) / n of it. noise: of the slopes of n features
+double certain_gain(const torch::Tensor& before, const torch::Tensor& after,
+                    const torch::Tensor& noise, double features) {
+  constexpr double deviations = 2;  // of chance
+  const torch::Tensor chance = after * noise.diagonal().clamp_min(0),
+                      scatter = ((4 * chance + 2 * chance.square()) / features).sqrt();
+  return (before / after - deviations * scatter).max().item<double>();
+}
+
+constexpr double worth_a_word = 1.1;  // a ratio of variances: 5 % of errors
+
+long long per_cent_of_errors(double gain) { return std::llround(100 * (1 - 1 / std::sqrt(gain))); }
+
+std::string hint_of_the_last(double gain) {
+  if (gain <= worth_a_word) return {};
+  return core::text("the last features shrank an error by ", per_cent_of_errors(gain),
+                    " %, and no larger set was tried (a structure may be narrower than they tell). "
+                    "Set moments.features.learned=true, or a larger moments.features.degree");
+}
+
+std::string hint_of_more(double gain, const EventFeaturesConfig& larger, std::int64_t observables) {
+  if (gain <= worth_a_word) return {};
+  return core::text("more features would shrink an error by ", per_cent_of_errors(gain),
+                    " %. Set moments.features.degree=", larger.degree_for(observables),
+                    " and moments.features.cross_degree=", larger.cross_degree_grown(),
+                    ", or let them grow: moments.features.degree=0");
+}
+
 // More features hold more of what events tell, up to the likelihood's. Judged by the errors they
 // leave at one point, which costs slopes but no descent. Where the training form is not the one that makes
 // events (a smooth edge for a cut), the slopes of a descent along features that resolve the difference would
 // lead away.
 Enough take_enough_features(const env::Environment& environment, const SolveContext& context,
                             std::unique_ptr<MomentModel>& model, const torch::Tensor& unit) {
-  constexpr double worth_it = 1.04, worth_a_word = 1.1;  // ratios of variances: 2 and 5 % of errors
+  constexpr double worth_it = 1.04;  // as worth_a_word
   constexpr double events_a_feature = 60, most_features = 300;
   constexpr int most_growth = 4;
   constexpr double same_forms = 0.1;  // of a chi2
-  constexpr double deviations = 2;    // of chance
   Enough enough;
-  const auto share_of = [](double gain) { return std::llround(100 * (1 - 1 / std::sqrt(gain))); };
   const std::int64_t events = model->config().events_for(model->data_events());
   const bool weigh = model->config().weighting == MomentsConfig::Weighting::model;
   if (model->distance_of_forms(unit, events) > same_forms) return enough;
@@ -82,16 +110,9 @@ Enough take_enough_features(const env::Environment& environment, const SolveCont
   const MomentSlopes first = *enough.slopes;
   torch::Tensor before = variances_left(first.information);
   double last_gain = 1;
-  const auto say_where_it_ends = [&] {
-    if (last_gain > worth_a_word)
-      enough.hint = core::text(
-          "the last features shrank an error by ", share_of(last_gain),
-          " %, and no larger set was tried (a structure may be narrower than they tell). "
-          "Set moments.features.learned=true, or a larger moments.features.degree");
-  };
   for (;;) {
     if (model->config().features.growth == most_growth) {
-      say_where_it_ends();
+      enough.hint = hint_of_the_last(last_gain);
       break;
     }
     MomentsConfig config = model->config();
@@ -101,27 +122,17 @@ Enough take_enough_features(const env::Environment& environment, const SolveCont
     const bool affordable = static_cast<double>(larger->size()) <
                             std::min(most_features, larger->data_events() / events_a_feature);
     if (!affordable && automatic) {
-      say_where_it_ends();
+      enough.hint = hint_of_the_last(last_gain);
       break;
     }
     if (weigh) larger->weigh_at(unit, events);
     const MomentSlopes with_more = slopes_like(first, *larger, unit, events);
     const torch::Tensor after = variances_left(with_more.information);
-    // what chance adds to a sum of n squared slopes is taken out in the mean, a share c of the sum, but
-    // scatters by the root of (4 c + 2 c^2) / n of it
-    const torch::Tensor
-        chance = after * with_more.noise.diagonal().clamp_min(0),
-        scatter = ((4 * chance + 2 * chance.square()) / static_cast<double>(larger->size())).sqrt();
-    const double gain = (before / after - deviations * scatter).max().item<double>();
+    const double gain =
+        certain_gain(before, after, with_more.noise, static_cast<double>(larger->size()));
     if (!std::isfinite(gain) || gain < worth_it) break;
     if (!automatic) {
-      if (gain > worth_a_word)
-        enough.hint =
-            core::text("more features would shrink an error by ", share_of(gain),
-                       " %. Set moments.features.degree=",
-                       config.features.degree_for(environment.channels[0].observables()),
-                       " and moments.features.cross_degree=", config.features.cross_degree_grown(),
-                       ", or let them grow: moments.features.degree=0");
+      enough.hint = hint_of_more(gain, config.features, environment.channels[0].observables());
       break;
     }
     model = std::move(larger);

@@ -101,7 +101,9 @@ class Tuning {
       say_start(text("in ", ranks_.size() / config_.ranks, " blocks of ", config_.ranks,
                      config_.ranks == 1 ? " rank" : " ranks"));
       ranks_.timeout().set_config({.timeout_s = job_.settings.ranks.timeout_s, .alarmed = {}});
-      run::read_for_all(job_, ranks_);
+      std::vector<std::string> varied;
+      for (const TunedKey& key : config_.space) varied.push_back(key.key);
+      run::read_for_all(job_, varied, ranks_);
       return run_trials_in_blocks(study_, queue, ranks_, options_.requests, watch);
     }
     const int cores = nn::allowed_processors();
