@@ -103,6 +103,13 @@ std::uint64_t guessed_bytes(const std::string& path, std::uint64_t size) {
   return size * (path.ends_with(".gz") ? usual_packing : std::uint64_t{1});
 }
 
+// What tells a copy in the cache from others: chosen: of the file's content.
+std::string name_of_copy(const std::string& path, std::uint64_t size, const std::string& chosen) {
+  return text(std::filesystem::absolute(path).string(), '\n', size, '\n',
+              std::filesystem::last_write_time(path).time_since_epoch().count(), '\n', chosen,
+              "\n.npy");
+}
+
 }  // namespace
 
 struct ArrayRows::Piece {
@@ -256,11 +263,8 @@ ArrayRows::Piece ArrayRows::unpacked(const std::string& path, const std::string&
   const auto fits = [&](std::uint64_t bytes) {
     return !reading.cache || *reading.held_bytes + bytes <= reading.memory_bytes;
   };
-  Shape shape;
-  if (is_hdf5) {
-    const Hdf5Array array = hdf5_array(path, dataset);
-    shape.assign(array.shape.begin(), array.shape.end());
-  }
+  const auto sizes = is_hdf5 ? hdf5_array(path, dataset).shape : std::vector<std::size_t>();
+  const Shape shape(sizes.begin(), sizes.end());
   const std::uint64_t bytes = sizeof(float) * static_cast<std::uint64_t>(product(shape));
   std::error_code missing;  // which reading it says
   const std::uint64_t size = std::filesystem::file_size(path, missing);
@@ -281,9 +285,7 @@ ArrayRows::Piece ArrayRows::unpacked(const std::string& path, const std::string&
   };
   const std::string columns =
       is_hdf5 ? "\n" : text(core::join(source_.columns, ","), '\n', core::join(without, ","));
-  const std::string name = text(std::filesystem::absolute(path).string(), '\n', size, '\n',
-                                std::filesystem::last_write_time(path).time_since_epoch().count(),
-                                '\n', dataset, '\n', columns, "\n.npy");
+  const std::string name = name_of_copy(path, size, text(dataset, '\n', columns));
   const std::uint64_t known = is_hdf5 ? bytes : values.defined() ? values.nbytes() : 0;
   const std::string copy = reading.cache->made(name, known > 0 ? known + 128 : 0, write);
   const core::NpyHeader layout = core::read_npy_header(copy);

@@ -155,6 +155,19 @@ void check_sum(const torch::Tensor& weights, const DatasetConfig& config) {
                                       ", so no events are left. Choose another 'weight_column'."));
 }
 
+void check_scatters(const std::vector<Scatter>& scatters, const Dataset& dataset) {
+  for (std::size_t i = 0; i < scatters.size(); ++i)
+    if (const std::string problem = scatters[i].problem(dataset.observables[i]); !problem.empty())
+      throw DataError(dataset.origin, text(problem, " and from what the pipeline gives."));
+}
+
+// So that a workload's own cuts ("70 < M < 110") work on files without names.
+void add_labels(Table& table, const Observables& chosen) {
+  if (chosen.labels == chosen.columns) return;
+  for (std::size_t i = 0; i < chosen.labels.size(); ++i)
+    table.labels[chosen.labels[i]] = chosen.columns[i];
+}
+
 }  // namespace
 
 Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) {
@@ -178,10 +191,7 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
     if (chosen.columns.empty()) throw DataError(config.file, "holds no column of observables.");
     check_weight_is_no_observable(config, chosen);
     dataset.observables = chosen.labels;
-    // so that a workload's own cuts ("70 < M < 110") work on files without names
-    if (chosen.labels != chosen.columns)
-      for (std::size_t i = 0; i < chosen.labels.size(); ++i)
-        table.labels[chosen.labels[i]] = chosen.columns[i];
+    add_labels(table, chosen);
     for (const NeededColumn& column : needed_columns(config, chosen.columns, cuts))
       check_finite(table, column);
     std::vector<std::size_t> events = passing_events(table, cuts, left);
@@ -192,9 +202,7 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
     if (!config.weight_column.empty()) weights.add(weights_of(table, weight(config), events));
   }
   check_events_left(config.file, cuts, left);
-  for (std::size_t i = 0; i < scatters.size() && kept > 0; ++i)
-    if (const std::string problem = scatters[i].problem(dataset.observables[i]); !problem.empty())
-      throw DataError(config.file, text(problem, " and from what the pipeline gives."));
+  if (kept > 0) check_scatters(scatters, dataset);
   dataset.values = values.take();
   if (config.weight_column.empty()) return dataset;
   dataset.weights = weights.take();

@@ -59,6 +59,21 @@ class AcceptedEvents {
   double largest_ = 0;
 };
 
+// At most 1000 events are drawn for each one asked for.
+constexpr std::int64_t drawn_for_one = 1000;
+
+[[noreturn]] void refuse_few(std::int64_t found, std::int64_t drawn, bool has_weights) {
+  throw core::DataError(
+      "toy data",
+      has_weights
+          ? core::text("only ", found, " of ", drawn,
+                       " events are accepted by their weights (it "
+                       "needs 1 of ",
+                       drawn_for_one, "). Bound the weights, or set toy.weights=kept.")
+          : core::text("only ", found, " of ", drawn, " events pass the selection (it needs 1 of ",
+                       drawn_for_one, "). Widen its cuts."));
+}
+
 }  // namespace
 
 data::Dataset toy_data(const Pipeline& pipeline, const torch::Tensor& physical, std::int64_t events,
@@ -66,8 +81,7 @@ data::Dataset toy_data(const Pipeline& pipeline, const torch::Tensor& physical, 
                        const core::RandomStream& stream, ToyWeights use) {
   constexpr std::int64_t events_per_sample = 1000;
   constexpr std::int64_t largest_chunk = 256;
-  // at most 1000 events are drawn for each one asked for, or a million to find out
-  constexpr std::int64_t drawn_for_one = 1000, drawn_to_judge = 1'000'000;
+  constexpr std::int64_t drawn_to_judge = 1'000'000;
   constexpr std::int64_t drawn_for_largest = 100'000;  // until the largest weight is believed
   const auto source = std::make_shared<PhiloxNoise>(stream);
   const torch::Tensor one = physical.to(torch::kFloat32).unsqueeze(0);
@@ -78,15 +92,7 @@ data::Dataset toy_data(const Pipeline& pipeline, const torch::Tensor& physical, 
   std::int64_t found = 0, drawn = 0;
   while (found < events || (has_weights && drawn < drawn_for_largest)) {
     if (drawn >= drawn_to_judge && found * drawn_for_one < drawn)
-      throw core::DataError(
-          "toy data",
-          has_weights ? core::text("only ", found, " of ", drawn,
-                                   " events are accepted by their weights (it "
-                                   "needs 1 of ",
-                                   drawn_for_one, "). Bound the weights, or set toy.weights=kept.")
-                      : core::text("only ", found, " of ", drawn,
-                                   " events pass the selection (it needs 1 of ", drawn_for_one,
-                                   "). Widen its cuts."));
+      refuse_few(found, drawn, has_weights);
     const std::int64_t wanted = has_weights ? drawn_for_largest : events - found;
     const std::int64_t samples =
         std::min(largest_chunk, (wanted + events_per_sample - 1) / events_per_sample);
@@ -114,11 +120,10 @@ data::Dataset toy_data(const Pipeline& pipeline, const torch::Tensor& physical, 
   toys.origin = core::text("toy data: ", events, " events");
   if (use == ToyWeights::kept && weights.empty())
     toys.origin += " without weights (toy.weights has no effect)";
+  const double share = 100.0 * static_cast<double>(found) / static_cast<double>(drawn);
   if (has_weights)
-    toys.origin += core::text(
-        ", accepted by their weights: ",
-        core::significant(100.0 * static_cast<double>(found) / static_cast<double>(drawn), 2),
-        " % of those drawn");
+    toys.origin += core::text(", accepted by their weights: ", core::significant(share, 2),
+                              " % of those drawn");
   return toys;
 }
 

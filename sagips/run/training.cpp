@@ -132,6 +132,7 @@ class TrainingRun {
     ranks_.timeout().set_config(
         {.timeout_s = job_.settings.ranks.timeout_s, .alarmed = std::move(alarmed)});
   }
+  std::optional<record::Evaluated> evaluated(const std::vector<int>& readers);
   train::Loop::Callbacks callbacks();
   void state(nn::StateList& list);
   void take(train::Restored restored);
@@ -255,6 +256,21 @@ void TrainingRun::watch(const record::Event& event) {
   for (const record::Observer& observer : options_.observers) observer(shown);
 }
 
+// readers: ranks that look at central weights
+std::optional<record::Evaluated> TrainingRun::evaluated(const std::vector<int>& readers) {
+  std::optional<record::Evaluated> evaluated;
+  const auto evaluate = [&] {
+    exchange_.between_steps([&] { evaluated = task_.evaluate(epoch_); });
+  };
+  // central weights may have moved before they are looked at: where nothing is learned they are these
+  const bool is_start = loop_->step() == 0;
+  if (is_start || std::find(readers.begin(), readers.end(), ranks_.rank()) == readers.end())
+    evaluate();
+  else
+    exchange_.with_central_weights(epoch_, readers.size(), evaluate);
+  return evaluated;
+}
+
 train::Loop::Callbacks TrainingRun::callbacks() {
   observers_ = {keeper(training_.record), warner(log_),
                 counter(training_.row),   std::ref(metrics_),
@@ -268,19 +284,7 @@ train::Loop::Callbacks TrainingRun::callbacks() {
     callbacks.late = [this](bool wait) { return task_.late(wait); };
   else if (!readers.empty())
     readers = {0};
-  callbacks.evaluate = [this, readers]() -> std::optional<record::Evaluated> {
-    std::optional<record::Evaluated> evaluated;
-    const auto evaluate = [&] {
-      exchange_.between_steps([&] { evaluated = task_.evaluate(epoch_); });
-    };
-    // central weights may have moved before they are looked at: where nothing is learned they are these
-    const bool is_start = loop_->step() == 0;
-    if (is_start || std::find(readers.begin(), readers.end(), ranks_.rank()) == readers.end())
-      evaluate();
-    else
-      exchange_.with_central_weights(epoch_, readers.size(), evaluate);
-    return evaluated;
-  };
+  callbacks.evaluate = [this, readers] { return evaluated(readers); };
   callbacks.until = options_.until;
   if (ranks_.is_first())
     callbacks.should_stop = [this](const record::Evaluated& evaluated) {

@@ -77,6 +77,21 @@ std::optional<record::RunDirectory> locked(const std::string& folder) {
   return {};
 }
 
+// Their programs; those of `numbers` that are pending once there is room for them stay there.
+std::vector<core::ChildProgram> programs_of(const MemberSetting& setting, const StudyPlan& plan,
+                                            std::vector<std::size_t>& numbers,
+                                            record::Study& study) {
+  std::vector<core::ChildProgram> programs;
+  std::erase_if(numbers, [&](std::size_t number) {
+    record::StudyMember& member = study.members[number];
+    if (member.state == State::pending) member = make_room(setting.folder, member);
+    if (member.state != State::pending) return true;
+    programs.push_back(program_for(setting, member, study.ranks, plan.assignments[number]));
+    return false;
+  });
+  return programs;
+}
+
 }  // namespace
 
 core::ChildProgram child_of_study(const std::vector<std::string>& started, int ranks,
@@ -170,16 +185,8 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
                    core::Log& log) {
   std::filesystem::create_directories(
       core::text(setting.folder, "/", files::members.name, "/logs"));
-  std::vector<std::size_t> pending;
-  std::vector<core::ChildProgram> programs;
-  for (const std::size_t number : numbers) {
-    if (study.members[number].state != State::pending) continue;
-    study.members[number] = make_room(setting.folder, study.members[number]);
-    if (study.members[number].state != State::pending) continue;
-    pending.push_back(number);
-    programs.push_back(
-        program_for(setting, study.members[number], study.ranks, plan.assignments[number]));
-  }
+  std::vector<std::size_t> pending = numbers;
+  const std::vector<core::ChildProgram> programs = programs_of(setting, plan, pending, study);
   using Clock = std::chrono::steady_clock;
   std::map<std::size_t, Clock::time_point> begun;
   core::PoolWatch watch;

@@ -140,6 +140,30 @@ std::vector<Section> with_prefix(std::vector<Section> sections, const std::strin
   return sections;
 }
 
+// What a search for parameters shows of its way and its answer.
+void add_training_sections(std::vector<Section>& sections, const RunContents& run,
+                           RunFigures& figures, bool evaluated) {
+  sections.push_back(
+      {"over-time", "Over time", figures.own_or_drawn("residuals_over_time", evaluated, [&] {
+         return residuals_over_time(run.metrics, run.parameters());
+       })});
+  sections.back().html += figures.own("methods_over_time");
+  sections.push_back({"observables", "Observables",
+                      note_on_observables(run, figures.all_beginning_with("observable_"))});
+  sections.push_back({"densities", "Densities", figures.all_beginning_with("densities")});
+  const auto free = free_proposals(run);
+  sections.push_back({"errors", "Errors", figures.own("deviations")});
+  sections.back().html += figures.own("error_ellipses");
+  sections.push_back(
+      {"pairs", "Proposals of the generator",
+       figures.own_or_drawn("generator_samples", free.has_value(), [&] { return pairs(*free); })});
+  std::string losses = figures.own_or_drawn("losses_over_time", evaluated,
+                                            [&] { return losses_over_time(run.metrics); });
+  losses += figures.own_or_drawn("distances_over_time", evaluated,
+                                 [&] { return distances_over_time(run.metrics); });
+  sections.push_back({"losses", "Losses and distances", side_by_side(losses)});
+}
+
 }  // namespace
 
 std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
@@ -162,25 +186,7 @@ std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
     sections.push_back(setup_section(run));
     return with_prefix(std::move(sections), prefix);
   }
-  sections.push_back(
-      {"over-time", "Over time", figures.own_or_drawn("residuals_over_time", evaluated, [&] {
-         return residuals_over_time(run.metrics, run.parameters());
-       })});
-  sections.back().html += figures.own("methods_over_time");
-  sections.push_back({"observables", "Observables",
-                      note_on_observables(run, figures.all_beginning_with("observable_"))});
-  sections.push_back({"densities", "Densities", figures.all_beginning_with("densities")});
-  const auto free = free_proposals(run);
-  sections.push_back({"errors", "Errors", figures.own("deviations")});
-  sections.back().html += figures.own("error_ellipses");
-  sections.push_back(
-      {"pairs", "Proposals of the generator",
-       figures.own_or_drawn("generator_samples", free.has_value(), [&] { return pairs(*free); })});
-  std::string losses = figures.own_or_drawn("losses_over_time", evaluated,
-                                            [&] { return losses_over_time(run.metrics); });
-  losses += figures.own_or_drawn("distances_over_time", evaluated,
-                                 [&] { return distances_over_time(run.metrics); });
-  sections.push_back({"losses", "Losses and distances", side_by_side(losses)});
+  add_training_sections(sections, run, figures, evaluated);
   sections.push_back({"more", "More figures", figures.all_beginning_with("")});
   sections.push_back(timing_section(run));
   sections.push_back(setup_section(run));

@@ -361,13 +361,19 @@ class Answer {
       in_time = false;
     }
     in_time = in_time && (context_.add_up || !context_.interrupted());
+    in_time = take_profiles(minima) && in_time;
+    return stated(minima, in_time);
+  }
+
+  // Returns false where time has ended before all were taken.
+  bool take_profiles(std::vector<Concluded>& minima) const {
     try {
       for (Concluded& one : minima)
         if (context_.intervals) take_profile(one.solution, *model_, one, &one == minima.data());
+      return true;
     } catch (const OutOfTime&) {
-      in_time = false;
+      return false;
     }
-    return stated(minima, in_time);
   }
 
   // Whether errors would be others with weights of its own, by what varies along what the parameters move: the
@@ -396,23 +402,7 @@ class Answer {
     return alone;
   }
 
-  Solution stated(std::vector<Concluded>& minima, bool in_time) const {
-    Solution solution = std::move(minima[0].solution);
-    for (std::size_t i = 1; i < minima.size(); ++i)
-      solution.others.push_back(std::move(minima[i].solution));
-    for (const Solution& other : solution.others)  // a limit excludes none that the data allow
-      for (std::size_t i = 0; i < other.values.size(); ++i) {
-        auto &lower = solution.lower_limits[i], &upper = solution.upper_limits[i];
-        if (lower && other.values[i] < *lower) lower.reset();
-        if (upper && other.values[i] > *upper) upper.reset();
-      }
-    if (!solution.others.empty())
-      solution.warnings.emplace_back(
-          "several-solutions",
-          core::text(
-              "the data allow ", std::ssize(minima) < most_minima ? "" : "at least ", minima.size(),
-              " separate solutions (chi2 within 9 of the best; the others "
-              "are in results.json). Narrow the ranges, or add a data set that tells them apart"));
+  void warn_of_features(Solution& solution) const {
     for (std::size_t i = 0; i < solution.errors.size(); ++i) {
       const env::Parameter& parameter = model_->parameters().all()[i];
       const double share = solution.errors[i] / (parameter.high - parameter.low);
@@ -437,6 +427,26 @@ class Answer {
                      "features (values and errors may be off). Simulate more: moments.most_events=",
                      8 * config_.most_events));
     if (!enough_.hint.empty()) solution.warnings.emplace_back("coarse-features", enough_.hint);
+  }
+
+  Solution stated(std::vector<Concluded>& minima, bool in_time) const {
+    Solution solution = std::move(minima[0].solution);
+    for (std::size_t i = 1; i < minima.size(); ++i)
+      solution.others.push_back(std::move(minima[i].solution));
+    for (const Solution& other : solution.others)  // a limit excludes none that the data allow
+      for (std::size_t i = 0; i < other.values.size(); ++i) {
+        auto &lower = solution.lower_limits[i], &upper = solution.upper_limits[i];
+        if (lower && other.values[i] < *lower) lower.reset();
+        if (upper && other.values[i] > *upper) upper.reset();
+      }
+    if (!solution.others.empty())
+      solution.warnings.emplace_back(
+          "several-solutions",
+          core::text(
+              "the data allow ", std::ssize(minima) < most_minima ? "" : "at least ", minima.size(),
+              " separate solutions (chi2 within 9 of the best; the others "
+              "are in results.json). Narrow the ranges, or add a data set that tells them apart"));
+    warn_of_features(solution);
     solution.converged = in_time;
     return solution;
   }

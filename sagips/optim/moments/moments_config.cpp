@@ -7,17 +7,7 @@ namespace sagips::optim {
 
 using core::Range;
 
-void MomentsConfig::fields(core::FieldList& list) {
-  list.group("features", features, "numbers of an event whose means are compared");
-  list.choice(
-      "jacobian", jacobian,
-      {{"differences", Jacobian::differences}, {"automatic", Jacobian::automatic}},
-      "derivatives on the way to the minimum: by central differences, which need no gradient "
-      "of the pipeline, or by automatic differentiation; errors come from differences");
-  list.add("difference", difference,
-           "first step of the differences, of a parameter's range; at the end as long as errors "
-           "where a slope would be mostly the simulation's chance, shorter where it bends",
-           Range{0, 0.1, true, false});
+void MomentsConfig::simulation_fields(core::FieldList& list) {
   list.choice("noise", noise,
               {{"sobol", NoiseKind::sobol}, {"pseudo_random", NoiseKind::pseudo_random}},
               "random numbers of the simulation; sobol: scrambled quasi-random ones");
@@ -34,6 +24,20 @@ void MomentsConfig::fields(core::FieldList& list) {
   list.add("most_repetitions", most_repetitions,
            "of them, where their scatter is more than a quarter of the errors",
            Range::between(0, 1000));
+}
+
+void MomentsConfig::fields(core::FieldList& list) {
+  list.group("features", features, "numbers of an event whose means are compared");
+  list.choice(
+      "jacobian", jacobian,
+      {{"differences", Jacobian::differences}, {"automatic", Jacobian::automatic}},
+      "derivatives on the way to the minimum: by central differences, which need no gradient "
+      "of the pipeline, or by automatic differentiation; errors come from differences");
+  list.add("difference", difference,
+           "first step of the differences, of a parameter's range; at the end as long as errors "
+           "where a slope would be mostly the simulation's chance, shorter where it bends",
+           Range{0, 0.1, true, false});
+  simulation_fields(list);
   list.choice("weighting", weighting, {{"model", Weighting::model}, {"data", Weighting::data}},
               "whose covariance weighs the features at the end; the model's gives what maximum "
               "likelihood gives, also where the pipeline describes the data badly");

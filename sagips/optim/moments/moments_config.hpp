@@ -31,6 +31,9 @@ struct MomentsConfig {
   /// Simulated while so many data count: a power of two, where Sobol points are most even.
   std::int64_t events_for(double data_events) const;
   void fields(core::FieldList& list);
+
+ private:
+  void simulation_fields(core::FieldList& list);
 };
 
 }  // namespace sagips::optim

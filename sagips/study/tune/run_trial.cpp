@@ -222,6 +222,24 @@ class TrialRun {
     return found != nullptr ? std::optional(found->value) : std::nullopt;
   }
 
+  // What is told of a training while it runs; last: its last report, behind: why it was to end.
+  void watch(std::int64_t fold, record::TrialReport& last, std::string& behind,
+             run::TrainOptions& options) {
+    for (const record::TrialReport& known : own().reports)  // a run may end where it went on
+      if (known.fold == fold) last = known;
+    last.last = true;
+    options.observers.push_back([this, &last](const record::Event& event) {
+      const auto* evaluated = std::get_if<record::Evaluated>(&event);
+      if (evaluated == nullptr) return;
+      last.value = metric_of(*evaluated).value_or(std::nan(""));
+      last.epochs = static_cast<double>(evaluated->epoch);
+    });
+    options.should_stop = [this, fold, &behind](const record::Evaluated& one) {
+      behind = look(fold, one);
+      return behind.empty() ? "" : text("ended early: ", behind);
+    };
+  }
+
   bool train(std::int64_t fold) {
     const run::Job job = job_of(fold);
     bool is_ready = true;
@@ -240,21 +258,7 @@ class TrialRun {
         .sharing = study_.sharing};
     record::TrialReport last{.fold = fold, .value = std::nan("")};
     std::string behind;  // why it was to end, as it was told last
-    if (ranks_.is_first()) {
-      for (const record::TrialReport& known : own().reports)  // a run may end where it went on
-        if (known.fold == fold) last = known;
-      last.last = true;
-      options.observers.push_back([&](const record::Event& event) {
-        const auto* evaluated = std::get_if<record::Evaluated>(&event);
-        if (evaluated == nullptr) return;
-        last.value = metric_of(*evaluated).value_or(std::nan(""));
-        last.epochs = static_cast<double>(evaluated->epoch);
-      });
-      options.should_stop = [&](const record::Evaluated& one) {
-        behind = look(fold, one);
-        return behind.empty() ? "" : text("ended early: ", behind);
-      };
-    }
+    if (ranks_.is_first()) watch(fold, last, behind, options);
     const run::Results trained = run::train(job, ranks_, options, log_);
     if (trained.failure) std::rethrow_exception(trained.failure);
     if (!trained.complete) return false;

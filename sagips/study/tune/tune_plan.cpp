@@ -93,20 +93,10 @@ void check_early_end(const run::Job& job, const TuneConfig& config) {
              " epochs, and a trial has ", epochs, ". Lower it, or set tune.early_end.rule=none."));
 }
 
-}  // namespace
-
-std::string check_tuning(const run::Workloads& workloads, const std::string& source,
-                         const std::vector<std::string>& assignments, const run::Job& job,
-                         const run::Usage& usage, core::Log& log) {
-  const auto& config = job.of<TuneConfig>();
-  const NextTrial next(config, job.seed(), job.settings.loop.epochs);
-  for (std::size_t i = 0; i < config.space.size(); ++i)
-    check_varied_key(text("tune.space.", i), config.space[i].key, not_of_trainings(workloads));
-  check_population(job, config);
-  check_folds(job, config);
-  check_early_end(job, config);
-  const auto examples = next.space().examples();
-  run::VariedKeys varied(usage.varied, usage);
+// Trainings at the ends of the space, as far as they can be told apart from their settings.
+void try_examples(const run::Workloads& workloads, const std::string& source,
+                  const std::vector<std::string>& assignments, const TuneConfig& config,
+                  const std::vector<std::vector<std::string>>& examples, run::VariedKeys& varied) {
   const auto takes_whole = [&](const std::vector<std::string>& settings) {
     try {
       job_with(workloads, source, assignments, rounded(settings, config));
@@ -129,6 +119,23 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
                                      : ""));
     }
   }
+}
+
+}  // namespace
+
+std::string check_tuning(const run::Workloads& workloads, const std::string& source,
+                         const std::vector<std::string>& assignments, const run::Job& job,
+                         const run::Usage& usage, core::Log& log) {
+  const auto& config = job.of<TuneConfig>();
+  const NextTrial next(config, job.seed(), job.settings.loop.epochs);
+  for (std::size_t i = 0; i < config.space.size(); ++i)
+    check_varied_key(text("tune.space.", i), config.space[i].key, not_of_trainings(workloads));
+  check_population(job, config);
+  check_folds(job, config);
+  check_early_end(job, config);
+  const auto examples = next.space().examples();
+  run::VariedKeys varied(usage.varied, usage);
+  try_examples(workloads, source, assignments, config, examples, varied);
   std::vector<std::string> settings = examples.front();
   if (config.folds > 1) settings.push_back(text("data.fold=1/", config.folds));
   const run::Job first = job_with(workloads, source, assignments, settings);

@@ -192,6 +192,25 @@ std::string config_of(const TuneStudy& study, const record::TrialRecord& trial) 
   return run::changed_settings(study.workloads, job, study.folder);
 }
 
+// shape: changes of errors [keys, trials]
+void state_importances(const torch::Tensor& changes, std::vector<analysis::SearchedKey>& keys) {
+  for (std::size_t key = 0; key < keys.size(); ++key) {
+    const torch::Tensor own = changes[static_cast<std::int64_t>(key)];
+    keys[key].importance = std::clamp(own.mean().item<double>(), 0.0, 1.0);
+    keys[key].error = own.std().item<double>() / std::sqrt(static_cast<double>(changes.size(1)));
+  }
+}
+
+// The points with one key's values of others in their place.
+std::vector<optim::Point> permuted(const std::vector<optim::Point>& points, std::size_t key,
+                                   std::size_t shift) {
+  std::vector<optim::Point> changed = points;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    changed[i][key] =
+        points[(i + shift * points.size() / (permutations + 1) + 1) % points.size()][key];
+  return changed;
+}
+
 }  // namespace
 
 void write_tune_results(const TuneStudy& study, const run::Job& job, TuneEnd& end, core::Log& log) {
@@ -257,21 +276,12 @@ void find_importances(const SettingSpace& space, const std::vector<optim::Point>
     };
     const torch::Tensor error = errors(seen);
     for (std::size_t key = 0; key < keys.size(); ++key)
-      for (std::size_t shift = 1; shift <= permutations; ++shift) {
-        std::vector<optim::Point> changed = points;
-        for (std::size_t i = 0; i < points.size(); ++i)
-          changed[i][key] =
-              points[(i + shift * points.size() / (permutations + 1) + 1) % points.size()][key];
+      for (std::size_t shift = 1; shift <= permutations; ++shift)
         changes[static_cast<std::int64_t>(key)].index_add_(
-            0, aside, errors(optim::search_features(space.space(), changed)) - error);
-      }
+            0, aside,
+            errors(optim::search_features(space.space(), permuted(points, key, shift))) - error);
   }
-  changes /= 2.0 * permutations;
-  for (std::size_t key = 0; key < keys.size(); ++key) {
-    const torch::Tensor own = changes[static_cast<std::int64_t>(key)];
-    keys[key].importance = std::clamp(own.mean().item<double>(), 0.0, 1.0);
-    keys[key].error = own.std().item<double>() / std::sqrt(static_cast<double>(trials));
-  }
+  state_importances(changes / (2.0 * permutations), keys);
 }
 
 void export_to_optuna(const TuneStudy& study, const Trials& trials, const std::string& path) {
