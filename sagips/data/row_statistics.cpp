@@ -115,7 +115,7 @@ RowStatistics statistics_of(const ExampleRows& rows, bool of_inputs, bool of_tar
   std::memcpy(all.data_ptr(), bytes.data(), bytes.size());
   const auto take = [&all](const std::vector<std::int64_t>& shape) {
     const std::int64_t count = c10::multiply_integers(shape);
-    const torch::Tensor part = all.slice(0, 0, count).reshape(shape);
+    torch::Tensor part = all.slice(0, 0, count).reshape(shape);
     all = all.slice(0, count);
     return part;
   };

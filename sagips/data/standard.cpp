@@ -23,7 +23,7 @@ torch::Tensor Standard::apply_to(const torch::Tensor& rows, const torch::Tensor&
   const torch::Tensor means = mean.expand(row).contiguous(),
                       deviations = deviation.expand(row).contiguous();
   shape[0] = numbers.size(0);
-  const torch::Tensor result = torch::empty(shape);
+  torch::Tensor result = torch::empty(shape);
   const std::int64_t width = means.numel();
   const torch::Tensor dense = numbers.contiguous();
   const auto* const number = dense.const_data_ptr<std::int64_t>();

@@ -138,13 +138,13 @@ template <class Kind, class Of>
 std::unique_ptr<Problem> problem_around(std::unique_ptr<problem::Problem>& made) {
   auto* const of = dynamic_cast<Of*>(made.get());
   if (!of) return nullptr;
-  made.release();
+  static_cast<void>(made.release());
   return std::make_unique<Kind>(std::unique_ptr<Of>(of));
 }
 
 std::unique_ptr<Problem> problem_of(std::unique_ptr<problem::Problem> made) {
   if (auto* const own = dynamic_cast<Problem*>(made.get())) {
-    made.release();
+    static_cast<void>(made.release());
     return std::unique_ptr<Problem>(own);
   }
   if (auto inverse = problem_around<InverseProblem, problem::Workload>(made)) return inverse;

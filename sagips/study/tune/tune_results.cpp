@@ -111,7 +111,7 @@ std::string draw(const TuneStudy& study, const run::Job& job,
   const auto picture = [&](const analysis::Figure& figure, const std::string& name) {
     return draw_figure(figure, job.settings.figures, study.folder, name, log);
   };
-  const std::string history = picture(analysis::search_history(search), "search_course");
+  std::string history = picture(analysis::search_history(search), "search_course");
   picture(analysis::search_slices(search), "search_slices");
   if (has_importances(search)) {
     picture(analysis::search_importance(search), "search_importance");

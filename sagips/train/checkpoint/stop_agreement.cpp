@@ -84,7 +84,7 @@ StopAgreement::Decision StopAgreement::hear(std::int64_t epoch) {
   } else if (!expected_.ready()) {
     return {};
   }
-  const Decision decision{{received_.stop, received_.reason.data()}, received_.checkpoint};
+  Decision decision{{received_.stop, received_.reason.data()}, received_.checkpoint};
   told_ = static_cast<bool>(decision.stop);
   if (!waits_ && !told_) expect();  // a checkpoint, and more may follow
   return decision;
