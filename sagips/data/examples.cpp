@@ -257,7 +257,11 @@ class JoinedArrays {
   const core::RowTensors& tensors() const { return tensors_; }
 
   torch::Tensor read(const torch::Tensor& numbers) const {
-    return joined([&](const ArrayRows& one) { return one.read(numbers); });
+    if (arrays_.empty()) return {};
+    if (tensors_.empty()) return arrays_[0].read(numbers);
+    std::vector<torch::Tensor> pieces;
+    for (const ArrayRows& one : arrays_) pieces.push_back(as_inputs(one.read(numbers)).flatten(1));
+    return torch::cat(pieces, 1);
   }
   /// All rows where they are in memory as they are to be; else undefined.
   torch::Tensor held() const {
@@ -286,15 +290,6 @@ class JoinedArrays {
 
  private:
   static constexpr std::int64_t bytes_at_once = std::int64_t{1} << 22;  // that are read together
-
-  template <class Function>
-  torch::Tensor joined(const Function& rows_of) const {
-    if (arrays_.empty()) return {};
-    if (tensors_.empty()) return rows_of(arrays_[0]);
-    std::vector<torch::Tensor> pieces;
-    for (const ArrayRows& one : arrays_) pieces.push_back(as_inputs(rows_of(one)).flatten(1));
-    return torch::cat(pieces, 1);
-  }
 
   std::deque<ArrayRows> arrays_;
   core::RowTensors tensors_;
