@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(most_threads)
               float* __restrict__ gradient_densities) {
   SAGIPS_CUDA_SHARED(memory);
   auto* const cells = reinterpret_cast<unsigned long long*>(memory);  // two's complement
-  __shared__ long long warps[32];
+  __shared__ unsigned long long warps[32];
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   const int64_t t = blockIdx.x, sample = blockIdx.x / static_cast<uint32_t>(shape.observables),
                 observable = t - sample * shape.observables, draws = t * shape.events;
@@ -165,25 +165,29 @@ __global__ void __launch_bounds__(most_threads)
   const double scale = ldexp(1.0, room - exponent);
   for (int64_t e = thread; e < shape.events; e += threads) {
     const double pull = pulls[e] * scale;
-    const auto whole = llrint(pull), upper = llrint(pull * static_cast<double>(pulls.shares[e]));
+    // without a sign, so that what is not finite, which has no whole number, wraps around
+    const auto whole = static_cast<unsigned long long>(llrint(pull)),
+               upper = static_cast<unsigned long long>(
+                   llrint(pull * static_cast<double>(pulls.shares[e])));
     unsigned long long* const cell = cells + trace.cells[draws + e];
-    atomicAdd(cell, static_cast<unsigned long long>(upper));
-    atomicAdd(cell + 1, static_cast<unsigned long long>(whole - upper));
+    atomicAdd(cell, upper);
+    atomicAdd(cell + 1, whole - upper);
   }
   __syncthreads();
   // A mass is part of the S of its own point and of all points left of it.
   const int first = thread * axis.share, end = min(first + axis.share, axis.points);
-  long long running = 0;
-  for (int i = first; i < end; ++i) running += static_cast<long long>(cells[i]);
+  unsigned long long running = 0;  // wraps around as well
+  for (int i = first; i < end; ++i) running += cells[i];
   running = sum_before(running, warps);
   const double unit = 1.0 / scale, factor = 1.0 / trace.masses[t];
-  const auto of_mass = [&](long long sum) {
-    return static_cast<float>((static_cast<double>(sum) * unit - sizes.through_total) * factor);
+  const auto of_mass = [&](unsigned long long sum) {
+    const auto units = static_cast<double>(static_cast<long long>(sum));
+    return static_cast<float>((units * unit - sizes.through_total) * factor);
   };
   // The trapezoid rule: a point has a part in the cells on both sides.
   float left = axis.trapezoid && first > 0 ? of_mass(running) : 0.0F;
   for (int i = first; i < end; ++i) {
-    running += static_cast<long long>(cells[i]);
+    running += cells[i];
     const float own = axis.trapezoid && i == axis.points - 1 ? 0.0F : of_mass(running);
     cells[i] = __float_as_uint(left + own);
     if (axis.trapezoid) left = own;
