@@ -4,9 +4,7 @@
 #include <cstdint>
 
 #include "sagips/core/vector_widths.hpp"
-
-// g++ warns of vectors as results of functions; these functions are always inlined.
-#pragma GCC diagnostic ignored "-Wpsabi"
+#include "sagips/kernels/vectors.hpp"
 
 namespace sagips::kernels {
 
@@ -19,16 +17,6 @@ constexpr std::size_t lanes = 16, strip = 4;  // vectors of a strip: their sums 
 template <class Value>
 constexpr std::size_t numbers_in = sizeof(Value) / sizeof(float);
 
-template <class Value>
-[[gnu::always_inline]] inline Value load(const float* place) {
-  Value value;
-  __builtin_memcpy(&value, place, sizeof value);  // places are aligned for numbers only
-  return value;
-}
-template <class Value>
-[[gnu::always_inline]] inline void store(float* place, const Value& value) {
-  __builtin_memcpy(place, &value, sizeof value);
-}
 template <class Value>
 [[gnu::always_inline]] inline void add(float* place, const Value& value) {
   store<Value>(place, load<Value>(place) + value);

@@ -118,6 +118,79 @@ TEST(Layers, AreThoseOfLibTorch) {
       1e-5);
 }
 
+// Few channels and large planes: the kernels of our own.
+TEST(Layers, ConvolveFewChannelsAsLibTorchDoes) {
+  namespace t = torch::nn;
+  const auto leaky = [](double slope) {
+    return t::LeakyReLU(t::LeakyReLUOptions().negative_slope(slope));
+  };
+  const std::string yaml =
+      "{convolution: 6, kernel: [3, 6, 4], padding: [1, 0, 2, 3, 0, 1], activation: leaky_relu, "
+      "negative_slope: 0.3}, {convolution: 20, kernel: [2, 5, 7], activation: relu}, "
+      "{convolution: 2, kernel: 3, activation: tanh}, {convolution: 1, kernel: 1, bias: false}";
+  for (const int threads : {1, 3}) {
+    const int before = at::get_num_threads();
+    at::set_num_threads(threads);
+    EXPECT_LT(
+        distance(yaml, {2, 6, 30, 31},
+                 t::Sequential(t::ConstantPad3d(t::ConstantPad3dOptions({0, 1, 2, 3, 1, 0}, 0)),
+                               t::Conv3d(t::Conv3dOptions(2, 6, {3, 6, 4})), leaky(0.3),
+                               t::Conv3d(t::Conv3dOptions(6, 20, {2, 5, 7})), t::ReLU(),
+                               t::Conv3d(t::Conv3dOptions(20, 2, 3)), t::Tanh(),
+                               t::Conv3d(t::Conv3dOptions(2, 1, 1).bias(false)))),
+        1e-5);
+    at::set_num_threads(before);
+  }
+  EXPECT_LT(distance("{convolution: 3, kernel: 5, padding: same}", {4, 900},
+                     t::Sequential(t::Conv1d(t::Conv1dOptions(4, 3, 5).padding(2)))),
+            1e-5);
+  EXPECT_LT(distance("{convolution: 3, kernel: 5, padding: 4}", {4, 25, 20},
+                     t::Sequential(t::Conv2d(t::Conv2dOptions(4, 3, 5).padding(4)))),
+            1e-5);
+}
+
+TEST(Layers, ConvolveRepeatedNumbersAsLibTorchDoes) {
+  namespace t = torch::nn;
+  const auto repeated = [](std::vector<double> factors) {
+    return t::Upsample(t::UpsampleOptions().scale_factor(std::move(factors)).mode(torch::kNearest));
+  };
+  EXPECT_LT(distance("{upsampling: 6}, {convolution: 5, kernel: [6, 6, 8], activation: relu}",
+                     {3, 2, 3, 4},
+                     t::Sequential(repeated({6, 6, 6}),
+                                   t::Conv3d(t::Conv3dOptions(3, 5, {6, 6, 8})), t::ReLU())),
+            1e-5);
+  EXPECT_LT(
+      distance(
+          "{upsampling: [2, 3]}, {convolution: 5, kernel: [3, 1], bias: false}", {3, 7, 4},
+          t::Sequential(repeated({2, 3}), t::Conv2d(t::Conv2dOptions(3, 5, {3, 1}).bias(false)))),
+      1e-5);
+  EXPECT_LT(distance("{upsampling: 4}, {convolution: 2, kernel: 9, activation: elu}", {3, 5},
+                     t::Sequential(repeated({4}), t::Conv1d(t::Conv1dOptions(3, 2, 9)), t::ELU())),
+            1e-5);
+  // with zeros around it, numbers are repeated
+  EXPECT_LT(
+      distance("{upsampling: 2}, {convolution: 5, kernel: 3, padding: same}", {3, 7, 4},
+               t::Sequential(repeated({2, 2}), t::Conv2d(t::Conv2dOptions(3, 5, 3).padding(1)))),
+      1e-5);
+}
+
+TEST(Layers, ConvolveInDoublePrecisionAndSayWhereSecondDerivativesEnd) {
+  Drawn drawn("{convolution: 2, kernel: 3}", {3, 22, 22});
+  const torch::Tensor input = drawn.input.clone().requires_grad_();
+  const torch::Tensor slopes =
+      torch::autograd::grad({drawn(input).square().sum()}, {input}, {}, true)[0];
+  EXPECT_EQ(slopes.sizes(), input.sizes());
+  EXPECT_EQ(message_of<core::Error>([&] {
+              torch::autograd::grad({drawn(input).square().sum()}, {input}, {}, true, true);
+            }),
+            "a gradient through a direct convolution cannot be differentiated again.");
+  EXPECT_EQ(drawn
+                .network(drawn.replica.leaves_over(drawn.replica.weights().to(torch::kFloat64)),
+                         drawn.input.to(torch::kFloat64), {})
+                .scalar_type(),
+            torch::kFloat64);
+}
+
 TEST(Layers, HaveThePaddingDilationAndGroupsOfLibTorch) {
   namespace t = torch::nn;
   EXPECT_LT(distance("{convolution: 4, kernel: [3, 2], padding: [2, 0, 0, 1]}", {2, 5, 6},

@@ -52,8 +52,11 @@ void Chain::add(const LayerConfig& config, const std::string& name, const std::s
   for (const ParameterTensor& parameter : own.parameters) weights += parameter.size();
   layers_.push_back(
       {text(name, " ", config.kind()), output_, weights, own.operations, own.script, own.inside});
+  if (!placed_.empty() && !placed_.back().only_repeats.empty() &&
+      layer->repeats(placed_.back().only_repeats))
+    placed_.back().layer = nullptr;  // what follows does its work
   placed_.push_back({layer, own.parameters.size(), own.buffers.size(), own.number,
-                     own.only_flattens, own.connects});
+                     own.only_flattens, own.only_repeats, own.connects});
   parameters_ += own.parameters.size();
   buffers_ += own.buffers.size();
   output_tensors_ = own.output_tensors;
@@ -88,6 +91,7 @@ Chain::Bound Chain::bind(std::span<torch::Tensor> weights, std::span<torch::Tens
   Bound bound;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     const Placed& placed = placed_[i];
+    if (!placed.layer) continue;
     if (auto kept =
             placed.layer->bind(weights.first(placed.parameters), buffers.first(placed.buffers)))
       bound[i] = std::move(kept);
@@ -102,6 +106,7 @@ torch::Tensor Chain::operator()(torch::Tensor values, std::span<const torch::Ten
                                 const Evaluation& evaluation) const {
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     const Placed& placed = placed_[i];
+    if (!placed.layer) continue;
     const auto kept = bound.find(i);
     values = (*placed.layer)(values,
                              {weights.first(placed.parameters), buffers.first(placed.buffers),

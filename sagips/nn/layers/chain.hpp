@@ -49,6 +49,7 @@ class Chain {
     std::size_t parameters, buffers;  ///< how many are its own
     std::uint32_t number;
     bool only_flattens;
+    Shape only_repeats;
     const Activation* connects;
   };
   std::vector<Placed> placed_;

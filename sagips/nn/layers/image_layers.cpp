@@ -1,7 +1,10 @@
 #include <algorithm>
 
+#include <optional>
+
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/direct_convolution.hpp"
 #include "sagips/nn/layers/layers.hpp"
 
 namespace sagips::nn {
@@ -113,10 +116,23 @@ class Convolution final : public ConvolutionLayer<Convolution> {
       even_padding_.assign(kernel_.size(), 0);
     declare_weights(channels_, input[0] / groups_, place);
     place.operations = numbers_in(output) * (input[0] / groups_) * numbers_in(kernel_);
+    choose_kernels(input, sides);
     return output;
+  }
+  bool repeats(const Shape& factor) override {
+    if (!direct_shape_ || has_zeros_) return false;
+    kernels::ConvolutionShape::Lengths all{1, 1, 1};
+    std::copy(factor.begin(), factor.end(), all.end() - static_cast<std::ptrdiff_t>(factor.size()));
+    repeated_.emplace(*direct_shape_, all);
+    return true;
   }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                            const Evaluation&) const override {
+    if (repeated_) return activation_((*repeated_)(input, tensors.weights[0], bias(tensors)));
+    if (direct_ && DirectConvolution::takes(input)) {
+      const torch::Tensor sums = (*direct_)(input, tensors.weights[0], bias(tensors));
+      return fuses_activation_ ? sums : activation_(sums);
+    }
     const Shape none(kernel_.size(), 0);
     return activation_(torch::convolution(
         outside_.empty() ? input : torch::constant_pad_nd(input, outside_), tensors.weights[0],
@@ -144,6 +160,35 @@ class Convolution final : public ConvolutionLayer<Convolution> {
     return sides;
   }
 
+  // Kernels of our own know steps of one place, and zeros that a part of the kernel covers.
+  void choose_kernels(const Shape& input, const Shape& sides) {
+    const std::size_t dimensions = kernel_.size();
+    direct_shape_.reset();
+    direct_.reset();
+    repeated_.reset();
+    has_zeros_ = std::any_of(sides.begin(), sides.end(), [](auto zeros) { return zeros > 0; });
+    kernels::ConvolutionShape shape{input[0], channels_};
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      const std::size_t place = i + shape.kernel.size() - dimensions;
+      if (groups_ > 1 || stride_[i] > 1 || dilation_[i] > 1 ||
+          std::max(sides[2 * i], sides[2 * i + 1]) >= kernel_[i])
+        return;
+      shape.input[place] = input[i + 1];
+      shape.kernel[place] = kernel_[i];
+      shape.before[place] = sides[2 * i];
+      shape.behind[place] = sides[2 * i + 1];
+    }
+    direct_shape_ = shape;
+    if (!DirectConvolution::pays(shape)) return;
+    const auto function = activation_.fusable();
+    fuses_activation_ = function && function->kind == kernels::PanelActivation::Kind::leaky_relu;
+    direct_.emplace(shape, fuses_activation_ ? function->negative_slope : 1.0);
+  }
+
+  std::optional<kernels::ConvolutionShape> direct_shape_;
+  std::optional<DirectConvolution> direct_;
+  std::optional<RepeatedConvolution> repeated_;
+  bool has_zeros_ = false, fuses_activation_ = false;
   Shape padding_{0};                  ///< empty: same
   Shape even_padding_{}, outside_{};  ///< the former where it is the same on both sides
 };
@@ -225,10 +270,11 @@ class Upsampling final : public CopiedLayer<Upsampling> {
     list.add("upsampling", factor_, "times that each number is repeated in each dimension",
              Range::at_least(1));
   }
-  Shape declare(const Shape& input, LayerPlace&) override {
+  Shape declare(const Shape& input, LayerPlace& place) override {
     factor_ = for_each_dimension(factor_, dimensions_of(input), "its factor");
     Shape output = input;
     for (std::size_t i = 0; i < factor_.size(); ++i) output[i + 1] *= factor_[i];
+    place.only_repeats = factor_;
     return output;
   }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors&,

@@ -38,7 +38,8 @@ struct LayerPlace {
   std::int64_t operations = 0;  ///< multiply-adds of one sample
   bool separable = true, is_random = false;
   bool only_flattens = false;
-  std::string script{};                  ///< file of a TorchScript module
+  Shape only_repeats{};  ///< of a layer that repeats each number so often in each dimension
+  std::string script{};  ///< file of a TorchScript module
   const Activation* connects = nullptr;  ///< of a dense layer with a bias on flat rows
 
   /// Its starting values are drawn from a uniform distribution of width 1 / sqrt(fan_in) on both
@@ -78,6 +79,9 @@ class Layer {
   /// tensors (`place.input_tensors`) and it knows nothing of names, it gets them flat, one behind the other.
   /// throws: core::Error for samples that do not fit, in words that the network puts a place before
   virtual Shape declare(const Shape& input, LayerPlace& place) = 0;
+  /// Asked when it is declared, of a layer behind one that only repeats numbers: whether it does so itself,
+  /// more cheaply, and will be given those that are not repeated yet. factor: how often, in each dimension
+  virtual bool repeats(const Shape& /*factor*/) { return false; }
   /// What it keeps for the leaves of one thread; it may put tensors of its own that lie in the same
   /// memory in place of these. Null: it keeps nothing.
   virtual std::shared_ptr<void> bind(std::span<torch::Tensor>, std::span<torch::Tensor>) const {
