@@ -149,6 +149,33 @@ TEST(Layers, ConvolveFewChannelsAsLibTorchDoes) {
             1e-5);
 }
 
+// Many channels: tiles, channels last.
+TEST(Layers, ConvolveManyChannelsAsLibTorchDoes) {
+  namespace t = torch::nn;
+  const std::string yaml =
+      "{convolution: 40, kernel: 3, padding: [1, 1], activation: relu}, {max_pooling: 2}, "
+      "{convolution: 17, kernel: 3, padding: [2, 0, 1, 2], bias: false}, {batch_norm: {}}, "
+      "{convolution: 33, kernel: 4, activation: leaky_relu, negative_slope: 0.1}, "
+      "{convolution: 16, kernel: 2, activation: elu}, {convolution: 20, kernel: 5, padding: same}";
+  for (const int threads : {1, 3}) {
+    const int before = at::get_num_threads();
+    at::set_num_threads(threads);
+    EXPECT_LT(distance(yaml, {24, 30, 34},
+                       t::Sequential(t::Conv2d(t::Conv2dOptions(24, 40, 3).padding(1)), t::ReLU(),
+                                     t::MaxPool2d(2),
+                                     t::ConstantPad2d(t::ConstantPad2dOptions({1, 2, 2, 0}, 0)),
+                                     t::Conv2d(t::Conv2dOptions(40, 17, 3).bias(false)),
+                                     t::BatchNorm2d(17), t::Conv2d(t::Conv2dOptions(17, 33, 4)),
+                                     t::LeakyReLU(t::LeakyReLUOptions().negative_slope(0.1)),
+                                     t::Conv2d(t::Conv2dOptions(33, 16, 2)), t::ELU(),
+                                     t::Conv2d(t::Conv2dOptions(16, 20, 5).padding(2)))),
+              1e-5);
+    at::set_num_threads(before);
+  }
+  Drawn drawn("{convolution: 16, kernel: 3}", {16, 8, 8});
+  EXPECT_TRUE(drawn(drawn.input).is_contiguous());
+}
+
 TEST(Layers, ConvolveRepeatedNumbersAsLibTorchDoes) {
   namespace t = torch::nn;
   const auto repeated = [](std::vector<double> factors) {

@@ -6,6 +6,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/nn/direct_convolution.hpp"
 #include "sagips/nn/layers/layers.hpp"
+#include "sagips/nn/tiled_convolution.hpp"
 
 namespace sagips::nn {
 
@@ -129,8 +130,9 @@ class Convolution final : public ConvolutionLayer<Convolution> {
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                            const Evaluation&) const override {
     if (repeated_) return activation_((*repeated_)(input, tensors.weights[0], bias(tensors)));
-    if (direct_ && DirectConvolution::takes(input)) {
-      const torch::Tensor sums = (*direct_)(input, tensors.weights[0], bias(tensors));
+    if ((direct_ || tiled_) && DirectConvolution::takes(input)) {
+      const torch::Tensor sums = direct_ ? (*direct_)(input, tensors.weights[0], bias(tensors))
+                                         : (*tiled_)(input, tensors.weights[0], bias(tensors));
       return fuses_activation_ ? sums : activation_(sums);
     }
     const Shape none(kernel_.size(), 0);
@@ -165,6 +167,7 @@ class Convolution final : public ConvolutionLayer<Convolution> {
     const std::size_t dimensions = kernel_.size();
     direct_shape_.reset();
     direct_.reset();
+    tiled_.reset();
     repeated_.reset();
     has_zeros_ = std::any_of(sides.begin(), sides.end(), [](auto zeros) { return zeros > 0; });
     kernels::ConvolutionShape shape{input[0], channels_};
@@ -179,14 +182,22 @@ class Convolution final : public ConvolutionLayer<Convolution> {
       shape.behind[place] = sides[2 * i + 1];
     }
     direct_shape_ = shape;
-    if (!DirectConvolution::pays(shape)) return;
     const auto function = activation_.fusable();
     fuses_activation_ = function && function->kind == kernels::PanelActivation::Kind::leaky_relu;
-    direct_.emplace(shape, fuses_activation_ ? function->negative_slope : 1.0);
+    const double slope = fuses_activation_ ? function->negative_slope : 1.0;
+    if (DirectConvolution::pays(shape)) {
+      direct_.emplace(shape, slope);
+    } else if (dimensions == 2 && kernel_[0] == kernel_[1]) {
+      const kernels::ImageConvolutionShape image{input[0], channels_,  input[1],
+                                                 input[2], kernel_[0], sides[0],
+                                                 sides[1], sides[2],   sides[3]};
+      if (kernels::ImageTiles::pay(image)) tiled_.emplace(image, slope);
+    }
   }
 
   std::optional<kernels::ConvolutionShape> direct_shape_;
   std::optional<DirectConvolution> direct_;
+  std::optional<TiledConvolution> tiled_;
   std::optional<RepeatedConvolution> repeated_;
   bool has_zeros_ = false, fuses_activation_ = false;
   Shape padding_{0};                  ///< empty: same

@@ -127,7 +127,8 @@ LayeredNetwork::LayeredNetwork(const std::vector<LayerConfig>& layers, const Sha
 torch::Tensor LayeredNetwork::operator()(const Leaves& leaves, const torch::Tensor& input,
                                          const Evaluation& evaluation) const {
   std::vector<torch::Tensor> buffers = leaves.buffers;
-  return chain_(input, leaves.tensors, buffers, leaves.bound, evaluation);
+  // layers inside may leave channels last in memory
+  return chain_(input, leaves.tensors, buffers, leaves.bound, evaluation).contiguous();
 }
 
 }  // namespace sagips::nn
