@@ -146,18 +146,19 @@ template <class Of, int from, int to, bool finishes>
   }
 }
 
-enum class Kind { input, gradient, output };
+enum class TileKind { input, gradient, output };
 
 template <class Of>
-[[gnu::always_inline]] inline void any(Kind kind, int side, const float* matrix,
+[[gnu::always_inline]] inline void any(TileKind kind, int side, const float* matrix,
                                        const Square& square, const Result& result,
                                        const Behind& behind, std::int64_t channels) {
   constexpr int out = ImageTiles::output_side;
   const auto of_side = [&]<int n>() __attribute__((always_inline)) {
-    if (kind == Kind::input) channels_of<Of, n, n, false>(matrix, square, result, behind, channels);
-    if (kind == Kind::gradient)
+    if (kind == TileKind::input)
+      channels_of<Of, n, n, false>(matrix, square, result, behind, channels);
+    if (kind == TileKind::gradient)
       channels_of<Of, out, n, false>(matrix, square, result, behind, channels);
-    if (kind == Kind::output)
+    if (kind == TileKind::output)
       channels_of<Of, n, out, true>(matrix, square, result, behind, channels);
   };
   if (side == 5) of_side.template operator()<5>();
@@ -166,22 +167,22 @@ template <class Of>
   if (side == 8) of_side.template operator()<8>();
 }
 
-using Function = void (*)(Kind, int, const float*, const Square&, const Result&, const Behind&,
+using Function = void (*)(TileKind, int, const float*, const Square&, const Result&, const Behind&,
                           std::int64_t);
 #if defined(__x86_64__)
-__attribute__((target("avx512f,fma"))) void wide(Kind kind, int side, const float* matrix,
+__attribute__((target("avx512f,fma"))) void wide(TileKind kind, int side, const float* matrix,
                                                  const Square& square, const Result& result,
                                                  const Behind& behind, std::int64_t channels) {
   any<Lanes<64>>(kind, side, matrix, square, result, behind, channels);
 }
-__attribute__((target("avx2,fma"))) void middle(Kind kind, int side, const float* matrix,
+__attribute__((target("avx2,fma"))) void middle(TileKind kind, int side, const float* matrix,
                                                 const Square& square, const Result& result,
                                                 const Behind& behind, std::int64_t channels) {
   any<Lanes<32>>(kind, side, matrix, square, result, behind, channels);
 }
 #endif
-void narrow(Kind kind, int side, const float* matrix, const Square& square, const Result& result,
-            const Behind& behind, std::int64_t channels) {
+void narrow(TileKind kind, int side, const float* matrix, const Square& square,
+            const Result& result, const Behind& behind, std::int64_t channels) {
   any<Lanes<16>>(kind, side, matrix, square, result, behind, channels);
 }
 
@@ -196,7 +197,7 @@ struct TileInstructions {
 namespace {
 
 // As `convolution_instructions` names them.
-const TileInstructions& instructions_of(const std::string& name) {
+const std::vector<TileInstructions>& all_instructions() {
   static const std::vector<TileInstructions> all = {
 #if defined(__x86_64__)
     {"avx512f", wide, 16},
@@ -204,13 +205,26 @@ const TileInstructions& instructions_of(const std::string& name) {
 #endif
     {"plain", narrow, 4}
   };
+  return all;
+}
+
+// Null: no lanes are as few as the channels.
+const TileInstructions* widest_for(std::int64_t channels) {
+  for (const std::string& here : convolution_instructions())
+    for (const TileInstructions& one : all_instructions())
+      if (one.name == here && one.lanes <= channels) return &one;
+  return nullptr;
+}
+
+const TileInstructions* set_of(const ImageConvolutionShape& shape, const std::string& name) {
+  if (name.empty()) return widest_for(std::min(shape.in_channels, shape.out_channels));
   const std::vector<std::string> here = convolution_instructions();
-  const std::string& asked = name.empty() ? here.front() : name;
+  const auto& all = all_instructions();
   const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const TileInstructions& one) { return one.name == asked; });
-  if (found == all.end() || std::find(here.begin(), here.end(), asked) == here.end())
-    throw core::Error(core::text("this processor has no '", asked, "' for convolutions."));
-  return *found;
+                                  [&](const TileInstructions& one) { return one.name == name; });
+  if (found == all.end() || std::find(here.begin(), here.end(), name) == here.end())
+    throw core::Error(core::text("this processor has no '", name, "' for convolutions."));
+  return &*found;
 }
 
 }  // namespace
@@ -223,7 +237,7 @@ ImageConvolutionShape ImageConvolutionShape::turned() const {
 
 bool ImageTiles::pay(const ImageConvolutionShape& shape) {
   if (shape.kernel < 2 || shape.kernel > 5) return false;
-  if (std::min(shape.in_channels, shape.out_channels) < instructions_of({}).lanes) return false;
+  if (std::min(shape.in_channels, shape.out_channels) < 8) return false;
   const ImageTiles tiles(shape);
   // for each number of the output; transforms take about as long as half of what is saved at twofold
   const double saved = static_cast<double>(shape.kernel * shape.kernel * shape.output_rows() *
@@ -234,7 +248,7 @@ bool ImageTiles::pay(const ImageConvolutionShape& shape) {
 
 ImageTiles::ImageTiles(const ImageConvolutionShape& shape, const std::string& instructions)
     : shape_(shape),
-      set_(&instructions_of(instructions)),
+      set_(set_of(shape, instructions)),
       side_(shape.kernel + output_side - 1),
       tile_rows_((shape.output_rows() + output_side - 1) / output_side),
       tile_columns_((shape.output_columns() + output_side - 1) / output_side),
@@ -249,7 +263,7 @@ void ImageTiles::spread_input(const float* image, Place place) const {
       const std::int64_t row = y * output_side - shape_.above,
                          column = x * output_side - shape_.left;
       set_->function(
-          Kind::input, static_cast<int>(side_), of_input_.data(),
+          TileKind::input, static_cast<int>(side_), of_input_.data(),
           {image + (row * shape_.columns + column) * c, shape_.columns * c, c, -row,
            shape_.rows - row, -column, shape_.columns - column},
           {place.to + (y * tile_columns_ + x) * c, side_ * place.far, place.far, side_, side_}, {},
@@ -263,7 +277,7 @@ void ImageTiles::spread_gradient(const float* gradient, Place place) const {
     for (std::int64_t x = 0; x < tile_columns_; ++x) {
       const std::int64_t row = y * output_side, column = x * output_side;
       set_->function(
-          Kind::gradient, static_cast<int>(side_), of_output_.data(),
+          TileKind::gradient, static_cast<int>(side_), of_output_.data(),
           {gradient + (row * columns + column) * c, columns * c, c, 0, shape_.output_rows() - row,
            0, columns - column},
           {place.to + (y * tile_columns_ + x) * c, side_ * place.far, place.far, side_, side_}, {},
@@ -282,7 +296,7 @@ void ImageTiles::finish(const float* sums, std::int64_t far, const float* bias,
   for (std::int64_t y = 0; y < tile_rows_; ++y)
     for (std::int64_t x = 0; x < tile_columns_; ++x) {
       const std::int64_t row = y * output_side, column = x * output_side;
-      set_->function(Kind::output, static_cast<int>(side_), turned.data(),
+      set_->function(TileKind::output, static_cast<int>(side_), turned.data(),
                      {sums + (y * tile_columns_ + x) * c, side_ * far, far, 0, side_, 0, side_},
                      {image + (row * columns + column) * c, columns * c, c,
                       shape_.output_rows() - row, columns - column},

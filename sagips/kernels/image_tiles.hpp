@@ -32,8 +32,8 @@ class ImageTiles {
  public:
   static constexpr std::int64_t output_side = 4;
 
-  /// instructions: one of `convolution_instructions` with as many lanes as there are channels at most; empty: the
-  /// widest
+  /// shape: of 4 channels or more; instructions: one of `convolution_instructions` that has no more lanes than there
+  /// are channels; empty: the widest of these
   explicit ImageTiles(const ImageConvolutionShape& shape, const std::string& instructions = {});
   /// Whether there are such tiles, and products by them are few enough to pay.
   static bool pay(const ImageConvolutionShape& shape);

@@ -149,6 +149,34 @@ TEST(Layers, ConvolveFewChannelsAsLibTorchDoes) {
             1e-5);
 }
 
+TEST(Layers, PoolTheLargestAsLibTorchDoes) {
+  namespace t = torch::nn;
+  EXPECT_EQ(distance("{max_pooling: 3}", {4, 17}, t::Sequential(t::MaxPool1d(3))), 0);
+  EXPECT_EQ(distance("{max_pooling: 2}", {3, 9, 40}, t::Sequential(t::MaxPool2d(2))), 0);
+  EXPECT_EQ(distance("{max_pooling: [3, 2]}", {3, 9, 40},
+                     t::Sequential(t::MaxPool2d(t::MaxPool2dOptions({3, 2})))),
+            0);
+  EXPECT_EQ(distance("{max_pooling: [1, 2, 2]}", {2, 3, 4, 7},
+                     t::Sequential(t::MaxPool3d(t::MaxPool3dOptions({1, 2, 2})))),
+            0);
+  // equal numbers: the first one has the gradient; and channels that are last
+  Drawn drawn("{max_pooling: 2}", {20, 6, 7});
+  const auto slopes = [](const torch::Tensor& rows, auto pool) {
+    const torch::Tensor input = rows.clone().requires_grad_();
+    pool(input).square().sum().backward();
+    return input.grad().clone();
+  };
+  const torch::Tensor few = drawn.input.sign(),
+                      last = few.contiguous(at::MemoryFormat::ChannelsLast);
+  for (const torch::Tensor& rows : {few, last})
+    EXPECT_TRUE(
+        torch::equal(slopes(rows, [&](const torch::Tensor& x) { return drawn(x); }),
+                     slopes(few, [](const torch::Tensor& x) { return torch::max_pool2d(x, 2); })));
+  torch::Tensor with_nan = few.clone();
+  with_nan[0][0][0][1] = std::nanf("");
+  EXPECT_TRUE(drawn(with_nan)[0][0][0][0].isnan().item<bool>());
+}
+
 // Many channels: tiles, channels last.
 TEST(Layers, ConvolveManyChannelsAsLibTorchDoes) {
   namespace t = torch::nn;

@@ -5,6 +5,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/direct_convolution.hpp"
+#include "sagips/nn/largest_of_boxes.hpp"
 #include "sagips/nn/layers/layers.hpp"
 #include "sagips/nn/tiled_convolution.hpp"
 
@@ -257,6 +258,8 @@ class Pooling final : public CopiedLayer<Pooling<kind>> {
   }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors&,
                            const Evaluation&) const override {
+    if (kind == PoolingKind::largest && DirectConvolution::takes(input))
+      return largest_of_boxes(input, size_);
     switch (size_.size()) {
       case 1:
         return kind == PoolingKind::largest ? torch::max_pool1d(input, size_)
