@@ -106,7 +106,7 @@ template <class Of, int from, int to, bool finishes>
     }
 #pragma GCC unroll 8
     for (int i = 0; i < to; ++i) {
-      Vector sum = line[0] * matrix[i * from];
+      Vector sum = line[0] * matrix[std::int64_t{i} * from];
 #pragma GCC unroll 8
       for (int row = 1; row < from; ++row) sum += line[row] * matrix[i * from + row];
       half[i][column] = sum;
@@ -117,7 +117,7 @@ template <class Of, int from, int to, bool finishes>
 #pragma GCC unroll 8
     for (int j = 0; j < to; ++j) {
       if (j >= result.columns) break;
-      Vector sum = half[i][0] * matrix[j * from];
+      Vector sum = half[i][0] * matrix[std::int64_t{j} * from];
 #pragma GCC unroll 8
       for (int column = 1; column < from; ++column)
         sum += half[i][column] * matrix[j * from + column];

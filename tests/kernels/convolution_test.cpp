@@ -82,9 +82,8 @@ TEST_P(Convolutions, AreSumsOfProducts) {
   for (const Case& one : cases()) {
     SCOPED_TRACE(one.name);
     const ConvolutionShape& shape = one.shape;
-    const auto input = numbers(static_cast<std::size_t>(shape.input_numbers()), 1),
-               weight = numbers(static_cast<std::size_t>(shape.weights()), 2),
-               bias = numbers(static_cast<std::size_t>(shape.out_channels), 3);
+    const auto input = numbers(shape.input_numbers(), 1), weight = numbers(shape.weights(), 2),
+               bias = numbers(shape.out_channels, 3);
     const std::size_t outputs = static_cast<std::size_t>(shape.output_numbers()),
                       of_channel = outputs / bias.size();
     Numbers known(outputs);
@@ -108,8 +107,7 @@ TEST_P(Convolutions, GiveTheGradientsOfTheirInput) {
   for (const Case& one : cases()) {
     SCOPED_TRACE(one.name);
     const ConvolutionShape& shape = one.shape;
-    const auto gradient = numbers(static_cast<std::size_t>(shape.output_numbers()), 4),
-               weight = numbers(static_cast<std::size_t>(shape.weights()), 5);
+    const auto gradient = numbers(shape.output_numbers(), 4), weight = numbers(shape.weights(), 5);
     Numbers known(static_cast<std::size_t>(shape.input_numbers()));
     each_product(shape, [&](std::size_t in, std::size_t tap, std::size_t out) {
       known[in] += static_cast<double>(gradient[out]) * weight[tap];
@@ -126,8 +124,8 @@ TEST_P(Convolutions, GiveTheGradientsOfTheirWeights) {
   for (const Case& one : cases()) {
     SCOPED_TRACE(one.name);
     const ConvolutionShape& shape = one.shape;
-    const auto input = numbers(static_cast<std::size_t>(shape.input_numbers()), 6),
-               gradient = numbers(static_cast<std::size_t>(shape.output_numbers()), 7);
+    const auto input = numbers(shape.input_numbers(), 6),
+               gradient = numbers(shape.output_numbers(), 7);
     Numbers known(static_cast<std::size_t>(shape.weights()), 1.0),
         biases(static_cast<std::size_t>(shape.out_channels), 1.0);
     each_product(shape, [&](std::size_t in, std::size_t tap, std::size_t out) {
@@ -149,8 +147,8 @@ TEST_P(Convolutions, GiveTheGradientsOfTheirWeights) {
 // A stop on the way has it that numbers are not finite, wherever they come from.
 TEST_P(Convolutions, KeepWhatIsNotFinite) {
   const ConvolutionShape shape{40, 40, {1, 6, 20}, {1, 3, 3}};
-  auto input = numbers(static_cast<std::size_t>(shape.input_numbers()), 8);
-  const auto weight = numbers(static_cast<std::size_t>(shape.weights()), 9);
+  auto input = numbers(shape.input_numbers(), 8);
+  const auto weight = numbers(shape.weights(), 9);
   input[50] = std::nanf("");
   const Convolution convolution(shape, GetParam());
   std::vector<float> output(static_cast<std::size_t>(shape.output_numbers()));
