@@ -138,7 +138,7 @@ void take_sums(const ConvolutionShape& shape, const Layout& layout, const float*
   const int lanes = layout.set.lanes;
   const ChannelBlocks blocks(shape.out_channels, layout.set);
   const std::int64_t last = layout.taps[2], kz = layout.tile == 0 ? 1 : shape.kernel[2];
-  const AtPoints factors = taps_at_points(shape.kernel[2]);
+  const AtPoints factors = layout.tile > 0 ? taps_at_points(shape.kernel[2]) : AtPoints{};
   for (std::int64_t f = 0; f < layout.frequencies; ++f)
     for (std::int64_t block = 0; block < blocks.count; ++block) {
       const std::int64_t most = layout.set.steps(blocks.size(block));
@@ -195,7 +195,7 @@ AlignedFloats Convolution::pack(const float* weights) const {
                                                 shape_.in_channels * layout.weights()));
   float* to = packed.data();
   const std::int64_t taps = layout.weights(), kz = layout.tile == 0 ? 1 : shape_.kernel[2];
-  const AtPoints factors = taps_at_points(shape_.kernel[2]);
+  const AtPoints factors = layout.tile > 0 ? taps_at_points(shape_.kernel[2]) : AtPoints{};
   const ChannelBlocks blocks(shape_.out_channels, layout.set);
   for (std::int64_t f = 0; f < layout.frequencies; ++f)
     for (std::int64_t block = 0; block < blocks.count; ++block)

@@ -33,7 +33,7 @@ constexpr double value_at(const std::array<double, tile_points>& polynomial, dou
   return sum;
 }
 
-/// What taps of a kernel with so many of them add at each point. shape: [points][taps]
+/// What taps of a kernel with so many of them, fewer than points, add at each point. shape: [points][taps]
 using AtPoints = std::array<std::array<double, tile_points>, tile_points>;
 inline AtPoints taps_at_points(std::int64_t taps) {
   AtPoints all{};
