@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -289,6 +290,24 @@ std::optional<core::NpyHeader> layout_of(const std::string& path, const Handle& 
       kind, bytes, H5Tget_order(type.id()) == H5T_ORDER_BE, false, shape, offset, count_of(shape)};
 }
 
+Handle made_dataset(const Handle& file, const Hdf5Written& dataset) {
+  const Handle space(Selection::make_memory(dataset.shape), H5Sclose);
+  return {H5Dcreate2(file.id(), dataset.name.c_str(), H5T_IEEE_F32LE, space.id(), H5P_DEFAULT,
+                     H5P_DEFAULT, H5P_DEFAULT),
+          H5Dclose};
+}
+
+bool is_written(const Handle& file, const Hdf5Written& dataset, std::size_t first,
+                std::size_t count, const std::vector<float>& numbers) {
+  const Handle object(H5Dopen2(file.id(), dataset.name.c_str(), H5P_DEFAULT), H5Dclose);
+  std::vector<std::size_t> shape = dataset.shape;
+  shape[0] = count;
+  const Selection selection(object, shape, first);
+  return count_of(shape) == numbers.size() &&
+         H5Dwrite(object.id(), H5T_NATIVE_FLOAT, selection.memory.id(), selection.file.id(),
+                  H5P_DEFAULT, numbers.data()) >= 0;
+}
+
 }  // namespace
 
 Hdf5Array hdf5_array(const std::string& path, const std::string& dataset) {
@@ -361,6 +380,39 @@ Table read_hdf5_columns(const std::string& path, const std::string& group,
     table.columns.push_back(std::move(array.values));
   }
   return table;
+}
+
+void write_hdf5(const std::string& path, const std::vector<Hdf5Written>& datasets,
+                std::size_t at_once,
+                const std::function<std::vector<std::vector<float>>(std::size_t first,
+                                                                    std::size_t count)>& piece) {
+  const QuietErrors quiet;
+  const std::string aside = path + ".part";
+  const auto check = [&](bool is_done) {
+    if (!is_done)
+      throw core::StorageError(
+          path,
+          "cannot be written. Check that its folder is there, its permissions and its space.");
+  };
+  try {
+    {
+      const Handle file(H5Fcreate(aside.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                        H5Fclose);
+      check(static_cast<bool>(file));
+      for (const Hdf5Written& one : datasets) check(static_cast<bool>(made_dataset(file, one)));
+      for (std::size_t first = 0; first < datasets.at(0).shape.at(0); first += at_once) {
+        const std::size_t count = std::min(at_once, datasets[0].shape[0] - first);
+        const std::vector<std::vector<float>> numbers = piece(first, count);
+        for (std::size_t i = 0; i < datasets.size(); ++i)
+          check(is_written(file, datasets[i], first, count, numbers.at(i)));
+      }
+      check(H5Fflush(file.id(), H5F_SCOPE_GLOBAL) >= 0);
+    }
+    check(std::rename(aside.c_str(), path.c_str()) == 0);
+  } catch (...) {
+    std::remove(aside.c_str());
+    throw;
+  }
 }
 
 }  // namespace sagips::data

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,5 +39,20 @@ Table read_hdf5_array(const std::string& path, const std::string& dataset,
 /// An empty `group` is the file's root. throws: as above
 Table read_hdf5_columns(const std::string& path, const std::string& group,
                         const std::vector<NeededColumn>& needed, const core::RowShare& rows = {});
+
+/// A data set that is written: its name, and its shape [rows, ...].
+struct Hdf5Written {
+  std::string name;
+  std::vector<std::size_t> shape;
+};
+
+/// Writes data sets of the same rows in single precision, `at_once` rows at a time, so that more can be
+/// written than memory holds. Written aside and renamed: a reader never sees half a file.
+/// piece: the numbers of `count` rows from `first` on, of each data set
+/// throws: StorageError where the file cannot be written, and what `piece` throws
+void write_hdf5(const std::string& path, const std::vector<Hdf5Written>& datasets,
+                std::size_t at_once,
+                const std::function<std::vector<std::vector<float>>(std::size_t first,
+                                                                    std::size_t count)>& piece);
 
 }  // namespace sagips::data

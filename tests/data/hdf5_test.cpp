@@ -306,5 +306,39 @@ TEST_F(Hdf5, KeepsStandardErrorQuiet) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
+TEST(WrittenHdf5, ReadsBackInPieces) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("written.h5");
+  const std::vector<Hdf5Written> datasets{{"ones", {5}}, {"twos", {5, 2}}};
+  const auto piece = [](std::size_t first, std::size_t count) {
+    std::vector<std::vector<float>> numbers(2);
+    for (std::size_t i = first; i < first + count; ++i) {
+      numbers[0].push_back(static_cast<float>(i));
+      numbers[1].insert(numbers[1].end(), {10 * static_cast<float>(i), 0.1F});
+    }
+    return numbers;
+  };
+  write_hdf5(path, datasets, 2, piece);
+  EXPECT_EQ(hdf5_array(path, "twos").shape, (std::vector<std::size_t>{5, 2}));
+  EXPECT_TRUE(hdf5_array(path, "twos").layout);  // contiguous, so that rows stream from it
+  const Table ones = read_hdf5_array(path, "ones"), twos = read_hdf5_array(path, "twos");
+  EXPECT_EQ(ones.columns[0], (std::vector<double>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(twos.columns[0], (std::vector<double>{0, 10, 20, 30, 40}));
+  EXPECT_EQ(folder.entries(), 1U);
+}
+
+TEST(WrittenHdf5, LeavesNothingWhereItFails) {
+  const TemporaryFolder folder;
+  const auto fails = [](std::size_t, std::size_t) -> std::vector<std::vector<float>> {
+    throw core::Error("no rows");
+  };
+  EXPECT_THROW(write_hdf5(folder.file("a.h5"), {{"x", {3}}}, 2, fails), core::Error);
+  EXPECT_EQ(folder.entries(), 0U);
+  const std::string message = message_of<core::StorageError>([&] {
+    write_hdf5(folder.file("no/a.h5"), {{"x", {3}}}, 2, fails);
+  });
+  EXPECT_NE(message.find("a.h5"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sagips::data
