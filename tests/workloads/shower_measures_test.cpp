@@ -137,15 +137,15 @@ TEST(ShowerMeasures, BinsCountEveryCellOnce) {
 }
 
 TEST(CellTransform, IsUndone) {
-  const torch::Tensor energies = random_showers(2);
+  const torch::Tensor energies = random_showers(2).to(torch::kFloat32);
   const CellTransform transform{.threshold_GeV = 1e-3, .unit_GeV = 0.02, .power = 0.85};
   torch::Tensor images = energies.clone();
   transform.cut(images);
   transform.apply(images);
   const torch::Tensor back = transform.undo(images);
   const torch::Tensor kept = torch::where(energies < 1e-3, torch::zeros_like(energies), energies);
-  EXPECT_TRUE(torch::allclose(back, kept, 1e-12, 0));
-  EXPECT_NEAR(images.max().item<double>(), std::pow(kept.max().item<double>() / 0.02, 0.85), 1e-9);
+  EXPECT_TRUE(torch::allclose(back, kept, 1e-5, 0));
+  EXPECT_NEAR(images.max().item<double>(), std::pow(kept.max().item<double>() / 0.02, 0.85), 1e-4);
   EXPECT_LT(energy_sum(kept)[0].item<double>(), energy_sum(energies)[0].item<double>());
 }
 

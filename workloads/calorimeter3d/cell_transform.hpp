@@ -15,7 +15,8 @@ struct CellTransform {
   void fields(core::FieldList& list);
   /// In place, as energies of files need no second array. shape: energies [...] GeV, no negative ones
   void cut(torch::Tensor& energies) const;
-  /// Energies that have been cut, as images, in place.
+  /// Energies that have been cut, as images, in place. A cell's value depends on its energy alone, to the last
+  /// bit. energies: float32 on the CPU, without gaps
   void apply(torch::Tensor& energies) const;
   /// Differentiable. A cell below 0, which no shower has, is taken as 0.
   /// shape: images [...] -> energies [...] GeV

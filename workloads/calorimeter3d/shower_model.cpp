@@ -169,10 +169,14 @@ ShowerModel::Fluctuations ShowerModel::fluctuations(double energy_GeV) const {
           1 / (-2.5 + 1.25 * y), 1 / (-0.82 + 0.79 * y), 0.784 - 0.023 * y};
 }
 
-// Sampling fluctuates as a gamma density does: its variance is resolution^2 E, and it never is below 0.
+// Sampling fluctuates as a gamma density does: its variance is resolution^2 E, and it never is below 0. What
+// is left is no signal in any cell.
 double ShowerModel::visible_energy(double lost, Draws& draws) const {
+  constexpr double least_GeV = 1e-6;
   const double square = config_.resolution * config_.resolution;
-  return lost <= 0 ? 0 : config_.sampling_fraction * square * draws.gamma(lost / square);
+  if (lost <= 0) return 0;
+  const double visible = config_.sampling_fraction * square * draws.gamma(lost / square);
+  return visible < least_GeV ? 0 : visible;
 }
 
 LongitudinalProfile ShowerModel::profile_of(const Fluctuations& f, Draws& draws) {

@@ -1,5 +1,6 @@
 #include "workloads/calorimeter3d/shower_source.hpp"
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -8,19 +9,6 @@
 namespace sagips::workloads {
 
 namespace {
-
-/// energies: [rows, 1, X, Y, Z] GeV, are changed; energy: of the particles [rows] GeV; angle: undefined for none
-data::Examples as_examples(torch::Tensor energies, const torch::Tensor& energy,
-                           const torch::Tensor& angle, const CellTransform& transform) {
-  transform.cut(energies);
-  std::map<std::string, torch::Tensor> targets{{"energy", energy / energy_unit_GeV},
-                                               {"sum", energy_sum(energies)}};
-  if (angle.defined()) targets["angle"] = angle;
-  data::Examples examples = data::named_examples({}, targets);
-  transform.apply(energies);
-  examples.inputs = std::move(energies);
-  return examples;
-}
 
 /// Showers that are made as they are read.
 class DrawnShowers final : public data::ExampleRows {
@@ -68,15 +56,50 @@ class DrawnShowers final : public data::ExampleRows {
 }  // namespace
 
 void ShowerSource::fields(core::FieldList& list) {
-  list.choice("showers", kind_, {{"drawn", Kind::drawn}}, "drawn: made as they are read");
+  list.choice(
+      "showers", kind_,
+      {{"drawn", Kind::drawn}, {"clic", Kind::clic}, {"calo_challenge", Kind::calo_challenge}},
+      "drawn: made as they are read; of HDF5 files: as the 3DGAN has them, or as the "
+      "CaloChallenge, whose X, Y and Z are radius, angle and layer");
   list.add("rows", rows_, "drawn showers to learn from", core::Range::between(1, 1e8));
   list.add("validation_rows", validation_rows_, "further ones for evaluations",
            core::Range::between(1, 1e8));
   showers_.fields(list);
   transform_.fields(list);
+  list.add_paths("file", files_, "showers to learn from; also a pattern (Ele_*.h5), or a list");
+  list.add_paths("validation_file", validation_files_,
+                 "showers of the evaluations; empty: rows kept aside");
+  list.add("memory_GB", limits_.memory_GB,
+           "rows that take more of a node are read from their files again in each epoch",
+           core::Range::between(0, 1e9));
+  list.group("cache", limits_.cache, "copies of files on a disk of this machine");
+  const bool is_drawn = kind_ == Kind::drawn;
+  core::needs(list, is_drawn, "showers=drawn",
+              {"rows", "validation_rows", "cell_mm", "layer_mm", "layer_radiation_lengths",
+               "moliere_radius_mm", "lowest_energy_GeV", "highest_energy_GeV", "lowest_angle_deg",
+               "highest_angle_deg", "sampling_fraction", "resolution"});
+  core::needs(list, !is_drawn, "showers=clic or calo_challenge",
+              {"file", "validation_file", "memory_GB", "cache.folder", "cache.limit_GB",
+               "cache.copy", "cache.copy_minutes", "held_out"});
+  core::needs(list, validation_files_.empty(), "no data.validation_file", {"held_out"});
 }
 
-data::ExampleSets ShowerSource::load(std::uint64_t seed, const data::Reading&) const {
+data::ExampleSets ShowerSource::of_files(const std::vector<std::string>& files,
+                                         const data::Reading& reading) const {
+  if (files.empty())
+    throw core::ConfigError("data.file", "is empty. Name the files of showers, or draw them.");
+  const auto layout =
+      kind_ == Kind::calo_challenge ? ShowerLayout::calo_challenge : ShowerLayout::clic;
+  return ShowerFiles{layout, showers_.geometry.shape, transform_, limits_}.load(files, reading);
+}
+
+data::ExampleSets ShowerSource::load(std::uint64_t seed, const data::Reading& reading) const {
+  showers_.check("data");
+  if (kind_ != Kind::drawn) {
+    data::ExampleSets sets = of_files(files_, reading);
+    if (!validation_files_.empty()) sets.validation = of_files(validation_files_, reading).training;
+    return sets;
+  }
   const auto rows = [&](std::int64_t first, std::int64_t count) {
     return std::make_shared<const DrawnShowers>(showers_, transform_, seed, first, count);
   };
@@ -85,8 +108,10 @@ data::ExampleSets ShowerSource::load(std::uint64_t seed, const data::Reading&) c
           .origin = "drawn showers"};
 }
 
-data::ExampleRowsPtr ShowerSource::inputs_of(const data::InputFiles&, const data::Reading&) const {
-  throw core::ConfigError("inputs", "drawn showers are read from no file. Leave it out.");
+// Drawn showers are compared with files as `write_showers` writes them.
+data::ExampleRowsPtr ShowerSource::inputs_of(const data::InputFiles& files,
+                                             const data::Reading& reading) const {
+  return of_files({data::only_file(files)}, reading).training;
 }
 
 }  // namespace sagips::workloads

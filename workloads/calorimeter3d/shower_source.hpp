@@ -5,12 +5,10 @@
 
 #include "sagips/problem/learning.hpp"
 #include "workloads/calorimeter3d/cell_transform.hpp"
+#include "workloads/calorimeter3d/shower_files.hpp"
 #include "workloads/calorimeter3d/shower_model.hpp"
 
 namespace sagips::workloads {
-
-/// Energies of particles are given to networks in this unit.
-inline constexpr double energy_unit_GeV = 100;
 
 /// Showers in a calorimeter, drawn or of files, for networks that learn to make them. Inputs are the cells,
 /// as the transform makes them [rows, 1, X, Y, Z]; targets are named: "energy" of the particle in units of
@@ -27,12 +25,16 @@ class ShowerSource final : public problem::ExampleSource {
   const CellTransform& transform() const { return transform_; }
 
  private:
-  enum class Kind { drawn };
+  enum class Kind { drawn, clic, calo_challenge };
+  data::ExampleSets of_files(const std::vector<std::string>& files,
+                             const data::Reading& reading) const;
 
   Kind kind_ = Kind::drawn;
   std::int64_t rows_ = 20000, validation_rows_ = 2000;
   ShowerConfig showers_;
   CellTransform transform_;
+  std::vector<std::string> files_, validation_files_;
+  data::ExampleFiles limits_;
 };
 
 }  // namespace sagips::workloads
