@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 
 #include "sagips/core/config/config.hpp"
@@ -17,11 +19,20 @@ class ExampleSource : public Problem {
   virtual data::ExampleSets load(std::uint64_t seed, const data::Reading& reading) const = 0;
   /// Whether the seed changes what is loaded.
   virtual bool is_drawn() const { return true; }
+  /// Functions of the inputs that have no weights, by their names: who makes such examples may be judged
+  /// by them, and learns through their gradients. shape: [rows, ...] -> [rows] or [rows, ...]
+  using Measure = std::function<torch::Tensor(const torch::Tensor& inputs)>;
+  virtual std::map<std::string, Measure> measures() const { return {}; }
   /// Inputs of other files, as the training's are read. throws: DataError, ConfigError
   virtual data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
                                          const data::Reading& reading) const = 0;
 };
 
 using LearningEntry = EntryOf<ExampleSource>;
+
+/// Inputs like those of a learning workload, which the config names, are to be made for targets.
+class Generation : public Problem {};
+
+using GenerationEntry = EntryOf<Generation>;
 
 }  // namespace sagips::problem

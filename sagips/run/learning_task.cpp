@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <span>
 
 #include "sagips/comm/outbox.hpp"
@@ -48,22 +49,13 @@ void for_each_standard(
   }
 }
 
-void write_networks(const std::string& path, std::span<optim::WeightedNetwork> networks,
-                    data::RowStatistics statistics) {
-  record::TensorFile file;
+// What standardises the rows that networks see, by its names in their file.
+std::map<std::string, torch::Tensor> standards_of(data::RowStatistics statistics) {
+  std::map<std::string, torch::Tensor> arrays;
   for_each_standard(statistics, [&](const std::string& name, torch::Tensor& values) {
-    if (!values.defined()) return;
-    const torch::Tensor dense = values.contiguous();
-    file.tensors[name] = {record::StoredTensor::Type::f64,
-                          dense.sizes().vec(),
-                          {static_cast<const char*>(dense.data_ptr()), dense.nbytes()}};
+    if (values.defined()) arrays[name] = values;
   });
-  for_each_array(networks, [&](const std::string& name, torch::Tensor& values) {
-    const torch::Tensor dense = values.detach().to(torch::kCPU).contiguous();
-    file.tensors[name] = record::StoredTensor::of(
-        {dense.data_ptr<float>(), static_cast<std::size_t>(dense.numel())}, dense.sizes().vec());
-  });
-  record::write_tensor_file(path, file);
+  return arrays;
 }
 
 // Networks that are a TorchScript module and nothing else, as modules for Python.
@@ -523,22 +515,6 @@ record::Evaluated LearningTask::after_failure() {
   }
 }
 
-void LearningTask::write_best(const record::RunDirectory& folder, record::Results& results) {
-  if (!best_.evaluated()) return;
-  const record::Evaluated& best = *best_.evaluated();
-  results.numbers.push_back({"best_epoch", static_cast<double>(best.epoch)});
-  for (const auto& metric : best.metrics)
-    results.numbers.push_back({metric.name + "_best", metric.value});
-  best_.with_best([&] {
-    write_networks(folder.file(files::best_network.name), learner_->networks(), rows_.statistics);
-    write_scripts(folder, learner_->networks(), files::best_script, log_);
-  });
-  if (job_.settings.early_stop.restore) best_.restore();
-  log_.info(core::text("best ", job_.settings.early_stop.metric, " at epoch ", best.epoch, ": ",
-                       files::best_network.name,
-                       job_.settings.early_stop.restore ? ", which the results are of" : ""));
-}
-
 record::Results LearningTask::write(RunOutputs& outputs, const Training& training,
                                     const std::vector<RankRow>& rows) {
   if (!ranks_.is_first()) return {};
@@ -549,7 +525,11 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
   results.method = record::learning_method;
   results.events = sets_.training->rows();
   const record::RunDirectory& folder = outputs.folder();
-  write_best(folder, results);
+  best_.conclude(job_, results, log_, [&] {
+    write_networks(folder.file(files::best_network.name), learner_->networks(),
+                   standards_of(rows_.statistics));
+    write_scripts(folder, learner_->networks(), files::best_script, log_);
+  });
   results.numbers.push_back({"weights", static_cast<double>(learner_->weights())});
   results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
   results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
@@ -558,7 +538,8 @@ record::Results LearningTask::write(RunOutputs& outputs, const Training& trainin
     results.numbers.push_back({"waited_for_rows_s", waited});
     log_.info(core::text("waited ", core::significant(waited, 2), " s for rows of files"));
   }
-  write_networks(folder.file(files::network.name), learner_->networks(), rows_.statistics);
+  write_networks(folder.file(files::network.name), learner_->networks(),
+                 standards_of(rows_.statistics));
   write_scripts(folder, learner_->networks(), files::script, log_);
   outputs.write(results, rows, [&] {
     optim::Prediction found;

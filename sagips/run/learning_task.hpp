@@ -89,7 +89,6 @@ class LearningTask final : public Task {
   record::Evaluated judged() const;
   record::Evaluated judged(const optim::Prediction& prediction) const;
   std::optional<record::Evaluated> judged_together(bool wait);
-  void write_best(const record::RunDirectory& folder, record::Results& results);
 
   const Job& job_;
   comm::Ranks& ranks_;

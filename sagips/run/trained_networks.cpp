@@ -118,6 +118,23 @@ void for_each_array(
   }
 }
 
+void write_networks(const std::string& path, std::span<optim::WeightedNetwork> networks,
+                    const std::map<std::string, torch::Tensor>& beside) {
+  record::TensorFile file;
+  for (const auto& [name, values] : beside) {
+    const torch::Tensor dense = values.contiguous();
+    file.tensors[name] = {record::StoredTensor::Type::f64,
+                          dense.sizes().vec(),
+                          {static_cast<const char*>(dense.data_ptr()), dense.nbytes()}};
+  }
+  for_each_array(networks, [&](const std::string& name, torch::Tensor& values) {
+    const torch::Tensor dense = values.detach().to(torch::kCPU).contiguous();
+    file.tensors[name] = record::StoredTensor::of(
+        {dense.data_ptr<float>(), static_cast<std::size_t>(dense.numel())}, dense.sizes().vec());
+  });
+  record::write_tensor_file(path, file);
+}
+
 std::string finished_file(const std::string& folder, const std::string& name) {
   std::string path = core::text(folder, "/", name);
   if (std::filesystem::exists(path)) return path;
@@ -137,6 +154,15 @@ std::string network_file(const std::string& folder, bool best) {
   return finished_file(folder, files::network.name);
 }
 
+void take_array(const record::TensorFile& content, const std::string& file, const std::string& name,
+                torch::Tensor& values) {
+  const record::StoredTensor& stored = content.tensor(name, file);
+  if (stored.shape != values.sizes().vec())
+    throw core::DataError(file, core::text("'", name, "' has another shape than the config's ",
+                                           "network. The folder's files do not belong together."));
+  take_values(stored, values);
+}
+
 std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::ExampleRows& rows,
                                                   const std::string& file) {
   std::vector<optim::WeightedNetwork> networks;
@@ -144,12 +170,7 @@ std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::Ex
     networks.push_back({part, nn::Replica(part.network, nn::SharedPart::all, torch::kCPU)});
   const record::TensorFile content = record::read_tensor_file(file);
   for_each_array(networks, [&](const std::string& name, torch::Tensor& values) {
-    const record::StoredTensor& stored = content.tensor(name, file);
-    if (stored.shape != values.sizes().vec())
-      throw core::DataError(file,
-                            core::text("'", name, "' has another shape than the config's ",
-                                       "network. The folder's files do not belong together."));
-    take_values(stored, values);
+    take_array(content, file, name, values);
   });
   return networks;
 }
@@ -229,6 +250,20 @@ void BestNetworks::with_best(const std::function<void()>& use) {
   put(weights_);
   use();
   put(present);
+}
+
+void BestNetworks::conclude(const Job& job, record::Results& results, core::Log& log,
+                            const std::function<void()>& write) {
+  if (!best_) return;
+  const train::EarlyStopConfig& watched = job.settings.early_stop;
+  results.numbers.push_back({"best_epoch", static_cast<double>(best_->epoch)});
+  for (const auto& metric : best_->metrics)
+    results.numbers.push_back({metric.name + "_best", metric.value});
+  with_best(write);
+  if (watched.restore) restore();
+  log.info(core::text("best ", watched.metric, " at epoch ", best_->epoch, ": ",
+                      files::best_network.name,
+                      watched.restore ? ", which the results are of" : ""));
 }
 
 void BestNetworks::state(nn::StateList& list) {

@@ -7,9 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "sagips/core/log.hpp"
 #include "sagips/nn/state.hpp"
 #include "sagips/optim/learn/supervised.hpp"
 #include "sagips/record/event.hpp"
+#include "sagips/record/results.hpp"
+#include "sagips/record/tensor_file.hpp"
 #include "sagips/run/settings.hpp"
 
 namespace sagips::run {
@@ -18,6 +21,14 @@ namespace sagips::run {
 /// several networks "body.layer0.weight".
 void for_each_array(std::span<optim::WeightedNetwork> networks,
                     const std::function<void(const std::string& name, torch::Tensor& values)>& use);
+
+/// beside: further arrays by their names, float64
+void write_networks(const std::string& path, std::span<optim::WeightedNetwork> networks,
+                    const std::map<std::string, torch::Tensor>& beside = {});
+
+/// Copies an array of a file. throws: DataError where it is not there or of another shape
+void take_array(const record::TensorFile& content, const std::string& file, const std::string& name,
+                torch::Tensor& values);
 
 /// The path of what a training writes at its end. throws: DataError where it is not there, with the reason
 std::string finished_file(const std::string& folder, const std::string& name);
@@ -53,6 +64,10 @@ class BestNetworks {
   const std::optional<record::Evaluated>& evaluated() const { return best_; }
   /// Calls it with the best weights in the networks; the present ones are back afterwards.
   void with_best(const std::function<void()>& use);
+  /// Adds what was the best to a run's results and calls `write` with its weights; leaves these in the
+  /// networks where early_stop.restore asks for it. Nothing where there is no best.
+  void conclude(const Job& job, record::Results& results, core::Log& log,
+                const std::function<void()>& write);
   /// Leaves the best weights in the networks.
   void restore() { put(weights_); }
   void state(nn::StateList& list);

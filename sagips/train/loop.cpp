@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -76,6 +78,25 @@ void Loop::observe(const record::Event& event) const {
   for (const auto& observer : callbacks_.observers) observer(event);
 }
 
+// Over the steps of the epoch, and over the passes that name the same.
+std::vector<record::NamedNumber> Loop::mean_losses() const {
+  std::map<std::string, std::vector<double>> named;
+  for (const auto& [pass, sums] : losses_) {
+    const torch::Tensor means = (sums / static_cast<double>(epoch_steps_)).to(torch::kCPU);
+    for (std::size_t i = 0; i < pass->loss_names.size(); ++i)
+      named[pass->loss_names[i]].push_back(means[static_cast<std::int64_t>(i)].item<double>());
+  }
+  std::vector<record::NamedNumber> losses;
+  for (const auto& [pass, sums] : losses_)
+    for (const std::string& name : pass->loss_names)
+      if (const auto found = named.extract(name)) {
+        const std::vector<double>& all = found.mapped();
+        losses.push_back(
+            {name, std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size())});
+      }
+  return losses;
+}
+
 // An epoch is over: what its steps have given is told, and the next one begins at nothing.
 void Loop::observe_epoch() {
   record::EpochDone done{epoch(), time_s_, epoch_s_ > 0 ? epoch_events_ / epoch_s_ : 0, {}};
@@ -83,13 +104,7 @@ void Loop::observe_epoch() {
   for (const optim::UpdateStep& step : optimizer_.steps())
     if (step.rule->last_rate() > 0)
       done.learning_rates.push_back({step.name, step.rule->last_rate()});
-  for (const auto& [pass, sums] : losses_) {
-    if (callbacks_.exchange.serve) break;  // it has seen none
-    const torch::Tensor means = (sums / static_cast<double>(epoch_steps_)).to(torch::kCPU);
-    for (std::size_t i = 0; i < pass->loss_names.size(); ++i)
-      done.losses.push_back(
-          {pass->loss_names[i], means[static_cast<std::int64_t>(i)].item<double>()});
-  }
+  if (!callbacks_.exchange.serve) done.losses = mean_losses();  // who serves has seen none
   begin_epoch();
   observe(done);
 }
@@ -253,6 +268,8 @@ StopReason Loop::reason_to_stop() const {
   if (early_stop_) return early_stop_;
   if (config_.minutes > 0 && time_s_ - limit_from_s_ >= config_.minutes * 60)
     return StopReason(StopKind::time_limit);
+  if (std::string why = optimizer_.reason_to_stop(); !why.empty())
+    return {StopKind::early_stop, std::move(why)};
   return interrupted() ? StopReason(StopKind::interrupted) : StopReason();
 }
 

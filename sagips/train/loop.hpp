@@ -148,6 +148,7 @@ class Loop {
   bool is_finite(const optim::UpdateStep& step, const char* when) const;
   record::StopReason reason_to_stop() const;
   void observe(const record::Event& event) const;
+  std::vector<record::NamedNumber> mean_losses() const;
   void observe_epoch();
   void begin_epoch();
   std::int64_t step_as_now(std::int64_t step, std::int64_t per_epoch) const;

@@ -93,14 +93,14 @@ torch::Tensor Head::targets_of(const torch::Tensor& rows) const {
 }
 
 std::vector<nn::LayerConfig> with_heads(std::vector<nn::LayerConfig> layers,
-                                        const HeadConfigs& heads) {
+                                        const HeadConfigs& heads, const std::string& group) {
   std::vector<nn::Branch> branches;
   bool have_layers = false;
   for (const HeadConfig& head : heads) {
     branches.push_back({head.name, head.layers});
     have_layers = have_layers || !head.layers.empty();
   }
-  if (have_layers) layers.push_back(nn::LayerConfig::heads(std::move(branches), "heads"));
+  if (have_layers) layers.push_back(nn::LayerConfig::heads(std::move(branches), group));
   return layers;
 }
 

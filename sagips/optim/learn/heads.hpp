@@ -23,7 +23,9 @@ struct HeadConfig {
   std::string target{};              ///< empty: the one of its name
   std::vector<std::string> names{};  ///< of its classes or values; empty: their numbers
 
-  std::string key() const { return "heads." + name; }
+  std::string group = "heads";  ///< of the config that holds it, for messages
+
+  std::string key() const { return group + "." + name; }
   const std::string& target_name() const { return target.empty() ? name : target; }
   bool of_classes() const { return loss_named(loss, key() + ".loss").of_classes(); }
   bool has_units() const { return loss_named(loss, key() + ".loss").has_units(); }
@@ -48,9 +50,10 @@ struct Head {
   torch::Tensor targets_of(const torch::Tensor& rows) const;
 };
 
-/// The layers with those of heads behind them, where these have any.
+/// The layers with those of heads behind them, where these have any. group: of the heads, for messages
 std::vector<nn::LayerConfig> with_heads(std::vector<nn::LayerConfig> layers,
-                                        const HeadConfigs& heads);
+                                        const HeadConfigs& heads,
+                                        const std::string& group = "heads");
 
 /// The rows with the targets that heads compare alone, in their order: classes as one number each.
 /// key: of targets, for messages. throws: ConfigError for a head without a target; collective

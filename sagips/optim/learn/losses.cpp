@@ -29,6 +29,12 @@ torch::Tensor mean_absolute(const torch::Tensor& outputs, const torch::Tensor& t
   return mean_of_row((outputs - targets).abs());
 }
 
+// source: as Keras has it, with its smallest denominator
+torch::Tensor mean_absolute_percentage(const torch::Tensor& outputs, const torch::Tensor& targets) {
+  constexpr double smallest = 1e-7;
+  return 100 * mean_of_row((outputs - targets).abs() / targets.abs().clamp_min(smallest));
+}
+
 torch::Tensor smooth_l1(const torch::Tensor& outputs, const torch::Tensor& targets) {
   return mean_of_row(torch::smooth_l1_loss(outputs, targets, at::Reduction::None));
 }
@@ -48,6 +54,7 @@ torch::Tensor of_last_dimension(const torch::Tensor& outputs) {
   return torch::softmax(outputs, -1);
 }
 torch::Tensor of_each(const torch::Tensor& outputs) { return torch::sigmoid(outputs); }
+torch::Tensor themselves(const torch::Tensor& outputs) { return outputs; }
 torch::Tensor exponential(const torch::Tensor& outputs) { return torch::exp(outputs); }
 
 /// Those of SAGIPS, then those that programs and plug-ins have added, from any thread.
@@ -64,6 +71,8 @@ KnownLosses& known_losses() {
           {"binary_cross_entropy", Targets::yes_or_no, binary_cross_entropy, of_each, 0, 1},
           {"mean_square", Targets::values, mean_square},
           {"mean_absolute", Targets::values, mean_absolute},
+          // a share of the target has a zero of its own, so that no target is standardised
+          {"mean_absolute_percentage", Targets::values, mean_absolute_percentage, themselves},
           {"smooth_l1", Targets::values, smooth_l1},
           {"poisson", Targets::values, poisson, exponential, 0},
           {"kullback_leibler", Targets::values, kullback_leibler, of_last_dimension, 0, 1}}};

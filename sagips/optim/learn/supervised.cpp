@@ -16,9 +16,16 @@ using core::text;
 
 namespace {
 
-// network, data: what a message names. shape: targets as the loss takes them
-void check_rows(const Loss& loss, const nn::Shape& output, const torch::Tensor& targets,
-                const std::string& network, const std::string& data) {
+constexpr std::int64_t rows_at_once = 1000, numbers_at_once = std::int64_t{1} << 23;
+
+torch::Tensor joined(const std::vector<torch::Tensor>& pieces) {
+  return pieces.empty() ? torch::Tensor() : torch::cat(pieces);
+}
+
+}  // namespace
+
+void check_targets(const Loss& loss, const nn::Shape& output, const torch::Tensor& targets,
+                   const std::string& network, const std::string& data) {
   if (!loss.of_classes()) {
     if (nn::shape_of_rows(targets) != output)
       throw ConfigError(
@@ -47,13 +54,30 @@ void check_rows(const Loss& loss, const nn::Shape& output, const torch::Tensor& 
                                  "the targets."));
 }
 
-constexpr std::int64_t rows_at_once = 1000, numbers_at_once = std::int64_t{1} << 23;
-
-torch::Tensor joined(const std::vector<torch::Tensor>& pieces) {
-  return pieces.empty() ? torch::Tensor() : torch::cat(pieces);
+void check_batches(std::int64_t rows, std::int64_t batch, const problem::RankPlace& place,
+                   bool separable) {
+  if (rows < place.ranks)
+    throw ConfigError("data", text(rows, " rows for ", place.ranks,
+                                   " ranks. Give more rows, or use fewer ranks."));
+  const std::int64_t steps = BatchRows::steps_per_epoch(rows, batch, place.ranks),
+                     last = rows - (steps - 1) * batch * place.ranks;
+  if (!separable && last / place.ranks < 2)
+    throw ConfigError("batch", text("the last batch of a data epoch has ", last,
+                                    last == 1 ? " row for " : " rows for ", place.ranks,
+                                    place.ranks > 1 ? " ranks" : " rank",
+                                    ", and batch norm needs two on each. Change it."));
 }
 
-}  // namespace
+// Modules say nothing of theirs: then none of the sum is known.
+std::int64_t operations_of(std::span<const WeightedNetwork> networks) {
+  std::int64_t sum = 0;
+  for (const WeightedNetwork& one : networks)
+    for (const nn::LayerSummary& layer : one.part.network->layers()) {
+      if (layer.weights > 0 && layer.operations == 0) return 0;
+      sum += layer.operations;
+    }
+  return sum;
+}
 
 Prediction prediction_of(std::span<const WeightedNetwork> networks, const data::ExampleRows& rows,
                          const std::function<void(const data::Examples&)>& check) {
@@ -136,16 +160,15 @@ Supervised::Supervised(const SupervisedConfig& config, const std::vector<Network
       stream_(
           rows, data::SamplePlan(rows_, seed, config.shuffle_rows),
           [this](std::uint32_t step) {
-            const StepRows own = rows_of(step);
-            return data::ExampleStream::Place{own.epoch, own.begin + own.first, own.count};
+            const BatchRows own = rows_of(step);
+            return data::ExampleStream::Place{own.epoch, own.place(), own.count};
           },
           [this](const data::Examples& examples) { check_targets(examples); }) {
   for (const NetworkPart& part : networks)
     networks_.push_back({part, nn::Replica(part.network, config.shared, device)});
   if (networks.size() == 1)
     fused_ = nn::FusedMlp::make(*networks.front().network, config.dense, device);
-  const std::int64_t together = config.batch * place.ranks;
-  steps_per_epoch_ = (rows_ + together - 1) / together;
+  steps_per_epoch_ = BatchRows::steps_per_epoch(rows_, config.batch, place.ranks);
   const nn::Network& last = *networks.back().network;
   if (!config.heads.empty() || !last.output_tensors().empty())
     loss_ = config.loss_for(last, statistics);  // which knows what targets there are
@@ -168,7 +191,7 @@ void Supervised::add_steps() {
       steps_.back().keys.exchange = core::text("networks.", part.name, ".exchange");
   }
   pass.separable = is_separable();
-  pass.operations = operations();
+  pass.operations = operations_of(networks_);
   pass.loss_names = {"loss"};
   pass.prepare = [this](Batch&, std::int64_t) {
     if (fused_) fused_->pack(replica().leaves());
@@ -191,17 +214,6 @@ bool Supervised::is_separable() const {
                      [](const auto& one) { return one.part.network->separable(); });
 }
 
-// Modules say nothing of theirs: then none of the sum is known.
-std::int64_t Supervised::operations() const {
-  std::int64_t sum = 0;
-  for (const auto& one : networks_)
-    for (const nn::LayerSummary& layer : one.part.network->layers()) {
-      if (layer.weights > 0 && layer.operations == 0) return 0;
-      sum += layer.operations;
-    }
-  return sum;
-}
-
 std::int64_t Supervised::weights() const {
   std::int64_t sum = 0;
   for (const auto& [part, replica] : networks_) sum += replica.size();
@@ -209,15 +221,7 @@ std::int64_t Supervised::weights() const {
 }
 
 void Supervised::check(const data::ExampleRows& rows) const {
-  if (rows_ < place_.ranks)
-    throw ConfigError("data", text(rows_, " rows for ", place_.ranks,
-                                   " ranks. Give more rows, or use fewer ranks."));
-  const std::int64_t last = rows_ - (steps_per_epoch_ - 1) * config_.batch * place_.ranks;
-  if (!is_separable() && last / place_.ranks < 2)
-    throw ConfigError("batch", text("the last batch of a data epoch has ", last,
-                                    last == 1 ? " row for " : " rows for ", place_.ranks,
-                                    place_.ranks > 1 ? " ranks" : " rank",
-                                    ", and batch norm needs two on each. Change it."));
+  check_batches(rows_, config_.batch, place_, is_separable());
   // of files those that come first, and the others as they are read
   const nn::Shape inputs = nn::shape_of_rows(rows.first(1).inputs);
   const nn::Network& first = *networks_.front().part.network;
@@ -229,7 +233,8 @@ void Supervised::check(const data::ExampleRows& rows) const {
 }
 
 void Supervised::check_targets(const data::Examples& examples) const {
-  if (!loss_.heads) return check_rows(loss_, output(), examples.targets, "network", "data");
+  if (!loss_.heads)
+    return optim::check_targets(loss_, output(), examples.targets, "network", "data");
   const core::RowTensors targets = examples.target_tensors();
   for (std::size_t i = 0; i < loss_.heads->size(); ++i) {
     const Head& head = (*loss_.heads)[i];
@@ -237,34 +242,26 @@ void Supervised::check_targets(const data::Examples& examples) const {
     if (i >= targets.size() || targets[i].name != head.name)
       throw ConfigError(key, "has no target in the rows. Give it one by its name.");
     const torch::Tensor own = targets[i].of(examples.targets);
-    check_rows(head.loss, head.output.shape,
-               head.loss.of_classes() ? own.flatten().to(torch::kInt64) : own, key, key);
+    optim::check_targets(head.loss, head.output.shape,
+                         head.loss.of_classes() ? own.flatten().to(torch::kInt64) : own, key, key);
   }
 }
 
-Supervised::StepRows Supervised::rows_of(std::uint32_t step) const {
-  const auto number = static_cast<std::int64_t>(step) - 1;
-  const std::int64_t together = config_.batch * place_.ranks;
-  StepRows rows{.epoch = static_cast<std::uint32_t>(number / steps_per_epoch_ + 1),
-                .begin = number % steps_per_epoch_ * together};
-  rows.all = std::min(together, rows_ - rows.begin);
-  rows.first = rows.all * place_.rank / place_.ranks;
-  rows.count = rows.all * (place_.rank + 1) / place_.ranks - rows.first;
-  return rows;
+BatchRows Supervised::rows_of(std::uint32_t step) const {
+  return BatchRows::of(step, rows_, config_.batch, place_);
 }
 
 std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
-  const StepRows rows = rows_of(step);
+  const BatchRows rows = rows_of(step);
   auto batch = std::make_unique<RowBatch>();
   batch->step = step;
   batch->first = rows.first;
   batch->samples = rows.count;
   batch->scale = static_cast<double>(place_.ranks) / (static_cast<double>(rows.all) * mean_weight_);
   const data::Examples examples = stream_.at(step);
-  batch->inputs =
-      augmented(examples.inputs, config_.augment,
-                core::RandomStream(seed_, "augmentation", rows.epoch), rows.begin + rows.first)
-          .to(device_);
+  batch->inputs = augmented(examples.inputs, config_.augment,
+                            core::RandomStream(seed_, "augmentation", rows.epoch), rows.place())
+                      .to(device_);
   batch->targets = examples.targets.to(device_);
   if (examples.weights.defined()) batch->weights = examples.weights.to(device_);
   return batch;

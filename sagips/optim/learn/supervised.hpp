@@ -13,6 +13,7 @@
 #include "sagips/nn/network.hpp"
 #include "sagips/nn/replica.hpp"
 #include "sagips/optim/learn/augment.hpp"
+#include "sagips/optim/learn/batch_rows.hpp"
 #include "sagips/optim/learn/heads.hpp"
 #include "sagips/optim/learn/losses.hpp"
 #include "sagips/optim/learn/optimizer.hpp"
@@ -37,6 +38,11 @@ struct SupervisedConfig {
   Loss loss_for(const nn::Network& network, const data::RowStatistics& statistics) const;
 };
 
+/// network, data: what a message names; targets: as the loss takes them
+/// throws: ConfigError for targets that the loss cannot compare with such outputs
+void check_targets(const Loss& loss, const nn::Shape& output, const torch::Tensor& targets,
+                   const std::string& network, const std::string& data);
+
 /// One of the networks of a learning problem; each takes what the one before it gives.
 struct NetworkPart {
   std::string name = "network";
@@ -49,6 +55,13 @@ struct WeightedNetwork {
   NetworkPart part;
   nn::Replica replica;
 };
+
+/// Multiply-adds of a row, forward; 0: not known.
+std::int64_t operations_of(std::span<const WeightedNetwork> networks);
+
+/// throws: ConfigError for fewer rows than ranks, and, where rows depend on each other, a batch of one
+void check_batches(std::int64_t rows, std::int64_t batch, const problem::RankPlace& place,
+                   bool separable);
 
 /// What networks say of rows when they predict, on the CPU, beside what these are.
 struct Prediction {
@@ -109,15 +122,9 @@ class Supervised final : public Optimizer {
  private:
   struct RowBatch;
   void check(const data::ExampleRows& rows) const;
-  /// The rows of a step: where they begin in the data epoch, how many all ranks take, and this one's of them.
-  struct StepRows {
-    std::uint32_t epoch = 1;
-    std::int64_t begin = 0, all = 0, first = 0, count = 0;
-  };
-  StepRows rows_of(std::uint32_t step) const;
+  BatchRows rows_of(std::uint32_t step) const;
   void add_steps();
   bool is_separable() const;
-  std::int64_t operations() const;
   const nn::Shape& output() const { return networks_.back().part.network->output(); }
   torch::Tensor gradients(const RowBatch& batch, const Tile& tile,
                           std::span<nn::Leaves* const> leaves) const;

@@ -37,7 +37,8 @@ struct Pass {
   bool separable = true;          ///< the batch's loss is the sum over tiles of their contributions
   std::int64_t tile_samples = 0;  ///< of a tile, where the pass knows better than its events tell
   std::int64_t operations = 0;    ///< multiply-adds of a sample, forward; 0: not known
-  std::vector<std::string> loss_names;  ///< what `gradients` returns, in its order
+  /// What `gradients` returns, in its order. Of a name in several passes the mean is told.
+  std::vector<std::string> loss_names;
 
   /// Called before the first of so many tiles, on one thread. Empty: there is nothing to prepare.
   std::function<void(Batch& batch, std::int64_t tiles)> prepare{};
