@@ -1,0 +1,85 @@
+#include <algorithm>
+
+#include "sagips/core/poll.hpp"
+#include "sagips/optim/adversarial/adversarial.hpp"
+
+namespace sagips::optim {
+
+namespace {
+
+/// Sums of each number of examples and of its square.
+struct Moments {
+  torch::Tensor sum, squares;
+  void add(const torch::Tensor& examples) {
+    const torch::Tensor numbers = examples.flatten(1).to(torch::kCPU, torch::kFloat64);
+    const torch::Tensor own = numbers.sum(0), square = numbers.square().sum(0);
+    sum = sum.defined() ? sum + own : own;
+    squares = squares.defined() ? squares + square : square;
+  }
+  torch::Tensor mean(std::int64_t rows) const { return sum / rows; }
+  torch::Tensor deviation(std::int64_t rows) const {
+    return (squares / rows - mean(rows).square()).clamp_min(0).sqrt();
+  }
+};
+
+double distance(const Moments& made, const Moments& real, std::int64_t rows) {
+  const torch::Tensor mean = real.mean(rows), deviation = real.deviation(rows);
+  const double apart = (made.mean(rows) - mean).norm().item<double>() +
+                       (made.deviation(rows) - deviation).norm().item<double>();
+  return apart / (mean.norm() + deviation.norm()).item<double>();
+}
+
+constexpr std::int64_t rows_at_once = 500, numbers_at_once = std::int64_t{1} << 22;
+
+}  // namespace
+
+torch::Tensor Adversarial::make(const torch::Tensor& targets, const std::string& purpose,
+                                std::int64_t first) const {
+  const torch::NoGradGuard no_grad;
+  const core::RandomStream noise(seed_, "noise of " + purpose);
+  return network(maker)(networks_[maker].replica.leaves(),
+                        input_(targets.to(device_), noise, first), {})
+      .cpu();
+}
+
+std::map<std::string, double> Adversarial::metrics(const data::ExampleRows& rows) const {
+  const torch::NoGradGuard no_grad;
+  const std::vector<std::string> names = judges_.names();
+  std::map<std::string, double> sums;
+  Moments made_moments, real_moments;
+  std::int64_t first = 0;
+  const std::int64_t numbers = nn::numbers_in(network(maker).output());
+  const auto look = [&](const torch::Tensor& chosen) {
+    const data::Examples examples = rows.read(chosen);
+    check_targets(examples);
+    const torch::Tensor real = examples.inputs.to(device_), targets = examples.targets.to(device_),
+                        made = make(examples.targets, "evaluations", first).to(device_),
+                        yes = torch::ones({real.size(0), 1}, targets.options());
+    first += real.size(0);
+    const auto& leaves = networks_[judge].replica.leaves();
+    const torch::Tensor of_real = network(judge)(leaves, real, {}),
+                        of_made = network(judge)(leaves, made, {});
+    const Judged fooled = judges_(of_made, made, targets, yes, true);
+    sums["discriminator"] += (judges_(of_real, real, targets, yes, false).loss +
+                              judges_(of_made, made, targets, torch::zeros_like(yes), false).loss)
+                                 .item<double>() /
+                             2;
+    sums["generator"] += fooled.loss.item<double>();
+    for (std::size_t i = 1; i < names.size(); ++i)
+      sums[names[i] + ".loss"] += fooled.each[i].sum(torch::kFloat64).item<double>();
+    for (const Head& head : judges_.heads)
+      if (head.loss.of_classes())
+        sums[head.name + ".accuracy"] +=
+            head.outputs_of(of_made).argmax(1).eq(head.targets_of(targets)).sum().item<double>();
+    core::poll();
+    made_moments.add(made);
+    real_moments.add(real);
+  };
+  data::for_each_piece(rows.rows(),
+                       std::clamp<std::int64_t>(numbers_at_once / numbers, 1, rows_at_once), look);
+  for (auto& [name, sum] : sums) sum /= static_cast<double>(rows.rows());
+  if (first > 0) sums["distance"] = distance(made_moments, real_moments, first);
+  return sums;
+}
+
+}  // namespace sagips::optim
