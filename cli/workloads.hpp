@@ -5,6 +5,7 @@
 #include "workloads/custom/custom.hpp"
 #include "workloads/duke_owens/duke_owens.hpp"
 #include "workloads/gaussians/gaussians.hpp"
+#include "workloads/generation/generation.hpp"
 #include "workloads/learning/learning.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
 #include "workloads/proxy2d/proxy2d.hpp"
@@ -15,8 +16,9 @@ namespace sagips {
 /// The workloads that the programs know.
 inline std::vector<problem::Entry> shipped_workloads() {
   using namespace sagips::workloads;
-  return {classify_workload(), custom_workload(),  duke_owens_workload(), gaussians_workload(),
-          learning_workload(), proxy1d_workload(), proxy2d_workload(),    resonance_workload()};
+  return {classify_workload(),  custom_workload(),     duke_owens_workload(),
+          gaussians_workload(), generation_workload(), learning_workload(),
+          proxy1d_workload(),   proxy2d_workload(),    resonance_workload()};
 }
 
 }  // namespace sagips

@@ -12,6 +12,7 @@
 #include "sagips/optim/solvers.hpp"
 #include "sagips/problem/loaded_data.hpp"
 #include "sagips/run/effects.hpp"
+#include "sagips/run/generation_task.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/task.hpp"
 #include "sagips/run/trained_networks.hpp"
@@ -143,6 +144,20 @@ bool LearningProblem::check(const Look& look) const {
     for (const std::string& line : remarks_on_lengths(job, sets.training->rows(), look.ranks))
       look.log.warning("lengths", line);
     check_metric(job.settings.early_stop, waits_for_plateau(), true, metric_names(*learned, sets));
+  });
+  return true;
+}
+
+bool GenerationProblem::check(const Look& look) const {
+  look.part([&] {
+    const data::ExampleSets sets = load_conditioned(look.job);
+    look.out << "data: " << sets.origin << ", " << core::with_thousands(sets.training->rows())
+             << " rows to learn from, " << core::with_thousands(sets.validation->rows())
+             << " kept aside\n";
+    const auto learned = make_adversarial(look.job, sets);
+    for (const auto& [part, replica] : learned->networks())
+      show_network(part.name, *part.network, look.out);
+    for (const std::string& warning : sets.warnings) look.log.warning("examples", warning);
   });
   return true;
 }

@@ -30,7 +30,12 @@ namespace files = record::run_files;
       key, core::text("is not known here (a trained network keeps its config). Known: ", known));
 }
 
+void refuse_seed(const PredictOptions& options, const char* known) {
+  if (options.seed) refuse("seed", known);
+}
+
 void refuse_samples(const PredictOptions& options) {
+  refuse_seed(options, "inputs=FILE, network=last, out=FILE.npy");
   if (options.samples) refuse("samples", "inputs=FILE, network=last, out=FILE.npy");
 }
 
@@ -333,6 +338,7 @@ Predicted predict_proposals(const Job& job, const std::string& folder,
                             const PredictOptions& options) {
   constexpr std::int64_t usual = 1000, most = 1'000'000'000;
   if (!options.inputs.empty()) refuse("inputs", "samples=N, out=FILE.npy");
+  refuse_seed(options, "samples=N, out=FILE.npy");
   if (options.best) refuse("network", "samples=N, out=FILE.npy");
   Predicted predicted{.what = Predicted::What::proposals};
   predicted.rows = options.samples.value_or(usual);

@@ -12,10 +12,15 @@ namespace sagips::run {
 
 /// What is asked of trained networks. What a run has no use for is refused.
 struct PredictOptions {
-  std::string out{};                      ///< FILE.npy; empty: predictions.npy in the run's folder
-  std::optional<std::int64_t> samples{};  ///< proposals of a generator; nothing: 1,000
-  /// Rows for networks that learn from some, by the names of their tensors; none: those kept aside.
+  std::string out{};  ///< FILE.npy; empty: predictions.npy in the run's folder
+  std::optional<std::int64_t>
+      samples{};  ///< proposals of a generator; nothing: 1,000. Examples that a generator
+  /// makes, for its conditions in turn; nothing: one for each of these
+  /// Rows for networks that learn from some, or conditions of examples to be made, by the names of their
+  /// tensors; none: those kept aside.
   data::InputFiles inputs{};
+  /// Of the noise of a generator of examples; nothing: that of the run.
+  std::optional<std::int64_t> seed{};
   /// Takes the networks of the best evaluation, where there is one, else those of the end. Nothing: true.
   std::optional<bool> best{};
 };
@@ -43,12 +48,13 @@ struct PredictedOutput {
 
 /// What trained networks say.
 struct Predicted {
-  enum class What { proposals, values, probabilities };
+  enum class What { proposals, values, probabilities, examples };
   What what = What::values;
-  std::vector<PredictedOutput> outputs{};        ///< one, or one a head
-  std::int64_t rows = 0;                         ///< that have values
-  std::vector<std::string> networks{};           ///< their files
-  std::vector<PredictedMetric> metrics{};        ///< of rows with targets
+  std::vector<PredictedOutput> outputs{};  ///< one, or one a head; examples, then their conditions
+  std::int64_t rows = 0;                   ///< that have values
+  double per_second = 0;                   ///< examples made, without reading and writing
+  std::vector<std::string> networks{};     ///< their files
+  std::vector<PredictedMetric> metrics{};  ///< of rows with targets
   std::vector<PredictedParameter> parameters{};  ///< of proposals
   /// Files of deviations that lay beside those of the outputs and were of other predictions.
   std::vector<std::string> removed_spreads{}, foreign_spreads{};

@@ -142,11 +142,30 @@ std::unique_ptr<Problem> problem_around(std::unique_ptr<problem::Problem>& made)
   return std::make_unique<Kind>(std::unique_ptr<Of>(of));
 }
 
-std::unique_ptr<Problem> problem_of(std::unique_ptr<problem::Problem> made) {
+// The workload whose examples are to be made says what other keys there are.
+std::unique_ptr<Problem> generation_problem(const Workloads& workloads,
+                                            const ConfigDocument& document) {
+  const std::string key = "examples", name = document.scalar(key).value_or("learning");
+  const std::string where = document.where(key).empty() ? key : document.where(key);
+  std::unique_ptr<problem::Problem> made = workloads.get(name, where).make();
+  auto* const source = dynamic_cast<problem::ExampleSource*>(made.get());
+  if (!source)
+    throw ConfigError(where,
+                      text("'", name, "' has no examples. Name a learning workload, such as ",
+                           "learning (files of yours) or classify."));
+  static_cast<void>(made.release());
+  return std::make_unique<GenerationProblem>(name, std::unique_ptr<problem::ExampleSource>(source));
+}
+
+std::unique_ptr<Problem> problem_of(const Workloads& workloads, const Source& found) {
+  std::unique_ptr<problem::Problem> made = found.entry->make();
+  const ConfigDocument& document = found.document;
   if (auto* const own = dynamic_cast<Problem*>(made.get())) {
     static_cast<void>(made.release());
     return std::unique_ptr<Problem>(own);
   }
+  if (dynamic_cast<problem::Generation*>(made.get()))
+    return generation_problem(workloads, document);
   if (auto inverse = problem_around<InverseProblem, problem::Workload>(made)) return inverse;
   if (auto learning = problem_around<LearningProblem, problem::ExampleSource>(made))
     return learning;
@@ -157,7 +176,7 @@ Job job_from(const Workloads& workloads, const std::string& source, const Source
   Job job;
   job.entry = found.entry;
   job.kept = workloads.kept;
-  job.problem = problem_of(found.entry->make());
+  job.problem = problem_of(workloads, found);
   job.problem->set_defaults(job.settings);
   job.settings.workload = found.entry->name;
   core::FieldList list = fields_of(workloads, job);

@@ -12,6 +12,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/record/checkpoint_store.hpp"
 #include "sagips/record/run_directory.hpp"
+#include "sagips/run/generation_problem.hpp"
 #include "sagips/run/inverse_problem.hpp"
 #include "sagips/run/learning_problem.hpp"
 #include "sagips/train/early_stop.hpp"

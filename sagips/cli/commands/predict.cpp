@@ -30,17 +30,24 @@ std::string files_of(const run::Predicted& predicted) {
   return core::join(files, ", ");
 }
 
+// Nothing where it is not given.
+std::optional<std::int64_t> take_whole(std::vector<std::string>& assignments,
+                                       const std::string& key, double lowest, double highest) {
+  const std::string given = take_assignment(assignments, key);
+  if (given.empty()) return std::nullopt;
+  double number = 0;
+  if (!core::parse_number(given, number) || number < lowest || number > highest ||
+      number != std::floor(number))
+    throw core::ConfigError(key, core::text(core::excerpt(given), " is no whole number from ",
+                                            lowest, " to ", highest > 1e9 ? "2^53" : "1e9", "."));
+  return static_cast<std::int64_t>(number);
+}
+
 run::PredictOptions options_of(std::vector<std::string> assignments) {
   run::PredictOptions options{.out = take_rows_file(assignments)};
   take_inputs(assignments, options.inputs);
-  if (const std::string count = take_assignment(assignments, "samples"); !count.empty()) {
-    double samples = 0;
-    if (!core::parse_number(count, samples) || samples < 2 || samples > 1e9 ||
-        samples != std::floor(samples))
-      throw core::ConfigError(
-          "samples", core::text(core::excerpt(count), " is no whole number from 2 to 1e9."));
-    options.samples = static_cast<std::int64_t>(samples);
-  }
+  options.samples = take_whole(assignments, "samples", 2, 1e9);
+  options.seed = take_whole(assignments, "seed", 0, 9007199254740992.0);
   if (const std::string network = take_assignment(assignments, "network"); !network.empty()) {
     if (network != "last" && network != "best")
       throw core::ConfigError("network",
@@ -53,7 +60,7 @@ run::PredictOptions options_of(std::vector<std::string> assignments) {
         core::text("'", assignments.front(), "' is not known here (a trained network keeps its ",
                    "config). Known: samples=N of a generator; inputs=FILE (of one of several ",
                    "tensors inputs.NAME=FILE) and network=last of networks that learn from ",
-                   "rows; out=FILE.npy"));
+                   "rows; those, samples=N and seed=N of a generator of examples; out=FILE.npy"));
   return options;
 }
 
@@ -65,6 +72,12 @@ void show_proposals(const run::Predicted& predicted) {
   std::cout << analysis::plain_table({"parameter", "unit", "mean", "spread"}, table)
             << "spread: over noise vectors, no error of the parameter\n"
             << core::with_thousands(predicted.rows) << " proposals: " << files_of(predicted);
+}
+
+void show_examples(const run::Predicted& predicted) {
+  std::cout << "network: " << predicted.networks.front() << '\n'
+            << core::with_thousands(predicted.rows) << " examples, "
+            << core::significant(predicted.per_second, 3) << " a second: " << files_of(predicted);
 }
 
 const char* rows_text(const run::Predicted& predicted) {
@@ -112,6 +125,8 @@ core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
     std::cout << "warning: " << file << " is not of these predictions\n";
   if (predicted.what == run::Predicted::What::proposals)
     show_proposals(predicted);
+  else if (predicted.what == run::Predicted::What::examples)
+    show_examples(predicted);
   else if (predicted.networks.size() > 1)
     show_networks(predicted, options);
   else

@@ -1,0 +1,53 @@
+#include "sagips/run/generation_problem.hpp"
+
+#include "sagips/core/config/effects.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/run/effects.hpp"
+#include "sagips/run/generation_task.hpp"
+#include "sagips/run/settings.hpp"
+
+namespace sagips::run {
+
+std::string GenerationProblem::description() const {
+  return "a generation problem, which has no parameters to find. Use `sagips train`, `check`, "
+         "`predict` or `report`.";
+}
+
+void GenerationProblem::set_defaults(Settings& settings) const {
+  settings.exchange = "all_reduce";
+  settings.early_stop.metric = "distance";
+  settings.loop.epochs = 20;
+  settings.loop.snapshots = 0;  // of generators of parameters
+}
+
+void GenerationProblem::fields(core::FieldList& list, Settings& settings) {
+  settings.first_fields(list);
+  list.add("examples", examples_of,
+           "a learning workload: inputs like its own are made, for its targets as conditions");
+  core::FieldList data;
+  split.fields(data);
+  examples->fields(data);  // which knows whether rows are kept aside
+  list.add_group("data", std::move(data), "rows of examples (inputs) and conditions (targets)");
+  learner.fields(list);
+  settings.training_fields(
+      list, [&settings](core::FieldList& fields) { settings.ranks.timeout_field(fields); });
+}
+
+void GenerationProblem::add_needs(const core::FieldList& list, const Job& job,
+                                  const Usage& usage) const {
+  using core::needs;
+  if (has_gem(job, usage))
+    needs(list, false, no_gem, {"generator.optimizer", "discriminator.optimizer"});
+  needs(list, false, "a generator of parameters", {"train.snapshots", "run.fit"});
+}
+
+train::ExchangeChoice GenerationProblem::exchanges(const Settings& settings) const {
+  return {settings.exchange, {{"discriminator", settings.exchange}}, settings.exchanges};
+}
+
+std::unique_ptr<Task> GenerationProblem::task(const Job& job, comm::Ranks& ranks,
+                                              core::Log& log) const {
+  return std::make_unique<GenerationTask>(job, ranks, log);
+}
+
+}  // namespace sagips::run

@@ -1,0 +1,185 @@
+#include "sagips/run/generation_task.hpp"
+
+#include <algorithm>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/poll.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/data/node_memory.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/run/generation_figures.hpp"
+#include "sagips/run/learning_task.hpp"
+#include "sagips/run/rank_agreement.hpp"
+#include "sagips/run/training_setup.hpp"
+
+namespace sagips::run {
+
+namespace {
+
+namespace files = record::run_files;
+
+const GenerationProblem& generation_of(const Job& job) { return *job.as<GenerationProblem>(); }
+
+optim::AdversarialConfig scaled_learner(const Job& job, std::int64_t ranks) {
+  optim::AdversarialConfig config = generation_of(job).learner;
+  const double factor =
+      train::traits_of(job.exchange_choice(), static_cast<int>(ranks)).learning_rate_factor;
+  for (const auto& [network, update] :
+       {std::pair("generator", &config.generator.optimizer),
+        std::pair("discriminator", &config.discriminator.optimizer)}) {
+    update->learning_rate *= factor;
+    check_plateau(*update, core::text(network, ".optimizer"), ranks);
+  }
+  return config;
+}
+
+// Targets of one tensor have no name of their own: they are what the config calls its only condition.
+data::ExampleRowsPtr with_names(const optim::HeadConfigs& wanted, const data::ExampleRowsPtr& rows,
+                                const data::Reading& reading) {
+  const data::Examples one = rows->first(1);
+  if (!one.target_tensors().empty() && !wanted.empty()) return rows;
+  const std::string name = wanted.empty() ? "" : wanted.front().name;
+  const auto change = [name, inputs = one.input_tensors()](data::Examples& examples) {
+    torch::Tensor targets = name.empty() ? torch::empty({examples.targets.size(0), 0})
+                                         : examples.targets.to(torch::kFloat32);
+    if (targets.dim() == 1) targets = targets.unsqueeze(1);
+    data::ExampleTensors tensors{inputs, {}};
+    if (!name.empty()) tensors.targets.add(name, targets.sizes().slice(1).vec());
+    examples.targets = targets;
+    examples.tensors = std::make_shared<const data::ExampleTensors>(std::move(tensors));
+  };
+  return data::with_targets(rows, change, reading);
+}
+
+data::ExampleRowsPtr conditioned(const optim::AdversarialConfig& learner,
+                                 const data::ExampleRowsPtr& given, const std::string& key,
+                                 const data::Reading& reading) {
+  if (!given) return given;
+  const optim::HeadConfigs wanted = learner.targets();
+  const std::vector<std::string> names = given->first(1).target_tensors().names();
+  if (names.empty() && wanted.size() > 1)
+    throw core::ConfigError(
+        learner.reader_of(wanted[1].name),
+        core::text("reads '", wanted[1].name, "' beside '", wanted[0].name,
+                   "', and the rows have one target without a name. Name several in ", key,
+                   ".tensors."));
+  for (const optim::HeadConfig& one : wanted)
+    if (!names.empty() && std::find(names.begin(), names.end(), one.name) == names.end())
+      throw core::ConfigError(learner.reader_of(one.name),
+                              core::text("the rows have no target '", one.name,
+                                         "'. There are: ", core::join(names, ", "), "."));
+  const data::ExampleRowsPtr rows = with_names(wanted, given, reading);
+  return wanted.empty() ? rows : optim::with_targets_of(wanted, rows, key, reading);
+}
+
+std::uint64_t seed_of_examples(const Job& job) {
+  const std::int64_t own = generation_of(job).split.seed;
+  return own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
+}
+
+}  // namespace
+
+data::ExampleSets load_conditioned(const Job& job, comm::Ranks* ranks) {
+  const GenerationProblem& problem = generation_of(job);
+  const data::Reading reading = reading_of(ranks);
+  data::ExampleSets sets = problem.examples->load(seed_of_examples(job), reading);
+  sets.training = conditioned(problem.learner, sets.training, "data.targets", reading);
+  sets.validation =
+      conditioned(problem.learner, sets.validation, "data.validation_targets", reading);
+  problem.split.apply(sets, core::RandomStream(seed_of_examples(job), "rows kept aside"));
+  data::return_freed_memory();
+  return sets;
+}
+
+std::unique_ptr<optim::Adversarial> make_adversarial(const Job& job, const data::ExampleSets& sets,
+                                                     const problem::RankPlace& place) {
+  return std::make_unique<optim::Adversarial>(scaled_learner(job, place.ranks), sets.training,
+                                              generation_of(job).examples->measures(), job.seed(),
+                                              nn::device_from_name(job.settings.device), place);
+}
+
+GenerationTask::GenerationTask(const Job& job, comm::Ranks& ranks, core::Log& log)
+    : job_(job),
+      ranks_(ranks),
+      log_(log),
+      sets_(load_conditioned(job, &ranks)),
+      fingerprint_(fingerprint_of(sets_)),
+      learner_(make_adversarial(job, sets_,
+                                train::place_of(job.exchange_choice(), ranks.communicator()))),
+      best_(learner_->networks()) {
+  if (ranks.is_first())
+    for (const std::string& warning : sets_.warnings) log.warning("examples", warning);
+}
+
+std::string GenerationTask::description() const {
+  return core::text("a generator of ", sets_.origin, ", ",
+                    core::with_thousands(sets_.training->rows()), " rows (",
+                    core::with_thousands(sets_.validation->rows()), " kept aside), ",
+                    core::with_thousands(learner_->weights()), " weights");
+}
+
+std::string GenerationTask::share() const {
+  const auto place = train::place_of(job_.exchange_choice(), ranks_.communicator());
+  return core::text(core::with_thousands(sets_.training->rows() / place.ranks), " rows");
+}
+
+std::vector<std::string> GenerationTask::metric_names() const {
+  std::vector<std::string> names;
+  if (sets_.validation->rows() == 0) return names;
+  for (const auto& [name, value] :
+       learner_->metrics(*data::hold(sets_.validation->first(2))))  // a few rows have all of them
+    names.push_back(name);
+  return names;
+}
+
+void GenerationTask::begin(bool resumed) {
+  if (resumed) return;
+  for (auto& [part, replica] : learner_->networks())
+    check_equal_start(ranks_, replica.shared_weights());
+}
+
+std::optional<record::Evaluated> GenerationTask::evaluate(std::int64_t epoch) {
+  record::Evaluated evaluated;
+  if (!ranks_.is_first()) return evaluated;
+  best_.remember(epoch);
+  if (sets_.validation->rows() == 0) return evaluated;
+  evaluate_long([&] {
+    const std::function<void()> between = [this] { meanwhile(); };
+    const core::PollScope polled(between);
+    for (const auto& [name, value] : learner_->metrics(*sets_.validation))
+      evaluated.metrics.push_back({name, value});
+    polled.rethrow();
+  });
+  return evaluated;
+}
+
+record::Results GenerationTask::write(RunOutputs& outputs, const Training& training,
+                                      const std::vector<RankRow>& rows) {
+  if (!ranks_.is_first()) return {};
+  if (const std::string why = learner_->reason_to_stop(); !why.empty())
+    log_.warning("collapsed", why);
+  const bool restores = job_.settings.early_stop.restore && best_.evaluated();
+  record::Results results =
+      results_of(job_, training, restores ? *best_.evaluated() : training.record.last);
+  results.data_origin = sets_.origin;
+  results.method = record::learning_method;
+  results.events = sets_.training->rows();
+  const record::RunDirectory& folder = outputs.folder();
+  const auto write_to = [&](const record::RunFile& file) {
+    write_networks(folder.file(file.name), learner_->networks(),
+                   arrays_of(learner_->input().conditions()));
+  };
+  best_.conclude(job_, results, log_, [&] { write_to(files::best_network); });
+  results.numbers.push_back({"weights", static_cast<double>(learner_->weights())});
+  results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
+  results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
+  write_to(files::network);
+  outputs.write(results, rows, [&] {
+    return draw_generation_figures(folder, job_.settings.figures, *learner_, *sets_.validation,
+                                   log_);
+  });
+  return results;
+}
+
+}  // namespace sagips::run
