@@ -71,6 +71,16 @@ TEST(ShowerModel, ProfileIsTheIntegralOfTheGammaDensity) {
   EXPECT_DOUBLE_EQ(profile.until(0), 0);
 }
 
+// Of 200 GeV, where ln(E / E_c) is 10.102, worked out from the paper's coefficients by hand.
+TEST(ShowerModel, FluctuationsAreThoseOfTheParametrisation) {
+  const auto f = ShowerModel(ShowerConfig(), 1).fluctuations(200);
+  EXPECT_NEAR(std::exp(f.mean_maximum), 8.7091, 1e-3);
+  EXPECT_NEAR(std::exp(f.mean_shape), 5.4322, 1e-3);
+  EXPECT_NEAR(f.sigma_maximum, 0.09874, 1e-4);
+  EXPECT_NEAR(f.sigma_shape, 0.13965, 1e-4);
+  EXPECT_NEAR(f.correlation, 0.55166, 1e-4);
+}
+
 // The mean share of each layer, over the two fluctuating parameters, on a grid of normal numbers.
 torch::Tensor mean_shares(const ShowerConfig& config, double energy_GeV) {
   const auto f = ShowerModel(config, 1).fluctuations(energy_GeV);
