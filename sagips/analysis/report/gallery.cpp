@@ -46,6 +46,10 @@ constexpr std::array known{
     Known{"solutions", "Solutions that the data allow",
           "Separate minima within 9 of the smallest chi2, with their errors; dashed: the truth."},
     Known{
+        "made_examples", "Real and made examples",
+        "Above: rows kept aside; below: what the generator makes for their conditions; all on one "
+        "scale. Large images are shown in means."},
+    Known{
         "learning_curves", "Learning curves",
         "Of the batches it learns from, with dropout, and of the rows kept aside. The state before "
         "the first epoch is in the table alone."},

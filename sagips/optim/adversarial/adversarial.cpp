@@ -77,10 +77,11 @@ void Adversarial::add_passes() {
     Pass own = pass(real ? "discriminator real" : "discriminator made", judge,
                     real ? "discriminator_real" : "discriminator_made");
     own.separable = network(judge).separable();
-    own.prepare = [](Batch& batch, std::int64_t tiles) {
-      static_cast<RowBatch&>(batch).made.resize(static_cast<std::size_t>(tiles));
-      static_cast<RowBatch&>(batch).is_empty.assign(static_cast<std::size_t>(tiles), 0);
-    };
+    if (!real)
+      own.prepare = [](Batch& batch, std::int64_t tiles) {
+        static_cast<RowBatch&>(batch).made.resize(static_cast<std::size_t>(tiles));
+        static_cast<RowBatch&>(batch).is_empty.assign(static_cast<std::size_t>(tiles), 0);
+      };
     own.gradients = [this, real](Batch& batch, const Tile& tile, auto leaves) {
       return discriminator_gradients(static_cast<RowBatch&>(batch), tile, *leaves[0], real);
     };

@@ -22,7 +22,8 @@ double spread_of(const torch::Tensor& examples) {
 void Collapse::see(double made, double real, bool is_empty) {
   ++steps_;
   largest_ = std::max(largest_, made);
-  alike_ = made < share_ * std::min(real, largest_) ? alike_ + 1 : 0;
+  const bool is_alike = real > 0 && made <= share_ * std::min(real, largest_);
+  alike_ = is_alike ? alike_ + 1 : 0;
   is_empty_ = is_empty && share_ > 0 && steps_ > patience;
 }
 

@@ -13,7 +13,7 @@ double spread_of(const torch::Tensor& examples);
 
 /// Notices that a generator makes nothing any more, or the same whatever it is given.
 ///
-/// Collapsed is a step whose made examples spread less than `share` of the real ones, and of the most that
+/// Collapsed is a step whose made examples spread no more than `share` of the real ones, and of the most that
 /// made ones have spread so far: a network that has learned nothing yet spreads little, too, and is left
 /// time to. The run ends behind ten such steps in a row, or where a percentage of the made examples' measure
 /// says behind ten steps that all of them are empty (it is 100 exactly).

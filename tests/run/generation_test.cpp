@@ -1,0 +1,144 @@
+// Generation as a kind of problem: from files to a folder, resumed, and asked for examples.
+#include <gtest/gtest.h>
+
+#include "sagips/core/file.hpp"
+#include "sagips/core/npy.hpp"
+#include "sagips/record/results.hpp"
+#include "sagips/run/predict.hpp"
+#include "sagips/run/train.hpp"
+#include "tests/core/message_of.hpp"
+#include "tests/core/temporary_folder.hpp"
+#include "workloads/generation/generation.hpp"
+#include "workloads/learning/learning.hpp"
+#include "workloads/proxy1d/proxy1d.hpp"
+
+namespace sagips::run {
+namespace {
+
+using testing::message_of;
+
+constexpr std::size_t rows = 120, side = 4;
+
+class Generates : public ::testing::Test {
+ protected:
+  Generates() {
+    for (const problem::Entry& entry :
+         std::vector<problem::Entry>{workloads::generation_workload(),
+                                     workloads::learning_workload(), workloads::proxy1d_workload()})
+      workloads_.add(entry.name, entry);
+    std::vector<float> images, classes;
+    for (std::size_t i = 0; i < rows; ++i) {  // a bright row whose place is the class
+      classes.push_back(static_cast<float>(i % side));
+      for (std::size_t k = 0; k < side * side; ++k)
+        images.push_back(k / side == i % side ? 0.8F + 0.01F * static_cast<float>(i % 7) : 0.0F);
+    }
+    core::write_npy(file("images.npy"), images, {rows, 1, side, side});
+    core::write_npy(file("classes.npy"), classes, {rows});
+    core::write_file(file("bars.yaml"), R"yaml(
+workload: generation
+threads: 1
+data: {inputs: {file: images.npy}, targets: {file: classes.npy}, held_out: 0.2}
+generator:
+  noise: 4
+  conditions: [bar]
+  layers: [{dense: 32, activation: relu}, {dense: 16, activation: sigmoid}, {reshape: [1, 4, 4]}]
+  optimizer: {learning_rate: 5e-3}
+discriminator:
+  layers: [{flatten: {}}, {dense: 32, activation: leaky_relu}, {dropout: 0.1}]
+  heads: {bar: {layers: [{dense: 4}]}}
+  optimizer: {learning_rate: 5e-3}
+batch: 16
+train: {epochs: 40, evaluate_every: 5}
+)yaml");
+  }
+  std::string file(const std::string& name) const { return folder_.path() + "/" + name; }
+  Job job(const std::string& name, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"run.name=" + name, "run.folder=" + folder_.path()});
+    return read_any_job(workloads_, file("bars.yaml"), more);
+  }
+  // Told to stop behind so many epochs; 0: it is not
+  Results train(const Job& job, std::int64_t stop_after = 0) {
+    TrainOptions options;
+    options.start = record::Start::resume;
+    std::int64_t done = 0;
+    options.observers.emplace_back([&done](const record::Event& event) {
+      if (const auto* epoch = std::get_if<record::EpochDone>(&event)) done = epoch->epoch;
+    });
+    options.requests.stop = [&] { return stop_after > 0 && done >= stop_after; };
+    return run::train(job, ranks_, options, log_);
+  }
+  double number(const Results& results, const std::string& name) const {
+    for (const auto& one : results.results.numbers)
+      if (one.name == name) return one.value;
+    ADD_FAILURE() << "no number " << name;
+    return 0;
+  }
+
+  testing::TemporaryFolder folder_;
+  Workloads workloads_{"workload"};
+  comm::Ranks ranks_{comm::make_single_communicator()};
+  core::Log log_{{.terminal = false}};
+};
+
+TEST_F(Generates, ExamplesForConditionsWhetherResumedOrNot) {
+  const Results whole = train(job("whole"));
+  EXPECT_FALSE(train(job("parts"), 13).complete);
+  const Results parts = train(job("parts"));
+  ASSERT_EQ(parts.results.numbers.size(), whole.results.numbers.size());
+  for (const auto& one : whole.results.numbers)
+    EXPECT_TRUE(one.name == "analysis_rate" || number(parts, one.name) == one.value) << one.name;
+  for (const char* name : {"network.safetensors", "network_best.safetensors"})
+    EXPECT_EQ(core::read_file(parts.folder + "/" + name),
+              core::read_file(whole.folder + "/" + name))
+        << name;
+  EXPECT_LT(number(whole, "distance_best"), 0.5 * number(whole, "distance_start"));
+  const std::string metrics = core::read_file(whole.folder + "/metrics.jsonl");
+  for (const char* loss : {"discriminator_real.bar", "discriminator_made.real", "generator.bar"})
+    EXPECT_NE(metrics.find(loss), std::string::npos) << loss;
+  EXPECT_NE(core::read_file(whole.page).find("Real and made"), std::string::npos);
+
+  core::write_npy(file("asked.npy"), std::vector<float>{0, 1, 2, 3}, {4});
+  const auto made = [&](std::optional<std::int64_t> seed) {
+    PredictOptions options{
+        .out = file("made.npy"), .samples = 200, .inputs = {{"", file("asked.npy")}}};
+    options.seed = seed;
+    return predict(workloads_, whole.folder, options);
+  };
+  const Predicted first = made(7);
+  const torch::Tensor images = first.outputs[0].values;
+  EXPECT_EQ(images.sizes().vec(), (std::vector<std::int64_t>{200, 1, 4, 4}));
+  EXPECT_GT(first.per_second, 0);
+  EXPECT_EQ(core::read_npy(file("made.npy")).shape, (std::vector<std::size_t>{200, 1, 4, 4}));
+  const torch::Tensor brightest = images.squeeze(1).mean(2).argmax(1),
+                      asked = torch::arange(200) % 4;
+  EXPECT_GT(brightest.eq(asked).sum().item<std::int64_t>(), 190);
+  EXPECT_TRUE(torch::equal(made(7).outputs[0].values, images));
+  EXPECT_FALSE(torch::equal(made(8).outputs[0].values, images));
+}
+
+TEST_F(Generates, NothingThatDoesNotFit) {
+  const auto message = [&](const std::vector<std::string>& more) {
+    return message_of<core::ConfigError>([&] { train(job("bad", more)); });
+  };
+  EXPECT_NE(message({"generator.conditions=[bar, foo]"})
+                .find("reads 'foo' beside 'bar', and the rows have one target without a name"),
+            std::string::npos);
+  EXPECT_NE(message({"examples=proxy1d"}).find("'proxy1d' has no examples. Name a learning "),
+            std::string::npos);
+  EXPECT_EQ(message({"early_stop.metric=foo", "early_stop.patience=3"}),
+            "early_stop.metric: no evaluation has a 'foo'. There are: bar.accuracy, bar.loss, "
+            "discriminator, distance, generator.");
+  const Results trained = train(job("good", {"train.epochs=1"}));
+  core::write_npy(file("nine.npy"), std::vector<float>{9}, {1});
+  EXPECT_EQ(message_of<core::DataError>([&] {
+              predict(workloads_, trained.folder, {.inputs = {{"bar", file("nine.npy")}}});
+            }),
+            file("nine.npy") + ": a row is of class 9, and the generator knows 0 to 3.");
+  EXPECT_NE(message_of<core::ConfigError>([&] {
+              predict(workloads_, trained.folder, {.inputs = {{"foo", file("nine.npy")}}});
+            }).find("inputs.bar: is needed"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sagips::run
