@@ -78,6 +78,14 @@ std::string rate_text(const EpochDone& epoch) {
               "/s");
 }
 
+// Parts of a loss ("generator.real") have no room; metrics.jsonl and the curves have them.
+std::string losses_text(const EpochDone& epoch, const std::string& separator) {
+  std::vector<record::NamedNumber> whole;
+  for (const record::NamedNumber& loss : epoch.losses)
+    if (loss.name.find('.') == std::string::npos) whole.push_back(loss);
+  return numbers_text(whole, separator);
+}
+
 std::string losses_title(const EpochDone& epoch) {
   return epoch.unit == "events" ? "losses (1 = even)" : "batches";
 }
@@ -118,8 +126,7 @@ std::string finish_text(const RunFinished& end) {
 
 std::string plain_epoch(const RunStarted& start, const EpochDone& epoch) {
   std::string line = text(epoch_text(start, epoch), rate_text(epoch));
-  if (!epoch.losses.empty())
-    line += text(", ", losses_title(epoch), " ", numbers_text(epoch.losses, ", "));
+  if (!epoch.losses.empty()) line += text(", ", losses_title(epoch), " ", losses_text(epoch, ", "));
   if (const auto done = progress(start, epoch))
     line += text(", ", core::duration(done->left_s), " left");
   return line;
@@ -159,7 +166,7 @@ void add_progress(const RunStarted& start, const EpochDone& epoch, std::vector<L
     block.push_back({text(bar(done->share), "  ", core::duration(done->left_s), " left"), blue});
   block.push_back({text(epoch_text(start, epoch), rate_text(epoch))});
   if (!epoch.losses.empty())
-    block.push_back({padded(losses_title(epoch), title_width) + numbers_text(epoch.losses, "  ")});
+    block.push_back({padded(losses_title(epoch), title_width) + losses_text(epoch, "  ")});
 }
 
 void add_evaluation(const Evaluated& evaluation, std::vector<Line>& block) {

@@ -4,6 +4,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/run/effects.hpp"
 #include "sagips/run/generation_task.hpp"
+#include "sagips/run/learning_problem.hpp"
 #include "sagips/run/settings.hpp"
 
 namespace sagips::run {
@@ -35,10 +36,10 @@ void GenerationProblem::fields(core::FieldList& list, Settings& settings) {
 
 void GenerationProblem::add_needs(const core::FieldList& list, const Job& job,
                                   const Usage& usage) const {
-  using core::needs;
   if (has_gem(job, usage))
-    needs(list, false, no_gem, {"generator.optimizer", "discriminator.optimizer"});
-  needs(list, false, "a generator of parameters", {"train.snapshots", "run.fit"});
+    core::needs(list, !comm::keeps_central_weights(job.settings.exchange), no_gem,
+                {"generator.optimizer", "discriminator.optimizer"});
+  add_needs_of_rows(list, job, split);
 }
 
 train::ExchangeChoice GenerationProblem::exchanges(const Settings& settings) const {

@@ -23,6 +23,17 @@ bool lacks_nothing(const core::FieldList& list, const std::string& group, const 
 
 }  // namespace
 
+void add_needs_of_rows(const core::FieldList& list, const Job& job,
+                       const data::ExampleSplit& split) {
+  using core::needs;
+  // where other rows are kept aside than a share, that has no effect
+  const bool keeps_best = split.held_out > 0 || !lacks_nothing(list, "data", "held_out");
+  needs(list, keeps_best, "rows kept aside", {"early_stop.restore", "train.evaluate_every"});
+  needs(list, job.settings.early_stop.watches() || job.problem->waits_for_plateau() || keeps_best,
+        "early_stop.patience or target", {"early_stop.metric", "early_stop.better"});
+  needs(list, false, "a generator of parameters", {"train.snapshots", "run.fit"});
+}
+
 void PartSettings::fields(core::FieldList& list) {
   list.list("layers", layers, nn::LayerConfig::help());
   list.add("rate", rate, "times optimizer.learning_rate; 0: it stays as it begins",
@@ -87,12 +98,7 @@ void LearningProblem::add_needs(const core::FieldList& list, const Job& job,
     });
     needs(list, !comm::keeps_central_weights(choice.primary) || !all, no_gem, {"optimizer"});
   }
-  // where other rows are kept aside than a share, that has no effect
-  const bool keeps_best = split.held_out > 0 || !lacks_nothing(list, "data", "held_out");
-  needs(list, keeps_best, "rows kept aside", {"early_stop.restore", "train.evaluate_every"});
-  needs(list, job.settings.early_stop.watches() || waits_for_plateau() || keeps_best,
-        "early_stop.patience or target", {"early_stop.metric", "early_stop.better"});
-  needs(list, false, "a generator of parameters", {"train.snapshots", "run.fit"});
+  add_needs_of_rows(list, job, split);
   needs(list, networks.empty(), "no networks", {"dense"});
   needs(list, learner.has_classes(), "a loss of classes", {"top_k"});
 }

@@ -10,6 +10,10 @@
 
 namespace sagips::run {
 
+/// Says what keys need of problems that are judged by rows kept aside. list: with the group `data`
+void add_needs_of_rows(const core::FieldList& list, const Job& job,
+                       const data::ExampleSplit& split);
+
 /// One of several networks of a learning problem.
 struct PartSettings {
   std::string name;

@@ -205,6 +205,14 @@ TEST(UpdateRules, AreThoseOfLibTorch) {
                   {.rule = Rule::rmsprop, .learning_rate = rate, .momentum = momentum},
                   torch::optim::RMSpropOptions(rate).alpha(0.9).eps(1e-8).momentum(momentum))),
               1e-6);
+    EXPECT_LT((distance_from_peer<torch::optim::RMSprop>(  // with Keras' defaults
+                  {.rule = Rule::rmsprop,
+                   .learning_rate = rate,
+                   .epsilon = 1e-7,
+                   .momentum = momentum,
+                   .decay = 0.9},
+                  torch::optim::RMSpropOptions(rate).alpha(0.9).eps(1e-7).momentum(momentum))),
+              1e-6);
     EXPECT_LT((distance_from_peer<torch::optim::SGD>(
                   {.rule = Rule::sgd, .learning_rate = rate, .momentum = momentum},
                   torch::optim::SGDOptions(rate).momentum(momentum))),
