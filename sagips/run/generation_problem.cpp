@@ -10,8 +10,9 @@
 namespace sagips::run {
 
 std::string GenerationProblem::description() const {
-  return "a generation problem, which has no parameters to find. Use `sagips train`, `check`, "
-         "`predict` or `report`.";
+  return "a generation problem, which has no parameters to find (`sagips train`, `check`, "
+         "`predict` "
+         "and `report` are for it)";
 }
 
 void GenerationProblem::set_defaults(Settings& settings) const {

@@ -37,13 +37,11 @@ Figure image_rows(const std::vector<std::pair<std::string, std::vector<Image>>>&
         squares.values.push_back(share);
         squares.texts.emplace_back(" ");
       }
-    const double nowhere = -10 * (height + width);  // no tick says anything of an image
     const double end = static_cast<double>(images.size()) * (width + gap) - gap;
-    figure.panels.push_back(
-        {.title = name,
-         .x = {.lowest = -0.5, .highest = end - 0.5, .tick_labels = false, .marks = {nowhere}},
-         .y = {.lowest = -0.5, .highest = height - 0.5, .tick_labels = false, .marks = {nowhere}},
-         .series = {std::move(squares)}});
+    figure.panels.push_back({.title = name,
+                             .x = {.lowest = -0.5, .highest = end - 0.5, .tick_labels = false},
+                             .y = {.lowest = -0.5, .highest = height - 0.5, .tick_labels = false},
+                             .series = {std::move(squares)}});
   }
   constexpr double pixel = 10;
   const double all = static_cast<double>(rows[0].second.size()) * (width + gap);
