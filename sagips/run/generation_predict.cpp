@@ -98,6 +98,8 @@ torch::Tensor read_conditions(const TrainedGenerator& generator, const data::Inp
 
 // Of the rows that were kept aside.
 torch::Tensor conditions_kept_aside(const Job& job, const TrainedGenerator& generator) {
+  constexpr std::int64_t usual = 1000;
+  if (generator.input.conditions().empty()) return torch::empty({usual, 0});
   const data::ExampleSets sets = load_conditioned(job);
   const std::int64_t rows = sets.validation->rows();
   if (rows == 0)
@@ -147,6 +149,7 @@ Predicted GenerationProblem::predict(const Job& job, const std::string& folder,
   torch::Tensor conditions = options.inputs.empty() ? conditions_kept_aside(job, generator)
                                                     : read_conditions(generator, options.inputs);
   const std::int64_t rows = options.samples.value_or(conditions.size(0));
+  if (rows < 1) throw core::ConfigError("samples", core::text(rows, " is no number of examples."));
   conditions = conditions.index_select(0, torch::arange(rows, torch::kInt64) % conditions.size(0));
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();

@@ -4,6 +4,7 @@
 
 #include "sagips/analysis/figures/correlations.hpp"
 #include "sagips/analysis/figures/densities.hpp"
+#include "sagips/analysis/figures/images.hpp"
 #include "sagips/analysis/figures/learning.hpp"
 #include "sagips/analysis/figures/observable.hpp"
 #include "sagips/analysis/figures/over_time.hpp"
@@ -382,6 +383,19 @@ TEST(MemberCurves, HaveMeanAndDeviationOfOneVariant) {
   EXPECT_EQ(two.series[2].label, "") << "a variant is named once";
   EXPECT_EQ(two.series[2].colour, two.series[0].colour);
   expect_drawable(member_curves({}));
+}
+
+TEST(Images, StandOnOneScaleFromTheTop) {
+  const Figure figure =
+      image_rows({{"real", {{2, {0, 1, 2, 3, 4, 5}}}}, {"made", {{2, {10, 0, 0, 0, 0, 0}}}}});
+  ASSERT_EQ(figure.panels.size(), 2U);
+  const Series& real = figure.panels[0].series[0];
+  EXPECT_EQ(real.values, (Numbers{0, 0.1, 0.2, 0.3, 0.4, 0.5}));
+  EXPECT_EQ(real.y, (Numbers{2, 2, 1, 1, 0, 0}));
+  EXPECT_EQ(figure.panels[1].series[0].values.front(), 1);
+  expect_drawable(figure);
+  expect_drawable(image_rows({{"empty", {{1, {0}}}}}));
+  EXPECT_THROW(image_rows({{"a", {{1, {0}}}}, {"b", {{1, {0, 1}}}}}), core::Error);
 }
 
 TEST(ConfusionMatrix, HoldsNumbersOfRows) {

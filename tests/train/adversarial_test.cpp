@@ -404,7 +404,7 @@ TEST(Collapse, OfEmptyExamplesIsNamedBehindTenSteps) {
     EXPECT_EQ(collapse.reason(), "") << step;
   }
   collapse.see(1, 1, true);
-  EXPECT_NE(collapse.reason().find("is empty"), std::string::npos);
+  EXPECT_NE(collapse.reason().find("step 11 is empty"), std::string::npos);
   EXPECT_EQ(optim::spread_of(torch::ones({5, 2, 2})), 0);
   EXPECT_NEAR(optim::spread_of(torch::tensor({{1.0F, 0.0F}, {-1.0F, 0.0F}})), std::sqrt(0.5), 1e-7);
 }

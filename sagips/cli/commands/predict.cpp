@@ -46,7 +46,7 @@ std::optional<std::int64_t> take_whole(std::vector<std::string>& assignments,
 run::PredictOptions options_of(std::vector<std::string> assignments) {
   run::PredictOptions options{.out = take_rows_file(assignments)};
   take_inputs(assignments, options.inputs);
-  options.samples = take_whole(assignments, "samples", 2, 1e9);
+  options.samples = take_whole(assignments, "samples", 1, 1e9);
   options.seed = take_whole(assignments, "seed", 0, 9007199254740992.0);
   if (const std::string network = take_assignment(assignments, "network"); !network.empty()) {
     if (network != "last" && network != "best")

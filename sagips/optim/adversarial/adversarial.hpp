@@ -111,6 +111,8 @@ class Adversarial final : public Optimizer {
   Pass pass(const std::string& name, Player learns, const std::string& losses) const;
   void watch(const RowBatch& batch);
   const nn::Network& network(Player of) const { return *networks_[of].part.network; }
+  void add_judged(const torch::Tensor& real, const torch::Tensor& made,
+                  const torch::Tensor& targets, std::map<std::string, double>& sums) const;
   torch::Tensor labels(const RowBatch& batch, const Tile& tile, const std::string& use,
                        double real) const;
   torch::Tensor discriminator_gradients(RowBatch& batch, const Tile& tile, nn::Leaves& leaves,

@@ -9,8 +9,6 @@ namespace sagips::optim {
 namespace {
 
 constexpr std::int64_t patience = 10;  // steps
-constexpr const char* advice =
-    "Lower the learning rates, or let the discriminator learn less: label_flips, dropout.";
 
 }  // namespace
 
@@ -28,10 +26,10 @@ void Collapse::see(double made, double real, bool is_empty) {
 }
 
 std::string Collapse::reason() const {
-  if (is_empty_) return core::text("the generator has collapsed: what it makes is empty. ", advice);
+  const std::string collapsed = "the generator has collapsed: what it made in ";
+  if (is_empty_) return core::text(collapsed, "step ", steps_, " is empty");
   if (alike_ >= patience)
-    return core::text("the generator has collapsed: in ", patience,
-                      " steps what it makes was all alike. ", advice);
+    return core::text(collapsed, "steps ", steps_ - patience + 1, " to ", steps_, " is all alike");
   return {};
 }
 

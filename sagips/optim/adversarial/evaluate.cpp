@@ -42,41 +42,44 @@ torch::Tensor Adversarial::make(const torch::Tensor& targets, const std::string&
       .cpu();
 }
 
+void Adversarial::add_judged(const torch::Tensor& real, const torch::Tensor& made,
+                             const torch::Tensor& targets,
+                             std::map<std::string, double>& sums) const {
+  const torch::Tensor yes = torch::ones({real.size(0), 1}, targets.options());
+  const auto& leaves = networks_[judge].replica.leaves();
+  const torch::Tensor of_real = network(judge)(leaves, real, {}),
+                      of_made = network(judge)(leaves, made, {});
+  const torch::Tensor told = judges_(of_real, real, targets, yes, false).loss +
+                             judges_(of_made, made, targets, torch::zeros_like(yes), false).loss;
+  sums["discriminator"] += told.item<double>() / 2;
+  const Judged fooled = judges_(of_made, made, targets, yes, true);
+  sums["generator"] += fooled.loss.item<double>();
+  const std::vector<std::string> names = judges_.names();
+  for (std::size_t i = 1; i < names.size(); ++i)
+    sums[names[i] + ".loss"] += fooled.each[i].sum(torch::kFloat64).item<double>();
+  for (const Head& head : judges_.heads)
+    if (head.loss.of_classes())
+      sums[head.name + ".accuracy"] +=
+          head.outputs_of(of_made).argmax(1).eq(head.targets_of(targets)).sum().item<double>();
+}
+
 std::map<std::string, double> Adversarial::metrics(const data::ExampleRows& rows) const {
   const torch::NoGradGuard no_grad;
-  const std::vector<std::string> names = judges_.names();
   std::map<std::string, double> sums;
   Moments made_moments, real_moments;
   std::int64_t first = 0;
-  const std::int64_t numbers = nn::numbers_in(network(maker).output());
+  const std::int64_t at_once = numbers_at_once / nn::numbers_in(network(maker).output());
   const auto look = [&](const torch::Tensor& chosen) {
     const data::Examples examples = rows.read(chosen);
     check_targets(examples);
-    const torch::Tensor real = examples.inputs.to(device_), targets = examples.targets.to(device_),
-                        made = make(examples.targets, "evaluations", first).to(device_),
-                        yes = torch::ones({real.size(0), 1}, targets.options());
-    first += real.size(0);
-    const auto& leaves = networks_[judge].replica.leaves();
-    const torch::Tensor of_real = network(judge)(leaves, real, {}),
-                        of_made = network(judge)(leaves, made, {});
-    const Judged fooled = judges_(of_made, made, targets, yes, true);
-    sums["discriminator"] += (judges_(of_real, real, targets, yes, false).loss +
-                              judges_(of_made, made, targets, torch::zeros_like(yes), false).loss)
-                                 .item<double>() /
-                             2;
-    sums["generator"] += fooled.loss.item<double>();
-    for (std::size_t i = 1; i < names.size(); ++i)
-      sums[names[i] + ".loss"] += fooled.each[i].sum(torch::kFloat64).item<double>();
-    for (const Head& head : judges_.heads)
-      if (head.loss.of_classes())
-        sums[head.name + ".accuracy"] +=
-            head.outputs_of(of_made).argmax(1).eq(head.targets_of(targets)).sum().item<double>();
-    core::poll();
+    const torch::Tensor made = make(examples.targets, "evaluations", first);
+    add_judged(examples.inputs.to(device_), made.to(device_), examples.targets.to(device_), sums);
     made_moments.add(made);
-    real_moments.add(real);
+    real_moments.add(examples.inputs);
+    first += examples.rows();
+    core::poll();
   };
-  data::for_each_piece(rows.rows(),
-                       std::clamp<std::int64_t>(numbers_at_once / numbers, 1, rows_at_once), look);
+  data::for_each_piece(rows.rows(), std::clamp<std::int64_t>(at_once, 1, rows_at_once), look);
   for (auto& [name, sum] : sums) sum /= static_cast<double>(rows.rows());
   if (first > 0) sums["distance"] = distance(made_moments, real_moments, first);
   return sums;
