@@ -198,11 +198,13 @@ torch::Tensor RepeatedConvolution::operator()(const torch::Tensor& input,
                   .narrow(i + 2, 0, blocks_[static_cast<std::size_t>(i)]);
   // [rows, inputs, blocks ..., meets ...] -> [rows and blocks, inputs and meets]
   patches = patches.permute({0, 2, 3, 4, 1, 5, 6, 7})
-                .reshape({-1, inputs * meets_[0] * meets_[1] * meets_[2]});
+                .reshape({rows * blocks_[0] * blocks_[1] * blocks_[2],
+                          inputs * meets_[0] * meets_[1] * meets_[2]});
   // each place of a block of the output is a row of its own: sums of the taps that meet the same number
   const torch::Tensor taps =
       torch::einsum("oiabc,xua,yvb,zwc->xyzoiuvw",
-                    {with_three_dimensions(weight), sums_[0], sums_[1], sums_[2]})
+                    {with_three_dimensions(weight), sums_[0].to(weight.options()),
+                     sums_[1].to(weight.options()), sums_[2].to(weight.options())})
           .reshape({-1, patches.size(1)});
   const std::int64_t places = factor_[0] * factor_[1] * factor_[2];
   torch::Tensor output = bias.defined() ? torch::addmm(bias.repeat(places), patches, taps.t())

@@ -246,6 +246,24 @@ TEST(Layers, ConvolveInDoublePrecisionAndSayWhereSecondDerivativesEnd) {
             torch::kFloat64);
 }
 
+// Other numbers, and no rows at all, go through the layers that have kernels of our own.
+TEST(Layers, ConvolveInDoublePrecisionAndNoRows) {
+  for (const char* yaml :
+       {"{convolution: 2, kernel: 3}", "{upsampling: 3}, {convolution: 2, kernel: 4}",
+        "{convolution: 20, kernel: 3}, {max_pooling: 2}"}) {
+    SCOPED_TRACE(yaml);
+    Drawn drawn(yaml, {16, 22, 22});
+    const torch::Tensor in_float = drawn(drawn.input);
+    const Leaves leaves = drawn.replica.leaves_over(drawn.replica.weights().to(torch::kFloat64));
+    const torch::Tensor in_double = drawn.network(leaves, drawn.input.to(torch::kFloat64), {});
+    EXPECT_EQ(in_double.scalar_type(), torch::kFloat64);
+    EXPECT_LT(relative(in_float.to(torch::kFloat64), in_double), 1e-5);
+    Shape none = in_float.sizes().vec();
+    none[0] = 0;
+    EXPECT_EQ(drawn(drawn.input.narrow(0, 0, 0)).sizes().vec(), none);
+  }
+}
+
 TEST(Layers, HaveThePaddingDilationAndGroupsOfLibTorch) {
   namespace t = torch::nn;
   EXPECT_LT(distance("{convolution: 4, kernel: [3, 2], padding: [2, 0, 0, 1]}", {2, 5, 6},
