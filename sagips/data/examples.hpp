@@ -114,6 +114,10 @@ struct ExampleSplit {
   std::string fold{};      ///< "2/5": the second of five parts is kept aside; empty: `held_out`
 
   void fields(core::FieldList& list);
+  /// Its seed, or the run's where it has none.
+  std::uint64_t seed_or(std::uint64_t of_run) const {
+    return seed < 0 ? of_run : static_cast<std::uint64_t>(seed);
+  }
   /// Cuts rows aside at random where there are none yet. throws: ConfigError
   void apply(ExampleSets& sets, const core::RandomStream& stream) const;
 };

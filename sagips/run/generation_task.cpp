@@ -73,21 +73,16 @@ data::ExampleRowsPtr conditioned(const optim::AdversarialConfig& learner,
   return wanted.empty() ? rows : optim::with_targets_of(wanted, rows, key, reading);
 }
 
-std::uint64_t seed_of_examples(const Job& job) {
-  const std::int64_t own = generation_of(job).split.seed;
-  return own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
-}
-
 }  // namespace
 
 data::ExampleSets load_conditioned(const Job& job, comm::Ranks* ranks) {
   const GenerationProblem& problem = generation_of(job);
   const data::Reading reading = reading_of(ranks);
-  data::ExampleSets sets = problem.examples->load(seed_of_examples(job), reading);
+  data::ExampleSets sets = problem.examples->load(problem.split.seed_or(job.seed()), reading);
   sets.training = conditioned(problem.learner, sets.training, "data.targets", reading);
   sets.validation =
       conditioned(problem.learner, sets.validation, "data.validation_targets", reading);
-  problem.split.apply(sets, core::RandomStream(seed_of_examples(job), "rows kept aside"));
+  keep_aside(problem.split, job.seed(), sets);
   data::return_freed_memory();
   return sets;
 }
@@ -113,16 +108,10 @@ GenerationTask::GenerationTask(const Job& job, comm::Ranks& ranks, core::Log& lo
 }
 
 std::string GenerationTask::description() const {
-  return core::text("a generator of ", sets_.origin, ", ",
-                    core::with_thousands(sets_.training->rows()), " rows (",
-                    core::with_thousands(sets_.validation->rows()), " kept aside), ",
-                    core::with_thousands(learner_->weights()), " weights");
+  return core::text("a generator of ", description_of(sets_, learner_->weights()));
 }
 
-std::string GenerationTask::share() const {
-  const auto place = train::place_of(job_.exchange_choice(), ranks_.communicator());
-  return core::text(core::with_thousands(sets_.training->rows() / place.ranks), " rows");
-}
+std::string GenerationTask::share() const { return share_of(sets_, job_, ranks_); }
 
 std::vector<std::string> GenerationTask::metric_names() const {
   std::vector<std::string> names;

@@ -153,12 +153,6 @@ LearningRows with_statistics(const LearningProblem& learning, data::ExampleSets 
   return rows;
 }
 
-// What draws rows, and keeps some aside.
-std::uint64_t seed_of_rows(const Job& job) {
-  const std::int64_t own = job.learning().split.seed;
-  return own < 0 ? job.seed() : static_cast<std::uint64_t>(own);
-}
-
 // Whether something is so on every rank. collective
 bool all_hold(comm::Ranks& ranks, bool here) {
   const std::vector<std::byte> mine{static_cast<std::byte>(here ? 1 : 0)};
@@ -171,7 +165,7 @@ bool all_hold(comm::Ranks& ranks, bool here) {
 // All rows as their source gives them, or as the job has kept them.
 data::ExampleSets read_once(const Job& job, comm::Ranks* ranks, const data::Reading& reading) {
   problem::ExampleSource& source = *job.learning().examples;
-  const std::uint64_t seed = seed_of_rows(job);
+  const std::uint64_t seed = job.learning().split.seed_or(job.seed());  // of what is drawn
   if (!job.kept) return source.load(seed, reading);
   core::FieldList fields;
   source.fields(fields);
@@ -207,14 +201,9 @@ data::Reading reading_of(comm::Ranks* ranks) {
   return reading;
 }
 
-LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
-  const LearningProblem& learning = job.learning();
-  const data::Reading reading = reading_of(ranks);
-  data::ExampleSets sets = read_once(job, ranks, reading);
-  warn_of_targets(learning.learner.heads, sets);
-  take_targets(learning.learner, sets, sets.training, "data.targets", reading);
-  take_targets(learning.learner, sets, sets.validation, "data.validation_targets", reading);
-  learning.split.apply(sets, core::RandomStream(seed_of_rows(job), "rows kept aside"));
+void keep_aside(const data::ExampleSplit& split, std::uint64_t seed_of_run,
+                data::ExampleSets& sets) {
+  split.apply(sets, core::RandomStream(split.seed_or(seed_of_run), "rows kept aside"));
   const auto shape = [](const data::ExampleRowsPtr& rows) {
     return nn::shape_of_rows(rows->first(1).inputs);
   };
@@ -223,6 +212,27 @@ LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
         "data.validation_inputs",
         core::text("has rows of ", nn::written(shape(sets.validation)), ", the inputs have ",
                    nn::written(shape(sets.training)), "."));
+}
+
+std::string description_of(const data::ExampleSets& sets, std::int64_t weights) {
+  return core::text(sets.origin, ", ", core::with_thousands(sets.training->rows()), " rows (",
+                    core::with_thousands(sets.validation->rows()), " kept aside), ",
+                    core::with_thousands(weights), " weights");
+}
+
+std::string share_of(const data::ExampleSets& sets, const Job& job, comm::Ranks& ranks) {
+  const auto place = train::place_of(job.exchange_choice(), ranks.communicator());
+  return core::text(core::with_thousands(sets.training->rows() / place.ranks), " rows");
+}
+
+LearningRows load_examples(const Job& job, comm::Ranks* ranks) {
+  const LearningProblem& learning = job.learning();
+  const data::Reading reading = reading_of(ranks);
+  data::ExampleSets sets = read_once(job, ranks, reading);
+  warn_of_targets(learning.learner.heads, sets);
+  take_targets(learning.learner, sets, sets.training, "data.targets", reading);
+  take_targets(learning.learner, sets, sets.validation, "data.validation_targets", reading);
+  keep_aside(learning.split, job.seed(), sets);
   LearningRows rows = with_statistics(learning, std::move(sets), reading);
   data::return_freed_memory();
   return rows;
@@ -396,16 +406,10 @@ LearningTask::LearningTask(const Job& job, comm::Ranks& ranks, core::Log& log)
 }
 
 std::string LearningTask::description() const {
-  return core::text(job_.settings.workload, " on ", sets_.origin, ", ",
-                    core::with_thousands(sets_.training->rows()), " rows (",
-                    core::with_thousands(sets_.validation->rows()), " kept aside), ",
-                    core::with_thousands(learner_->weights()), " weights");
+  return core::text(job_.settings.workload, " on ", description_of(sets_, learner_->weights()));
 }
 
-std::string LearningTask::share() const {
-  const auto place = train::place_of(job_.exchange_choice(), ranks_.communicator());
-  return core::text(core::with_thousands(sets_.training->rows() / place.ranks), " rows");
-}
+std::string LearningTask::share() const { return share_of(sets_, job_, ranks_); }
 
 std::vector<std::string> LearningTask::metric_names() const {
   return run::metric_names(*learner_, sets_);

@@ -21,6 +21,14 @@ struct LearningRows {
   data::RowStatistics statistics{};
 };
 
+/// Keeps rows aside where a source has none. throws: ConfigError where these have inputs of another shape
+void keep_aside(const data::ExampleSplit& split, std::uint64_t seed_of_run,
+                data::ExampleSets& sets);
+/// "FILE, 1,000 rows (100 kept aside), 2,000 weights"
+std::string description_of(const data::ExampleSets& sets, std::int64_t weights);
+/// "500 rows": what a rank learns from.
+std::string share_of(const data::ExampleSets& sets, const Job& job, comm::Ranks& ranks);
+
 /// throws: ConfigError, DataError; collective
 LearningRows load_examples(const Job& job, comm::Ranks* ranks = nullptr);
 /// Reads the rows of a job that keeps them, before its ranks part: those of a node have them once, whatever

@@ -128,6 +128,11 @@ TEST_F(Generates, NothingThatDoesNotFit) {
   EXPECT_EQ(message({"early_stop.metric=foo", "early_stop.patience=3"}),
             "early_stop.metric: no evaluation has a 'foo'. There are: bar.accuracy, bar.loss, "
             "discriminator, distance, generator.");
+  core::write_npy(file("wider.npy"), std::vector<float>(50, 1.0F), {2, 1, 5, 5});
+  core::write_npy(file("two.npy"), std::vector<float>{0, 1}, {2});
+  EXPECT_EQ(message({"data.validation_inputs.file=" + file("wider.npy"),
+                     "data.validation_targets.file=" + file("two.npy")}),
+            "data.validation_inputs: has rows of 1 x 5 x 5, the inputs have 1 x 4 x 4.");
   const Results trained = train(job("good", {"train.epochs=1"}));
   core::write_npy(file("nine.npy"), std::vector<float>{9}, {1});
   EXPECT_EQ(message_of<core::DataError>([&] {
