@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -31,5 +33,13 @@ class AlignedFloats {
   std::unique_ptr<float, Free> floats_;
   std::size_t count_ = 0;
 };
+
+/// Memory of a thread that lasts, for one that works at a time; its content is that of whoever asked last.
+/// which: 0 or 1
+inline float* scratch(std::size_t which, std::int64_t floats) {
+  thread_local std::array<AlignedFloats, 2> kept;
+  kept[which].grow(static_cast<std::size_t>(floats));
+  return kept[which].data();
+}
 
 }  // namespace sagips::kernels

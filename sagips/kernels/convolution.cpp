@@ -6,8 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "sagips/core/error.hpp"
-#include "sagips/core/text.hpp"
 #include "sagips/kernels/convolution_passes.hpp"
 
 namespace sagips::kernels {
@@ -25,12 +23,6 @@ struct ChannelBlocks {
   std::int64_t count, all;
 };
 
-float* scratch(std::size_t which, std::int64_t floats) {
-  thread_local std::array<AlignedFloats, 2> kept;
-  kept[which].grow(static_cast<std::size_t>(floats));
-  return kept[which].data();
-}
-
 /// The planes of an image that products need by now, each spread once.
 class Planes {
  public:
@@ -41,15 +33,15 @@ class Planes {
         image_(image),
         held_(static_cast<std::size_t>(at_once + shape.kernel[0] - 1), -1),
         far_(shape.in_channels * layout.plane + slack),
-        data_(scratch(0, static_cast<std::int64_t>(held_.size()) * layout.frequencies * far_)) {}
+        data_(scratch(0, static_cast<std::int64_t>(held_.size()) * layout.points * far_)) {}
 
-  std::int64_t far() const { return far_; }  // from one frequency to the next
-  /// shape: [in_channels, plane] at the first frequency; null: it is zeros. x: of the padded image
+  std::int64_t far() const { return far_; }  // from one point to the next
+  /// shape: [in_channels, plane] at the first point; null: it is zeros. x: of the padded image
   const float* at(std::int64_t x) {
     const std::int64_t own = x - shape_.before[0];
     if (own < 0 || own >= shape_.input[0]) return nullptr;
     const auto slot = static_cast<std::size_t>(x) % held_.size();
-    float* const data = data_ + static_cast<std::int64_t>(slot) * layout_.frequencies * far_;
+    float* const data = data_ + static_cast<std::int64_t>(slot) * layout_.points * far_;
     if (std::exchange(held_[slot], x) == x) return data;
     const std::int64_t numbers = shape_.input[1] * shape_.input[2],
                        above = shape_.before[1] * layout_.row,
@@ -60,7 +52,7 @@ class Planes {
                                 image_ + (c * shape_.input[0] + own) * numbers, plane + above,
                                 far_});
       // behind the rows, which write beyond their ends
-      for (std::int64_t f = 0; f < layout_.frequencies; ++f) {
+      for (std::int64_t f = 0; f < layout_.points; ++f) {
         std::fill_n(plane + f * far_, above, 0.0F);
         std::fill_n(plane + f * far_ + layout_.plane - below,
                     below + (c + 1 == shape_.in_channels ? slack : 0), 0.0F);
@@ -83,11 +75,11 @@ constexpr std::int64_t planes_at_once = 4, first_cache = 6144;
 
 /// Gradients of some planes of the output, as products need them.
 struct Gradients {
-  const float* at;  // [planes, out_channels, pitch] at the first frequency
+  const float* at;  // [planes, out_channels, pitch] at the first point
   std::int64_t planes, far;
 };
 
-// sums: [frequencies, blocks, in_channels] of what `add_slopes` adds to
+// sums: [points, blocks, in_channels] of what `add_slopes` adds to
 void add_slopes_of_planes(const ConvolutionShape& shape, const Layout& layout, Planes& input,
                           std::int64_t first, const Gradients& gradients, float* sums) {
   const ChannelBlocks blocks(shape.out_channels, layout.set);
@@ -98,7 +90,7 @@ void add_slopes_of_planes(const ConvolutionShape& shape, const Layout& layout, P
       planes.back().push_back(input.at(first + x + a));
   }
   std::vector<const float*> here(static_cast<std::size_t>(shape.kernel[0]));
-  for (std::int64_t f = 0; f < layout.frequencies; ++f)
+  for (std::int64_t f = 0; f < layout.points; ++f)
     for (std::int64_t block = 0; block < blocks.count; ++block) {
       const int channels = blocks.size(block);
       const std::int64_t pieces = (layout.pitch * channels + first_cache - 1) / first_cache,
@@ -132,14 +124,14 @@ float sum_of(std::span<const float> plane) {
   return std::accumulate(sums.begin(), sums.end(), 0.0F);
 }
 
-// Adds what `add_slopes` has left at all frequencies to the gradients of weights.
+// Adds what `add_slopes` has left at all points to the gradients of weights.
 void take_sums(const ConvolutionShape& shape, const Layout& layout, const float* sums,
                float* weights) {
   const int lanes = layout.set.lanes;
   const ChannelBlocks blocks(shape.out_channels, layout.set);
   const std::int64_t last = layout.taps[2], kz = layout.tile == 0 ? 1 : shape.kernel[2];
   const AtPoints factors = layout.tile > 0 ? taps_at_points(shape.kernel[2]) : AtPoints{};
-  for (std::int64_t f = 0; f < layout.frequencies; ++f)
+  for (std::int64_t f = 0; f < layout.points; ++f)
     for (std::int64_t block = 0; block < blocks.count; ++block) {
       const std::int64_t most = layout.set.steps(blocks.size(block));
       for (std::int64_t i = 0; i < shape.in_channels; ++i)
@@ -177,27 +169,19 @@ std::vector<std::string> convolution_instructions() {
 }
 
 Convolution::Convolution(const ConvolutionShape& shape, const std::string& instructions)
-    : shape_(shape) {
-  const std::vector<NamedInstructions>& all = instructions_here();
-  const auto found = instructions.empty()
-                         ? all.begin()
-                         : std::find_if(all.begin(), all.end(), [&](const NamedInstructions& one) {
-                             return one.name == instructions;
-                           });
-  if (found == all.end())
-    throw core::Error(core::text("this processor has no '", instructions, "' for convolutions."));
-  set_ = found->set;
-}
+    : shape_(shape),
+      set_(instructions.empty() ? instructions_here().front().set
+                                : named_instructions(instructions_here(), instructions).set) {}
 
 AlignedFloats Convolution::pack(const float* weights) const {
   const Layout layout(shape_, *set_);
-  AlignedFloats packed(static_cast<std::size_t>(layout.frequencies * shape_.out_channels *
+  AlignedFloats packed(static_cast<std::size_t>(layout.points * shape_.out_channels *
                                                 shape_.in_channels * layout.weights()));
   float* to = packed.data();
   const std::int64_t taps = layout.weights(), kz = layout.tile == 0 ? 1 : shape_.kernel[2];
   const AtPoints factors = layout.tile > 0 ? taps_at_points(shape_.kernel[2]) : AtPoints{};
   const ChannelBlocks blocks(shape_.out_channels, layout.set);
-  for (std::int64_t f = 0; f < layout.frequencies; ++f)
+  for (std::int64_t f = 0; f < layout.points; ++f)
     for (std::int64_t block = 0; block < blocks.count; ++block)
       for (std::int64_t i = 0; i < shape_.in_channels; ++i)
         for (std::int64_t tap = 0; tap < taps; ++tap)
@@ -231,14 +215,14 @@ void Convolution::forward(const float* input, const float* packed_weights, const
   const std::int64_t pitch = layout.pitch + slack, ny = shape_.output(1), nz = shape_.output(2),
                      pair = shape_.in_channels * layout.weights(),
                      far = layout.set.channels * pitch;
-  float* const sums = scratch(1, layout.frequencies * far);
+  float* const sums = scratch(1, layout.points * far);
   std::vector<const float*> taps(static_cast<std::size_t>(shape_.kernel[0])), here(taps.size());
   for (std::int64_t x = range.first; x < range.first + range.count; ++x) {
     for (std::size_t a = 0; a < taps.size(); ++a)
       taps[a] = planes.at(x + static_cast<std::int64_t>(a));
     for (std::int64_t block = 0; block < blocks.count; ++block) {
       const std::int64_t first = blocks.first(block);
-      for (std::int64_t f = 0; f < layout.frequencies; ++f) {
+      for (std::int64_t f = 0; f < layout.points; ++f) {
         std::transform(taps.begin(), taps.end(), here.begin(), [&](const float* plane) {
           return plane == nullptr ? nullptr : plane + f * planes.far();
         });
@@ -261,7 +245,7 @@ WeightGradients::WeightGradients(const Convolution& convolution)
       biases_(static_cast<std::size_t>(shape_.out_channels)) {
   const Layout layout(shape_, *set_);
   const auto count =
-      static_cast<std::size_t>(layout.frequencies * shape_.out_channels * shape_.in_channels *
+      static_cast<std::size_t>(layout.points * shape_.out_channels * shape_.in_channels *
                                layout.weights() * layout.set.lanes);
   sums_.grow(count);
   std::fill_n(sums_.data(), count, 0.0F);
@@ -272,7 +256,7 @@ void WeightGradients::add(const float* input, const float* output_gradient, Plan
   Planes planes(shape_, layout, input, planes_at_once);
   const std::int64_t ny = shape_.output(1), nz = shape_.output(2), outputs = shape_.out_channels,
                      far = planes_at_once * outputs * layout.pitch + slack;
-  float* const gradient = scratch(1, layout.frequencies * far);
+  float* const gradient = scratch(1, layout.points * far);
   for (std::int64_t done = 0; done < range.count; done += planes_at_once) {
     const std::int64_t count = std::min(planes_at_once, range.count - done);
     for (std::int64_t x = 0; x < count; ++x)
@@ -281,7 +265,7 @@ void WeightGradients::add(const float* input, const float* output_gradient, Plan
             output_gradient + (c * shape_.output(0) + range.first + done + x) * ny * nz;
         float* const to = gradient + (x * outputs + c) * layout.pitch;
         layout.set.spread_gradient({layout, ny, nz, 0, plane, to, far});
-        for (std::int64_t f = 0; f < layout.frequencies; ++f)
+        for (std::int64_t f = 0; f < layout.points; ++f)
           std::fill(to + f * far + layout.used, to + f * far + layout.pitch, 0.0F);
         biases_[static_cast<std::size_t>(c)] += sum_of({plane, static_cast<std::size_t>(ny * nz)});
       }

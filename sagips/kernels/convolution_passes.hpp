@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
 #include "sagips/kernels/convolution.hpp"
 #include "sagips/kernels/polynomial_tiles.hpp"
 
@@ -14,7 +16,7 @@ struct Layout {
   Layout(const ConvolutionShape& shape, const ConvolutionInstructions& by)
       : set(by),
         tile(pays(shape) ? static_cast<int>(tile_points + 1 - shape.kernel[2]) : 0),
-        frequencies(tile > 0 ? tile_points : 1),
+        points(tile > 0 ? tile_points : 1),
         row(tile > 0 ? (shape.output(2) + tile - 1) / tile
                      : shape.input[2] + shape.before[2] + shape.behind[2]),
         plane((shape.input[1] + shape.before[1] + shape.behind[1]) * row),
@@ -37,22 +39,23 @@ struct Layout {
 
   const ConvolutionInstructions& set;
   int tile;                  // numbers of the output that a tile gives; 0: no tiles
-  std::int64_t frequencies;  // points, or 1
+  std::int64_t points;       // points, or 1
   std::int64_t row, plane;   // tiles or numbers of a row, of all rows of a plane
   std::int64_t used, pitch;  // of a plane of the output; with what makes cache lines whole
   ConvolutionShape::Lengths taps;
   std::int64_t step;  // from one of the last taps to the next
 };
 
-/// Rows of a plane for products, or what products have given for rows.
+/// Rows of a plane of an image, and where they go for products.
 struct Rows {
   const Layout& layout;
   std::int64_t count, length;  // rows of an image, and numbers of each
   std::int64_t before;         // zeros in front of each
   const float* image;          // [count, length]
-  float* at;                   // [frequencies, far apart], a plane each
+  float* at;                   // [points, far apart], a plane each
   std::int64_t far;
 };
+/// What products have given for the rows of a plane, and what stands behind it in the image.
 struct Finished {
   const Layout& layout;
   std::int64_t count, length;
@@ -62,7 +65,7 @@ struct Finished {
   float bias, negative_slope;
 };
 
-/// Sums of products for one plane of the output, of some channels at one frequency.
+/// Sums of products for one plane of the output, of some channels at one point.
 struct Sums {
   const Layout& layout;
   std::int64_t in_channels;
@@ -99,5 +102,13 @@ struct NamedInstructions {
 };
 /// Those of this processor, the widest first.
 const std::vector<NamedInstructions>& instructions_here();
+
+/// The one of such a name. throws: core::Error where there is none
+template <class Named>
+const Named& named_instructions(const std::vector<Named>& all, const std::string& name) {
+  for (const Named& one : all)
+    if (one.name == name) return one;
+  throw core::Error(core::text("this processor has no '", name, "' for convolutions."));
+}
 
 }  // namespace sagips::kernels

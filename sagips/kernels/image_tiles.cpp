@@ -2,68 +2,34 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
-#include "sagips/core/error.hpp"
-#include "sagips/core/text.hpp"
-#include "sagips/kernels/convolution.hpp"
+#include "sagips/kernels/convolution_passes.hpp"
 #include "sagips/kernels/vectors.hpp"
 
 namespace sagips::kernels {
 
 namespace {
 
-constexpr int most = 8;  // points of a side
-
-using Polynomial = std::vector<double>;
-
-// The first of these and infinity: with opposite numbers and their inverses sums lose least.
-const Polynomial& places() {
-  static const Polynomial all{0, 1, -1, 2, -2, 0.5, -0.5};
-  return all;
-}
-
-/// The coefficients of the product of x - place over some places, without one of them.
-Polynomial product_of(std::int64_t count, std::int64_t left_out) {
-  Polynomial product{1};
-  for (std::int64_t p = 0; p < count; ++p) {
-    if (p == left_out) continue;
-    product.insert(product.begin(), 0);  // times x
-    for (std::size_t k = 0; k + 1 < product.size(); ++k)
-      product[k] -= places()[static_cast<std::size_t>(p)] * product[k + 1];
-  }
-  product.resize(static_cast<std::size_t>(count) + 1);
-  return product;
-}
-
-double value_at(const Polynomial& polynomial, double place) {
-  double sum = 0;
-  for (std::size_t k = polynomial.size(); k-- > 0;) sum = sum * place + polynomial[k];
-  return sum;
-}
-
-// What so many numbers, as coefficients, are at each point. shape: [side, numbers]
-std::vector<float> powers(std::int64_t side, std::int64_t numbers, bool is_scaled) {
+// What so many numbers, as coefficients, are at each point of a side: some of the places of
+// polynomial_tiles, and infinity. shape: [side, numbers]
+std::vector<float> powers(int side, int numbers, bool is_scaled) {
   std::vector<float> all;
-  for (std::int64_t p = 0; p < side; ++p)
-    for (std::int64_t k = 0; k < numbers; ++k) {
-      if (p == side - 1) {
-        all.push_back(k == numbers - 1 ? 1 : 0);
-        continue;
-      }
-      const double place = places()[static_cast<std::size_t>(p)];
-      const double scale = is_scaled ? value_at(product_of(side - 1, p), place) : 1;
-      all.push_back(static_cast<float>(std::pow(place, static_cast<double>(k)) / scale));
-    }
+  for (int p = 0; p < side - 1; ++p) {
+    const double scale = is_scaled ? value_at(product_without(p, side - 1), tile_places[p]) : 1;
+    for (int k = 0; k < numbers; ++k)
+      all.push_back(static_cast<float>(power(tile_places[p], k) / scale));
+  }
+  for (int k = 0; k < numbers; ++k) all.push_back(k == numbers - 1 ? 1 : 0);
   return all;
 }
 
 // shape: [side, side]
-std::vector<float> input_at_points(std::int64_t side) {
+std::vector<float> input_at_points(int side) {
   std::vector<float> all;
-  for (std::int64_t p = 0; p < side; ++p)
-    for (const double factor : product_of(side - 1, p == side - 1 ? -1 : p))
-      all.push_back(static_cast<float>(factor));
+  for (int p = 0; p < side; ++p) {
+    const auto factors = product_without(p == side - 1 ? -1 : p, side - 1);
+    all.insert(all.end(), factors.begin(), factors.begin() + side);
+  }
   return all;
 }
 
@@ -196,35 +162,28 @@ struct TileInstructions {
 
 namespace {
 
-// As `convolution_instructions` names them.
-const std::vector<TileInstructions>& all_instructions() {
-  static const std::vector<TileInstructions> all = {
+// Those of this processor, the widest first.
+std::vector<TileInstructions> sets_here() {
+  const std::vector<TileInstructions> all = {
 #if defined(__x86_64__)
     {"avx512f", wide, 16},
     {"avx2", middle, 8},
 #endif
     {"plain", narrow, 4}
   };
-  return all;
-}
-
-// Null: no lanes are as few as the channels.
-const TileInstructions* widest_for(std::int64_t channels) {
-  for (const std::string& here : convolution_instructions())
-    for (const TileInstructions& one : all_instructions())
-      if (one.name == here && one.lanes <= channels) return &one;
-  return nullptr;
+  std::vector<TileInstructions> here;
+  for (const std::string& name : convolution_instructions())
+    here.push_back(named_instructions(all, name));
+  return here;
 }
 
 const TileInstructions* set_of(const ImageConvolutionShape& shape, const std::string& name) {
-  if (name.empty()) return widest_for(std::min(shape.in_channels, shape.out_channels));
-  const std::vector<std::string> here = convolution_instructions();
-  const auto& all = all_instructions();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const TileInstructions& one) { return one.name == name; });
-  if (found == all.end() || std::find(here.begin(), here.end(), name) == here.end())
-    throw core::Error(core::text("this processor has no '", name, "' for convolutions."));
-  return &*found;
+  static const std::vector<TileInstructions> here = sets_here();
+  if (!name.empty()) return &named_instructions(here, name);
+  const std::int64_t channels = std::min(shape.in_channels, shape.out_channels);
+  const auto found = std::find_if(
+      here.begin(), here.end(), [&](const TileInstructions& one) { return one.lanes <= channels; });
+  return found == here.end() ? nullptr : &*found;  // no lanes are as few
 }
 
 }  // namespace
@@ -252,9 +211,9 @@ ImageTiles::ImageTiles(const ImageConvolutionShape& shape, const std::string& in
       side_(shape.kernel + output_side - 1),
       tile_rows_((shape.output_rows() + output_side - 1) / output_side),
       tile_columns_((shape.output_columns() + output_side - 1) / output_side),
-      of_input_(input_at_points(side_)),
-      of_weights_(powers(side_, shape.kernel, true)),
-      of_output_(powers(side_, output_side, false)) {}
+      of_input_(input_at_points(static_cast<int>(side_))),
+      of_weights_(powers(static_cast<int>(side_), static_cast<int>(shape.kernel), true)),
+      of_output_(powers(static_cast<int>(side_), output_side, false)) {}
 
 void ImageTiles::spread_input(const float* image, Place place) const {
   const std::int64_t c = shape_.in_channels;
@@ -288,7 +247,7 @@ void ImageTiles::spread_gradient(const float* gradient, Place place) const {
 void ImageTiles::finish(const float* sums, std::int64_t far, const float* bias,
                         float negative_slope, float* image) const {
   const std::int64_t c = shape_.out_channels, columns = shape_.output_columns();
-  std::array<float, most * ImageTiles::output_side> turned{};  // [output_side, side]
+  std::array<float, tile_points * ImageTiles::output_side> turned{};  // [output_side, side]
   for (std::int64_t p = 0; p < side_; ++p)
     for (std::int64_t k = 0; k < output_side; ++k)
       turned[static_cast<std::size_t>(k * side_ + p)] =

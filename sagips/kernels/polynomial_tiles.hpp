@@ -12,10 +12,12 @@ namespace sagips::kernels {
 inline constexpr int tile_points = 8;
 inline constexpr std::array<double, tile_points - 1> tile_places{0, 1, -1, 2, -2, 0.5, -0.5};
 
-/// The coefficients of the product of x - place, without the place of this number where it is one.
-constexpr std::array<double, tile_points> product_without(int left_out) {
+/// The coefficients of the product of x - place over the first places, without that of this number where it is
+/// one.
+constexpr std::array<double, tile_points> product_without(int left_out,
+                                                          int count = tile_points - 1) {
   std::array<double, tile_points> product{1};
-  for (int p = 0; p < tile_points - 1; ++p) {
+  for (int p = 0; p < count; ++p) {
     if (p == left_out) continue;
     for (int k = tile_points - 1; k >= 0; --k)
       product[k] = (k > 0 ? product[k - 1] : 0) - tile_places[p] * product[k];

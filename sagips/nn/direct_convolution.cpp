@@ -6,7 +6,7 @@
 #include <torch/autograd.h>
 #include <torch/torch.h>
 
-#include "sagips/core/error.hpp"
+#include "sagips/nn/kernel_function.hpp"
 
 namespace sagips::nn {
 
@@ -108,8 +108,7 @@ struct Direct : torch::autograd::Function<Direct> {
     const torch::Tensor &input = saved[0], &weight = saved[1], &output = saved[2];
     const double slope = context->saved_data["slope"].toDouble();
     const ConvolutionShape shape = shape_of(context->saved_data["shape"].toIntVector());
-    if (torch::GradMode::is_enabled())
-      throw core::Error("a gradient through a direct convolution cannot be differentiated again.");
+    refuse_second_derivatives("a direct convolution");
     torch::Tensor gradient = gradients[0].contiguous();
     if (slope != 1) gradient = torch::leaky_relu_backward(gradient, output, slope, true);
     torch::Tensor of_input;
@@ -153,10 +152,6 @@ torch::Tensor with_dimensions(torch::Tensor rows, std::int64_t dimensions) {
 }
 
 }  // namespace
-
-bool DirectConvolution::takes(const torch::Tensor& input) {
-  return input.is_cpu() && input.scalar_type() == torch::kFloat32 && input.size(0) > 0;
-}
 
 torch::Tensor DirectConvolution::operator()(const torch::Tensor& input, const torch::Tensor& weight,
                                             const torch::Tensor& bias) const {

@@ -23,9 +23,7 @@ class DirectConvolution {
     return std::min(shape.in_channels, shape.out_channels) <= few_channels &&
            shape.output(1) * shape.output(2) >= large_plane;
   }
-  /// Whether these numbers can be worked on: float32 in this machine's memory.
-  static bool takes(const torch::Tensor& input);
-  /// shape: input [rows, in_channels, ...], weight [out_channels, in_channels, ...], bias [out_channels] or
+  /// shape: input, which suits kernels, [rows, in_channels, ...], weight [out_channels, in_channels, ...], bias [out_channels] or
   /// undefined -> [rows, out_channels, ...], with as many dimensions as the input
   torch::Tensor operator()(const torch::Tensor& input, const torch::Tensor& weight,
                            const torch::Tensor& bias) const;

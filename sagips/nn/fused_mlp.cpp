@@ -7,19 +7,13 @@
 
 #include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/nn/kernel_function.hpp"
 
 namespace sagips::nn {
 
 namespace {
 
 using kernels::MlpPasses;
-
-void refuse_second_derivatives() {
-  if (torch::GradMode::is_enabled())
-    throw core::StateError(
-        "a gradient through fused dense layers cannot be differentiated again. Set "
-        "dense.library=libtorch.");
-}
 
 std::vector<float*> gradients_of(Leaves& leaves) {
   std::vector<float*> gradients;
@@ -44,7 +38,7 @@ struct ByWeights : torch::autograd::Function<ByWeights> {
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    refuse_second_derivatives();
+    refuse_second_derivatives("fused dense layers", " Set dense.library=libtorch.");
     const torch::Tensor input = context->get_saved_variables()[0];
     const torch::Tensor known = gradients[0].contiguous();
     // The context keeps numbers and tensors, no pointers. NOLINTBEGIN(performance-no-int-to-ptr)
@@ -72,7 +66,7 @@ struct KnownSlopes : torch::autograd::Function<KnownSlopes> {
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    refuse_second_derivatives();
+    refuse_second_derivatives("fused dense layers", " Set dense.library=libtorch.");
     const torch::Tensor slopes = context->get_saved_variables()[0];
     return {gradients[0].unsqueeze(-1) * slopes, torch::Tensor(), torch::Tensor()};
   }

@@ -4,8 +4,8 @@
 #include <torch/autograd.h>
 #include <torch/torch.h>
 
-#include "sagips/core/error.hpp"
 #include "sagips/kernels/boxes.hpp"
+#include "sagips/nn/kernel_function.hpp"
 
 namespace sagips::nn {
 
@@ -62,8 +62,7 @@ struct Largest : torch::autograd::Function<Largest> {
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  const torch::autograd::variable_list& gradients) {
-    if (torch::GradMode::is_enabled())
-      throw core::Error("a gradient through max pooling cannot be differentiated again.");
+    refuse_second_derivatives("max pooling");
     const auto saved = context->get_saved_variables();
     const torch::Tensor &from = saved[0], &largest = saved[1];
     const torch::Tensor gradient = gradients[0].contiguous(format_of(from));

@@ -1,16 +1,15 @@
 #include "sagips/nn/tiled_convolution.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 
 #include <ATen/Parallel.h>
 #include <torch/autograd.h>
 #include <torch/torch.h>
 
-#include "sagips/core/error.hpp"
 #include "sagips/kernels/aligned.hpp"
 #include "sagips/kernels/products.hpp"
+#include "sagips/nn/kernel_function.hpp"
 
 namespace sagips::nn {
 
@@ -39,12 +38,6 @@ struct Groups {
   std::int64_t images, at_once;
 };
 
-float* scratch(std::size_t which, std::int64_t floats) {
-  thread_local std::array<kernels::AlignedFloats, 2> kept;
-  kept[which].grow(static_cast<std::size_t>(floats));
-  return kept[which].data();
-}
-
 const kernels::Products& products() {
   static const auto best = kernels::products(kernels::available_products().front());
   return *best;
@@ -71,8 +64,10 @@ torch::Tensor convolve(const ImageConvolutionShape& shape, const torch::Tensor& 
   groups.each([&](std::int64_t first, std::int64_t count) {
     const std::int64_t rows = count * tiles.tiles(), far_in = rows * shape.in_channels,
                        far_out = rows * shape.out_channels;
-    float *const numbers = scratch(0, tiles.points() * far_in), *const sums = scratch(
-                                                                    1, tiles.points() * far_out);
+    float *const numbers = kernels::scratch(0, tiles.points() * far_in), *const sums =
+                                                                             kernels::scratch(
+                                                                                 1, tiles.points() *
+                                                                                        far_out);
     for (std::int64_t i = 0; i < count; ++i)
       tiles.spread_input(from + (first + i) * shape.input_numbers(),
                          {numbers + i * tiles.tiles() * shape.in_channels, far_in});
@@ -99,8 +94,10 @@ torch::Tensor weight_gradient(const ImageConvolutionShape& shape, const torch::T
   groups.each([&](std::int64_t first, std::int64_t count) {
     const std::int64_t rows = count * tiles.tiles(), far_in = rows * shape.in_channels,
                        far_out = rows * shape.out_channels;
-    float *const numbers = scratch(0, tiles.points() * far_in), *const gradients = scratch(
-                                                                    1, tiles.points() * far_out);
+    float *const numbers = kernels::scratch(0, tiles.points() * far_in), *const gradients =
+                                                                             kernels::scratch(
+                                                                                 1, tiles.points() *
+                                                                                        far_out);
     for (std::int64_t i = 0; i < count; ++i) {
       tiles.spread_input(from + (first + i) * shape.input_numbers(),
                          {numbers + i * tiles.tiles() * shape.in_channels, far_in});
@@ -145,8 +142,7 @@ struct Tiled : torch::autograd::Function<Tiled> {
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  const torch::autograd::variable_list& gradients) {
-    if (torch::GradMode::is_enabled())
-      throw core::Error("a gradient through a tiled convolution cannot be differentiated again.");
+    refuse_second_derivatives("a tiled convolution");
     const auto saved = context->get_saved_variables();
     const torch::Tensor &input = saved[0], &weight = saved[1], &output = saved[2];
     const double slope = context->saved_data["slope"].toDouble();

@@ -5,6 +5,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/direct_convolution.hpp"
+#include "sagips/nn/kernel_function.hpp"
 #include "sagips/nn/largest_of_boxes.hpp"
 #include "sagips/nn/layers/layers.hpp"
 #include "sagips/nn/tiled_convolution.hpp"
@@ -131,7 +132,7 @@ class Convolution final : public ConvolutionLayer<Convolution> {
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                            const Evaluation&) const override {
     if (repeated_) return activation_((*repeated_)(input, tensors.weights[0], bias(tensors)));
-    if ((direct_ || tiled_) && DirectConvolution::takes(input)) {
+    if ((direct_ || tiled_) && suits_kernels(input)) {
       const torch::Tensor sums = direct_ ? (*direct_)(input, tensors.weights[0], bias(tensors))
                                          : (*tiled_)(input, tensors.weights[0], bias(tensors));
       return fuses_activation_ ? sums : activation_(sums);
@@ -258,8 +259,7 @@ class Pooling final : public CopiedLayer<Pooling<kind>> {
   }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors&,
                            const Evaluation&) const override {
-    if (kind == PoolingKind::largest && DirectConvolution::takes(input))
-      return largest_of_boxes(input, size_);
+    if (kind == PoolingKind::largest && suits_kernels(input)) return largest_of_boxes(input, size_);
     switch (size_.size()) {
       case 1:
         return kind == PoolingKind::largest ? torch::max_pool1d(input, size_)
