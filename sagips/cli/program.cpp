@@ -153,13 +153,14 @@ const CommandEntry commands[] = {
      Over::one,
      {quiet_option}},
     {"predict",
-     "write proposals of a trained generator, or what a network says of rows",
+     "write proposals or examples of a trained generator, or what a network says of rows",
      "  sagips train proxy1d train.epochs=50 run.name=short && sagips predict runs/proxy1d/short\n"
      "  sagips predict runs/proxy1d/short samples=50000\n"
      "  sagips predict runs/proxy1d/short samples=1000 out=predictions.npy\n"
      "  sagips predict runs/learning/first inputs=new.csv out=new.npy\n"
      "  sagips predict runs/learning/first network=last\n"
-     "  sagips predict runs/classify/folds\n",
+     "  sagips predict runs/classify/folds\n"
+     "  sagips predict runs/generation/digits samples=100 seed=7\n",
      predict,
      Over::one,
      {quiet_option},
