@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "workloads/calorimeter3d/calorimeter3d.hpp"
 #include "workloads/classify/classify.hpp"
 #include "workloads/custom/custom.hpp"
 #include "workloads/duke_owens/duke_owens.hpp"
@@ -16,9 +17,10 @@ namespace sagips {
 /// The workloads that the programs know.
 inline std::vector<problem::Entry> shipped_workloads() {
   using namespace sagips::workloads;
-  return {classify_workload(),  custom_workload(),     duke_owens_workload(),
-          gaussians_workload(), generation_workload(), learning_workload(),
-          proxy1d_workload(),   proxy2d_workload(),    resonance_workload()};
+  return {calorimeter3d_workload(), classify_workload(),  custom_workload(),
+          duke_owens_workload(),    gaussians_workload(), generation_workload(),
+          learning_workload(),      proxy1d_workload(),   proxy2d_workload(),
+          resonance_workload()};
 }
 
 }  // namespace sagips

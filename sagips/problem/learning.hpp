@@ -30,8 +30,15 @@ class ExampleSource : public Problem {
 
 using LearningEntry = EntryOf<ExampleSource>;
 
-/// Inputs like those of a learning workload, which the config names, are to be made for targets.
-class Generation : public Problem {};
+/// Inputs like those of a source are to be made for its targets.
+class Generation final : public Problem {
+ public:
+  /// source: null: that of a learning workload, which the config names
+  explicit Generation(std::unique_ptr<ExampleSource> source = nullptr)
+      : source(std::move(source)) {}
+
+  std::unique_ptr<ExampleSource> source;
+};
 
 using GenerationEntry = EntryOf<Generation>;
 

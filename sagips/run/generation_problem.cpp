@@ -24,8 +24,9 @@ void GenerationProblem::set_defaults(Settings& settings) const {
 
 void GenerationProblem::fields(core::FieldList& list, Settings& settings) {
   settings.first_fields(list);
-  list.add("examples", examples_of,
-           "a learning workload: inputs like its own are made, for its targets as conditions");
+  if (!examples_of.empty())
+    list.add("examples", examples_of,
+             "a learning workload: inputs like its own are made, for its targets as conditions");
   core::FieldList data;
   split.fields(data);
   examples->fields(data);  // which knows whether rows are kept aside

@@ -11,7 +11,7 @@ namespace sagips::run {
 /// A network that makes inputs like those of a learning workload, for targets that are its conditions.
 class GenerationProblem final : public Problem {
  public:
-  /// of: the name of the workload whose examples they are
+  /// of: the name of the learning workload whose examples they are; empty: they are its own
   GenerationProblem(std::string of, std::unique_ptr<problem::ExampleSource> source)
       : examples_of(std::move(of)), examples(std::move(source)) {}
 

@@ -164,8 +164,9 @@ std::unique_ptr<Problem> problem_of(const Workloads& workloads, const Source& fo
     static_cast<void>(made.release());
     return std::unique_ptr<Problem>(own);
   }
-  if (dynamic_cast<problem::Generation*>(made.get()))
-    return generation_problem(workloads, document);
+  if (auto* const own = dynamic_cast<problem::Generation*>(made.get()))
+    return own->source ? std::make_unique<GenerationProblem>("", std::move(own->source))
+                       : generation_problem(workloads, document);
   if (auto inverse = problem_around<InverseProblem, problem::Workload>(made)) return inverse;
   if (auto learning = problem_around<LearningProblem, problem::ExampleSource>(made))
     return learning;

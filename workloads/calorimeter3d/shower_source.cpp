@@ -108,6 +108,13 @@ data::ExampleSets ShowerSource::load(std::uint64_t seed, const data::Reading& re
           .origin = "drawn showers"};
 }
 
+std::map<std::string, problem::ExampleSource::Measure> ShowerSource::measures() const {
+  return {
+      {"sum", [this](const torch::Tensor& images) { return energy_sum(transform_.undo(images)); }},
+      {"angle",
+       [this](const torch::Tensor& images) { return shower_angle(transform_.undo(images)); }}};
+}
+
 // Drawn showers are compared with files as `write_showers` writes them.
 data::ExampleRowsPtr ShowerSource::inputs_of(const data::InputFiles& files,
                                              const data::Reading& reading) const {

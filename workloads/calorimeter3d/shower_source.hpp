@@ -19,6 +19,7 @@ class ShowerSource final : public problem::ExampleSource {
   void fields(core::FieldList& list) override;
   data::ExampleSets load(std::uint64_t seed, const data::Reading& reading) const override;
   bool is_drawn() const override { return kind_ == Kind::drawn; }
+  std::map<std::string, Measure> measures() const override;
   data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
                                  const data::Reading& reading) const override;
 
