@@ -1,7 +1,5 @@
 #include "sagips/data/standard.hpp"
 
-#include <ATen/Parallel.h>
-
 namespace sagips::data {
 
 torch::Tensor Standard::apply(const torch::Tensor& rows) const {
@@ -15,7 +13,6 @@ torch::Tensor Standard::undo(const torch::Tensor& rows) const {
 }
 
 torch::Tensor Standard::apply_to(const torch::Tensor& rows, const torch::Tensor& numbers) const {
-  constexpr std::int64_t numbers_a_thread = 1 << 15;
   if (!mean.defined() || rows.scalar_type() != torch::kFloat32 || !rows.is_contiguous())
     return apply(rows.index_select(0, numbers));
   std::vector<std::int64_t> shape = rows.sizes().vec();
@@ -31,15 +28,10 @@ torch::Tensor Standard::apply_to(const torch::Tensor& rows, const torch::Tensor&
   const auto *const shift = means.const_data_ptr<double>(), *const scale =
                                                                 deviations.const_data_ptr<double>();
   auto* const to = result.data_ptr<float>();
-  const auto take = [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      for (std::int64_t j = 0; j < width; ++j)
-        to[i * width + j] = static_cast<float>(
-            (static_cast<double>(all[number[i] * width + j]) - shift[j]) / scale[j]);
-  };
-  at::parallel_for(0, shape[0],
-                   std::max<std::int64_t>(1, numbers_a_thread / std::max<std::int64_t>(1, width)),
-                   take);
+  for (std::int64_t i = 0; i < shape[0]; ++i)
+    for (std::int64_t j = 0; j < width; ++j)
+      to[i * width + j] = static_cast<float>(
+          (static_cast<double>(all[number[i] * width + j]) - shift[j]) / scale[j]);
   return result;
 }
 

@@ -44,7 +44,7 @@ torch::Tensor forward(const ConvolutionShape& shape, const torch::Tensor& input,
   const float* const from = input.const_data_ptr<float>();
   float* const to = output.mutable_data_ptr<float>();
   const Pieces pieces(input.size(0), shape.output(0));
-  at::parallel_for(0, pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
+  share_pieces(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t piece = first; piece < last; ++piece) {
       const std::int64_t image = pieces.image(piece);
       convolution.forward(from + image * shape.input_numbers(), packed.data(), behind,
@@ -71,7 +71,7 @@ Learned weight_gradients(const ConvolutionShape& shape, const torch::Tensor& inp
                                                                        .mutable_data_ptr<float>();
   const kernels::Convolution convolution(shape);
   const Pieces pieces(input.size(0), shape.output(0));
-  at::parallel_for(0, pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
+  share_pieces(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
     kernels::WeightGradients own(convolution);
     for (std::int64_t piece = first; piece < last; ++piece) {
       const std::int64_t image = pieces.image(piece);
@@ -96,7 +96,8 @@ struct Direct : torch::autograd::Function<Direct> {
     torch::Tensor output = nn::forward(shape, rows, packed,
                                        {added.numel() > 0 ? added.const_data_ptr<float>() : nullptr,
                                         static_cast<float>(negative_slope)});
-    context->save_for_backward({rows, flat, output});
+    context->save_for_backward({weight.requires_grad() ? rows : torch::Tensor(), flat,
+                                negative_slope != 1 ? output : torch::Tensor()});
     context->saved_data["bias"] = bias.numel() > 0;
     context->saved_data["slope"] = negative_slope;
     context->saved_data["shape"] = lengths_of(shape);

@@ -1,7 +1,5 @@
 #include "sagips/nn/fused_mlp.hpp"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -144,7 +142,7 @@ torch::Tensor FusedMlp::operator()(const torch::Tensor& input) const {
   const Call call(input, 1);
   const std::int64_t inputs = passes_.shape().inputs(), rows = call.output.numel();
   const std::int64_t step = passes_.block_rows(), blocks = (rows + step - 1) / step;
-  at::parallel_for(0, blocks, 1, [&](std::int64_t first, std::int64_t end) {
+  share_pieces(blocks, 1, [&](std::int64_t first, std::int64_t end) {
     passes_.evaluate(call.rows(first * step, std::min(end * step, rows) - first * step, inputs));
   });
   return call.result(input);

@@ -1,6 +1,5 @@
 #include "sagips/nn/largest_of_boxes.hpp"
 
-#include <ATen/Parallel.h>
 #include <torch/autograd.h>
 #include <torch/torch.h>
 
@@ -33,10 +32,10 @@ struct Arrays {
     outer = input.numel() / std::max<std::int64_t>(1, boxes.numbers());
   }
   void each(const std::function<void(std::int64_t outer)>& work) const {
-    at::parallel_for(0, outer, std::max<std::int64_t>(1, 32768 / boxes.numbers()),
-                     [&](std::int64_t first, std::int64_t last) {
-                       for (std::int64_t i = first; i < last; ++i) work(i);
-                     });
+    share_pieces(outer, std::max<std::int64_t>(1, 32768 / boxes.numbers()),
+                 [&](std::int64_t first, std::int64_t last) {
+                   for (std::int64_t i = first; i < last; ++i) work(i);
+                 });
   }
   kernels::Boxes boxes;
   std::int64_t outer;

@@ -29,11 +29,10 @@ struct Groups {
   Groups(const ImageTiles& tiles, std::int64_t of_all)
       : images(of_all), at_once(images_at_once(tiles, of_all)) {}
   void each(const std::function<void(std::int64_t first, std::int64_t count)>& work) const {
-    at::parallel_for(0, (images + at_once - 1) / at_once, 1,
-                     [&](std::int64_t begin, std::int64_t end) {
-                       for (std::int64_t group = begin; group < end; ++group)
-                         work(group * at_once, std::min(at_once, images - group * at_once));
-                     });
+    share_pieces((images + at_once - 1) / at_once, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t group = begin; group < end; ++group)
+        work(group * at_once, std::min(at_once, images - group * at_once));
+    });
   }
   std::int64_t images, at_once;
 };

@@ -8,6 +8,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/poll.hpp"
 #include "sagips/nn/initialise.hpp"
+#include "sagips/nn/kernel_function.hpp"
 #include "sagips/nn/layers/layer_config.hpp"
 #include "tests/core/message_of.hpp"
 
@@ -15,6 +16,17 @@ namespace sagips::nn {
 namespace {
 
 using testing::message_of;
+
+TEST(Kernels, ShareTheirPiecesAmongLibTorchsThreads) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  std::vector<int> thread_of(10, -1);
+  share_pieces(10, 1, [&](std::int64_t first, std::int64_t last) {
+    for (; first < last; ++first) thread_of[static_cast<std::size_t>(first)] = at::get_thread_num();
+  });
+  at::set_num_threads(before);
+  EXPECT_EQ(thread_of, (std::vector{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}));
+}
 
 struct Layers {
   std::vector<LayerConfig> layers{};

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <map>
-#include <span>
+
+#include <torch/autograd.h>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/kernel_function.hpp"
 #include "sagips/nn/layers/layers.hpp"
 
 namespace sagips::nn {
@@ -271,18 +274,42 @@ std::optional<kernels::PanelActivation> Activation::fusable() const {
   return {};
 }
 
+namespace {
+
+/// Keeps one byte a number for the way back.
+struct LeavingOut : torch::autograd::Function<LeavingOut> {
+  static torch::Tensor forward(torch::autograd::AutogradContext* context,
+                               const torch::Tensor& input, const torch::Tensor& kept,
+                               double share) {
+    context->save_for_backward({kept});
+    context->saved_data["share"] = share;
+    return torch::where(kept, input, 0).div_(share);
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::variable_list& gradients) {
+    const torch::Tensor kept = context->get_saved_variables()[0];
+    return {
+        torch::where(kept, gradients[0], 0).div_(context->saved_data["share"].toDouble()), {}, {}};
+  }
+};
+
+}  // namespace
+
 torch::Tensor left_out(const torch::Tensor& input, double probability, const Evaluation& evaluation,
                        std::uint32_t dimension) {
-  const std::int64_t rows = input.size(0);
-  const auto each = static_cast<std::size_t>(rows > 0 ? input.numel() / rows : 0);
-  torch::Tensor uniform = torch::empty({rows, static_cast<std::int64_t>(each)});
-  for (std::int64_t row = 0; row < rows; ++row)
-    evaluation.training->uniform(
-        static_cast<std::uint32_t>(evaluation.first_sample + row), dimension,
-        std::span<float>(uniform.data_ptr<float>() + row * static_cast<std::int64_t>(each), each));
-  const torch::Tensor kept =
-      (uniform >= probability).to(input.device(), torch::kFloat32).view(input.sizes());
-  return input * kept / (1 - probability);
+  const std::int64_t rows = input.size(0), each = rows > 0 ? input.numel() / rows : 0;
+  torch::Tensor kept = torch::empty(input.sizes(), torch::kBool);
+  bool* const keep = kept.mutable_data_ptr<bool>();
+  share_pieces(rows, 1, [&](std::int64_t row, std::int64_t end) {
+    std::vector<float> uniform(static_cast<std::size_t>(each));
+    for (; row < end; ++row) {
+      evaluation.training->uniform(static_cast<std::uint32_t>(evaluation.first_sample + row),
+                                   dimension, uniform);
+      std::transform(uniform.begin(), uniform.end(), keep + row * each,
+                     [&](float number) { return number >= probability; });
+    }
+  });
+  return LeavingOut::apply(input, kept.to(input.device()), 1 - probability);
 }
 
 std::shared_ptr<Layer> dense_layer(std::int64_t outputs, const Activation& activation) {

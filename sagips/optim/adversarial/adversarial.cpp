@@ -51,6 +51,7 @@ Adversarial::Adversarial(const AdversarialConfig& config, const data::ExampleRow
     rules_.push_back(make_update_rule(replica, *updates[player], part.name + ".optimizer"));
     steps_.push_back({part.name, &replica, rules_.back().get()});
   }
+  constant_judge_ = networks_[judge].replica.leaves_over(networks_[judge].replica.weights());
   add_passes();
 }
 
@@ -188,7 +189,7 @@ torch::Tensor Adversarial::discriminator_gradients(RowBatch& batch, const Tile& 
   return torch::cat({told.narrow(0, 0, 1), told});
 }
 
-// The discriminator stays as it is: its weights are constants here.
+// The discriminator stays as it is: its weights are constants here, so its layers keep less for the way back.
 torch::Tensor Adversarial::generator_gradients(const RowBatch& batch, const Tile& tile,
                                                nn::Leaves& leaves, const std::string& use) const {
   const torch::Tensor targets = batch.targets.narrow(0, tile.first, tile.samples);
@@ -198,8 +199,8 @@ torch::Tensor Adversarial::generator_gradients(const RowBatch& batch, const Tile
       judging(seed_, "dropout of the discriminator, " + use, batch.step);
   const torch::Tensor examples = network(maker)(leaves, input_(targets, noise, first),
                                                 {.training = &making, .first_sample = first});
-  const torch::Tensor outputs = network(judge)(networks_[judge].replica.leaves(), examples,
-                                               {.training = &judging, .first_sample = first});
+  const torch::Tensor outputs =
+      network(judge)(constant_judge_, examples, {.training = &judging, .first_sample = first});
   const Judged found =
       judges_(outputs, examples, targets, torch::ones({tile.samples, 1}, targets.options()), true);
   (found.loss * batch.scale).backward({}, {}, false, leaves.tensors);

@@ -128,6 +128,7 @@ class Adversarial final : public Optimizer {
   GeneratorInput input_;
   Judges judges_;
   std::vector<WeightedNetwork> networks_;
+  nn::Leaves constant_judge_;  ///< the discriminator's weights where the generator learns
   std::vector<std::unique_ptr<UpdateRule>> rules_;
   Collapse collapse_;
   std::vector<UpdateStep> steps_;
