@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -8,15 +10,17 @@
 #include "sagips/core/error.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/memory.hpp"
+#include "sagips/run/generation_task.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/training_setup.hpp"
 #include "sagips/train/loop.hpp"
+#include "workloads/calorimeter3d/calorimeter3d.hpp"
 #include "workloads/classify/classify.hpp"
 #include "workloads/learning/learning.hpp"
 
-// Training steps of a learning problem, one turn a line of standard input: bench/learning_bench.py lets
-// it take turns with PyTorch. "go K" does K steps (draw, forward, backward, update) and prints their
-// mean time.
+// Training steps of a learning or a generation problem, one turn a line of standard input:
+// bench/learning_bench.py lets it take turns with PyTorch. "go K" does K steps (draw, forward, backward,
+// update) and prints their mean time; with --make 1 it makes so many batches of examples instead.
 
 namespace {
 
@@ -25,11 +29,12 @@ using namespace sagips;
 struct Problem {
   std::string source;                    ///< as `sagips train` takes it
   std::vector<std::string> assignments;  ///< over its settings
-  nn::Shape input;                       ///< of one row
+  nn::Shape input{};                     ///< of one row of a learning problem
 };
 
 const std::map<std::string, Problem>& problems() {
   static const std::map<std::string, Problem> all = {
+      {"calorimeter", {"calorimeter3d", {}}},
       {"fashion", {"classify/fashion", {}, {1, 28, 28}}},
       {"fashion_small", {"classify/fashion_small", {}, {1, 28, 28}}},
       {"shapes", {"classify/shapes", {}, {3, 32, 32}}},
@@ -44,12 +49,16 @@ const std::map<std::string, Problem>& problems() {
   return all;
 }
 
-run::Job read_job(const Problem& problem, const std::string& threads) {
+run::Job read_job(const bench::Options& options) {
   run::Workloads workloads("workload");
-  workloads.add("classify", workloads::classify_workload());
-  workloads.add("learning", workloads::learning_workload());
+  for (const problem::Entry& entry :
+       std::vector<problem::Entry>{workloads::calorimeter3d_workload(),
+                                   workloads::classify_workload(), workloads::learning_workload()})
+    workloads.add(entry.name, entry);
+  const Problem& problem = problems().at(options.text("network"));
   std::vector<std::string> assignments = problem.assignments;
-  assignments.push_back("threads=" + threads);
+  assignments.push_back("threads=" + options.text("threads"));
+  if (!options.text("batch").empty()) assignments.push_back("batch=" + options.text("batch"));
   return run::read_any_job(workloads, problem.source, assignments);
 }
 
@@ -71,23 +80,56 @@ std::unique_ptr<optim::Supervised> make_learner(const run::Job& job, const nn::S
   return run::make_learner(job, networks, {held, held});
 }
 
+/// Most memory that this process has held so far, in MB.
+double peak_MB() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_maxrss) / 1e3;
+}
+
+void say_ready(std::int64_t weights, std::int64_t batch) {
+  std::printf("ready {\"weights\": %lld, \"batch\": %lld, \"peak_MB\": %.0f}\n",
+              static_cast<long long>(weights), static_cast<long long>(batch), peak_MB());
+  std::fflush(stdout);
+}
+
+void take_steps(const run::Job& job, optim::Optimizer& learner, std::int64_t weights,
+                std::int64_t batch) {
+  train::Loop loop(run::loop_of(job), learner, {});
+  std::int64_t steps = 3;  // the first ones ask for memory
+  loop.run_steps(steps);
+  say_ready(weights, batch);
+  bench::answer_turns([&](int more) { loop.run_steps(steps += more); });
+}
+
+void make_examples(const optim::Adversarial& learner, const torch::Tensor& targets,
+                   std::int64_t weights) {
+  const auto make = [&](std::int64_t first) { learner.make(targets, "benchmark", first); };
+  make(0);
+  say_ready(weights, targets.size(0));
+  std::int64_t batches = 0;
+  bench::answer_turns([&](int more) {
+    for (int i = 0; i < more; ++i) make(++batches * targets.size(0));
+  });
+}
+
 void take_turns(const bench::Options& options) {
   const auto found = problems().find(options.text("network"));
   if (found == problems().end())
     throw core::Error("unknown network '" + options.text("network") + "'",
                       core::ExitCode::bad_input);
-  const run::Job job = read_job(found->second, options.text("threads"));
+  const run::Job job = read_job(options);
   nn::set_threads(job.settings.threads);
+  if (const auto* const generation = job.as<run::GenerationProblem>()) {
+    const data::ExampleSets sets = run::load_conditioned(job);
+    const auto learner = run::make_adversarial(job, sets);
+    const std::int64_t batch = generation->learner.batch;
+    if (options.text("make") == "1")
+      return make_examples(*learner, sets.training->first(batch).targets, learner->weights());
+    return take_steps(job, *learner, learner->weights(), batch);
+  }
   const auto learner = make_learner(job, found->second.input);
-  train::Loop loop(run::loop_of(job), *learner, {});
-
-  std::int64_t steps = 3;  // the first ones ask for memory
-  loop.run_steps(steps);
-  std::printf("ready {\"weights\": %lld, \"batch\": %lld}\n",
-              static_cast<long long>(learner->replica().size()),
-              static_cast<long long>(job.learning().learner.batch));
-  std::fflush(stdout);
-  bench::answer_turns([&](int more) { loop.run_steps(steps += more); });
+  take_steps(job, *learner, learner->replica().size(), job.learning().learner.batch);
 }
 
 }  // namespace
@@ -95,7 +137,8 @@ void take_turns(const bench::Options& options) {
 int main(int argc, char** argv) {
   nn::keep_freed_memory();
   try {
-    take_turns(bench::Options({{"network", "fashion"}, {"threads", "2"}}, argc, argv));
+    take_turns(bench::Options(
+        {{"network", "fashion"}, {"threads", "2"}, {"batch", ""}, {"make", "0"}}, argc, argv));
   } catch (const core::Error& error) {
     std::fprintf(stderr, "learning_bench: %s\n", error.what());
     return 2;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares a training step of learning problems with the same step in eager PyTorch.
+"""Compares a training step of learning problems, and of the calorimeter GAN, with the same step in PyTorch.
 
 All programs of a network take turns, as in epoch_bench.py. A ratio is PyTorch's time over SAGIPS' within one turn:
 above 1 SAGIPS is faster. The median over turns is printed. Writes FOLDER/learning.md and FOLDER/results.json.
@@ -15,10 +15,12 @@ import sys
 
 import epoch_bench as common
 
-PEER = common.HERE / "peers" / "pytorch_learning.py"
-NETWORKS = ("fashion", "fashion_small", "shapes", "stress_strain")
-OURS, EAGER, CHANNELS_LAST = "sagips", "PyTorch eager", "PyTorch eager, channels last"
-HEADER = ["network", "weights", "batch", "threads", "who", "ms/step", "this / sagips", "lowest", "highest"]
+PEERS = common.HERE / "peers"
+NETWORKS = ("fashion", "fashion_small", "shapes", "stress_strain", "calorimeter", "showers")
+CALORIMETER = {"calorimeter": [], "showers": ["--make", "1"]}  # a step; a batch of showers that is made
+OURS, EAGER, CHANNELS_LAST, COMPILE = (
+    "sagips", "PyTorch eager", "PyTorch eager, channels last", "PyTorch compile")
+HEADER = ["network", "weights", "batch", "threads", "who", "ms/step", "this / sagips", "lowest", "highest", "peak MB"]
 
 
 def arguments():
@@ -27,6 +29,7 @@ def arguments():
     parser.add_argument("--python", default=str(common.PYTHON), help="one with PyTorch (tools/setup.sh full)")
     parser.add_argument("--threads", default=str(os.cpu_count()), help="of each program; several numbers one by one")
     parser.add_argument("--networks", default=",".join(NETWORKS))
+    parser.add_argument("--batch", type=int, default=8, help="showers of a step of the calorimeter GAN")
     parser.add_argument("--turns", type=int, default=11)
     parser.add_argument("--patience", type=float, default=0.0, help="seconds that a turn waits for others at most")
     parser.add_argument("--out", default="build/bench/learning", help="folder for the table")
@@ -35,12 +38,17 @@ def arguments():
 
 def commands(options, network, threads):
     """(name, command) of all that take turns."""
+    peer, variants = PEERS / "pytorch_learning.py", {EAGER: [], CHANNELS_LAST: ["--channels-last"]}
     what = ["--network", network, "--threads", threads]
+    if network == "stress_strain":  # its rows are no images
+        del variants[CHANNELS_LAST]
+    if network in CALORIMETER:
+        peer, variants[COMPILE] = PEERS / "pytorch_calorimeter.py", ["--compile"]
+        what = ["--network", "calorimeter", "--threads", threads, "--batch", options.batch, *CALORIMETER[network]]
     yield OURS, [options.program, *what]
     if options.python:
-        yield EAGER, [options.python, PEER, *what]
-        if network != "stress_strain":  # its rows are no images
-            yield CHANNELS_LAST, [options.python, PEER, *what, "--channels-last"]
+        for name, variant in variants.items():
+            yield name, [options.python, peer, *what, *variant]
 
 
 def measure(options, network, threads, logs):
@@ -52,17 +60,19 @@ def measure(options, network, threads, logs):
             raise common.Failure(f"the programs differ in weights or batch: {sizes}")
         turns, others = common.alternate(programs, options.turns, options.patience)
     return {"network": network, "threads": threads, "weights": sizes[0][0], "batch": sizes[0][1], "turns": turns,
+            "peak_MB": {program.name: program.ready["peak_MB"] for program in programs},
             "share_of_processors_used_by_others": others}
 
 
 def rows(cell):
-    for name in (OURS, EAGER, CHANNELS_LAST):
+    for name in (OURS, EAGER, CHANNELS_LAST, COMPILE):
         if name not in cell["turns"][0]:
             continue
         seconds = statistics.median(turn[name] for turn in cell["turns"])
         ratios = [turn[name] / turn[OURS] for turn in cell["turns"]]
         yield [cell["network"], f"{cell['weights']:,}", str(cell["batch"]), str(cell["threads"]), name,
-               f"{seconds * 1e3:.2f}", *(f"{of(ratios):.2f}" for of in (statistics.median, min, max))]
+               f"{seconds * 1e3:.2f}", *(f"{of(ratios):.2f}" for of in (statistics.median, min, max)),
+               f"{cell['peak_MB'][name]:.0f}"]
 
 
 def report(out, cells, turns):

@@ -8,6 +8,7 @@ usage: pytorch_learning.py --network NAME [--threads N] [--channels-last]
 """
 import argparse
 import json
+import resource
 import sys
 import time
 
@@ -89,7 +90,8 @@ def main():
     trainer = Trainer(options.network, options.channels_last)
     trainer.clock(WARM_UP_STEPS)
     weights = sum(weight.numel() for weight in trainer.network.parameters())
-    print("ready " + json.dumps({"weights": weights, "batch": trainer.batch}), flush=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    print("ready " + json.dumps({"weights": weights, "batch": trainer.batch, "peak_MB": peak}), flush=True)
     for line in sys.stdin:  # "go K"
         print(json.dumps({"seconds": trainer.clock(int(line.split()[1]))}), flush=True)
 

@@ -8,7 +8,7 @@ import unittest
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 PROGRAM = f"""#!{sys.executable}
 import sys
-print('ready {{"weights": 7, "batch": 5, "rows": 9, "resident_mb": 1}}', flush=True)
+print('ready {{"weights": 7, "batch": 5, "rows": 9, "resident_mb": 1, "peak_MB": 1}}', flush=True)
 for line in sys.stdin:
     print('{{"seconds": 0.5, "peak_mb": 2}}', flush=True)
 """
