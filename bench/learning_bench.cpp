@@ -35,6 +35,7 @@ struct Problem {
 const std::map<std::string, Problem>& problems() {
   static const std::map<std::string, Problem> all = {
       {"calorimeter", {"calorimeter3d", {}}},
+      {"laptop", {"calorimeter3d/laptop", {}}},
       {"fashion", {"classify/fashion", {}, {1, 28, 28}}},
       {"fashion_small", {"classify/fashion_small", {}, {1, 28, 28}}},
       {"shapes", {"classify/shapes", {}, {3, 32, 32}}},

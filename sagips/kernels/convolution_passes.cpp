@@ -91,35 +91,44 @@ template <class Of, bool of_input>
   }
 }
 
+// Rows lie one behind the other, so that short ones share a vector.
 template <class Of, int tile>
 [[gnu::always_inline]] inline void finish_tiles(const Finished& rows) {
   using Vector = typename Of::Vector;
   const float slope = rows.negative_slope;
-  for (std::int64_t y = 0; y < rows.count; ++y)
-    for (std::int64_t t = 0; t < rows.layout.row; t += Of::lanes) {
-      Vector at[tile_points], sums[tile];
+  const std::int64_t tiles = rows.count * rows.layout.row;
+  float* to = rows.image;
+  std::int64_t left = rows.length;  // of a row
+  for (std::int64_t first = 0; first < tiles; first += Of::lanes) {
+    Vector at[tile_points], sums[tile];
 #pragma GCC unroll 8
-      for (int f = 0; f < tile_points; ++f)
-        at[f] = load<Vector>(rows.at + f * rows.far + y * rows.layout.row + t);
-      output_of_points<tile>(at, sums);
-      float finished[tile][Of::lanes];
+    for (int f = 0; f < tile_points; ++f) at[f] = load<Vector>(rows.at + f * rows.far + first);
+    output_of_points<tile>(at, sums);
+    float finished[tile][Of::lanes];
 #pragma GCC unroll 8
-      for (int k = 0; k < tile; ++k) {
-        sums[k] += rows.bias;
-        store<Vector>(finished[k], sums[k] > 0 ? sums[k] : sums[k] * slope);
-      }
-      float* to = rows.image + y * rows.length + t * tile;
-      const std::int64_t left = std::min<std::int64_t>(Of::lanes * tile, rows.length - t * tile);
-      std::int64_t z = 0;
-      for (int i = 0; z + tile <= left; ++i)
-        for (int k = 0; k < tile; ++k) to[z++] = finished[k][i];
-      for (int k = 0; z < left; ++k, ++z) to[z] = finished[k][z / tile];
+    for (int k = 0; k < tile; ++k) {
+      sums[k] += rows.bias;
+      store<Vector>(finished[k], sums[k] > 0 ? sums[k] : sums[k] * slope);
     }
+    const std::int64_t here = std::min<std::int64_t>(Of::lanes, tiles - first);
+    for (std::int64_t i = 0; i < here; ++i) {
+      if (left > tile) {
+#pragma GCC unroll 8
+        for (int k = 0; k < tile; ++k) to[k] = finished[k][i];
+        to += tile;
+        left -= tile;
+      } else {
+        for (std::int64_t k = 0; k < left; ++k) to[k] = finished[k][i];
+        to += left;
+        left = rows.length;
+      }
+    }
+  }
 }
-template <class Value>
+template <class Vector>
 [[gnu::always_inline]] inline void finish_one(const Finished& rows, const float* from, float* to) {
-  const Value sum = load<Value>(from) + rows.bias;
-  store<Value>(to, sum > 0 ? sum : sum * rows.negative_slope);
+  const Vector sum = load<Vector>(from) + rows.bias;
+  store<Vector>(to, sum > 0 ? sum : sum * rows.negative_slope);
 }
 template <class Of>
 [[gnu::always_inline]] inline void finish(const Finished& rows) {
@@ -133,10 +142,15 @@ template <class Of>
     float* const to = rows.image + y * rows.length;
     std::int64_t z = 0;
     for (; z + Of::lanes <= rows.length; z += Of::lanes) finish_one<Vector>(rows, from + z, to + z);
-    if (z < rows.length && z > 0)  // again some of the last ones
+    if (z == rows.length) continue;
+    if (z > 0) {  // again some of the last ones
       finish_one<Vector>(rows, from + rows.length - Of::lanes, to + rows.length - Of::lanes);
-    else
-      for (; z < rows.length; ++z) finish_one<float>(rows, from + z, to + z);
+    } else {
+      float row[Of::lanes] = {};
+      std::copy_n(from, rows.length, row);
+      finish_one<Vector>(rows, row, row);
+      std::copy_n(row, rows.length, to);
+    }
   }
 }
 

@@ -19,7 +19,7 @@ class DirectConvolution {
   /// Whether they beat LibTorch's: where few channels leave its blocks of channels empty, and planes are large
   /// enough to fill lanes.
   static bool pays(const kernels::ConvolutionShape& shape) {
-    constexpr std::int64_t few_channels = 16, large_plane = 400;
+    constexpr std::int64_t few_channels = 16, large_plane = 40;
     return std::min(shape.in_channels, shape.out_channels) <= few_channels &&
            shape.output(1) * shape.output(2) >= large_plane;
   }

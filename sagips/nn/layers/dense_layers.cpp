@@ -276,6 +276,21 @@ std::optional<kernels::PanelActivation> Activation::fusable() const {
 
 namespace {
 
+// LibTorch's `where` takes numbers one by one.
+template <class Number>
+torch::Tensor kept_of(const torch::Tensor& numbers, const torch::Tensor& kept, double share) {
+  const torch::Tensor from = numbers.contiguous();
+  torch::Tensor result = torch::empty_like(from);
+  const auto* const number = from.const_data_ptr<Number>();
+  const auto* const keep = kept.const_data_ptr<bool>();
+  auto* const to = result.mutable_data_ptr<Number>();
+  share_pieces(from.numel(), 1 << 15, [&](std::int64_t i, std::int64_t end) {
+    for (; i < end; ++i)
+      to[i] = number[i] * static_cast<Number>(keep[i]) / static_cast<Number>(share);
+  });
+  return result;
+}
+
 /// Keeps one byte a number for the way back.
 struct LeavingOut : torch::autograd::Function<LeavingOut> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
@@ -283,13 +298,15 @@ struct LeavingOut : torch::autograd::Function<LeavingOut> {
                                double share) {
     context->save_for_backward({kept});
     context->saved_data["share"] = share;
-    return torch::where(kept, input, 0).div_(share);
+    return input.scalar_type() == torch::kFloat64 ? kept_of<double>(input, kept, share)
+                                                  : kept_of<float>(input, kept, share);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  const torch::autograd::variable_list& gradients) {
-    const torch::Tensor kept = context->get_saved_variables()[0];
-    return {
-        torch::where(kept, gradients[0], 0).div_(context->saved_data["share"].toDouble()), {}, {}};
+    return {LeavingOut::apply(gradients[0], context->get_saved_variables()[0],
+                              context->saved_data["share"].toDouble()),
+            {},
+            {}};
   }
 };
 
