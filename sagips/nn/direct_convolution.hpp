@@ -17,9 +17,10 @@ class DirectConvolution {
       : shape_(shape), negative_slope_(negative_slope) {}
 
   /// Whether they beat LibTorch's: where few channels leave its blocks of channels empty, and planes are large
-  /// enough to fill lanes.
+  /// enough to fill lanes. Small planes of two dimensions have better ways, by tiles.
   static bool pays(const kernels::ConvolutionShape& shape) {
-    constexpr std::int64_t few_channels = 16, large_plane = 40;
+    constexpr std::int64_t few_channels = 16;
+    const std::int64_t large_plane = shape.kernel[0] > 1 ? 40 : 400;
     return std::min(shape.in_channels, shape.out_channels) <= few_channels &&
            shape.output(1) * shape.output(2) >= large_plane;
   }
