@@ -2,10 +2,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/data/examples.hpp"
+#include "sagips/problem/comparison.hpp"
 #include "sagips/problem/problem.hpp"
 
 namespace sagips::problem {
@@ -23,6 +26,12 @@ class ExampleSource : public Problem {
   /// by them, and learns through their gradients. shape: [rows, ...] -> [rows] or [rows, ...]
   using Measure = std::function<torch::Tensor(const torch::Tensor& inputs)>;
   virtual std::map<std::string, Measure> measures() const { return {}; }
+  /// Whether examples that were made for such targets are right; null: nothing tells.
+  virtual std::unique_ptr<ExampleComparison> comparison(const core::RowTensors& /*targets*/) const {
+    return nullptr;
+  }
+  /// How inputs are drawn; none: as grey images. shape: [rows, ...]
+  virtual std::vector<ExampleView> views(const torch::Tensor& /*inputs*/) const { return {}; }
   /// Inputs of other files, as the training's are read. throws: DataError, ConfigError
   virtual data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
                                          const data::Reading& reading) const = 0;

@@ -7,6 +7,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/data/node_memory.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/optim/adversarial/told_apart.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/generation_figures.hpp"
 #include "sagips/run/learning_task.hpp"
@@ -116,8 +117,10 @@ std::string GenerationTask::share() const { return share_of(sets_, job_, ranks_)
 std::vector<std::string> GenerationTask::metric_names() const {
   std::vector<std::string> names;
   if (sets_.validation->rows() == 0) return names;
+  const auto compared = comparison();
   for (const auto& [name, value] :
-       learner_->metrics(*data::hold(sets_.validation->first(2))))  // a few rows have all of them
+       learner_->metrics(*data::hold(sets_.validation->first(2)),
+                         compared.get()))  // a few rows have all of them
     names.push_back(name);
   return names;
 }
@@ -136,11 +139,27 @@ std::optional<record::Evaluated> GenerationTask::evaluate(std::int64_t epoch) {
   evaluate_long([&] {
     const std::function<void()> between = [this] { meanwhile(); };
     const core::PollScope polled(between);
-    for (const auto& [name, value] : learner_->metrics(*sets_.validation))
+    const auto compared = comparison();
+    for (const auto& [name, value] : learner_->metrics(*sets_.validation, compared.get()))
       evaluated.metrics.push_back({name, value});
     polled.rethrow();
   });
   return evaluated;
+}
+
+std::unique_ptr<problem::ExampleComparison> GenerationTask::comparison() const {
+  if (sets_.validation->rows() == 0) return nullptr;
+  return generation_of(job_).examples->comparison(sets_.validation->first(1).target_tensors());
+}
+
+void GenerationTask::compare(problem::ExampleComparison& comparison, record::Results& results) {
+  learner_->metrics(*sets_.validation, &comparison);
+  const double area = optim::area_told_apart(
+      comparison.features(), core::RandomStream(job_.seed(), "classifier of made examples"));
+  results.numbers.push_back({"classifier_auc_end", area});
+  log_.info(
+      core::text("a classifier tells real from made examples with an area under its curve of ",
+                 core::fixed(area, 3), " (0.5: it cannot)"));
 }
 
 record::Results GenerationTask::write(RunOutputs& outputs, const Training& training,
@@ -167,10 +186,21 @@ record::Results GenerationTask::write(RunOutputs& outputs, const Training& train
   results.numbers.push_back({"ranks", static_cast<double>(ranks_.size())});
   results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
   write_to(files::network);
-  outputs.write(results, rows, [&] {
-    return draw_generation_figures(folder, job_.settings.figures, *learner_, *sets_.validation,
-                                   log_);
-  });
+  GenerationShown shown{*learner_, *sets_.validation, *generation_of(job_).examples};
+  const auto compared = comparison();
+  shown.comparison = compared.get();
+  const auto conclude = [&] {
+    if (compared) compare(*compared, results);
+    outputs.write(results, rows, [&] {
+      return draw_generation_figures(folder, job_.settings.figures, shown, log_);
+    });
+  };
+  if (!best_.evaluated()) {
+    conclude();
+  } else {
+    shown.best_epoch = best_.evaluated()->epoch;
+    best_.with_best(conclude);
+  }
   return results;
 }
 

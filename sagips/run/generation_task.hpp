@@ -44,6 +44,10 @@ class GenerationTask final : public Task {
                         const std::vector<RankRow>& rows) override;
 
  private:
+  std::unique_ptr<problem::ExampleComparison> comparison() const;
+  /// By the present networks, all rows kept aside, and the classifier test.
+  void compare(problem::ExampleComparison& comparison, record::Results& results);
+
   const Job& job_;
   comm::Ranks& ranks_;
   core::Log& log_;

@@ -323,6 +323,15 @@ TEST(LearningCurves, ShowEveryEpochAndNoneBeforeTheFirst) {
   expect_drawable(figure);
 }
 
+TEST(LearningCurves, MarkTheBestEpoch) {
+  const Figure figure = learning_curves(learned(4), 3);
+  const Series& mark = series_named(panel_named(figure, "loss"), "best, epoch 3");
+  EXPECT_EQ(mark.x, Numbers{3});
+  EXPECT_EQ(mark.y, Numbers{0.25});
+  EXPECT_EQ(panel_named(figure, "recall").series.size(), 1U) << "curves by name stay as they are";
+  expect_drawable(figure);
+}
+
 TEST(LearningCurves, OfOneEpochAndOfNoneArePoints) {
   EXPECT_EQ(series_named(panel_named(learning_curves(learned(1)), "loss"), "batches").style,
             Style::points);
@@ -396,6 +405,16 @@ TEST(Images, StandOnOneScaleFromTheTop) {
   expect_drawable(figure);
   expect_drawable(image_rows({{"empty", {{1, {0}}}}}));
   EXPECT_THROW(image_rows({{"a", {{1, {0}}}}, {"b", {{1, {0, 1}}}}}), core::Error);
+}
+
+TEST(Images, OfManyDecadesHaveLogarithmicColours) {
+  const Figure figure = image_rows({{"a", {{2, {100, 1, 0, 1e-3}}}}}, /*is_logarithmic=*/true);
+  const Series& squares = figure.panels[0].series[0];
+  ASSERT_EQ(squares.values.size(), 2U) << "white ones are left out";
+  EXPECT_EQ(squares.values[0], 1);
+  EXPECT_NEAR(squares.values[1], 0.5, 1e-12);
+  EXPECT_EQ(figure.title, "logarithmic, from white at 0.010 to blue at 100");
+  expect_drawable(image_rows({{"empty", {{20, Numbers(400, 0)}}}}, /*is_logarithmic=*/true));
 }
 
 TEST(ConfusionMatrix, HoldsNumbersOfRows) {

@@ -8,6 +8,7 @@
 #include "sagips/run/train.hpp"
 #include "tests/core/message_of.hpp"
 #include "tests/core/temporary_folder.hpp"
+#include "workloads/calorimeter3d/calorimeter3d.hpp"
 #include "workloads/generation/generation.hpp"
 #include "workloads/learning/learning.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
@@ -22,9 +23,9 @@ constexpr std::size_t rows = 120, side = 4;
 class Generates : public ::testing::Test {
  protected:
   Generates() {
-    for (const problem::Entry& entry :
-         std::vector<problem::Entry>{workloads::generation_workload(),
-                                     workloads::learning_workload(), workloads::proxy1d_workload()})
+    for (const problem::Entry& entry : std::vector<problem::Entry>{
+             workloads::generation_workload(), workloads::learning_workload(),
+             workloads::proxy1d_workload(), workloads::calorimeter3d_workload()})
       workloads_.add(entry.name, entry);
     std::vector<float> images, classes;
     for (std::size_t i = 0; i < rows; ++i) {  // a bright row whose place is the class
@@ -114,6 +115,40 @@ TEST_F(Generates, ExamplesForConditionsWhetherResumedOrNot) {
   EXPECT_GT(brightest.eq(asked).sum().item<std::int64_t>(), 190);
   EXPECT_TRUE(torch::equal(made(7).outputs[0].values, images));
   EXPECT_FALSE(torch::equal(made(8).outputs[0].values, images));
+}
+
+// Of showers the best networks are those whose showers are most like real ones.
+TEST_F(Generates, ShowersThatAreCompared) {
+  core::write_file(file("showers.yaml"), R"yaml(
+workload: calorimeter3d
+threads: 1
+data: {shape: [6, 6, 6], cell_mm: 20, layer_mm: 20, layer_radiation_lengths: 2, rows: 30, validation_rows: 24}
+generator:
+  noise: 3
+  conditions: [energy, angle]
+  layers: [{dense: 216, activation: relu}, {reshape: [1, 6, 6, 6]}]
+discriminator: {layers: [{flatten: {}}]}
+batch: 10
+train: {epochs: 4}
+early_stop: {metric: figure_of_merit}
+)yaml");
+  const auto shower_job = [&](const std::string& name, const std::string& restore) {
+    return read_any_job(
+        workloads_, file("showers.yaml"),
+        {"run.name=" + name, "run.folder=" + folder_.path(), "early_stop.restore=" + restore});
+  };
+  const Results last = train(shower_job("last", "false")), best = train(shower_job("best", "true"));
+  EXPECT_EQ(number(best, "figure_of_merit_end"), number(best, "figure_of_merit_best"));
+  EXPECT_EQ(number(best, "figure_of_merit_best"), number(last, "figure_of_merit_best"));
+  EXPECT_EQ(number(best, "classifier_auc_end"), number(last, "classifier_auc_end"))
+      << "of the best networks, whatever the results are of";
+  EXPECT_GT(number(best, "classifier_auc_end"), 0.5);
+  for (const char* figure : {"compared_profiles", "compared_sparsity", "compared_correlations",
+                             "made_examples_along_z", "learning_curves"})
+    EXPECT_FALSE(core::read_file(best.folder + "/figures/" + figure + ".csv").empty()) << figure;
+  EXPECT_NE(core::read_file(best.folder + "/figures/learning_curves.csv").find("best, epoch"),
+            std::string::npos);
+  EXPECT_NE(core::read_file(best.page).find("Profiles log: real and made"), std::string::npos);
 }
 
 TEST_F(Generates, NothingThatDoesNotFit) {

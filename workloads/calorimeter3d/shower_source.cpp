@@ -1,10 +1,13 @@
 #include "workloads/calorimeter3d/shower_source.hpp"
 
+#include <algorithm>
+
 #include "sagips/core/config/effects.hpp"
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "workloads/calorimeter3d/measures.hpp"
+#include "workloads/calorimeter3d/shower_comparison.hpp"
 
 namespace sagips::workloads {
 
@@ -113,6 +116,20 @@ std::map<std::string, problem::ExampleSource::Measure> ShowerSource::measures() 
       {"sum", [this](const torch::Tensor& images) { return energy_sum(transform_.undo(images)); }},
       {"angle",
        [this](const torch::Tensor& images) { return shower_angle(transform_.undo(images)); }}};
+}
+
+std::unique_ptr<problem::ExampleComparison> ShowerSource::comparison(
+    const core::RowTensors& targets) const {
+  const std::vector<std::string> names = targets.names();
+  if (std::find(names.begin(), names.end(), "energy") == names.end()) return nullptr;
+  return std::make_unique<ShowerComparison>(transform_, targets);
+}
+
+std::vector<problem::ExampleView> ShowerSource::views(const torch::Tensor& inputs) const {
+  const torch::Tensor energies = transform_.undo(inputs).squeeze(1);
+  return {{"along_z", "x down, y to the right [GeV]", energies.sum(3), true},
+          {"along_y", "x down, z to the right [GeV]", energies.sum(2), true},
+          {"along_x", "y down, z to the right [GeV]", energies.sum(1), true}};
 }
 
 // Drawn showers are compared with files as `write_showers` writes them.

@@ -20,6 +20,11 @@ class ShowerSource final : public problem::ExampleSource {
   data::ExampleSets load(std::uint64_t seed, const data::Reading& reading) const override;
   bool is_drawn() const override { return kind_ == Kind::drawn; }
   std::map<std::string, Measure> measures() const override;
+  /// Of targets with an energy.
+  std::unique_ptr<problem::ExampleComparison> comparison(
+      const core::RowTensors& targets) const override;
+  /// Sums of the energies over each axis.
+  std::vector<problem::ExampleView> views(const torch::Tensor& inputs) const override;
   data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
                                  const data::Reading& reading) const override;
 

@@ -15,7 +15,9 @@ struct Image {
 };
 
 /// Images of the same size beside each other, one row of them a name, all on one scale from their least
-/// value (white) to their largest (blue). throws: Error for rows of different sizes
-Figure image_rows(const std::vector<std::pair<std::string, std::vector<Image>>>& rows);
+/// value (white) to their largest (blue); logarithmic: over the four decades below this, which a title says.
+/// throws: Error for rows of different sizes
+Figure image_rows(const std::vector<std::pair<std::string, std::vector<Image>>>& rows,
+                  bool is_logarithmic = false);
 
 }  // namespace sagips::analysis

@@ -18,6 +18,7 @@
 namespace sagips::analysis {
 namespace {
 
+constexpr const char* kept_aside = "rows kept aside";
 constexpr std::size_t bins = 40;
 constexpr int points_of_chance = 40;
 constexpr double widths_shown = 4;  // of a histogram of residuals, on both sides
@@ -104,9 +105,22 @@ Figure in_panels(std::vector<Panel> panels) {
   return figure;
 }
 
+// A point on the curve of the rows kept aside.
+void mark_epoch(Panel& panel, std::int64_t epoch) {
+  for (const Series& series : std::vector<Series>(panel.series))
+    if (series.label == kept_aside)
+      for (std::size_t i = 0; i < series.x.size(); ++i)
+        if (series.x[i] == static_cast<double>(epoch))
+          panel.series.push_back({.label = core::text("best, epoch ", epoch),
+                                  .style = Series::Style::points,
+                                  .x = {series.x[i]},
+                                  .y = {series.y[i]},
+                                  .colour = Colour::black});
+}
+
 }  // namespace
 
-Figure learning_curves(const std::vector<record::Event>& metrics) {
+Figure learning_curves(const std::vector<record::Event>& metrics, std::int64_t best) {
   std::vector<Panel> panels;
   const auto epochs = events_of<record::EpochDone>(metrics);
   for (const auto* epoch : epochs)
@@ -114,12 +128,13 @@ Figure learning_curves(const std::vector<record::Event>& metrics) {
       add_point(panels, loss, "batches", Colour::blue, epoch->epoch);
   for (const auto* evaluated : evaluations_of(metrics))
     for (const record::NamedNumber& metric : evaluated->metrics)
-      add_point(panels, metric, "rows kept aside", Colour::vermillion, evaluated->epoch);
+      add_point(panels, metric, kept_aside, Colour::vermillion, evaluated->epoch);
   for (const auto* epoch : epochs)
     for (const record::NamedNumber& rate : epoch->learning_rates)
       add_point(panels, {"learning_rate/" + rate.name, rate.value}, "", Colour::blue, epoch->epoch);
   panels = finished(std::move(panels));
   if (panels.empty()) return {.panels = {{.title = "no evaluation in this run"}}};
+  for (Panel& panel : panels) mark_epoch(panel, best);
   return in_panels(std::move(panels));
 }
 

@@ -9,7 +9,8 @@ namespace sagips::analysis {
 
 /// Loss of the batches and of the rows kept aside, and every other metric of these, against epochs; what
 /// was found before the first one is left out. Of more classes or targets than colours the worst by name.
-Figure learning_curves(const std::vector<record::Event>& metrics);
+/// best: an epoch that is marked; 0: none
+Figure learning_curves(const std::vector<record::Event>& metrics, std::int64_t best = 0);
 
 /// Every metric of the rows kept aside of all members, not by class or target, one curve a member: of one
 /// variant with mean and standard deviation over members, of several in their colours.

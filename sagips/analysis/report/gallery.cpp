@@ -49,6 +49,15 @@ constexpr std::array known{
         "made_examples", "Real and made examples",
         "Above: rows kept aside; below: what the generator makes for their conditions; all on one "
         "scale. Large images are shown in means."},
+    Known{"made_examples_*", "real and made examples",
+          "Above: rows kept aside; below: what the generator makes for their conditions; all on "
+          "one scale. Large pictures are shown in means."},
+    Known{"compared_correlations", "Correlations of real and made examples",
+          "Below the diagonal those of rows kept aside, above it those of what the generator makes "
+          "for their conditions."},
+    Known{"compared_*", "real and made examples",
+          "Points: rows kept aside, with statistical errors; curves: what the generator makes for "
+          "their conditions. Where there are small panels: made / real."},
     Known{
         "learning_curves", "Learning curves",
         "Of the batches it learns from, with dropout, and of the rows kept aside. The state before "

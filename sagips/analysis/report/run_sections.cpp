@@ -132,6 +132,8 @@ std::vector<Section> learning_sections(const RunContents& run, RunFigures& figur
   sections.push_back(
       {"values", "Values",
        side_by_side(figures.own("residuals") + figures.own("predicted_against_true"))});
+  sections.push_back({"made", "Real and made examples",
+                      figures.stacked("made_examples") + figures.stacked("compared_")});
   return sections;
 }
 

@@ -100,7 +100,9 @@ class Adversarial final : public Optimizer {
   /// and measure by itself on made examples, `HEAD.accuracy` of classes that made examples are told to be of,
   /// and `distance`: how far means and standard deviations of each number of made examples are from those of
   /// the real ones, relative to these (Euclidean norms over all numbers).
-  std::map<std::string, double> metrics(const data::ExampleRows& rows) const;
+  /// comparison: is given all rows, and adds its numbers; null: there is none
+  std::map<std::string, double> metrics(const data::ExampleRows& rows,
+                                        problem::ExampleComparison* comparison = nullptr) const;
   double waited_s() const { return stream_.waited_s(); }
 
  private:

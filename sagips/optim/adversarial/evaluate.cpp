@@ -63,7 +63,8 @@ void Adversarial::add_judged(const torch::Tensor& real, const torch::Tensor& mad
           head.outputs_of(of_made).argmax(1).eq(head.targets_of(targets)).sum().item<double>();
 }
 
-std::map<std::string, double> Adversarial::metrics(const data::ExampleRows& rows) const {
+std::map<std::string, double> Adversarial::metrics(const data::ExampleRows& rows,
+                                                   problem::ExampleComparison* comparison) const {
   const torch::NoGradGuard no_grad;
   std::map<std::string, double> sums;
   Moments made_moments, real_moments;
@@ -76,12 +77,14 @@ std::map<std::string, double> Adversarial::metrics(const data::ExampleRows& rows
     add_judged(examples.inputs.to(device_), made.to(device_), examples.targets.to(device_), sums);
     made_moments.add(made);
     real_moments.add(examples.inputs);
+    if (comparison) comparison->add(examples, made);
     first += examples.rows();
     core::poll();
   };
   data::for_each_piece(rows.rows(), std::clamp<std::int64_t>(at_once, 1, rows_at_once), look);
   for (auto& [name, sum] : sums) sum /= static_cast<double>(rows.rows());
   if (first > 0) sums["distance"] = distance(made_moments, real_moments, first);
+  if (first > 0 && comparison) sums.merge(comparison->numbers());
   return sums;
 }
 
