@@ -165,8 +165,9 @@ TEST(ShowerComparison, CurvesHaveValuesOfBothKindsAndErrors) {
       EXPECT_EQ(curve.real, curve.made) << curve.figure;
       EXPECT_TRUE(curve.real_errors.size() == values && curve.made_errors.size() == values)
           << curve.figure;
-      if (curve.figure == "profiles_by_energy")
+      if (curve.figure == "profiles_by_energy") {
         EXPECT_TRUE(curve.title == "50 ± 25 GeV" || curve.title == "300 ± 25 GeV") << curve.title;
+      }
     }
   }
 }

@@ -11,7 +11,9 @@ namespace {
 
 constexpr double degrees = 180 / std::numbers::pi;
 constexpr std::int64_t separation_bins = 25;
-constexpr double core_of_profile = 0.05;  // of its largest cell
+// Cells of a profile that are compared have such a share of its largest one: what lies farther out would outweigh
+// all others by its relative errors.
+constexpr double compared_cells = 0.01, worst_of_cells = 0.05;
 
 // Mean over what real showers have any of.
 torch::Tensor relative_errors(const Sides& means) {
@@ -23,13 +25,16 @@ double relative_error(const Sides& means) {
   return errors.numel() > 0 ? errors.mean().item<double>() : 0;
 }
 
+torch::Tensor profile_errors(const ComparedShowers& showers, const char* axis, double share) {
+  const Sides mean = showers.mean(axis);
+  const torch::Tensor cells = mean.real > share * mean.real.max();
+  return relative_errors({mean.real.masked_select(cells), mean.made.masked_select(cells)});
+}
+
 double worst_of_profiles(const ComparedShowers& showers) {
   double worst = 0;
   for (const char* axis : {"x", "y", "z"}) {
-    const Sides mean = showers.mean(axis);
-    const torch::Tensor core = (mean.real > core_of_profile * mean.real.max()).nonzero().flatten();
-    const torch::Tensor errors =
-        relative_errors({mean.real.index_select(0, core), mean.made.index_select(0, core)});
+    const torch::Tensor errors = profile_errors(showers, axis, worst_of_cells);
     if (errors.numel() > 0) worst = std::max(worst, errors.max().item<double>());
   }
   return worst;
@@ -68,8 +73,10 @@ std::map<std::string, double> errors_of(const ComparedShowers& showers) {
       {"error/second_moments", relative_error(showers.mean("second"))},
       {"error/sampling_fraction",
        relative_error({fraction.real.mean().view(1), fraction.made.mean().view(1)})}};
-  for (const char* axis : {"x", "y", "z"})
-    errors["error/profiles"] += relative_error(showers.mean(axis)) / 3;
+  for (const char* axis : {"x", "y", "z"}) {
+    const torch::Tensor own = profile_errors(showers, axis, compared_cells);
+    errors["error/profiles"] += own.numel() > 0 ? own.mean().item<double>() / 3 : 0;
+  }
   if (showers.angle.defined())
     errors["error/angle"] =
         (showers.angle_error().made.abs() / showers.angle).mean().item<double>();
