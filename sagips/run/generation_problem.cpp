@@ -48,6 +48,11 @@ train::ExchangeChoice GenerationProblem::exchanges(const Settings& settings) con
   return {settings.exchange, {{"discriminator", settings.exchange}}, settings.exchanges};
 }
 
+StepOfRanks GenerationProblem::step_of_ranks(const Job& job) const {
+  const data::ExampleSets sets = load_conditioned(job);
+  return run::step_of_ranks(*make_adversarial(job, sets), sets.training->rows(), learner.batch);
+}
+
 std::unique_ptr<Task> GenerationProblem::task(const Job& job, comm::Ranks& ranks,
                                               core::Log& log) const {
   return std::make_unique<GenerationTask>(job, ranks, log);

@@ -88,6 +88,29 @@ train::ExchangeChoice InverseProblem::exchanges(const Settings& settings) const 
   return {settings.exchange, {{"discriminator", gan.discriminator.exchange}}, settings.exchanges};
 }
 
+// Of the tensors that the ranks share, in the network's order.
+StepOfRanks InverseProblem::step_of_ranks(const Job&) const {
+  const auto network = gan.generator.network.network(
+      gan.generator.noise_dimensions, env::ParameterSet(workload->parameters()).free_size(),
+      "generator");
+  StepOfRanks step{{},
+                   [this](std::int64_t ranks) {
+                     return static_cast<double>(ranks * gan.batch.samples_of_rank({0, ranks}) *
+                                                gan.batch.events);
+                   },
+                   [](std::int64_t) { return std::int64_t{1}; }};
+  for (const nn::ParameterTensor& tensor : network->parameters()) {
+    const bool shared = gan.generator.shared == nn::SharedPart::all ||
+                        (gan.generator.shared == nn::SharedPart::weights_only && !tensor.is_bias);
+    if (shared) step.tensors.push_back(tensor.size());
+  }
+  if (step.tensors.empty())
+    throw core::ConfigError(
+        "generator.shared",
+        "none shares nothing (there is no exchange to simulate). Use weights_only or all.");
+  return step;
+}
+
 std::unique_ptr<Task> InverseProblem::task(const Job& job, comm::Ranks& ranks,
                                            core::Log& log) const {
   return std::make_unique<InverseTask>(job, ranks, log);

@@ -117,6 +117,12 @@ train::ExchangeChoice LearningProblem::exchanges(const Settings& settings) const
   return choice;
 }
 
+StepOfRanks LearningProblem::step_of_ranks(const Job& job) const {
+  const LearningRows rows = load_examples(job);
+  const auto made = make_learner(job, make_networks(job, *rows.sets.training), rows);
+  return run::step_of_ranks(*made, rows.sets.training->rows(), learner.batch);
+}
+
 std::unique_ptr<Task> LearningProblem::task(const Job& job, comm::Ranks& ranks,
                                             core::Log& log) const {
   return std::make_unique<LearningTask>(job, ranks, log);

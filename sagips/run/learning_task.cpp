@@ -305,6 +305,19 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
   return learner;
 }
 
+StepOfRanks step_of_ranks(optim::Optimizer& learner, std::int64_t rows, std::int64_t batch) {
+  StepOfRanks step{{},
+                   [batch](std::int64_t ranks) { return static_cast<double>(batch * ranks); },
+                   [rows, batch](std::int64_t ranks) {
+                     return optim::BatchRows::steps_per_epoch(rows, batch, ranks);
+                   }};
+  for (const optim::Action& action : learner.schedule())
+    if (action.kind == optim::Action::Kind::update)
+      for (const nn::ParameterTensor& tensor : learner.steps()[action.index].replica->parameters())
+        step.tensors.push_back(tensor.size());
+  return step;
+}
+
 std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& learner,
                                      const data::ExampleSets& sets) {
   std::vector<std::string> warnings = sets.warnings;

@@ -48,6 +48,9 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
                                                 const LearningRows& rows,
                                                 const problem::RankPlace& place = {});
 
+/// Of networks that learn from so many rows, so many a rank in a step.
+StepOfRanks step_of_ranks(optim::Optimizer& learner, std::int64_t rows, std::int64_t batch);
+
 /// What a user should know of the rows before a training begins: each a sentence.
 std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& learner,
                                      const data::ExampleSets& sets);

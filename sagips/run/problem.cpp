@@ -25,6 +25,12 @@ void Problem::add_needs(const core::FieldList& list, const Job& job, const Usage
 
 bool Problem::check(const Look&) const { return true; }
 
+StepOfRanks Problem::step_of_ranks(const Job& job) const {
+  throw core::ConfigError("command line",
+                          core::text("'", job.settings.workload, "' is ", description(),
+                                     ", of which nobody knows what its ranks exchange."));
+}
+
 Predicted Problem::predict(const Job& job, const std::string& folder, const PredictOptions&) const {
   throw core::ConfigError(
       folder, core::text("holds the networks of '", job.settings.workload, "', ", description(),

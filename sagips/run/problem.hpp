@@ -1,8 +1,10 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sagips/comm/ranks.hpp"
 #include "sagips/core/config/config.hpp"
@@ -29,6 +31,13 @@ struct Look {
   std::function<void(const std::function<void()>&)> part;
 };
 
+/// What a step of a training is among ranks.
+struct StepOfRanks {
+  std::vector<std::int64_t> tensors;  ///< lengths of what they exchange, once for each update
+  std::function<double(std::int64_t ranks)> events;       ///< or rows that all see in a step
+  std::function<std::int64_t(std::int64_t ranks)> steps;  ///< of an epoch
+};
+
 /// A kind of problem: the settings that it reads beside those that every training has, and what its
 /// trainings do. Everything else (loop, exchanges, checkpoints, run folder) is the same for all kinds. A
 /// program brings a kind of its own by an entry of `Workloads` that makes one.
@@ -53,6 +62,8 @@ class Problem : public problem::Problem {
   /// Says on `look.out` what a training has before it, up to what is made alike on every rank. Returns
   /// whether networks can be trained.
   virtual bool check(const Look& look) const;
+  /// throws: ConfigError where nothing is exchanged, and as `task`
+  virtual StepOfRanks step_of_ranks(const Job& job) const;
   /// throws: ConfigError for what contradicts itself, and what reading the data throws. collective
   virtual std::unique_ptr<Task> task(const Job& job, comm::Ranks& ranks, core::Log& log) const = 0;
   /// What the networks of a run folder give. throws: ConfigError where they give nothing alone

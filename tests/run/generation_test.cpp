@@ -117,6 +117,20 @@ TEST_F(Generates, ExamplesForConditionsWhetherResumedOrNot) {
   EXPECT_FALSE(torch::equal(made(8).outputs[0].values, images));
 }
 
+TEST_F(Generates, TellWhatRanksExchangeInAStep) {
+  const Job asked = job("step");
+  const StepOfRanks step = asked.problem->step_of_ranks(asked);
+  // two updates of the discriminator (two dense layers and two heads), two of the generator
+  const std::vector<std::int64_t> judge{512, 32, 32, 1, 128, 4}, maker{256, 32, 512, 16};
+  std::vector<std::int64_t> all;
+  for (const auto* network : {&judge, &judge, &maker, &maker})
+    all.insert(all.end(), network->begin(), network->end());
+  EXPECT_EQ(step.tensors, all);
+  EXPECT_EQ(step.events(4), 64);
+  EXPECT_EQ(step.steps(1), 6);  // 96 rows
+  EXPECT_EQ(step.steps(4), 2);
+}
+
 // Of showers the best networks are those whose showers are most like real ones.
 TEST_F(Generates, ShowersThatAreCompared) {
   core::write_file(file("showers.yaml"), R"yaml(

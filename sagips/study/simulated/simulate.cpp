@@ -72,6 +72,22 @@ SimulationOutcome simulate_all(const run::Job& job, const std::string& folder,
   return outcome;
 }
 
+// A measured epoch of rows is cut into its steps. The paper's gain says nothing of these.
+std::optional<ComputeTime> compute_of_step(const run::Job& job, const SimulatePlan& plan) {
+  std::optional<ComputeTime> given = given_compute_time(job);
+  const auto steps = static_cast<double>(plan.step.steps(1));
+  if (steps == 1) return given;
+  if (!given)
+    throw core::ConfigError("simulate.scenario.compute_s",
+                            "is needed: nothing else says how long a step computes. Set it, or "
+                            "simulate.compute_from=RUN of one rank.");
+  if (job.of<SimulateConfig>().compute_from.empty()) return given;
+  given->mean_s /= steps;
+  for (double& seconds : given->sample) seconds /= steps;
+  given->origin += core::text(", which has ", steps, " steps");
+  return given;
+}
+
 // What failed or is missing: a line each.
 std::string remarks_of(const SimulationOutcome& outcome, const std::string& folder) {
   std::string lines;
@@ -104,8 +120,8 @@ SimulateEnd simulate_into(StudyRun& run, const run::Job& job, const SimulatePlan
   for (const std::string& line : plan.left_out) log.info(line);
   log.info(core::text(run.resumed() ? core::text("going on with ", run.path(), ": ") : "",
                       plan.ways.size(), " exchanges of ", plan.floats(), " floats in ",
-                      plan.tensors.size(), " tensors on ", job.of<SimulateConfig>().platform, ", ",
-                      plan.ranks.front(), " to ", plan.ranks.back(), " ranks"));
+                      plan.step.tensors.size(), " tensors on ", job.of<SimulateConfig>().platform,
+                      ", ", plan.ranks.front(), " to ", plan.ranks.back(), " ranks"));
   SimulateEnd end;
   end.folder = run.path();
   end.outcome = simulate_all(job, run.path(), plan, given, options, log);
@@ -156,10 +172,10 @@ SimulateEnd simulate(const run::Workloads& workloads, const std::string& source,
                      const std::vector<std::string>& assignments, comm::Ranks& ranks,
                      const StudyOptions& options, core::Log& log) {
   simulator_program(options.program);  // says what to install before anything else is looked at
-  run::Job job = run::read_job(workloads, source, assignments);
+  run::Job job = run::read_any_job(workloads, source, assignments);
   run::warn_without_effect(workloads, job, {.command = "simulate", .ranks = several}, ranks, log);
   const SimulatePlan plan = plan_simulations(job);
-  const std::optional<ComputeTime> given = given_compute_time(job);
+  const std::optional<ComputeTime> given = compute_of_step(job, plan);
   StudyRun run(job, ranks, log, "simulate", {}, options.start,
                {"simulate.exchanges", "simulate.unfused", "simulate.ranks", "simulate.at_once"}, 1);
   options.requests.begun();

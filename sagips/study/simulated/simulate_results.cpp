@@ -28,6 +28,7 @@ constexpr double gain_of_grouping = 2;  // over the ring's: SAGIPS paper, Sec. V
 // The paper's curves as far as it states them: from the ring's first epoch time, its gains.
 std::vector<analysis::PublishedLine> published(const run::Job& job, const SimulatePlan& plan,
                                                const std::vector<SimulatedExchange>& exchanges) {
+  if (plan.step.steps(1) > 1) return {};  // it trained on events
   const SimulatedExchange::Point* first = nullptr;
   for (const SimulatedExchange& one : exchanges)
     if (one.family == Family::tensor_by_tensor && one.label == "ring" &&
@@ -135,7 +136,7 @@ void write_numbers(const run::Job& job, const std::string& folder, const Simulat
 void write_simulation(const run::Job& job, const std::string& folder, const SimulatePlan& plan,
                       SimulateEnd& end, core::Log& log) {
   const SimulationOutcome& outcome = end.outcome;
-  const std::vector<SimulatedExchange> exchanges = simulated_exchanges(job, plan, outcome);
+  const std::vector<SimulatedExchange> exchanges = simulated_exchanges(plan, outcome);
   if (exchanges.empty()) return;
   const std::vector<StragglerRow> stragglers = straggler_rows(plan, outcome);
   const double slowdown = job.of<SimulateConfig>().scenario.slowdown;
@@ -145,9 +146,10 @@ void write_simulation(const run::Job& job, const std::string& folder, const Simu
   if (!stragglers.empty())
     core::write_file(path(files::straggler), straggler_csv(stragglers, slowdown));
   std::string told = text(job.of<SimulateConfig>().platform, ", ", plan.floats(), " floats in ",
-                          plan.tensors.size(), " tensors; ", outcome.compute.origin, "\n\n",
+                          plan.step.tensors.size(), " tensors; ", outcome.compute.origin, "\n\n",
                           simulation_table(plan, outcome, exchanges));
-  if (const std::string centre = centre_table(outcome); !centre.empty()) told += "\n" + centre;
+  for (const std::string& more : {scaling_table(job, plan, outcome), centre_table(outcome)})
+    if (!more.empty()) told += "\n" + more;
   if (!stragglers.empty()) told += "\n" + straggler_table(stragglers, slowdown);
   const std::string missing =
       missing_line(outcome, std::filesystem::path(folder).filename().string());

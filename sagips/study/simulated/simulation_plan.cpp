@@ -8,7 +8,6 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/optim/gan/generator.hpp"
 #include "sagips/simulate/platform.hpp"
 #include "sagips/study/grid.hpp"
 
@@ -31,25 +30,6 @@ const std::map<std::string, std::string>& aliases() {
 std::string plain_name(const std::string& exchange) {
   const auto found = aliases().find(exchange);
   return found == aliases().end() ? exchange : found->second;
-}
-
-// Lengths of the tensors that the ranks share, in the network's order.
-std::vector<std::int64_t> shared_tensors(const run::Job& job) {
-  const optim::GanConfig& gan = job.inverse().gan;
-  const auto network = gan.generator.network.network(
-      gan.generator.noise_dimensions,
-      env::ParameterSet(job.inverse().workload->parameters()).free_size(), "generator");
-  std::vector<std::int64_t> tensors;
-  for (const nn::ParameterTensor& tensor : network->parameters()) {
-    const bool shared = gan.generator.shared == nn::SharedPart::all ||
-                        (gan.generator.shared == nn::SharedPart::weights_only && !tensor.is_bias);
-    if (shared) tensors.push_back(tensor.size());
-  }
-  if (tensors.empty())
-    throw ConfigError("generator.shared",
-                      "none shares nothing (there is no exchange to simulate). Use weights_only or "
-                      "all.");
-  return tensors;
 }
 
 std::vector<std::int64_t> ascending(std::vector<std::int64_t> ranks) {
@@ -231,7 +211,11 @@ void SimulateConfig::fields(core::FieldList& list) {
            "half of what grouping gains, which is some 80)",
            core::Range{1, 100, true, true});
   list.add_path("compute_from", compute_from,
-                "a run folder whose measured epochs are the computation times");
+                "a run folder whose measured epochs are the computation times; of networks that "
+                "learn from rows one of a single rank, whose epochs are cut into steps");
+  list.add("price_per_hour", price_per_hour,
+           "of a rank's device, in any currency: what an epoch costs is told; 0: it is not",
+           core::Range::at_least(0));
   list.add("stragglers", stragglers,
            "also simulate one slow rank, as a leader and as a follower (scenario.slowdown)");
   list.add("straggler_ranks", straggler_ranks, "ranks of these simulations, at most",
@@ -249,7 +233,7 @@ std::string SimulatedWay::label() const {
 }
 
 std::int64_t SimulatePlan::floats() const {
-  return std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
+  return std::accumulate(step.tensors.begin(), step.tensors.end(), std::int64_t{0});
 }
 
 std::int64_t SimulatePlan::nodes(std::int64_t of_ranks) const {
@@ -262,7 +246,7 @@ SimulatePlan plan_simulations(const run::Job& job) {
   plan.platform = simulate::read_platform(job.of<SimulateConfig>().platform);
   plan.platform.check(plan.ranks.back());
   check_scenario(plan, job.of<SimulateConfig>().scenario);
-  plan.tensors = shared_tensors(job);
+  plan.step = job.problem->step_of_ranks(job);
   Planner(job, plan).plan();
   if (plan.ways.empty())
     throw ConfigError(

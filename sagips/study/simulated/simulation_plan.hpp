@@ -24,6 +24,7 @@ struct SimulateConfig {
   simulate::ScenarioConfig scenario;
   double paper_gain = 40;    ///< of the unfused ring from 4 to 400 ranks
   std::string compute_from;  ///< a run folder
+  double price_per_hour = 0;
   bool stragglers = true;
   std::int64_t straggler_ranks = 40;
   std::vector<std::int64_t> seeds = {1, 2, 3};  ///< of trainings, with --convergence
@@ -44,9 +45,9 @@ struct SimulatedWay {
 
 struct SimulatePlan {
   simulate::PlatformConfig platform;
-  std::vector<std::int64_t> ranks;    ///< ascending
-  std::vector<std::int64_t> tensors;  ///< lengths of what the ranks share of the generator
-  std::vector<SimulatedWay> ways;     ///< by exchange, tensor by tensor first, then by ranks
+  std::vector<std::int64_t> ranks;  ///< ascending
+  run::StepOfRanks step;            ///< what is simulated as an epoch
+  std::vector<SimulatedWay> ways;   ///< by exchange, tensor by tensor first, then by ranks
   std::vector<SimulatedWay> with_stragglers;  ///< all at one number of ranks
   bool has_followers = true;          ///< rank 1 leads nobody; false: groups of one rank, all lead
   std::vector<std::string> left_out;  ///< why something is not simulated, one line each

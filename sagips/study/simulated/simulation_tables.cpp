@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "sagips/analysis/table.hpp"
 #include "sagips/core/csv.hpp"
@@ -50,13 +51,13 @@ std::optional<StragglerRow> straggler_row(const SimulatedWay& way, What who,
 }
 
 // Nothing: it was not simulated.
-std::optional<SimulatedExchange::Point> point_of(const run::Job& job, const SimulatedWay& way,
+std::optional<SimulatedExchange::Point> point_of(const SimulatePlan& plan, const SimulatedWay& way,
                                                  What what, const SimulationOutcome& outcome) {
   const auto* alone = what == What::training ? outcome.alone(way) : nullptr;
   const auto* training = outcome.result(way, what);
   if (!alone && !training) return std::nullopt;
   SimulatedExchange::Point point{.ranks = static_cast<double>(way.ranks),
-                                 .events = events_of_epoch(job, way.ranks)};
+                                 .events = plan.step.events(way.ranks)};
   if (alone) {
     point.exchange_s = alone->exchange_s;
     point.predicted_s = alone->predicted_s;
@@ -72,6 +73,14 @@ Family family_of(const SimulatedWay& way, What what) {
 }
 
 const char* word_of(What slow) { return slow == What::slow_leader ? "leader" : "follower"; }
+
+// Of all rows, or of an epoch of events: one step.
+double cost_of_epoch(const run::Job& job, const SimulatePlan& plan, std::int64_t ranks,
+                     double step_s) {
+  constexpr double seconds_per_hour = 3600;
+  return job.of<SimulateConfig>().price_per_hour * static_cast<double>(ranks) * step_s *
+         static_cast<double>(plan.step.steps(ranks)) / seconds_per_hour;
+}
 
 constexpr std::size_t places = 110;  // of a line
 constexpr const char* nothing = "-";
@@ -173,17 +182,12 @@ std::vector<StragglerRow> straggler_rows(const SimulatePlan& plan,
   return rows;
 }
 
-double events_of_epoch(const run::Job& job, std::int64_t ranks) {
-  const optim::BatchConfig& batch = job.inverse().gan.batch;
-  return static_cast<double>(ranks * batch.samples_of_rank({0, ranks}) * batch.events);
-}
-
-std::vector<SimulatedExchange> simulated_exchanges(const run::Job& job, const SimulatePlan& plan,
+std::vector<SimulatedExchange> simulated_exchanges(const SimulatePlan& plan,
                                                    const SimulationOutcome& outcome) {
   std::vector<SimulatedExchange> all;
   for (const What what : {What::training, What::late})
     for (const SimulatedWay& way : plan.ways) {
-      const auto point = point_of(job, way, what, outcome);
+      const auto point = point_of(plan, way, what, outcome);
       if (!point) continue;
       const Family family = family_of(way, what);
       if (all.empty() || all.back().label != way.exchange || all.back().family != family)
@@ -210,7 +214,7 @@ std::string simulations_csv(const run::Job& job, const SimulatePlan& plan,
       "simulation,exchange,fused,ranks,nodes,floats,tensors,epochs,epoch,compute_s,exchange_s,"
       "epoch_s,exposed_s,training_s,events_per_s,messages,bytes,sent_messages,sent_bytes,"
       "predicted_s,promises_exact,exact,largest_error,steps_per_s,updates_per_s,age_mean,"
-      "age_maximum,busiest_bytes,host_s,host_bytes\n";
+      "age_maximum,busiest_bytes,host_s,host_bytes,steps,epoch_cost\n";
   for (const Simulation& one : outcome.simulations) {
     if (!one.result) continue;
     const simulate::ReplayResult& result = *one.result;
@@ -221,23 +225,26 @@ std::string simulations_csv(const run::Job& job, const SimulatePlan& plan,
     };
     const bool alone = one.job.alone, centre = result.updates_per_s > 0;
     const auto epochs = static_cast<double>(job.settings.loop.epochs);
-    const double rate = trains ? events_of_epoch(job, one.way.ranks) / result.epoch_s : 0;
+    const std::int64_t steps = plan.step.steps(one.way.ranks);
+    const double cost = cost_of_epoch(job, plan, one.way.ranks, result.epoch_s);
+    const double rate = trains ? plan.step.events(one.way.ranks) / result.epoch_s : 0;
     content += core::csv_line(
         word(one.what), one.way.exchange, one.way.fused, one.way.ranks, plan.nodes(one.way.ranks),
-        plan.floats(), plan.tensors.size(), one.job.epochs,
+        plan.floats(), plan.step.tensors.size(), one.job.epochs,
         !trains  ? ""
         : is_sum ? "sum"
                  : "simulated",
         is_sum ? one.computation_s : one.job.scenario.compute_s, only_if(alone, result.exchange_s),
         only_if(trains, result.epoch_s), only_if(trains, result.exposed_s),
-        only_if(trains, result.epoch_s * epochs), only_if(trains, rate),
-        only_if(alone, result.messages), only_if(alone, result.bytes),
+        only_if(trains, result.epoch_s * epochs * static_cast<double>(steps)),
+        only_if(trains, rate), only_if(alone, result.messages), only_if(alone, result.bytes),
         only_if(alone, result.sent_messages), only_if(alone, result.sent_bytes),
         only_if(alone, result.predicted_s), only_if(alone, result.promised),
         only_if(alone, result.exact), only_if(alone, result.largest_error),
         only_if(centre, result.steps_per_s), only_if(centre, result.updates_per_s),
         only_if(centre, result.age_mean), only_if(centre, result.age_maximum),
-        only_if(centre, result.busiest_bytes), result.host_s, result.host_bytes);
+        only_if(centre, result.busiest_bytes), result.host_s, result.host_bytes, steps,
+        only_if(trains && cost > 0, cost));
   }
   return content;
 }
@@ -274,6 +281,31 @@ std::string simulation_table(const SimulatePlan& plan, const SimulationOutcome& 
   for (const SimulatedExchange& one : exchanges)
     if (one.label == "none" || one.label == "ensemble") told += one.label + " sends nothing\n";
   return told + note_on_costs(plan, outcome);
+}
+
+std::string scaling_table(const run::Job& job, const SimulatePlan& plan,
+                          const SimulationOutcome& outcome) {
+  const bool has_price = job.of<SimulateConfig>().price_per_hour > 0;
+  if (outcome.compute.mean_s <= 0 || (!has_price && plan.step.steps(1) == 1)) return {};
+  std::vector<std::string> header{"weak scaling", "ranks",      "steps",
+                                  "s a step",     "s an epoch", "efficiency"};
+  if (has_price) header.emplace_back("cost of an epoch");
+  std::vector<std::vector<std::string>> rows;
+  std::map<std::string, double> first_s;
+  for (const SimulatedWay& way : plan.ways) {
+    const auto* result = outcome.result(way, What::training);
+    if (!result) continue;
+    const double first = first_s.try_emplace(way.label(), result->epoch_s).first->second;
+    const std::int64_t steps = plan.step.steps(way.ranks);
+    rows.push_back({way.label(), text(way.ranks), text(steps),
+                    core::significant(result->epoch_s, 4),
+                    core::significant(result->epoch_s * static_cast<double>(steps), 4),
+                    text(core::significant(100 * first / result->epoch_s, 3), " %")});
+    if (has_price)
+      rows.back().push_back(
+          core::significant(cost_of_epoch(job, plan, way.ranks, result->epoch_s), 3));
+  }
+  return rows.empty() ? std::string() : analysis::plain_table(header, rows);
 }
 
 std::string centre_table(const SimulationOutcome& outcome) {

@@ -33,12 +33,8 @@ struct StragglerRow {
 std::vector<StragglerRow> straggler_rows(const SimulatePlan& plan,
                                          const SimulationOutcome& outcome);
 
-/// Events that all ranks analyse in an epoch: eq. (9) of the SAGIPS paper.
-double events_of_epoch(const run::Job& job, std::int64_t ranks);
-
 /// Times over ranks as figures show them: tensor by tensor, fused, one update late.
-std::vector<analysis::SimulatedExchange> simulated_exchanges(const run::Job& job,
-                                                             const SimulatePlan& plan,
+std::vector<analysis::SimulatedExchange> simulated_exchanges(const SimulatePlan& plan,
                                                              const SimulationOutcome& outcome);
 
 /// Analysis rate at the plan's most ranks over that at its fewest; 0 unless it was simulated at both.
@@ -56,6 +52,11 @@ std::string simulation_table(const SimulatePlan& plan, const SimulationOutcome& 
 
 /// Empty without rows.
 std::string straggler_table(const std::vector<StragglerRow>& rows, double slowdown);
+
+/// Steps with as many rows a rank on more ranks, and what an epoch takes and costs then; empty where an epoch is
+/// a step and has no price.
+std::string scaling_table(const run::Job& job, const SimulatePlan& plan,
+                          const SimulationOutcome& outcome);
 
 /// What central weights went through; empty where no exchange has them.
 std::string centre_table(const SimulationOutcome& outcome);

@@ -46,14 +46,14 @@ Simulation simulation(const run::Job& job, const SimulatePlan& plan, const Simul
   one.job.exchange = way.exchange;
   one.job.exchanges = job.settings.exchanges;
   one.job.ranks = way.ranks;
-  one.job.tensors = plan.tensors;
+  one.job.tensors = plan.step.tensors;
   one.job.fused = way.fused;
   one.job.each_length_once = alone && !way.fused && is_a_sum(plan, way, scenario);
   one.job.platform = plan.platform;
   if (!alone) one.job.scenario = scenario;
   if (scenario.overlap == Overlap::none && !way.facts.has_centre)
     one.job.scenario.polls = 1;  // nothing is under way then
-  const double arrays = way.fused ? 1 : static_cast<double>(plan.tensors.size());
+  const double arrays = way.fused ? 1 : static_cast<double>(plan.step.tensors.size());
   const bool many =
       (what != What::training && what != What::late) || is_random(scenario) || way.facts.has_centre;
   one.job.epochs = alone ? 0
