@@ -63,7 +63,5 @@ void assign_options(std::vector<std::string>& assignments, const Arguments& argu
 
 /// Takes the value of `key=value` out of the assignments; empty when it is not there.
 std::string take_assignment(std::vector<std::string>& assignments, const std::string& key);
-/// Takes `out=FILE.npy`; empty when it is not there. throws: ConfigError for another kind of file
-std::string take_rows_file(std::vector<std::string>& assignments);
 
 }  // namespace sagips::cli

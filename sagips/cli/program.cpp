@@ -146,9 +146,10 @@ const CommandEntry commands[] = {
      {run::settings_group<study::SimulateConfig>(
          "simulate", "what `sagips simulate` lets run on a simulated cluster")}},
     {"generate",
-     "write toy events and the settings that read them",
+     "write toy events or drawn showers, and the settings that read them",
      "  sagips generate proxy1d events=10000 out=toy.npy\n"
-     "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n",
+     "  sagips generate resonance mass=90.5 resolution=2 events=5000 out=toy.npy run.seed=7\n"
+     "  sagips generate calorimeter3d events=1000 data.lowest_energy_GeV=100 out=showers.h5\n",
      generate,
      Over::one,
      {quiet_option}},
@@ -160,7 +161,11 @@ const CommandEntry commands[] = {
      "  sagips predict runs/learning/first inputs=new.csv out=new.npy\n"
      "  sagips predict runs/learning/first network=last\n"
      "  sagips predict runs/classify/folds\n"
-     "  sagips predict runs/generation/digits samples=100 seed=7\n",
+     "  sagips predict runs/generation/digits samples=100 seed=7\n"
+     "  sagips predict runs/calorimeter3d/first inputs.energy=2.5 inputs.angle=1.57 samples=100 "
+     "out=made.h5\n"
+     "A condition of a generator of examples is a number for all of them, or a file with one for "
+     "each.\n",
      predict,
      Over::one,
      {quiet_option},

@@ -63,11 +63,20 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file(const std::string& path, const std::string& content) {
+  write_pieces(path, [&](std::size_t number) {
+    return number == 0 ? std::string_view(content) : std::string_view();
+  });
+}
+
+void write_pieces(const std::string& path,
+                  const std::function<std::string_view(std::size_t number)>& piece) {
   const std::string target = regular_target(path);
   const auto [aside, number] = open_aside(target, path);
   Descriptor file(number);
   try {
-    if (!write_all(file.number(), content)) refuse_to_write(path, std::strerror(errno));
+    std::size_t number = 0;
+    for (std::string_view one = piece(number); !one.empty(); one = piece(++number))
+      if (!write_all(file.number(), one)) refuse_to_write(path, std::strerror(errno));
     if (::fsync(file.number()) != 0) refuse_to_write(path, std::strerror(errno));
     if (!file.close()) refuse_to_write(path, std::strerror(errno));
     if (::rename(aside.c_str(), target.c_str()) != 0) refuse_to_write(path, std::strerror(errno));

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +13,9 @@ std::string read_file(const std::string& path);
 /// Writes aside, syncs, renames: a reader sees the old file or the new one, never half. throws:
 /// StorageError
 void write_file(const std::string& path, const std::string& content);
+/// The same piece by piece, up to an empty one. number: counts calls from 0; throws: and what `piece` does
+void write_pieces(const std::string& path,
+                  const std::function<std::string_view(std::size_t number)>& piece);
 
 /// Makes what was renamed, made or removed in a folder survive a power cut, where the file system
 /// can. throws: StorageError

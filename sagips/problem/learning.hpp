@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,20 @@ class ExampleSource : public Problem {
   }
   /// How inputs are drawn; none: as grey images. shape: [rows, ...]
   virtual std::vector<ExampleView> views(const torch::Tensor& /*inputs*/) const { return {}; }
+  /// What a target is counted in, and the values that it can have.
+  struct Quantity {
+    std::string unit;
+    double lowest, highest;
+  };
+  virtual std::map<std::string, Quantity> quantities() const { return {}; }
+  /// Files of examples that it writes and reads.
+  struct FileForm {
+    std::string ending;                       ///< ".h5"
+    std::map<std::string, std::string> keys;  ///< of `data`, which read such a `file`
+    /// Reads rows some at a time, in their order. throws: StorageError; ConfigError for others than it has
+    std::function<void(const std::string& path, const data::ExampleRows& rows)> write;
+  };
+  virtual std::optional<FileForm> file_form() const { return std::nullopt; }  ///< nothing: none
   /// Inputs of other files, as the training's are read. throws: DataError, ConfigError
   virtual data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
                                          const data::Reading& reading) const = 0;

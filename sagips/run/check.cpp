@@ -16,6 +16,7 @@
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/task.hpp"
 #include "sagips/run/trained_networks.hpp"
+#include "sagips/run/training_memory.hpp"
 #include "sagips/run/training_setup.hpp"
 #include "sagips/train/rank_exchange.hpp"
 
@@ -84,8 +85,8 @@ void add_rows(const std::vector<nn::LayerSummary>& layers, const std::string& in
 }
 
 // Layers, and what their weights, gradients and an update rule's numbers take.
-void show_network(const std::string& name, const nn::Network& network, std::ostream& out,
-                  bool with_layers = true) {
+void show_network(const std::string& name, const nn::Network& network,
+                  const optim::UpdateConfig& rule, std::ostream& out, bool with_layers = true) {
   std::vector<std::vector<std::string>> rows;
   std::int64_t weights = 0, operations = 0, outputs = 0;
   add_rows(network.layers(), "", rows, outputs);
@@ -93,7 +94,8 @@ void show_network(const std::string& name, const nn::Network& network, std::ostr
     weights += layer.weights;
     operations += layer.operations;
   }
-  constexpr double bytes = sizeof(float), arrays = 4;  // weights, gradients, two moments of Adam
+  constexpr double bytes = sizeof(float);
+  const double arrays = 2 + rule.arrays();  // weights, gradients, and the rule's
   const auto of = [](const core::RowTensors& tensors, const nn::Shape& shape) {
     return tensors.empty() ? nn::written(shape) : tensors.written();
   };
@@ -104,7 +106,7 @@ void show_network(const std::string& name, const nn::Network& network, std::ostr
     out << analysis::plain_table({"layer", "output", "weights", "multiply-adds of a row"}, rows);
   out << core::with_thousands(operations) << " multiply-adds a row forward; "
       << core::significant(arrays * bytes * static_cast<double>(weights) / 1e6, 3)
-      << " MB for weights, gradients and Adam; "
+      << " MB for weights, gradients and update rule; "
       << core::significant(bytes * static_cast<double>(outputs) / 1e3, 3)
       << " kB a row for what layers put out\n";
 }
@@ -113,16 +115,18 @@ void show_network(const std::string& name, const nn::Network& network, std::ostr
 void show_networks(const optim::GanConfig& gan, const env::Environment& environment,
                    std::ostream& out) {
   const auto show = [&out](const std::string& key, const std::string& suffix,
-                           const nn::MlpConfig& config, std::int64_t inputs, std::int64_t outputs) {
-    show_network(key + suffix, *config.network(inputs, outputs, key), out,
+                           const nn::MlpConfig& config, const optim::UpdateConfig& rule,
+                           std::int64_t inputs, std::int64_t outputs) {
+    show_network(key + suffix, *config.network(inputs, outputs, key), rule, out,
                  !config.hidden_layers.empty());
   };
   const std::int64_t parameters = environment.parameters.free_size();
   if (parameters == 0) return;
-  show("generator", "", gan.generator.network, gan.generator.noise_dimensions, parameters);
+  show("generator", "", gan.generator.network, gan.optimizer.generator,
+       gan.generator.noise_dimensions, parameters);
   for (std::size_t i = 0; i < environment.channels.size(); ++i)
     show("discriminator", environment.suffix(i), gan.discriminator.network,
-         environment.channels[i].observables(), 1);
+         gan.optimizer.discriminator, environment.channels[i].observables(), 1);
 }
 
 }  // namespace
@@ -136,7 +140,8 @@ bool LearningProblem::check(const Look& look) const {
              << " rows to learn from, " << core::with_thousands(sets.validation->rows())
              << " kept aside\n";
     const auto parts = make_networks(job, *sets.training);
-    for (const optim::NetworkPart& part : parts) show_network(part.name, *part.network, look.out);
+    for (const optim::NetworkPart& part : parts)
+      show_network(part.name, *part.network, job.learning().learner.optimizer, look.out);
     const auto learned = make_learner(job, parts, rows);
     for (const std::string& line : begin_from(*this, learned->networks())) look.out << line << '\n';
     for (const std::string& warning : warnings_of(job, *learned, sets))
@@ -155,9 +160,15 @@ bool GenerationProblem::check(const Look& look) const {
              << " rows to learn from, " << core::with_thousands(sets.validation->rows())
              << " kept aside\n";
     const auto learned = make_adversarial(look.job, sets);
-    for (const auto& [part, replica] : learned->networks())
-      show_network(part.name, *part.network, look.out);
+    for (std::size_t i = 0; i < learned->networks().size(); ++i) {
+      const optim::NetworkPart& part = learned->networks()[i].part;
+      show_network(part.name, *part.network, learned->steps()[i].rule->config(), look.out);
+    }
     for (const std::string& warning : sets.warnings) look.log.warning("examples", warning);
+    const std::int64_t rows = sets.training->rows();
+    if (const std::string line = remark_on_batch(learner.batch, rows, look.ranks); !line.empty())
+      look.log.warning("lengths", line);
+    look.out << memory_of_training(look.job, sets) << '\n';
   });
   return true;
 }

@@ -7,6 +7,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/run/learning_task.hpp"
 #include "sagips/run/proposals.hpp"
 
 namespace sagips::run {
@@ -33,9 +34,16 @@ std::vector<std::string> cuts_on_events(const problem::DataSettings& settings,
   return {};
 }
 
+std::string settings_text(const Workloads& workloads, Job& job, const std::string& origin,
+                          const std::string& folder) {
+  job.settings.run.name.clear();  // of the run that this job would have been
+  return core::text("# ", origin, " of ", job.settings.workload, ", seed ", job.settings.run.seed,
+                    "\n", changed_settings(workloads, job, folder.empty() ? "." : folder));
+}
+
 // Settings that read the files back, with truth and reference numbers and all that the job was given.
-std::string settings_text(const Workloads& workloads, Job& job, const std::vector<Made>& all,
-                          const env::ParameterSet& parameters, const std::string& folder) {
+std::string settings_of_events(const Workloads& workloads, Job& job, const std::vector<Made>& all,
+                               const env::ParameterSet& parameters, const std::string& folder) {
   std::vector<OtherEvents> files;
   for (const Made& made : all) {
     files.push_back({made.channel, made.toys.size()});
@@ -51,10 +59,7 @@ std::string settings_text(const Workloads& workloads, Job& job, const std::vecto
     if (parameter.truth) truths[parameter.name] = *parameter.truth;
   change_job(job, core::ConfigDocument::from_text(other_events(job, files, "truth", truths),
                                                   "these settings"));
-  job.settings.run.name.clear();  // of the run that this job would have been
-  return core::text("# ", all.front().toys.origin, " of ", job.settings.workload, ", seed ",
-                    job.settings.run.seed, "\n",
-                    changed_settings(workloads, job, folder.empty() ? "." : folder));
+  return settings_text(workloads, job, all.front().toys.origin, folder);
 }
 
 // Nobody asked for the settings beside the events, so they replace none but those that were made here.
@@ -81,6 +86,18 @@ std::filesystem::path settings_beside(const std::string& out, const std::string&
   return settings;
 }
 
+// Settings that read the file back, of what is asked for no more than they need.
+std::string settings_of_file(const Workloads& workloads, Job& job,
+                             std::map<std::string, std::string> keys, const std::string& origin,
+                             const std::string& folder) {
+  core::FieldList list, data;
+  for (auto& key : keys)  // clang cannot capture a structured binding
+    data.add(key.first, key.second, {});
+  list.add_group("data", std::move(data), {});
+  change_job(job, core::ConfigDocument::from_text(core::write_fields(list), "these settings"));
+  return settings_text(workloads, job, origin, folder);
+}
+
 Made made_of(const Job& job, const problem::ChannelPlan& plan, const env::ParameterSet& parameters,
              const std::string& file) {
   const problem::DataSettings& settings = job.inverse().data;
@@ -104,10 +121,35 @@ GeneratedEvents written(const Made& made) {
   return events;
 }
 
+Generated generate_examples(const Workloads& workloads, Job& job, const std::string& source,
+                            const std::string& out) {
+  const GenerationProblem& problem = *job.as<GenerationProblem>();
+  problem::ExampleSource::FileForm form = *problem.examples->file_form();
+  if (!problem.examples->is_drawn())
+    throw core::ConfigError("data",
+                            core::text("the examples of '", job.settings.workload,
+                                       "' come from files, and only drawn ones are written."));
+  check_rows_file(out, {form.ending});
+  const std::filesystem::path settings = settings_beside(out, source);
+  const data::ExampleSets sets =
+      problem.examples->load(problem.split.seed_or(job.seed()), reading_of());
+  form.write(out, *sets.training);
+  form.keys["file"] = out;
+  core::write_file(settings.string(), settings_of_file(workloads, job, form.keys, sets.origin,
+                                                       settings.parent_path().string()));
+  return {{{.channel = {}, .file = out, .events = sets.training->rows()}}, settings.string()};
+}
+
 }  // namespace
+
+bool has_file_form(const Job& job) {
+  const auto* const problem = job.as<GenerationProblem>();
+  return problem && problem->examples->file_form();
+}
 
 Generated generate(const Workloads& workloads, Job job, const std::string& source,
                    const std::string& out) {
+  if (has_file_form(job)) return generate_examples(workloads, job, source, out);
   check_rows_file(out);
   const env::ParameterSet parameters =
       env::ParameterSet(job.inverse().workload->parameters()).at_toy_values();
@@ -121,8 +163,8 @@ Generated generate(const Workloads& workloads, Job job, const std::string& sourc
     all.push_back(made_of(job, plan, parameters, file.string()));
     generated.channels.push_back(written(all.back()));
   }
-  core::write_file(settings.string(),
-                   settings_text(workloads, job, all, parameters, settings.parent_path().string()));
+  core::write_file(settings.string(), settings_of_events(workloads, job, all, parameters,
+                                                         settings.parent_path().string()));
   return generated;
 }
 

@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <filesystem>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -18,6 +21,7 @@ constexpr const char* conditions_prefix = "conditions.";
 struct TrainedGenerator {
   std::string file;
   optim::GeneratorInput input;
+  core::RowTensors targets;                     ///< that are its conditions
   std::vector<optim::WeightedNetwork> network;  ///< one
 };
 
@@ -33,7 +37,7 @@ TrainedGenerator read_generator(const GenerationProblem& problem, const std::str
     condition.target = targets.at(name);
     conditions.push_back(std::move(condition));
   }
-  TrainedGenerator made{file, {std::move(conditions), config.noise}, {}};
+  TrainedGenerator made{file, {std::move(conditions), config.noise}, targets, {}};
   const optim::NetworkPart part{
       "generator", std::make_shared<nn::LayeredNetwork>(
                        config.layers, nn::Shape{made.input.width()}, "generator.layers")};
@@ -51,48 +55,75 @@ torch::Tensor read_whole(const std::string& file) {
   return all.dim() == 1 ? all.unsqueeze(1) : all.flatten(1);
 }
 
-// A row of its file for each example: a condition's values, or the number of its class.
+using Quantities = std::map<std::string, problem::ExampleSource::Quantity>;
+
+std::string unit_of(const Quantities& known, const std::string& name) {
+  const auto found = known.find(name);
+  return found == known.end() ? "" : core::text(" [", found->second.unit, "]");
+}
+
+// A row of its file for each example, or one number for all: a condition's values, or the number of its class.
 // shape: [rows, numbers of the condition]
-torch::Tensor read_condition(const optim::Condition& condition, const std::string& file) {
-  const torch::Tensor rows = read_whole(file);
+torch::Tensor read_condition(const optim::Condition& condition, const std::string& given,
+                             const Quantities& known) {
+  double number = 0;
+  const bool is_number = !std::filesystem::exists(given) && core::parse_number(given, number);
+  const std::string place = is_number ? core::text("inputs.", condition.name, "=", given) : given;
+  const torch::Tensor rows = is_number ? torch::full({1, 1}, number, torch::kFloat32)
+                                       : read_whole(given).to(torch::kFloat32);
   const std::int64_t numbers = condition.target.numbers();
   if (rows.size(1) != numbers)
-    throw core::DataError(file,
+    throw core::DataError(place,
                           core::text("has rows of ", rows.size(1), " numbers, and the condition '",
                                      condition.name, "' has ", numbers, "."));
+  const auto found = known.find(condition.name);
+  const double lowest = found == known.end() ? -HUGE_VAL : found->second.lowest,
+               highest = found == known.end() ? HUGE_VAL : found->second.highest;
+  const torch::Tensor outside =
+      rows.masked_select(~((rows >= lowest) & (rows <= highest) & rows.isfinite()));
+  if (outside.numel() > 0)
+    throw core::DataError(place, core::text("has ", outside[0].item<float>(), ", and ",
+                                            condition.name, unit_of(known, condition.name),
+                                            " is a number from ", lowest, " to ", highest, "."));
   if (condition.classes == 0) return rows;
-  const torch::Tensor classes = data::class_numbers(rows, file);
+  const torch::Tensor classes = data::class_numbers(rows, place);
   const torch::Tensor wrong = classes.masked_select((classes < 0) | (classes >= condition.classes));
   if (wrong.numel() > 0)
     throw core::DataError(
-        file, core::text("a row is of class ", wrong[0].item<std::int64_t>(),
-                         ", and the generator knows 0 to ", condition.classes - 1, "."));
+        place, core::text("a row is of class ", wrong[0].item<std::int64_t>(),
+                          ", and the generator knows 0 to ", condition.classes - 1, "."));
   return rows;
 }
 
 // shape: [rows, numbers of all conditions]
-torch::Tensor read_conditions(const TrainedGenerator& generator, const data::InputFiles& inputs) {
+torch::Tensor read_conditions(const TrainedGenerator& generator, const data::InputFiles& inputs,
+                              const Quantities& quantities) {
   const std::vector<optim::Condition>& known = generator.input.conditions();
   std::vector<torch::Tensor> parts;
   std::vector<std::string> names;
+  std::int64_t rows = 1;
   for (const optim::Condition& condition : known) {
-    names.push_back(condition.name);
+    names.push_back(condition.name + unit_of(quantities, condition.name));
     const auto own = inputs.find(condition.name),
                found = own == inputs.end() && known.size() == 1 ? inputs.find("") : own;
     if (found == inputs.end())
       throw core::ConfigError(
           "inputs." + condition.name,
-          "is needed: the examples to be made have this condition. Name a file.");
-    parts.push_back(read_condition(condition, found->second));
-    if (parts.back().size(0) != parts.front().size(0))
+          core::text("is needed: the examples to be made have this condition",
+                     unit_of(quantities, condition.name), ". Name a file, or give a number."));
+    parts.push_back(read_condition(condition, found->second, quantities));
+    const std::int64_t own_rows = parts.back().size(0);
+    if (own_rows != 1 && rows != 1 && own_rows != rows)
       throw core::DataError(found->second,
-                            core::text("has ", parts.back().size(0), " rows, and others ",
-                                       parts.front().size(0), ". Give one for each example."));
+                            core::text("has ", own_rows, " rows, and others ", rows,
+                                       ". Give one for each example, or one for all."));
+    rows = std::max(rows, own_rows);
   }
   if (inputs.size() != known.size())
     throw core::ConfigError(
         "inputs", core::text("the conditions of these examples are: ", core::join(names, ", "),
-                             ". Name a file for each."));
+                             ". Name a file for each, or give a number."));
+  for (torch::Tensor& part : parts) part = part.expand({rows, part.size(1)});
   return torch::cat(parts, 1);
 }
 
@@ -114,20 +145,63 @@ torch::Tensor conditions_kept_aside(const Job& job, const TrainedGenerator& gene
   return torch::cat(parts, 1);
 }
 
-// A few at a time: the noise of each is named by its number.
-torch::Tensor made_for(TrainedGenerator& generator, const torch::Tensor& conditions,
-                       std::uint64_t seed) {
-  constexpr std::int64_t at_once = 100;
-  const torch::NoGradGuard no_grad;
-  const core::RandomStream noise(seed, "noise of examples");
-  std::vector<torch::Tensor> made;
-  const auto& [part, replica] = generator.network.front();
-  for (std::int64_t first = 0; first < conditions.size(0); first += at_once) {
-    const torch::Tensor some =
-        conditions.narrow(0, first, std::min(at_once, conditions.size(0) - first));
-    made.push_back((*part.network)(replica.leaves(), generator.input(some, noise, first), {}));
+/// Examples that are made as they are read, one behind the other: the noise of each is named by its number.
+class MadeExamples final : public data::ExampleRows {
+ public:
+  /// conditions: of examples in turn. shape: [any, numbers of all conditions]
+  MadeExamples(const TrainedGenerator& generator, torch::Tensor conditions, std::int64_t rows,
+               std::uint64_t seed)
+      : generator_(generator),
+        conditions_(std::move(conditions)),
+        rows_(rows),
+        noise_(seed, "noise of examples"),
+        tensors_(std::make_shared<const data::ExampleTensors>(
+            data::ExampleTensors{{}, generator.targets})) {}
+
+  std::int64_t rows() const override { return rows_; }
+  data::Examples read_targets(const torch::Tensor& numbers) const override {
+    data::Examples examples;
+    examples.targets = conditions_.index_select(0, numbers % conditions_.size(0));
+    examples.tensors = tensors_;
+    return examples;
   }
-  return torch::cat(made);
+  data::Examples read(const torch::Tensor& numbers) const override {
+    const torch::NoGradGuard no_grad;
+    const auto start = std::chrono::steady_clock::now();
+    data::Examples examples = read_targets(numbers);
+    const auto& [part, replica] = generator_.network.front();
+    examples.inputs = (*part.network)(
+        replica.leaves(),
+        generator_.input(examples.targets, noise_, numbers[0].item<std::int64_t>()), {});
+    made_ += numbers.size(0);
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return examples;
+  }
+  std::uint32_t fingerprint(std::uint32_t sum) const override { return sum; }  // nobody asks
+  double per_second() const { return static_cast<double>(made_) / seconds_; }
+
+ private:
+  const TrainedGenerator& generator_;
+  torch::Tensor conditions_;
+  std::int64_t rows_;
+  core::RandomStream noise_;
+  std::shared_ptr<const data::ExampleTensors> tensors_;
+  mutable std::int64_t made_ = 0;
+  mutable double seconds_ = 0;
+};
+
+// "energy 0.02 to 5 [100 GeV]"
+std::vector<std::string> ranges_of(const TrainedGenerator& generator,
+                                   const torch::Tensor& conditions, const Quantities& known) {
+  std::vector<std::string> ranges;
+  for (const core::RowTensor& target : generator.targets) {
+    const torch::Tensor values = target.of(conditions);
+    const std::string lowest = core::text(values.min().item<float>()),
+                      highest = core::text(values.max().item<float>());
+    ranges.push_back(core::text(target.name, " ", lowest, lowest == highest ? "" : " to " + highest,
+                                unit_of(known, target.name)));
+  }
+  return ranges;
 }
 
 }  // namespace
@@ -146,27 +220,34 @@ Predicted GenerationProblem::predict(const Job& job, const std::string& folder,
                                      const PredictOptions& options) const {
   TrainedGenerator generator =
       read_generator(*this, network_file(folder, options.best.value_or(true)));
-  torch::Tensor conditions = options.inputs.empty() ? conditions_kept_aside(job, generator)
-                                                    : read_conditions(generator, options.inputs);
+  const Quantities quantities = examples->quantities();
+  const std::string file = options.out.empty() ? folder + "/predictions.npy" : options.out;
+  const auto form = examples->file_form();
+  check_rows_file(file, form ? std::vector<std::string>{".npy", form->ending}
+                             : std::vector<std::string>{".npy"});
+  const torch::Tensor conditions = options.inputs.empty()
+                                       ? conditions_kept_aside(job, generator)
+                                       : read_conditions(generator, options.inputs, quantities);
   const std::int64_t rows = options.samples.value_or(conditions.size(0));
   if (rows < 1) throw core::ConfigError("samples", core::text(rows, " is no number of examples."));
-  conditions = conditions.index_select(0, torch::arange(rows, torch::kInt64) % conditions.size(0));
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  const torch::Tensor made = made_for(
-      generator, conditions, options.seed ? static_cast<std::uint64_t>(*options.seed) : job.seed());
+  const MadeExamples made(generator, conditions, rows,
+                          options.seed ? static_cast<std::uint64_t>(*options.seed) : job.seed());
   Predicted predicted{.what = Predicted::What::examples};
   predicted.rows = rows;
-  predicted.per_second =
-      static_cast<double>(rows) / std::chrono::duration<double>(Clock::now() - start).count();
   predicted.networks = {generator.file};
-  const std::string file = options.out.empty() ? folder + "/predictions.npy" : options.out;
-  write_rows(file, made);
-  predicted.outputs = {{file, made}};
-  if (generator.input.conditions().empty()) return predicted;
-  const std::string beside = file.substr(0, file.rfind(".npy")) + "_conditions.npy";
-  write_rows(beside, conditions);
-  predicted.outputs.push_back({beside, conditions});
+  predicted.outputs = {{file}};
+  predicted.conditions = ranges_of(generator, conditions, quantities);
+  if (!file.ends_with(".npy")) {
+    form->write(file, made);
+  } else {
+    write_rows(file, made);
+    if (!generator.targets.empty()) {
+      const torch::Tensor all = made.read_targets(torch::arange(rows, torch::kInt64)).targets;
+      predicted.outputs.push_back({file.substr(0, file.rfind(".npy")) + "_conditions.npy", all});
+      write_rows(predicted.outputs.back().file, all);
+    }
+  }
+  predicted.per_second = made.per_second();
   return predicted;
 }
 

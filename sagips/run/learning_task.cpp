@@ -363,10 +363,15 @@ std::vector<std::string> remarks_on_lengths(const Job& job, std::int64_t rows, s
                      updates = job.settings.loop.epochs * ((rows + together - 1) / together);
   std::string line = remark_on_warm_up(job, "optimizer", learner.optimizer, updates, ranks);
   if (!line.empty()) remarks.push_back(std::move(line));
-  if (together > rows)
-    remarks.push_back(core::text("batch=", learner.batch, ": a rank has ", rows / ranks,
-                                 " rows, and takes no more than those in a step"));
+  line = remark_on_batch(learner.batch, rows, ranks);
+  if (!line.empty()) remarks.push_back(std::move(line));
   return remarks;
+}
+
+std::string remark_on_batch(std::int64_t batch, std::int64_t rows, std::int64_t ranks) {
+  if (batch * ranks <= rows) return {};
+  return core::text("batch=", batch, ": a rank has ", rows / ranks,
+                    " rows, and takes no more than those in a step");
 }
 
 // A few rows have all of them.

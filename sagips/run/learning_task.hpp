@@ -59,6 +59,9 @@ std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& le
 /// has. rows: to learn from; ranks: that compute
 std::vector<std::string> remarks_on_lengths(const Job& job, std::int64_t rows, std::int64_t ranks);
 
+/// The latter; empty: it fits.
+std::string remark_on_batch(std::int64_t batch, std::int64_t rows, std::int64_t ranks);
+
 /// The metrics that an evaluation has.
 std::vector<std::string> metric_names(const optim::Supervised& learner,
                                       const data::ExampleSets& sets);

@@ -35,6 +35,7 @@ void refuse_seed(const PredictOptions& options, const char* known) {
 }
 
 void refuse_samples(const PredictOptions& options) {
+  if (!options.out.empty()) check_rows_file(options.out);
   refuse_seed(options, "inputs=FILE, network=last, out=FILE.npy");
   if (options.samples) refuse("samples", "inputs=FILE, network=last, out=FILE.npy");
 }
@@ -337,6 +338,7 @@ torch::Tensor proposals_of(const Job& job, const std::string& folder,
 Predicted predict_proposals(const Job& job, const std::string& folder,
                             const PredictOptions& options) {
   constexpr std::int64_t usual = 1000, most = 1'000'000'000;
+  if (!options.out.empty()) check_rows_file(options.out);
   if (!options.inputs.empty()) refuse("inputs", "samples=N, out=FILE.npy");
   refuse_seed(options, "samples=N, out=FILE.npy");
   if (options.best) refuse("network", "samples=N, out=FILE.npy");
@@ -363,7 +365,6 @@ Predicted predict_proposals(const Job& job, const std::string& folder,
 
 Predicted predict(const Workloads& workloads, const std::string& folder,
                   const PredictOptions& options) {
-  if (!options.out.empty()) check_rows_file(options.out);
   if (std::filesystem::exists(core::text(folder, "/", files::study.name)))
     return predict_members(workloads, folder, options);
   const std::string config = core::text(folder, "/", files::config.name);

@@ -12,12 +12,14 @@ namespace sagips::run {
 
 /// What is asked of trained networks. What a run has no use for is refused.
 struct PredictOptions {
-  std::string out{};  ///< FILE.npy; empty: predictions.npy in the run's folder
+  std::string
+      out{};  ///< FILE.npy, of examples also as their source writes them; empty: predictions.npy in
+              ///< the run's folder
   std::optional<std::int64_t>
       samples{};  ///< proposals of a generator; nothing: 1,000. Examples that a generator
   /// makes, for its conditions in turn; nothing: one for each of these
-  /// Rows for networks that learn from some, or conditions of examples to be made, by the names of their
-  /// tensors; none: those kept aside.
+  /// Rows for networks that learn from some, or conditions of examples to be made (a number stands for all of
+  /// them), by the names of their tensors; none: those kept aside.
   data::InputFiles inputs{};
   /// Of the noise of a generator of examples; nothing: that of the run.
   std::optional<std::int64_t> seed{};
@@ -41,7 +43,8 @@ struct PredictedParameter {
 /// One of the outputs of networks, with its file.
 struct PredictedOutput {
   std::string file{};
-  torch::Tensor values{};      ///< [rows, ...]; NaN where no network may be asked
+  /// [rows, ...]; NaN where no network may be asked; undefined: of made examples, which are in the file alone
+  torch::Tensor values{};
   std::string spread_file{};   ///< with `deviations`; empty: there are none
   torch::Tensor deviations{};  ///< among several networks, as `values`
 };
@@ -53,6 +56,7 @@ struct Predicted {
   std::vector<PredictedOutput> outputs{};  ///< one, or one a head; examples, then their conditions
   std::int64_t rows = 0;                   ///< that have values
   double per_second = 0;                   ///< examples made, without reading and writing
+  std::vector<std::string> conditions{};   ///< of examples: "energy 0.02 to 5 [100 GeV]"
   std::vector<std::string> networks{};     ///< their files
   std::vector<PredictedMetric> metrics{};  ///< of rows with targets
   std::vector<PredictedParameter> parameters{};  ///< of proposals

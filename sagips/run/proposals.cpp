@@ -1,8 +1,10 @@
 #include "sagips/run/proposals.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/file.hpp"
 #include "sagips/core/npy.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
@@ -10,12 +12,13 @@
 
 namespace sagips::run {
 
-void check_rows_file(const std::string& out) {
-  std::filesystem::path npy = out;
-  if (npy.extension() == ".npy") return;
-  throw core::ConfigError("out",
-                          core::text(out, ": rows are written as .npy alone, for example out=",
-                                     npy.replace_extension(".npy").string(), "."));
+void check_rows_file(const std::string& out, const std::vector<std::string>& endings) {
+  std::filesystem::path file = out;
+  for (const std::string& ending : endings)
+    if (file.extension() == ending) return;
+  throw core::ConfigError("out", core::text(out, ": rows are written as ",
+                                            core::join(endings, " or "), " alone, for example out=",
+                                            file.replace_extension(endings[0]).string(), "."));
 }
 
 void write_rows(const std::string& path, const torch::Tensor& rows) {
@@ -25,6 +28,23 @@ void write_rows(const std::string& path, const torch::Tensor& rows) {
       path,
       std::span<const float>(dense.data_ptr<float>(), static_cast<std::size_t>(dense.numel())),
       shape);
+}
+
+void write_rows(const std::string& path, const data::ExampleRows& rows) {
+  constexpr std::int64_t at_once = 64;
+  std::string header;
+  torch::Tensor some;
+  core::write_pieces(path, [&](std::size_t number) -> std::string_view {
+    const std::int64_t first = static_cast<std::int64_t>(number) * at_once,
+                       last = std::min(first + at_once, rows.rows());
+    if (first >= last) return {};
+    some = rows.read(torch::arange(first, last, torch::kInt64)).inputs.contiguous();
+    const std::string_view bytes(static_cast<const char*>(some.const_data_ptr()), some.nbytes());
+    if (number > 0) return bytes;
+    std::vector<std::size_t> shape(some.sizes().begin(), some.sizes().end());
+    shape[0] = static_cast<std::size_t>(rows.rows());
+    return header = core::npy_header_bytes(shape, "<f4").append(bytes);
+  });
 }
 
 torch::Tensor read_generators(const std::string& run, const nn::Replica& generator) {

@@ -162,10 +162,20 @@ TEST(ShowerFiles, RefusesOthersInOneLine) {
   refused(clic_arrays(), "showers: clic\nfile: ", "cells, and data.shape is 51 x 51 x 25");
   refused(with("energy", {2}, {70000, 8000}), clic, "from 70000 to 70000 GeV");
   refused(with("energy", {2}, {900, 8}), clic, "0.00156 of the particle's energy");
+  refused(with("energy", {2}, {-70, 8}), clic, "'energy' from -70.0 to -70.0 GeV");
+  refused(with("energy", {2}, {NAN, 8}), clic, "row 1 holds NaN or infinity");
+  refused(with("energy", {1}, {70}), clic, "'energy'");
   refused(with("mtheta", {2}, {86, 68}), clic, "no polar angle in rad");
+  refused(with("mtheta", {2}, {-1.5, 1}), clic, "no polar angle in rad");
   refused(with("sum", {2}, {0, 0}), clic, "holds no shower whose 'sum' is above 10");
   refused(with("ECAL", {2, 2, 2, 1}, {0, 0, 0, 0, 2, 2, 2, 2}), clic, "cells are all 0");
   refused(with("ECAL", {2, 2, 2, 1}, {-1, 0, 5, 0, 2, 2, 2, 2}), clic, "less than no energy");
+  refused(with("ECAL", {2, 2, 2, 1}, {2000, 1000, 0, 4000, 2, 2, 2, 2}), clic,
+          "cells have 2.00 of the particle's energy, which no calorimeter sees");
+  refused(with("ECAL", {2, 2, 2, 1}, {NAN, 1, 5, 0, 2, 2, 2, 2}), clic, "NaN");
+  Arrays none = clic_arrays();
+  for (auto& [name, array] : none) array.first[0] = 0, array.second.clear();
+  refused(none, clic, "no rows");
   refused({{"incident_energies", {{1, 1}, {100}}}, {"showers", {{1, 4}, {0, 0, 0, 0}}}},
           "shape: [2, 2, 1]\nshowers: calo_challenge\nfile: ", "cells are all 0");
   EXPECT_NE(message_of<core::ConfigError>([&] {

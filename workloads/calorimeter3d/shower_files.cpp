@@ -74,6 +74,11 @@ void check_form(const std::string& file, const ShowerFiles& wanted) {
                                written(wanted.shape), ". Set data.shape to that of the files."));
 }
 
+// shape: [rows]
+torch::Tensor target_of(const data::Examples& examples, const char* name) {
+  return examples.target_tensors().at(name).of(examples.targets).flatten();
+}
+
 /// One number of each row of some files.
 torch::Tensor column(const std::vector<std::string>& files, const std::string& dataset,
                      double divide_by, const data::Reading& reading) {
@@ -85,13 +90,12 @@ torch::Tensor column(const std::vector<std::string>& files, const std::string& d
 // energy, sum: [rows] GeV
 void check_units(const torch::Tensor& energy, const torch::Tensor& sum, const Form& form,
                  const std::string& file) {
-  const double highest = energy.max().item<double>();
-  if (highest > form.plausible.highest_energy_GeV || energy.min().item<double>() <= 0)
-    throw DataError(
-        file,
-        text("holds '", form.energy, "' from ", core::significant(energy.min().item<double>(), 3),
-             " to ", core::significant(highest, 3), " GeV, if it is as this layout has it (",
-             form.units, "). Write it in that unit."));
+  const double lowest = energy.min().item<double>(), highest = energy.max().item<double>();
+  if (lowest <= 0 || highest > form.plausible.highest_energy_GeV)
+    throw DataError(file,
+                    text("holds '", form.energy, "' from ", core::significant(lowest, 3), " to ",
+                         core::significant(highest, 3), " GeV, if it is as this layout has it (",
+                         form.units, "). Write it in that unit."));
   const double fraction = (sum / energy).median().item<double>();
   if (fraction < form.plausible.least_fraction || fraction > form.plausible.highest_fraction)
     throw DataError(file, text("holds showers whose cells have ", core::significant(fraction, 3),
@@ -141,10 +145,11 @@ data::RowSelection chosen_rows(const std::vector<std::string>& files,
   check_units(energy.masked_select(is_chosen), stored.masked_select(is_chosen) / form.cells_per_GeV,
               form, files[0]);
   const torch::Tensor angle = column(files, "mtheta", 1, reading).masked_select(is_chosen);
-  if (angle.max().item<double>() > std::numbers::pi)
-    throw DataError(files[0],
-                    text("holds 'mtheta' up to ", core::significant(angle.max().item<double>(), 3),
-                         ", which is no polar angle in rad. Write it in rad."));
+  const double least = angle.min().item<double>(), most = angle.max().item<double>();
+  if (least < 0 || most > std::numbers::pi)
+    throw DataError(files[0], text("holds 'mtheta' from ", core::significant(least, 3), " to ",
+                                   core::significant(most, 3),
+                                   ", which is no polar angle in rad. Write it in rad."));
   const bool* const chosen = is_chosen.const_data_ptr<bool>();
   return {is_chosen.size(0), [chosen](std::int64_t row) { return chosen[row]; }};
 }
@@ -172,22 +177,16 @@ data::ExampleSets ShowerFiles::load(const std::vector<std::string>& names,
   });
   data::ExampleSets sets = arrays_of(*this, files).load(reading);
   const bool is_clic = layout == ShowerLayout::clic;
-  if (is_clic) {
-    sets.training = data::chosen(sets.training, chosen_rows(files, reading));
-  } else {
-    const data::Examples some = sets.training->first(100);
-    check_cells(some.inputs, true, files[0]);
-    check_units(some.targets.flatten(), some.inputs.flatten(1).sum(1), form_of(layout), files[0]);
-  }
-  sets.training = data::changed(
-      sets.training, [is_clic, file = files[0], cells = transform](data::Examples& examples) {
-        if (is_clic) check_cells(examples.inputs, false, file);
-        const auto target = [&](const char* name) {
-          return examples.target_tensors().at(name).of(examples.targets).flatten();
-        };
-        examples = as_examples(examples.inputs.unsqueeze(1).contiguous(), target("energy"),
-                               is_clic ? target("angle") : torch::Tensor(), cells);
-      });
+  if (is_clic) sets.training = data::chosen(sets.training, chosen_rows(files, reading));
+  const data::Examples some = sets.training->first(100);
+  check_cells(some.inputs, !is_clic, files[0]);
+  check_units(target_of(some, "energy"), some.inputs.flatten(1).sum(1), form_of(layout), files[0]);
+  sets.training = data::changed(sets.training, [is_clic, file = files[0],
+                                                cells = transform](data::Examples& examples) {
+    if (is_clic) check_cells(examples.inputs, false, file);
+    examples = as_examples(examples.inputs.unsqueeze(1).contiguous(), target_of(examples, "energy"),
+                           is_clic ? target_of(examples, "angle") : torch::Tensor(), cells);
+  });
   return sets;
 }
 
@@ -195,6 +194,13 @@ void write_showers(const std::string& path, const data::ExampleRows& rows,
                    const CellTransform& transform) {
   const auto count = static_cast<std::size_t>(rows.rows());
   const data::Examples first = rows.first(1);
+  const std::vector<std::string> targets = first.target_tensors().names();
+  for (const char* name : {"energy", "angle"})
+    if (std::find(targets.begin(), targets.end(), name) == targets.end())
+      throw core::ConfigError(
+          "out",
+          text(path, ": files of showers have an energy and an angle, and these are made for: ",
+               core::join(targets, ", "), ". Write them as .npy."));
   std::vector<std::size_t> shape(first.inputs.sizes().begin() + 1, first.inputs.sizes().end());
   shape[0] = count;  // in place of the channel
   std::vector<data::Hdf5Written> datasets{{"ECAL", shape}};
@@ -209,12 +215,9 @@ void write_showers(const std::string& path, const data::ExampleRows& rows,
     const auto begin = static_cast<std::int64_t>(from);
     const data::Examples some =
         rows.read(torch::arange(begin, begin + static_cast<std::int64_t>(size), torch::kInt64));
-    const auto target = [&](const char* name) {
-      return some.target_tensors().at(name).of(some.targets).flatten();
-    };
-    const torch::Tensor cells = transform.undo(some.inputs), theta = target("angle");
+    const torch::Tensor cells = transform.undo(some.inputs), theta = target_of(some, "angle");
     return std::vector<std::vector<float>>{numbers(cells * stored_per_GeV),
-                                           numbers(target("energy") * energy_unit_GeV),
+                                           numbers(target_of(some, "energy") * energy_unit_GeV),
                                            numbers(-(theta / 2).tan().log()),
                                            numbers(shower_angle(cells)),
                                            numbers(energy_sum(cells) * stored_per_GeV),

@@ -37,7 +37,7 @@ struct ShowerFiles {
 
 /// Writes showers as the calorimeter GAN's files have them, eta and theta too. rows: with the targets "energy"
 /// and "angle", as theta; what is measured of the cells is written as mtheta and sum.
-/// throws: StorageError; Error for other rows
+/// throws: StorageError; ConfigError for rows without these targets
 void write_showers(const std::string& path, const data::ExampleRows& rows,
                    const CellTransform& transform);
 

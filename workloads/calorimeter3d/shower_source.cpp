@@ -1,6 +1,7 @@
 #include "workloads/calorimeter3d/shower_source.hpp"
 
 #include <algorithm>
+#include <numbers>
 
 #include "sagips/core/config/effects.hpp"
 #include "sagips/core/crc32c.hpp"
@@ -130,6 +131,23 @@ std::vector<problem::ExampleView> ShowerSource::views(const torch::Tensor& input
   return {{"along_z", "x down, y to the right [GeV]", energies.sum(3), true},
           {"along_y", "x down, z to the right [GeV]", energies.sum(2), true},
           {"along_x", "y down, z to the right [GeV]", energies.sum(1), true}};
+}
+
+std::map<std::string, problem::ExampleSource::Quantity> ShowerSource::quantities() const {
+  const double highest_GeV = kind_ == Kind::calo_challenge ? 1e4 : 1000;
+  return {{"energy", {"100 GeV", 0, highest_GeV / energy_unit_GeV}},
+          {"angle", {"rad", 0, std::numbers::pi}},
+          {"sum", {"GeV", 0, highest_GeV}}};
+}
+
+// Cells of the CaloChallenge are no blocks along X and Y, and have no such angle.
+std::optional<problem::ExampleSource::FileForm> ShowerSource::file_form() const {
+  if (kind_ == Kind::calo_challenge) return std::nullopt;
+  return FileForm{.ending = ".h5",
+                  .keys = {{"showers", "clic"}},
+                  .write = [this](const std::string& path, const data::ExampleRows& rows) {
+                    write_showers(path, rows, transform_);
+                  }};
 }
 
 // Drawn showers are compared with files as `write_showers` writes them.

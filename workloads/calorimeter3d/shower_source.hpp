@@ -25,6 +25,8 @@ class ShowerSource final : public problem::ExampleSource {
       const core::RowTensors& targets) const override;
   /// Sums of the energies over each axis.
   std::vector<problem::ExampleView> views(const torch::Tensor& inputs) const override;
+  std::map<std::string, Quantity> quantities() const override;
+  std::optional<FileForm> file_form() const override;
   data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
                                  const data::Reading& reading) const override;
 

@@ -44,7 +44,7 @@ std::optional<std::int64_t> take_whole(std::vector<std::string>& assignments,
 }
 
 run::PredictOptions options_of(std::vector<std::string> assignments) {
-  run::PredictOptions options{.out = take_rows_file(assignments)};
+  run::PredictOptions options{.out = take_assignment(assignments, "out")};
   take_inputs(assignments, options.inputs);
   options.samples = take_whole(assignments, "samples", 1, 1e9);
   options.seed = take_whole(assignments, "seed", 0, 9007199254740992.0);
@@ -60,7 +60,8 @@ run::PredictOptions options_of(std::vector<std::string> assignments) {
         core::text("'", assignments.front(), "' is not known here (a trained network keeps its ",
                    "config). Known: samples=N of a generator; inputs=FILE (of one of several ",
                    "tensors inputs.NAME=FILE) and network=last of networks that learn from ",
-                   "rows; those, samples=N and seed=N of a generator of examples; out=FILE.npy"));
+                   "rows; those (or a number), samples=N and seed=N of a generator of examples; ",
+                   "out=FILE.npy, of showers FILE.h5"));
   return options;
 }
 
@@ -75,8 +76,10 @@ void show_proposals(const run::Predicted& predicted) {
 }
 
 void show_examples(const run::Predicted& predicted) {
-  std::cout << "network: " << predicted.networks.front() << '\n'
-            << core::with_thousands(predicted.rows) << " examples, "
+  std::cout << "network: " << predicted.networks.front() << '\n';
+  if (!predicted.conditions.empty())
+    std::cout << "conditions: " << core::join(predicted.conditions, ", ") << '\n';
+  std::cout << core::with_thousands(predicted.rows) << " examples, "
             << core::significant(predicted.per_second, 3) << " a second: " << files_of(predicted);
 }
 

@@ -124,6 +124,7 @@ void write_entries(const Entries& entries, const std::string& indent, const std:
 void write_changed(const Entries& entries, const Entries& usual, const std::string& indent,
                    const std::string& beside, std::string& yaml) {
   for (const FieldList::Entry& entry : entries) {
+    if (!entry.needs.empty()) continue;
     const FieldList::Entry* other = find_entry(usual, entry.name);
     if (!other || (entry.write && entry.write(beside) != other->write(beside))) {
       write_entries({entry}, indent, beside, yaml);

@@ -103,6 +103,7 @@ class Adversarial final : public Optimizer {
   /// comparison: is given all rows, and adds its numbers; null: there is none
   std::map<std::string, double> metrics(const data::ExampleRows& rows,
                                         problem::ExampleComparison* comparison = nullptr) const;
+  std::int64_t rows_at_once() const;  ///< that `metrics` looks at together
   double waited_s() const { return stream_.waited_s(); }
 
  private:

@@ -29,9 +29,14 @@ double distance(const Moments& made, const Moments& real, std::int64_t rows) {
   return apart / (mean.norm() + deviation.norm()).item<double>();
 }
 
-constexpr std::int64_t rows_at_once = 500, numbers_at_once = std::int64_t{1} << 22;
+constexpr std::int64_t most_rows_at_once = 500, numbers_at_once = std::int64_t{1} << 22;
 
 }  // namespace
+
+std::int64_t Adversarial::rows_at_once() const {
+  return std::clamp<std::int64_t>(numbers_at_once / nn::numbers_in(network(maker).output()), 1,
+                                  most_rows_at_once);
+}
 
 torch::Tensor Adversarial::make(const torch::Tensor& targets, const std::string& purpose,
                                 std::int64_t first) const {
@@ -69,7 +74,6 @@ std::map<std::string, double> Adversarial::metrics(const data::ExampleRows& rows
   std::map<std::string, double> sums;
   Moments made_moments, real_moments;
   std::int64_t first = 0;
-  const std::int64_t at_once = numbers_at_once / nn::numbers_in(network(maker).output());
   const auto look = [&](const torch::Tensor& chosen) {
     const data::Examples examples = rows.read(chosen);
     check_targets(examples);
@@ -81,7 +85,7 @@ std::map<std::string, double> Adversarial::metrics(const data::ExampleRows& rows
     first += examples.rows();
     core::poll();
   };
-  data::for_each_piece(rows.rows(), std::clamp<std::int64_t>(at_once, 1, rows_at_once), look);
+  data::for_each_piece(rows.rows(), rows_at_once(), look);
   for (auto& [name, sum] : sums) sum /= static_cast<double>(rows.rows());
   if (first > 0) sums["distance"] = distance(made_moments, real_moments, first);
   if (first > 0 && comparison) sums.merge(comparison->numbers());

@@ -33,6 +33,8 @@ struct UpdateConfig {
   bool optimistic = false;
 
   void fields(core::FieldList& list);
+  /// That it keeps, of as many numbers as there are weights.
+  int arrays() const { return (rule == Rule::sgd ? 1 : 2) + (optimistic ? 1 : 0); }
   bool waits_for_plateau() const { return schedule == Schedule::plateau; }
   /// place: the keys' prefix, for messages. throws: ConfigError for what the rule does not know
   void check(const std::string& place) const;

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Showers of the calorimeter GAN in and out of files, from the command line; h5py reads them where it is installed.
+
+usage: showers_test.py SAGIPS
+"""
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import jobs
+
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+SAGIPS = sys.argv[1]
+SETTINGS = """\
+workload: calorimeter3d
+threads: 1
+data: {shape: [9, 9, 8], cell_mm: 10, layer_mm: 10, layer_radiation_lengths: 2, rows: 300, validation_rows: 30}
+generator:
+  noise: 6
+  layers: [{dense: 64, activation: relu}, {dense: 648, activation: relu}, {reshape: [1, 9, 9, 8]}]
+discriminator: {layers: [{flatten: {}}, {dense: 16, activation: leaky_relu}]}
+batch: 20
+train: {epochs: 10}
+run: {figures: false, name: small}
+"""
+
+
+def array(path):
+    """Shape and float32 numbers of a .npy file."""
+    content = pathlib.Path(path).read_bytes()
+    length = struct.unpack("<H", content[8:10])[0]
+    shape = eval(content[10:10 + length])["shape"]  # pylint: disable=eval-used
+    numbers = content[10 + length:]
+    return shape, struct.unpack(f"<{len(numbers) // 4}f", numbers)
+
+
+class Showers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.scratch.cleanup)
+        cls.folder = pathlib.Path(cls.scratch.name)
+        (cls.folder / "small.yaml").write_text(SETTINGS)
+        cls.sagips("train", "small.yaml")
+
+    @classmethod
+    def sagips(cls, *words, expect=0):
+        done = subprocess.run([SAGIPS, *words], cwd=cls.folder, env={**os.environ, **jobs.ENVIRONMENT},
+                              capture_output=True, text=True, check=False, timeout=120 * jobs.SLOWDOWN)
+        assert done.returncode == expect, (words, done.returncode, done.stdout, done.stderr)
+        return done
+
+    def refused(self, says, *words):
+        line = self.sagips(*words, expect=2).stderr.strip()
+        self.assertIn(says, line)
+        errors = [one for one in line.splitlines() if one.startswith("sagips: error:")]
+        self.assertEqual(len(errors), 1, line)
+
+    def test_drawn_showers_become_a_file_that_their_settings_read(self):
+        done = self.sagips("generate", "small.yaml", "events=150", "data.lowest_energy_GeV=100", "run.seed=7", "out=made.h5")
+        self.assertIn("150 examples: made.h5\nsettings that read them: made.yaml", done.stdout)
+        self.assertNotIn("lowest_energy", (self.folder / "made.yaml").read_text())
+        done = self.sagips("check", "made.yaml")
+        self.assertIn("data: made.h5, 135 rows to learn from, 15 kept aside", done.stdout)
+        self.assertEqual(done.stderr, "")
+        if h5py:
+            with h5py.File(self.folder / "made.h5") as file:
+                self.assertEqual(file["ECAL"].shape, (150, 9, 9, 8))
+                self.assertGreaterEqual(min(file["energy"]), 100)
+                self.assertAlmostEqual(float(file["ECAL"][3].sum()) / float(file["sum"][3]), 1, places=4)
+        self.refused("calorimeter3d' come from files", "generate", "made.yaml", "out=again.h5")
+        self.refused("alone, for example out=made.h5", "generate", "small.yaml", "out=made.npy")
+        self.refused("has no parameters to find", "generate", "generation/digits", "out=made.npy")
+
+    def test_made_showers_are_the_same_in_either_file(self):
+        made = ("predict", "runs/calorimeter3d/small", "inputs.energy=2.5", "inputs.angle=1.5", "samples=150", "seed=3")
+        done = self.sagips(*made, "out=said.h5")
+        self.assertIn("conditions: energy 2.5 [100 GeV], angle 1.5 [rad]\n150 examples, ", done.stdout)
+        self.sagips(*made, "out=said.npy")
+        shape, cells = array(self.folder / "said.npy")
+        self.assertEqual(shape, (150, 1, 9, 9, 8))
+        self.assertEqual(array(self.folder / "said_conditions.npy"), ((150, 2), (2.5, 1.5) * 150))
+        done = self.sagips("check", "small.yaml", "data.showers=clic", "data.file=said.h5")
+        self.assertIn("data: said.h5, 135 rows to learn from", done.stdout)
+        if h5py:
+            with h5py.File(self.folder / "said.h5") as file:
+                energies = [max(0, cell) ** (1 / 0.85) for cell in cells]
+                for one, other in zip(file["ECAL"][:].flatten(), energies):
+                    self.assertAlmostEqual(float(one), other, delta=1e-4 * other + 1e-7)
+                self.assertEqual(set(file["energy"]), {250})
+
+    def test_what_nobody_could_make_is_refused(self):
+        run = ("predict", "runs/calorimeter3d/small", "out=no.h5")
+        for says, words in (("energy [100 GeV] is a number from 0 to 10", ("inputs.energy=200", "inputs.angle=1.5")),
+                            ("inputs.energy=-1: has -1", ("inputs.energy=-1", "inputs.angle=1.5")),
+                            ("inputs.energy=nan: has nan", ("inputs.energy=nan", "inputs.angle=1.5")),
+                            ("angle [rad] is a number from 0 to 3.14", ("inputs.energy=2", "inputs.angle=90")),
+                            ("inputs.angle: is needed", ("inputs.energy=2",)),
+                            ("energy [100 GeV], angle [rad]", ("inputs.energy=2", "inputs.angle=1", "inputs.mass=1")),
+                            ("no.npy: cannot be read", ("inputs.energy=no.npy", "inputs.angle=1"))):
+            with self.subTest(says):
+                self.refused(says, *run, *words)
+        self.refused("written as .npy or .h5 alone", *run[:2], "out=no.csv")
+        self.assertFalse((self.folder / "no.h5").exists())
+
+    def test_settings_that_do_not_fit_are_refused_in_a_line(self):
+        self.sagips("generate", "small.yaml", "events=40", "out=few.h5")
+        (self.folder / "empty.h5").write_bytes(b"")
+        (self.folder / "text.h5").write_text("no HDF5\n")
+        clic = ("data.showers=clic", "data.file=few.h5")
+        for says, words in (("9 x 9 x 8 cells, and data.shape is 9 x 8 x 8", (*clic, "data.shape=[9,8,8]")),
+                            ("data.shape", ("data.shape=[9,8]",)),
+                            ("no.h5", (clic[0], "data.file=no.h5")),
+                            ("empty.h5", (clic[0], "data.file=empty.h5")),
+                            ("text.h5", (clic[0], "data.file=text.h5")),
+                            ("no data set 'showers'", ("data.showers=calo_challenge", clic[1])),
+                            ("data.file", (clic[0],)),
+                            ("'depth'", ("measures={depth: {}}",)),
+                            ("'depth'", ("generator.conditions=[energy, angle, depth]",)),
+                            ("lowest_energy_GeV", ("data.lowest_energy_GeV=-5",)),
+                            ("lowest_energy_GeV", ("data.lowest_energy_GeV=300", "data.highest_energy_GeV=200")),
+                            ("1 x 9 x 9 x 4", ("generator.layers=[{dense: 324}, {reshape: [1, 9, 9, 4]}]",))):
+            with self.subTest(says=says, words=words):
+                self.refused(says, "check", "small.yaml", *words)
+                self.refused(says, "train", "small.yaml", "run.name=bad", *words)
+
+    def test_check_tells_the_memory(self):
+        done = self.sagips("check", "small.yaml")
+        self.assertRegex(done.stdout, r"memory: about 0\.\d+ GB for a training \(batch 20\)\n")
+        self.assertIn(" MB for weights, gradients and update rule", done.stdout)
+        done = self.sagips("check", "small.yaml", "data.rows=100000000", "batch=100000000")
+        self.assertRegex(done.stdout, r"\(batch 100000000\), and this machine has [\d.]+ GB\. Lower the batch")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
