@@ -99,7 +99,10 @@ std::string memory_of_training(const Job& job, const data::ExampleSets& sets) {
     });
   // What the allocator keeps at its end (nn::keep_freed_memory), and gaps between arrays: 10 to 30 % were seen.
   constexpr double kept_free = 64 << 20, with_gaps = 1.25;
-  const double need = before + kept_free + with_gaps * std::max(learning, judging),
+  // A batch whole, as it was read, as it was made, and the next one.
+  const double batches =
+      3 * static_cast<double>(in_batch) * static_cast<double>(some->first(1).inputs.nbytes());
+  const double need = before + kept_free + batches + with_gaps * std::max(learning, judging),
                there = machine_bytes();
   return core::text("memory: about ", core::significant(need / 1e9, 2),
                     " GB for a training (batch ", in_batch, ")",

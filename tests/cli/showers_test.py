@@ -132,6 +132,25 @@ class Showers(unittest.TestCase):
                 self.refused(says, "check", "small.yaml", *words)
                 self.refused(says, "train", "small.yaml", "run.name=bad", *words)
 
+    @unittest.skipUnless(h5py, "no h5py")
+    def test_files_of_others_are_refused_in_a_line(self):
+        self.sagips("generate", "small.yaml", "events=40", "out=good.h5")
+        with h5py.File(self.folder / "good.h5") as file:
+            good = {name: file[name][:] for name in file}
+        for says, changed in (("'energy' from", {"energy": good["energy"] * 1000}),
+                              ("which no calorimeter sees", {"ECAL": good["ECAL"] * 1000}),
+                              ("has 39 rows in 'energy' and 40 in 'ECAL'", {"energy": good["energy"][1:]}),
+                              ("holds no rows", {name: array[:0] for name, array in good.items()}),
+                              ("'ECAL' has 0 dimensions", {"ECAL": 1.0}),
+                              ("holds text", {"energy": [b"a"] * 40}),
+                              ("showers of 648 cells", {"ECAL": good["ECAL"].reshape(40, 648)})):
+            with self.subTest(says):
+                with h5py.File(self.folder / "other.h5", "w") as file:
+                    for name, array in {**good, **changed}.items():
+                        file[name] = array
+                self.refused("other.h5: ", "check", "small.yaml", "data.showers=clic", "data.file=other.h5")
+                self.refused(says, "check", "small.yaml", "data.showers=clic", "data.file=other.h5")
+
     def test_check_tells_the_memory(self):
         done = self.sagips("check", "small.yaml")
         self.assertRegex(done.stdout, r"memory: about 0\.\d+ GB for a training \(batch 20\)\n")

@@ -65,6 +65,10 @@ void check_form(const std::string& file, const ShowerFiles& wanted) {
                       text("has no data set '", name, "' (it holds: ", core::join(there, ", "),
                            "). Choose the layout that it has in data.showers."));
   const std::vector<std::size_t> sizes = data::hdf5_array(file, form.cells).shape;
+  for (const std::string& name : needed)
+    if (const std::size_t rows = data::hdf5_array(file, name).shape.at(0); rows != sizes.at(0))
+      throw DataError(file, text("has ", rows, " rows in '", name, "' and ", sizes[0], " in '",
+                                 form.cells, "'. Copy it again."));
   const std::vector<std::int64_t> row(sizes.begin() + 1, sizes.end());
   const std::int64_t voxels = c10::multiply_integers(wanted.shape);
   const bool fits = wanted.layout == ShowerLayout::clic ? row == wanted.shape
@@ -135,8 +139,6 @@ data::RowSelection chosen_rows(const std::vector<std::string>& files,
   const Form& form = form_of(ShowerLayout::clic);
   const torch::Tensor energy = column(files, form.energy, form.energy_per_GeV, reading);
   const torch::Tensor stored = column(files, "sum", 1, reading);
-  if (energy.size(0) != stored.size(0))
-    throw DataError(files[0], "has unlike numbers of rows in 'energy' and 'sum'. Copy it again.");
   const torch::Tensor is_chosen = stored > least_stored_sum;
   if (!is_chosen.any().item<bool>())
     throw DataError(files[0], text("holds no shower whose 'sum' is above ", least_stored_sum,

@@ -99,17 +99,22 @@ data::ExampleSets ShowerSource::of_files(const std::vector<std::string>& files,
 
 data::ExampleSets ShowerSource::load(std::uint64_t seed, const data::Reading& reading) const {
   showers_.check("data");
-  if (kind_ != Kind::drawn) {
-    data::ExampleSets sets = of_files(files_, reading);
-    if (!validation_files_.empty()) sets.validation = of_files(validation_files_, reading).training;
-    return sets;
-  }
-  const auto rows = [&](std::int64_t first, std::int64_t count) {
+  const auto drawn = [&](std::int64_t first, std::int64_t count) {
     return std::make_shared<const DrawnShowers>(showers_, transform_, seed, first, count);
   };
-  return {.training = rows(0, rows_),
-          .validation = rows(rows_, validation_rows_),
-          .origin = "drawn showers"};
+  data::ExampleSets sets;
+  if (kind_ == Kind::drawn) {
+    sets.training = drawn(0, rows_);
+    sets.validation = drawn(rows_, validation_rows_);
+    sets.origin = "drawn showers";
+  } else {
+    sets = of_files(files_, reading);
+    if (!validation_files_.empty()) sets.validation = of_files(validation_files_, reading).training;
+  }
+  if (!sets.training->first(10).inputs.any().item<bool>())
+    throw core::ConfigError("data.threshold_GeV",
+                            "no cell of the first showers has as much energy. Lower it.");
+  return sets;
 }
 
 std::map<std::string, problem::ExampleSource::Measure> ShowerSource::measures() const {
