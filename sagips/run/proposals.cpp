@@ -31,19 +31,20 @@ void write_rows(const std::string& path, const torch::Tensor& rows) {
 }
 
 void write_rows(const std::string& path, const data::ExampleRows& rows) {
-  constexpr std::int64_t at_once = 64;
-  std::string header;
-  torch::Tensor some;
+  torch::Tensor some = rows.first(1).inputs;
+  constexpr std::int64_t numbers_at_once = 1 << 20, most_at_once = 500;
+  const std::int64_t at_once =
+      std::clamp<std::int64_t>(numbers_at_once / some.numel(), 1, most_at_once);
+  std::vector<std::size_t> shape(some.sizes().begin(), some.sizes().end());
+  shape[0] = static_cast<std::size_t>(rows.rows());
+  const std::string header = core::npy_header_bytes(shape, "<f4");
   core::write_pieces(path, [&](std::size_t number) -> std::string_view {
-    const std::int64_t first = static_cast<std::int64_t>(number) * at_once,
+    if (number == 0) return header;
+    const std::int64_t first = (static_cast<std::int64_t>(number) - 1) * at_once,
                        last = std::min(first + at_once, rows.rows());
     if (first >= last) return {};
     some = rows.read(torch::arange(first, last, torch::kInt64)).inputs.contiguous();
-    const std::string_view bytes(static_cast<const char*>(some.const_data_ptr()), some.nbytes());
-    if (number > 0) return bytes;
-    std::vector<std::size_t> shape(some.sizes().begin(), some.sizes().end());
-    shape[0] = static_cast<std::size_t>(rows.rows());
-    return header = core::npy_header_bytes(shape, "<f4").append(bytes);
+    return {static_cast<const char*>(some.const_data_ptr()), some.nbytes()};
   });
 }
 

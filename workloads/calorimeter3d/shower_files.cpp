@@ -212,7 +212,9 @@ void write_showers(const std::string& path, const data::ExampleRows& rows,
     const torch::Tensor dense = all.to(torch::kFloat32).contiguous();
     return std::vector<float>(dense.data_ptr<float>(), dense.data_ptr<float>() + dense.numel());
   };
-  constexpr std::size_t at_once = 64;
+  constexpr std::int64_t numbers_at_once = 1 << 20;
+  const auto at_once =
+      static_cast<std::size_t>(std::max<std::int64_t>(1, numbers_at_once / first.inputs.numel()));
   data::write_hdf5(path, datasets, at_once, [&](std::size_t from, std::size_t size) {
     const auto begin = static_cast<std::int64_t>(from);
     const data::Examples some =
