@@ -97,12 +97,14 @@ std::string memory_of_training(const Job& job, const data::ExampleSets& sets) {
     judging = bytes_for(std::min(kept, learned->rows_at_once()), [&](std::int64_t rows) {
       learned->metrics(*data::hold(some->first(rows)));
     });
-  // What the allocator keeps at its end (nn::keep_freed_memory), and gaps between arrays: 10 to 30 % were seen.
-  constexpr double kept_free = 64 << 20, with_gaps = 1.25;
+  // What the allocator keeps at its end (nn::keep_freed_memory), gaps between arrays, and what LibTorch's
+  // convolutions use beside: 10 to 70 % were seen, the more where many rows are judged together.
+  constexpr double kept_free = 64 << 20, beside_learning = 1.25, beside_judging = 1.4;
   // A batch whole, as it was read, as it was made, and the next one.
   const double batches =
       3 * static_cast<double>(in_batch) * static_cast<double>(some->first(1).inputs.nbytes());
-  const double need = before + kept_free + batches + with_gaps * std::max(learning, judging),
+  const double need = before + kept_free + batches +
+                      std::max(beside_learning * learning, beside_judging * judging),
                there = machine_bytes();
   return core::text("memory: about ", core::significant(need / 1e9, 2),
                     " GB for a training (batch ", in_batch, ")",
