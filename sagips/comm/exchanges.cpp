@@ -24,6 +24,11 @@ void ExchangesConfig::fields(core::FieldList& list) {
        {"square_root", RateScaling::square_root}},
       "with an exact exchange: factor of the generator's or the network's learning rate, 1, "
       "the number of ranks, or its square root");
+  list.choice("running_statistics", running_statistics,
+              {{"kept", RunningStatistics::kept}, {"averaged", RunningStatistics::averaged}},
+              "with an exact exchange: batch norm's means and variances are each rank's own (the "
+              "first rank's are judged and saved), or are averaged over ranks at each update of "
+              "their network");
   list.group("all_reduce", all_reduce, "the message library's all-reduce");
   list.group("double_tree", double_tree, "two trees");
   list.group("rma_ring", rma_ring, "one-sided ring");

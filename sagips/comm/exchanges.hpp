@@ -24,6 +24,10 @@ struct ExchangesConfig {
   /// source: Goyal et al., arXiv 1706.02677 (linear); Krizhevsky, arXiv 1404.5997 (square root)
   enum class RateScaling { none, linear, square_root };
   RateScaling learning_rate_scaling = RateScaling::none;
+  /// What batch norm's running means and variances are on several ranks: those of the rows that each sees, or
+  /// their mean over ranks, taken at each update.
+  enum class RunningStatistics { kept, averaged };
+  RunningStatistics running_statistics = RunningStatistics::kept;
   AllReduce::Config all_reduce;
   DoubleTree::Config double_tree;
   RmaRing::Config rma_ring;

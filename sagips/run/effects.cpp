@@ -85,6 +85,12 @@ void needs_of_exchanges(const FieldList& list, const Job& job, const Usage& usag
       list,
       known.has(used.front()) && (known.get(used.front(), "exchange").is_exact || uses("averaged")),
       "an exact exchange of the first network", {"exchanges.learning_rate_scaling"});
+  needs(list,
+        std::any_of(used.begin(), used.end(),
+                    [&](const std::string& one) {
+                      return known.has(one) && known.get(one, "exchange").is_exact;
+                    }),
+        "an exact exchange", {"exchanges.running_statistics"});
   needs(list, uses("grouped"), "exchange=grouped",
         {"exchanges.grouped.inner", "exchanges.grouped.outer"});
   needs(list, uses("grouped") || modes, "exchange=grouped, arar_arar or rma_arar_arar",

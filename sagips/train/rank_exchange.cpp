@@ -62,7 +62,10 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
         ++link.updates_a_step;
     if (name != "none" && ranks.size() > 1) check_clipping(step);
     check_central(step, link, serving_ranks(choice, ranks.communicator()).empty());
-    if (is_central) add_statistics(step, link, choice, site);
+    const bool averages =
+        choice.config.running_statistics == comm::ExchangesConfig::RunningStatistics::averaged &&
+        link.driver->exchange().promise().exact && ranks.size() > 1;
+    if (is_central || averages) add_statistics(step, link, choice, site);
   }
 }
 
@@ -74,7 +77,7 @@ int RankExchange::next_index(const std::string& key) {
 }
 
 // Running statistics are made by the rows that workers see: central weights are judged with the mean of
-// theirs, also on ranks that see none.
+// theirs, also on ranks that see none. Exact exchanges make their mean where the config says so.
 void RankExchange::add_statistics(optim::UpdateStep& step, Link& link, const ExchangeChoice& choice,
                                   comm::Site site) {
   site.floats = step.replica->running_statistics().size();

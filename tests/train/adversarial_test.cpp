@@ -1,5 +1,7 @@
 #include "sagips/optim/adversarial/adversarial.hpp"
 
+#include <array>
+
 #include <gtest/gtest.h>
 #include <torch/optim.h>
 
@@ -278,6 +280,31 @@ TEST(Adversarial, MovesRunningStatisticsWhereANetworkTrains) {
     engine.gradients(learner.passes()[update], learner.steps(), *batch, {});
     EXPECT_EQ(torch::equal(maker, statistics(0)), update < 2) << update;
     EXPECT_FALSE(torch::equal(judge, statistics(1))) << update;
+  }
+}
+
+// Each rank sees rows of its own, so that means over them differ: after an update those of all ranks are one.
+TEST(Adversarial, AveragesRunningStatisticsOverRanksWhereItIsAsked) {
+  using Kind = comm::ExchangesConfig::RunningStatistics;
+  for (const Kind kind : {Kind::kept, Kind::averaged}) {
+    std::array<std::vector<float>, 2> of_rank;
+    sagips::testing::on_ranks(2, [&](comm::Ranks& ranks) {
+      Adversarial learner = learner_of(config_of(with_norms), {ranks.rank(), ranks.size()});
+      comm::ExchangesConfig exchanges;
+      exchanges.running_statistics = kind;
+      RankExchange exchange(ranks, learner,
+                            {.primary = "all_reduce",
+                             .others = {{"discriminator", "all_reduce"}},
+                             .config = exchanges},
+                            1);
+      Loop::Callbacks callbacks;
+      callbacks.exchange = exchange.hooks();
+      Loop(LoopConfig{}, learner, callbacks).run_steps(2);
+      const auto numbers = learner.networks()[0].replica.running_statistics();
+      of_rank[static_cast<std::size_t>(ranks.rank())].assign(numbers.begin(), numbers.end());
+    });
+    EXPECT_EQ(of_rank[0] == of_rank[1], kind == Kind::averaged);
+    EXPECT_EQ(of_rank[0].size(), 32U);
   }
 }
 
