@@ -171,6 +171,56 @@ early_stop: {metric: figure_of_merit}
   EXPECT_NE(core::read_file(best.page).find("Profiles log: real and made"), std::string::npos);
 }
 
+// Running statistics, squares of gradients, flipped labels, numbers left out, and what a collapse is known by.
+TEST_F(Generates, ShowersWhetherResumedOrNot) {
+  core::write_file(file("normed.yaml"), R"yaml(
+workload: calorimeter3d
+threads: 1
+data: {shape: [7, 7, 6], cell_mm: 20, layer_mm: 20, layer_radiation_lengths: 2, rows: 30, validation_rows: 4, highest_energy_GeV: 20}
+generator:
+  noise: 3
+  conditions: [energy, angle]
+  layers:
+    - {dense: 32}
+    - {reshape: [4, 2, 2, 2]}
+    - {upsampling: [4, 4, 4]}
+    - {convolution: 4, kernel: [2, 2, 2], activation: relu}
+    - {batch_norm: {momentum: 0.01, epsilon: 1e-6}}
+    - {convolution: 1, kernel: [1, 1, 2], activation: relu}
+  optimizer: {rule: rmsprop, epsilon: 1e-7, learning_rate: 1e-3}
+discriminator:
+  layers:
+    - {convolution: 4, kernel: [3, 3, 3], activation: leaky_relu}
+    - {batch_norm: {momentum: 0.01, epsilon: 1e-6}}
+    - {dropout: 0.2}
+    - {flatten: {}}
+  heads: {energy: {layers: [{dense: 1}], loss: mean_absolute_percentage, weight: 0.1}}
+  optimizer: {rule: rmsprop, epsilon: 1e-7, learning_rate: 1e-3}
+measures: {sum: {weight: 0.1}, angle: {loss: mean_absolute, weight: 25}}
+batch: 10
+label_flips: 0.2
+train: {epochs: 6, evaluate_every: 6}
+)yaml");
+  const auto shower_job = [&](const std::string& name, const std::string& rate) {
+    return read_any_job(workloads_, file("normed.yaml"),
+                        {"run.name=" + name, "run.folder=" + folder_.path(),
+                         "generator.optimizer.learning_rate=" + rate});
+  };
+  const auto in_parts = [&](const std::string& rate) {
+    EXPECT_FALSE(train(shower_job("parts" + rate, rate), 2).complete);
+    return train(shower_job("parts" + rate, rate));
+  };
+  const Results whole = train(shower_job("whole", "1e-3")), parts = in_parts("1e-3");
+  EXPECT_EQ(core::read_file(parts.folder + "/network.safetensors"),
+            core::read_file(whole.folder + "/network.safetensors"));
+  for (const auto& one : whole.results.numbers)
+    EXPECT_TRUE(one.name == "analysis_rate" || number(parts, one.name) == one.value) << one.name;
+  // ten steps are waited for, six of which are before the stop
+  const Results collapsed = in_parts("1");
+  EXPECT_EQ(collapsed.reason.text, "the generator has collapsed: what it made in step 11 is empty");
+  EXPECT_TRUE(collapsed.complete);
+}
+
 TEST_F(Generates, NothingThatDoesNotFit) {
   const auto message = [&](const std::vector<std::string>& more) {
     return message_of<core::ConfigError>([&] { train(job("bad", more)); });

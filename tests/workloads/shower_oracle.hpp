@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <cmath>
 #include <numbers>
 #include <string>
 #include <vector>
