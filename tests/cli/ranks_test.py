@@ -54,8 +54,8 @@ class Ranks(unittest.TestCase):
             self.assertIn(word, own_lines(output)[0])
         self.assertEqual(glob.glob(self.folder.name + "/runs/*/r"), [], "a refused job leaves nothing behind")
 
-    def metrics(self, path):
-        with open(f"{self.folder.name}/runs/proxy1d/r/{path}") as lines:
+    def metrics(self, path, workload="proxy1d"):
+        with open(f"{self.folder.name}/runs/{workload}/r/{path}") as lines:
             return [json.loads(line) for line in lines if line.endswith("\n")]
 
     def test_each_rank_leaves_a_trace_of_its_own(self):
@@ -133,6 +133,16 @@ class Ranks(unittest.TestCase):
         self.assertEqual(code, 0, output)
         subjects = {event["subject"] for event in self.metrics("metrics.jsonl") if event["event"] == "exchanged"}
         self.assertEqual(subjects, {"generator", "discriminator"})
+
+    def test_both_networks_of_showers_are_exchanged_twice_a_step(self):
+        code, output = self.run_ranks(2, ["train", "calorimeter3d/laptop", "batch=4", "data.rows=24", "train.epochs=1",
+                                          "data.validation_rows=4", "threads=1", "run.figures=false", "run.name=r"])
+        self.assertEqual(code, 0, output)
+        weights = {"generator": 99375, "discriminator": 10786}
+        for event in self.metrics("metrics.jsonl", "calorimeter3d"):
+            if event["event"] == "exchanged" and event["epoch"] == 1:  # three steps
+                self.assertEqual((event["calls"], event["bytes"]), (6, 6 * 4 * weights.pop(event["subject"])))
+        self.assertFalse(weights, "networks without an exchange")
 
     def test_ranks_read_shards_of_their_own(self):
         made = subprocess.run([SAGIPS, "generate", "resonance", "events=900", "out=toy.npy"], cwd=self.folder.name)

@@ -203,7 +203,7 @@ train: {epochs: 6, evaluate_every: 6}
 )yaml");
   const auto shower_job = [&](const std::string& name, const std::string& rate) {
     return read_any_job(workloads_, file("normed.yaml"),
-                        {"run.name=" + name, "run.folder=" + folder_.path(),
+                        {"run.name=" + name, "run.folder=" + folder_.path(), "run.figures=false",
                          "generator.optimizer.learning_rate=" + rate});
   };
   const auto in_parts = [&](const std::string& rate) {

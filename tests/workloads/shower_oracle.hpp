@@ -10,14 +10,12 @@
 
 namespace sagips::testing {
 
-/// A leaky ReLU, or with a slope of 0 a ReLU, that can be told on which side of its kink each number lies: of
-/// millions of sums a few are so near to 0 that rounding decides, and one of them changes a gradient's norm by a
-/// thousandth.
+/// A leaky ReLU, or with a slope of 0 a ReLU, that is told on which side of its kink each number lies: of millions
+/// of sums a few are so near to 0 that rounding decides, and one of them changes a gradient's norm by a thousandth.
+/// A side that rounding does not excuse shows in what the network gives.
 struct Kink : torch::nn::Module {
   explicit Kink(double slope) : slope_(slope) {}
-  torch::Tensor forward(torch::Tensor x) {
-    return torch::where(is_above.defined() ? is_above : x.detach() > 0, x, slope_ * x);
-  }
+  torch::Tensor forward(torch::Tensor x) { return torch::where(is_above, x, slope_ * x); }
   torch::Tensor is_above;
 
  private:
