@@ -27,7 +27,8 @@ bool has_file_form(const Job& job);
 
 /// Writes toy events of a job at its parameters' toy values, or the drawn examples of one that `has_file_form`,
 /// and settings that read them back.
-/// out: FILE.npy; of several channels FILE_CHANNEL.npy; examples: as their form ends. source: what the job was read from, which stays
+/// out: FILE.npy; of several channels FILE_CHANNEL.npy; examples: as their form ends. source: what the job
+/// was read from, which stays
 /// throws: ConfigError before anything is made; StorageError, and what the pipeline throws
 Generated generate(const Workloads& workloads, Job job, const std::string& source,
                    const std::string& out);

@@ -1,6 +1,7 @@
 #include "sagips/run/generation_task.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/poll.hpp"
@@ -153,9 +154,16 @@ std::unique_ptr<problem::ExampleComparison> GenerationTask::comparison() const {
 }
 
 void GenerationTask::compare(problem::ExampleComparison& comparison, record::Results& results) {
-  learner_->metrics(*sets_.validation, &comparison);
-  const double area = optim::area_told_apart(
-      comparison.features(), core::RandomStream(job_.seed(), "classifier of made examples"));
+  double area = 0;
+  evaluate_long([&] {
+    const std::function<void()> between = [this] { meanwhile(); };
+    const core::PollScope polled(between);
+    learner_->metrics(*sets_.validation, &comparison);
+    area = optim::area_told_apart(comparison.features(),
+                                  core::RandomStream(job_.seed(), "classifier of made examples"));
+    polled.rethrow();
+  });
+  if (!std::isfinite(area)) return;  // too few rows
   results.numbers.push_back({"classifier_auc_end", area});
   log_.info(
       core::text("a classifier tells real from made examples with an area under its curve of ",

@@ -94,6 +94,7 @@ StepOfRanks InverseProblem::step_of_ranks(const Job&) const {
       gan.generator.noise_dimensions, env::ParameterSet(workload->parameters()).free_size(),
       "generator");
   StepOfRanks step{{},
+                   /*of_rows=*/false,
                    [this](std::int64_t ranks) {
                      return static_cast<double>(ranks * gan.batch.samples_of_rank({0, ranks}) *
                                                 gan.batch.events);

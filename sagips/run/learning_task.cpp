@@ -307,7 +307,10 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
 
 StepOfRanks step_of_ranks(optim::Optimizer& learner, std::int64_t rows, std::int64_t batch) {
   StepOfRanks step{{},
-                   [batch](std::int64_t ranks) { return static_cast<double>(batch * ranks); },
+                   /*of_rows=*/true,
+                   [rows, batch](std::int64_t ranks) {
+                     return static_cast<double>(std::min(rows, batch * ranks));
+                   },
                    [rows, batch](std::int64_t ranks) {
                      return optim::BatchRows::steps_per_epoch(rows, batch, ranks);
                    }};

@@ -34,7 +34,9 @@ struct Look {
 /// What a step of a training is among ranks.
 struct StepOfRanks {
   std::vector<std::int64_t> tensors;  ///< lengths of what they exchange, once for each update
-  std::function<double(std::int64_t ranks)> events;       ///< or rows that all see in a step
+  bool of_rows = false;               ///< false: an epoch is a step
+  /// Events or rows that all see in a step, at most.
+  std::function<double(std::int64_t ranks)> events;
   std::function<std::int64_t(std::int64_t ranks)> steps;  ///< of an epoch
 };
 

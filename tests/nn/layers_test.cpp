@@ -172,21 +172,42 @@ TEST(Layers, PoolTheLargestAsLibTorchDoes) {
                      t::Sequential(t::MaxPool3d(t::MaxPool3dOptions({1, 2, 2})))),
             0);
   // equal numbers: the first one has the gradient; and channels that are last
-  Drawn drawn("{max_pooling: 2}", {20, 6, 7});
-  const auto slopes = [](const torch::Tensor& rows, auto pool) {
-    const torch::Tensor input = rows.clone().requires_grad_();
-    pool(input).square().sum().backward();
-    return input.grad().clone();
-  };
-  const torch::Tensor few = drawn.input.sign(),
-                      last = few.contiguous(at::MemoryFormat::ChannelsLast);
-  for (const torch::Tensor& rows : {few, last})
-    EXPECT_TRUE(
-        torch::equal(slopes(rows, [&](const torch::Tensor& x) { return drawn(x); }),
-                     slopes(few, [](const torch::Tensor& x) { return torch::max_pool2d(x, 2); })));
-  torch::Tensor with_nan = few.clone();
-  with_nan[0][0][0][1] = std::nanf("");
-  EXPECT_TRUE(drawn(with_nan)[0][0][0][0].isnan().item<bool>());
+  for (const Shape& shape : {Shape{20, 6, 7}, Shape{20, 6, 11}}) {
+    Drawn drawn("{max_pooling: 2}", shape);
+    const auto slopes = [](const torch::Tensor& rows, auto pool) {
+      const torch::Tensor input = rows.clone().requires_grad_();
+      pool(input).square().sum().backward();
+      return input.grad().clone();
+    };
+    const torch::Tensor few = drawn.input.sign(),
+                        last = few.contiguous(at::MemoryFormat::ChannelsLast);
+    for (const torch::Tensor& rows : {few, last})
+      EXPECT_TRUE(torch::equal(
+          slopes(rows, [&](const torch::Tensor& x) { return drawn(x); }),
+          slopes(few, [](const torch::Tensor& x) { return torch::max_pool2d(x, 2); })));
+    torch::Tensor with_nan = few.clone();
+    with_nan[0][0][0][1] = std::nanf("");
+    EXPECT_TRUE(drawn(with_nan)[0][0][0][0].isnan().item<bool>());
+  }
+}
+
+TEST(Layers, LeaveOutTheSameOnTheWayBack) {
+  const core::RandomStream random(3, "dropout");
+  const auto dropout = network_of("{dropout: 0.25}", {5, 70});
+  for (const auto type : {torch::kFloat32, torch::kFloat64}) {
+    // no part of memory is read as it lies: both ways are turned around
+    const torch::Tensor input =
+        torch::rand({3, 70, 5}, type).add(0.5).transpose(1, 2).requires_grad_();
+    Leaves none;
+    const torch::Tensor output = dropout(none, input, {.training = &random, .first_sample = 4}),
+                        weights = torch::rand({3, 70, 5}, type).transpose(1, 2);
+    (output * weights).sum().backward();
+    const torch::Tensor factor = torch::where(output == 0, 0.0, 1 / 0.75).to(type);
+    EXPECT_TRUE(torch::allclose(output, input * factor, 1e-6, 0));
+    EXPECT_TRUE(torch::allclose(input.grad(), weights * factor, 1e-6, 0));
+    const double kept = (output != 0).to(torch::kFloat64).mean().item<double>();
+    EXPECT_NEAR(kept, 0.75, 4.5 * std::sqrt(0.75 * 0.25 / 1050));  // 1 in 150,000
+  }
 }
 
 // Many channels: tiles, channels last.

@@ -1,6 +1,7 @@
 #include "workloads/calorimeter3d/shower_comparison.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 
 #include "workloads/calorimeter3d/shower_files.hpp"
@@ -88,8 +89,10 @@ std::map<std::string, double> errors_of(const ComparedShowers& showers) {
 void ShowerComparison::add(const data::Examples& real, const torch::Tensor& made) {
   const torch::Tensor energies = transform_.undo(real.inputs.cpu());
   columns_ = shower_columns(energies.size(2), energies.size(3), energies.size(4));
+  const torch::Tensor own = transform_.undo(made.detach().cpu());
+  is_finite_ = is_finite_ && own.isfinite().all().item<bool>();
   real_.push_back(shower_numbers(energies));
-  made_.push_back(shower_numbers(transform_.undo(made.detach().cpu())));
+  made_.push_back(shower_numbers(own.nan_to_num(0, 0, 0)));
   wanted_.push_back(real.targets.cpu().to(torch::kFloat64));
 }
 
@@ -127,6 +130,8 @@ std::map<std::string, double> ShowerComparison::numbers() const {
   found["separation/centres"] = separation_of_each(all.of("first"));
   found["separation/widths"] = separation_of_each({widths.real.sqrt(), widths.made.sqrt()});
   found["separation/sparsity"] = separation_of(hits);
+  for (auto& [name, value] : found)
+    if (!is_finite_) value = std::nan("");  // which is never the best
   return found;
 }
 

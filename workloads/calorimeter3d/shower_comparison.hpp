@@ -31,6 +31,7 @@ class ShowerComparison final : public problem::ExampleComparison {
 
   CellTransform transform_;
   core::RowTensors targets_, columns_{};
+  bool is_finite_ = true;                                  ///< all that was made
   std::vector<torch::Tensor> real_{}, made_{}, wanted_{};  ///< of each piece
 };
 

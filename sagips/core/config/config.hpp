@@ -301,8 +301,8 @@ void read_fields(const ConfigDocument& document, FieldList& fields);
 /// The fields as YAML, in the order of the list, every value so that it reads back identically.
 std::string write_fields(const FieldList& fields);
 
-/// Those fields alone that have an effect and whose values are not the `usual` ones, for a YAML in the folder `beside`: paths
-/// inside it are written relative to it, so that it can move with what it names.
+/// Those fields alone that have an effect and whose values are not the `usual` ones, for a YAML in the
+/// folder `beside`: paths inside it are written relative to it, so that it can move with what it names.
 std::string write_changes(const FieldList& fields, const FieldList& usual,
                           const std::string& beside);
 

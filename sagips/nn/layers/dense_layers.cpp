@@ -326,7 +326,7 @@ torch::Tensor left_out(const torch::Tensor& input, double probability, const Eva
                      [&](float number) { return number >= probability; });
     }
   });
-  return LeavingOut::apply(input, kept.to(input.device()), 1 - probability);
+  return LeavingOut::apply(input, kept, 1 - probability);
 }
 
 std::shared_ptr<Layer> dense_layer(std::int64_t outputs, const Activation& activation) {

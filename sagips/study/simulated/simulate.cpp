@@ -10,6 +10,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/record/results.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/effects.hpp"
 #include "sagips/study/simulated/compute_time.hpp"
@@ -72,16 +73,29 @@ SimulationOutcome simulate_all(const run::Job& job, const std::string& folder,
   return outcome;
 }
 
-// A measured epoch of rows is cut into its steps. The paper's gain says nothing of these.
-std::optional<ComputeTime> compute_of_step(const run::Job& job, const SimulatePlan& plan) {
+// A measured epoch of rows is cut into the steps of its run. The paper's gain says nothing of these.
+std::optional<ComputeTime> compute_of_step(const run::Workloads& workloads, const run::Job& job,
+                                           const SimulatePlan& plan) {
   std::optional<ComputeTime> given = given_compute_time(job);
-  const auto steps = static_cast<double>(plan.step.steps(1));
-  if (steps == 1) return given;
+  if (!plan.step.of_rows) return given;
   if (!given)
     throw core::ConfigError("simulate.scenario.compute_s",
                             "is needed: nothing else says how long a step computes. Set it, or "
                             "simulate.compute_from=RUN of one rank.");
-  if (job.of<SimulateConfig>().compute_from.empty()) return given;
+  const std::string& run = job.of<SimulateConfig>().compute_from;
+  if (run.empty()) return given;
+  const run::Job measured = run::read_any_job(workloads, run + "/" + files::config.name, {});
+  const run::StepOfRanks own = measured.problem->step_of_ranks(measured);
+  for (const auto& number : record::read_results_json(run + "/" + files::results.name).numbers)
+    if (number.name == "ranks" && number.value != 1)
+      throw core::ConfigError("simulate.compute_from", core::text(run, " is of ", number.value,
+                                                                  " ranks. Name one of one rank."));
+  if (own.events(1) != plan.step.events(1))
+    throw core::ConfigError(
+        "simulate.compute_from",
+        core::text("a step of ", run, " sees ", own.events(1), " rows, and one of these ranks ",
+                   plan.step.events(1), ". Name a run with the same batch."));
+  const auto steps = static_cast<double>(own.steps(1));
   given->mean_s /= steps;
   for (double& seconds : given->sample) seconds /= steps;
   given->origin += core::text(", which has ", steps, " steps");
@@ -175,7 +189,7 @@ SimulateEnd simulate(const run::Workloads& workloads, const std::string& source,
   run::Job job = run::read_any_job(workloads, source, assignments);
   run::warn_without_effect(workloads, job, {.command = "simulate", .ranks = several}, ranks, log);
   const SimulatePlan plan = plan_simulations(job);
-  const std::optional<ComputeTime> given = compute_of_step(job, plan);
+  const std::optional<ComputeTime> given = compute_of_step(workloads, job, plan);
   StudyRun run(job, ranks, log, "simulate", {}, options.start,
                {"simulate.exchanges", "simulate.unfused", "simulate.ranks", "simulate.at_once"}, 1);
   options.requests.begun();

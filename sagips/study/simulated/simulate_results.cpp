@@ -28,7 +28,7 @@ constexpr double gain_of_grouping = 2;  // over the ring's: SAGIPS paper, Sec. V
 // The paper's curves as far as it states them: from the ring's first epoch time, its gains.
 std::vector<analysis::PublishedLine> published(const run::Job& job, const SimulatePlan& plan,
                                                const std::vector<SimulatedExchange>& exchanges) {
-  if (plan.step.steps(1) > 1) return {};  // it trained on events
+  if (plan.step.of_rows) return {};  // it trained on events
   const SimulatedExchange::Point* first = nullptr;
   for (const SimulatedExchange& one : exchanges)
     if (one.family == Family::tensor_by_tensor && one.label == "ring" &&

@@ -286,7 +286,7 @@ std::string simulation_table(const SimulatePlan& plan, const SimulationOutcome& 
 std::string scaling_table(const run::Job& job, const SimulatePlan& plan,
                           const SimulationOutcome& outcome) {
   const bool has_price = job.of<SimulateConfig>().price_per_hour > 0;
-  if (outcome.compute.mean_s <= 0 || (!has_price && plan.step.steps(1) == 1)) return {};
+  if (outcome.compute.mean_s <= 0 || (!has_price && !plan.step.of_rows)) return {};
   std::vector<std::string> header{"weak scaling", "ranks",      "steps",
                                   "s a step",     "s an epoch", "efficiency"};
   if (has_price) header.emplace_back("cost of an epoch");
