@@ -110,8 +110,12 @@ struct Direct : torch::autograd::Function<Direct> {
     const double slope = context->saved_data["slope"].toDouble();
     const ConvolutionShape shape = shape_of(context->saved_data["shape"].toIntVector());
     refuse_second_derivatives("a direct convolution");
+    const bool in_place = is_owned_alone(gradients[0]);
     torch::Tensor gradient = gradients[0].contiguous();
-    if (slope != 1) gradient = torch::leaky_relu_backward(gradient, output, slope, true);
+    if (slope != 1) {
+      torch::Tensor into = in_place ? gradient : torch::empty_like(gradient);
+      gradient = torch::leaky_relu_backward_out(into, gradient, output, slope, true);
+    }
     torch::Tensor of_input;
     if (context->needs_input_grad(0)) {
       const ConvolutionShape below = shape.below();

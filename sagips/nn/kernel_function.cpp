@@ -12,6 +12,10 @@ bool suits_kernels(const torch::Tensor& numbers) {
   return numbers.is_cpu() && numbers.scalar_type() == torch::kFloat32 && numbers.size(0) > 0;
 }
 
+bool is_owned_alone(const torch::Tensor& numbers) {
+  return numbers.use_count() == 1 && numbers.storage().use_count() == 1 && numbers.is_contiguous();
+}
+
 // LibTorch's iterator, which is compiled with OpenMP, walks over a byte for each piece: its address is the number.
 void share_pieces(std::int64_t pieces, std::int64_t at_least,
                   const std::function<void(std::int64_t first, std::int64_t last)>& work) {

@@ -10,6 +10,8 @@ namespace sagips::nn {
 
 /// Whether kernels can work on these numbers: float32 in this machine's memory, any at all.
 bool suits_kernels(const torch::Tensor& numbers);
+/// Whether nobody else can see these numbers, so that a gradient may be changed in place.
+bool is_owned_alone(const torch::Tensor& numbers);
 /// Gives LibTorch's threads neighbouring pieces of some work, at least so many each; at::get_thread_num() says
 /// which of them it is. (at::parallel_for shares nothing in sources that are compiled without OpenMP, as ours are.)
 /// throws: what work threw

@@ -205,6 +205,12 @@ TEST(Layers, LeaveOutTheSameOnTheWayBack) {
     const torch::Tensor factor = torch::where(output == 0, 0.0, 1 / 0.75).to(type);
     EXPECT_TRUE(torch::allclose(output, input * factor, 1e-6, 0));
     EXPECT_TRUE(torch::allclose(input.grad(), weights * factor, 1e-6, 0));
+    // differentiated again, as penalties of gradients are
+    const torch::Tensor slope = torch::autograd::grad(
+        {dropout(none, input, {.training = &random, .first_sample = 4}).square().sum()}, {input},
+        {}, true, true)[0];
+    EXPECT_TRUE(torch::allclose(torch::autograd::grad({slope.sum()}, {input})[0],
+                                2 * factor * factor, 1e-6, 0));
     const double kept = (output != 0).to(torch::kFloat64).mean().item<double>();
     EXPECT_NEAR(kept, 0.75, 4.5 * std::sqrt(0.75 * 0.25 / 1050));  // 1 in 150,000
   }

@@ -308,6 +308,14 @@ TEST(Adversarial, AveragesRunningStatisticsOverRanksWhereItIsAsked) {
   }
 }
 
+TEST(Adversarial, LeavesOutMeasuresOfWeightZero) {
+  EXPECT_NE(message_of<core::ConfigError>([] {
+              learner_of(config_of(plain, "measures: {angle: {weight: 1}}"));
+            }).find("no such measure"),
+            std::string::npos);
+  EXPECT_NO_THROW(learner_of(config_of(plain, "measures: {angle: {weight: 0}}")));
+}
+
 TEST(Adversarial, ResumesBitForBit) {
   LoopConfig epochs;
   epochs.epochs = 4;

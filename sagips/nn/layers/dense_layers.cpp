@@ -278,9 +278,10 @@ namespace {
 
 // LibTorch's `where` takes numbers one by one.
 template <class Number>
-torch::Tensor kept_of(const torch::Tensor& numbers, const torch::Tensor& kept, double share) {
+torch::Tensor kept_of(const torch::Tensor& numbers, const torch::Tensor& kept, double share,
+                      bool in_place) {
   const torch::Tensor from = numbers.contiguous();
-  torch::Tensor result = torch::empty_like(from);
+  torch::Tensor result = in_place ? from : torch::empty_like(from);
   const auto* const number = from.const_data_ptr<Number>();
   const auto* const keep = kept.const_data_ptr<bool>();
   auto* const to = result.mutable_data_ptr<Number>();
@@ -291,6 +292,12 @@ torch::Tensor kept_of(const torch::Tensor& numbers, const torch::Tensor& kept, d
   return result;
 }
 
+torch::Tensor kept_of(const torch::Tensor& numbers, const torch::Tensor& kept, double share,
+                      bool in_place) {
+  return numbers.scalar_type() == torch::kFloat64 ? kept_of<double>(numbers, kept, share, in_place)
+                                                  : kept_of<float>(numbers, kept, share, in_place);
+}
+
 /// Keeps one byte a number for the way back.
 struct LeavingOut : torch::autograd::Function<LeavingOut> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
@@ -298,15 +305,15 @@ struct LeavingOut : torch::autograd::Function<LeavingOut> {
                                double share) {
     context->save_for_backward({kept});
     context->saved_data["share"] = share;
-    return input.scalar_type() == torch::kFloat64 ? kept_of<double>(input, kept, share)
-                                                  : kept_of<float>(input, kept, share);
+    return kept_of(input, kept, share, false);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  const torch::autograd::variable_list& gradients) {
-    return {LeavingOut::apply(gradients[0], context->get_saved_variables()[0],
-                              context->saved_data["share"].toDouble()),
-            {},
-            {}};
+    const torch::Tensor kept = context->get_saved_variables()[0];
+    const double share = context->saved_data["share"].toDouble();
+    if (torch::GradMode::is_enabled())  // it is differentiated again
+      return {LeavingOut::apply(gradients[0], kept, share), {}, {}};
+    return {kept_of(gradients[0], kept, share, is_owned_alone(gradients[0])), {}, {}};
   }
 };
 

@@ -14,7 +14,8 @@ constexpr const char* real_name = "real";
 
 void MeasureConfig::fields(core::FieldList& list) {
   list.add("loss", loss, "how it is compared with its condition, as a head's");
-  list.add("weight", weight, "factor of its loss in the generator's sum", core::Range::at_least(0));
+  list.add("weight", weight, "factor of its loss in the generator's sum; 0: it is left out",
+           core::Range::at_least(0));
   list.add("target", target, "the condition; empty: the one of its name");
 }
 
@@ -97,7 +98,8 @@ HeadConfigs AdversarialConfig::targets() const {
   const HeadConfigs outputs = this->outputs();
   for (auto head = outputs.begin() + 1; head != outputs.end(); ++head)
     add(head->target_name(), head->of_classes());
-  for (const MeasureConfig& measure : measures) add(measure.target_name(), false);
+  for (const MeasureConfig& measure : measures)
+    if (measure.weight > 0) add(measure.target_name(), false);
   for (const std::string& name : generator.conditions) add(name, false);
   return all;
 }

@@ -42,6 +42,7 @@ std::vector<Judges::Measured> measures_of(const AdversarialConfig& config,
                                           const core::RowTensors& targets, const Measures& known) {
   std::vector<Judges::Measured> measures;
   for (const MeasureConfig& measure : config.measures) {
+    if (measure.weight == 0) continue;
     const auto found = known.find(measure.name);
     if (found == known.end()) {
       std::vector<std::string> names;
