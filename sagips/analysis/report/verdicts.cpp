@@ -148,7 +148,13 @@ Verdict settled_verdict(const RunContents& run) {
 Verdict quality_verdict(const RunContents& run) {
   Verdict verdict{"How good is it?", "unknown", "open", "There are no results yet."};
   if (!run.results) return verdict;
-  for (const char* name : {"accuracy", "mean_absolute_error", "loss"})
+  static const std::vector<std::pair<const char*, const char*>> asked_first = {
+      {"accuracy", "Of the rows that were kept aside."},
+      {"mean_absolute_error", "Mean absolute error over the rows kept aside."},
+      {"loss", "Loss over the rows that were kept aside."},
+      {"figure_of_merit", "Relative errors of made examples (figure of merit); 0 is best."},
+      {"distance", "Distance of made examples from real ones (distance); 0 is best."}};
+  for (const auto& [name, reason] : asked_first)
     for (const record::MetricResult& metric : record::metrics_of(*run.results)) {
       if (metric.name != name) continue;
       const bool is_accuracy = metric.name == "accuracy";
@@ -158,9 +164,7 @@ Verdict quality_verdict(const RunContents& run) {
                        : is_accuracy ? percent(metric.end)
                                      : core::significant(metric.end, 3);
       if (is_accuracy) verdict.answer += deviation ? " % right" : " right";
-      verdict.reason = is_accuracy             ? "Of the rows that were kept aside."
-                       : metric.name == "loss" ? "Loss over the rows that were kept aside."
-                                               : "Mean absolute error over the rows kept aside.";
+      verdict.reason = reason;
       if (deviation) verdict.reason += " Mean and standard deviation over members.";
       return verdict;
     }
