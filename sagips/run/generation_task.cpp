@@ -153,16 +153,11 @@ std::unique_ptr<problem::ExampleComparison> GenerationTask::comparison() const {
   return generation_of(job_).examples->comparison(sets_.validation->first(1).target_tensors());
 }
 
+// Exchanges have ended, so that there is nothing to poll.
 void GenerationTask::compare(problem::ExampleComparison& comparison, record::Results& results) {
-  double area = 0;
-  evaluate_long([&] {
-    const std::function<void()> between = [this] { meanwhile(); };
-    const core::PollScope polled(between);
-    learner_->metrics(*sets_.validation, &comparison);
-    area = optim::area_told_apart(comparison.features(),
-                                  core::RandomStream(job_.seed(), "classifier of made examples"));
-    polled.rethrow();
-  });
+  learner_->metrics(*sets_.validation, &comparison);
+  const double area = optim::area_told_apart(
+      comparison.features(), core::RandomStream(job_.seed(), "classifier of made examples"));
   if (!std::isfinite(area)) return;  // too few rows
   results.numbers.push_back({"classifier_auc_end", area});
   log_.info(

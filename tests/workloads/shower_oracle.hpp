@@ -27,7 +27,7 @@ struct Kink : torch::nn::Module {
 class ShowerOracle {
  public:
   /// The networks of default.yaml, or those of laptop.yaml.
-  ShowerOracle(bool is_full, torch::Dtype type) : type_(type) {
+  ShowerOracle(bool is_full, torch::Dtype type) : type_(type), power_(is_full ? 0.85 : 0.5) {
     is_full ? add_full() : add_laptop();
     for (const auto& part : parts()) part->to(type);
   }
@@ -77,8 +77,8 @@ class ShowerOracle {
       statistics[i].copy_(replica.leaves().buffers[i]);
   }
 
-  static torch::Tensor energies_of(const torch::Tensor& images) {
-    return images.clamp_min(0).pow(1 / 0.85) * 0.02;
+  torch::Tensor energies_of(const torch::Tensor& images) const {
+    return images.clamp_min(0).pow(1 / power_) * 0.02;
   }
   /// shape: energies [rows, 1, X, Y, Z] -> [rows]
   static torch::Tensor angle_of(const torch::Tensor& energies) {
@@ -173,18 +173,19 @@ class ShowerOracle {
   }
   void add_laptop() {
     namespace t = torch::nn;
-    generator_ = t::Sequential(t::Linear(64, 1400), reshape({8, 5, 5, 7}), nearest(4),
-                               convolution(8, 8, {4, 4, 4}), relu(), norm(8),
-                               convolution(8, 8, {3, 3, 5}, {1, 1, 2}), relu(), norm(8),
+    generator_ = t::Sequential(t::Linear(64, 600), reshape({8, 5, 5, 3}), nearest(4),
+                               convolution(8, 8, {4, 4, 5}), relu(), norm(8),
+                               convolution(8, 8, {3, 3, 3}, {1, 1, 1}), relu(), norm(8),
                                convolution(8, 6, {3, 3, 3}, {1, 1, 1}), relu(),
                                zeros({0, 1, 0, 1, 0, 1}), convolution(6, 1, {2, 2, 2}), relu());
     trunk_ = t::Sequential(
-        convolution(1, 8, {3, 3, 5}, {1, 1, 2}), leaky(), convolution(8, 8, {3, 3, 5}), leaky(),
-        norm(8), convolution(8, 8, {3, 3, 5}), leaky(), norm(8), t::AvgPool3d(2), t::Flatten());
-    real_ = t::Linear(2304, 1), energy_ = t::Linear(2304, 1);
+        convolution(1, 8, {3, 3, 3}, {1, 1, 1}), leaky(), convolution(8, 8, {3, 3, 3}), leaky(),
+        norm(8), convolution(8, 8, {3, 3, 3}), leaky(), norm(8), t::AvgPool3d(2), t::Flatten());
+    real_ = t::Linear(576, 1), energy_ = t::Linear(576, 1);
   }
 
   torch::Dtype type_;
+  double power_;  // of the transform
   torch::nn::Sequential generator_, trunk_;
   torch::nn::Linear real_{nullptr}, energy_{nullptr};
 };
