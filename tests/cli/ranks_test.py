@@ -138,7 +138,7 @@ class Ranks(unittest.TestCase):
         code, output = self.run_ranks(2, ["train", "calorimeter3d/laptop", "batch=4", "data.rows=24", "train.epochs=1",
                                           "data.validation_rows=4", "threads=1", "run.figures=false", "run.name=r"])
         self.assertEqual(code, 0, output)
-        weights = {"generator": 99375, "discriminator": 10786}
+        weights = {"generator": 47247, "discriminator": 4882}
         for event in self.metrics("metrics.jsonl", "calorimeter3d"):
             if event["event"] == "exchanged" and event["epoch"] == 1:  # three steps
                 self.assertEqual((event["calls"], event["bytes"]), (6, 6 * 4 * weights.pop(event["subject"])))
