@@ -41,7 +41,8 @@ std::string settings_text(const Workloads& workloads, Job& job, const std::strin
                     "\n", changed_settings(workloads, job, folder.empty() ? "." : folder));
 }
 
-// Settings that read the files back, with truth and reference numbers and all that the job was given and that has an effect.
+// Settings that read the files back, with truth and reference numbers and all that the job was given and that
+// has an effect.
 std::string settings_of_events(const Workloads& workloads, Job& job, const std::vector<Made>& all,
                                const env::ParameterSet& parameters, const std::string& folder) {
   std::vector<OtherEvents> files;
@@ -125,10 +126,6 @@ Generated generate_examples(const Workloads& workloads, Job& job, const std::str
                             const std::string& out) {
   const GenerationProblem& problem = *job.as<GenerationProblem>();
   problem::ExampleSource::FileForm form = *problem.examples->file_form();
-  if (!problem.examples->is_drawn())
-    throw core::ConfigError("data",
-                            core::text("the examples of '", job.settings.workload,
-                                       "' come from files, and only drawn ones are written."));
   check_rows_file(out, {form.ending});
   const std::filesystem::path settings = settings_beside(out, source);
   const data::ExampleSets sets =
@@ -149,11 +146,11 @@ bool has_file_form(const Job& job) {
 
 Generated generate(const Workloads& workloads, Job job, const std::string& source,
                    const std::string& out) {
-  if (has_file_form(job)) return generate_examples(workloads, job, source, out);
   if (const auto* const made = job.as<GenerationProblem>(); made && !made->examples->is_drawn())
-    throw core::ConfigError("command line",
+    throw core::ConfigError("data",
                             core::text("the examples of '", job.settings.workload,
                                        "' come from files, and only drawn ones are written."));
+  if (has_file_form(job)) return generate_examples(workloads, job, source, out);
   check_rows_file(out);
   const env::ParameterSet parameters =
       env::ParameterSet(job.inverse().workload->parameters()).at_toy_values();
