@@ -77,7 +77,7 @@ void check_own(const std::filesystem::path& settings) {
 
 // The settings' file. throws: ConfigError where it would replace what is not of this function's making
 std::filesystem::path settings_beside(const std::string& out, const std::string& source) {
-  const std::filesystem::path settings = std::filesystem::path(out).replace_extension(".yaml");
+  std::filesystem::path settings = std::filesystem::path(out).replace_extension(".yaml");
   std::error_code missing;
   if (std::filesystem::equivalent(settings, source, missing))
     throw core::ConfigError("out",

@@ -69,8 +69,8 @@ torch::Tensor read_condition(const optim::Condition& condition, const std::strin
   double number = 0;
   const bool is_number = !std::filesystem::exists(given) && core::parse_number(given, number);
   const std::string place = is_number ? core::text("inputs.", condition.name, "=", given) : given;
-  const torch::Tensor rows = is_number ? torch::full({1, 1}, number, torch::kFloat32)
-                                       : read_whole(given).to(torch::kFloat32);
+  torch::Tensor rows = is_number ? torch::full({1, 1}, number, torch::kFloat32)
+                                 : read_whole(given).to(torch::kFloat32);
   const std::int64_t numbers = condition.target.numbers();
   if (rows.size(1) != numbers)
     throw core::DataError(place,

@@ -44,8 +44,10 @@ double bytes_for(std::int64_t rows, const std::function<void(std::int64_t rows)>
     return bytes->highest();
   };
   if (rows <= trial_rows) return measured(rows);
-  const double half = measured(trial_rows / 2), all = measured(trial_rows);
-  return all + (all - half) / (trial_rows / 2) * static_cast<double>(rows - trial_rows);
+  constexpr std::int64_t half_rows = trial_rows / 2;
+  const double half = measured(half_rows), all = measured(trial_rows);
+  return all +
+         (all - half) / static_cast<double>(half_rows) * static_cast<double>(rows - trial_rows);
 }
 
 // Of this process: the program, its libraries, and what has been read.

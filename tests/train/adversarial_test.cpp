@@ -247,7 +247,7 @@ TEST(Adversarial, TwoRanksMakeOfHalvesWhatOneMakesOfTheBatch) {
       for (const record::Exchanged& report : exchange.reports(1)) {
         EXPECT_EQ(report.calls, 3 * 2) << report.subject;  // two updates of each network a step
         const auto& replica = learner.networks()[report.subject == "generator" ? 0 : 1].replica;
-        EXPECT_EQ(report.bytes, 3 * 2 * replica.size() * 4) << report.subject;
+        EXPECT_EQ(report.bytes, std::int64_t{3} * 2 * replica.size() * 4) << report.subject;
       }
     });
     return weights;

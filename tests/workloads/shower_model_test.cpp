@@ -87,8 +87,9 @@ torch::Tensor mean_shares(const ShowerConfig& config, double energy_GeV) {
   const std::int64_t layers = config.geometry.shape[2];
   torch::Tensor sum = torch::zeros({layers}, torch::kFloat64);
   double weights = 0;
-  for (double a = -5; a <= 5; a += 0.1)
-    for (double b = -5; b <= 5; b += 0.1) {
+  for (int i = -50; i <= 50; ++i)
+    for (int j = -50; j <= 50; ++j) {
+      const double a = 0.1 * i, b = 0.1 * j;
       const double weight = std::exp(-(a * a + b * b) / 2);
       const double other = f.correlation * a + std::sqrt(1 - f.correlation * f.correlation) * b;
       const LongitudinalProfile profile{std::exp(f.mean_shape + f.sigma_shape * other),

@@ -65,8 +65,9 @@ Figure image_rows(const Rows& rows, bool is_logarithmic) {
       for (std::size_t k = 0; k < images[i].values.size(); ++k) {
         const double colour = scale(images[i].values[k]);
         if (is_logarithmic && colour == 0) continue;  // most of them, as white as the paper
+        const std::size_t row = k / across;
         squares.add(static_cast<double>(i) * (width + gap) + static_cast<double>(k % across),
-                    height - 1 - static_cast<double>(k / across));
+                    height - 1 - static_cast<double>(row));
         squares.values.push_back(colour);
         squares.texts.emplace_back(" ");
       }
