@@ -168,11 +168,6 @@ void GenerationTask::compare(problem::ExampleComparison& comparison, record::Res
 record::Results GenerationTask::write(RunOutputs& outputs, const Training& training,
                                       const std::vector<RankRow>& rows) {
   if (!ranks_.is_first()) return {};
-  if (const std::string why = learner_->reason_to_stop(); !why.empty())
-    log_.warning("collapsed",
-                 core::text(why,
-                            ". Lower the learning rates, or let the discriminator learn "
-                            "less (label_flips, dropout)."));
   const bool restores = job_.settings.early_stop.restore && best_.evaluated();
   record::Results results =
       results_of(job_, training, restores ? *best_.evaluated() : training.record.last);

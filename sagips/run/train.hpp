@@ -38,7 +38,7 @@ struct Results {
   std::string exchange{};        ///< of the network that gives the answer
   std::vector<RankRow> rows{};   ///< on rank 0
   std::string figure{}, page{};  ///< of the residuals over time, of the report; empty: none
-  /// The training failed, and what is here is of its last good update.
+  /// The training failed, the same on every rank, and what is here is of its last good update.
   std::exception_ptr failure{};
   /// A request to stop ended an epoch in the middle, and the ranks no longer wait for each other: the
   /// checkpoint is written, nothing else is here, and all that is left is Communicator::abort_alone.

@@ -150,6 +150,7 @@ class TrainingRun {
   void tell_of_checkpoints();
   void tell_of_threads();
   void report_last(const train::LoopResult& result);
+  void note_breakdown(const train::LoopResult& result);
 
   const Job& job_;
   comm::Ranks& ranks_;
@@ -338,6 +339,15 @@ void TrainingRun::report_last(const train::LoopResult& result) {
   judge(last);
 }
 
+// In the last step only the first rank may have seen it, which counts as for any end.
+void TrainingRun::note_breakdown(const train::LoopResult& result) {
+  std::string why;
+  if (result.reason.kind == record::StopReason::Kind::failed)
+    why = task_.optimizer().reason_to_stop();
+  if (ranks_.size() > 1) why = ranks_.broadcast(why);
+  if (!why.empty()) training_.failure = std::make_exception_ptr(core::Error(why));
+}
+
 Training TrainingRun::run(Beginning beginning) {
   loop_.emplace(loop_of(job_), task_.optimizer(), callbacks());
   if (beginning.restored) take(std::move(*beginning.restored));
@@ -367,6 +377,7 @@ Training TrainingRun::run(Beginning beginning) {
   training_.left = checkpointer_->gave_up() && ranks_.size() > 1;
   if (ranks_.size() > 1 && !training_.left) exchange_.settle();
   if (!all_wait_ && ranks_.size() > 1 && !training_.left) report_last(result);
+  if (!training_.left) note_breakdown(result);
   set_alarm(requests_.stop);
   log_.set_terminal(had_terminal);
   live_files_.end();

@@ -24,7 +24,8 @@ struct Training {
   TrainingRecord record;  ///< of the mean over ranks, on rank 0
   RankRow row;
   std::unique_ptr<train::StopAgreement> agreement;  ///< `part` lets the ranks go
-  /// What ended it before its time, on one rank; the networks are those of the last good update.
+  /// What ended it before its time: an error on the only rank, the networks then being those of the last good
+  /// update, or, on any number of ranks, that no further step would be of use.
   std::exception_ptr failure;
   /// A request ended it in the middle of an epoch and the ranks no longer wait for each other: the
   /// checkpoint is written, and nothing else can follow.

@@ -264,12 +264,17 @@ void Loop::run_steps(std::int64_t until) {
   while (step_ < until) run_step();
 }
 
+// That no further step would be of use is no end that was asked for.
+StopReason Loop::breakdown() const {
+  const std::string why = optimizer_.reason_to_stop();
+  return {StopKind::failed, why.empty() ? why : "failed: " + why};
+}
+
 StopReason Loop::reason_to_stop() const {
+  if (StopReason broken = breakdown()) return broken;
   if (early_stop_) return early_stop_;
   if (config_.minutes > 0 && time_s_ - limit_from_s_ >= config_.minutes * 60)
     return StopReason(StopKind::time_limit);
-  if (std::string why = optimizer_.reason_to_stop(); !why.empty())
-    return {StopKind::early_stop, std::move(why)};
   return interrupted() ? StopReason(StopKind::interrupted) : StopReason();
 }
 
@@ -305,7 +310,9 @@ void Loop::run_until_a_reason() {
   const std::int64_t last = callbacks_.until > 0 ? callbacks_.until : config_.epochs;
   for (;;) {
     if (last > 0 && step_ >= step_of_epoch(last)) {
-      stop_reason_ = early_stop_ ? early_stop_ : StopReason(StopKind::all_epochs);
+      stop_reason_ = breakdown();
+      if (!stop_reason_)
+        stop_reason_ = early_stop_ ? early_stop_ : StopReason(StopKind::all_epochs);
       return;
     }
     const StopReason reason = reason_to_stop();
@@ -337,7 +344,9 @@ LoopResult Loop::turn() {
   for (std::size_t step = 0; step < pending_.size(); ++step) complete_exchange(step);
   if (callbacks_.ended && callbacks_.ended()) stop_reason_ = StopReason(StopKind::interrupted);
   if (in_order) evaluate();
-  LoopResult result{epoch(), time_s_, stop_reason_, stop_reason_.kind != StopKind::interrupted};
+  const bool complete =
+      stop_reason_.kind != StopKind::interrupted && stop_reason_.kind != StopKind::failed;
+  LoopResult result{epoch(), time_s_, stop_reason_, complete};
   if (in_order) observe(record::RunFinished{epoch(), time_s_, stop_reason_, result.complete});
   return result;
 }

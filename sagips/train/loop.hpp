@@ -146,6 +146,7 @@ class Loop {
   void complete_exchange(std::size_t step);
   void update(std::size_t step);
   bool is_finite(const optim::UpdateStep& step, const char* when) const;
+  record::StopReason breakdown() const;
   record::StopReason reason_to_stop() const;
   void observe(const record::Event& event) const;
   std::vector<record::NamedNumber> mean_losses() const;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Showers of the calorimeter GAN in and out of files, from the command line; h5py reads them where it is installed.
 
-usage: showers_test.py SAGIPS
+usage: showers_test.py MPIEXEC SAGIPS   (MPIEXEC may be empty: without tests of ranks)
 """
+import json
 import os
 import pathlib
 import struct
@@ -18,7 +19,7 @@ try:
 except ImportError:
     h5py = None
 
-SAGIPS = sys.argv[1]
+MPIEXEC, SAGIPS = sys.argv[1:3]
 SETTINGS = """\
 workload: calorimeter3d
 threads: 1
@@ -52,8 +53,9 @@ class Showers(unittest.TestCase):
         cls.sagips("train", "small.yaml")
 
     @classmethod
-    def sagips(cls, *words, expect=0):
-        done = subprocess.run([SAGIPS, *words], cwd=cls.folder, env={**os.environ, **jobs.ENVIRONMENT},
+    def sagips(cls, *words, expect=0, ranks=1):
+        launcher = [MPIEXEC, "-n", str(ranks)] if ranks > 1 else []
+        done = subprocess.run([*launcher, SAGIPS, *words], cwd=cls.folder, env={**os.environ, **jobs.ENVIRONMENT},
                               capture_output=True, text=True, check=False, timeout=120 * jobs.SLOWDOWN)
         assert done.returncode == expect, (words, done.returncode, done.stdout, done.stderr)
         return done
@@ -63,6 +65,23 @@ class Showers(unittest.TestCase):
         self.assertIn(says, line)
         errors = [one for one in line.splitlines() if one.startswith("sagips: error:")]
         self.assertEqual(len(errors), 1, line)
+
+    def test_a_collapse_is_a_failure_of_one_line(self):
+        for ranks in (1, 2) if MPIEXEC else (1,):
+            words = ["train", "small.yaml", f"run.name=fast{ranks}", "generator.optimizer.learning_rate=30"]
+            ends = []
+            for _ in range(2):  # the same again ends in the same way
+                done = self.sagips(*words, expect=1, ranks=ranks)
+                errors = [line for line in done.stderr.splitlines() if line.startswith("sagips: error:")]
+                self.assertEqual(len(errors), 1, done.stderr)
+                self.assertIn("the generator has collapsed: ", errors[0])
+                self.assertIn("Lower generator.optimizer.learning_rate", errors[0])
+                folder = self.folder / f"runs/calorimeter3d/fast{ranks}"
+                self.assertEqual(json.loads((folder / "status.json").read_text())["status"], "failed")
+                ends.append(json.loads((folder / "results.json").read_text()))
+                self.assertEqual(ends[-1]["finish_reason"].find("failed: the generator has collapsed: "), 0)
+                self.assertFalse(ends[-1]["complete"])
+            self.assertEqual(ends[0]["epochs"], ends[1]["epochs"])
 
     def test_drawn_showers_become_a_file_that_their_settings_read(self):
         done = self.sagips("generate", "small.yaml", "events=150", "data.lowest_energy_GeV=100", "run.seed=7", "out=made.h5")
@@ -160,4 +179,4 @@ class Showers(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -4,6 +4,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/npy.hpp"
 #include "sagips/record/results.hpp"
+#include "sagips/record/run_status.hpp"
 #include "sagips/run/predict.hpp"
 #include "sagips/run/train.hpp"
 #include "tests/core/message_of.hpp"
@@ -217,8 +218,39 @@ train: {epochs: 6, evaluate_every: 6}
     EXPECT_TRUE(one.name == "analysis_rate" || number(parts, one.name) == one.value) << one.name;
   // ten steps are waited for, six of which are before the stop
   const Results collapsed = in_parts("1");
-  EXPECT_EQ(collapsed.reason.text, "the generator has collapsed: what it made in step 11 is empty");
-  EXPECT_TRUE(collapsed.complete);
+  EXPECT_EQ(collapsed.reason.text.find(
+                "failed: the generator has collapsed: what it made in step 11 is empty. Lower "),
+            0U)
+      << collapsed.reason.text;
+}
+
+// As a training ends whose gradients are not finite; what was reached before it is there.
+TEST_F(Generates, FailureWhereItCollapses) {
+  const std::vector<std::string> too_fast{"generator.optimizer.learning_rate=3",
+                                          "train.evaluate_every=1",
+                                          "discriminator.optimizer.learning_rate=3"};
+  const Results collapsed = train(job("fast", too_fast));
+  const std::string why = message_of<core::Error>([&] {
+    ASSERT_TRUE(collapsed.failure);
+    std::rethrow_exception(collapsed.failure);
+  });
+  EXPECT_EQ(why.find("the generator has collapsed: "), 0U) << why;
+  EXPECT_EQ(collapsed.results.finish_reason, "failed: " + why);
+  EXPECT_FALSE(collapsed.results.complete);
+  EXPECT_EQ(record::read_run_record(collapsed.folder)->status, record::RunStatus::failed);
+  EXPECT_NE(core::read_file(collapsed.page).find("<p class=\"answer\">failed</p>"),
+            std::string::npos);
+  const std::string best = core::read_file(collapsed.folder + "/network_best.safetensors");
+  EXPECT_GT(number(collapsed, "best_epoch"), 0);
+  // the same again goes on where it ended, which is the same end; without a name it begins anew
+  const Results again = train(job("fast", too_fast));
+  EXPECT_EQ(again.folder, collapsed.folder);
+  EXPECT_TRUE(again.failure);
+  EXPECT_EQ(again.results.finish_reason, collapsed.results.finish_reason);
+  EXPECT_EQ(again.results.epochs, collapsed.results.epochs);
+  EXPECT_EQ(record::read_run_record(again.folder)->status, record::RunStatus::failed);
+  EXPECT_EQ(core::read_file(again.folder + "/network_best.safetensors"), best);
+  EXPECT_NE(train(job("", too_fast)).folder, train(job("", too_fast)).folder);
 }
 
 TEST_F(Generates, NothingThatDoesNotFit) {

@@ -378,7 +378,7 @@ TEST(Adversarial, NamesACollapseWithinFiftyStepsAndNoneWhereItLearns) {
   EXPECT_EQ(end_of(0.3, 50, 1, 0).first, "");
 }
 
-// A run's loop ends with it, in order, and one that goes on from its state ends at once.
+// A run's loop ends with it as one that failed, in order, and one that goes on from its state ends at once.
 TEST(Adversarial, EndsARunThatHasCollapsed) {
   AdversarialConfig config = config_of(rectified);
   config.generator.optimizer.learning_rate = config.discriminator.optimizer.learning_rate = 0.3;
@@ -387,14 +387,30 @@ TEST(Adversarial, EndsARunThatHasCollapsed) {
   Adversarial learner = learner_of(config), other = learner_of(config);
   Loop loop(epochs, learner, {});
   const LoopResult result = loop.run();
-  EXPECT_EQ(result.reason.kind, record::StopReason::Kind::early_stop);
-  EXPECT_EQ(result.reason.text, learner.reason_to_stop());
-  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.reason.kind, record::StopReason::Kind::failed);
+  EXPECT_EQ(result.reason.text, "failed: " + learner.reason_to_stop());
+  EXPECT_NE(result.reason.text.find("Lower generator.optimizer.learning_rate"), std::string::npos);
+  EXPECT_FALSE(result.complete);
   Loop resumed(epochs, other, {});
   nn::take_state(resumed, nn::give_state(loop));
   const std::int64_t before = resumed.step();
   EXPECT_EQ(resumed.run().reason.text, result.reason.text);
   EXPECT_EQ(resumed.step(), before);
+}
+
+// The rows are one step an epoch here.
+TEST(Adversarial, FailsWhereItsLastStepHasCollapsed) {
+  AdversarialConfig config = config_of(rectified);
+  config.generator.optimizer.learning_rate = config.discriminator.optimizer.learning_rate = 0.3;
+  config.batch = 48;
+  Adversarial learner = learner_of(config), same = learner_of(config);
+  LoopConfig epochs;
+  epochs.epochs = 1000;
+  Loop endless(epochs, learner, {});
+  ASSERT_EQ(endless.run().reason.kind, record::StopReason::Kind::failed);
+  ASSERT_EQ(endless.step(), endless.epoch());
+  epochs.epochs = endless.epoch();
+  EXPECT_EQ(Loop(epochs, same, {}).run().reason.kind, record::StopReason::Kind::failed);
 }
 
 // Of the labels that the discriminator is told those are wrong whose number falls short of the share, and

@@ -85,7 +85,10 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   const run::Results trained = run::train(job, ranks, options, log);
   if (trained.left) leave(ranks, trained, log);
   if (ranks.is_first()) show(trained, arguments);
-  if (trained.failure) std::rethrow_exception(trained.failure);
+  if (trained.failure) {
+    if (!ranks.is_first()) return core::ExitCode::failed;  // once the first has told it
+    std::rethrow_exception(trained.failure);
+  }
   return trained.complete ? core::ExitCode::done : core::ExitCode::stopped_early;
 }
 

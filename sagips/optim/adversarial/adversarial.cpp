@@ -215,6 +215,15 @@ void Adversarial::watch(const RowBatch& batch) {
   collapse_.see(spread_of(torch::cat(batch.made)), spread_of(batch.examples), is_empty);
 }
 
+std::string Adversarial::reason_to_stop() const {
+  const std::string why = collapse_.reason();
+  if (why.empty()) return why;
+  return text(
+      why,
+      ". Lower generator.optimizer.learning_rate and discriminator.optimizer.learning_rate, "
+      "or let the discriminator learn less (label_flips, dropout).");
+}
+
 void Adversarial::state(nn::StateList& list) {
   for (const Player player : {maker, judge}) {
     list.part(networks_[player].part.name, networks_[player].replica);

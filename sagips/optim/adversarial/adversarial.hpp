@@ -83,7 +83,7 @@ class Adversarial final : public Optimizer {
   std::vector<UpdateStep>& steps() override { return steps_; }
   std::vector<Pass>& passes() override { return passes_; }
   std::vector<Action> schedule() const override;
-  std::string reason_to_stop() const override { return collapse_.reason(); }
+  std::string reason_to_stop() const override;
   void state(nn::StateList& list) override;
 
   /// throws: ConfigError for targets that a head or a measure cannot compare

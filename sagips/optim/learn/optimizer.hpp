@@ -30,7 +30,8 @@ class Optimizer {
   /// 'y' gives NaN or infinity for (1.2, 3)"; empty: there are no pipelines.
   virtual std::string origin_of_non_finite(const Batch&) { return {}; }
 
-  /// Why no further step would be of use; empty: it goes on. Asked between steps.
+  /// Why no further step would be of use, and what to do: the training has failed. Empty: it goes on. Asked
+  /// between steps.
   virtual std::string reason_to_stop() const { return {}; }
 
   virtual void state(nn::StateList& list) = 0;
