@@ -21,6 +21,11 @@ struct ReplicaView {
 struct Step {
   std::int64_t update = 1;  ///< whose gradients these are: of this network, counts from 1
   double progress = 0;      ///< share of the run that was over then, for update rules of exchanges
+  std::int64_t updates_a_step = 1;  ///< of this network, in a step of the training
+
+  /// Of the training: counts from 1. Periods in steps do not miss what belongs to one of several updates.
+  std::int64_t number() const { return (update - 1) / updates_a_step + 1; }
+  bool ends_step() const { return update % updates_a_step == 0; }
 };
 
 /// What one rank sends (or fetches, one-sided) in one call.

@@ -56,10 +56,12 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     link.name = name;
     link.driver = std::make_unique<comm::ExchangeDriver>(
         std::move(exchange), site, index, core::text("the ", step.name, "'s gradients"));
-    link.updates_a_step = 0;
-    for (const optim::Action& action : optimizer.schedule())
-      if (action.kind == optim::Action::Kind::update && &optimizer.steps()[action.index] == &step)
-        ++link.updates_a_step;
+    const std::vector<optim::Action> schedule = optimizer.schedule();
+    link.step.updates_a_step =
+        std::count_if(schedule.begin(), schedule.end(), [&](const optim::Action& action) {
+          return action.kind == optim::Action::Kind::update &&
+                 &optimizer.steps()[action.index] == &step;
+        });
     if (name != "none" && ranks.size() > 1) check_clipping(step);
     check_central(step, link, serving_ranks(choice, ranks.communicator()).empty());
     const bool averages =
@@ -200,7 +202,7 @@ void RankExchange::serve(std::int64_t number) {
   std::function<void()> others;
   if (drivers_ > 1) others = [this] { poll(); };
   each_driver([&](Link& link, comm::ExchangeDriver& driver, comm::ReplicaView view) {
-    link.step.update = number * link.updates_a_step;
+    link.step.update = number * link.step.updates_a_step;
     driver.serve(view, link.step, others);
   });
 }

@@ -75,7 +75,6 @@ class RankExchange {
     comm::ExchangeTotals earlier{};  ///< of before a restart
     comm::ExchangeTotals
         not_counted{};  ///< of this process, before it went back to an earlier state
-    std::int64_t updates_a_step = 1;
     std::vector<std::shared_ptr<optim::UpdateRule>> rules{};  ///< of pieces of central weights
     comm::ExchangeTotals totals() const;
     std::string name_of(const comm::ExchangeDriver& one) const {

@@ -256,6 +256,53 @@ TEST(Adversarial, TwoRanksMakeOfHalvesWhatOneMakesOfTheBatch) {
   for (std::size_t i = 0; i < 2; ++i) expect_close(together[i], alone[i], 1e-5, "weights");
 }
 
+// Messages that the first of four ranks sends in each update of a step, over so many steps; those of the inner
+// ring of its group of two, one each, are not counted.
+std::vector<std::int64_t> messages_between_groups(const std::string& name,
+                                                  const comm::ExchangesConfig& config,
+                                                  std::int64_t steps) {
+  std::vector<std::int64_t> sent(4);
+  sagips::testing::on_ranks(4, [&](comm::Ranks& ranks) {
+    Adversarial learner = learner_of(config_of(plain), {ranks.rank(), ranks.size()});
+    RankExchange exchange(ranks, learner,
+                          {.primary = name, .others = {{"discriminator", name}}, .config = config},
+                          1);
+    Loop::Callbacks callbacks;
+    callbacks.exchange = exchange.hooks();
+    const auto inner = callbacks.exchange.after_update;
+    std::size_t update = 0;
+    std::int64_t before = 0;
+    callbacks.exchange.after_update = [&](optim::UpdateStep& step) {
+      inner(step);
+      std::int64_t all = 0;
+      for (const record::Exchanged& report : exchange.reports(1)) all += report.messages;
+      if (ranks.is_first()) sent[update++ % sent.size()] += all - before - 1;
+      before = all;
+    };
+    Loop(LoopConfig{}, learner, callbacks).run_steps(steps);
+  });
+  return sent;
+}
+
+// Of real and of made examples, and both of the generator, whatever the period.
+TEST(Adversarial, MeetsOtherGroupsInEachOfItsUpdates) {
+  for (const std::int64_t every : {1, 2, 3, 4}) {
+    comm::ExchangesConfig config;
+    config.grouped.group_size = 2;
+    config.grouped.outer_every = every;
+    const std::int64_t times = 12 / every;
+    EXPECT_EQ(messages_between_groups("grouped", config, 12),
+              (std::vector<std::int64_t>{times, times, times, times}))
+        << every;
+    // the mean of weights, three messages of a ring, is taken once a period, behind a network's last update
+    config.grouped.outer_every = 1000;
+    config.averaged = {.inner = "grouped", .mean = "ring", .every = every};
+    EXPECT_EQ(messages_between_groups("averaged", config, 12),
+              (std::vector<std::int64_t>{0, 3 * times, 0, 3 * times}))
+        << every;
+  }
+}
+
 const char* const with_norms = R"yaml(
 generator:
   noise: 5

@@ -39,7 +39,7 @@ class Averaged final : public Exchange {
   void state(StateList& list) override;
 
  private:
-  bool is_time(Step step) const { return step.update % config_.every == 0; }
+  bool is_time(Step step) const { return step.ends_step() && step.number() % config_.every == 0; }
 
   Config config_;
   std::unique_ptr<Exchange> inner_, mean_;

@@ -52,7 +52,7 @@ Grouped::Grouped(const Config& config, const Site& site, const Maker& make)
 std::size_t Grouped::turn(Step step) const {
   if (outer_.size() == 1) return 0;
   std::array<std::int64_t, 1> drawn{};
-  core::RandomStream(seed_, "leader", static_cast<std::uint32_t>(step.update))
+  core::RandomStream(seed_, "leader", static_cast<std::uint32_t>(step.number()))
       .integers(0, 0, outer_.size(), drawn);
   return static_cast<std::size_t>(drawn[0]);
 }

@@ -52,7 +52,7 @@ class Grouped final : public Exchange {
   void state(StateList& list) override;
 
  private:
-  bool is_outer(Step step) const { return step.update % config_.outer_every == 0; }
+  bool is_outer(Step step) const { return step.number() % config_.outer_every == 0; }
   bool broadcasts() const {  // a single group has nothing to hear
     return config_.rule == Rule::inner_then_outer_then_broadcast && groups_.size() > 1;
   }
