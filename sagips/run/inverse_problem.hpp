@@ -39,6 +39,7 @@ class InverseProblem final : public Problem {
 
   std::string description() const override;
   std::string unit() const override { return "events"; }
+  std::string remedy() const override { return "narrow the parameter ranges"; }
   void fields(core::FieldList& list, Settings& settings) override;
   void add_needs(const core::FieldList& list, const Job& job, const Usage& usage) const override;
   bool waits_for_plateau() const override;

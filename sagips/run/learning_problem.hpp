@@ -42,6 +42,9 @@ class LearningProblem final : public Problem {
 
   std::string description() const override;
   std::string unit() const override { return "rows"; }
+  std::string remedy() const override {
+    return standardise == Standardise::none ? "standardise the rows (data.standardise=true)" : "";
+  }
   void set_defaults(Settings& settings) const override;
   void fields(core::FieldList& list, Settings& settings) override;
   void add_needs(const core::FieldList& list, const Job& job, const Usage& usage) const override;

@@ -49,6 +49,9 @@ class Problem : public problem::Problem {
   virtual std::string description() const = 0;
   /// What it learns from: "events", "rows".
   virtual std::string unit() const = 0;
+  /// What of its settings, beside those of update rules, may keep gradients finite, for a message: "narrow the
+  /// parameter ranges"; empty: nothing.
+  virtual std::string remedy() const { return {}; }
   /// Changes defaults of the settings that every training has.
   virtual void set_defaults(Settings&) const {}
   /// Every key of a training, those of `settings` among them, in the order in which a config is written.

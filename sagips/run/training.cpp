@@ -279,6 +279,7 @@ train::Loop::Callbacks TrainingRun::callbacks() {
   train::Loop::Callbacks callbacks;
   callbacks.observers = observers_;
   callbacks.unit = job_.problem->unit();
+  callbacks.remedy = job_.problem->remedy();
   std::vector<int> readers;
   if (ranks_.size() > 1) readers = exchange_.readers();
   if (task_.share_evaluations(readers, all_wait_))

@@ -163,11 +163,12 @@ bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
   if (std::isfinite(step.replica->gradients().sum().item<double>())) return true;
   if (config_.non_finite == NonFinite::skip) return false;
   std::string why = batch_ != nullptr ? optimizer_.origin_of_non_finite(*batch_) : "";
-  why = why.empty() ? "a layer or the loss gave NaN or infinity). Lower its learning rate, set "
-                      "optimizer.clip_norm, standardise the rows (data.standardise=true)"
-                    : why + "). Lower its learning rate, narrow the parameter ranges";
+  if (why.empty()) why = "a layer or the loss gave NaN or infinity";
+  std::string remedy = callbacks_.remedy;
+  if (!remedy.empty()) remedy = ", " + remedy;
   throw core::Error(core::text("epoch ", epoch() + 1, ": the gradient of the ", step.name,
-                               " is not finite", when, " (", why,
+                               " is not finite", when, " (", why, "). Lower ", step.keys.optimizer,
+                               ".learning_rate, set ", step.keys.optimizer, ".clip_norm", remedy,
                                ", or set train.non_finite=skip."));
 }
 

@@ -76,6 +76,8 @@ class Loop {
   struct Callbacks {
     std::vector<record::Observer> observers;
     std::string unit = "events";  ///< what is learned from
+    std::string
+        remedy{};  ///< against gradients that are not finite, beside the update rule's settings
     /// Builds the evaluation of an epoch; called before the first epoch, every `evaluate_every` and
     /// at the end.
     /// Nothing: what it found comes later, from `late`.

@@ -23,8 +23,8 @@ void check_clipping(const optim::UpdateStep& step) {
         step.keys.exchange,
         core::text("ranks would clip the gradient of the ", step.name,
                    " by parts of it that they do not share (their shared weights would "
-                   "drift apart). Set clip_norm=0 or ",
-                   step.keys.shared, "=all."));
+                   "drift apart). Set ",
+                   step.keys.optimizer, ".clip_norm=0 or ", step.keys.shared, "=all."));
 }
 
 }  // namespace
@@ -120,14 +120,16 @@ void RankExchange::check_central(const optim::UpdateStep& step, const Link& link
     throw core::ConfigError(
         key, core::text("served: the rule that moves the central weights of the ", step.name,
                         " sees no evaluation, so its rate cannot wait for a "
-                        "plateau. Choose another schedule."));
+                        "plateau. Choose another ",
+                        step.keys.optimizer, ".schedule."));
   const bool moves_central = central != nullptr && !link.driver->exchange().updates({1});
   if (moves_central && step.rule->config().clip_norm > 0)
     throw core::ConfigError(
         key,
         core::text("served: central weights move piece by piece, and no piece knows the length "
                    "of the ",
-                   step.name, "'s gradient. Set clip_norm=0, rule easgd or another exchange."));
+                   step.name, "'s gradient. Set ", step.keys.optimizer,
+                   ".clip_norm=0, exchanges.served.rule=easgd or another exchange."));
   if (moves_central && step.replica->shared_size() != step.replica->weights().numel())
     throw core::ConfigError(
         key, core::text("served: Downpour and GEM move all weights of the ", step.name,

@@ -253,6 +253,47 @@ TEST_F(Generates, FailureWhereItCollapses) {
   EXPECT_NE(train(job("", too_fast)).folder, train(job("", too_fast)).folder);
 }
 
+// What a message says to do is of the kind of problem: its keys are there.
+TEST_F(Generates, AdviceOfItsKindWhereAGradientIsNotFinite) {
+  core::write_file(file("row.yaml"), R"yaml(
+workload: learning
+threads: 1
+data: {inputs: {file: images.npy}, targets: {file: classes.npy}, held_out: 0.2}
+network: {layers: [{flatten: {}}, {dense: 32}, {dense: 4}]}
+batch: 16
+train: {epochs: 40}
+)yaml");
+  const auto advice = [&](const std::string& source, std::vector<std::string> more) {
+    more.push_back("run.folder=" + folder_.path());
+    const Results failed = train(read_any_job(workloads_, source, more));
+    const std::string why = message_of<core::Error>([&] {
+      ASSERT_TRUE(failed.failure);
+      std::rethrow_exception(failed.failure);
+    });
+    EXPECT_NE(why.find(" is not finite ("), std::string::npos) << why;
+    return why.substr(why.find("). ") + 3);
+  };
+  const auto far = [](const std::string& optimizer) {
+    return std::vector<std::string>{optimizer + ".rule=sgd", optimizer + ".learning_rate=1e30"};
+  };
+  const std::string end = ", or set train.non_finite=skip.";
+  EXPECT_EQ(
+      advice(file("bars.yaml"), far("discriminator.optimizer")),
+      "Lower discriminator.optimizer.learning_rate, set discriminator.optimizer.clip_norm" + end);
+  EXPECT_EQ(advice(file("row.yaml"), far("optimizer")),
+            "Lower optimizer.learning_rate, set optimizer.clip_norm, standardise the rows "
+            "(data.standardise=true)" +
+                end);
+  std::vector<std::string> few = far("optimizer.generator");
+  for (const char* word : {"run.fit=false", "generator.start=random", "batch.samples=4",
+                           "threads=1", "train.epochs=5", "toy.events=100"})
+    few.emplace_back(word);
+  const std::string inverse = advice("proxy1d", few);
+  EXPECT_EQ(inverse.find("Lower optimizer."), 0U) << inverse;
+  EXPECT_NE(inverse.find(".clip_norm, narrow the parameter ranges" + end), std::string::npos)
+      << inverse;
+}
+
 TEST_F(Generates, NothingThatDoesNotFit) {
   const auto message = [&](const std::vector<std::string>& more) {
     return message_of<core::ConfigError>([&] { train(job("bad", more)); });

@@ -71,11 +71,18 @@ TEST_P(NonFiniteGradient, EndsTheRunWhereTheConfigSaysStop) {
   TwoWeights optimizer(first_then_second);
   optimizer.broken_epoch = 3;
   optimizer.breakage = GetParam();
+  optimizer.steps()[0].keys.optimizer = "first.optimizer";
   Diary diary;
-  Loop loop(epochs(10), optimizer, noted_in(diary));
+  Loop::Callbacks callbacks = noted_in(diary);
+  callbacks.remedy = "look at the rows";
+  Loop loop(epochs(10), optimizer, callbacks);
   const std::string message = message_of<core::Error>([&] { loop.run(); });
   EXPECT_EQ(message.find("epoch 3: the gradient of the first is not finite"), 0U) << message;
-  EXPECT_NE(message.find("optimizer.clip_norm"), std::string::npos) << message;
+  EXPECT_NE(
+      message.find("Lower first.optimizer.learning_rate, set first.optimizer.clip_norm, look at "
+                   "the rows, or set train.non_finite=skip."),
+      std::string::npos)
+      << message;
   EXPECT_EQ(message.find("parameter"), std::string::npos) << "it has none: " << message;
   EXPECT_EQ(diary.epochs.size(), 2U);
   EXPECT_TRUE(std::isfinite(optimizer.weight(0)));

@@ -48,8 +48,10 @@ Adversarial::Adversarial(const AdversarialConfig& config, const data::ExampleRow
   for (const Player player : {maker, judge}) {
     auto& [part, replica] = networks_[player];
     nn::initialise_uniform(replica, core::RandomStream(seed_, "weights of the " + part.name));
-    rules_.push_back(make_update_rule(replica, *updates[player], part.name + ".optimizer"));
+    const std::string key = part.name + ".optimizer";
+    rules_.push_back(make_update_rule(replica, *updates[player], key));
     steps_.push_back({part.name, &replica, rules_.back().get()});
+    steps_.back().keys.optimizer = key;
   }
   constant_judge_ = networks_[judge].replica.leaves_over(networks_[judge].replica.weights());
   add_passes();

@@ -49,7 +49,7 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
     data::draw_events(channel.training, 1, core::RandomStream(seed, "weights"), 0);  // refuses some
   }
   steps_.push_back({"generator", &generator_.replica(), generator_rule_.get()});
-  steps_.back().keys.shared = "generator.shared";
+  steps_.back().keys = {"exchange", "generator.shared", "optimizer.generator"};
   if (config.generator.average > 0) {
     average_ = std::make_unique<WeightAverage>(generator_.replica(), config.generator.average);
     steps_[0].updated = [this] { average_->add(); };
@@ -64,7 +64,8 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
                                         !channel.training.reference.empty());
     steps_.push_back(
         discriminators_.back()->step("discriminator" + suffix(discriminators_.size() - 1)));
-    steps_.back().keys = {"discriminator.exchange", "discriminator.shared"};
+    steps_.back().keys = {"discriminator.exchange", "discriminator.shared",
+                          "optimizer.discriminator"};
   }
   if (is_simultaneous())
     add_simultaneous_pass();

@@ -10,10 +10,11 @@
 
 namespace sagips::optim {
 
-/// Keys of a config that say how ranks exchange a network, for messages.
-struct ExchangeKeys {
+/// Keys of a config that say how a network is exchanged between ranks and how it learns, for messages.
+struct NetworkKeys {
   std::string exchange = "exchange";
   std::string shared = "shared";
+  std::string optimizer = "optimizer";  ///< the group that its `UpdateConfig` is
 };
 
 /// One network that learns: its weights, and how a gradient moves them. Gradients (a `Pass`) and
@@ -27,7 +28,7 @@ struct UpdateStep {
   double progress =
       0;  ///< share of the run that is over when its gradients are new; the loop sets it
   std::string network{};  ///< whose settings it has, "discriminator"; empty: its name is that
-  ExchangeKeys keys{};
+  NetworkKeys keys{};
 };
 
 /// One sweep over a batch that fills the gradients of a network, or of several at once.
