@@ -128,6 +128,24 @@ void give_to_pairs(const Boxes& boxes, const float* from, const float* largest,
   });
 }
 
+bool is_nan(float value) { return value != value; }
+
+// No number equals the largest one where that is NaN: those boxes have given nothing yet.
+void give_to_nan(const Boxes& boxes, const float* from, const float* largest, const float* gradient,
+                 float* to) {
+  if (std::none_of(largest, largest + boxes.all(), is_nan)) return;
+  std::vector<std::int64_t> last(static_cast<std::size_t>(boxes.all()), -1);
+  const RowOfBoxes row{boxes.count(2), boxes.box[2] * boxes.inner, boxes.inner};
+  each_row(boxes, [&](std::int64_t numbers, std::int64_t row_of_boxes, std::int64_t) {
+    each(row, [&](std::int64_t box, std::int64_t number) {
+      if (is_nan(from[numbers + number]))
+        last[static_cast<std::size_t>(row_of_boxes + box)] = numbers + number;
+    });
+  });
+  for (std::size_t box = 0; box < last.size(); ++box)
+    if (last[box] >= 0) to[last[box]] = gradient[box];
+}
+
 }  // namespace
 
 void largest_of_boxes(const Boxes& boxes, const float* from, float* to) {
@@ -144,13 +162,17 @@ void give_to_largest(const Boxes& boxes, const float* from, const float* largest
   for (std::size_t i = 0; i < 3; ++i)
     covers = covers && boxes.count(i) * boxes.box[i] == boxes.lengths[i];
   if (!covers) std::fill_n(to, boxes.numbers(), 0.0F);
-  if (are_pairs(boxes)) return give_to_pairs(boxes, from, largest, gradient, to);
-  const RowOfBoxes row{boxes.count(2), boxes.box[2] * boxes.inner, boxes.inner};
-  std::vector<float> left(static_cast<std::size_t>(row.count * row.inner));
-  each_row(boxes, [&](std::int64_t number, std::int64_t box, std::int64_t part) {
-    if (part == 0) std::copy_n(gradient + box, left.size(), left.begin());
-    give(row, from + number, largest + box, left.data(), to + number);
-  });
+  if (are_pairs(boxes)) {
+    give_to_pairs(boxes, from, largest, gradient, to);
+  } else {
+    const RowOfBoxes row{boxes.count(2), boxes.box[2] * boxes.inner, boxes.inner};
+    std::vector<float> left(static_cast<std::size_t>(row.count * row.inner));
+    each_row(boxes, [&](std::int64_t number, std::int64_t box, std::int64_t part) {
+      if (part == 0) std::copy_n(gradient + box, left.size(), left.begin());
+      give(row, from + number, largest + box, left.data(), to + number);
+    });
+  }
+  give_to_nan(boxes, from, largest, gradient, to);
 }
 
 }  // namespace sagips::kernels

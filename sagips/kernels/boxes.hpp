@@ -18,7 +18,8 @@ struct Boxes {
 /// The largest number of each box of one outer place, NaN where there is one.
 /// shape: from [x, y, z, inner] -> to [boxes in x, in y, in z, inner]
 void largest_of_boxes(const Boxes& boxes, const float* from, float* to);
-/// Gives each box's gradient to the first of its numbers that is the largest, and zeros to the others.
+/// Gives each box's gradient to the first of its numbers that is the largest, or to the last that is NaN, and
+/// zeros to the others, as LibTorch does.
 /// shape: from, to [x, y, z, inner]; largest, gradient [boxes in x, in y, in z, inner]
 void give_to_largest(const Boxes& boxes, const float* from, const float* largest,
                      const float* gradient, float* to);

@@ -185,10 +185,33 @@ TEST(Layers, PoolTheLargestAsLibTorchDoes) {
       EXPECT_TRUE(torch::equal(
           slopes(rows, [&](const torch::Tensor& x) { return drawn(x); }),
           slopes(few, [](const torch::Tensor& x) { return torch::max_pool2d(x, 2); })));
-    torch::Tensor with_nan = few.clone();
-    with_nan[0][0][0][1] = std::nanf("");
-    EXPECT_TRUE(drawn(with_nan)[0][0][0][0].isnan().item<bool>());
   }
+}
+
+// A box with NaN is NaN, and the last of these has its gradient.
+TEST(Layers, PoolNaNAsLibTorchDoes) {
+  const auto pooled = [](const torch::Tensor& rows, auto pool) {
+    const torch::Tensor input = rows.detach().clone().requires_grad_(), output = pool(input);
+    output.backward(torch::arange(1., output.numel() + 1, torch::kFloat32).reshape_as(output));
+    return std::pair(output.detach().nan_to_num(1e6), input.grad().clone());
+  };
+  torch::manual_seed(5);
+  for (const auto& [layer, box] :
+       {std::pair("{max_pooling: 2}", std::vector<std::int64_t>{2, 2}),
+        std::pair("{max_pooling: [3, 2]}", std::vector<std::int64_t>{3, 2})})
+    for (const std::int64_t width : {7, 11}) {
+      Drawn drawn(layer, {20, 6, width});
+      torch::Tensor rows = drawn.input.clone();
+      rows.masked_fill_(torch::rand_like(rows) < 0.1, std::nanf(""));
+      const auto wanted =
+          pooled(rows, [&](const torch::Tensor& x) { return torch::max_pool2d(x, box); });
+      ASSERT_TRUE(wanted.first.eq(1e6).any().item<bool>());
+      for (const torch::Tensor& own : {rows, rows.contiguous(at::MemoryFormat::ChannelsLast)}) {
+        const auto found = pooled(own, [&](const torch::Tensor& x) { return drawn(x); });
+        EXPECT_TRUE(torch::equal(found.first, wanted.first)) << layer << width;
+        EXPECT_TRUE(torch::equal(found.second, wanted.second)) << layer << width;
+      }
+    }
 }
 
 TEST(Layers, LeaveOutTheSameOnTheWayBack) {
