@@ -33,29 +33,32 @@ Series real_points(const ComparedCurve& curve) {
   return points;
 }
 
-Series made_curve(const ComparedCurve& curve) {
-  Series line{.label = "made", .x = curve.x, .y = curve.made, .colour = Colour::vermillion};
+// The band of a histogram's errors would need its corners.
+std::vector<Series> made_series(const ComparedCurve& curve) {
+  Series line{.x = curve.x, .y = curve.made, .colour = Colour::vermillion};
   if (is_histogram(curve)) {
+    line.label = "made";
     line.style = Series::Style::steps;
     line.y.push_back(line.y.back());
+    return {line};
   }
-  return line;
-}
-
-// A curve of its own: the band of a histogram's errors would need its corners.
-Series made_band(const ComparedCurve& curve) {
   Series band{.style = Series::Style::band, .x = curve.x, .colour = Colour::vermillion};
   for (std::size_t i = 0; i < curve.made.size(); ++i)
     band.add_ends(curve.made[i] - curve.made_errors[i], curve.made[i] + curve.made_errors[i]);
-  return band;
+  Series points = line;  // of a value without a neighbour they are all that is seen
+  points.label = "made";
+  points.style = Series::Style::points;
+  points.y_low = band.y_low;
+  points.y_high = band.y_high;
+  return {band, line, points};
 }
 
 Panel panel_of(const ComparedCurve& curve) {
   Panel panel{.title = curve.title,
               .x = {.label = curve.x_label},
               .y = {.label = curve.y_label, .logarithmic = curve.is_logarithmic},
-              .series = {made_curve(curve), real_points(curve)}};
-  if (!is_histogram(curve)) panel.series.insert(panel.series.begin(), made_band(curve));
+              .series = made_series(curve)};
+  panel.series.push_back(real_points(curve));
   return panel;
 }
 

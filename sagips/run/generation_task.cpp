@@ -140,8 +140,8 @@ std::optional<record::Evaluated> GenerationTask::evaluate(std::int64_t epoch) {
   evaluate_long([&] {
     const std::function<void()> between = [this] { meanwhile(); };
     const core::PollScope polled(between);
-    const auto compared = comparison();
-    for (const auto& [name, value] : learner_->metrics(*sets_.validation, compared.get()))
+    last_compared_ = comparison();
+    for (const auto& [name, value] : learner_->metrics(*sets_.validation, last_compared_.get()))
       evaluated.metrics.push_back({name, value});
     polled.rethrow();
   });
@@ -153,9 +153,22 @@ std::unique_ptr<problem::ExampleComparison> GenerationTask::comparison() const {
   return generation_of(job_).examples->comparison(sets_.validation->first(1).target_tensors());
 }
 
+// Epochs are evaluated again where a run is stopped within one, times are not.
+void GenerationTask::judge(const record::Evaluated& evaluated, const BestNetworks::Score& score) {
+  best_.judge(evaluated, score);
+  if (best_.evaluated() && best_.evaluated()->time_s == evaluated.time_s)
+    best_compared_ = std::move(last_compared_);
+}
+
 // Exchanges have ended, so that there is nothing to poll.
-void GenerationTask::compare(problem::ExampleComparison& comparison, record::Results& results) {
-  learner_->metrics(*sets_.validation, &comparison);
+std::unique_ptr<problem::ExampleComparison> GenerationTask::compared() const {
+  auto compared = comparison();
+  if (compared) learner_->metrics(*sets_.validation, compared.get());
+  return compared;
+}
+
+void GenerationTask::tell_apart(const problem::ExampleComparison& comparison,
+                                record::Results& results) {
   const double area = optim::area_told_apart(
       comparison.features(), core::RandomStream(job_.seed(), "classifier of made examples"));
   if (!std::isfinite(area)) return;  // too few rows
@@ -185,10 +198,10 @@ record::Results GenerationTask::write(RunOutputs& outputs, const Training& train
   results.numbers.push_back({"analysis_rate", analysis_rate(rows)});
   write_to(files::network);
   GenerationShown shown{*learner_, *sets_.validation, *generation_of(job_).examples};
-  const auto compared = comparison();
-  shown.comparison = compared.get();
   const auto conclude = [&] {
-    if (compared) compare(*compared, results);
+    if (!best_compared_) best_compared_ = compared();  // of another process, or there is no best
+    shown.comparison = best_compared_.get();
+    if (best_compared_) tell_apart(*best_compared_, results);
     outputs.write(results, rows, [&] {
       return draw_generation_figures(folder, job_.settings.figures, shown, log_);
     });

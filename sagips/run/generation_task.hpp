@@ -36,17 +36,17 @@ class GenerationTask final : public Task {
   void begin(bool resumed) override;
   std::optional<record::Evaluated> evaluate(std::int64_t epoch) override;
   bool keeps_best() const override { return true; }
-  void judge(const record::Evaluated& evaluated, const BestNetworks::Score& score) override {
-    best_.judge(evaluated, score);
-  }
+  void judge(const record::Evaluated& evaluated, const BestNetworks::Score& score) override;
   void state(nn::StateList& list) override { list.part("best", best_); }
   record::Results write(RunOutputs& outputs, const Training& training,
                         const std::vector<RankRow>& rows) override;
 
  private:
   std::unique_ptr<problem::ExampleComparison> comparison() const;
-  /// By the present networks, all rows kept aside, and the classifier test.
-  void compare(problem::ExampleComparison& comparison, record::Results& results);
+  /// All rows kept aside by the present networks.
+  std::unique_ptr<problem::ExampleComparison> compared() const;
+  /// The classifier test.
+  void tell_apart(const problem::ExampleComparison& comparison, record::Results& results);
 
   const Job& job_;
   comm::Ranks& ranks_;
@@ -55,6 +55,8 @@ class GenerationTask final : public Task {
   std::string fingerprint_;
   std::unique_ptr<optim::Adversarial> learner_;
   BestNetworks best_;
+  /// What evaluations of this process have compared: the last one, and that of the best networks.
+  std::unique_ptr<problem::ExampleComparison> last_compared_, best_compared_;
 };
 
 }  // namespace sagips::run

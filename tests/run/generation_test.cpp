@@ -1,4 +1,6 @@
 // Generation as a kind of problem: from files to a folder, resumed, and asked for examples.
+#include <regex>
+
 #include <gtest/gtest.h>
 
 #include "sagips/core/file.hpp"
@@ -138,6 +140,32 @@ TEST_F(Generates, TellWhatRanksExchangeInAStep) {
   EXPECT_EQ(step.steps(4), 2);
 }
 
+/// Showers of the workload, with a measure that counts how often all rows kept aside are judged.
+struct CountedShowers final : problem::ExampleSource {
+  std::unique_ptr<problem::Generation> showers = workloads::calorimeter3d_workload().make();
+  std::int64_t* times;
+
+  explicit CountedShowers(std::int64_t& count) : times(&count) {}
+  void fields(core::FieldList& list) override { showers->source->fields(list); }
+  data::ExampleSets load(std::uint64_t seed, const data::Reading& reading) const override {
+    return showers->source->load(seed, reading);
+  }
+  std::map<std::string, Measure> measures() const override {
+    return {{"sum", [this](const torch::Tensor& inputs) {
+               if (!torch::GradMode::is_enabled() && inputs.size(0) == 24) ++*times;
+               return inputs.flatten(1).sum(1);
+             }}};
+  }
+  std::unique_ptr<problem::ExampleComparison> comparison(
+      const core::RowTensors& targets) const override {
+    return showers->source->comparison(targets);
+  }
+  data::ExampleRowsPtr inputs_of(const data::InputFiles& files,
+                                 const data::Reading& reading) const override {
+    return showers->source->inputs_of(files, reading);
+  }
+};
+
 // Of showers the best networks are those whose showers are most like real ones.
 TEST_F(Generates, ShowersThatAreCompared) {
   core::write_file(file("showers.yaml"), R"yaml(
@@ -170,6 +198,28 @@ early_stop: {metric: figure_of_merit}
   EXPECT_NE(core::read_file(best.folder + "/figures/learning_curves.csv").find("best, epoch"),
             std::string::npos);
   EXPECT_NE(core::read_file(best.page).find("Profiles log: real and made"), std::string::npos);
+  std::int64_t times = 0;
+  workloads_.add("counted",
+                 problem::GenerationEntry{.name = "counted",
+                                          .summary = "",
+                                          .settings = {{"default", "workload: counted\n"}},
+                                          .make = [&] {
+                                            return std::make_unique<problem::Generation>(
+                                                std::make_unique<CountedShowers>(times));
+                                          }});
+  std::string settings = core::read_file(file("showers.yaml"));
+  settings.replace(settings.find("calorimeter3d"), 13, "counted");
+  core::write_file(file("counted.yaml"), settings);
+  const Job counted =
+      read_any_job(workloads_, file("counted.yaml"),
+                   {"run.folder=" + folder_.path(), "measures.sum.weight=1", "data.rows=300"});
+  const Results judged = train(counted);
+  EXPECT_GT(number(judged, "classifier_auc_end"), 0.5);
+  // real, made and made to be taken for real at each of five evaluations: the last comparison is one of these
+  EXPECT_EQ(times, 3 * 5);
+  // one value has neither a line nor a band: it is seen by its point and error bar
+  EXPECT_TRUE(std::regex_search(core::read_file(judged.folder + "/figures/compared_responses.csv"),
+                                std::regex("\n1,,made,90,[^,]+,[^,]+,[^,]+\n")));
 }
 
 // Running statistics, squares of gradients, flipped labels, numbers left out, and what a collapse is known by.
