@@ -168,7 +168,7 @@ bool GenerationProblem::check(const Look& look) const {
     const std::int64_t rows = sets.training->rows();
     if (const std::string line = remark_on_batch(learner.batch, rows, look.ranks); !line.empty())
       look.log.warning("lengths", line);
-    look.out << memory_of_training(look.job, sets) << '\n';
+    look.out << memory_of_training(look.job, sets, look.ranks_of_node) << '\n';
   });
   return true;
 }
@@ -236,7 +236,9 @@ Checked check(const Workloads& workloads, Job& job, comm::Ranks& ranks, core::Lo
   part([&] { job.settings.loop.check(); });
   part([&] { nn::device_from_name(job.settings.device); });
   part([&] { train::traits_of(job.exchange_choice(), 1); });
-  checked.trainable = job.problem->check({job, ranks.size(), out, log, part});
+  const std::vector<int>& nodes = ranks.communicator().nodes();
+  const auto of_node = static_cast<int>(std::count(nodes.begin(), nodes.end(), nodes.front()));
+  checked.trainable = job.problem->check({job, ranks.size(), of_node, out, log, part});
   std::string remark;
   part([&] {
     remark = keys_without_effect(workloads, job, usage_of(job, checked.trainable, ranks.size()));

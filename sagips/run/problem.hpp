@@ -24,7 +24,8 @@ struct Usage;
 /// What `check` has to look at a problem with.
 struct Look {
   const Job& job;
-  int ranks;  ///< of the training that comes
+  int ranks;          ///< of the training that comes
+  int ranks_of_node;  ///< of these, on this node
   std::ostream& out;
   core::Log& log;
   /// Runs a part, and keeps what it throws as a problem that was found.

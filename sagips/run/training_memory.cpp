@@ -68,9 +68,9 @@ double machine_bytes() {
 }
 
 // Of those of a batch, which a pass may cut into tiles.
-std::int64_t rows_at_once(const Job& job, const optim::Pass& pass, std::int64_t batch) {
+std::int64_t rows_at_once(const Job& job, const optim::Pass& pass, std::int64_t batch, int ranks) {
   train::EngineConfig config = job.settings.loop.engine;
-  config.threads = nn::set_threads(job.settings.threads);
+  config.threads = nn::set_threads(job.settings.threads, ranks);
   optim::Batch whole;
   whole.samples = batch;
   std::int64_t largest = 0;
@@ -81,7 +81,7 @@ std::int64_t rows_at_once(const Job& job, const optim::Pass& pass, std::int64_t 
 
 }  // namespace
 
-std::string memory_of_training(const Job& job, const data::ExampleSets& sets) {
+std::string memory_of_training(const Job& job, const data::ExampleSets& sets, int ranks) {
   const data::ExampleRowsPtr some = data::hold(sets.training->first(trial_rows));
   const auto learned = make_adversarial(job, {.training = some});
   const double before = resident_bytes();
@@ -91,9 +91,9 @@ std::string memory_of_training(const Job& job, const data::ExampleSets& sets) {
   nn::Leaves* const leaves = &learned->steps()[pass.steps[0]].replica->leaves();
   const std::int64_t in_batch =
       std::min(job.as<GenerationProblem>()->learner.batch, sets.training->rows());
-  const double learning = bytes_for(rows_at_once(job, pass, in_batch), [&](std::int64_t rows) {
-    pass.gradients(*batch, {.samples = rows}, std::span(&leaves, 1));
-  });
+  const double learning = bytes_for(
+      rows_at_once(job, pass, in_batch, ranks),
+      [&](std::int64_t rows) { pass.gradients(*batch, {.samples = rows}, std::span(&leaves, 1)); });
   double judging = 0;
   if (const std::int64_t kept = sets.validation->rows(); kept > 0)
     judging = bytes_for(std::min(kept, learned->rows_at_once()), [&](std::int64_t rows) {
@@ -105,15 +105,17 @@ std::string memory_of_training(const Job& job, const data::ExampleSets& sets) {
   // A batch whole, as it was read, as it was made, and the next one.
   const double batches =
       3 * static_cast<double>(in_batch) * static_cast<double>(some->first(1).inputs.nbytes());
-  const double need = before + kept_free + batches +
-                      std::max(beside_learning * learning, beside_judging * judging),
-               there = machine_bytes();
-  return core::text("memory: about ", core::significant(need / 1e9, 2),
-                    " GB for a training (batch ", in_batch, ")",
-                    need <= there
-                        ? ""
-                        : core::text(", and this machine has ", core::significant(there / 1e9, 2),
-                                     " GB. Lower the batch or data.validation_rows."));
+  const double other = before + kept_free + batches + beside_learning * learning,
+               first = std::max(other, before + kept_free + batches + beside_judging * judging),
+               node = first + (ranks - 1) * other, there = machine_bytes();
+  const auto gigabytes = [](double bytes) { return core::significant(bytes / 1e9, 2) + " GB"; };
+  return core::text(
+      "memory: about ", gigabytes(first), " a rank for a training (batch ", in_batch, ")",
+      ranks == 1 ? ""
+                 : core::text(", ", gigabytes(node), " for the ", ranks, " ranks of this node"),
+      node <= there ? ""
+                    : core::text(", and this machine has ", gigabytes(there),
+                                 ". Lower the batch or data.validation_rows."));
 }
 
 }  // namespace sagips::run

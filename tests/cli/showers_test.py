@@ -6,6 +6,7 @@ usage: showers_test.py MPIEXEC SAGIPS   (MPIEXEC may be empty: without tests of 
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -172,10 +173,16 @@ class Showers(unittest.TestCase):
 
     def test_check_tells_the_memory(self):
         done = self.sagips("check", "small.yaml")
-        self.assertRegex(done.stdout, r"memory: about 0\.\d+ GB for a training \(batch 20\)\n")
+        self.assertRegex(done.stdout, r"memory: about 0\.\d+ GB a rank for a training \(batch 20\)\n")
         self.assertIn(" MB for weights, gradients and update rule", done.stdout)
         done = self.sagips("check", "small.yaml", "data.rows=100000000", "batch=100000000")
         self.assertRegex(done.stdout, r"\(batch 100000000\), and this machine has [\d.]+ GB\. Lower the batch")
+        if MPIEXEC:
+            done = self.sagips("check", "small.yaml", ranks=3)
+            found = re.search(r"memory: about ([\d.]+) GB a rank for a training \(batch 20\), ([\d.]+) GB for the 3 ranks of this node\n",
+                              done.stdout)
+            self.assertTrue(found, done.stdout)
+            self.assertGreater(float(found[2]), 2 * float(found[1]))
 
 
 if __name__ == "__main__":
