@@ -1,6 +1,7 @@
 #include "sagips/run/training.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <map>
@@ -150,6 +151,7 @@ class TrainingRun {
   void tell_of_checkpoints();
   void tell_of_threads();
   void report_last(const train::LoopResult& result);
+  std::string agreed(const std::string& breakdown);
   void note_breakdown(const train::LoopResult& result);
 
   const Job& job_;
@@ -160,7 +162,7 @@ class TrainingRun {
   const Requests& requests_;
   core::Log& log_;
   Training training_;
-  bool all_wait_;
+  bool all_wait_, serves_ = false;  ///< this rank computes nothing
   train::EarlyStop early_stop_;
   LiveFiles live_files_;
   LastingMetrics metrics_;
@@ -301,12 +303,13 @@ train::Loop::Callbacks TrainingRun::callbacks() {
     };
   if (ranks_.size() > 1) {
     callbacks.exchange = exchange_.hooks();
+    serves_ = callbacks.exchange.serve != nullptr;
     if (callbacks.late)  // the last checkpoint has what was found
       callbacks.exchange.close = [this, close = callbacks.exchange.close] {
         close();
         loop_->take_late(true);
       };
-    task_.set_meanwhile([this] { exchange_.poll(); }, callbacks.exchange.serve != nullptr);
+    task_.set_meanwhile([this] { exchange_.poll(); }, serves_);
   }
   callbacks.tracer = live_files_.tracer();
   checkpointer_->attach_to(callbacks);
@@ -340,13 +343,34 @@ void TrainingRun::report_last(const train::LoopResult& result) {
   judge(last);
 }
 
-// In the last step only the first rank may have seen it, which counts as for any end.
+// In the last step some ranks alone may have seen it: the first that computes has the word.
+std::string TrainingRun::agreed(const std::string& breakdown) {
+  if (ranks_.size() == 1) return breakdown;
+  struct Word {
+    bool computes;
+    std::array<char, 255> text;
+  } own{!serves_, {}};
+  std::copy_n(breakdown.data(), std::min(breakdown.size(), own.text.size() - 1), own.text.data());
+  std::vector<Word> all(static_cast<std::size_t>(ranks_.size()));
+  ranks_.communicator().all_gather(std::as_bytes(std::span(&own, 1)),
+                                   std::as_writable_bytes(std::span(all)));
+  return std::find_if(all.begin(), all.end(), [](const Word& one) { return one.computes; })
+      ->text.data();
+}
+
 void TrainingRun::note_breakdown(const train::LoopResult& result) {
-  std::string why;
-  if (result.reason.kind == record::StopReason::Kind::failed)
-    why = task_.optimizer().reason_to_stop();
-  if (ranks_.size() > 1) why = ranks_.broadcast(why);
-  if (!why.empty()) training_.failure = std::make_exception_ptr(core::Error(why));
+  using Reason = record::StopReason;
+  const bool is_own = result.reason.kind == Reason::Kind::failed;
+  const std::string why = agreed(is_own ? task_.optimizer().reason_to_stop() : "");
+  record::RunFinished& finished = training_.record.finished;
+  if (!why.empty()) {
+    training_.failure = std::make_exception_ptr(core::Error(why));
+    finished.reason = {Reason::Kind::failed, "failed: " + why};
+    finished.complete = false;
+  } else if (is_own) {
+    finished.reason = Reason(Reason::Kind::all_epochs);
+    finished.complete = true;
+  }
 }
 
 Training TrainingRun::run(Beginning beginning) {
@@ -378,7 +402,7 @@ Training TrainingRun::run(Beginning beginning) {
   training_.left = checkpointer_->gave_up() && ranks_.size() > 1;
   if (ranks_.size() > 1 && !training_.left) exchange_.settle();
   if (!all_wait_ && ranks_.size() > 1 && !training_.left) report_last(result);
-  if (!training_.left) note_breakdown(result);
+  if (!training_.left && !training_.failure) note_breakdown(result);
   set_alarm(requests_.stop);
   log_.set_terminal(had_terminal);
   live_files_.end();
