@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <ctime>
 
+#include "sagips/core/file.hpp"
+
 namespace sagips::cli {
 
 namespace {
@@ -24,6 +26,13 @@ std::int64_t now_ns() {
 
 constexpr std::int64_t impatience_ns = 1'000'000'000;
 
+// The signal is delivered again, and ends the program, once this returns.
+void end_program(int signal) {
+  core::remove_unfinished_files();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 // `timeout` and launchers send a signal to the process and to its group, so it comes twice at once;
 // somebody who asks again later means it.
 void request_stop(int signal) {
@@ -31,8 +40,7 @@ void request_stop(int signal) {
     requested_at_ns = now_ns();
     stop_requested = 1;
   } else if (now_ns() - requested_at_ns > impatience_ns) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
+    end_program(signal);
   }
 }
 
@@ -40,18 +48,23 @@ void request_checkpoint(int) { checkpoint_requested = 1; }
 
 }  // namespace
 
+void leave_no_unfinished_files() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(signal, end_program) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup
+}
+
 InterruptGuard::InterruptGuard() {
   if (guards++ > 0) return;  // a study's guard covers the trainings inside it
   stop_requested = 0;
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
+  on_interrupt_ = std::signal(SIGINT, request_stop);
+  on_terminate_ = std::signal(SIGTERM, request_stop);
 }
 
 // After a request the handlers stay: the program is on its way out, and a second signal must not cut that short.
 InterruptGuard::~InterruptGuard() {
   if (--guards > 0 || requested()) return;
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, on_interrupt_);
+  std::signal(SIGTERM, on_terminate_);
 }
 
 bool InterruptGuard::requested() { return stop_requested != 0; }

@@ -3,6 +3,10 @@
 
 namespace sagips::cli {
 
+/// From now on Ctrl-C, SIGTERM and SIGHUP end the program as they do anyway, but leave nothing that was being
+/// written beside its place. Signals that are ignored stay so.
+void leave_no_unfinished_files();
+
 /// While it lives, Ctrl-C and SIGTERM set a flag instead of ending the program; one more, over a
 /// second later, ends it.
 class InterruptGuard {
@@ -14,6 +18,10 @@ class InterruptGuard {
 
   static bool requested();
   static double seconds_ago();  ///< since it was; 0: it was not
+
+ private:
+  using Handler = void (*)(int);
+  Handler on_interrupt_ = nullptr, on_terminate_ = nullptr;  ///< before
 };
 
 /// While it lives, SIGUSR1 asks for a checkpoint instead of ending the program.

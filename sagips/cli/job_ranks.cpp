@@ -1,10 +1,10 @@
 #include "sagips/cli/job_ranks.hpp"
 
 #include <chrono>
-#include <csignal>
 #include <iostream>
 #include <thread>
 
+#include "sagips/cli/interrupt.hpp"
 #include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/core/text.hpp"
 
@@ -19,7 +19,7 @@ std::unique_ptr<comm::Ranks> make_ranks() {
 void end_job(comm::Ranks& ranks, const std::string& message, core::ExitCode code) {
   using namespace std::chrono_literals;
   const int exit_code = static_cast<int>(code);
-  std::signal(SIGTERM, SIG_DFL);  // the launcher's word is final now
+  leave_no_unfinished_files();  // the launcher's word is final now
   // nodes do not see each other's boards: the first node speaks first
   if (ranks.communicator().nodes()[static_cast<std::size_t>(ranks.rank())] > 0)
     std::this_thread::sleep_for(1s);

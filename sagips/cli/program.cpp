@@ -439,6 +439,7 @@ Workloads known_workloads(const std::vector<problem::Entry>& workloads) {
 }
 
 int run(int argc, char** argv, const std::vector<problem::Entry>& workloads) {
+  leave_no_unfinished_files();
   std::signal(SIGUSR1, SIG_IGN);  // asks a training for a checkpoint; nobody else minds
   nn::keep_freed_memory();
   std::unique_ptr<comm::Ranks> ranks;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -52,7 +53,52 @@ std::pair<std::string, int> open_aside(const std::string& target, const std::str
   }
 }
 
+// Names of what is being written. A signal handler may take no lock, and another thread may be at the end of
+// one: whoever takes a name out has it for himself. More at once than there are places are left out.
+std::array<std::atomic<char*>, 64> unfinished_files{};
+static_assert(std::atomic<char*>::is_always_lock_free);
+
+char* note_unfinished(const std::string& path) {
+  char* const name = ::strdup(path.c_str());
+  for (std::atomic<char*>& place : unfinished_files)
+    if (char* nothing = nullptr; place.compare_exchange_strong(nothing, name)) return name;
+  ::free(name);
+  return nullptr;
+}
+
+void forget_unfinished(char* name) {
+  if (name == nullptr) return;
+  for (std::atomic<char*>& place : unfinished_files)
+    if (char* own = name; place.compare_exchange_strong(own, nullptr)) return ::free(name);
+}
+
 }  // namespace
+
+void remove_unfinished_files() noexcept {
+  const int error = errno;  // of what the signal has interrupted
+  for (std::atomic<char*>& place : unfinished_files)
+    if (const char* const name = place.exchange(nullptr)) ::unlink(name);
+  errno = error;
+}
+
+FileAside::FileAside(const std::string& path) : path_(path), target_(regular_target(path)) {
+  auto [aside, number] = open_aside(target_, path);
+  aside_ = std::move(aside);
+  file_ = Descriptor(number);
+  unfinished_ = note_unfinished(aside_);
+}
+
+FileAside::~FileAside() {
+  if (!aside_.empty()) ::unlink(aside_.c_str());
+  forget_unfinished(unfinished_);
+}
+
+void FileAside::put_in_place() {
+  if (::fsync(file_.number()) != 0 || !file_.close() ||
+      ::rename(aside_.c_str(), target_.c_str()) != 0)
+    refuse_to_write(path_, std::strerror(errno));
+  aside_.clear();
+}
 
 std::string read_file(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -70,20 +116,11 @@ void write_file(const std::string& path, const std::string& content) {
 
 void write_pieces(const std::string& path,
                   const std::function<std::string_view(std::size_t number)>& piece) {
-  const std::string target = regular_target(path);
-  const auto [aside, number] = open_aside(target, path);
-  Descriptor file(number);
-  try {
-    std::size_t number = 0;
-    for (std::string_view one = piece(number); !one.empty(); one = piece(++number))
-      if (!write_all(file.number(), one)) refuse_to_write(path, std::strerror(errno));
-    if (::fsync(file.number()) != 0) refuse_to_write(path, std::strerror(errno));
-    if (!file.close()) refuse_to_write(path, std::strerror(errno));
-    if (::rename(aside.c_str(), target.c_str()) != 0) refuse_to_write(path, std::strerror(errno));
-  } catch (...) {
-    ::unlink(aside.c_str());
-    throw;
-  }
+  FileAside file(path);
+  std::size_t number = 0;
+  for (std::string_view one = piece(number); !one.empty(); one = piece(++number))
+    if (!write_all(file.number(), one)) refuse_to_write(path, std::strerror(errno));
+  file.put_in_place();
 }
 
 void sync_folder(const std::string& path) {

@@ -17,6 +17,10 @@ void write_file(const std::string& path, const std::string& content);
 void write_pieces(const std::string& path,
                   const std::function<std::string_view(std::size_t number)>& piece);
 
+/// Removes what is being written aside, so that nothing of it is left of a program that a signal ends. May
+/// be called in a signal handler.
+void remove_unfinished_files() noexcept;
+
 /// Makes what was renamed, made or removed in a folder survive a power cut, where the file system
 /// can. throws: StorageError
 void sync_folder(const std::string& path);
@@ -38,6 +42,27 @@ class Descriptor {
 
  private:
   int number_;
+};
+
+/// A file that is written beside its place and put there once it is whole, for who cannot write it by
+/// `write_pieces`. It is removed with the object where it has not been put in place.
+class FileAside {
+ public:
+  /// throws: StorageError
+  explicit FileAside(const std::string& path);
+  ~FileAside();
+  FileAside(const FileAside&) = delete;
+  FileAside& operator=(const FileAside&) = delete;
+
+  const std::string& path() const { return aside_; }  ///< where it is written
+  int number() const { return file_.number(); }       ///< open for writing
+  /// Syncs and renames it. throws: StorageError
+  void put_in_place();
+
+ private:
+  std::string path_, target_, aside_;
+  Descriptor file_;
+  char* unfinished_ = nullptr;  ///< its name for `remove_unfinished_files`
 };
 
 /// What is written to one end is read from the other one. throws: core::Error

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -387,32 +386,27 @@ void write_hdf5(const std::string& path, const std::vector<Hdf5Written>& dataset
                 const std::function<std::vector<std::vector<float>>(std::size_t first,
                                                                     std::size_t count)>& piece) {
   const QuietErrors quiet;
-  const std::string aside = path + ".part";
+  core::FileAside aside(path);
   const auto check = [&](bool is_done) {
     if (!is_done)
       throw core::StorageError(
           path,
           "cannot be written. Check that its folder is there, its permissions and its space.");
   };
-  try {
-    {
-      const Handle file(H5Fcreate(aside.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
-                        H5Fclose);
-      check(static_cast<bool>(file));
-      for (const Hdf5Written& one : datasets) check(static_cast<bool>(made_dataset(file, one)));
-      for (std::size_t first = 0; first < datasets.at(0).shape.at(0); first += at_once) {
-        const std::size_t count = std::min(at_once, datasets[0].shape[0] - first);
-        const std::vector<std::vector<float>> numbers = piece(first, count);
-        for (std::size_t i = 0; i < datasets.size(); ++i)
-          check(is_written(file, datasets[i], first, count, numbers.at(i)));
-      }
-      check(H5Fflush(file.id(), H5F_SCOPE_GLOBAL) >= 0);
+  {
+    const Handle file(H5Fcreate(aside.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                      H5Fclose);
+    check(static_cast<bool>(file));
+    for (const Hdf5Written& one : datasets) check(static_cast<bool>(made_dataset(file, one)));
+    for (std::size_t first = 0; first < datasets.at(0).shape.at(0); first += at_once) {
+      const std::size_t count = std::min(at_once, datasets[0].shape[0] - first);
+      const std::vector<std::vector<float>> numbers = piece(first, count);
+      for (std::size_t i = 0; i < datasets.size(); ++i)
+        check(is_written(file, datasets[i], first, count, numbers.at(i)));
     }
-    check(std::rename(aside.c_str(), path.c_str()) == 0);
-  } catch (...) {
-    std::remove(aside.c_str());
-    throw;
+    check(H5Fflush(file.id(), H5F_SCOPE_GLOBAL) >= 0);
   }
+  aside.put_in_place();
 }
 
 }  // namespace sagips::data

@@ -7,10 +7,12 @@ import json
 import os
 import pathlib
 import re
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import jobs
@@ -122,6 +124,24 @@ class Showers(unittest.TestCase):
                 for one, other in zip(file["ECAL"][:].flatten(), energies):
                     self.assertAlmostEqual(float(one), other, delta=1e-4 * other + 1e-7)
                 self.assertEqual(set(file["energy"]), {250})
+
+    def test_what_a_signal_ends_leaves_nothing_beside(self):
+        made = ("predict", "runs/calorimeter3d/small", "inputs.energy=2", "inputs.angle=1.5", "samples=3000000")
+        for words in ((*made, "out=out.npy"), (*made, "out=out.h5"), ("generate", "small.yaml", "events=3000000", "out=out.h5")):
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                with self.subTest(words=words, number=number), tempfile.TemporaryDirectory() as scratch:
+                    there = {words[-1].removeprefix("out=")}
+                    for name in there:
+                        (pathlib.Path(scratch) / name).write_text("whole")
+                    with subprocess.Popen([SAGIPS, words[0], self.folder / words[1], *words[2:]], cwd=scratch,
+                                          env={**os.environ, **jobs.ENVIRONMENT}) as process:
+                        while set(os.listdir(scratch)) == there and process.poll() is None:
+                            time.sleep(0.005)
+                        process.send_signal(number)
+                    self.assertEqual(process.returncode, -number)
+                    self.assertEqual(set(os.listdir(scratch)), there)
+                    for name in there:
+                        self.assertEqual((pathlib.Path(scratch) / name).read_text(), "whole")
 
     def test_what_nobody_could_make_is_refused(self):
         run = ("predict", "runs/calorimeter3d/small", "out=no.h5")

@@ -77,6 +77,25 @@ TEST(WriteFile, FollowsALinkInsteadOfReplacingIt) {
   EXPECT_EQ(read_file(folder.file("target")), "new");
 }
 
+// As a signal's handler does it: between any two instructions, and the writer may go on for a moment.
+TEST(WriteFile, LeavesNothingBesideWhereASignalEndsIt) {
+  const TemporaryFolder folder;
+  const std::string path = folder.make("a", "old");
+  const FileAside other(folder.file("b"));
+  std::vector<std::size_t> entries;
+  EXPECT_THROW(write_pieces(path,
+                            [&](std::size_t number) {
+                              if (number == 1) remove_unfinished_files();
+                              entries.push_back(folder.entries());
+                              return std::string_view(number < 2 ? "new" : "");
+                            }),
+               StorageError);
+  EXPECT_EQ(entries, (std::vector<std::size_t>{3, 1, 1}));
+  EXPECT_EQ(read_file(path), "old");
+  write_file(path, "new");
+  EXPECT_EQ(read_file(path), "new");
+}
+
 TEST(WriteFile, RefusesAMissingFolder) {
   const TemporaryFolder folder;
   const std::string path = folder.file("missing/a");
