@@ -94,6 +94,35 @@ TEST(ShowerFiles, WrittenShowersReadBack) {
   }
 }
 
+// theta and eta are the particle's, of which the cells know only as much as mtheta.
+TEST(ShowerFiles, WrittenShowersHaveTheAngleThatTheyWereDrawnWith) {
+  const TemporaryFolder folder;
+  const ShowerSource drawn = source_of(small + "rows: 40\nvalidation_rows: 10");
+  const data::ExampleSets sets = drawn.load(3, {});
+  ShowerConfig config;
+  config.geometry = {{9, 11, 8}, 10, 10, 2};
+  const ShowerModel model(config, 3);
+  std::vector<float> cells(9 * 11 * 8);
+  for (const bool validation : {false, true}) {
+    const data::ExampleRowsPtr rows = validation ? sets.validation : sets.training;
+    drawn.file_form()->write(folder.file("a.h5"), *rows);
+    const data::Table file = data::read_hdf5_columns(folder.file("a.h5"), "",
+                                                     {{"theta"}, {"eta"}, {"mtheta"}, {"energy"}});
+    const torch::Tensor measured = target(rows->first(40), "angle");
+    double difference = 0;
+    for (std::size_t i = 0; i < file.columns[0].size(); ++i) {
+      const auto particle = model.make(static_cast<std::uint32_t>(validation ? 40 + i : i), cells);
+      EXPECT_NEAR(file.columns[0][i], particle.angle, 1e-6);
+      EXPECT_NEAR(file.columns[1][i], -std::log(std::tan(particle.angle / 2)), 1e-5);
+      const auto mtheta = measured[static_cast<std::int64_t>(i)].item<double>();
+      EXPECT_NEAR(file.columns[2][i], mtheta, 1e-3);
+      EXPECT_NEAR(file.columns[3][i], particle.energy_GeV, 1e-3);
+      difference = std::max(difference, std::abs(mtheta - particle.angle));
+    }
+    EXPECT_GT(difference, 0.01);
+  }
+}
+
 // Two showers of 2 x 2 x 1 cells.
 Arrays clic_arrays() {
   return {{"ECAL", {{2, 2, 2, 1}, {20, 10, 0, 40, 2, 2, 2, 2}}},

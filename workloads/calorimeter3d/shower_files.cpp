@@ -193,7 +193,7 @@ data::ExampleSets ShowerFiles::load(const std::vector<std::string>& names,
 }
 
 void write_showers(const std::string& path, const data::ExampleRows& rows,
-                   const CellTransform& transform) {
+                   const CellTransform& transform, const ParticleAngles& angles) {
   const auto count = static_cast<std::size_t>(rows.rows());
   const data::Examples first = rows.first(1);
   const std::vector<std::string> targets = first.target_tensors().names();
@@ -217,9 +217,11 @@ void write_showers(const std::string& path, const data::ExampleRows& rows,
       static_cast<std::size_t>(std::max<std::int64_t>(1, numbers_at_once / first.inputs.numel()));
   data::write_hdf5(path, datasets, at_once, [&](std::size_t from, std::size_t size) {
     const auto begin = static_cast<std::int64_t>(from);
-    const data::Examples some =
-        rows.read(torch::arange(begin, begin + static_cast<std::int64_t>(size), torch::kInt64));
-    const torch::Tensor cells = transform.undo(some.inputs), theta = target_of(some, "angle");
+    const torch::Tensor places =
+        torch::arange(begin, begin + static_cast<std::int64_t>(size), torch::kInt64);
+    const data::Examples some = rows.read(places);
+    const torch::Tensor cells = transform.undo(some.inputs);
+    const torch::Tensor theta = angles ? angles(places) : target_of(some, "angle");
     return std::vector<std::vector<float>>{numbers(cells * stored_per_GeV),
                                            numbers(target_of(some, "energy") * energy_unit_GeV),
                                            numbers(-(theta / 2).tan().log()),

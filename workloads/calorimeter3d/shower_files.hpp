@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,10 +36,14 @@ struct ShowerFiles {
   data::ExampleSets load(const std::vector<std::string>& files, const data::Reading& reading) const;
 };
 
-/// Writes showers as the calorimeter GAN's files have them, eta and theta too. rows: with the targets "energy"
-/// and "angle", as theta; what is measured of the cells is written as mtheta and sum.
+/// Angles of the particles that made some rows. shape: numbers [n] int64 -> [n] rad
+using ParticleAngles = std::function<torch::Tensor(const torch::Tensor& numbers)>;
+
+/// Writes showers as the calorimeter GAN's files have them, eta and theta of the particle too. rows: with the
+/// targets "energy" and "angle"; what is measured of the cells is written as mtheta and sum.
+/// angles: empty: the target "angle" is the particle's
 /// throws: StorageError; ConfigError for rows without these targets
 void write_showers(const std::string& path, const data::ExampleRows& rows,
-                   const CellTransform& transform);
+                   const CellTransform& transform, const ParticleAngles& angles = {});
 
 }  // namespace sagips::workloads

@@ -204,11 +204,21 @@ ShowerModel::Axis ShowerModel::axis_of(double angle, const Fluctuations& f, Draw
   return axis;
 }
 
+// The first two numbers of a shower.
+ShowerModel::Particle ShowerModel::particle_of(Draws& draws) const {
+  const double energy = draws.between(config_.lowest_energy_GeV, config_.highest_energy_GeV);
+  return {energy, draws.between(config_.lowest_angle_deg, config_.highest_angle_deg) *
+                      std::numbers::pi / 180};
+}
+
+ShowerModel::Particle ShowerModel::particle(std::uint32_t number) const {
+  Draws draws(random_, number);
+  return particle_of(draws);
+}
+
 ShowerModel::Particle ShowerModel::make(std::uint32_t number, std::span<float> cells) const {
   Draws draws(random_, number);
-  const Particle particle{
-      draws.between(config_.lowest_energy_GeV, config_.highest_energy_GeV),
-      draws.between(config_.lowest_angle_deg, config_.highest_angle_deg) * std::numbers::pi / 180};
+  const Particle particle = particle_of(draws);
   const Fluctuations f = fluctuations(particle.energy_GeV);
   const LongitudinalProfile profile = profile_of(f, draws);
   // Spots end before the energy does. source: hep-ex/0001020, fluctuations of radial profiles

@@ -60,12 +60,15 @@ class ShowerModel {
 
   /// One shower, a function of seed and number alone. cells: [X, Y, Z], is filled with GeV
   Particle make(std::uint32_t number, std::span<float> cells) const;
+  /// Whose shower that is.
+  Particle particle(std::uint32_t number) const;
   Fluctuations fluctuations(double energy_GeV) const;
 
  private:
   class Draws;
   struct Axis;
   struct Layer;
+  Particle particle_of(Draws& draws) const;
   static LongitudinalProfile profile_of(const Fluctuations& f, Draws& draws);
   Axis axis_of(double angle, const Fluctuations& f, Draws& draws) const;
   double visible_energy(double lost, Draws& draws) const;

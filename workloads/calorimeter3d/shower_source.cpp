@@ -43,6 +43,16 @@ class DrawnShowers final : public data::ExampleRows {
     const torch::Tensor angle = shower_angle(cells);
     return as_examples(std::move(cells), energy, angle, transform_);
   }
+  /// Of the particles, which the target "angle" is not: that is measured. shape: [n] int64 -> [n] rad
+  torch::Tensor angles(const torch::Tensor& numbers) const {
+    torch::Tensor angles = torch::empty(numbers.sizes());
+    for (std::int64_t i = 0; i < numbers.size(0); ++i) {
+      const std::int64_t number = first_ + numbers.const_data_ptr<std::int64_t>()[i];
+      angles.data_ptr<float>()[i] =
+          static_cast<float>(model_.particle(static_cast<std::uint32_t>(number)).angle);
+    }
+    return angles;
+  }
   std::uint32_t fingerprint(std::uint32_t sum) const override {
     return core::crc32c(core::text(core::write_config(config_), core::write_config(transform_),
                                    seed_, ' ', first_, ' ', rows_),
@@ -151,7 +161,12 @@ std::optional<problem::ExampleSource::FileForm> ShowerSource::file_form() const 
   return FileForm{.ending = ".h5",
                   .keys = {{"showers", "clic"}},
                   .write = [this](const std::string& path, const data::ExampleRows& rows) {
-                    write_showers(path, rows, transform_);
+                    const auto* const drawn = dynamic_cast<const DrawnShowers*>(&rows);
+                    const auto angles = [drawn](const torch::Tensor& numbers) {
+                      return drawn->angles(numbers);
+                    };
+                    write_showers(path, rows, transform_,
+                                  drawn ? ParticleAngles(angles) : ParticleAngles());
                   }};
 }
 
