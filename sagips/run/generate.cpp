@@ -7,6 +7,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/run/files_read.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/proposals.hpp"
 
@@ -75,14 +76,13 @@ void check_own(const std::filesystem::path& settings) {
                                        settings.string(), " is yours. Choose another name."));
 }
 
-// The settings' file. throws: ConfigError where it would replace what is not of this function's making
-std::filesystem::path settings_beside(const std::string& out, const std::string& source) {
+// The settings' file. written: beside it. throws: ConfigError where any of these would replace what the job
+// reads, or the settings what is not of this function's making
+std::filesystem::path settings_beside(const std::string& out, const Job& job,
+                                      const std::string& source, std::vector<std::string> written) {
   std::filesystem::path settings = std::filesystem::path(out).replace_extension(".yaml");
-  std::error_code missing;
-  if (std::filesystem::equivalent(settings, source, missing))
-    throw core::ConfigError("out",
-                            core::text(out, " would replace ", settings.string(),
-                                       ", from which the events are made. Choose another name."));
+  written.push_back(settings.string());
+  refuse_to_replace({.files = {source}, .configs = {job.effective_config}}, "out", written);
   check_own(settings);
   return settings;
 }
@@ -127,7 +127,7 @@ Generated generate_examples(const Workloads& workloads, Job& job, const std::str
   const GenerationProblem& problem = *job.as<GenerationProblem>();
   problem::ExampleSource::FileForm form = *problem.examples->file_form();
   check_rows_file(out, {form.ending});
-  const std::filesystem::path settings = settings_beside(out, source);
+  const std::filesystem::path settings = settings_beside(out, job, source, {out});
   const data::ExampleSets sets =
       problem.examples->load(problem.split.seed_or(job.seed()), reading_of());
   form.write(out, *sets.training);
@@ -155,13 +155,17 @@ Generated generate(const Workloads& workloads, Job job, const std::string& sourc
   const env::ParameterSet parameters =
       env::ParameterSet(job.inverse().workload->parameters()).at_toy_values();
   const auto plans = problem::channels_in_use(*job.inverse().workload, job.inverse().data);
-  const std::filesystem::path settings = settings_beside(out, source);
-  Generated generated{{}, settings.string()};
-  std::vector<Made> all;
+  std::vector<std::string> files;
   for (const problem::ChannelPlan& plan : plans) {
     std::filesystem::path file(out);
     if (plans.size() > 1) file.replace_filename(file.stem().string() + "_" + plan.name + ".npy");
-    all.push_back(made_of(job, plan, parameters, file.string()));
+    files.push_back(file.string());
+  }
+  const std::filesystem::path settings = settings_beside(out, job, source, files);
+  Generated generated{{}, settings.string()};
+  std::vector<Made> all;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    all.push_back(made_of(job, plans[i], parameters, files[i]));
     generated.channels.push_back(written(all.back()));
   }
   core::write_file(settings.string(), settings_of_events(workloads, job, all, parameters,

@@ -221,10 +221,13 @@ Predicted GenerationProblem::predict(const Job& job, const std::string& folder,
   TrainedGenerator generator =
       read_generator(*this, network_file(folder, options.best.value_or(true)));
   const Quantities quantities = examples->quantities();
-  const std::string file = options.out.empty() ? folder + "/predictions.npy" : options.out;
+  const std::string file = options.file_of(folder);
   const auto form = examples->file_form();
   check_rows_file(file, form ? std::vector<std::string>{".npy", form->ending}
                              : std::vector<std::string>{".npy"});
+  const std::string beside = file.substr(0, file.rfind(".npy")) + "_conditions.npy";
+  const bool has_beside = file.ends_with(".npy") && !generator.targets.empty();
+  options.check_written(folder, has_beside ? std::vector{file, beside} : std::vector{file});
   const torch::Tensor conditions = options.inputs.empty()
                                        ? conditions_kept_aside(job, generator)
                                        : read_conditions(generator, options.inputs, quantities);
@@ -237,15 +240,11 @@ Predicted GenerationProblem::predict(const Job& job, const std::string& folder,
   predicted.networks = {generator.file};
   predicted.outputs = {{file}};
   predicted.conditions = ranges_of(generator, conditions, quantities);
-  if (!file.ends_with(".npy")) {
-    form->write(file, made);
-  } else {
-    write_rows(file, made);
-    if (!generator.targets.empty()) {
-      const torch::Tensor all = made.read_targets(torch::arange(rows, torch::kInt64)).targets;
-      predicted.outputs.push_back({file.substr(0, file.rfind(".npy")) + "_conditions.npy", all});
-      write_rows(predicted.outputs.back().file, all);
-    }
+  file.ends_with(".npy") ? write_rows(file, made) : form->write(file, made);
+  if (has_beside) {
+    const torch::Tensor all = made.read_targets(torch::arange(rows, torch::kInt64)).targets;
+    predicted.outputs.push_back({beside, all});
+    write_rows(beside, all);
   }
   predicted.per_second = made.per_second();
   return predicted;

@@ -15,6 +15,7 @@
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/run_status.hpp"
 #include "sagips/record/study.hpp"
+#include "sagips/run/files_read.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/proposals.hpp"
 #include "sagips/run/trained_networks.hpp"
@@ -40,14 +41,33 @@ void refuse_samples(const PredictOptions& options) {
   if (options.samples) refuse("samples", "inputs=FILE, network=last, out=FILE.npy");
 }
 
-std::string inputs_text(const data::InputFiles& inputs) {
+std::vector<std::string> files_of(const data::InputFiles& inputs) {
   std::vector<std::string> files;
   for (const auto& [name, file] : inputs) files.push_back(file);
-  return core::join(files, ", ");
+  return files;
 }
 
 std::string spread_of(const std::string& file) {
   return file.substr(0, file.rfind(".npy")) + "_spread.npy";
+}
+
+std::string of_head(const std::string& file, const std::string& head) {
+  return core::text(file.substr(0, file.rfind(".npy")), "_", head, ".npy");
+}
+
+// Before anything is computed. Deviations are written beside values by several networks; those beside the
+// usual file are removed where there are none.
+void check_files(const LearningProblem* learning, const std::string& folder,
+                 const PredictOptions& options, bool has_deviations) {
+  const std::string file = options.file_of(folder);
+  std::vector<std::string> written;
+  if (learning)
+    for (const optim::HeadConfig& head : learning->learner.heads)
+      written.push_back(of_head(file, head.name));
+  if (written.empty()) written = {file};
+  if (has_deviations || options.out.empty())
+    for (std::size_t i = written.size(); i-- > 0;) written.push_back(spread_of(written[i]));
+  options.check_written(folder, written);
 }
 
 // One alone has the file itself; heads have "predictions_kind.npy" and so on.
@@ -56,7 +76,7 @@ std::vector<PredictedOutput> outputs_of(const optim::Loss& loss, const torch::Te
   if (!loss.heads) return {{file, values, {}, deviations}};
   std::vector<PredictedOutput> outputs;
   for (const optim::Head& head : *loss.heads)
-    outputs.push_back({core::text(file.substr(0, file.rfind(".npy")), "_", head.name, ".npy"),
+    outputs.push_back({of_head(file, head.name),
                        head.outputs_of(values),
                        {},
                        deviations.defined() ? head.outputs_of(deviations) : deviations});
@@ -67,8 +87,7 @@ std::vector<PredictedOutput> outputs_of(const optim::Loss& loss, const torch::Te
 void write(Predicted& predicted, const optim::Loss& loss, const torch::Tensor& values,
            const torch::Tensor& deviations, const std::string& folder,
            const PredictOptions& options) {
-  const std::string file = options.out.empty() ? folder + "/predictions.npy" : options.out;
-  predicted.outputs = outputs_of(loss, values, deviations, file);
+  predicted.outputs = outputs_of(loss, values, deviations, options.file_of(folder));
   for (PredictedOutput& output : predicted.outputs) {
     write_rows(output.file, output.values);
     const std::string spread = spread_of(output.file);
@@ -124,7 +143,7 @@ std::vector<optim::WeightedNetwork> networks_for(const Job& job, const data::Exa
   } catch (const core::Error& error) {
     if (inputs.empty()) throw;
     throw core::DataError(
-        inputs_text(inputs),
+        core::join(files_of(inputs), ", "),
         core::text("has rows of ", nn::written(nn::shape_of_rows(rows.first(1).inputs)),
                    ", which do not fit the network of ", folder, ": ", error.what()));
   }
@@ -171,6 +190,7 @@ OfNetwork predictions_of(const Job& job, const std::string& folder, const Predic
 
 Predicted predict_rows(const Job& job, const std::string& folder, const PredictOptions& options) {
   refuse_samples(options);
+  check_files(&job.learning(), folder, options, false);
   const OfNetwork predictions = predictions_of(job, folder, options);
   Predicted predicted;
   if (predictions.loss.of_classes()) predicted.what = Predicted::What::probabilities;
@@ -305,6 +325,7 @@ Predicted predict_members(const Workloads& known, const std::string& folder,
           folder, core::text("has trained generators, whose ensemble its ensemble.csv and "
                              "results.json tell of. Give a member's folder, such as ",
                              own, "."));
+    if (member == members.front()) check_files(&job.learning(), folder, options, true);
     nn::set_threads(job.settings.threads);
     top_k = job.learning().learner.top_k;
     const OfNetwork predictions = predictions_of(job, own, options);
@@ -347,6 +368,7 @@ Predicted predict_proposals(const Job& job, const std::string& folder,
   if (predicted.rows < 2 || predicted.rows > most)
     throw core::ConfigError("samples",
                             core::text(predicted.rows, " is no whole number from 2 to 1e9."));
+  check_files(nullptr, folder, options, false);
   const env::ParameterSet parameters(job.inverse().workload->parameters());
   const torch::Tensor proposals = proposals_of(job, folder, parameters, predicted.rows);
   write(predicted, {}, proposals, {}, folder, options);
@@ -362,6 +384,11 @@ Predicted predict_proposals(const Job& job, const std::string& folder,
 }
 
 }  // namespace
+
+void PredictOptions::check_written(const std::string& folder,
+                                   const std::vector<std::string>& written) const {
+  refuse_to_replace({.files = files_of(inputs), .runs = {folder}}, "out", written);
+}
 
 Predicted predict(const Workloads& workloads, const std::string& folder,
                   const PredictOptions& options) {

@@ -25,6 +25,13 @@ struct PredictOptions {
   std::optional<std::int64_t> seed{};
   /// Takes the networks of the best evaluation, where there is one, else those of the end. Nothing: true.
   std::optional<bool> best{};
+
+  /// `out`, or the usual file of a run folder.
+  std::string file_of(const std::string& folder) const {
+    return out.empty() ? folder + "/predictions.npy" : out;
+  }
+  /// throws: ConfigError where one of the files to be written is one that the run or these inputs read
+  void check_written(const std::string& folder, const std::vector<std::string>& written) const;
 };
 
 /// A metric of predictions, over networks where there are several.

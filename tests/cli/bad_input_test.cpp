@@ -167,7 +167,8 @@ TEST(BadInput, NumbersThatSinglePrecisionCannotTellApart) {
 TEST(BadInput, EventsWhoseSettingsWouldReplaceTheirSource) {
   Scratch scratch;
   scratch.write("toy.yaml", "workload: proxy1d\n");
-  expect_refused(scratch, "generate toy.yaml events=100 out=toy.npy", "would replace toy.yaml");
+  expect_refused(scratch, "generate toy.yaml events=100 out=toy.npy",
+                 "toy.yaml is what is read, and would be replaced");
   EXPECT_EQ(scratch.read("toy.yaml"), "workload: proxy1d\n");
 }
 

@@ -125,6 +125,35 @@ class Showers(unittest.TestCase):
                     self.assertAlmostEqual(float(one), other, delta=1e-4 * other + 1e-7)
                 self.assertEqual(set(file["energy"]), {250})
 
+    def test_no_command_replaces_what_its_run_or_its_settings_read(self):
+        self.sagips("generate", "small.yaml", "events=60", "out=data.h5")
+        self.sagips("train", "data.yaml", "train.epochs=1", "run.name=own")
+        run = "runs/calorimeter3d/own"
+        os.link(self.folder / "data.h5", self.folder / "hard.h5")
+        (self.folder / "link.h5").symlink_to("data.h5")
+        self.sagips("predict", "runs/calorimeter3d/small", "samples=3", "out=asked.npy")
+        for name, energy in (("energies", 2.5), ("those_conditions", 2)):
+            os.rename(self.folder / "asked_conditions.npy", self.folder / f"{name}.npy")
+            self.sagips("predict", "runs/calorimeter3d/small", f"inputs.energy={energy}", "inputs.angle=1.5",
+                        "samples=3", "out=asked.npy")
+        before = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
+        asked = ("inputs.energy=2", "inputs.angle=1.5")
+        for words in ((run, "out=data.h5"), (run, "out=./data.h5"), (run, "out=hard.h5"), (run, "out=link.h5"),
+                      (run, "inputs.energy=energies.npy", "inputs.angle=1", "out=energies.npy"),
+                      (run, "inputs.energy=those_conditions.npy", "inputs.angle=1", "out=those.npy")):
+            with self.subTest(words):
+                self.refused("would be replaced. Choose another name", "predict", *words)
+        for out in ("data.h5", "hard.h5", "runs/../data.h5"):
+            self.refused("what data.file names", "generate", "small.yaml", "data.file=data.h5", f"out={out}")
+        self.refused("small.yaml is what is read", "generate", "small.yaml", "out=small.h5")
+        for out in ("link.h5", f"{run}/results.json"):
+            self.refused("would be replaced", "report", run, "--out", out)
+        after = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
+        self.assertEqual(after, before)
+        for _ in range(2):  # what nobody reads is replaced
+            self.sagips("predict", run, *asked, "samples=2", "out=free.h5")
+            self.sagips("predict", run, *asked, "samples=2")
+
     def test_what_a_signal_ends_leaves_nothing_beside(self):
         made = ("predict", "runs/calorimeter3d/small", "inputs.energy=2", "inputs.angle=1.5", "samples=3000000")
         for words in ((*made, "out=out.npy"), (*made, "out=out.h5"), ("generate", "small.yaml", "events=3000000", "out=out.h5")):

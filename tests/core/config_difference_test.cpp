@@ -31,6 +31,12 @@ TEST(ConfigDifferences, RefusesWhatIsNoConfig) {
   EXPECT_THROW(config_differences("a: [", "a: 1", "old"), ConfigError);
 }
 
+TEST(ConfigScalars, AreAllSingleValuesWithTheirKeys) {
+  using Scalars = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(config_scalars("a: 1\nlist: [x, {b: y}]\ngroup: {c: {}, d: z}", ""),
+            (Scalars{{"a", "1"}, {"list", "x"}, {"list.b", "y"}, {"group.d", "z"}}));
+}
+
 TEST(ConfigScalar, FindsOneValueByItsDottedKey) {
   EXPECT_EQ(config_scalar("run: {name: mine}", "", "run.name"), "mine");
   EXPECT_EQ(config_scalar("run: {name: mine}", "", "run.seed"), "");

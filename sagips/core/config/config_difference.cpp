@@ -31,6 +31,13 @@ void collect(const ConfigValue& value, const std::string& key, Leaves& leaves) {
     collect(member, key.empty() ? name : key + "." + name, leaves);
 }
 
+void collect_scalars(const ConfigValue& value, const std::string& key, Leaves& scalars) {
+  if (value.kind == Kind::scalar) scalars.emplace_back(key, value.scalar);
+  for (const ConfigValue& item : value.items) collect_scalars(item, key, scalars);
+  for (const auto& [name, member] : value.members)
+    collect_scalars(member, key.empty() ? name : key + "." + name, scalars);
+}
+
 Leaves leaves_of(const std::string& yaml, const std::string& origin) {
   Leaves leaves;
   collect(parse_yaml(yaml, origin, Places::with_lines), {}, leaves);
@@ -62,6 +69,13 @@ std::vector<std::string> config_differences(const std::string& older, const std:
     if (!may_differ(key) && !find(now, key))
       differences.push_back(text(key, ": ", value, " -> nothing"));
   return differences;
+}
+
+std::vector<std::pair<std::string, std::string>> config_scalars(const std::string& yaml,
+                                                                const std::string& origin) {
+  Leaves scalars;
+  collect_scalars(parse_yaml(yaml, origin, Places::with_lines), {}, scalars);
+  return scalars;
 }
 
 std::string config_scalar(const std::string& yaml, const std::string& origin,
