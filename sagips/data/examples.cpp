@@ -162,15 +162,21 @@ NamedArrays named_like(const NamedArrays& usual, const ArraySource& whole,
     return std::find_if(all.begin(), all.end(),
                         [&](const NamedArray& one) { return one.name == name; });
   };
+  std::vector<std::string> names;
+  for (const NamedArray& one : usual)
+    if (!one.name.empty()) names.push_back(one.name);
   for (const NamedArray& one : tensors)
     if (by_name(usual, one.name) == usual.end())
-      throw ConfigError(text(key, ".tensors.", one.name),
-                        "has no tensor of its name among those to learn from. Rename it.");
+      throw ConfigError(
+          text(key, ".", one.name),
+          names.empty() ? "those to learn from have no names. Leave the name out."
+                        : text("has no tensor of its name among those to learn from, which are: ",
+                               core::join(names, ", "), ". Rename it."));
   NamedArrays all;
   for (const NamedArray& one : usual) {
     const auto own = by_name(tensors, one.name);
     if (own == tensors.end() && !tensors.empty())
-      throw ConfigError(text(key, ".tensors"), text("lacks '", one.name, "'. Name its file."));
+      throw ConfigError(key, text("lacks '", one.name, "'. Name its file."));
     all.push_back({one.name, own == tensors.end() ? whole : own->source, one.standardise});
   }
   return all;
@@ -679,8 +685,9 @@ ExampleRowsPtr ExampleFiles::validation_rows(const Reading& reading) const {
   const NamedArrays in = arrays_of(inputs, input_tensors), out = arrays_of(targets, target_tensors);
   const auto like = [&](const NamedArrays& usual, const ArraySource& whole,
                         const NamedArrays& tensors, bool of_inputs) {
-    NamedArrays all = named_like(usual, whole, tensors,
-                                 of_inputs ? "data.validation_inputs" : "data.validation_targets");
+    NamedArrays all = named_like(
+        usual, whole, tensors,
+        of_inputs ? "data.validation_inputs.tensors" : "data.validation_targets.tensors");
     for (std::size_t i = 0; i < all.size(); ++i)
       all[i].source =
           read_like(all[i].source, usual[i].source,
@@ -702,7 +709,7 @@ ExampleSets ExampleFiles::load(Reading reading) const {
   const auto joined = [&](NamedArrays arrays, const ArraySource& whole, const NamedArrays& tensors,
                           const std::string& key) {
     if (!join) return arrays;
-    const NamedArrays others = named_like(arrays, whole, tensors, key);
+    const NamedArrays others = named_like(arrays, whole, tensors, key + ".tensors");
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       const std::vector<std::string>& more = others[i].source.file;
       arrays[i].source.file.insert(arrays[i].source.file.end(), more.begin(), more.end());

@@ -95,15 +95,33 @@ torch::Tensor read_condition(const optim::Condition& condition, const std::strin
   return rows;
 }
 
+// Without a name it is the only condition.
+void check_names(const std::vector<optim::Condition>& known, const data::InputFiles& inputs,
+                 const Quantities& quantities) {
+  std::vector<std::string> names;
+  for (const optim::Condition& one : known)
+    names.push_back(one.name + unit_of(quantities, one.name));
+  for (const auto& [name, given] : inputs) {
+    const auto is_it = [&name = name](const optim::Condition& one) { return one.name == name; };
+    if (std::any_of(known.begin(), known.end(), is_it)) continue;
+    if (name.empty() && known.size() == 1 && inputs.size() == 1) continue;
+    throw core::ConfigError(
+        name.empty() ? "inputs" : "inputs." + name,
+        known.empty()
+            ? "these examples have no conditions. Leave it out."
+            : core::text("is no condition of these examples, which are: ", core::join(names, ", "),
+                         ". Name a file for each, or give a number."));
+  }
+}
+
 // shape: [rows, numbers of all conditions]
 torch::Tensor read_conditions(const TrainedGenerator& generator, const data::InputFiles& inputs,
                               const Quantities& quantities) {
   const std::vector<optim::Condition>& known = generator.input.conditions();
+  check_names(known, inputs, quantities);
   std::vector<torch::Tensor> parts;
-  std::vector<std::string> names;
   std::int64_t rows = 1;
   for (const optim::Condition& condition : known) {
-    names.push_back(condition.name + unit_of(quantities, condition.name));
     const auto own = inputs.find(condition.name),
                found = own == inputs.end() && known.size() == 1 ? inputs.find("") : own;
     if (found == inputs.end())
@@ -119,10 +137,6 @@ torch::Tensor read_conditions(const TrainedGenerator& generator, const data::Inp
                                        ". Give one for each example, or one for all."));
     rows = std::max(rows, own_rows);
   }
-  if (inputs.size() != known.size())
-    throw core::ConfigError(
-        "inputs", core::text("the conditions of these examples are: ", core::join(names, ", "),
-                             ". Name a file for each, or give a number."));
   for (torch::Tensor& part : parts) part = part.expand({rows, part.size(1)});
   return torch::cat(parts, 1);
 }

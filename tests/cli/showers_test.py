@@ -172,6 +172,13 @@ class Showers(unittest.TestCase):
                     for name in there:
                         self.assertEqual((pathlib.Path(scratch) / name).read_text(), "whole")
 
+    def test_a_wrong_name_of_a_condition_is_told_with_those_that_there_are(self):
+        run = ("predict", "runs/calorimeter3d/small", "samples=3", "out=few.npy")
+        for words in (("inputs.enrgy=1.5",), ("inputs.enrgy=1.5", "inputs.angle=1.5"),
+                      ("inputs.enrgy=1.5", "inputs.energy=1.5", "inputs.angle=1.5")):
+            self.refused("inputs.enrgy: is no condition of these examples, which are: energy [100 GeV], angle [rad].",
+                         *run, *words)
+
     def test_what_nobody_could_make_is_refused(self):
         run = ("predict", "runs/calorimeter3d/small", "out=no.h5")
         for says, words in (("energy [100 GeV] is a number from 0 to 10", ("inputs.energy=200", "inputs.angle=1.5")),

@@ -315,10 +315,18 @@ TEST_F(Arrays, RefuseNamesThatDoNotFit) {
   files.targets = {.file = {table}, .columns = {"kind"}};
   EXPECT_EQ(files.load().training->rows(), 2);
   EXPECT_NE(refusal([&] { files.inputs_of({{"a", table}}); }).find("lacks 'b'"), std::string::npos);
-  EXPECT_NE(refusal([&] {
-              files.inputs_of({{"c", table}});
-            }).find("inputs.tensors.c"),
-            std::string::npos);
+  EXPECT_EQ(refusal([&] {
+              files.inputs_of({{"a", table}, {"c", table}});
+            }),
+            "inputs.c: has no tensor of its name among those to learn from, which are: a, b. "
+            "Rename it.");
+  ExampleFiles unnamed = files;
+  unnamed.input_tensors = {};
+  unnamed.inputs = {.file = {table}, .columns = {"x"}};
+  EXPECT_EQ(refusal([&] {
+              unnamed.inputs_of({{"c", table}});
+            }),
+            "inputs.c: those to learn from have no names. Leave the name out.");
   ExampleFiles both = files;
   both.inputs.file = {table};
   EXPECT_NE(refusal([&] { both.load(); }).find("data.inputs.file: stands beside tensors"),

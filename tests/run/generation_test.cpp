@@ -367,9 +367,16 @@ TEST_F(Generates, NothingThatDoesNotFit) {
               predict(workloads_, trained.folder, {.inputs = {{"bar", file("nine.npy")}}});
             }),
             file("nine.npy") + ": a row is of class 9, and the generator knows 0 to 3.");
-  EXPECT_NE(message_of<core::ConfigError>([&] {
-              predict(workloads_, trained.folder, {.inputs = {{"foo", file("nine.npy")}}});
-            }).find("inputs.bar: is needed"),
+  const auto asked_for = [&](const data::InputFiles& inputs) {
+    return message_of<core::ConfigError>(
+        [&] { predict(workloads_, trained.folder, {.inputs = inputs}); });
+  };
+  for (const data::InputFiles& inputs :
+       {data::InputFiles{{"foo", "1"}}, {{"foo", "1"}, {"bar", "1"}}})
+    EXPECT_EQ(asked_for(inputs),
+              "inputs.foo: is no condition of these examples, which are: bar. Name a file for "
+              "each, or give a number.");
+  EXPECT_NE(asked_for({{"", "1"}, {"bar", "1"}}).find("inputs: is no condition"),
             std::string::npos);
 }
 
