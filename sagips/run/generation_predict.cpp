@@ -5,6 +5,9 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/record/results.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/record/run_status.hpp"
 #include "sagips/record/tensor_file.hpp"
 #include "sagips/run/generation_task.hpp"
 #include "sagips/run/learning_task.hpp"
@@ -15,13 +18,18 @@ namespace sagips::run {
 
 namespace {
 
-constexpr const char* conditions_prefix = "conditions.";
+namespace files = record::run_files;
+
+constexpr const char *conditions_prefix = "conditions.", *ranges_prefix = "ranges.";
 
 /// A generator as a run has left it.
 struct TrainedGenerator {
   std::string file;
   optim::GeneratorInput input;
-  core::RowTensors targets;                     ///< that are its conditions
+  core::RowTensors targets;  ///< that are its conditions
+  /// Smallest and largest that it has learned from, by condition [2, numbers]; none of classes, nor in runs
+  /// of earlier versions.
+  std::map<std::string, torch::Tensor> ranges;
   std::vector<optim::WeightedNetwork> network;  ///< one
 };
 
@@ -37,7 +45,12 @@ TrainedGenerator read_generator(const GenerationProblem& problem, const std::str
     condition.target = targets.at(name);
     conditions.push_back(std::move(condition));
   }
-  TrainedGenerator made{file, {std::move(conditions), config.noise}, targets, {}};
+  TrainedGenerator made{file, {std::move(conditions), config.noise}, targets, {}, {}};
+  for (const core::RowTensor& target : targets)
+    if (const auto found = content.tensors.find(ranges_prefix + target.name);
+        found != content.tensors.end())
+      made.ranges[target.name] =
+          torch::tensor(found->second.numbers(), torch::kFloat64).reshape({2, target.numbers()});
   const optim::NetworkPart part{
       "generator", std::make_shared<nn::LayeredNetwork>(
                        config.layers, nn::Shape{made.input.width()}, "generator.layers")};
@@ -204,34 +217,72 @@ class MadeExamples final : public data::ExampleRows {
   mutable double seconds_ = 0;
 };
 
+// "0.02 to 5"
+std::string range_text(const torch::Tensor& values) {
+  const std::string lowest = core::text(values.min().item<float>()),
+                    highest = core::text(values.max().item<float>());
+  return lowest == highest ? lowest : core::text(lowest, " to ", highest);
+}
+
 // "energy 0.02 to 5 [100 GeV]"
 std::vector<std::string> ranges_of(const TrainedGenerator& generator,
                                    const torch::Tensor& conditions, const Quantities& known) {
   std::vector<std::string> ranges;
-  for (const core::RowTensor& target : generator.targets) {
-    const torch::Tensor values = target.of(conditions);
-    const std::string lowest = core::text(values.min().item<float>()),
-                      highest = core::text(values.max().item<float>());
-    ranges.push_back(core::text(target.name, " ", lowest, lowest == highest ? "" : " to " + highest,
+  for (const core::RowTensor& target : generator.targets)
+    ranges.push_back(core::text(target.name, " ", range_text(target.of(conditions)),
                                 unit_of(known, target.name)));
-  }
   return ranges;
+}
+
+// Of a condition of several numbers the first one that is outside.
+void warn_of_extrapolation(const TrainedGenerator& generator, const torch::Tensor& conditions,
+                           const Quantities& known, core::Log& log) {
+  std::vector<std::string> parts;
+  for (const core::RowTensor& target : generator.targets) {
+    const auto found = generator.ranges.find(target.name);
+    if (found == generator.ranges.end()) continue;
+    const torch::Tensor &range = found->second, values = target.of(conditions).flatten(1);
+    const torch::Tensor outside = ((values < range[0]) | (values > range[1])).any(0).nonzero();
+    if (outside.numel() == 0) continue;
+    const auto number = outside[0].item<std::int64_t>();
+    parts.push_back(core::text(target.name,
+                               target.numbers() > 1 ? core::text("[", number, "]") : "", " ",
+                               range_text(values.select(1, number)), unit_of(known, target.name),
+                               " where its training had ", range_text(range.select(1, number))));
+  }
+  if (!parts.empty())
+    log.warning("extrapolation", core::text("the generator has not learned from such conditions: ",
+                                            core::join(parts, ", "), "."));
+}
+
+void warn_of_failure(const std::string& folder, core::Log& log) {
+  const auto known = record::read_run_record(folder);
+  if (!known || known->status != record::RunStatus::failed) return;
+  const std::string file = core::text(folder, "/", files::results.name);
+  const std::string why =
+      std::filesystem::exists(file) ? record::read_results_json(file).finish_reason : "";
+  log.warning("failed_training",
+              core::text(folder, ": its training failed", why.empty() ? "" : ": " + why, "."));
 }
 
 }  // namespace
 
-std::map<std::string, torch::Tensor> arrays_of(const std::vector<optim::Condition>& conditions) {
+std::map<std::string, torch::Tensor> arrays_of(const std::vector<optim::Condition>& conditions,
+                                               const torch::Tensor& range) {
   std::map<std::string, torch::Tensor> arrays;
   for (const optim::Condition& condition : conditions) {
     std::vector<double> numbers = {static_cast<double>(condition.classes)};
     numbers.insert(numbers.end(), condition.target.shape.begin(), condition.target.shape.end());
     arrays[conditions_prefix + condition.name] = torch::tensor(numbers, torch::kFloat64);
+    const torch::Tensor own = condition.target.of(range).flatten(1);
+    if (condition.classes == 0 && own.isfinite().all().item<bool>())
+      arrays[ranges_prefix + condition.name] = own.to(torch::kFloat64);
   }
   return arrays;
 }
 
 Predicted GenerationProblem::predict(const Job& job, const std::string& folder,
-                                     const PredictOptions& options) const {
+                                     const PredictOptions& options, core::Log& log) const {
   TrainedGenerator generator =
       read_generator(*this, network_file(folder, options.best.value_or(true)));
   const Quantities quantities = examples->quantities();
@@ -245,6 +296,8 @@ Predicted GenerationProblem::predict(const Job& job, const std::string& folder,
   const torch::Tensor conditions = options.inputs.empty()
                                        ? conditions_kept_aside(job, generator)
                                        : read_conditions(generator, options.inputs, quantities);
+  warn_of_failure(folder, log);
+  if (!options.inputs.empty()) warn_of_extrapolation(generator, conditions, quantities, log);
   const std::int64_t rows = options.samples.value_or(conditions.size(0));
   if (rows < 1) throw core::ConfigError("samples", core::text(rows, " is no number of examples."));
   const MadeExamples made(generator, conditions, rows,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/poll.hpp"
@@ -178,8 +179,21 @@ void GenerationTask::tell_apart(const problem::ExampleComparison& comparison,
                  core::fixed(area, 3), " (0.5: it cannot)"));
 }
 
+torch::Tensor GenerationTask::range_of_targets() const {
+  torch::Tensor own = learner_->range_of_targets();
+  if (own.numel() == 0) return own;
+  torch::Tensor all = torch::empty({ranks_.size(), 2, own.size(1)});
+  const auto bytes = [](const torch::Tensor& numbers) {
+    return std::as_writable_bytes(
+        std::span(numbers.data_ptr<float>(), static_cast<std::size_t>(numbers.numel())));
+  };
+  ranks_.communicator().all_gather(bytes(own), bytes(all));
+  return torch::stack({all.select(1, 0).amin(0), all.select(1, 1).amax(0)});
+}
+
 record::Results GenerationTask::write(RunOutputs& outputs, const Training& training,
                                       const std::vector<RankRow>& rows) {
+  const torch::Tensor range = range_of_targets();
   if (!ranks_.is_first()) return {};
   const bool restores = job_.settings.early_stop.restore && best_.evaluated();
   record::Results results =
@@ -190,7 +204,7 @@ record::Results GenerationTask::write(RunOutputs& outputs, const Training& train
   const record::RunDirectory& folder = outputs.folder();
   const auto write_to = [&](const record::RunFile& file) {
     write_networks(folder.file(file.name), learner_->networks(),
-                   arrays_of(learner_->input().conditions()));
+                   arrays_of(learner_->input().conditions(), range));
   };
   best_.conclude(job_, results, log_, [&] { write_to(files::best_network); });
   results.numbers.push_back({"weights", static_cast<double>(learner_->weights())});

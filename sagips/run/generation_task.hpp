@@ -20,8 +20,10 @@ std::unique_ptr<optim::Adversarial> make_adversarial(const Job& job, const data:
                                                      const problem::RankPlace& place = {});
 
 /// What conditions are, beside the networks in their file: a class by how many there are, values by 0, then
-/// their shape.
-std::map<std::string, torch::Tensor> arrays_of(const std::vector<optim::Condition>& conditions);
+/// their shape; and of values the smallest and largest that rows have had, where there were any.
+/// range: of all targets [2, numbers]
+std::map<std::string, torch::Tensor> arrays_of(const std::vector<optim::Condition>& conditions,
+                                               const torch::Tensor& range);
 
 /// Two networks, one of which makes examples. They are judged by the rows that are kept aside, on rank 0.
 class GenerationTask final : public Task {
@@ -43,6 +45,8 @@ class GenerationTask final : public Task {
 
  private:
   std::unique_ptr<problem::ExampleComparison> comparison() const;
+  /// Of the rows of all ranks. shape: [2, numbers]; collective
+  torch::Tensor range_of_targets() const;
   /// All rows kept aside by the present networks.
   std::unique_ptr<problem::ExampleComparison> compared() const;
   /// The classifier test.

@@ -53,8 +53,8 @@ class LearningProblem final : public Problem {
   bool check(const Look& look) const override;
   StepOfRanks step_of_ranks(const Job& job) const override;
   std::unique_ptr<Task> task(const Job& job, comm::Ranks& ranks, core::Log& log) const override;
-  Predicted predict(const Job& job, const std::string& folder,
-                    const PredictOptions& options) const override;
+  Predicted predict(const Job& job, const std::string& folder, const PredictOptions& options,
+                    core::Log& log) const override;
 };
 
 }  // namespace sagips::run

@@ -391,7 +391,7 @@ void PredictOptions::check_written(const std::string& folder,
 }
 
 Predicted predict(const Workloads& workloads, const std::string& folder,
-                  const PredictOptions& options) {
+                  const PredictOptions& options, core::Log& log) {
   if (std::filesystem::exists(core::text(folder, "/", files::study.name)))
     return predict_members(workloads, folder, options);
   const std::string config = core::text(folder, "/", files::config.name);
@@ -400,16 +400,16 @@ Predicted predict(const Workloads& workloads, const std::string& folder,
                                                "). Give the folder of a finished run."));
   const Job job = read_job_of_networks(workloads, config);
   nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
-  return job.problem->predict(job, folder, options);
+  return job.problem->predict(job, folder, options, log);
 }
 
 Predicted InverseProblem::predict(const Job& job, const std::string& folder,
-                                  const PredictOptions& options) const {
+                                  const PredictOptions& options, core::Log&) const {
   return predict_proposals(job, folder, options);
 }
 
 Predicted LearningProblem::predict(const Job& job, const std::string& folder,
-                                   const PredictOptions& options) const {
+                                   const PredictOptions& options, core::Log&) const {
   return predict_rows(job, folder, options);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sagips/core/log.hpp"
 #include "sagips/data/examples.hpp"
 #include "sagips/data/torch.hpp"
 #include "sagips/run/settings.hpp"
@@ -72,9 +73,10 @@ struct Predicted {
 };
 
 /// Asks the networks of a run, or of an ensemble that has learned from rows, and writes what they say.
-/// folder: of a finished run or ensemble. throws: ConfigError for what it does not have; DataError for
+/// folder: of a finished run or ensemble; log: is warned of networks and inputs that are not to be trusted
+/// throws: ConfigError for what it does not have; DataError for
 /// files that are missing or do not fit; StorageError
 Predicted predict(const Workloads& workloads, const std::string& folder,
-                  const PredictOptions& options);
+                  const PredictOptions& options, core::Log& log);
 
 }  // namespace sagips::run

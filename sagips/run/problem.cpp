@@ -31,7 +31,8 @@ StepOfRanks Problem::step_of_ranks(const Job& job) const {
                                      ", of which nobody knows what its ranks exchange."));
 }
 
-Predicted Problem::predict(const Job& job, const std::string& folder, const PredictOptions&) const {
+Predicted Problem::predict(const Job& job, const std::string& folder, const PredictOptions&,
+                           core::Log&) const {
   throw core::ConfigError(
       folder, core::text("holds the networks of '", job.settings.workload, "', ", description(),
                          ", which predict nothing alone."));

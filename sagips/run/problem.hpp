@@ -74,7 +74,7 @@ class Problem : public problem::Problem {
   virtual std::unique_ptr<Task> task(const Job& job, comm::Ranks& ranks, core::Log& log) const = 0;
   /// What the networks of a run folder give. throws: ConfigError where they give nothing alone
   virtual Predicted predict(const Job& job, const std::string& folder,
-                            const PredictOptions& options) const;
+                            const PredictOptions& options, core::Log& log) const;
 };
 
 }  // namespace sagips::run

@@ -67,20 +67,21 @@ class Caller {
         ranks_, {}, log_);
     EXPECT_TRUE(trained.complete);
     EXPECT_EQ(trained.results.parameters.size(), 6U);
-    const Predicted proposals = predict(workloads_, trained.folder, {.samples = 50});
+    const Predicted proposals = predict(workloads_, trained.folder, {.samples = 50}, log_);
     EXPECT_EQ(proposals.what, Predicted::What::proposals);
     EXPECT_EQ(proposals.outputs.at(0).values.size(0), 50);
     EXPECT_EQ(proposals.parameters.size(), 6U);
     EXPECT_TRUE(fs::exists(proposals.outputs.at(0).file));
-    EXPECT_THROW(predict(workloads_, trained.folder, {.inputs = {{"", rows_}}}), core::ConfigError);
+    EXPECT_THROW(predict(workloads_, trained.folder, {.inputs = {{"", rows_}}}, log_),
+                 core::ConfigError);
 
     const Results learned = run::train(learning("line"), ranks_, {}, log_);
     EXPECT_TRUE(learned.complete);
-    const Predicted values = predict(workloads_, learned.folder, {});
+    const Predicted values = predict(workloads_, learned.folder, {}, log_);
     EXPECT_EQ(values.what, Predicted::What::values);
     EXPECT_EQ(values.rows, 20);  // a tenth of them
     EXPECT_FALSE(values.metrics.empty());
-    EXPECT_THROW(predict(workloads_, learned.folder, {.samples = 5}), core::ConfigError);
+    EXPECT_THROW(predict(workloads_, learned.folder, {.samples = 5}, log_), core::ConfigError);
   }
 
   void solve_and_fit() {
@@ -133,7 +134,7 @@ class Caller {
     EXPECT_EQ(ensemble.state, study::StudyEnd::State::complete) << ensemble.remarks;
     EXPECT_EQ(ensemble.members.members.size(), 2U);
     ASSERT_TRUE(ensemble.results);
-    EXPECT_EQ(predict(workloads_, ensemble.folder, {}).networks.size(), 2U);
+    EXPECT_EQ(predict(workloads_, ensemble.folder, {}, log_).networks.size(), 2U);
 
     const study::TuneEnd search = study::tune(
         workloads_, rows_,

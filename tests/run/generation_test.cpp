@@ -106,7 +106,7 @@ TEST_F(Generates, ExamplesForConditionsWhetherResumedOrNot) {
     PredictOptions options{
         .out = file("made.npy"), .samples = 200, .inputs = {{"", file("asked.npy")}}};
     options.seed = seed;
-    return predict(workloads_, whole.folder, options);
+    return predict(workloads_, whole.folder, options, log_);
   };
   const Predicted first = made(7);
   const auto in_file = [&] {
@@ -364,12 +364,12 @@ TEST_F(Generates, NothingThatDoesNotFit) {
   const Results trained = train(job("good", {"train.epochs=1"}));
   core::write_npy(file("nine.npy"), std::vector<float>{9}, {1});
   EXPECT_EQ(message_of<core::DataError>([&] {
-              predict(workloads_, trained.folder, {.inputs = {{"bar", file("nine.npy")}}});
+              predict(workloads_, trained.folder, {.inputs = {{"bar", file("nine.npy")}}}, log_);
             }),
             file("nine.npy") + ": a row is of class 9, and the generator knows 0 to 3.");
   const auto asked_for = [&](const data::InputFiles& inputs) {
     return message_of<core::ConfigError>(
-        [&] { predict(workloads_, trained.folder, {.inputs = inputs}); });
+        [&] { predict(workloads_, trained.folder, {.inputs = inputs}, log_); });
   };
   for (const data::InputFiles& inputs :
        {data::InputFiles{{"foo", "1"}}, {{"foo", "1"}, {"bar", "1"}}})

@@ -162,11 +162,11 @@ TEST_F(Kinds, SayWhatTheyAreWhereAnotherIsAskedFor) {
   const Results trained = train(job("one"));
   EXPECT_EQ(testing::message_of<core::ConfigError>([&] { read_job(workloads_, "circle", {}); }),
             "command line: 'circle' is a problem of points to generate");
-  EXPECT_EQ(
-      testing::message_of<core::ConfigError>([&] { predict(workloads_, trained.folder, {}); }),
-      trained.folder +
-          ": holds the networks of 'circle', a problem of points to generate, which predict "
-          "nothing alone.");
+  EXPECT_EQ(testing::message_of<core::ConfigError>(
+                [&] { predict(workloads_, trained.folder, {}, log_); }),
+            trained.folder +
+                ": holds the networks of 'circle', a problem of points to generate, which predict "
+                "nothing alone.");
 }
 
 // What plug-ins add is there for all threads, whoever adds it twice.

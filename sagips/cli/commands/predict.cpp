@@ -121,7 +121,8 @@ void show_networks(const run::Predicted& predicted, const run::PredictOptions& o
 
 core::ExitCode predict(const Workloads& workloads, const Arguments& arguments) {
   const run::PredictOptions options = options_of(arguments.assignments);
-  const run::Predicted predicted = run::predict(workloads, arguments.source, options);
+  core::Log log;
+  const run::Predicted predicted = run::predict(workloads, arguments.source, options, log);
   for (const std::string& file : predicted.removed_spreads)
     std::cout << "removed " << file << ", which was of other predictions\n";
   for (const std::string& file : predicted.foreign_spreads)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "sagips/core/error.hpp"
@@ -43,6 +44,9 @@ Adversarial::Adversarial(const AdversarialConfig& config, const data::ExampleRow
   for (const NetworkPart& part : {made.generator, made.discriminator})
     networks_.push_back({part, nn::Replica(part.network, nn::SharedPart::all, device)});
   check(*rows);
+  const float none = std::numeric_limits<float>::infinity();
+  const std::int64_t numbers = rows->first(1).targets.size(1);
+  range_ = torch::stack({torch::full({numbers}, none), torch::full({numbers}, -none)});
   const UpdateConfig* const updates[] = {&config_.generator.optimizer,
                                          &config_.discriminator.optimizer};
   for (const Player player : {maker, judge}) {
@@ -211,7 +215,11 @@ torch::Tensor Adversarial::generator_gradients(const RowBatch& batch, const Tile
 
 // Before the generator learns from it, on one thread.
 void Adversarial::watch(const RowBatch& batch) {
-  if (batch.samples == 0 || config_.collapse == 0) return;
+  if (batch.samples == 0) return;
+  const torch::Tensor targets = batch.targets.to(torch::kCPU, torch::kFloat32);
+  range_ = torch::stack(
+      {torch::minimum(range_[0], targets.amin(0)), torch::maximum(range_[1], targets.amax(0))});
+  if (config_.collapse == 0) return;
   const bool is_empty =
       std::all_of(batch.is_empty.begin(), batch.is_empty.end(), [](char one) { return one != 0; });
   collapse_.see(spread_of(torch::cat(batch.made)), spread_of(batch.examples), is_empty);
@@ -232,6 +240,7 @@ void Adversarial::state(nn::StateList& list) {
     list.part(networks_[player].part.name + "_update", *rules_[player]);
   }
   list.part("collapse", collapse_);
+  list.field("range_of_targets", range_);
 }
 
 }  // namespace sagips::optim

@@ -92,6 +92,9 @@ class Adversarial final : public Optimizer {
   std::vector<WeightedNetwork>& networks() { return networks_; }
   const GeneratorInput& input() const { return input_; }
   std::int64_t weights() const;
+  /// The smallest and largest of each number of the targets of the rows that this rank has learned from; no
+  /// number, from inf to -inf, before there are any. shape: [2, numbers]
+  const torch::Tensor& range_of_targets() const { return range_; }
   /// Examples made for the conditions of these targets, by noise of the run's seed for such a purpose.
   /// shapes: targets [rows, numbers] -> [rows, ...], on the CPU
   torch::Tensor make(const torch::Tensor& targets, const std::string& purpose,
@@ -134,6 +137,7 @@ class Adversarial final : public Optimizer {
   nn::Leaves constant_judge_;  ///< the discriminator's weights where the generator learns
   std::vector<std::unique_ptr<UpdateRule>> rules_;
   Collapse collapse_;
+  torch::Tensor range_;
   std::vector<UpdateStep> steps_;
   std::vector<Pass> passes_;
   mutable data::ExampleStream stream_;  ///< its thread looks into what is above
