@@ -36,9 +36,12 @@ void needs_of_commands(const FieldList& list, const Workloads& workloads, const 
     needs(list, group.name == usage.command, "sagips " + group.name, keys);
   }
   needs(list, trains, "a training of networks",
-        {"objective", "generator", "discriminator", "batch", "optimizer", "dense", "exchange",
-         "exchanges", "ranks.fraction", "train", "early_stop", "evaluation", "run.fit",
-         "run.tensorboard", "data.held_out"});
+        {"objective",      "generator",       "discriminator",     "batch",
+         "optimizer",      "dense",           "exchange",          "exchanges",
+         "ranks.fraction", "train",           "early_stop",        "evaluation",
+         "run.fit",        "run.tensorboard", "data.held_out",     "data.validation_rows",
+         "measures",       "label_flips",     "generator_updates", "collapse",
+         "shuffle_rows"});
   const bool solves = usage.command == "solve";
   needs(list, solves, "sagips solve", {"solve.test", "solve.test_events", "solve.permutations"});
   needs(list, solves || usage.command == "closure", "sagips solve", {"solve"});

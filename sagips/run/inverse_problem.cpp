@@ -57,6 +57,34 @@ void InverseProblem::fields(core::FieldList& list, Settings& settings) {
   workload->fields(list);
 }
 
+namespace {
+
+// In a command that makes events with the parameters' toy values, where there are any, and reads no file. What
+// is set of a file without naming one is refused there.
+void needs_of_measured_events(const core::FieldList& list, const problem::Workload& workload,
+                              const problem::DataSettings& settings) {
+  const auto needs_reading = [&](const std::string& place, const data::DatasetConfig& config,
+                                 const problem::ChannelPlan& plan) {
+    if (config.file.empty()) return;
+    std::vector<std::string> keys;
+    for (const char* key :
+         {"file", "hdf5_dataset", "columns", "weight_column", "reference", "maximum_events"})
+      keys.push_back(core::text(place, ".", key));
+    if (!plan.cuts_select_events) keys.push_back(place + ".cuts");
+    core::needs(list, false, "a command that reads events", keys);
+  };
+  for (const problem::ChannelPlan& plan : workload.channels()) {
+    needs_reading("data", settings.data, plan);
+    needs_reading(core::text("channels.", plan.name, ".data"), settings.of(plan).data, plan);
+  }
+  for (const env::Parameter& parameter : workload.parameters()) {
+    const std::string place = "parameters." + parameter.name;
+    core::needs(list, !parameter.toy, core::text("no ", place, ".toy"), {place + ".truth"});
+  }
+}
+
+}  // namespace
+
 void InverseProblem::add_needs(const core::FieldList& list, const Job& job,
                                const Usage& usage) const {
   using core::needs;
@@ -76,7 +104,9 @@ void InverseProblem::add_needs(const core::FieldList& list, const Job& job,
                                      : std::any_of(channels.begin(), channels.end(), [](auto& one) {
                                          return one.second.enabled && one.second.data.file.empty();
                                        });
-  needs(list, toys, "toy events (no data.file)", {"toy"});
+  const bool generates = usage.command == "generate";  // which makes toy events whatever is given
+  needs(list, toys || generates, "toy events (no data.file)", {"toy"});
+  if (generates) needs_of_measured_events(list, *workload, data);
 }
 
 bool InverseProblem::waits_for_plateau() const {

@@ -135,6 +135,17 @@ class Effects(Runs):
                 self.assertNotIn("moments", said)
                 self.assertNotIn("toy", said)
 
+    def test_generate_names_what_it_does_not_draw_with(self):
+        of_readers = " (needs a command that reads events)"
+        for words, said in (
+                (["proxy1d", "data.file=rows.csv", "data.columns=[x,y]", "toy.events=20"], "data.file, data.columns" + of_readers),
+                (["gaussians", "events=20", "channels.set_1.data.file=rows.csv"], "channels.set_1.data.file" + of_readers),
+                (["proxy1d", "events=20", "parameters.N_u.truth=2", "generator.width=9"],
+                 "generator.width (needs a training of networks); parameters.N_u.truth (needs no parameters.N_u.toy)"),
+                (["proxy1d", "events=20", "N_u=2", "data.seed=3", "run.seed=4"], "")):
+            with self.subTest(words):
+                self.assertEqual(self.said("generate", *words, "out=toy.npy"), said)
+
     def test_keys_that_have_an_effect_are_not_named(self):
         for words in (["data.held_out=0", "data.validation_inputs.file=rows.csv", "data.validation_targets.file=rows.csv",
                        "train.evaluate_every=2", "early_stop.restore=true"],

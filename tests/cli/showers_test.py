@@ -202,6 +202,14 @@ class Showers(unittest.TestCase):
             self.refused("inputs.enrgy: is no condition of these examples, which are: energy [100 GeV], angle [rad].",
                          *run, *words)
 
+    def test_settings_without_effect_on_drawn_showers_are_said(self):
+        said = self.sagips("generate", "calorimeter3d/laptop", "events=2", "out=two.h5", "data.validation_rows=5", "collapse=0.5",
+                           "label_flips=0.2").stderr
+        self.assertRegex(said, r"no effect in this run: data.validation_rows, .*label_flips, collapse .*"
+                               r"\(needs a training of networks\)\n$")
+        self.assertEqual(self.sagips("generate", "calorimeter3d/laptop", "events=2", "out=two.h5", "run.seed=3", "data.seed=2",
+                                     "data.threshold_GeV=1e-4", "data.lowest_energy_GeV=10", "data.highest_energy_GeV=20", "data.power=0.5").stderr, "")
+
     def test_what_nobody_could_make_is_refused(self):
         run = ("predict", "runs/calorimeter3d/small", "out=no.h5")
         for says, words in (("energy [100 GeV] is a number from 0 to 10", ("inputs.energy=200", "inputs.angle=1.5")),
