@@ -46,7 +46,16 @@ const std::map<std::string, Problem>& problems() {
         {"network.layers=[{dense: 199, activation: relu}, {dense: 120, activation: relu}, "
          "{dense: 80, activation: relu}, {dense: 2}]",
          "loss=mean_square", "batch=75"},
-        {600}}}};
+        {600}}},
+      // JEDI-net, 33,625 weights
+      {"jets",
+       {"learning",
+        {"network.layers=[{interaction: {messages: [{dense: 30, activation: elu}, {dense: 15, "
+         "activation: elu}, {dense: 10, activation: elu}], objects: [{dense: 30, activation: elu}, "
+         "{dense: 15, activation: elu}, {dense: 10, activation: elu}]}}, {flatten: {}}, "
+         "{dense: 30, activation: elu}, {dense: 15, activation: elu}, {dense: 5}]",
+         "loss=cross_entropy", "batch=100"},
+        {100, 16}}}};
   return all;
 }
 

@@ -16,10 +16,11 @@ import sys
 import epoch_bench as common
 
 PEERS = common.HERE / "peers"
-NETWORKS = ("fashion", "fashion_small", "shapes", "stress_strain", "calorimeter", "showers")
+NETWORKS = ("fashion", "fashion_small", "shapes", "stress_strain", "jets", "calorimeter", "showers")
 CALORIMETER = {"calorimeter": [], "showers": ["--make", "1"]}  # a step; a batch of showers that is made
-OURS, EAGER, CHANNELS_LAST, COMPILE = (
-    "sagips", "PyTorch eager", "PyTorch eager, channels last", "PyTorch compile")
+OURS, EAGER, CHANNELS_LAST, GATHER, COMPILE = (
+    "sagips", "PyTorch eager", "PyTorch eager, channels last", "PyTorch eager, pairs by their places",
+    "PyTorch compile")
 HEADER = ["network", "weights", "batch", "threads", "who", "ms/step", "this / sagips", "lowest", "highest", "peak MB"]
 
 
@@ -42,6 +43,8 @@ def commands(options, network, threads):
     what = ["--network", network, "--threads", threads]
     if network == "stress_strain":  # its rows are no images
         del variants[CHANNELS_LAST]
+    if network == "jets":  # the authors' matrices, or what a user would gather and sum
+        variants = {EAGER: [], GATHER: ["--gather"]}
     if network in CALORIMETER:
         peer, variants[COMPILE] = PEERS / "pytorch_calorimeter.py", ["--compile"]
         what = ["--network", "calorimeter", "--threads", threads, "--batch", options.batch, *CALORIMETER[network]]
@@ -65,7 +68,7 @@ def measure(options, network, threads, logs):
 
 
 def rows(cell):
-    for name in (OURS, EAGER, CHANNELS_LAST, COMPILE):
+    for name in (OURS, EAGER, CHANNELS_LAST, GATHER, COMPILE):
         if name not in cell["turns"][0]:
             continue
         seconds = statistics.median(turn[name] for turn in cell["turns"])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Training steps of four networks in eager PyTorch, as a peer of bench/learning_bench.
+"""Training steps of five networks in eager PyTorch, as a peer of bench/learning_bench.
 
 Written by us for speed, as a user would who knows PyTorch: fused Adam, activations in place, rows in memory. A step:
 a batch of shuffled rows, forward, backward, update. Speaks the protocol of bench/README.md.
 
-usage: pytorch_learning.py --network NAME [--threads N] [--channels-last]
+usage: pytorch_learning.py --network NAME [--threads N] [--channels-last] [--gather]
 """
 import argparse
 import json
@@ -43,18 +43,48 @@ def stress_strain():
     return [*relu(nn.Linear(600, 199)), *relu(nn.Linear(199, 120)), *relu(nn.Linear(120, 80)), nn.Linear(80, 2)]
 
 
-# layers, shape of a row, rows of a step, values of a target (0: one of ten classes)
+def chain(*widths):
+    return nn.Sequential(*(layer for pair in zip(widths, widths[1:]) for layer in (nn.Linear(*pair), nn.ELU(inplace=True))))
+
+
+class Jets(nn.Module):
+    """JEDI-net (arXiv 1908.05318): each particle hears from all others."""
+
+    def __init__(self, particles, numbers, gathers):
+        super().__init__()
+        edges = (1 - torch.eye(particles)).nonzero()
+        self.receivers, self.senders, self.gathers, self.particles = edges[:, 0], edges[:, 1], gathers, particles
+        self.of_receivers, self.of_senders = (nn.functional.one_hot(ends, particles).float() for ends in edges.t())
+        self.messages, self.objects = chain(2 * numbers, 30, 15, 10), chain(numbers + 10, 30, 15, 10)
+
+    def forward(self, rows):
+        if self.gathers:
+            pairs = torch.cat([rows[:, self.receivers], rows[:, self.senders]], 2)
+            made = self.messages(pairs)  # the edges of a receiver stand together
+            heard = made.view(len(rows), self.particles, self.particles - 1, -1).sum(2)
+        else:  # the authors' form
+            pairs = torch.cat([self.of_receivers @ rows, self.of_senders @ rows], 2)
+            heard = self.of_receivers.t() @ self.messages(pairs)
+        return self.objects(torch.cat([rows, heard], 2))
+
+
+def jets(gathers=False):
+    return [Jets(100, 16, gathers), nn.Flatten(), *chain(1000, 30, 15), nn.Linear(15, 5)]
+
+
+# layers, shape of a row, rows of a step, values of a target (0: one of five classes)
 NETWORKS = {"fashion": (fashion, (1, 28, 28), 100, 0), "fashion_small": (fashion_small, (1, 28, 28), 100, 0),
-            "shapes": (shapes, (3, 32, 32), 100, 0), "stress_strain": (stress_strain, (600,), 75, 2)}
+            "shapes": (shapes, (3, 32, 32), 100, 0), "stress_strain": (stress_strain, (600,), 75, 2),
+            "jets": (jets, (100, 16), 100, 0)}
 
 
 class Trainer:
-    def __init__(self, name, channels_last):
+    def __init__(self, name, channels_last, gathers):
         layers, shape, self.batch, values = NETWORKS[name]
-        self.network = nn.Sequential(*layers())
+        self.network = nn.Sequential(*(layers(gathers) if name == "jets" else layers()))
         rows = BATCHES * self.batch
         self.inputs = torch.randn(rows, *shape)
-        self.targets = torch.randn(rows, values) if values else torch.randint(10, (rows,))
+        self.targets = torch.randn(rows, values) if values else torch.randint(5, (rows,))
         self.loss = nn.MSELoss() if values else nn.CrossEntropyLoss()
         if channels_last:
             self.network.to(memory_format=torch.channels_last)
@@ -84,10 +114,11 @@ def main():
     parser.add_argument("--network", choices=NETWORKS, required=True)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--channels-last", action="store_true", help="images with their channels as last dimension")
+    parser.add_argument("--gather", action="store_true", help="jets: pairs by their places, not by matrices")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    trainer = Trainer(options.network, options.channels_last)
+    trainer = Trainer(options.network, options.channels_last, options.gather)
     trainer.clock(WARM_UP_STEPS)
     weights = sum(weight.numel() for weight in trainer.network.parameters())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3

@@ -52,10 +52,15 @@ using Kind = PanelActivation::Kind;
   return series * std::bit_cast<float>(bits);
 }
 
+// source: Klambauer et al., arXiv 1706.02515
+constexpr float selu_scale = 1.05070099F, selu_alpha = 1.67326324F;
+
 template <Kind kind>
 [[gnu::always_inline]] inline float activated(float sum, float negative_slope) {
   if constexpr (kind == Kind::leaky_relu) return sum > 0 ? sum : sum * negative_slope;
   if constexpr (kind == Kind::elu) return sum > 0 ? sum : exponential(sum) - 1;
+  if constexpr (kind == Kind::selu)
+    return selu_scale * (sum > 0 ? sum : selu_alpha * (exponential(sum) - 1));
   if constexpr (kind == Kind::sigmoid) return 1 / (1 + exponential(-sum));
   return 1 - 2 / (1 + exponential(2 * sum));
 }
@@ -66,6 +71,8 @@ template <Kind kind, class Value>
                                            float negative_slope) {
   if constexpr (kind == Kind::leaky_relu) return value > 0 ? number : number * negative_slope;
   if constexpr (kind == Kind::elu) return value > 0 ? number : number * (value + 1.0F);
+  if constexpr (kind == Kind::selu)
+    return value > 0 ? number * selu_scale : number * (value + selu_scale * selu_alpha);
   if constexpr (kind == Kind::sigmoid) return number * (value * (1.0F - value));
   return number * (1.0F - value * value);
 }
@@ -88,6 +95,8 @@ template <class Body>
       return body.template operator()<Kind::leaky_relu>();
     case Kind::elu:
       return body.template operator()<Kind::elu>();
+    case Kind::selu:
+      return body.template operator()<Kind::selu>();
     case Kind::tanh:
       return body.template operator()<Kind::tanh>();
     case Kind::sigmoid:

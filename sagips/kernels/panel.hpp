@@ -5,9 +5,9 @@ namespace sagips::kernels {
 
 /// The function between layers. Its slope is a function of its value, so sums need not be kept.
 struct PanelActivation {
-  enum class Kind { leaky_relu, elu, tanh, sigmoid };
+  enum class Kind { leaky_relu, elu, selu, tanh, sigmoid };
   Kind kind = Kind::leaky_relu;
-  float negative_slope = 0;  ///< of LeakyReLU; 0: ReLU
+  float negative_slope = 0;  ///< of LeakyReLU; 0: ReLU, 1: nothing happens
 };
 
 /// Rows of a hidden layer that just left a product, and what a pass over them reads and writes.

@@ -55,12 +55,17 @@ double slope_at(double output, std::int64_t index) {
   return index % 5 == 3 ? 0.0 : std::tanh(output) + 0.1 * static_cast<double>(index % 7);
 }
 
+// source: Klambauer et al., arXiv 1706.02515
+constexpr double selu_scale = 1.0507009873554805, selu_alpha = 1.6732632423543772;
+
 double activated(const PanelActivation& by, double z) {
   switch (by.kind) {
     case Kind::leaky_relu:
       return z > 0 ? z : z * static_cast<double>(by.negative_slope);
     case Kind::elu:
       return z > 0 ? z : std::expm1(z);
+    case Kind::selu:
+      return selu_scale * (z > 0 ? z : selu_alpha * std::expm1(z));
     case Kind::tanh:
       return std::tanh(z);
     case Kind::sigmoid:
@@ -75,6 +80,8 @@ double slope_of(const PanelActivation& by, double z) {
       return z > 0 ? 1 : static_cast<double>(by.negative_slope);
     case Kind::elu:
       return z > 0 ? 1 : std::exp(z);
+    case Kind::selu:
+      return selu_scale * (z > 0 ? 1 : selu_alpha * std::exp(z));
     case Kind::tanh:
       return 1 / (std::cosh(z) * std::cosh(z));
     case Kind::sigmoid:
@@ -240,7 +247,7 @@ TEST_P(MlpPassesOf, EqualTheTextbookForWidthsThatDiffer) {
 }
 
 TEST_P(MlpPassesOf, EqualTheTextbookForEveryActivation) {
-  for (const Kind kind : {Kind::leaky_relu, Kind::elu, Kind::tanh, Kind::sigmoid})
+  for (const Kind kind : {Kind::leaky_relu, Kind::elu, Kind::selu, Kind::tanh, Kind::sigmoid})
     for (const std::int64_t outputs : {1, 3})
       for (const bool with_input_gradient : {false, outputs == 1})
         expect_equal(Passes({{5, 40, 17, outputs}, {kind, 0.1F}}, 70), 64, GetParam(),
@@ -294,7 +301,7 @@ TEST(MlpPasses, ServeSeveralThreadsAtOnce) {
 
 // The ends of what a float holds, where the exponential is cut off.
 TEST(MlpPasses, ActivateNumbersOfAnySize) {
-  for (const Kind kind : {Kind::elu, Kind::tanh, Kind::sigmoid}) {
+  for (const Kind kind : {Kind::elu, Kind::selu, Kind::tanh, Kind::sigmoid}) {
     std::vector<float> values, bias = {0};
     for (const float size : {0.0F, 1e-30F, 1e-6F, 0.3F, 1.0F, 9.0F, 87.0F, 89.0F, 1e30F})
       for (const float sign : {-1.0F, 1.0F}) values.push_back(sign * size);

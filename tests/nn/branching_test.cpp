@@ -1,11 +1,15 @@
 // Layers that hold chains of layers, and networks with several named inputs and outputs, against the same
 // networks in TorchScript: outputs and gradients.
 #include <gtest/gtest.h>
+
+#include <map>
+
 #include <torch/nn.h>
 #include <torch/script.h>
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
 #include "sagips/nn/initialise.hpp"
 #include "sagips/nn/layers/layer_config.hpp"
 #include "sagips/nn/module.hpp"
@@ -338,6 +342,146 @@ TEST(Branching, SaysWhatDoesNotFit) {
             std::string::npos);
   EXPECT_NE(refusal("{residual: [{dense: 3, activaton: relu}]}").find("activation"),
             std::string::npos);
+}
+
+// The published form: matrices that say which particle receives and sends on each directed edge.
+// source: Moreno et al., arXiv 1908.05318
+std::string jets_of_pytorch(const std::string& message, const std::string& object,
+                            const std::string& behind) {
+  return R"(
+def forward(self, x: Tensor) -> Tensor:
+    n = x.size(1)
+    edges = (1 - torch.eye(n)).nonzero()
+    receivers = torch.one_hot(edges[:, 0], n).to(x.dtype)
+    senders = torch.one_hot(edges[:, 1], n).to(x.dtype)
+    e = torch.cat([torch.matmul(receivers, x), torch.matmul(senders, x)], 2)
+    e = )" +
+         message + R"((torch.linear(e, self.p0, self.p1))
+    e = )" +
+         message + R"((torch.linear(e, self.p2, self.p3))
+    e = )" +
+         message + R"((torch.linear(e, self.p4, self.p5))
+    o = torch.cat([x, torch.matmul(receivers.t(), e)], 2)
+    o = )" +
+         object + R"((torch.linear(o, self.p6, self.p7))
+    o = )" +
+         object + R"((torch.linear(o, self.p8, self.p9))
+    return torch.linear()" +
+         behind + R"(, self.p10, self.p11)
+)";
+}
+std::string dense(std::int64_t outputs, const std::string& activation) {
+  return core::text("{dense: ", outputs, ", activation: ", activation, "}");
+}
+std::string jets(const std::string& message, const std::string& object, const std::string& more) {
+  return "{interaction: {messages: [" + dense(30, message) + ", " + dense(15, message) + ", " +
+         dense(10, message) + "], objects: [" + dense(20, object) + ", " + dense(6, object) + "]" +
+         more + "}}";
+}
+
+TEST(Branching, InteractionsAreThoseOfIncidenceMatrices) {
+  for (const auto& [name, particles] : std::map<std::string, std::int64_t>{
+           {"elu", 2}, {"selu", 9}, {"relu", 24}, {"tanh", 8}, {"sigmoid", 7}, {"gelu", 5}})
+    EXPECT_LT(
+        distance(network_of(jets(name, "elu", "") + ", {flatten: {}}, {dense: 5}", {particles, 7}),
+                 jets_of_pytorch("torch." + name, "torch.elu", "torch.flatten(o, 1)")),
+        1e-5)
+        << name << ", " << particles << " particles";
+  EXPECT_LT(distance(network_of(jets("elu", "relu", ", sum: true") + ", {dense: 5}", {30, 16}),
+                     jets_of_pytorch("torch.elu", "torch.relu", "o.sum(1)")),
+            1e-5);
+}
+
+TEST(Branching, MessagesAreTheSameInDoubleAndOfFewRows) {
+  const auto network = network_of(jets("elu", "elu", ""), {21, 5});
+  Replica replica = replica_of(network);
+  const torch::Tensor rows = rows_for(*network, 7);
+  const torch::Tensor together = (*network)(replica.leaves(), rows, {});
+  EXPECT_LT(
+      relative((*network)(replica.leaves(), rows.slice(0, 3, 4), {}), together.slice(0, 3, 4)),
+      1e-6);
+  Leaves exact = replica.leaves();
+  for (torch::Tensor& tensor : exact.tensors) tensor = tensor.detach().to(torch::kFloat64);
+  EXPECT_LT(relative(together.to(torch::kFloat64), (*network)(exact, rows.to(torch::kFloat64), {})),
+            1e-6);
+}
+
+// Without the empty ones, the others make what a network for so few makes.
+TEST(Branching, EmptyParticlesAreSkipped) {
+  for (const std::string name : {"elu", "gelu"}) {
+    const auto large = network_of(jets(name, "elu", ", skip_empty: true"), {12, 4}),
+               small = network_of(jets(name, "elu", ""), {7, 4}),
+               summed = network_of(jets(name, "elu", ", skip_empty: true, sum: true"), {12, 4});
+    Replica replica = replica_of(large);
+    const torch::Tensor few = rows_for(*small).requires_grad_();
+    // Two of the empty places stand among the others.
+    const torch::Tensor zeros = torch::zeros({5, 2, 4}),
+                        many = torch::cat({few.narrow(1, 0, 3), zeros, few.narrow(1, 3, 4), zeros,
+                                           zeros.narrow(1, 0, 1)},
+                                          1);
+    const torch::Tensor of_few = (*small)(replica.leaves(), few, {}),
+                        of_many = (*large)(replica.leaves(), many, {});
+    EXPECT_LT(relative(torch::cat({of_many.narrow(1, 0, 3), of_many.narrow(1, 5, 4)}, 1), of_few),
+              1e-6);
+    EXPECT_EQ(of_many.narrow(1, 3, 2).abs().max().item<float>(), 0);
+    EXPECT_LT(relative((*summed)(replica.leaves(), many, {}), of_few.sum(1)), 1e-6);
+    of_few.square().sum().backward();
+    const torch::Tensor gradients = replica.gradients().clone(), of_input = few.grad().clone();
+    replica.gradients().zero_();
+    few.mutable_grad().zero_();
+    of_many.square().sum().backward();
+    EXPECT_LT(relative(replica.gradients(), gradients), 1e-5) << name;
+    EXPECT_LT(relative(few.grad(), of_input), 1e-5) << name;
+    EXPECT_TRUE(
+        (*large)(replica.leaves(), torch::zeros({2, 12, 4}), {}).equal(torch::zeros({2, 12, 6})));
+  }
+}
+
+TEST(Branching, PublishedNetworksOfJetsHaveTheirCounts) {
+  const auto weights = [](const std::string& layers, const Shape& input) {
+    std::int64_t all = 0;
+    const auto network = network_of(layers, input);
+    for (const auto& parameter : network->parameters()) all += parameter.size();
+    return all;
+  };
+  const auto chain = [](std::vector<std::int64_t> widths) {
+    std::string layers;
+    for (const std::int64_t width : widths)
+      layers += (layers.empty() ? "" : ", ") + dense(width, "elu");
+    return layers;
+  };
+  EXPECT_EQ(
+      weights("{interaction: {messages: [" + chain({30, 15, 10}) + "], objects: [" +
+                  chain({30, 15, 10}) + "]}}, {flatten: {}}, " + chain({30, 15}) + ", {dense: 5}",
+              {100, 16}),
+      33625);
+  for (const auto& [outputs, count] : {std::pair{10, 8329}, std::pair{12, 8481}})
+    EXPECT_EQ(weights("{interaction: {messages: [" + chain({50, 25, 14}) + "], objects: [" +
+                          chain({50, 25, outputs}) + "], sum: true}}, " + chain({50, 25}) +
+                          ", {dense: 5}",
+                      {150, 16}),
+              count);
+}
+
+TEST(Branching, WrongInteractionsAreRefused) {
+  const auto refused = [](const std::string& yaml, const Shape& input) {
+    return message_of<core::Error>([&] { network_of("{interaction: {" + yaml + "}}", input); });
+  };
+  EXPECT_EQ(
+      refused("messages: [{dense: 3}]", {16}),
+      "layers.0 (interaction): It needs samples [particles, numbers] of two particles or more. "
+      "Its input is 16.");
+  EXPECT_EQ(
+      refused("sum: true", {5, 4}),
+      "layers.0 (interaction): It has no messages. Name at least one dense layer. Its input is "
+      "5 x 4.");
+  EXPECT_EQ(
+      refused("messages: [{dense: 3}, {dropout: 0.1}]", {5, 4}),
+      "layers.0 (interaction): Its messages are dense layers with a bias alone. Put others into "
+      "objects. Its input is 5 x 4.");
+  EXPECT_EQ(refused("messages: [{dense: 3}], objects: [{flatten: {}}], sum: true", {5, 4}),
+            "layers.0 (interaction): objects makes 35, and sum and skip_empty need [5, numbers]. "
+            "Leave out what joins particles. Its input is 5 x 4.");
 }
 
 }  // namespace

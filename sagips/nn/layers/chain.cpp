@@ -87,6 +87,15 @@ std::optional<kernels::MlpShape> Chain::dense_chain() const {
   return chain;
 }
 
+std::vector<const Activation*> Chain::dense_activations() const {
+  std::vector<const Activation*> all;
+  for (const Placed& placed : placed_) {
+    if (!placed.connects) return {};
+    all.push_back(placed.connects);
+  }
+  return all;
+}
+
 Chain::Bound Chain::bind(std::span<torch::Tensor> weights, std::span<torch::Tensor> buffers) const {
   Bound bound;
   for (std::size_t i = 0; i < placed_.size(); ++i) {

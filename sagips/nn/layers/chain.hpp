@@ -34,6 +34,8 @@ class Chain {
   std::size_t buffers() const { return buffers_; }
   /// Its shape where kernels::MlpPasses can evaluate it.
   std::optional<kernels::MlpShape> dense_chain() const;
+  /// Behind each of its layers, where all are dense on flat rows, with a bias; else none.
+  std::vector<const Activation*> dense_activations() const;
 
   Bound bind(std::span<torch::Tensor> weights, std::span<torch::Tensor> buffers) const;
   /// weights, buffers: its own. shape: [rows, input] -> [rows, output]

@@ -269,6 +269,7 @@ std::optional<kernels::PanelActivation> Activation::fusable() const {
   if (name == "relu") return {{Kind::leaky_relu, 0}};
   if (name == "leaky_relu") return {{Kind::leaky_relu, static_cast<float>(negative_slope)}};
   if (name == "elu") return {{Kind::elu}};
+  if (name == "selu") return {{Kind::selu}};
   if (name == "tanh") return {{Kind::tanh}};
   if (name == "sigmoid") return {{Kind::sigmoid}};
   return {};

@@ -32,8 +32,8 @@ namespace {
 const std::vector<LayerKind>& all_kinds() {
   static const std::vector<LayerKind> all = [] {
     std::vector<LayerKind> kinds = dense_layers();
-    for (const auto& more :
-         {image_layers(), recurrent_layers(), composite_layers(), module_layers(), script_layers()})
+    for (const auto& more : {image_layers(), recurrent_layers(), composite_layers(), pair_layers(),
+                             module_layers(), script_layers()})
       kinds.insert(kinds.end(), more.begin(), more.end());
     return kinds;
   }();

@@ -41,6 +41,7 @@ dense_layers();  ///< dense, flatten, reshape, dropout, norms, embedding, activa
 std::vector<LayerKind> image_layers();  ///< convolutions, pooling, upsampling: 1 to 3 dimensions
 std::vector<LayerKind> recurrent_layers();  ///< over sequences
 std::vector<LayerKind> composite_layers();  ///< that hold chains of layers
+std::vector<LayerKind> pair_layers();       ///< over pairs of a sample's particles
 std::vector<LayerKind> module_layers();     ///< torch::nn modules of programs and plug-ins
 std::vector<LayerKind> script_layers();     ///< TorchScript modules of files
 
