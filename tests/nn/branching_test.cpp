@@ -455,6 +455,8 @@ TEST(Branching, PublishedNetworksOfJetsHaveTheirCounts) {
                   chain({30, 15, 10}) + "]}}, {flatten: {}}, " + chain({30, 15}) + ", {dense: 5}",
               {100, 16}),
       33625);
+  EXPECT_EQ(weights("{lstm: 20, hidden_bias: false}, {dense: 3}", {338, 20}), 3343)
+      << "NNLO's benchmark of 2017";
   for (const auto& [outputs, count] : {std::pair{10, 8329}, std::pair{12, 8481}})
     EXPECT_EQ(weights("{interaction: {messages: [" + chain({50, 25, 14}) + "], objects: [" +
                           chain({50, 25, outputs}) + "], sum: true}}, " + chain({50, 25}) +

@@ -526,6 +526,25 @@ TEST(Layers, HaveThePublishedVariantsOfRecurrentOnes) {
                                          1);
                      }),
             1e-5);
+  // Keras' one bias: PyTorch's with zeros for the other
+  for (const std::string layer :
+       {"gru: 4", "gru: 4, reset_after: false", "lstm: 4, bidirectional: true", "rnn: 4"}) {
+    Drawn one("{" + layer + ", hidden_bias: false}", {6, 3}), pair("{" + layer + "}", {6, 3});
+    const auto count = pair.replica.parameters().size();
+    ASSERT_EQ(one.replica.parameters().size() * 4, count * 3);
+    for (std::size_t i = 0, next = 0; i < count; ++i) {
+      torch::Tensor weight = pair.replica.view(pair.replica.weights(), i);
+      if (i % 4 == 3)
+        weight.zero_();
+      else
+        weight.copy_(one.replica.view(one.replica.weights(), next++));
+    }
+    EXPECT_LT(relative(one(one.input), pair(one.input)), 1e-6) << layer;
+  }
+  Drawn keras("{lstm: 2, forget_bias: 1, hidden_bias: false, bidirectional: true}", {6, 3});
+  for (const std::size_t i : {2, 5})
+    EXPECT_TRUE(torch::equal(keras.replica.view(keras.replica.weights(), i),
+                             torch::tensor({0, 0, 1, 1, 0, 0, 0, 0}, torch::kFloat32)));
   Drawn biased("{lstm: 2, forget_bias: 1}", {6, 3});
   const auto view = [&](std::size_t i) { return biased.replica.view(biased.replica.weights(), i); };
   EXPECT_TRUE(torch::equal(view(2), torch::tensor({0, 0, 1, 1, 0, 0, 0, 0}, torch::kFloat32)));

@@ -55,6 +55,10 @@ class Recurrent final : public CopiedLayer<Recurrent<cell>> {
           "reset_after", reset_after_,
           "the reset gate acts behind the hidden weights, as in PyTorch and cuDNN; false: before "
           "them, as published");
+    list.add(
+        "hidden_bias", hidden_bias_,
+        "a second bias, on what the state is multiplied by, as in PyTorch; false: one alone, as in "
+        "Keras");
     if constexpr (cell == Cell::lstm)
       list.add("forget_bias", forget_bias_,
                "bias that the forget gate begins with, the others with 0 (Keras: 1); null: as all",
@@ -69,7 +73,7 @@ class Recurrent final : public CopiedLayer<Recurrent<cell>> {
       place.parameter(direction + "input_weight", {gates * units_, input[1]}, units_, false);
       place.parameter(direction + "hidden_weight", {gates * units_, units_}, units_, false);
       place.parameter(direction + "input_bias", {gates * units_}, units_, true);
-      place.parameter(direction + "hidden_bias", {gates * units_}, units_, true);
+      if (hidden_bias_) place.parameter(direction + "hidden_bias", {gates * units_}, units_, true);
     }
     initial_.apply(place);
     if (forget_bias_) set_forget_bias(place);
@@ -92,16 +96,29 @@ class Recurrent final : public CopiedLayer<Recurrent<cell>> {
   void set_forget_bias(LayerPlace& place) const {
     for (std::size_t i = 0; i < place.parameters.size(); ++i)
       if (place.parameters[i].is_bias)
-        place.parameters[i].initial = [value = i % 2 == 0 ? *forget_bias_ : 0,
-                                       units = units_](const core::RandomStream&) {
-          torch::Tensor bias = torch::zeros({4 * units});
-          bias.narrow(0, units, units).fill_(value);
-          return bias;
-        };
+        place.parameters[i].initial =
+            [value = place.parameters[i].name.ends_with("input_bias") ? *forget_bias_ : 0,
+             units = units_](const core::RandomStream&) {
+              torch::Tensor bias = torch::zeros({4 * units});
+              bias.narrow(0, units, units).fill_(value);
+              return bias;
+            };
   }
 
-  torch::Tensor at_all_steps(const torch::Tensor& input, std::span<const torch::Tensor> own,
+  // With zeros in place of biases that it does not have.
+  std::vector<torch::Tensor> all_weights(std::span<const torch::Tensor> own) const {
+    std::vector<torch::Tensor> all;
+    for (const torch::Tensor& weight : own) {
+      all.push_back(weight);
+      if (!hidden_bias_ && all.size() % 4 == 3) all.push_back(torch::zeros_like(weight));
+    }
+    return all;
+  }
+
+  torch::Tensor at_all_steps(const torch::Tensor& input, std::span<const torch::Tensor> given,
                              const Evaluation& evaluation) const {
+    const std::vector<torch::Tensor> weights = all_weights(given);
+    const std::span<const torch::Tensor> own(weights);
     if (cell == Cell::gru && !reset_after_) {
       if (!bidirectional_) return gru_of_cho(input, own);
       return torch::cat(
@@ -109,7 +126,6 @@ class Recurrent final : public CopiedLayer<Recurrent<cell>> {
     }
     const torch::Tensor start =
         torch::zeros({bidirectional_ ? 2 : 1, input.size(0), units_}, input.options());
-    const std::vector<torch::Tensor> weights(own.begin(), own.end());
     const bool training = evaluation.training != nullptr;
     if constexpr (cell == Cell::lstm)
       return std::get<0>(torch::lstm(input, {start, start}, weights, /*has_biases=*/true, 1, 0,
@@ -123,7 +139,7 @@ class Recurrent final : public CopiedLayer<Recurrent<cell>> {
   }
 
   std::int64_t units_ = 50;
-  bool sequences_ = false, bidirectional_ = false, reset_after_ = true;
+  bool sequences_ = false, bidirectional_ = false, reset_after_ = true, hidden_bias_ = true;
   std::optional<double> forget_bias_{};
   InitialValues initial_;
 };
