@@ -41,7 +41,8 @@ bool EarlyStopConfig::higher_is_better() const {
   if (better != Better::usual) return better == Better::higher;
   const std::string own = metric.substr(metric.find('.') + 1);  // behind the name of a head
   return own.ends_with("accuracy") || own.starts_with("area_under_curve") ||
-         own.starts_with("recall/") || own.starts_with("precision/");
+         own.starts_with("efficiency_at_") || own.starts_with("recall/") ||
+         own.starts_with("precision/");
 }
 
 std::optional<double> EarlyStop::score(const record::Evaluated& evaluated) const {

@@ -223,8 +223,8 @@ TEST(EarlyStop, NamesTheThresholdThatWasNotPassed) {
 }
 
 TEST(EarlyStop, KnowsWhichWayAMetricGetsBetter) {
-  for (const char* name :
-       {"accuracy", "top_3_accuracy", "area_under_curve", "recall/top", "precision/0"})
+  for (const char* name : {"accuracy", "top_3_accuracy", "area_under_curve", "recall/top",
+                           "precision/0", "area_under_curve/W", "efficiency_at_1_percent/W"})
     EXPECT_TRUE(EarlyStopConfig{.metric = name}.higher_is_better()) << name;
   for (const char* name : {"loss", "ks_mean", "energy", "mean_square_error", "norm_1_residual"})
     EXPECT_FALSE(EarlyStopConfig{.metric = name}.higher_is_better()) << name;

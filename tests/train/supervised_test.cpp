@@ -513,9 +513,32 @@ TEST(Metrics, AreaOfManyClassesIsOverThoseThatAreThere) {
       optim::metrics(optim::loss_named("cross_entropy", "loss"), outputs, classes, {}, 2);
   EXPECT_NEAR(found.at("area_under_curve"), 1, 1e-12);
   EXPECT_NEAR(found.at("top_2_accuracy"), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(found.at("area_under_curve/1"), 1, 1e-12);
+  EXPECT_TRUE(std::isnan(found.at("area_under_curve/2")));
   const torch::Tensor odds = optim::class_scores(outputs);
   EXPECT_NEAR(odds[0][0].item<double>(), 39 - std::log1p(std::exp(-1.0)), 1e-5);
   EXPECT_NEAR(odds[1][1].item<double>(), -30, 1e-5);
+}
+
+// 200 rows of the signal and 200 of the rest; at scores from 200 down every second row is of each, and above stand 50
+// of the signal: by hand, before the 21st of the rest (10 %) is taken for it, 71 of the signal are found.
+TEST(Metrics, EfficienciesAreReadOffTheCurve) {
+  std::vector<float> scores;
+  std::vector<std::int64_t> classes;
+  for (int i = 0; i < 200; ++i) {
+    scores.push_back(i < 50 ? 1000.0F + static_cast<float>(i)
+                            : 400.5F - 2 * static_cast<float>(i - 50));
+    classes.push_back(1);
+    scores.push_back(400.0F - 2 * static_cast<float>(i));
+    classes.push_back(0);
+  }
+  const torch::Tensor score = torch::tensor(scores) / 100;
+  const auto found = optim::metrics(optim::loss_named("cross_entropy", "loss"),
+                                    torch::stack({torch::zeros_like(score), score}, 1),
+                                    torch::tensor(classes), {}, 3, {"rest", "signal"});
+  EXPECT_NEAR(found.at("efficiency_at_10_percent/signal"), 71.0 / 200, 1e-9);
+  EXPECT_NEAR(found.at("efficiency_at_1_percent/signal"), 53.0 / 200, 1e-9);
+  EXPECT_EQ(found.count("efficiency_at_1_percent/rest"), 0U) << "of two classes it says the same";
 }
 
 TEST(Supervised, RefusesWhatDoesNotFit) {

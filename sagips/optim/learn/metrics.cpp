@@ -25,19 +25,6 @@ class WeightedMean {
   torch::Tensor weights_, sum_;
 };
 
-double mean_area(const torch::Tensor& outputs, const torch::Tensor& targets,
-                 const torch::Tensor& weights) {
-  const torch::Tensor scores = class_scores(outputs);
-  const std::int64_t classes = outputs.size(1);
-  double sum = 0;
-  std::int64_t there = 0;
-  for (std::int64_t k = classes == 2 ? 1 : 0; k < classes; ++k) {
-    const double area = roc_curve(scores.select(1, k), targets == k, weights).area;
-    if (std::isfinite(area)) sum += area, ++there;
-  }
-  return sum / static_cast<double>(there);
-}
-
 constexpr std::int64_t most_names = 50;  // of which each has metrics of its own
 
 std::string name_of(const char* metric, std::int64_t i, const std::vector<std::string>& names,
@@ -47,6 +34,38 @@ std::string name_of(const char* metric, std::int64_t i, const std::vector<std::s
 }
 
 using Found = std::map<std::string, double>;
+
+// The largest share of the signal that is found where at most so much of the rest is taken for it; between two
+// thresholds along a line.
+double efficiency(const RocCurve& curve, double mistag) {
+  if (std::isnan(curve.area)) return curve.area;
+  const std::int64_t behind =
+      torch::searchsorted(curve.wrong, mistag, /*out_int32=*/false, /*right=*/true)
+          .item<std::int64_t>();
+  const auto* const wrong = curve.wrong.const_data_ptr<double>();
+  const auto* const found = curve.found.const_data_ptr<double>();
+  const double share = (mistag - wrong[behind - 1]) / (wrong[behind] - wrong[behind - 1]);
+  return found[behind - 1] + share * (found[behind] - found[behind - 1]);
+}
+
+// Of each class against all others.
+void judge_curves(const torch::Tensor& outputs, const torch::Tensor& targets,
+                  const torch::Tensor& weights, const std::vector<std::string>& names,
+                  Found& found) {
+  const torch::Tensor scores = class_scores(outputs);
+  const std::int64_t classes = outputs.size(1);
+  double sum = 0;
+  std::int64_t there = 0;
+  for (std::int64_t k = classes == 2 ? 1 : 0; k < classes; ++k) {
+    const RocCurve curve = roc_curve(scores.select(1, k), targets == k, weights);
+    if (std::isfinite(curve.area)) sum += curve.area, ++there;
+    if (classes > most_names) continue;
+    found[name_of("area_under_curve", k, names, classes)] = curve.area;
+    found[name_of("efficiency_at_1_percent", k, names, classes)] = efficiency(curve, 0.01);
+    found[name_of("efficiency_at_10_percent", k, names, classes)] = efficiency(curve, 0.1);
+  }
+  found["area_under_curve"] = sum / static_cast<double>(there);
+}
 
 // taken: the class that each row is taken for
 void judge_classes(const torch::Tensor& taken, std::int64_t classes, const torch::Tensor& targets,
@@ -161,7 +180,7 @@ std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& out
       const torch::Tensor best = std::get<1>(outputs.topk(top_k, 1));
       found[core::text("top_", top_k, "_accuracy")] = mean((best == targets.unsqueeze(1)).any(1));
     }
-    found["area_under_curve"] = mean_area(outputs, targets, counts);
+    judge_curves(outputs, targets, counts, names, found);
   } else if (loss.targets == Loss::Targets::yes_or_no) {
     const torch::Tensor score = outputs.flatten(1).select(1, 0),
                         is_signal = targets.flatten(1).select(1, 0) > 0.5;
