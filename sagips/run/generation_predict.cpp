@@ -262,7 +262,7 @@ void warn_of_failure(const std::string& folder, core::Log& log) {
   const std::string why =
       std::filesystem::exists(file) ? record::read_results_json(file).finish_reason : "";
   log.warning("failed_training",
-              core::text(folder, ": its training failed", why.empty() ? "" : ": " + why, "."));
+              core::text(folder, ": its training ", why.empty() ? "failed." : why));
 }
 
 }  // namespace

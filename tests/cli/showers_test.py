@@ -193,7 +193,7 @@ class Showers(unittest.TestCase):
     def test_what_has_collapsed_is_said(self):
         self.sagips("train", "small.yaml", "generator.optimizer.learning_rate=100", "run.name=flat", expect=None)
         said = self.sagips("predict", "runs/calorimeter3d/flat", "samples=3", "out=flat.npy").stderr
-        self.assertRegex(said, r"^[^\n]*warning[^\n]*runs/calorimeter3d/flat: the generator has collapsed: [^\n]*\n$")
+        self.assertRegex(said, r"^[^\n]*warning[^\n]*runs/calorimeter3d/flat: its training failed: the generator has collapsed: [^\n]*[^.]\.\n$")
 
     def test_a_wrong_name_of_a_condition_is_told_with_those_that_there_are(self):
         run = ("predict", "runs/calorimeter3d/small", "samples=3", "out=few.npy")
