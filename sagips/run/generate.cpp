@@ -8,6 +8,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/run/files_read.hpp"
+#include "sagips/run/learning_problem.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/proposals.hpp"
 
@@ -122,14 +123,28 @@ GeneratedEvents written(const Made& made) {
   return events;
 }
 
+/// Where a job's examples come from; null: it has events.
+struct JobExamples {
+  const problem::ExampleSource* source = nullptr;
+  const data::ExampleSplit* split = nullptr;
+};
+
+JobExamples examples_in(const Job& job) {
+  if (const auto* const made = job.as<GenerationProblem>())
+    return {made->examples.get(), &made->split};
+  if (const auto* const learned = job.as<LearningProblem>())
+    return {learned->examples.get(), &learned->split};
+  return {};
+}
+
 Generated generate_examples(const Workloads& workloads, Job& job, const std::string& source,
                             const std::string& out) {
-  const GenerationProblem& problem = *job.as<GenerationProblem>();
-  problem::ExampleSource::FileForm form = *problem.examples->file_form();
+  const JobExamples examples = examples_in(job);
+  problem::ExampleSource::FileForm form = *examples.source->file_form();
   check_rows_file(out, {form.ending});
   const std::filesystem::path settings = settings_beside(out, job, source, {out});
   const data::ExampleSets sets =
-      problem.examples->load(problem.split.seed_or(job.seed()), reading_of());
+      examples.source->load(examples.split->seed_or(job.seed()), reading_of());
   form.write(out, *sets.training);
   form.keys["file"] = out;
   core::write_file(settings.string(), settings_of_file(workloads, job, form.keys, sets.origin,
@@ -140,13 +155,13 @@ Generated generate_examples(const Workloads& workloads, Job& job, const std::str
 }  // namespace
 
 bool has_file_form(const Job& job) {
-  const auto* const problem = job.as<GenerationProblem>();
-  return problem && problem->examples->file_form();
+  const JobExamples examples = examples_in(job);
+  return examples.source && examples.source->file_form();
 }
 
 Generated generate(const Workloads& workloads, Job job, const std::string& source,
                    const std::string& out) {
-  if (const auto* const made = job.as<GenerationProblem>(); made && !made->examples->is_drawn())
+  if (const JobExamples made = examples_in(job); made.source && !made.source->is_drawn())
     throw core::ConfigError("data",
                             core::text("the examples of '", job.settings.workload,
                                        "' come from files, and only drawn ones are written."));

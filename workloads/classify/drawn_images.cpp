@@ -1,40 +1,18 @@
 #include "workloads/classify/drawn_images.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <span>
+
+#include "sagips/core/random_numbers.hpp"
 
 namespace sagips::workloads {
 
 namespace {
 
+using core::RandomNumbers;
 using std::abs;
-
-/// Uniform numbers of one image, one after the other.
-class Numbers {
- public:
-  Numbers(const core::RandomStream& random, std::int64_t image)
-      : random_(random), image_(static_cast<std::uint32_t>(image)) {}
-
-  double between(double low, double high) {
-    if (next_ == numbers_.size()) {
-      random_.uniform(image_, dimension_++, numbers_);
-      next_ = 0;
-    }
-    return low + (high - low) * numbers_[next_++];
-  }
-  double normal() {
-    return std::sqrt(-2 * std::log(between(0, 1))) * std::cos(2 * std::numbers::pi * between(0, 1));
-  }
-
- private:
-  const core::RandomStream& random_;
-  std::uint32_t image_, dimension_ = 0;
-  std::array<double, 64> numbers_{};
-  std::size_t next_ = 64;
-};
 
 // Whether a point lies in a figure of size 1 around 0.
 using Inside = bool (*)(double x, double y);
@@ -68,7 +46,7 @@ constexpr std::int64_t side = 32, colours = 3;
 
 void draw_shape(std::int64_t number, std::size_t shown, const core::RandomStream& random,
                 std::span<float> pixels) {
-  Numbers numbers(random, number);
+  RandomNumbers numbers(random, number);
   const double size = numbers.between(6, 13), angle = numbers.between(0, 2 * std::numbers::pi);
   const double x0 = numbers.between(size, side - size), y0 = numbers.between(size, side - size);
   const double c = std::cos(angle) / size, s = std::sin(angle) / size;
@@ -104,7 +82,7 @@ void add_particle(std::span<float> pixels, std::int64_t kind, double place, doub
       static_cast<float>(energy);
 }
 
-void add_jet(Numbers& numbers, std::span<float> pixels) {
+void add_jet(RandomNumbers& numbers, std::span<float> pixels) {
   const double place = numbers.between(15, along - 15), angle = numbers.between(0, around);
   const auto particles = static_cast<std::int64_t>(numbers.between(10, 30));
   for (std::int64_t i = 0; i < particles; ++i) {
@@ -118,7 +96,7 @@ void draw_tracks(std::int64_t number, std::size_t shown, const core::RandomStrea
                  std::span<float> pixels) {
   constexpr int jets[] = {2, 1, 4};
   constexpr int soft = 60;  // particles of no jet
-  Numbers numbers(random, number);
+  RandomNumbers numbers(random, number);
   for (int jet = 0; jet < jets[shown]; ++jet) add_jet(numbers, pixels);
   for (int i = 0; i < soft; ++i)
     add_particle(pixels, static_cast<std::int64_t>(kinds * numbers.between(0, 1)),
