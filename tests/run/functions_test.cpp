@@ -19,6 +19,7 @@
 #include "sagips/study/ensemble.hpp"
 #include "sagips/study/plan.hpp"
 #include "sagips/study/tune/tune.hpp"
+#include "tests/core/message_of.hpp"
 #include "tests/core/temporary_folder.hpp"
 #include "workloads/learning/learning.hpp"
 #include "workloads/proxy1d/proxy1d.hpp"
@@ -75,6 +76,12 @@ class Caller {
     EXPECT_THROW(predict(workloads_, trained.folder, {.inputs = {{"", rows_}}}, log_),
                  core::ConfigError);
 
+    const std::string networks = trained.folder + "/generator.npy";
+    EXPECT_NE(testing::message_of<core::ConfigError>([&] {
+                predict(workloads_, trained.folder, {.out = networks}, log_);
+              }).find(networks + " is a file of " + trained.folder),
+              std::string::npos);
+
     const Results learned = run::train(learning("line"), ranks_, {}, log_);
     EXPECT_TRUE(learned.complete);
     const Predicted values = predict(workloads_, learned.folder, {}, log_);
@@ -82,6 +89,13 @@ class Caller {
     EXPECT_EQ(values.rows, 20);  // a tenth of them
     EXPECT_FALSE(values.metrics.empty());
     EXPECT_THROW(predict(workloads_, learned.folder, {.samples = 5}, log_), core::ConfigError);
+    const std::string link = folder_.file("link.npy");
+    fs::create_symlink("rows.csv", link);
+    EXPECT_NE(testing::message_of<core::ConfigError>([&] {
+                predict(workloads_, learned.folder, {.out = link}, log_);
+              }).find(link + " is what data.inputs.file names as "),
+              std::string::npos);
+    fs::remove(link);
   }
 
   void solve_and_fit() {
