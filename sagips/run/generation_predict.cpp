@@ -5,9 +5,6 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/results.hpp"
-#include "sagips/record/run_files.hpp"
-#include "sagips/record/run_status.hpp"
 #include "sagips/record/tensor_file.hpp"
 #include "sagips/run/generation_task.hpp"
 #include "sagips/run/learning_task.hpp"
@@ -17,8 +14,6 @@
 namespace sagips::run {
 
 namespace {
-
-namespace files = record::run_files;
 
 constexpr const char *conditions_prefix = "conditions.", *ranges_prefix = "ranges.";
 
@@ -255,16 +250,6 @@ void warn_of_extrapolation(const TrainedGenerator& generator, const torch::Tenso
                                             core::join(parts, ", "), "."));
 }
 
-void warn_of_failure(const std::string& folder, core::Log& log) {
-  const auto known = record::read_run_record(folder);
-  if (!known || known->status != record::RunStatus::failed) return;
-  const std::string file = core::text(folder, "/", files::results.name);
-  const std::string why =
-      std::filesystem::exists(file) ? record::read_results_json(file).finish_reason : "";
-  log.warning("failed_training",
-              core::text(folder, ": its training ", why.empty() ? "failed." : why));
-}
-
 }  // namespace
 
 std::map<std::string, torch::Tensor> arrays_of(const std::vector<optim::Condition>& conditions,
@@ -296,7 +281,6 @@ Predicted GenerationProblem::predict(const Job& job, const std::string& folder,
   const torch::Tensor conditions = options.inputs.empty()
                                        ? conditions_kept_aside(job, generator)
                                        : read_conditions(generator, options.inputs, quantities);
-  warn_of_failure(folder, log);
   if (!options.inputs.empty()) warn_of_extrapolation(generator, conditions, quantities, log);
   const std::int64_t rows = options.samples.value_or(conditions.size(0));
   if (rows < 1) throw core::ConfigError("samples", core::text(rows, " is no number of examples."));

@@ -12,6 +12,7 @@
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/learn/heads.hpp"
 #include "sagips/optim/learn/metrics.hpp"
+#include "sagips/record/results.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/run_status.hpp"
 #include "sagips/record/study.hpp"
@@ -390,6 +391,20 @@ void PredictOptions::check_written(const std::string& folder,
   refuse_to_replace({.files = files_of(inputs), .runs = {folder}}, "out", written);
 }
 
+namespace {
+
+void warn_of_failure(const std::string& folder, core::Log& log) {
+  const auto known = record::read_run_record(folder);
+  if (!known || known->status != record::RunStatus::failed) return;
+  const std::string file = core::text(folder, "/", files::results.name);
+  const std::string why =
+      std::filesystem::exists(file) ? record::read_results_json(file).finish_reason : "";
+  log.warning("failed_training",
+              core::text(folder, ": its training ", why.starts_with("failed") ? why : "failed."));
+}
+
+}  // namespace
+
 Predicted predict(const Workloads& workloads, const std::string& folder,
                   const PredictOptions& options, core::Log& log) {
   if (std::filesystem::exists(core::text(folder, "/", files::study.name)))
@@ -400,6 +415,7 @@ Predicted predict(const Workloads& workloads, const std::string& folder,
                                                "). Give the folder of a finished run."));
   const Job job = read_job_of_networks(workloads, config);
   nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
+  warn_of_failure(folder, log);
   return job.problem->predict(job, folder, options, log);
 }
 

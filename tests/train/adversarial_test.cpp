@@ -498,13 +498,30 @@ TEST(Adversarial, FlipsLabelsOfTheDiscriminatorAlone) {
 TEST(Collapse, OfEmptyExamplesIsNamedBehindTenSteps) {
   optim::Collapse collapse(0.01);
   for (int step = 1; step <= 10; ++step) {
-    collapse.see(1, 1, true);
+    collapse.see({1, 1}, {1, 1}, true);
     EXPECT_EQ(collapse.reason(), "") << step;
   }
-  collapse.see(1, 1, true);
+  collapse.see({1, 1}, {1, 1}, true);
   EXPECT_NE(collapse.reason().find("step 11 is empty"), std::string::npos);
-  EXPECT_EQ(optim::spread_of(torch::ones({5, 2, 2})), 0);
-  EXPECT_NEAR(optim::spread_of(torch::tensor({{1.0F, 0.0F}, {-1.0F, 0.0F}})), std::sqrt(0.5), 1e-7);
+  EXPECT_EQ(optim::spread_of(torch::ones({5, 2, 2})).deviation, 0);
+  EXPECT_EQ(optim::spread_of(-torch::ones({5, 2, 2})).size, 1);
+  EXPECT_NEAR(optim::spread_of(torch::tensor({{1.0F, 0.0F}, {-1.0F, 0.0F}})).deviation,
+              std::sqrt(0.5), 1e-7);
+}
+
+// Of images that are nowhere exactly 0, and still spread a little over 1 % of real ones.
+TEST(Collapse, OfFaintExamplesIsNamedAsThatOfAlikeOnes) {
+  for (const optim::Spread& made : {optim::Spread{0.012, 0.002}, optim::Spread{0.002, 0.5}}) {
+    optim::Collapse collapse(0.01);
+    collapse.see({0.5, 0.7}, {1, 0.4}, false);
+    for (int step = 2; step <= 10; ++step) collapse.see(made, {1, 0.4}, false);
+    EXPECT_EQ(collapse.reason(), "");
+    collapse.see(made, {1, 0.4}, false);
+    EXPECT_NE(collapse.reason().find("steps 2 to 11"), std::string::npos) << collapse.reason();
+  }
+  optim::Collapse young(0.01);  // it has never made more
+  for (int step = 1; step <= 20; ++step) young.see({0.001, 0.001}, {1, 0.4}, false);
+  EXPECT_EQ(young.reason(), "");
 }
 
 // Keras' definition in plain loops, its smallest denominator among the targets.

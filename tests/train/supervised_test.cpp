@@ -5,6 +5,7 @@
 #include <torch/optim.h>
 
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "sagips/core/error.hpp"
@@ -515,6 +516,11 @@ TEST(Metrics, AreaOfManyClassesIsOverThoseThatAreThere) {
   EXPECT_NEAR(found.at("top_2_accuracy"), 2.0 / 3, 1e-12);
   EXPECT_NEAR(found.at("area_under_curve/1"), 1, 1e-12);
   EXPECT_TRUE(std::isnan(found.at("area_under_curve/2")));
+  const auto of_nan =
+      optim::metrics(optim::loss_named("cross_entropy", "loss"),
+                     outputs * std::numeric_limits<float>::quiet_NaN(), classes, {}, 2);
+  for (const char* name : {"area_under_curve", "area_under_curve/0", "efficiency_at_1_percent/0"})
+    EXPECT_TRUE(std::isnan(of_nan.at(name))) << name;
   const torch::Tensor odds = optim::class_scores(outputs);
   EXPECT_NEAR(odds[0][0].item<double>(), 39 - std::log1p(std::exp(-1.0)), 1e-5);
   EXPECT_NEAR(odds[1][1].item<double>(), -30, 1e-5);

@@ -158,17 +158,18 @@ class Jets final : public problem::ExampleSource {
 
   data::ExampleRowsPtr in_units(const data::ExampleRowsPtr& rows) const {
     if (form_ != Form::particles || !rows) return rows;
-    return data::changed(rows, [units = units_of(),
-                                particles = particles_](data::Examples& examples) {
-      if (examples.inputs.dim() != 3 || examples.inputs.size(1) != particles ||
-          examples.inputs.size(2) != particle_numbers)
-        throw core::DataError(
-            "data.file",
-            core::text("holds jets of ", examples.inputs.size(1),
-                       " particles, and data.particles is ", particles, ", with ", particle_numbers,
-                       " numbers each. Set data.particles to what the files have, or less."));
-      examples.inputs = examples.inputs * units;
-    });
+    return data::changed(
+        rows, [units = units_of(), particles = particles_](data::Examples& examples) {
+          if (examples.inputs.dim() != 3 || examples.inputs.size(1) != particles ||
+              examples.inputs.size(2) != particle_numbers)
+            throw core::DataError(
+                "data.file",
+                core::text(
+                    "holds jets of ", examples.inputs.sizes().slice(1), " numbers, and these are ",
+                    particles, " particles (data.particles) with ", particle_numbers,
+                    " numbers each. Set data.particles to what the files have, ", "or less."));
+          examples.inputs = examples.inputs * units;
+        });
   }
 
   data::ExampleSets of_files(const data::Reading& reading) const {

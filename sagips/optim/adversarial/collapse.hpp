@@ -7,28 +7,33 @@
 
 namespace sagips::optim {
 
-/// The standard deviation of each number of an example over a batch, root mean square over all numbers: 0
-/// where examples are empty or all equal. shape: [rows, ...]
-double spread_of(const torch::Tensor& examples);
+/// What tells of a batch whether it is empty, or all alike.
+struct Spread {
+  /// Standard deviation of each number of an example over the batch, root mean square over all numbers.
+  double deviation = 0;
+  double size = 0;  ///< mean of the absolute values
+};
+/// shape: [rows, ...]
+Spread spread_of(const torch::Tensor& examples);
 
 /// Notices that a generator makes nothing any more, or the same whatever it is given.
 ///
 /// Collapsed is a step whose made examples spread no more than `share` of the real ones, and of the most that
 /// made ones have spread so far: a network that has learned nothing yet spreads little, too, and is left
-/// time to. The run ends behind ten such steps in a row, or where a percentage of the made examples' measure
+/// time to. So is one whose made examples are as small beside real ones. The run ends behind ten such steps in a row, or where a percentage of the made examples' measure
 /// says behind ten steps that all of them are empty (it is 100 exactly).
 class Collapse {
  public:
   explicit Collapse(double share) : share_(share) {}
 
   /// made, real: spreads of a step's examples; is_empty: all percentages of a measure are 100
-  void see(double made, double real, bool is_empty);
+  void see(const Spread& made, const Spread& real, bool is_empty);
   std::string reason() const;  ///< empty: there is none to end
   void state(nn::StateList& list);
 
  private:
   double share_;
-  double largest_ = 0;                  ///< spread of made examples so far
+  Spread largest_;                      ///< of made examples so far
   std::int64_t steps_ = 0, alike_ = 0;  ///< seen; the last ones in a row that were collapsed
   bool is_empty_ = false;
 };

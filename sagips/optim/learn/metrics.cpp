@@ -154,7 +154,10 @@ RocCurve roc_curve(const torch::Tensor& scores, const torch::Tensor& is_signal,
     return sums / sums[-1];
   };
   const torch::Tensor found = rates(is_signal), wrong = rates(~is_signal);
-  return {found, wrong, torch::trapezoid(found, wrong).item<double>()};
+  const bool has_order = !scores.isnan().any().item<bool>();
+  return {found, wrong,
+          has_order ? torch::trapezoid(found, wrong).item<double>()
+                    : std::numeric_limits<double>::quiet_NaN()};
 }
 
 std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& outputs,

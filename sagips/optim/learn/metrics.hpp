@@ -48,7 +48,7 @@ torch::Tensor class_scores(const torch::Tensor& outputs);
 struct RocCurve {
   torch::Tensor found, wrong;
   /// Under it: the probability that a row of one kind has a larger score than a row of the other, ties half;
-  /// NaN where a kind is missing.
+  /// NaN where a kind is missing or a score is NaN.
   double area = 0;
 };
 /// source: Hanley and McNeil, Radiology 143 (1982) 29
