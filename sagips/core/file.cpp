@@ -55,7 +55,8 @@ std::pair<std::string, int> open_aside(const std::string& target, const std::str
 
 // Names of what is being written. A signal handler may take no lock, and another thread may be at the end of
 // one: whoever takes a name out has it for himself. More at once than there are places are left out.
-std::array<std::atomic<char*>, 64> unfinished_files{};
+// Those that a handler has removed are kept: it may not free them either.
+std::array<std::atomic<char*>, 64> unfinished_files{}, removed_files{};
 static_assert(std::atomic<char*>::is_always_lock_free);
 
 char* note_unfinished(const std::string& path) {
@@ -76,8 +77,11 @@ void forget_unfinished(char* name) {
 
 void remove_unfinished_files() noexcept {
   const int error = errno;  // of what the signal has interrupted
-  for (std::atomic<char*>& place : unfinished_files)
-    if (const char* const name = place.exchange(nullptr)) ::unlink(name);
+  for (std::size_t i = 0; i < unfinished_files.size(); ++i)
+    if (char* const name = unfinished_files[i].exchange(nullptr)) {
+      ::unlink(name);
+      removed_files[i] = name;
+    }
   errno = error;
 }
 

@@ -415,8 +415,9 @@ Predicted predict(const Workloads& workloads, const std::string& folder,
                                                "). Give the folder of a finished run."));
   const Job job = read_job_of_networks(workloads, config);
   nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
+  Predicted made = job.problem->predict(job, folder, options, log);
   warn_of_failure(folder, log);
-  return job.problem->predict(job, folder, options, log);
+  return made;
 }
 
 Predicted InverseProblem::predict(const Job& job, const std::string& folder,
