@@ -87,7 +87,7 @@ std::unique_ptr<optim::Supervised> make_learner(const run::Job& job, const nn::S
                          ? torch::randint(outputs, {rows}, torch::kInt64)
                          : torch::randn({rows, outputs});
   const data::ExampleRowsPtr held = data::hold(examples);
-  return run::make_learner(job, networks, {.training = held, .validation = held});
+  return run::make_learner(job, networks, {.sets = {.training = held, .validation = held}});
 }
 
 /// Most memory that this process has held so far, in MB.

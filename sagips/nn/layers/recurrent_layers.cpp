@@ -83,7 +83,7 @@ class Recurrent final : public CopiedLayer<Recurrent<cell>> {
   }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                            const Evaluation& evaluation) const override {
-    const torch::Tensor outputs = at_all_steps(input, tensors.weights, evaluation);
+    torch::Tensor outputs = at_all_steps(input, tensors.weights, evaluation);
     if (sequences_) return outputs;
     if (!bidirectional_) return outputs.select(1, -1);
     return torch::cat({outputs.select(1, -1).narrow(1, 0, units_),

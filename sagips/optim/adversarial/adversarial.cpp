@@ -226,7 +226,7 @@ void Adversarial::watch(const RowBatch& batch) {
 }
 
 std::string Adversarial::reason_to_stop() const {
-  const std::string why = collapse_.reason();
+  std::string why = collapse_.reason();
   if (why.empty()) return why;
   return text(
       why,
