@@ -604,14 +604,18 @@ void ExampleFiles::fields(core::FieldList& list) {
   list.add("split_by", split_by,
            "what is kept aside as a whole: rows, files, or the rows of equal numbers in a column "
            "(of HDF5 a data set) of that name");
+  limit_fields(list);
+  core::needs(list, !has_validation() || join,
+              "rows kept aside, and there are data.validation_inputs", {"held_out", "split_by"});
+  core::needs(list, has_validation(), "data.validation_inputs.file", {"validation_weights"});
+}
+
+void ExampleFiles::limit_fields(core::FieldList& list) {
   list.add("memory_GB", memory_GB,
            "rows that take more of a node in single precision are read from their files again in "
            "each epoch",
            core::Range::between(0, 1e9));
   list.group("cache", cache, "copies of files on a disk of this machine");
-  core::needs(list, !has_validation() || join,
-              "rows kept aside, and there are data.validation_inputs", {"held_out", "split_by"});
-  core::needs(list, has_validation(), "data.validation_inputs.file", {"validation_weights"});
 }
 
 std::vector<std::string> ExampleFiles::others(const NamedArrays& in, const NamedArrays& out,

@@ -148,6 +148,8 @@ struct ExampleFiles {
   FileCacheConfig cache;
 
   void fields(core::FieldList& list);
+  /// Of these the keys of memory and of copies alone, for a source that names its files in its own way.
+  void limit_fields(core::FieldList& list);
   /// throws: ConfigError, DataError; collective
   ExampleSets load(Reading reading = {}) const;
   /// Inputs of other files of the same form. throws: DataError, ConfigError

@@ -83,10 +83,7 @@ void ShowerSource::fields(core::FieldList& list) {
   list.add_paths("file", files_, "showers to learn from; also a pattern (Ele_*.h5), or a list");
   list.add_paths("validation_file", validation_files_,
                  "showers of the evaluations; empty: rows kept aside");
-  list.add("memory_GB", limits_.memory_GB,
-           "rows that take more of a node are read from their files again in each epoch",
-           core::Range::between(0, 1e9));
-  list.group("cache", limits_.cache, "copies of files on a disk of this machine");
+  limits_.limit_fields(list);
   const bool is_drawn = kind_ == Kind::drawn;
   core::needs(list, is_drawn, "showers=drawn",
               {"rows", "validation_rows", "cell_mm", "layer_mm", "layer_radiation_lengths",

@@ -39,10 +39,7 @@ class Jets final : public problem::ExampleSource {
     list.add_paths("file", files_, "jets to learn from; also a pattern (jetImage_*.h5), or a list");
     list.add_paths("validation_file", validation_files_,
                    "jets of the evaluations; empty: rows kept aside");
-    list.add("memory_GB", limits_.memory_GB,
-             "rows that take more of a node are read from their files again in each epoch",
-             core::Range::between(0, 1e9));
-    list.group("cache", limits_.cache, "copies of files on a disk of this machine");
+    limits_.limit_fields(list);
     core::needs(list, kind_ == Kind::toys, "jets=toys",
                 {"rows", "validation_rows", "lowest_pt_GeV", "highest_pt_GeV", "strong_coupling",
                  "least_kt_GeV"});
