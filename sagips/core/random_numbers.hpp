@@ -26,9 +26,12 @@ class RandomNumbers {
   }
   /// By waiting times, so the mean should be small.
   std::int64_t poisson(double mean) {
-    std::int64_t count = 0;
-    for (double time = -std::log(between(0, 1)); time < mean; time -= std::log(between(0, 1)))
+    std::int64_t count = -1;
+    double time = 0;
+    do {
+      time -= std::log(between(0, 1));
       ++count;
+    } while (time < mean);
     return count;
   }
 

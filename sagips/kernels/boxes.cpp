@@ -73,7 +73,7 @@ using Four [[gnu::vector_size(16)]] = float;
 struct FourBoxes {
   Four numbers[4];
   [[gnu::always_inline]] FourBoxes(const float* upper, const float* lower) {
-    for (int row = 0; row < 2; ++row) {
+    for (std::ptrdiff_t row = 0; row < 2; ++row) {
       const float* const from = row == 0 ? upper : lower;
       const Four a = load<Four>(from), b = load<Four>(from + 4);
       numbers[2 * row] = __builtin_shufflevector(a, b, 0, 2, 4, 6);
@@ -103,7 +103,7 @@ void largest_of_pairs(const Boxes& boxes, const float* from, float* to) {
     Four largest = four.numbers[0];
     for (int i = 1; i < 4; ++i) {
       const Four value = four.numbers[i];
-      largest = (value > largest) | (value != value) ? value : largest;
+      largest = ((value > largest) | (value != value)) ? value : largest;
     }
     store(to + box, largest);
   });
@@ -119,7 +119,7 @@ void give_to_pairs(const Boxes& boxes, const float* from, const float* largest,
       given[i] = is_largest ? left : Four{};
       left = is_largest ? Four{} : left;
     }
-    for (int row = 0; row < 2; ++row) {
+    for (std::ptrdiff_t row = 0; row < 2; ++row) {
       float* const at = to + number + row * boxes.lengths[2];
       const Four even = given[2 * row], odd = given[2 * row + 1];
       store<Four>(at, __builtin_shufflevector(even, odd, 0, 4, 1, 5));

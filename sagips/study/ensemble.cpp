@@ -188,8 +188,8 @@ struct Asked {
 
 // Refuses what a training would, and warns of keys without effect. Returns what tells the data from others.
 // collective
-std::string try_plan(Asked& asked, const StudyPlan& plan, run::Usage usage, comm::Ranks& ranks,
-                     core::Log& log) {
+std::string try_plan(Asked& asked, const StudyPlan& plan, const run::Usage& usage,
+                     comm::Ranks& ranks, core::Log& log) {
   if (!ranks.is_first()) return {};
   run::VariedKeys varied(usage.varied, usage);
   std::string data =

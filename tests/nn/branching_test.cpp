@@ -444,7 +444,7 @@ TEST(Branching, PublishedNetworksOfJetsHaveTheirCounts) {
     for (const auto& parameter : network->parameters()) all += parameter.size();
     return all;
   };
-  const auto chain = [](std::vector<std::int64_t> widths) {
+  const auto chain = [](const std::vector<std::int64_t>& widths) {
     std::string layers;
     for (const std::int64_t width : widths)
       layers += (layers.empty() ? "" : ", ") + dense(width, "elu");

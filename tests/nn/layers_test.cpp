@@ -203,8 +203,8 @@ TEST(Layers, PoolNaNAsLibTorchDoes) {
       Drawn drawn(layer, {20, 6, width});
       torch::Tensor rows = drawn.input.clone();
       rows.masked_fill_(torch::rand_like(rows) < 0.1, std::nanf(""));
-      const auto wanted =
-          pooled(rows, [&](const torch::Tensor& x) { return torch::max_pool2d(x, box); });
+      const auto wanted = pooled(
+          rows, [&, &box = box](const torch::Tensor& x) { return torch::max_pool2d(x, box); });
       ASSERT_TRUE(wanted.first.eq(1e6).any().item<bool>());
       for (const torch::Tensor& own : {rows, rows.contiguous(at::MemoryFormat::ChannelsLast)}) {
         const auto found = pooled(own, [&](const torch::Tensor& x) { return drawn(x); });

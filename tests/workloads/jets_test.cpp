@@ -80,7 +80,7 @@ TEST(ToyJets, RadiationKeepsMomentum) {
 const std::vector<Particle> three = {{300, 0.5, 3.1}, {200, 0.4, -3.1}, {100, 0.7, 3.0}};
 
 TEST(JetForms, ParticlesAreThoseOfTheJet) {
-  std::array<float, 4 * 16> numbers{};
+  std::array<float, 64> numbers{};
   write_particles(three, numbers);
   const auto at = [&](std::size_t particle, std::size_t number) {
     return static_cast<double>(numbers[particle * 16 + number]);
@@ -111,7 +111,7 @@ TEST(JetForms, ParticlesAreThoseOfTheJet) {
 }
 
 TEST(JetForms, ImagesHoldTheMomentumAroundTheAxis) {
-  std::vector<float> pixels(100 * 100);
+  std::vector<float> pixels(10000);
   write_image(three, pixels);
   double sum = 0;
   for (const float pixel : pixels) sum += static_cast<double>(pixel);

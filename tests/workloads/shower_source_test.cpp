@@ -102,12 +102,12 @@ TEST(ShowerFiles, WrittenShowersHaveTheAngleThatTheyWereDrawnWith) {
   ShowerConfig config;
   config.geometry = {{9, 11, 8}, 10, 10, 2};
   const ShowerModel model(config, 3);
-  std::vector<float> cells(9 * 11 * 8);
+  std::vector<float> cells(static_cast<std::size_t>(config.geometry.cells()));
   for (const bool validation : {false, true}) {
     const data::ExampleRowsPtr rows = validation ? sets.validation : sets.training;
     drawn.file_form()->write(folder.file("a.h5"), *rows);
-    const data::Table file = data::read_hdf5_columns(folder.file("a.h5"), "",
-                                                     {{"theta"}, {"eta"}, {"mtheta"}, {"energy"}});
+    const data::Table file = data::read_hdf5_columns(
+        folder.file("a.h5"), "", {{"theta", ""}, {"eta", ""}, {"mtheta", ""}, {"energy", ""}});
     const torch::Tensor measured = target(rows->first(40), "angle");
     double difference = 0;
     for (std::size_t i = 0; i < file.columns[0].size(); ++i) {

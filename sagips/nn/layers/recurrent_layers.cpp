@@ -94,15 +94,14 @@ class Recurrent final : public CopiedLayer<Recurrent<cell>> {
  private:
   // The second of four gates; one of two biases that are added.
   void set_forget_bias(LayerPlace& place) const {
-    for (std::size_t i = 0; i < place.parameters.size(); ++i)
-      if (place.parameters[i].is_bias)
-        place.parameters[i].initial =
-            [value = place.parameters[i].name.ends_with("input_bias") ? *forget_bias_ : 0,
-             units = units_](const core::RandomStream&) {
-              torch::Tensor bias = torch::zeros({4 * units});
-              bias.narrow(0, units, units).fill_(value);
-              return bias;
-            };
+    for (ParameterTensor& parameter : place.parameters)
+      if (parameter.is_bias)
+        parameter.initial = [value = parameter.name.ends_with("input_bias") ? *forget_bias_ : 0,
+                             units = units_](const core::RandomStream&) {
+          torch::Tensor bias = torch::zeros({4 * units});
+          bias.narrow(0, units, units).fill_(value);
+          return bias;
+        };
   }
 
   // With zeros in place of biases that it does not have.

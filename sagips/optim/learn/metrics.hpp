@@ -30,7 +30,8 @@ void add_metric(Metric metric);
 /// outputs stand for. Up to 50 classes or targets also one by one, `recall/NAME` (the share of the rows of a
 /// class that are found), `precision/NAME` (the share of those taken for it that are of it; NaN where there are
 /// none), `area_under_curve/NAME` against all others, `efficiency_at_1_percent/NAME` and `.._10_..` (the share of
-/// them that is found where so much of the others is taken for them), `mean_square_error/NAME` and `mean_absolute_error/NAME`. What `add_metric` has added. Where a loss has
+/// them that is found where so much of the others is taken for them), `mean_square_error/NAME` and
+/// `mean_absolute_error/NAME`. What `add_metric` has added. Where a loss has
 /// heads: `loss`, and of each head by itself what it would have alone, `HEAD.loss`, `HEAD.accuracy`, ...
 /// names: of the classes or targets; fewer: numbers from 0
 /// shapes: as in Loss; weights [rows] or undefined
