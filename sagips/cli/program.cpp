@@ -367,8 +367,8 @@ int guarded(const std::unique_ptr<comm::Ranks>& ranks,
     const std::string message = error.what_without_backtrace();
     return report(core::Error(message.substr(0, message.find('\n'))), ranks);
   } catch (const std::bad_alloc&) {
-    return report(core::Error("out of memory. Lower batch.samples (batch in a learning problem), "
-                              "train.engine.tile_samples or evaluation.samples."),
+    return report(core::Error("out of memory. Lower batch (batch.samples where parameters are "
+                              "looked for) or train.engine.tile_samples."),
                   ranks);
   } catch (const std::exception& error) {
     return report(core::Error(error.what()), ranks);

@@ -40,19 +40,6 @@ std::string regular_target(const std::string& path) {
   return resolved ? std::string(resolved.get()) : path;
 }
 
-// Beside the target, because a rename is only atomic inside one file system. Opened without
-// mkstemp, whose files nobody else may read.
-std::pair<std::string, int> open_aside(const std::string& target, const std::string& path) {
-  const std::string folder = std::filesystem::path(target).parent_path().string();
-  for (int attempt = 0;; ++attempt) {
-    std::string aside =
-        text(folder.empty() ? "." : folder, "/.sagips-", ::getpid(), "-", attempt, ".tmp");
-    const int number = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (number >= 0) return {std::move(aside), number};
-    if (errno != EEXIST) refuse_to_write(path, std::strerror(errno));
-  }
-}
-
 // Names of what is being written. A signal handler may take no lock, and another thread may be at the end of
 // one: whoever takes a name out has it for himself. More at once than there are places are left out.
 // Those that a handler has removed are kept: it may not free them either.
@@ -73,6 +60,29 @@ void forget_unfinished(char* name) {
     if (char* own = name; place.compare_exchange_strong(own, nullptr)) return ::free(name);
 }
 
+/// A file that is being written: its path, its descriptor and its note for `remove_unfinished_files`.
+struct Aside {
+  std::string path;
+  int number;
+  char* note;
+};
+
+// Beside the target, because a rename is only atomic inside one file system. Opened without
+// mkstemp, whose files nobody else may read. Noted before it is made: a signal may come in between.
+Aside open_aside(const std::string& target, const std::string& path) {
+  const std::string folder = std::filesystem::path(target).parent_path().string();
+  for (int attempt = 0;; ++attempt) {
+    std::string aside =
+        text(folder.empty() ? "." : folder, "/.sagips-", ::getpid(), "-", attempt, ".tmp");
+    char* const note = note_unfinished(aside);
+    const int number = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (number >= 0) return {std::move(aside), number, note};
+    const int why = errno;
+    forget_unfinished(note);
+    if (why != EEXIST) refuse_to_write(path, std::strerror(why));
+  }
+}
+
 }  // namespace
 
 void remove_unfinished_files() noexcept {
@@ -86,10 +96,10 @@ void remove_unfinished_files() noexcept {
 }
 
 FileAside::FileAside(const std::string& path) : path_(path), target_(regular_target(path)) {
-  auto [aside, number] = open_aside(target_, path);
-  aside_ = std::move(aside);
-  file_ = Descriptor(number);
-  unfinished_ = note_unfinished(aside_);
+  Aside aside = open_aside(target_, path);
+  aside_ = std::move(aside.path);
+  file_ = Descriptor(aside.number);
+  unfinished_ = aside.note;
 }
 
 FileAside::~FileAside() {

@@ -76,6 +76,34 @@ data::ExampleRowsPtr conditioned(const optim::AdversarialConfig& learner,
   return wanted.empty() ? rows : optim::with_targets_of(wanted, rows, key, reading);
 }
 
+constexpr std::int64_t rows_looked_at = 200;
+constexpr double far_from_one = 20;
+
+/// What is far from 1, from which networks learn best: nothing is scaled by itself.
+/// throws: DataError where there is nothing to learn
+std::vector<std::string> badly_scaled(const data::ExampleSets& sets,
+                                      const optim::Adversarial& learner) {
+  const data::Examples some = sets.training->first(rows_looked_at);
+  const optim::Spread spread = optim::spread_of(some.inputs.to(torch::kFloat64));
+  if (some.rows() > 1 && spread.deviation == 0)
+    throw core::DataError(sets.origin,
+                          core::text("the first ", some.rows(),
+                                     " examples are all the same: there is nothing to learn. Look "
+                                     "at the files, and at what is cut away."));
+  std::map<std::string, double> sizes{{"examples", std::max(spread.deviation, spread.size)}};
+  for (const optim::Condition& condition : learner.input().conditions())
+    if (condition.classes == 0)
+      sizes[core::text("the condition ", condition.name)] =
+          condition.target.of(some.targets).abs().max().item<double>();
+  std::vector<std::string> lines;
+  for (const auto& [what, size] : sizes)
+    if (size > far_from_one)
+      lines.push_back(core::text(what, ": numbers as large as ", core::significant(size, 2),
+                                 ", and networks learn best from ones near 1. Nothing is scaled "
+                                 "by itself: divide them"));
+  return lines;
+}
+
 }  // namespace
 
 data::ExampleSets load_conditioned(const Job& job, comm::Ranks* ranks) {
@@ -106,8 +134,10 @@ GenerationTask::GenerationTask(const Job& job, comm::Ranks& ranks, core::Log& lo
       learner_(make_adversarial(job, sets_,
                                 train::place_of(job.exchange_choice(), ranks.communicator()))),
       best_(learner_->networks()) {
-  if (ranks.is_first())
-    for (const std::string& warning : sets_.warnings) log.warning("examples", warning);
+  const std::vector<std::string> scales = badly_scaled(sets_, *learner_);
+  if (!ranks.is_first()) return;
+  for (const std::string& warning : sets_.warnings) log.warning("examples", warning);
+  for (const std::string& line : scales) log.warning("not-near-one", line);
 }
 
 std::string GenerationTask::description() const {

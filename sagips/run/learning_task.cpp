@@ -328,6 +328,13 @@ std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& le
   if (!parts.empty() &&
       std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.rate == 0; }))
     warnings.push_back("networks: all have a rate of 0, so nothing is learned");
+  using Standardise = LearningProblem::Standardise;
+  const Standardise standardise = job.learning().standardise;
+  if ((standardise == Standardise::inputs || standardise == Standardise::both) &&
+      job.effective_config.find("skip_empty: true") != std::string::npos)
+    warnings.emplace_back(
+        "skip_empty: data.standardise moves the zeros that particles which are not there consist "
+        "of, so that none is skipped. Leave one of them out, or scale the rows in the file.");
   const optim::SupervisedConfig& config = job.learning().learner;
   const std::vector<std::string> names = metric_names(learner, sets);
   const std::string top = core::text("top_", config.top_k, "_accuracy");

@@ -58,6 +58,10 @@ Beginning RunOutputs::beginning() const {
                             " epochs of this run are over: its results are those of ",
                             beginning.restored->epoch));
   const bool was_over = before_.status == record::RunStatus::finished;
+  if (was_over && epochs > 0 && beginning.restored && beginning.restored->epoch >= epochs)
+    log_.warning("nothing-trained",
+                 "no epoch is left of this run, so that nothing is trained with what has changed "
+                 "(train.epochs=N raises the limit)");
   beginning.after_end = !ranks_.broadcast(was_over ? "it was over" : "").empty();
   return beginning;
 }

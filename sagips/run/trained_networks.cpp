@@ -238,6 +238,7 @@ void BestNetworks::judge(const record::Evaluated& evaluated, const Score& score)
   const auto own = score(evaluated),
              before = best_ && has_metrics_of(*best_, evaluated) ? score(*best_) : std::nullopt;
   const bool counts = evaluated.epoch > 0 && own && std::isfinite(*own);
+  if (evaluated.epoch > 0 && !evaluated.metrics.empty() && !counts) ++undefined_;
   if (counts && !(before && *before <= *own)) {
     weights_.copy_(found->second);
     best_ = evaluated;
@@ -254,8 +255,15 @@ void BestNetworks::with_best(const std::function<void()>& use) {
 
 void BestNetworks::conclude(const Job& job, record::Results& results, core::Log& log,
                             const std::function<void()>& write) {
-  if (!best_) return;
   const train::EarlyStopConfig& watched = job.settings.early_stop;
+  if (undefined_ > 0)
+    log.warning(
+        "metric-undefined",
+        core::text(watched.metric, " was not a finite number at ", undefined_,
+                   undefined_ == 1 ? " evaluation" : " evaluations",
+                   best_ ? ", of which none is the best" : ", so that no network is the best",
+                   " (early_stop.metric names another one)"));
+  if (!best_) return;
   results.numbers.push_back({"best_epoch", static_cast<double>(best_->epoch)});
   for (const auto& metric : best_->metrics)
     results.numbers.push_back({metric.name + "_best", metric.value});

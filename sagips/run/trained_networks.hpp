@@ -81,6 +81,7 @@ class BestNetworks {
       weights_;  ///< of all arrays, one behind the other; zeros as long as there is no best
   std::optional<record::Evaluated> best_;
   std::map<std::int64_t, torch::Tensor> under_way_;  ///< by the epoch that is being judged
+  std::int64_t undefined_ = 0;  ///< evaluations of this process whose score was not finite
 };
 
 }  // namespace sagips::run

@@ -348,7 +348,7 @@ std::string TrainingRun::agreed(const std::string& breakdown) {
   if (ranks_.size() == 1) return breakdown;
   struct Word {
     bool computes;
-    std::array<char, 255> text;
+    std::array<char, 1023> text;
   } own{!serves_, {}};
   std::copy_n(breakdown.data(), std::min(breakdown.size(), own.text.size() - 1), own.text.data());
   std::vector<Word> all(static_cast<std::size_t>(ranks_.size()));

@@ -127,6 +127,11 @@ class GoingOn(unittest.TestCase):
         self.train("early", *plan, "--override")
         self.assertEqual(self.results("early")["epochs"], 30)
 
+    def test_what_changes_for_no_epoch_is_said(self):
+        self.train("done", "train.epochs=2")
+        self.assertIn("nothing is trained", self.train("done", "train.epochs=2", "optimizer.learning_rate=0.5", "--override"))
+        self.assertNotIn("nothing is trained", self.train("done", "train.epochs=3", "--override"))
+
     def test_without_a_checkpoint_a_run_that_is_over_stays_as_it_is(self):
         never = ["train.checkpoints.minutes=0", "train.checkpoints.epochs=0"]
         self.train("over", "train.epochs=2", *never)

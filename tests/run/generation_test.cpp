@@ -344,6 +344,35 @@ train: {epochs: 40}
       << inverse;
 }
 
+// Its rates let it run away by steps of one size: nothing is ever infinite.
+TEST_F(Generates, FailureWhereWhatItMakesGrowsBeyondAllMeasure) {
+  const Results diverged =
+      train(job("far", {"generator.optimizer.learning_rate=1", "train.epochs=400",
+                        "generator.layers=[{dense: 32}, {dense: 16}, {reshape: [1, 4, 4]}]"}));
+  EXPECT_TRUE(diverged.failure);
+  EXPECT_NE(
+      diverged.results.finish_reason.find("the generator has diverged: what it made in steps "),
+      std::string::npos)
+      << diverged.results.finish_reason;
+}
+
+TEST_F(Generates, WarningsOfRowsThatAreFarFromOne) {
+  core::write_npy(file("bytes.npy"), std::vector<float>(rows * side * side, 0.0F),
+                  {rows, 1, side, side});
+  const std::vector<std::string> bytes{"data.inputs.file=" + file("bytes.npy"), "train.epochs=1"};
+  EXPECT_NE(message_of<core::DataError>([&] {
+              train(job("dark", bytes));
+            }).find("examples are all the same: there is nothing to learn"),
+            std::string::npos);
+  std::vector<float> large;
+  for (std::size_t i = 0; i < rows * side * side; ++i)
+    large.push_back(static_cast<float>((i * 37) % 256));
+  core::write_npy(file("bytes.npy"), large, {rows, 1, side, side});
+  const Results trained = train(job("large", bytes));
+  EXPECT_NE(core::read_file(trained.folder + "/results.json").find("not-near-one"),
+            std::string::npos);
+}
+
 TEST_F(Generates, NothingThatDoesNotFit) {
   const auto message = [&](const std::vector<std::string>& more) {
     return message_of<core::ConfigError>([&] { train(job("bad", more)); });

@@ -495,6 +495,30 @@ TEST(Adversarial, FlipsLabelsOfTheDiscriminatorAlone) {
                            Engine({}).gradients(honest.passes()[2], honest.steps(), *same, {})));
 }
 
+// By its definition, of all rows at once: what ignores its conditions is further from the real ones.
+TEST(Adversarial, DistanceSeesWhatExamplesAreMadeFor) {
+  Adversarial learner = learner_of(config_of(plain));
+  const data::Examples rows = images(40);
+  const auto by_hand = [&](const torch::Tensor& targets) {
+    const torch::Tensor asked =
+        torch::cat({rows.targets.select(1, 2).unsqueeze(1),
+                    torch::one_hot(rows.targets.select(1, 0).to(torch::kInt64), 3)},
+                   1)
+            .to(torch::kFloat64);
+    const torch::Tensor unit = (asked - asked.mean(0)) / asked.std(0, /*unbiased=*/false);
+    const torch::Tensor real = rows.inputs.flatten(1).to(torch::kFloat64),
+                        made = learner.make(targets, "evaluations").flatten(1).to(torch::kFloat64);
+    const torch::Tensor apart = (made.mean(0) - real.mean(0)).norm() +
+                                (made.std(0, false) - real.std(0, false)).norm() +
+                                (unit.t().mm(made - real) / 40).norm();
+    return (apart / (real.mean(0).norm() + real.std(0, false).norm())).item<double>();
+  };
+  EXPECT_NEAR(learner.metrics(*data::hold(images(40))).at("distance"), by_hand(rows.targets), 1e-9);
+  learner.networks()[0].replica.weights().mul_(3);  // conditions matter to this one
+  EXPECT_NEAR(learner.metrics(*data::hold(images(40))).at("distance"), by_hand(rows.targets), 1e-9);
+  EXPECT_GT(std::abs(by_hand(rows.targets.flip(0)) - by_hand(rows.targets)), 1e-3);
+}
+
 TEST(Collapse, OfEmptyExamplesIsNamedBehindTenSteps) {
   optim::Collapse collapse(0.01);
   for (int step = 1; step <= 10; ++step) {
@@ -522,6 +546,21 @@ TEST(Collapse, OfFaintExamplesIsNamedAsThatOfAlikeOnes) {
   optim::Collapse young(0.01);  // it has never made more
   for (int step = 1; step <= 20; ++step) young.see({0.001, 0.001}, {1, 0.4}, false);
   EXPECT_EQ(young.reason(), "");
+}
+
+TEST(Collapse, OfExamplesThatGrowBeyondAllMeasureIsNamedAsDivergence) {
+  optim::Collapse collapse(0.01);
+  collapse.see({0.5, 0.7}, {1, 0.4}, false);
+  for (int step = 2; step <= 10; ++step) collapse.see({101, 50}, {1, 0.4}, false);
+  EXPECT_EQ(collapse.reason(), "");
+  collapse.see({101, 50}, {1, 0.4}, false);
+  EXPECT_NE(
+      collapse.reason().find("diverged: what it made in steps 2 to 11 spreads over 100 times"),
+      std::string::npos)
+      << collapse.reason();
+  optim::Collapse unscaled(0.01);  // rows are small numbers, and what it makes has not grown
+  for (int step = 1; step <= 20; ++step) unscaled.see({1, 1}, {0.001, 0.001}, false);
+  EXPECT_EQ(unscaled.reason(), "");
 }
 
 // Keras' definition in plain loops, its smallest denominator among the targets.

@@ -152,7 +152,10 @@ Verdict quality_verdict(const RunContents& run) {
       {"accuracy", "Of the rows that were kept aside."},
       {"mean_absolute_error", "Mean absolute error over the rows kept aside."},
       {"loss", "Loss over the rows that were kept aside."},
-      {"figure_of_merit", "Relative errors of made examples (figure of merit); 0 is best."}};
+      {"figure_of_merit", "Relative errors of made examples (figure of merit); 0 is best."},
+      {"distance",
+       "Made from real examples: means, standard deviations and their relation to the conditions, "
+       "relative; 0 is best."}};
   for (const auto& [name, reason] : asked_first)
     for (const record::MetricResult& metric : record::metrics_of(*run.results)) {
       if (metric.name != name) continue;
@@ -200,15 +203,24 @@ std::optional<Fall> last_fall(const std::vector<std::pair<double, double>>& loss
   return Fall{-slope * scale, error * scale, count};
 }
 
+/// A metric, smaller where better, by epochs; without what is before the first epoch.
+std::vector<std::pair<double, double>> over_epochs(const RunContents& run, const char* metric) {
+  std::vector<std::pair<double, double>> values;
+  for (const auto* evaluated : events_of<record::Evaluated>(run.metrics))
+    if (const record::NamedNumber* value = find_named(evaluated->metrics, metric);
+        value != nullptr && evaluated->epoch > 0 && std::isfinite(value->value) &&
+        (values.empty() || values.back().first < static_cast<double>(evaluated->epoch)))
+      values.emplace_back(evaluated->epoch, value->value);
+  return values;
+}
+
 /// Whether learning should have gone on, or went on for too long.
 Verdict best_verdict(const RunContents& run) {
   Verdict verdict{"Is it at its best?", "unknown", "open", "Too few evaluations to tell."};
-  std::vector<std::pair<double, double>> losses;  // without that before the first epoch
-  for (const auto* evaluated : events_of<record::Evaluated>(run.metrics))
-    if (const record::NamedNumber* loss = find_named(evaluated->metrics, "loss");
-        loss != nullptr && evaluated->epoch > 0 && std::isfinite(loss->value) &&
-        (losses.empty() || losses.back().first < static_cast<double>(evaluated->epoch)))
-      losses.emplace_back(evaluated->epoch, loss->value);
+  const char* watched = "";
+  std::vector<std::pair<double, double>> losses;
+  for (const char* metric : {"loss", "figure_of_merit", "distance"})  // the last two of a generator
+    if (losses.empty()) losses = over_epochs(run, watched = metric);
   if (losses.empty()) return verdict;
   const auto best =
       std::min_element(losses.begin(), losses.end(),
@@ -219,12 +231,14 @@ Verdict best_verdict(const RunContents& run) {
   if (!is_past && !fall) return verdict;
   verdict.answer = is_past ? "past it" : "yes";
   verdict.mood = is_past ? "fair" : "good";
-  verdict.reason = core::text("The smallest loss over the rows kept aside was ",
+  verdict.reason = core::text("The smallest ", watched, " over the rows kept aside was ",
                               core::significant(best->second, 3), ", after ",
                               core::with_thousands(static_cast<std::int64_t>(best->first)),
                               " epochs; at the end it is ", core::significant(last, 3), ".");
   if (is_past) {
     verdict.reason += " Set train.epochs or early_stop.patience to end there.";
+    if (number_of(run, "best_epoch"))
+      verdict.reason += " The networks of the best epoch are kept (network_best.safetensors).";
   } else if (fall->share > still_falling) {
     const bool is_sure = fall->share > errors_apart * fall->error;
     verdict.answer = is_sure ? "no" : "not settled";

@@ -101,8 +101,9 @@ class Adversarial final : public Optimizer {
                      std::int64_t first = 0) const;
   /// How good it is by rows that it does not learn from: the losses of networks that predict, of each head
   /// and measure by itself on made examples, `HEAD.accuracy` of classes that made examples are told to be of,
-  /// and `distance`: how far means and standard deviations of each number of made examples are from those of
-  /// the real ones, relative to these (Euclidean norms over all numbers).
+  /// and `distance`: how far means and standard deviations of each number of made examples, and by how much it
+  /// changes with each condition (its covariance with it, over the condition's standard deviation), are from
+  /// those of the real ones, relative to means and deviations (Euclidean norms over all numbers).
   /// comparison: is given all rows, and adds its numbers; null: there is none
   std::map<std::string, double> metrics(const data::ExampleRows& rows,
                                         problem::ExampleComparison* comparison = nullptr) const;

@@ -64,7 +64,7 @@ void AdversarialConfig::fields(core::FieldList& list) {
            core::Range{0, 0.5, false, true});
   list.add("collapse", collapse,
            "the run ends where made examples are this much more alike than real ones (spread over "
-           "a batch, as a share) in ten steps in a row; 0: never",
+           "a batch, as a share), or as much less, in ten steps in a row; 0: never",
            core::Range{0, 1, false, true});
 }
 

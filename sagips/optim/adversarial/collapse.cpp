@@ -28,6 +28,10 @@ void Collapse::see(const Spread& made, const Spread& real, bool is_empty) {
   const bool is_alike = is_small(made.deviation, real.deviation, largest_.deviation),
              is_faint = is_small(made.size, real.size, largest_.size);
   alike_ = is_alike || is_faint ? alike_ + 1 : 0;
+  if (made.deviation > 0)
+    smallest_ = smallest_ > 0 ? std::min(smallest_, made.deviation) : made.deviation;
+  const double within = std::max(real.deviation, smallest_);
+  far_ = real.deviation > 0 && share_ * made.deviation >= within ? far_ + 1 : 0;
   is_empty_ = is_empty && share_ > 0 && steps_ > patience;
 }
 
@@ -37,6 +41,10 @@ std::string Collapse::reason() const {
   if (alike_ >= patience)
     return core::text(collapsed, "steps ", steps_ - patience + 1, " to ", steps_,
                       " is all alike, or empty");
+  if (far_ >= patience)
+    return core::text("the generator has diverged: what it made in steps ", steps_ - patience + 1,
+                      " to ", steps_, " spreads over ", core::significant(1 / share_, 3),
+                      " times as far as real examples");
   return {};
 }
 
@@ -46,6 +54,8 @@ void Collapse::state(nn::StateList& list) {
   list.field("largest_size", largest_.size);
   list.field("steps", steps_);
   list.field("alike", alike_);
+  list.field("smallest", smallest_);
+  list.field("far", far_);
   list.field("is_empty", is_empty);
   is_empty_ = is_empty != 0;
 }

@@ -16,12 +16,14 @@ struct Spread {
 /// shape: [rows, ...]
 Spread spread_of(const torch::Tensor& examples);
 
-/// Notices that a generator makes nothing any more, or the same whatever it is given.
+/// Notices that a generator makes nothing any more, the same whatever it is given, or ever larger numbers.
 ///
 /// Collapsed is a step whose made examples spread no more than `share` of the real ones, and of the most that
 /// made ones have spread so far: a network that has learned nothing yet spreads little, too, and is left
-/// time to. So is one whose made examples are as small beside real ones. The run ends behind ten such steps in a row, or where a percentage of the made examples' measure
-/// says behind ten steps that all of them are empty (it is 100 exactly).
+/// time to. So is one whose made examples are as small beside real ones. Diverged is a step whose made examples
+/// spread as many times more than the real ones, and than the least so far. The run ends behind ten such steps in
+/// a row, or where a percentage of the made examples' measure says behind ten steps that all of them are empty (it
+/// is 100 exactly).
 class Collapse {
  public:
   explicit Collapse(double share) : share_(share) {}
@@ -33,8 +35,10 @@ class Collapse {
 
  private:
   double share_;
-  Spread largest_;                      ///< of made examples so far
-  std::int64_t steps_ = 0, alike_ = 0;  ///< seen; the last ones in a row that were collapsed
+  Spread largest_;       ///< of made examples so far
+  double smallest_ = 0;  ///< deviation above 0 of made examples so far; 0: none
+  std::int64_t steps_ = 0, alike_ = 0,
+               far_ = 0;  ///< seen; the last in a row that collapsed, diverged
   bool is_empty_ = false;
 };
 

@@ -7,14 +7,18 @@ namespace sagips::optim {
 
 namespace {
 
-/// Sums of each number of examples and of its square.
+/// Sums over examples of each of their numbers, of its square, and of its products with the conditions.
 struct Moments {
-  torch::Tensor sum, squares;
-  void add(const torch::Tensor& examples) {
+  torch::Tensor sum, squares, products;
+  /// shapes: examples [rows, ...], conditions [rows, width] float64
+  void add(const torch::Tensor& examples, const torch::Tensor& conditions) {
     const torch::Tensor numbers = examples.flatten(1).to(torch::kCPU, torch::kFloat64);
-    const torch::Tensor own = numbers.sum(0), square = numbers.square().sum(0);
-    sum = sum.defined() ? sum + own : own;
-    squares = squares.defined() ? squares + square : square;
+    add_to(sum, numbers.sum(0));
+    add_to(squares, numbers.square().sum(0));
+    add_to(products, conditions.t().mm(numbers));
+  }
+  static void add_to(torch::Tensor& all, const torch::Tensor& more) {
+    all = all.defined() ? all + more : more;
   }
   torch::Tensor mean(std::int64_t rows) const { return sum / rows; }
   torch::Tensor deviation(std::int64_t rows) const {
@@ -22,11 +26,30 @@ struct Moments {
   }
 };
 
-double distance(const Moments& made, const Moments& real, std::int64_t rows) {
+/// What examples are made for, of all rows.
+struct ConditionMoments {
+  torch::Tensor sum, squares;
+  void add(const torch::Tensor& conditions) {
+    Moments::add_to(sum, conditions.sum(0));
+    Moments::add_to(squares, conditions.square().sum(0));
+  }
+  /// By how much each number of an example changes with a standard deviation of each condition.
+  /// shape: [width, numbers]; 0 for a condition that is the same in all rows
+  torch::Tensor slopes(const Moments& examples, std::int64_t rows) const {
+    const torch::Tensor mean = sum / rows,
+                        deviation = (squares / rows - mean.square()).clamp_min(0).sqrt();
+    const torch::Tensor together = examples.products / rows - mean.outer(examples.mean(rows));
+    return torch::where(deviation.gt(1e-12).unsqueeze(1), together / deviation.unsqueeze(1), 0.0);
+  }
+};
+
+double distance(const Moments& made, const Moments& real, const ConditionMoments& conditions,
+                std::int64_t rows) {
   const torch::Tensor mean = real.mean(rows), deviation = real.deviation(rows);
-  const double apart = (made.mean(rows) - mean).norm().item<double>() +
-                       (made.deviation(rows) - deviation).norm().item<double>();
-  return apart / (mean.norm() + deviation.norm()).item<double>();
+  const torch::Tensor apart =
+      (made.mean(rows) - mean).norm() + (made.deviation(rows) - deviation).norm() +
+      (conditions.slopes(made, rows) - conditions.slopes(real, rows)).norm();
+  return (apart / (mean.norm() + deviation.norm())).item<double>();
 }
 
 constexpr std::int64_t most_rows_at_once = 500, numbers_at_once = std::int64_t{1} << 22;
@@ -73,21 +96,27 @@ std::map<std::string, double> Adversarial::metrics(const data::ExampleRows& rows
   const torch::NoGradGuard no_grad;
   std::map<std::string, double> sums;
   Moments made_moments, real_moments;
+  ConditionMoments conditions;
+  const GeneratorInput conditions_alone(input_.conditions(), 0);
   std::int64_t first = 0;
   const auto look = [&](const torch::Tensor& chosen) {
     const data::Examples examples = rows.read(chosen);
     check_targets(examples);
     const torch::Tensor made = make(examples.targets, "evaluations", first);
     add_judged(examples.inputs.to(device_), made.to(device_), examples.targets.to(device_), sums);
-    made_moments.add(made);
-    real_moments.add(examples.inputs);
+    const torch::Tensor asked =
+        conditions_alone(examples.targets, core::RandomStream(seed_, ""), first)
+            .to(torch::kCPU, torch::kFloat64);
+    conditions.add(asked);
+    made_moments.add(made, asked);
+    real_moments.add(examples.inputs, asked);
     if (comparison) comparison->add(examples, made);
     first += examples.rows();
     core::poll();
   };
   data::for_each_piece(rows.rows(), rows_at_once(), look);
   for (auto& [name, sum] : sums) sum /= static_cast<double>(rows.rows());
-  if (first > 0) sums["distance"] = distance(made_moments, real_moments, first);
+  if (first > 0) sums["distance"] = distance(made_moments, real_moments, conditions, first);
   if (first > 0 && comparison) sums.merge(comparison->numbers());
   return sums;
 }
