@@ -44,6 +44,7 @@ const CommandEntry commands[] = {
       {"override", "", "go on with the run run.name although the config has changed"},
       {"timeline", "",
        "write a trace of the first 100 epochs (train.timeline=N: N epochs) for ui.perfetto.dev"},
+      {"monitor", "", "measure processors, memory, GPUs and network twice a second"},
       quiet_option,
       json_option}},
     {"check",

@@ -33,6 +33,7 @@ class ExchangeDriver {
   const Exchange& exchange() const { return *exchange_; }
   Exchange& exchange() { return *exchange_; }
   ExchangeTotals totals() const;
+  double waited_s() const { return totals_.waiting_s; }
   bool in_flight() const { return !flow_.over(); }
 
  private:

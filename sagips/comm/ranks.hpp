@@ -64,7 +64,8 @@ enum class ControlTag : int {
   quick_stop,
   study,
   share,
-  node
+  node,
+  clock
 };
 
 inline int tag_of(ControlTag tag) { return static_cast<int>(tag); }

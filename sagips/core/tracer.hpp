@@ -4,34 +4,49 @@
 
 namespace sagips::core {
 
-/// Is told what took how long; `record::Timeline` writes it down. Called from several threads.
-/// Names are literals: only the pointers are kept.
+/// The rows of a trace: the kinds of work that a rank does.
+enum class TraceRow { step, loading, compute, exchange, update, beside };
+
+/// Something that took time, with a name. Names are literals, and networks' outlive the tracer: only the
+/// pointers are kept.
+struct TracedSpan {
+  const char* name = "";
+  TraceRow row = TraceRow::compute;
+  std::chrono::steady_clock::time_point begin{}, end{};
+  const char* network = nullptr;  ///< whose; nullptr: of none alone
+  std::int64_t step = 0;          ///< of the training, from 1 on; 0: not told
+};
+
+/// Is told what took how long; `record::Timeline` writes it down. Called from several threads, at the end
+/// of scopes: it throws nothing.
 class Tracer {
  public:
   using Clock = std::chrono::steady_clock;
   virtual ~Tracer() = default;
-  virtual void add(const char* name, Clock::time_point begin, Clock::time_point end) = 0;
+  virtual void add(const TracedSpan& span) noexcept = 0;
 };
 
 /// Times the scope from here to its end. Without a tracer it does nothing and reads no clock.
 class Span {
  public:
-  Span(Tracer* tracer, const char* name) : tracer_(tracer), name_(name) {
-    if (tracer_) begin_ = Tracer::Clock::now();
+  Span(Tracer* tracer, const char* name, TraceRow row = TraceRow::compute) : tracer_(tracer) {
+    if (tracer_) span_ = {.name = name, .row = row, .begin = Tracer::Clock::now()};
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
   ~Span() { end(); }
   /// Ends the span before the scope ends.
   void end() {
-    if (tracer_) tracer_->add(name_, begin_, Tracer::Clock::now());
+    if (tracer_) {
+      span_.end = Tracer::Clock::now();
+      tracer_->add(span_);
+    }
     tracer_ = nullptr;
   }
 
  private:
   Tracer* tracer_;
-  const char* name_;
-  Tracer::Clock::time_point begin_{};
+  TracedSpan span_{};
 };
 
 }  // namespace sagips::core

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,6 +13,40 @@ namespace sagips::record {
 struct NamedNumber {
   std::string name;
   double value = 0;
+};
+
+/// Where a rank's time went since the run began [s].
+struct TimeSplit {
+  double total_s = 0;       ///< training: the sum of the six below
+  double compute_s = 0;     ///< losses and gradients
+  double exchange_s = 0;    ///< in the exchange's calls, waiting left out
+  double idle_s = 0;        ///< waiting for ranks that had not begun the same call
+  double update_s = 0;      ///< update rules, and what follows from new weights
+  double loading_s = 0;     ///< rows, batches, noise
+  double other_s = 0;       ///< what is left of the steps
+  double evaluation_s = 0;  ///< beside the training: evaluations, checkpoints, records
+};
+struct TimePart {
+  const char *name, *words;  ///< in files; for people
+  double TimeSplit::*seconds;
+};
+/// All of them, in the order of files.
+inline constexpr std::array time_parts{
+    TimePart{"total_s", "training", &TimeSplit::total_s},
+    TimePart{"compute_s", "computing", &TimeSplit::compute_s},
+    TimePart{"exchange_s", "exchange", &TimeSplit::exchange_s},
+    TimePart{"idle_s", "waiting for other ranks", &TimeSplit::idle_s},
+    TimePart{"update_s", "updates", &TimeSplit::update_s},
+    TimePart{"loading_s", "loading", &TimeSplit::loading_s},
+    TimePart{"other_s", "other", &TimeSplit::other_s},
+    TimePart{"evaluation_s", "evaluations, checkpoints and records", &TimeSplit::evaluation_s}};
+
+/// How long the steps of a rank took. Where there are more epochs than one, all but `first_epoch_s` are
+/// without the first.
+struct StepTimes {
+  std::int64_t count = 0;
+  double mean_s = 0, spread_s = 0, maximum_s = 0;  ///< spread: standard deviation
+  double first_epoch_s = 0;                        ///< its steps together
 };
 
 /// One parameter as a run sees it at an evaluation; physical units.
@@ -64,6 +99,20 @@ struct Exchanged {
   /// Age of the used ones [epochs]; of central weights [their updates], whose missing ones come later.
   double age_mean = 0, age_maximum = 0;
 };
+/// Where this rank's time went.
+struct TimeSpent {
+  std::int64_t epoch = 0;
+  TimeSplit split{};
+};
+/// What this rank's process and its machine were busy with, in the mean since the last time that it was told.
+struct MachineUse {
+  std::int64_t epoch = 0;
+  double cores = 0;                                 ///< processors that the process had
+  double memory_mb = 0;                             ///< resident, of the process
+  double received_mb_per_s = 0, sent_mb_per_s = 0;  ///< of the machine, loopback left out
+  /// Of the machine: the mean over its GPUs, and of all together. Empty: there is none that can be asked.
+  std::optional<double> gpu_percent{}, gpu_memory_mb{};
+};
 struct Warning {
   std::int64_t epoch = 0;
   std::string message;
@@ -101,7 +150,8 @@ struct RunFinished {
   bool complete = true;  ///< false: stopped early with a usable state
 };
 
-using Event = std::variant<RunStarted, EpochDone, Evaluated, Exchanged, Warning, RunFinished>;
+using Event = std::variant<RunStarted, EpochDone, Evaluated, Exchanged, Warning, RunFinished,
+                           TimeSpent, MachineUse>;
 
 /// Whoever wants to know what happens in a run: metrics, progress, early stop.
 using Observer = std::function<void(const Event&)>;

@@ -77,11 +77,26 @@ void each_field(Either<RunFinished> auto& event, const auto& use) {
   use("complete", event.complete);
 }
 
+void each_field(Either<TimeSpent> auto& event, const auto& use) {
+  use("epoch", event.epoch);
+  each_field(event.split, use);
+}
+
+void each_field(Either<MachineUse> auto& event, const auto& use) {
+  use("epoch", event.epoch);
+  use("cores", event.cores);
+  use("memory_mb", event.memory_mb);
+  use("received_mb_per_s", event.received_mb_per_s);
+  use("sent_mb_per_s", event.sent_mb_per_s);
+  use.known("gpu_percent", event.gpu_percent);
+  use.known("gpu_memory_mb", event.gpu_memory_mb);
+}
+
 namespace {
 
 // In the order of the variant's alternatives.
-constexpr std::array kinds{"run_started", "epoch_done", "evaluated",
-                           "exchanged",   "warning",    "run_finished"};
+constexpr std::array kinds{"run_started", "epoch_done",   "evaluated",  "exchanged",
+                           "warning",     "run_finished", "time_spent", "machine_use"};
 static_assert(kinds.size() == std::variant_size_v<Event>);
 
 template <std::size_t kind = 0>

@@ -30,6 +30,10 @@ using Json = nlohmann::ordered_json;  // keeps the order in which keys were adde
 template <class Given, class Record>
 concept Either = std::same_as<std::remove_const_t<Given>, Record>;
 
+void each_field(Either<TimeSplit> auto& split, const auto& use) {
+  for (const TimePart& part : time_parts) use(part.name, split.*part.seconds);
+}
+
 /// JSON has no NaN: the library writes null for it.
 inline double number(const Json& value) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
@@ -95,6 +99,11 @@ Json json_of(const Record& record) {
   Json object = Json::object();
   each_field(record, FieldWriter(object));
   return object;
+}
+
+template <Described Record>
+Json json_of(const std::optional<Record>& record) {
+  return record ? json_of(*record) : Json(nullptr);
 }
 
 template <Described Record>
@@ -170,6 +179,11 @@ class FieldReader {
 template <Described Record>
 void read_into(Record& record, const Json& object) {
   each_field(record, FieldReader(object));
+}
+
+template <Described Record>
+void read_into(std::optional<Record>& record, const Json& object) {
+  if (!object.is_null()) read_into(record.emplace(), object);
 }
 
 template <Described Record>

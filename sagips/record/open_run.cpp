@@ -188,8 +188,8 @@ std::string data_change(const RunRecord& record, const RunIdentity& identity) {
 
 const std::vector<std::string>& keys_beside_identity() {
   static const std::vector<std::string> keys{
-      "run.folder",        "run.name",        "run.figures",   "figures.width",
-      "figures.font_size", "run.tensorboard", "train.timeline"};
+      "run.folder",        "run.name",        "run.figures",    "figures.width",
+      "figures.font_size", "run.tensorboard", "train.timeline", "train.monitor"};
   return keys;
 }
 

@@ -74,6 +74,19 @@ void each_field(Either<OtherSolution> auto& other, const auto& use) {
   use("score", other.score);
 }
 
+void each_field(Either<StepTimes> auto& steps, const auto& use) {
+  use("count", steps.count);
+  use("mean_s", steps.mean_s);
+  use("spread_s", steps.spread_s);
+  use("maximum_s", steps.maximum_s);
+  use("first_epoch_s", steps.first_epoch_s);
+}
+
+void each_field(Either<PeakMemory> auto& memory, const auto& use) {
+  use("mean", memory.mean);
+  use("maximum", memory.maximum);
+}
+
 void each_field(Either<Results> auto& results, const auto& use) {
   use("workload", results.workload);
   use("version", results.version);
@@ -94,6 +107,10 @@ void each_field(Either<Results> auto& results, const auto& use) {
   use.later("open_directions", results.open_directions);
   use.later("others", results.others);
   use.later("warnings", results.warnings);
+  use.known("time_split", results.time_split);
+  use.known("time_split_maximum", results.time_split_maximum);
+  use.known("steps", results.steps);
+  use.known("memory_mb", results.memory_mb);
 }
 
 std::optional<double> pull(const ParameterResult& row) {

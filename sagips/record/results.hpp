@@ -71,6 +71,11 @@ struct OtherSolution {
   double score = 0;  ///< what the method minimises: chi2 of the moments
 };
 
+/// Peak resident memory over ranks [MB].
+struct PeakMemory {
+  double mean = 0, maximum = 0;
+};
+
 struct Results {
   std::string workload, version, git_hash, data_origin, finish_reason;
   bool complete = true;
@@ -85,6 +90,10 @@ struct Results {
   std::vector<std::string> open_directions{};  ///< "a - 0.5 b": what the data do not fix
   std::vector<OtherSolution> others{};         ///< by their score
   std::vector<core::Warning> warnings{};       ///< all that were said
+  /// Of a training, since the run began: the mean and, part by part, the largest over ranks that compute.
+  std::optional<TimeSplit> time_split{}, time_split_maximum{};
+  std::optional<StepTimes> steps{};       ///< of the first rank that computes
+  std::optional<PeakMemory> memory_mb{};  ///< of the processes that have ended it
 };
 
 /// The correlations and the covariance of the errors of `recovered`; nullptr: none are stated.

@@ -57,8 +57,13 @@ inline constexpr RunFile snapshots{"snapshots",
                                    "generators and their predictions on the way, with their "
                                    "training time, as .safetensors; for residuals over time"};
 inline constexpr RunFile tensorboard{"tensorboard", "event files for `tensorboard --logdir`"};
-inline constexpr RunFile timeline{"timeline",
-                                  "what each rank did when, for ui.perfetto.dev; with --timeline"};
+inline constexpr RunFile timeline{
+    "timeline", "what each rank did when, one file a rank and start; with --timeline"};
+inline constexpr RunFile trace{
+    "trace.json", "all of timeline/ in one trace, for ui.perfetto.dev; with --timeline"};
+inline constexpr RunFile monitor{
+    "monitor.csv",
+    "processors, memory, GPUs and network that each rank used: one row a rank; with --monitor"};
 inline constexpr RunFile study{"study.json", "the members of a study and how far each has come"};
 inline constexpr RunFile members{"members", "run folders of a study's members"};
 inline constexpr RunFile trials{"trials",
@@ -123,6 +128,8 @@ inline constexpr std::array all{report,
                                 snapshots,
                                 tensorboard,
                                 timeline,
+                                trace,
+                                monitor,
                                 study,
                                 members,
                                 trials,

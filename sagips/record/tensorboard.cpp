@@ -130,6 +130,24 @@ Scalars scalars_of(const Exchanged& exchanged) {
   return scalars;
 }
 
+Scalars scalars_of(const TimeSpent& spent) {
+  Scalars scalars;  // "total_s" is `time/training_s` of the epochs
+  for (const TimePart& part : time_parts)
+    if (part.seconds != &TimeSplit::total_s)
+      scalars.emplace_back(std::string("time/") + part.name, spent.split.*part.seconds);
+  return scalars;
+}
+
+Scalars scalars_of(const MachineUse& used) {
+  Scalars scalars{{"machine/cores", used.cores},
+                  {"machine/memory_mb", used.memory_mb},
+                  {"machine/received_mb_per_s", used.received_mb_per_s},
+                  {"machine/sent_mb_per_s", used.sent_mb_per_s}};
+  if (used.gpu_percent) scalars.emplace_back("machine/gpu_percent", *used.gpu_percent);
+  if (used.gpu_memory_mb) scalars.emplace_back("machine/gpu_memory_mb", *used.gpu_memory_mb);
+  return scalars;
+}
+
 }  // namespace
 
 struct TensorBoardWriter::Output {
@@ -213,6 +231,10 @@ void TensorBoardWriter::operator()(const Event& event) {
     output_->write(evaluated->epoch, scalars_of(*evaluated));
   } else if (const auto* exchanged = std::get_if<Exchanged>(&event)) {
     output_->write(exchanged->epoch, scalars_of(*exchanged));
+  } else if (const auto* spent = std::get_if<TimeSpent>(&event)) {
+    output_->write(spent->epoch, scalars_of(*spent));
+  } else if (const auto* used = std::get_if<MachineUse>(&event)) {
+    output_->write(used->epoch, scalars_of(*used));
   } else if (std::holds_alternative<RunFinished>(event)) {
     output_->write_epoch(output_->epochs.take_held_back());
     output_->flush();

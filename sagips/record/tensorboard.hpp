@@ -8,7 +8,7 @@ namespace sagips::record {
 
 /// Writes events as scalars that TensorBoard shows: `loss/generator`, `parameter/a_u`,
 /// `residual/a_u`, `spread/a_u`, `distance/ks_mean` (of rows kept aside `metric/accuracy`), `ranks/...`,
-/// `exchange/...`; the step is the epoch. One new file `events.out.tfevents.*` in the folder for each
+/// `exchange/...`, `time/...`, `machine/...`; the step is the epoch. One new file `events.out.tfevents.*` in the folder for each
 /// writer; what an earlier file of the folder holds from the first epoch of this one on, TensorBoard drops
 /// (a resumed run).
 ///

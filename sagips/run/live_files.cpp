@@ -1,8 +1,11 @@
 #include "sagips/run/live_files.hpp"
 
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
+#include "sagips/comm/clock_offset.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
@@ -10,8 +13,27 @@
 namespace sagips::run {
 
 namespace {
+
 constexpr double metrics_period_s = 0.25;  // of epochs in the metrics
+
+// The clocks are read one after the other; the closest of several readings counts. collective
+record::TraceClock trace_clock(comm::Ranks& ranks) {
+  using std::chrono::nanoseconds;
+  std::int64_t wall_ns = 0, closest_ns = 0;
+  for (int reading = 0; reading < 16; ++reading) {
+    const std::int64_t before = ranks.communicator().now_ns();
+    const auto wall = std::chrono::system_clock::now().time_since_epoch();
+    const std::int64_t took = ranks.communicator().now_ns() - before;
+    if (reading > 0 && took >= closest_ns) continue;
+    closest_ns = took;
+    wall_ns = std::chrono::duration_cast<nanoseconds>(wall).count() - before - took / 2;
+  }
+  const comm::ClockOffset own = comm::clock_offset(ranks);
+  const std::vector<std::uint64_t> of_ranks = ranks.gather(static_cast<std::uint64_t>(wall_ns));
+  return {static_cast<std::int64_t>(of_ranks.front()) + own.offset_ns, own.uncertainty_ns};
 }
+
+}  // namespace
 
 std::string file_of_rank(int rank, const std::string& extension) {
   char name[32];
@@ -75,7 +97,7 @@ void SnapshotWriter::operator()(const record::Event& event) {
   }
 }
 
-LiveFiles::LiveFiles(const Job& job, const comm::Ranks& ranks, Task& task, std::string folder,
+LiveFiles::LiveFiles(const Job& job, comm::Ranks& ranks, Task& task, std::string folder,
                      core::Log& log)
     : job_(job),
       is_first_(ranks.is_first()),
@@ -83,13 +105,32 @@ LiveFiles::LiveFiles(const Job& job, const comm::Ranks& ranks, Task& task, std::
       task_(task),
       folder_(std::move(folder)),
       log_(log) {
-  if (job.settings.loop.timeline == 0) return;
-  timeline_.emplace(rank_);
-  task_.set_tracer(tracer());
+  if (job.settings.loop.timeline > 0) {
+    timeline_.emplace(rank_, trace_clock(ranks));
+    task_.set_tracer(tracer());
+  }
+  if (!job.settings.loop.monitor) return;
+  monitor_.emplace();
+  if (!monitor_->problem().empty() && is_first_) log_.info(monitor_->problem());
+}
+
+// A restart leaves the pieces of earlier starts alone.
+void LiveFiles::begin_trace(std::int64_t over) {
+  const std::string folder = core::text(folder_, "/", record::run_files::timeline.name, "/");
+  const std::string from = over > 0 ? core::text("from_epoch_", over + 1, ".") : "";
+  std::string path = folder + file_of_rank(rank_, from + "json");
+  std::error_code ignored;
+  for (int start = 2; std::filesystem::exists(path, ignored); ++start)
+    path = folder + file_of_rank(rank_, core::text(from, "start_", start, ".json"));
+  try {
+    timeline_->begin(path);
+  } catch (const core::StorageError& error) {
+    log_.warning("not-written", error.what());
+  }
 }
 
 void LiveFiles::begin(std::int64_t over) {
-  began_ = over;
+  if (timeline_) begin_trace(over);
   if (!is_first_) return;
   const train::LoopConfig& loop = job_.settings.loop;
   if (loop.snapshots > 0)
@@ -128,15 +169,11 @@ void LiveFiles::trace(const record::Event& event) {
   task_.set_tracer(nullptr);
 }
 
-// A resumed run leaves the trace of the first epochs alone.
 void LiveFiles::end() {
   task_.set_tracer(nullptr);
   if (!timeline_) return;
-  const std::string extension =
-      began_ > 0 ? core::text("from_epoch_", began_ + 1, ".json") : "json";
   try {
-    timeline_->write(core::text(folder_, "/", record::run_files::timeline.name, "/",
-                                file_of_rank(rank_, extension)));
+    timeline_->end();
   } catch (const core::StorageError& error) {
     log_.warning("not-written", error.what());
   }

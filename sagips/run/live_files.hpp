@@ -11,6 +11,7 @@
 #include "sagips/record/snapshots.hpp"
 #include "sagips/record/tensorboard.hpp"
 #include "sagips/record/timeline.hpp"
+#include "sagips/run/monitor.hpp"
 #include "sagips/run/task.hpp"
 
 namespace sagips::run {
@@ -71,20 +72,25 @@ class SnapshotWriter {
 /// told once; the run goes on.
 class LiveFiles {
  public:
-  LiveFiles(const Job& job, const comm::Ranks& ranks, Task& task, std::string folder,
-            core::Log& log);
+  /// collective
+  LiveFiles(const Job& job, comm::Ranks& ranks, Task& task, std::string folder, core::Log& log);
 
   /// Called before the first epoch of this process. over: epochs that are over, in a resumed run
   void begin(std::int64_t over);
   void operator()(const record::Event& event);
+  /// Null when nothing is monitored.
+  Monitor* monitor() { return monitor_ ? &*monitor_ : nullptr; }
   /// Null when no trace is asked for.
   core::Tracer* tracer() { return timeline_ ? &*timeline_ : nullptr; }
-  /// Called after the last epoch: writes the trace.
+  /// Called after the last epoch: writes the rest of the trace.
   void end();
+  /// What the monitor has seen since this start; nothing without one.
+  record::MachineUse used() { return monitor_ ? monitor_->since_start() : record::MachineUse(); }
 
  private:
   void to_tensorboard(const record::Event& event);
   void trace(const record::Event& event);
+  void begin_trace(std::int64_t over);
 
   const Job& job_;
   bool is_first_;
@@ -95,7 +101,7 @@ class LiveFiles {
   std::optional<SnapshotWriter> snapshots_;
   std::optional<record::TensorBoardWriter> tensorboard_;
   std::optional<record::Timeline> timeline_;
-  std::int64_t began_ = 0;   ///< epochs that were over then
+  std::optional<Monitor> monitor_;
   std::int64_t traced_ = 0;  ///< epochs
 };
 

@@ -64,6 +64,39 @@ void write_rank_rows(const std::string& path, const std::vector<RankRow>& rows) 
   core::write_file(path, content);
 }
 
+void write_machine_use(const std::string& path, const std::vector<RankRow>& rows) {
+  std::string content =
+      "rank,cores,memory_mb,peak_memory_mb,received_mb_per_s,sent_mb_per_s,gpu_percent,"
+      "gpu_memory_mb\n";
+  for (const RankRow& row : rows)
+    content += core::csv_line(row.rank, row.used.cores, row.used.memory_mb, row.peak_memory_mb,
+                              row.used.received_mb_per_s, row.used.sent_mb_per_s,
+                              row.used.gpu_percent, row.used.gpu_memory_mb);
+  core::write_file(path, content);
+}
+
+void add_time_and_memory(record::Results& results, const std::vector<RankRow>& rows) {
+  record::TimeSplit mean, maximum;
+  record::PeakMemory memory;
+  const auto ranks = static_cast<double>(rows.size());
+  const auto computing = static_cast<double>(
+      std::count_if(rows.begin(), rows.end(), [](const RankRow& row) { return row.computes; }));
+  for (const RankRow& row : rows) {
+    memory.mean += row.peak_memory_mb / ranks;
+    memory.maximum = std::max(memory.maximum, row.peak_memory_mb);
+    if (!row.computes) continue;
+    if (!results.steps) results.steps = row.steps;
+    for (const record::TimePart& part : record::time_parts) {
+      const double seconds = row.split.*part.seconds;
+      mean.*part.seconds += seconds / computing;
+      maximum.*part.seconds = std::max(maximum.*part.seconds, seconds);
+    }
+  }
+  results.time_split = mean;
+  results.time_split_maximum = maximum;
+  results.memory_mb = memory;
+}
+
 double analysis_rate(const std::vector<RankRow>& rows) {
   double events = 0, time_s = 0;
   for (const RankRow& row : rows) {

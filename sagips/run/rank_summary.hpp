@@ -5,6 +5,8 @@
 
 #include "sagips/comm/exchange_totals.hpp"
 #include "sagips/comm/ranks.hpp"
+#include "sagips/record/event.hpp"
+#include "sagips/record/results.hpp"
 
 namespace sagips::run {
 
@@ -15,6 +17,11 @@ struct RankRow {
   double time_s = 0;             ///< training
   double events_per_second = 0;  ///< synthetic events analysed
   comm::ExchangeTotals totals;   ///< of the network that gives the answer
+  bool computes = true;          ///< false: it serves others
+  record::TimeSplit split{};
+  record::StepTimes steps{};
+  double peak_memory_mb = 0;  ///< resident, of this process
+  record::MachineUse used{};  ///< in the mean since this start; nothing without train.monitor
 };
 
 /// Every rank's row on rank 0; nothing elsewhere. collective
@@ -22,6 +29,12 @@ std::vector<RankRow> gather_rows(comm::Ranks& ranks, const RankRow& own);
 
 /// exchange.csv: one row a rank.
 void write_rank_rows(const std::string& path, const std::vector<RankRow>& rows);
+
+/// monitor.csv: one row a rank.
+void write_machine_use(const std::string& path, const std::vector<RankRow>& rows);
+
+/// What the ranks' time and memory went into, for the results of their training.
+void add_time_and_memory(record::Results& results, const std::vector<RankRow>& rows);
 
 /// Analysis rate of all ranks together, eq. (9) of the SAGIPS paper [events / s].
 double analysis_rate(const std::vector<RankRow>& rows);

@@ -4,6 +4,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/record/timeline.hpp"
 #include "sagips/run/run_environment.hpp"
 #include "sagips/run/run_report.hpp"
 
@@ -105,9 +106,22 @@ void RunOutputs::say_resumed(const std::optional<train::Restored>& restored) con
       ", the ", job_.problem->unit(), " are shared out anew, and the exchange begins anew"));
 }
 
-void RunOutputs::write(const record::Results& results, const std::vector<RankRow>& rows,
+// What people look at; a full disk costs no results.
+void RunOutputs::write_what_was_seen(const std::vector<RankRow>& rows) const {
+  try {
+    if (job_.settings.loop.monitor)
+      write_machine_use(folder_->file(record::run_files::monitor.name), rows);
+    record::join_timeline(folder_->path());
+  } catch (const core::Error& error) {
+    log_.warning("not-written", error.what());
+  }
+}
+
+void RunOutputs::write(record::Results& results, const std::vector<RankRow>& rows,
                        const std::function<std::string()>& draw) {
   const std::string file = folder_->file(record::run_files::results.name);
+  add_time_and_memory(results, rows);
+  write_what_was_seen(rows);
   const std::size_t said = log_.warnings().size();
   write_results(file, results, log_);
   record::write_summary_csv(folder_->file(record::run_files::summary.name), results);

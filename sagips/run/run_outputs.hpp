@@ -31,15 +31,16 @@ class RunOutputs {
   /// On rank 0, where the task writes what is its own.
   const record::RunDirectory& folder() const { return *folder_; }
   Timing& timing() { return timing_; }
-  /// Writes what all tasks leave, the report last. On rank 0.
+  /// Writes what all tasks leave, the report last; adds what the ranks tell of themselves. On rank 0.
   /// draw: the task's figures; returns the one to name, or nothing
-  void write(const record::Results& results, const std::vector<RankRow>& rows,
+  void write(record::Results& results, const std::vector<RankRow>& rows,
              const std::function<std::string()>& draw);
   /// What `write` has drawn and where; empty where it has not.
   const std::string& figure() const { return figure_; }
   const std::string& page() const { return page_; }
 
  private:
+  void write_what_was_seen(const std::vector<RankRow>& rows) const;
   void say_resumed(const std::optional<train::Restored>& restored) const;
 
   const Job& job_;

@@ -138,6 +138,7 @@ class TrainingRun {
   void state(nn::StateList& list);
   void take(train::Restored restored);
   void fit_update_rules(nn::State& state);
+  void report_costs();
   void watch(const record::Event& event);
   void judge(const record::Evaluated& evaluated) {
     if (ranks_.is_first() && task_.keeps_best())
@@ -153,6 +154,7 @@ class TrainingRun {
   void report_last(const train::LoopResult& result);
   std::string agreed(const std::string& breakdown);
   void note_breakdown(const train::LoopResult& result);
+  void note_costs();
 
   const Job& job_;
   comm::Ranks& ranks_;
@@ -185,6 +187,8 @@ void TrainingRun::state(nn::StateList& list) {
 }
 
 void TrainingRun::take(train::Restored restored) {
+  // checkpoints of before they were measured
+  restored.state.try_emplace("loop.phases", torch::zeros({0}, torch::kFloat64));
   if (!ranks_.is_first())
     train::forget(restored.state, "task.");  // of a first rank, where ranks are new
   if (restored.ranks != ranks_.size()) {
@@ -242,14 +246,24 @@ bool TrainingRun::interrupted() {
   return true;
 }
 
+// What the training has cost this rank so far.
+void TrainingRun::report_costs() {
+  std::vector<record::Event> costs;
+  if (ranks_.size() > 1)
+    for (const record::Exchanged& report : exchange_.reports(epoch_)) costs.emplace_back(report);
+  if (epoch_ > 0) costs.emplace_back(record::TimeSpent{epoch_, loop_->phases().split()});
+  if (Monitor* const monitor = live_files_.monitor())
+    costs.emplace_back(monitor->since_last(epoch_));
+  for (const record::Event& cost : costs) {
+    metrics_(cost);
+    live_files_(cost);
+  }
+}
+
 void TrainingRun::watch(const record::Event& event) {
   if (const auto* done = std::get_if<record::EpochDone>(&event)) epoch_ = done->epoch;
   if (const auto* evaluated = std::get_if<record::Evaluated>(&event)) judge(*evaluated);
-  if (std::holds_alternative<record::Evaluated>(event) && ranks_.size() > 1)
-    for (const record::Exchanged& report : exchange_.reports(epoch_)) {
-      metrics_(report);
-      live_files_(report);
-    }
+  if (std::holds_alternative<record::Evaluated>(event)) report_costs();
   record::Event shown = event;
   if (auto* done = std::get_if<record::EpochDone>(&shown))
     // what all analyse together, at this rank's pace; one that serves has none
@@ -373,6 +387,14 @@ void TrainingRun::note_breakdown(const train::LoopResult& result) {
   }
 }
 
+void TrainingRun::note_costs() {
+  training_.row.computes = !serves_;
+  training_.row.split = loop_->phases().split();
+  training_.row.steps = loop_->phases().steps();
+  training_.row.peak_memory_mb = peak_resident_mb();
+  training_.row.used = live_files_.used();
+}
+
 Training TrainingRun::run(Beginning beginning) {
   loop_.emplace(loop_of(job_), task_.optimizer(), callbacks());
   if (beginning.restored) take(std::move(*beginning.restored));
@@ -410,6 +432,7 @@ Training TrainingRun::run(Beginning beginning) {
   tell_of_threads();
   training_.row.rank = ranks_.rank();
   training_.row.totals = exchange_.totals();
+  note_costs();
   return std::move(training_);
 }
 

@@ -12,6 +12,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/run/generation_task.hpp"
+#include "sagips/run/monitor.hpp"
 #include "sagips/train/engine.hpp"
 
 namespace sagips::run {
@@ -50,14 +51,6 @@ double bytes_for(std::int64_t rows, const std::function<void(std::int64_t rows)>
          (all - half) / static_cast<double>(half_rows) * static_cast<double>(rows - trial_rows);
 }
 
-// Of this process: the program, its libraries, and what has been read.
-double resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  double pages = 0;
-  file >> pages >> pages;
-  return pages * static_cast<double>(::sysconf(_SC_PAGESIZE));
-}
-
 // Of this machine, or of the container that the program runs in.
 double machine_bytes() {
   const double all =
@@ -84,7 +77,7 @@ std::int64_t rows_at_once(const Job& job, const optim::Pass& pass, std::int64_t 
 std::string memory_of_training(const Job& job, const data::ExampleSets& sets, int ranks) {
   const data::ExampleRowsPtr some = data::hold(sets.training->first(trial_rows));
   const auto learned = make_adversarial(job, {.training = some});
-  const double before = resident_bytes();
+  const double before = resident_mb() * 1e6;
   const auto batch = learned->draw(1);
   // In an update of the generator both networks keep what they put out.
   const optim::Pass& pass = learned->passes().back();

@@ -1,7 +1,6 @@
 #include "sagips/train/loop.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -14,14 +13,9 @@ namespace sagips::train {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 using record::StopReason;
+using record::TimeSplit;
 using StopKind = record::StopReason::Kind;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 }  // namespace
 
@@ -40,6 +34,8 @@ void LoopConfig::fields(core::FieldList& list) {
            core::Range::at_least(0));
   list.add("timeline", timeline, "first epochs of which a trace is written; 0: none",
            core::Range::at_least(0));
+  list.add("monitor", monitor,
+           "measure processors, memory, GPUs and network, twice a second on each rank");
   list.choice(
       "non_finite", non_finite, {{"stop", NonFinite::stop}, {"skip", NonFinite::skip}},
       "when a gradient holds NaN or infinity: stop the run, or skip that update and count it");
@@ -68,10 +64,17 @@ Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
       optimizer_(optimizer),
       callbacks_(std::move(callbacks)),
       engine_(config.engine),
+      phases_(callbacks_.tracer, callbacks_.exchange.waited_s),
+      poll_(callbacks_.exchange.poll),
       steps_per_epoch_(optimizer.steps_per_epoch()),
       pending_(optimizer.steps().size()) {
   config_.check();
   config_.evaluate_every = config_.evaluation_period();
+  if (poll_ && callbacks_.exchange.gradients_ready)
+    poll_ = [this] {
+      const PhaseClock::Scope polling = phase(&TimeSplit::exchange_s, nullptr);
+      callbacks_.exchange.poll();
+    };
 }
 
 void Loop::observe(const record::Event& event) const {
@@ -130,7 +133,7 @@ double Loop::progress() const {
 void Loop::evaluate() {
   if (!callbacks_.evaluate || evaluated_step_ == step_) return;
   evaluated_step_ = step_;
-  const core::Span evaluating = span("evaluation");
+  const core::Span evaluating(callbacks_.tracer, "evaluation", core::TraceRow::beside);
   if (std::optional<record::Evaluated> evaluated = callbacks_.evaluate())
     take(std::move(*evaluated), epoch(), time_s_);
   else
@@ -150,6 +153,7 @@ void Loop::take_late(bool wait) {
 void Loop::take(record::Evaluated evaluated, std::int64_t epoch, double time_s) {
   evaluated.epoch = epoch;
   evaluated.time_s = time_s;
+  phases_.note_beside();
   observe(evaluated);
   if (callbacks_.score && epoch > 0)
     if (const auto score = callbacks_.score(evaluated))
@@ -173,32 +177,35 @@ bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
 }
 
 void Loop::compute(const optim::Pass& pass, optim::Batch& batch) {
-  core::Span computing = span("gradients");
-  const torch::Tensor losses =
-      engine_.gradients(pass, optimizer_.steps(), batch, callbacks_.exchange.poll);
-  computing.end();
-  for (auto& [known, sums] : losses_)
-    if (known == &pass) sums = sums.to(losses.device()) + losses;
-  const core::Span starting =
-      callbacks_.exchange.gradients_ready ? span("exchange start") : core::Span(nullptr, "");
+  {
+    const PhaseClock::Scope computing = phase(&TimeSplit::compute_s, "gradients");
+    const torch::Tensor losses = engine_.gradients(pass, optimizer_.steps(), batch, poll_);
+    for (auto& [known, sums] : losses_)
+      if (known == &pass) sums = sums.to(losses.device()) + losses;
+    for (const std::size_t step : pass.steps) make_finite(step);
+  }
   for (const std::size_t step : pass.steps) hand_over(step);
 }
 
-// Gradients that were just computed, to the exchange.
+// Gradients that were just computed: nobody else may get what is not finite.
+void Loop::make_finite(std::size_t index) {
+  optim::UpdateStep& step = optimizer_.steps()[index];
+  pending_[index] = {.ready = 1};
+  if (is_finite(step, "")) return;
+  observe(record::Warning{epoch() + 1, core::text("update of the ", step.name,
+                                                  " skipped: its gradient is not finite")});
+  if (callbacks_.exchange.gradients_ready)
+    step.replica->zero_gradients();  // the others go on without this rank's share
+  else
+    pending_[index].updates = 0;
+}
+
 void Loop::hand_over(std::size_t index) {
   optim::UpdateStep& step = optimizer_.steps()[index];
-  const ExchangeHooks& exchange = callbacks_.exchange;
-  pending_[index] = {.ready = 1};
-  if (!is_finite(step, "")) {  // nobody else may get it
-    observe(record::Warning{epoch() + 1, core::text("update of the ", step.name,
-                                                    " skipped: its gradient is not finite")});
-    if (exchange.gradients_ready)
-      step.replica->zero_gradients();  // the others go on without this rank's share
-    else
-      pending_[index].updates = 0;
-  }
   step.progress = progress();
-  if (exchange.gradients_ready) exchange.gradients_ready(step);
+  if (!callbacks_.exchange.gradients_ready) return;
+  const PhaseClock::Scope starting = phase(&TimeSplit::exchange_s, "exchange start", &step);
+  callbacks_.exchange.gradients_ready(step);
 }
 
 void Loop::complete_exchange(std::size_t index) {
@@ -206,8 +213,8 @@ void Loop::complete_exchange(std::size_t index) {
   if (pending.ready == 0 || pending.exchanged != 0) return;
   pending.exchanged = 1;
   if (!callbacks_.exchange.before_update) return;
-  const core::Span finishing = span("exchange finish");
   optim::UpdateStep& step = optimizer_.steps()[index];
+  const PhaseClock::Scope finishing = phase(&TimeSplit::exchange_s, "exchange finish", &step);
   pending.updates = callbacks_.exchange.before_update(step) ? 1 : 0;
   if (pending.updates != 0 && !is_finite(step, " after the exchange")) {
     pending.updates = 0;
@@ -222,12 +229,11 @@ void Loop::update(std::size_t index) {
   complete_exchange(index);
   optim::UpdateStep& step = optimizer_.steps()[index];
   const bool updated = pending_[index].updates != 0;
-  core::Span updating = span("update");
+  const PhaseClock::Scope updating = phase(&TimeSplit::update_s, "update", &step);
   if (updated) step.rule->step(progress());
-  updating.end();
   pending_[index] = {};
   if (callbacks_.exchange.after_update) {
-    const core::Span mixing = span("exchange of weights");
+    const PhaseClock::Scope mixing = phase(&TimeSplit::exchange_s, "exchange of weights", &step);
     callbacks_.exchange.after_update(step);
   }
   if ((updated || callbacks_.exchange.moves_weights) && step.updated) step.updated();
@@ -236,16 +242,18 @@ void Loop::update(std::size_t index) {
 // Threads take tiles. What is left beside those is too short for threads in each operation.
 double Loop::run_step() {
   const OperationThreads one(1);
-  const core::Span whole = span("epoch");
+  const PhaseClock::Scope whole = phase(&TimeSplit::other_s, "step");
   if (callbacks_.exchange.serve) {
+    const PhaseClock::Scope serving = phase(&TimeSplit::exchange_s, "serving");
     callbacks_.exchange.serve(step_ + 1);
     ++step_;
     return 0;
   }
-  core::Span drawing = span("draw");
-  const std::unique_ptr<optim::Batch> batch =
-      optimizer_.draw(static_cast<std::uint32_t>(step_ + 1));
-  drawing.end();
+  std::unique_ptr<optim::Batch> batch;
+  {
+    const PhaseClock::Scope drawing = phase(&TimeSplit::loading_s, "draw");
+    batch = optimizer_.draw(static_cast<std::uint32_t>(step_ + 1));
+  }
   batch->progress = progress();
   batch_ = batch.get();
   if (losses_.empty()) begin_epoch();
@@ -258,7 +266,10 @@ double Loop::run_step() {
   ++step_;
   ++epoch_steps_;
   batch_ = nullptr;
-  return static_cast<double>(batch->samples * batch->events);
+  const auto events = static_cast<double>(batch->samples * batch->events);
+  const PhaseClock::Scope freeing = phase(&TimeSplit::loading_s, nullptr);
+  batch.reset();
+  return events;
 }
 
 void Loop::run_steps(std::int64_t until) {
@@ -319,9 +330,9 @@ void Loop::run_until_a_reason() {
     const StopReason reason = reason_to_stop();
     stop_reason_ = callbacks_.agree ? callbacks_.agree(step_, reason) : reason;
     if (stop_reason_) return;
-    const auto start = Clock::now();
+    phases_.begin_step();
     epoch_events_ += run_step();
-    const double step_s = seconds_since(start);
+    const double step_s = phases_.end_step(step_ <= steps_per_epoch_);
     time_s_ += step_s;
     epoch_s_ += step_s;
     take_late(false);
@@ -345,6 +356,7 @@ LoopResult Loop::turn() {
   for (std::size_t step = 0; step < pending_.size(); ++step) complete_exchange(step);
   if (callbacks_.ended && callbacks_.ended()) stop_reason_ = StopReason(StopKind::interrupted);
   if (in_order) evaluate();
+  phases_.note_beside();
   const bool complete =
       stop_reason_.kind != StopKind::interrupted && stop_reason_.kind != StopKind::failed;
   LoopResult result{epoch(), time_s_, stop_reason_, complete};
@@ -373,6 +385,9 @@ void Loop::state(nn::StateList& list) {
   list.field("evaluated_step", evaluated_step_);
   if (stop_reason_.kind == StopKind::time_limit) limit_from_s_ = time_s_;
   list.field("limit_from_s", limit_from_s_);
+  std::vector<double> phases = phases_.numbers();
+  list.field("phases", phases);
+  if (!list.gives()) phases_.take(phases);
   list.field("early_stop", early_stop_.text);
   if (!list.gives()) early_stop_ = {StopKind::early_stop, early_stop_.text};
   optimizer_.state(list);

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "sagips/core/config/config.hpp"
-#include "sagips/core/tracer.hpp"
 #include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/record/event.hpp"
 #include "sagips/train/engine.hpp"
+#include "sagips/train/phase_clock.hpp"
 
 namespace sagips::train {
 
@@ -25,6 +25,7 @@ struct LoopConfig {
   std::int64_t evaluate_every = 0;  ///< 0: a fiftieth of the epochs
   std::int64_t snapshots = 21;
   std::int64_t timeline = 0;  ///< epochs
+  bool monitor = false;
   NonFinite non_finite = NonFinite::stop;
   EngineConfig engine;
 
@@ -46,6 +47,8 @@ struct ExchangeHooks {
   std::function<bool(optim::UpdateStep&)> before_update;
   std::function<void(optim::UpdateStep&)> after_update;
   std::function<void()> poll;  ///< between pieces of work
+  /// How long this rank has waited for others in the calls above [s].
+  std::function<double()> waited_s;
   /// Runs work that may take however long.
   std::function<void(const std::function<void()>& work)> between_steps;
   /// Given on a rank that does not compute: stands in place of a step's work.
@@ -130,6 +133,8 @@ class Loop {
   std::int64_t epoch() const { return step_ / steps_per_epoch_; }  ///< that are over
   std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
   double time_s() const { return time_s_; }
+  /// Where the time went, since the run began.
+  const PhaseClock& phases() const { return phases_; }
   const Engine& engine() const { return engine_; }
 
  private:
@@ -144,6 +149,7 @@ class Loop {
   [[noreturn]] void end_by_failure(const std::exception& problem);
   double run_step();  ///< returns the events it analysed
   void compute(const optim::Pass& pass, optim::Batch& batch);
+  void make_finite(std::size_t step);
   void hand_over(std::size_t step);
   void complete_exchange(std::size_t step);
   void update(std::size_t step);
@@ -159,13 +165,18 @@ class Loop {
   void evaluate();
   void take(record::Evaluated evaluated, std::int64_t epoch, double time_s);
   double progress() const;
-  core::Span span(const char* name) const { return {callbacks_.tracer, name}; }
+  PhaseClock::Scope phase(PhaseClock::Part part, const char* name,
+                          const optim::UpdateStep* of = nullptr) {
+    return {phases_, part, name, step_ + 1, of != nullptr ? of->name.c_str() : nullptr};
+  }
   bool interrupted() const { return callbacks_.interrupted && callbacks_.interrupted(); }
 
   LoopConfig config_;
   optim::Optimizer& optimizer_;
   Callbacks callbacks_;
   Engine engine_;
+  PhaseClock phases_;
+  std::function<void()> poll_;  ///< the exchange's, timed
   const std::int64_t steps_per_epoch_;
   std::int64_t step_ = 0;             ///< steps that are over
   double time_s_ = 0;                 ///< training time, evaluations and recording left out

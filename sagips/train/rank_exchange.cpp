@@ -189,6 +189,14 @@ ExchangeHooks RankExchange::hooks() {
   hooks.poll = [this] {
     each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.progress(); });
   };
+  hooks.waited_s = [this] {
+    double waited_s = 0;
+    for (const auto& [subject, link] : links_) {
+      waited_s += link.driver->waited_s();
+      if (link.statistics) waited_s += link.statistics->waited_s();
+    }
+    return waited_s;
+  };
   hooks.between_steps = [this](const std::function<void()>& work) { between_steps(work); };
   comm::CentralWeights* const central = links_.at(primary_).driver->exchange().central_weights();
   if (central == nullptr) return hooks;

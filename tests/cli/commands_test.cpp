@@ -72,16 +72,16 @@ TEST(Commands, TrainKeepsWhatItSawOnTheWay) {
   for (const std::string epoch : {"0", "2", "4"})
     EXPECT_TRUE(scratch.has("runs/proxy1d/a/snapshots/epoch_00000000" + epoch + ".safetensors"))
         << epoch;
-  const std::string trace = scratch.read("runs/proxy1d/a/timeline/rank_0000.json");
+  const std::string trace = scratch.read("runs/proxy1d/a/trace.json");
   for (const std::string span :
-       {"draw", "pipeline", "generator forward", "backward", "update", "evaluation", "epoch"})
+       {"draw", "pipeline", "generator forward", "backward", "update", "evaluation", "step"})
     EXPECT_NE(trace.find("\"" + span + "\""), std::string::npos) << span;
   EXPECT_NE(scratch.run("ls runs/proxy1d/a/tensorboard").out.find("events.out.tfevents"),
             std::string::npos);
   const Outcome bare = scratch.sagips(
       "train proxy1d run.name=b run.figures=false train.snapshots=0 run.tensorboard=false" + tiny);
   ASSERT_EQ(bare.exit_code, 0) << bare.err;
-  for (const std::string folder : {"snapshots", "tensorboard", "timeline"})
+  for (const std::string folder : {"snapshots", "tensorboard", "timeline", "trace.json"})
     EXPECT_FALSE(scratch.has("runs/proxy1d/b/" + folder)) << folder;
 }
 

@@ -249,7 +249,7 @@ class EachKey(Runs):
 
     def found_in(self, folder):
         """All that a run has found and left, without times."""
-        timed = re.compile(r'"(?:\w*time\w*|\w*rate|waited\w*|events_per_second|git_hash|\w*_s)": ?[-\d.e+]+')
+        timed = re.compile(r'"memory_mb": \{[^}]*\}|"(?:\w*time\w*|\w*rate|waited\w*|events_per_second|git_hash|\w*_s)": ?[-\d.e+]+')
         found = {path.relative_to(folder).as_posix(): b"" for path in sorted(folder.rglob("*"))
                  if "checkpoints" not in path.parts and "tfevents" not in path.name}
         for name in ("results.json", "metrics.jsonl"):

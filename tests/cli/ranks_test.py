@@ -58,17 +58,6 @@ class Ranks(unittest.TestCase):
         with open(f"{self.folder.name}/runs/{workload}/r/{path}") as lines:
             return [json.loads(line) for line in lines if line.endswith("\n")]
 
-    def test_each_rank_leaves_a_trace_of_its_own(self):
-        code, output = self.run_ranks(2, ["train", "proxy1d", "--timeline", "exchange=ring", *SMALL])
-        self.assertEqual(code, 0, output)
-        for rank in range(2):
-            with open(f"{self.folder.name}/runs/proxy1d/r/timeline/rank_{rank:04d}.json") as trace:
-                events = json.load(trace)["traceEvents"]
-            spans = {event["name"] for event in events if event["ph"] == "X"}
-            for name in ("exchange start", "exchange finish", "pipeline", "update"):
-                self.assertIn(name, spans)
-            self.assertEqual({event["pid"] for event in events}, {rank})
-
     def test_four_ranks_leave_one_run_folder(self):
         code, output = self.run_ranks(4, ["train", "proxy1d", "exchange=arar_arar",
                                              "exchanges.grouped.group_size=2", *SMALL])

@@ -61,9 +61,13 @@ TEST(Metrics, ReadsBackEveryKindOfEvent) {
     metrics(evaluated);
     metrics(Warning{8, "a \"quoted\" word"});
     metrics(RunFinished{9, 2, StopReason(StopReason::Kind::interrupted), false});
+    metrics(TimeSpent{9, {.total_s = 2, .idle_s = 0.5, .evaluation_s = 0.25}});
+    MachineUse used{.epoch = 9, .cores = 1.5, .memory_mb = 300};
+    used.gpu_percent = 50;
+    metrics(used);
   }
   const auto events = read_metrics(folder.file("m"));
-  ASSERT_EQ(events.size(), 4u);
+  ASSERT_EQ(events.size(), 6u);
   const auto& start = std::get<RunStarted>(events[0]);
   EXPECT_EQ(start.workload, "resonance");
   EXPECT_EQ(start.folder, "runs/y");
@@ -87,6 +91,15 @@ TEST(Metrics, ReadsBackEveryKindOfEvent) {
   EXPECT_EQ(std::get<Warning>(events[2]).message, "a \"quoted\" word");
   EXPECT_EQ(std::get<RunFinished>(events[3]).reason.text, "interrupted");
   EXPECT_FALSE(std::get<RunFinished>(events[3]).complete);
+  const auto& spent = std::get<TimeSpent>(events[4]);
+  EXPECT_EQ(spent.epoch, 9);
+  EXPECT_EQ(spent.split.total_s, 2);
+  EXPECT_EQ(spent.split.idle_s, 0.5);
+  EXPECT_EQ(spent.split.evaluation_s, 0.25);
+  const auto& used = std::get<MachineUse>(events[5]);
+  EXPECT_EQ(used.memory_mb, 300);
+  EXPECT_EQ(used.gpu_percent, 50);
+  EXPECT_FALSE(used.gpu_memory_mb);
 }
 
 TEST(Metrics, SpeaksOfRowsAndMetricsWhereANetworkLearnsFromRows) {

@@ -50,6 +50,9 @@ Results example() {
   results.open_directions = {"width"};
   results.others = {{{0.5, 2.5}, {0.01, 0.02}, 12}};
   results.warnings = {{"uncertain-errors", "the errors may be off"}};
+  results.time_split = {.total_s = 12.5, .compute_s = 12, .other_s = 0.5};
+  results.steps = {.count = 999, .mean_s = 0.0125, .first_epoch_s = 0.0225};
+  results.memory_mb = {.mean = 250, .maximum = 300};
   return results;
 }
 
@@ -95,6 +98,15 @@ TEST(Results, ReadsBackWhatItWrites) {
   EXPECT_EQ(copy.others[0].values, (std::vector<double>{0.5, 2.5}));
   EXPECT_EQ(copy.others[0].score, 12);
   EXPECT_EQ(copy.warnings, example().warnings);
+  ASSERT_TRUE(copy.time_split);
+  EXPECT_EQ(copy.time_split->total_s, 12.5);
+  EXPECT_EQ(copy.time_split->other_s, 0.5);
+  EXPECT_FALSE(copy.time_split_maximum) << "of runs that are no trainings";
+  ASSERT_TRUE(copy.steps);
+  EXPECT_EQ(copy.steps->count, 999);
+  EXPECT_EQ(copy.steps->first_epoch_s, 0.0225);
+  ASSERT_TRUE(copy.memory_mb);
+  EXPECT_EQ(copy.memory_mb->maximum, 300);
 }
 
 TEST(Results, MatricesAreListsOfRowsAndWereListsOfNumbers) {

@@ -34,7 +34,11 @@ def main(writer):
         of_rows = EventAccumulator(folder + "/rows")
         of_rows.Reload()
         tags = set(of_rows.Tags()["scalars"])
-        assert tags == {"loss/loss", "time/rows_per_second", "time/training_s", "metric/accuracy"}, f"tags {sorted(tags)}"
+        times = {f"time/{part}_s" for part in ("compute", "exchange", "idle", "update", "loading", "other", "evaluation")}
+        machine = {f"machine/{what}" for what in ("cores", "memory_mb", "received_mb_per_s", "sent_mb_per_s", "gpu_percent")}
+        assert tags == {"loss/loss", "time/rows_per_second", "time/training_s", "metric/accuracy", *times, *machine}, \
+            f"tags {sorted(tags)}"
+        assert [event.value for event in of_rows.Scalars("time/compute_s")] == [2], "seconds"
         losses = [(event.step, event.value) for event in events.Scalars("loss/generator")]
         # what the first file held from epoch 4 on is dropped: each epoch once, in order
         assert losses == [(step, 1.0 if step < 4 else 2.0) for step in range(1, 301)], losses[:8]

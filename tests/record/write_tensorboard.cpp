@@ -52,6 +52,10 @@ int main(int count, char** words) {
   Evaluated metrics;
   metrics.metrics = {{"accuracy", 0.5}};
   rows(metrics);
+  rows(TimeSpent{1, {.total_s = 3, .compute_s = 2, .evaluation_s = 1}});
+  MachineUse used{.epoch = 1, .cores = 1.5, .memory_mb = 200};
+  used.gpu_percent = 50;
+  rows(used);
   Snapshot snapshot;
   snapshot.epoch = 7;
   snapshot.parameters = {"mass", "width"};

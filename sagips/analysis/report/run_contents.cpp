@@ -207,6 +207,7 @@ void read_files(RunContents& run) {
   if_there(run, files::timing.name, [&](const std::string& path) { read_timing(run, path); });
   take(run, files::verdicts, run.verdicts, core::read_csv_rows);
   take(run, files::exchange, run.exchange, core::read_csv_rows);
+  take(run, files::monitor, run.used, core::read_csv_rows);
   take(run, files::study, run.study, record::read_study);
   if (run.study) read_members(run);
   for (const record::RunFile& file : {files::study, files::closure, files::simulated, files::tried})

@@ -41,6 +41,7 @@ struct RunContents {
   std::vector<record::NamedText> environment;
   std::vector<record::NamedNumber> timing;         ///< seconds of each part
   std::vector<std::vector<std::string>> exchange;  ///< rows of exchange.csv, header first
+  std::vector<std::vector<std::string>> used;      ///< of monitor.csv
   std::optional<core::NpyArray> proposals;         ///< [rows, parameters]
   std::vector<std::string> figures;                ///< names in figures/, without .svg; sorted
   std::vector<std::string> warnings;               ///< lines of the log that warn or complain

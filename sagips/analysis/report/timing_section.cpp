@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "sagips/analysis/lookup.hpp"
 #include "sagips/analysis/report/html.hpp"
 #include "sagips/analysis/report/sections.hpp"
-#include "sagips/analysis/statistics.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::analysis::report {
@@ -28,11 +28,6 @@ Column column(const RunContents& run, const std::string& name) {
   return numbers;
 }
 
-double mean_of(const RunContents& run, const std::string& name) {
-  const Column numbers = column(run, name);
-  return numbers.empty() ? 0 : mean(numbers);
-}
-
 std::string time_cell(double s) { return core::significant(s, 3) + " s"; }
 
 /// A row a part, with a bar as long as its share.
@@ -55,14 +50,39 @@ std::string bars(const std::string& caption, const std::vector<record::NamedNumb
                     body);
 }
 
-/// Training of a mean rank: computing, and what of the exchange is not hidden behind it.
+/// Training of a mean rank, or of rank 0 where the run has not ended.
 std::vector<record::NamedNumber> training_parts(const RunContents& run) {
-  const double training = mean_of(run, "time_s"), exposed = mean_of(run, "exposed_s"),
-               waiting = mean_of(run, "waiting_s");
-  if (!(training > 0)) return {};
-  return {{"computing", std::max(0.0, training - exposed - waiting)},
-          {"exchange, exposed", exposed},
-          {"exchange, waiting for others", waiting}};
+  std::optional<record::TimeSplit> split;
+  if (const auto spent = events_of<record::TimeSpent>(run.metrics); !spent.empty())
+    split = spent.back()->split;
+  if (run.results && run.results->time_split) split = run.results->time_split;
+  std::vector<record::NamedNumber> parts;
+  if (!split) return parts;
+  for (const record::TimePart& part : record::time_parts)
+    if (part.seconds != &record::TimeSplit::total_s &&
+        part.seconds != &record::TimeSplit::evaluation_s)
+      parts.push_back({part.words, *split.*part.seconds});
+  return parts;
+}
+
+/// monitor.csv, rounded.
+std::string machine_table(const RunContents& run) {
+  if (run.used.size() < 2) return {};
+  Table table{.caption = "What each rank's process and its machine used",
+              .header = {"rank", "processors", "memory [MB]", "most memory [MB]", "received [MB/s]",
+                         "sent [MB/s]", "GPU [%]", "GPU memory [MB]"},
+              .note =
+                  "Means over the training since its last start. Network and GPUs are those of "
+                  "the machine, which its ranks share."};
+  for (std::size_t row = 1; row < std::min(run.used.size(), most_ranks_shown + 1); ++row) {
+    std::vector<std::string> cells;
+    for (const std::string& cell : run.used[row]) {
+      double number = 0;
+      cells.push_back(core::parse_number(cell, number) ? core::significant(number, 3) : cell);
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return html(table);
 }
 
 std::string exchange_table(const RunContents& run) {
@@ -103,7 +123,7 @@ std::string exchange_table(const RunContents& run) {
 Section timing_section(const RunContents& run) {
   std::string html = bars("Where the time of the whole command went", run.timing) +
                      bars("Where the training time of a mean rank went", training_parts(run)) +
-                     exchange_table(run);
+                     exchange_table(run) + machine_table(run);
   if (const auto rate = number_of(run, "analysis_rate"); rate && *rate > 0)
     html += paragraph(
         run.is_learning()

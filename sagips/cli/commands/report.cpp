@@ -7,6 +7,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/record/timeline.hpp"
 #include "sagips/run/files_read.hpp"
 
 namespace sagips::cli {
@@ -31,6 +32,13 @@ core::ExitCode report(const Workloads&, const Arguments& arguments) {
     throw core::ConfigError(path, "is a folder (a report is one file). Name a file, e.g. --out " +
                                       path + "/report.html.");
   run::refuse_to_replace({.runs = folders}, "--out", {path});
+  for (const std::string& folder : folders) {
+    try {
+      record::join_timeline(folder);  // of a run that was killed
+    } catch (const core::Error& problem) {
+      std::cerr << "no trace: " << problem.what() << '\n';
+    }
+  }
   const std::string page = analysis::report::report_page(folders, figures);
   core::write_file(path, page);
   std::cout << "report: " << path << " (" << core::significant(double(page.size()) / 1e6, 2)

@@ -74,6 +74,7 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   std::vector<std::string> assignments = arguments.assignments;
   if (arguments.options.contains("timeline"))
     assignments.push_back(core::text("train.timeline=", usual_timeline));
+  if (arguments.options.contains("monitor")) assignments.emplace_back("train.monitor=true");
   const record::Start start = start_of(arguments);
   Job job = run::read_any_job(workloads, arguments.source, assignments);
   const std::string remark =

@@ -105,7 +105,7 @@ record::StopReason Checkpointer::agree(std::int64_t step, const record::StopReas
 
 // Disks may be slow.
 void Checkpointer::write_part(std::int64_t number) {
-  const core::Span writing(tracer_, "checkpoint");
+  const core::Span writing(tracer_, "checkpoint", core::TraceRow::beside);
   const auto write = [&] { checkpoints_.write(number, loop_->epoch(), loop_->time_s(), take()); };
   between_steps_ ? between_steps_(write) : write();
 }
