@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "workloads/stress_strain/measured_curve.hpp"
+#include "workloads/stress_strain/stress_strain.hpp"
+
+namespace sagips::workloads {
+
+std::map<std::string, std::string> stress_strain_settings();  // from the YAML beside this file
+
+namespace {
+
+class StressStrainCurve final : public problem::Workload {
+ public:
+  void fields(core::FieldList& list) override {
+    core::FieldList parameter_list;
+    for (env::Parameter& parameter : parameters_)
+      parameter_list.group(parameter.name, parameter, parameter.help);
+    list.add_group("parameters", std::move(parameter_list), "what is to be found");
+    law_.fields(list);
+    list.group("strain", strain_, "the strains that are compared, evenly spread");
+    list.add("noise", noise_, "standard deviation of a stress [MPa]", core::Range::positive());
+  }
+
+  std::vector<env::Parameter> parameters() const override {
+    std::vector<env::Parameter> all = parameters_;
+    all[0].unit = law_.unit();
+    return all;
+  }
+
+  std::vector<problem::ChannelPlan> channels() const override {
+    strain_.check();
+    problem::ChannelPlan plan;
+    plan.observables = {{"strain", ""}, {"stress", law_.unit()}};
+    plan.pipeline = {MeasuredCurve(law_, strain_, noise_)};
+    plan.density = CurveDensity(law_, strain_, noise_, highest_stress());
+    // behind a failure both are 0
+    plan.cuts = {
+        core::text(core::round_trip(strain_.low), " < strain <= ", core::round_trip(strain_.high))};
+    plan.features = features_of(law_, parameters_[1].low, parameters_[1].high);
+    return {plan};
+  }
+
+  std::vector<problem::DensityCurve> densities() const override {
+    const torch::Tensor strain =
+        torch::linspace(strain_.low, strain_.high, 201, torch::kFloat64).slice(0, 1);
+    const std::string unit = law_.unit();
+    return {{unit.empty() ? "stress" : "stress [" + unit + "]", "strain", strain,
+             [law = law_, strain](const torch::Tensor& p) {
+               return law.stress(p.narrow(1, 0, 1), p.narrow(1, 1, 1), strain);
+             }}};
+  }
+
+ private:
+  double highest_stress() const {
+    const auto at = [&](double exponent) {
+      return parameters_[0].high * std::pow(strain_.high, law_.power(exponent));
+    };
+    return std::max(at(parameters_[1].low), at(parameters_[1].high));
+  }
+
+  HardeningLaw law_;
+  StrainRange strain_;
+  double noise_ = 10;
+  std::vector<env::Parameter> parameters_ = {
+      {.name = "strength", .low = 200, .high = 1200, .toy = 700, .help = "stress at a strain of 1"},
+      {.name = "exponent",
+       .low = 0.1,
+       .high = 0.5,
+       .toy = 0.25,
+       .help = "how fast the material hardens"}};
+};
+
+}  // namespace
+
+problem::WorkloadEntry stress_strain_curve_workload() {
+  const std::map<std::string, std::string> all = stress_strain_settings();
+  return {"stress_strain_curve",
+          "two parameters of a material from one stress-strain curve",
+          {{"default", all.at("curve")}, {"root", all.at("curve_root")}},
+          [] { return std::make_unique<StressStrainCurve>(); }};
+}
+
+}  // namespace sagips::workloads
