@@ -139,7 +139,7 @@ class StressStrain final : public problem::ExampleSource {
 
   // first: number of the first of these rows. throws: DataError
   void check(const data::Examples& read, std::int64_t first, const std::string& file) const {
-    const std::int64_t there = read.inputs.numel() / read.rows(),
+    const std::int64_t there = read.inputs.flatten(1).size(1),
                        all = numbers() + material_parameters;
     const bool has_targets = read.targets.defined();
     if (there != all && (has_targets || there != numbers()))
