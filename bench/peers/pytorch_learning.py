@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""Training steps of five networks in eager PyTorch, as a peer of bench/learning_bench.
+"""Training steps of seven networks in eager PyTorch, as a peer of bench/learning_bench.
 
 Written by us for speed, as a user would who knows PyTorch: fused Adam, activations in place, rows in memory. A step:
 a batch of shuffled rows, forward, backward, update. Speaks the protocol of bench/README.md.
 
-usage: pytorch_learning.py --network NAME [--threads N] [--channels-last] [--gather]
+usage: pytorch_learning.py --network NAME [--threads N] [--channels-last] [--gather] [--compile]
 """
 import argparse
 import json
+import os
 import resource
 import sys
 import time
 
-import torch
-from torch import nn
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # leaves no pool of compiling processes behind
+
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
 
 BATCHES, WARM_UP_STEPS, RATE = 100, 3, 1e-3
 
@@ -41,6 +44,28 @@ def shapes():
 
 def stress_strain():
     return [*relu(nn.Linear(600, 199)), *relu(nn.Linear(199, 120)), *relu(nn.Linear(120, 80)), nn.Linear(80, 2)]
+
+
+def stress_strain_convolution():
+    return [*relu(nn.Conv1d(3, 32, 9, padding=4)), *relu(nn.Conv1d(32, 32, 7, padding=3)), nn.MaxPool1d(8), nn.Flatten(),
+            *relu(nn.Linear(800, 181)), nn.Linear(181, 2)]
+
+
+class LastOfLstm(nn.Module):
+    """With one bias, as Keras has it: the other one is 0 and stays so."""
+
+    def __init__(self, inputs, width):
+        super().__init__()
+        self.lstm = nn.LSTM(inputs, width, batch_first=True)
+        nn.init.zeros_(self.lstm.bias_hh_l0)
+        self.lstm.bias_hh_l0.requires_grad = False
+
+    def forward(self, rows):
+        return self.lstm(rows)[1][0][-1]
+
+
+def stress_strain_recurrent():
+    return [LastOfLstm(3, 170), *relu(nn.Linear(170, 203)), nn.Linear(203, 2)]
 
 
 def chain(*widths):
@@ -75,11 +100,13 @@ def jets(gathers=False):
 # layers, shape of a row, rows of a step, values of a target (0: one of five classes)
 NETWORKS = {"fashion": (fashion, (1, 28, 28), 100, 0), "fashion_small": (fashion_small, (1, 28, 28), 100, 0),
             "shapes": (shapes, (3, 32, 32), 100, 0), "stress_strain": (stress_strain, (600,), 75, 2),
+            "stress_strain_convolution": (stress_strain_convolution, (3, 200), 75, 2),
+            "stress_strain_recurrent": (stress_strain_recurrent, (200, 3), 75, 2),
             "jets": (jets, (100, 16), 100, 0)}
 
 
 class Trainer:
-    def __init__(self, name, channels_last, gathers):
+    def __init__(self, name, channels_last, gathers, compiled=False):
         layers, shape, self.batch, values = NETWORKS[name]
         self.network = nn.Sequential(*(layers(gathers) if name == "jets" else layers()))
         rows = BATCHES * self.batch
@@ -89,7 +116,11 @@ class Trainer:
         if channels_last:
             self.network.to(memory_format=torch.channels_last)
             self.inputs = self.inputs.contiguous(memory_format=torch.channels_last)
-        self.adam = torch.optim.Adam(self.network.parameters(), lr=RATE, fused=True)
+        learned = [weight for weight in self.network.parameters() if weight.requires_grad]
+        self.weights = sum(weight.numel() for weight in learned)
+        self.adam = torch.optim.Adam(learned, lr=RATE, fused=True)
+        if compiled:
+            self.network = torch.compile(self.network)
         self.total, self.order = torch.zeros(()), []
 
     def step(self):
@@ -115,14 +146,14 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--channels-last", action="store_true", help="images with their channels as last dimension")
     parser.add_argument("--gather", action="store_true", help="jets: pairs by their places, not by matrices")
+    parser.add_argument("--compile", action="store_true", help="the network by torch.compile")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
-    trainer = Trainer(options.network, options.channels_last, options.gather)
+    trainer = Trainer(options.network, options.channels_last, options.gather, options.compile)
     trainer.clock(WARM_UP_STEPS)
-    weights = sum(weight.numel() for weight in trainer.network.parameters())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    print("ready " + json.dumps({"weights": weights, "batch": trainer.batch, "peak_MB": peak}), flush=True)
+    print("ready " + json.dumps({"weights": trainer.weights, "batch": trainer.batch, "peak_MB": peak}), flush=True)
     for line in sys.stdin:  # "go K"
         print(json.dumps({"seconds": trainer.clock(int(line.split()[1]))}), flush=True)
 
