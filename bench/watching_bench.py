@@ -6,7 +6,8 @@ pair, and its median over pairs, with the quartiles, is printed beside its bar. 
 that the run states, and the processor time of the process, which other programs on the machine disturb less. The
 smallest of each side over all pairs is compared as well: what disturbs a run makes it longer.
 
-usage: bench/watching_bench.py --program PATH [--before PATH] [--pairs 15] [--settings "proxy1d train.epochs=300"]
+usage: bench/watching_bench.py --program PATH [--phases PATH] [--before PATH] [--pairs 15]
+                               [--settings "proxy1d train.epochs=300"]
 """
 import argparse
 import json
@@ -25,8 +26,8 @@ ALONE = ["generator.start=random", "generator.finish=networks", "run.fit=false",
 def seconds(program, words):
     """Training time and processor time of a run [s]."""
     with tempfile.TemporaryDirectory() as folder:
-        job = subprocess.Popen([program, "train", *words, *ALONE], cwd=folder, stdout=subprocess.DEVNULL,
-                               env={**os.environ, **ENVIRONMENT})
+        job = subprocess.Popen([program, "train", *words, *ALONE], cwd=folder, env={**os.environ, **ENVIRONMENT},
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _, status, used = os.wait4(job.pid, 0)
         job.returncode = os.waitstatus_to_exitcode(status)
         if job.returncode != 0:
@@ -51,12 +52,19 @@ def compare(what, bar, with_it, without, pairs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", required=True, help="the built sagips")
+    parser.add_argument("--phases", help="the built phase_bench: what each piece costs by itself")
     parser.add_argument("--before", help="one that does not split its time: what it costs to do so")
     parser.add_argument("--pairs", type=int, default=15)
     parser.add_argument("--settings", default="proxy1d train.epochs=300")
     options = parser.parse_args()
     words = options.settings.split()
     program = os.path.abspath(options.program)
+    if options.phases:
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([options.phases, f"{folder}/trace.json"], stdout=subprocess.PIPE, text=True, check=True)
+        cost = json.loads(done.stdout)
+        print(f"splitting the time of a step of two networks among ranks: {cost['step_ns']:.0f} ns; a span of a trace: "
+              f"{cost['span_ns']:.0f} ns; a look of the monitor: {cost['look_ns'] * 1e-3:.0f} us", flush=True)
     if options.before:
         compare("splitting the time", 0.3, (program, words), (os.path.abspath(options.before), words), options.pairs)
     watched = [*words, "train.monitor=true", "train.timeline=1000000"]

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -38,11 +39,12 @@ std::string metadata(const char* what, int rank, int row, const std::string& arg
 
 // In microseconds, without loss: a double has no room for the nanoseconds of the wall clock.
 void append_time(std::string& text, std::int64_t ns) {
-  text += std::to_string(ns / 1000);
-  const std::string part = std::to_string(ns % 1000);
-  text += '.';
-  text.append(3 - part.size(), '0');
-  text += part;
+  std::array<char, 24> digits{};
+  char* const begin = digits.data();
+  text.append(begin, std::to_chars(begin, begin + digits.size(), ns / 1000).ptr);
+  std::to_chars(begin, begin + digits.size(), 1000 + ns % 1000);  // "1" and all three digits
+  digits[0] = '.';
+  text.append(begin, 4);
 }
 
 std::int64_t nanoseconds(core::Tracer::Clock::duration time) {
@@ -90,28 +92,27 @@ void Timeline::begin(const std::string& path) {
                                       "). Free space or choose another run.folder."));
 }
 
-// The row of a thread's kind of work; when it is first seen, with its name and place.
-int Timeline::row_of(std::string& text, core::TraceRow row, int thread) {
+// How an event of a thread's kind of work goes on behind its name; when the row is first seen, its name and
+// place in the trace come first.
+const std::string& Timeline::row_of(std::string& text, core::TraceRow row, int thread) {
   const int number = thread * static_cast<int>(row_names.size()) + static_cast<int>(row);
   const auto index = static_cast<std::size_t>(number);
-  if (named_.size() <= index) named_.resize(index + 1);
-  if (!named_[index]) {
-    named_[index] = true;
+  if (rows_.size() <= index) rows_.resize(index + 1);
+  if (rows_[index].empty()) {
     std::string name = row_names[static_cast<std::size_t>(row)];
+    rows_[index] = "\",\"cat\":\"" + name + place(rank_, number) + ",\"ts\":";
     if (thread > 0) name += core::text(", thread ", thread);
     text += ",\n" + metadata("thread_name", rank_, number, "\"name\":\"" + name + "\"") + ",\n" +
             metadata("thread_sort_index", rank_, number, core::text("\"sort_index\":", number));
   }
-  return number;
+  return rows_[index];
 }
 
 void Timeline::append(std::string& text, const core::TracedSpan& span, int thread) {
-  const int row = row_of(text, span.row, thread);
+  const std::string& row = row_of(text, span.row, thread);
   text += ",\n{\"ph\":\"X\",\"name\":\"";
   text += span.name;
-  text += "\",\"cat\":\"";
-  text += row_names[static_cast<std::size_t>(span.row)];
-  text += place(rank_, row) + ",\"ts\":";
+  text += row;
   append_time(text, nanoseconds(span.begin.time_since_epoch()) + clock_.offset_ns);
   text += ",\"dur\":";
   append_time(text, nanoseconds(span.end - span.begin));
@@ -123,7 +124,9 @@ void Timeline::append(std::string& text, const core::TracedSpan& span, int threa
 
 void Timeline::write_out() noexcept {
   if (file_.number() < 0) return;
+  constexpr std::size_t usual_length = 160;
   std::string text;
+  text.reserve(waiting_.size() * usual_length);
   for (const auto& [span, thread] : waiting_) append(text, span, thread);
   waiting_.clear();
   written_ = Clock::now();

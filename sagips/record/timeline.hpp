@@ -40,7 +40,7 @@ class Timeline final : public core::Tracer {
  private:
   void write_out() noexcept;
   void append(std::string& text, const core::TracedSpan& span, int thread);
-  int row_of(std::string& text, core::TraceRow row, int thread);
+  const std::string& row_of(std::string& text, core::TraceRow row, int thread);
 
   int rank_;
   TraceClock clock_;
@@ -52,7 +52,7 @@ class Timeline final : public core::Tracer {
   std::size_t spans_ = 0, left_out_ = 0;
   Clock::time_point written_ = Clock::now();
   std::map<std::thread::id, int> threads_;
-  std::vector<bool> named_;                                ///< rows whose names are in the file
+  std::vector<std::string> rows_;                          ///< those whose names are in the file
   std::vector<std::pair<core::TracedSpan, int>> waiting_;  ///< to be written, with their threads
 };
 

@@ -128,7 +128,9 @@ class Watching(unittest.TestCase):
         proxies = [([workload, *GAN], 1) for workload in ("proxy1d", "proxy2d", "gaussians", "resonance", "duke_owens")]
         self.check_splits([*proxies, (["learning.yaml"], 1), (["showers.yaml"], 1),
                            (["jets", "data.rows=600", "data.validation_rows=100", "batch=50", "train.epochs=2",
-                             "run.figures=false", "threads=1"], 1)])
+                             "run.figures=false", "threads=1"], 1),
+                           *(([workload, "train.epochs=2", "run.figures=false", "threads=1"], 1)
+                             for workload in ("classify/digits", "generation/digits"))])
 
     @unittest.skipUnless(MPIEXEC, "no MPI")
     def test_the_time_of_each_exchange_adds_up(self):
