@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sagips/comm/exchanges/all_reduce.hpp"
 #include "sagips/comm/exchanges/chunked_ring.hpp"
 #include "sagips/comm/exchanges/lanes.hpp"
 #include "sagips/comm/exchanges/none.hpp"
@@ -29,7 +30,6 @@ void ExchangesConfig::fields(core::FieldList& list) {
               "with an exact exchange: batch norm's means and variances are each rank's own (the "
               "first rank's are judged and saved), or are averaged over ranks at each update of "
               "their network");
-  list.group("all_reduce", all_reduce, "the message library's all-reduce");
   list.group("double_tree", double_tree, "two trees");
   list.group("rma_ring", rma_ring, "one-sided ring");
   list.group("gossip", gossip, "weights mixed with one peer an epoch");
@@ -125,11 +125,9 @@ Made make_averaged(const ExchangesConfig& config, const Site& site, const Ranks&
     throw core::ConfigError("exchanges.averaged.inner",
                             core::text("'", name, "' cannot be averaged. Use e.g. arar_arar."));
   Made inner = known.get(name, "exchanges.averaged.inner").make(config, site, ranks);
-  ExchangesConfig of_weights = config;
-  of_weights.all_reduce = {};  // weights are not collected over several passes
   return std::make_unique<Averaged>(
       config.averaged, std::move(inner),
-      make_part(config.averaged.mean, of_weights, site, ranks, "exchanges.averaged.mean"));
+      make_part(config.averaged.mean, config, site, ranks, "exchanges.averaged.mean"));
 }
 
 Made make_served(const ExchangesConfig& config, const Site& site, const Ranks&) {
@@ -140,15 +138,13 @@ Made make_served(const ExchangesConfig& config, const Site& site, const Ranks&) 
 }
 
 Made make_auto(const ExchangesConfig& config, const Site& site, const Ranks& ranks) {
-  ExchangesConfig plain_config = config;
-  plain_config.all_reduce = {};
   const bool one_node = site.communicator->ranks_on_node() == site.communicator->size();
   std::vector<std::string> names{"recursive_doubling", "rabenseifner", "chunked_ring", "ring",
                                  "double_tree",        "all_reduce",   "lanes"};
   if (one_node) names.push_back("shared_node");  // last: a saved choice is a place in this list
   std::vector<Auto::Candidate> candidates;
   for (const auto& name : names)
-    candidates.push_back({name, make_part(name, plain_config, site, ranks, "exchange")});
+    candidates.push_back({name, make_part(name, config, site, ranks, "exchange")});
   return std::make_unique<Auto>(config.automatic, site, std::move(candidates));
 }
 
@@ -170,9 +166,8 @@ void add_plain(core::Registry<ExchangeEntry>& known) {
                        return std::make_unique<None>();
                      }});
   ExchangeEntry all_reduce =
-      exact(configured<AllReduce>("the library's all-reduce over all ranks",
-                                  "the synchronous baseline (Horovod); every rank sees all events",
-                                  &ExchangesConfig::all_reduce));
+      exact(plain<AllReduce>("the library's all-reduce over all ranks",
+                             "the synchronous baseline (Horovod); every rank sees all events"));
   all_reduce.data_fraction = 1;
   all_reduce.is_of_library = true;
   known.add("all_reduce", std::move(all_reduce));
@@ -241,7 +236,7 @@ core::Registry<ExchangeEntry> known_exchanges() {
   add_compositions(known);
   for (const std::string rule : {"downpour", "easgd", "gem"})
     known.add_foreign_name(rule, "served with exchanges.served.rule=" + rule);
-  for (const char* name : {"allreduce", "horovod", "hvd"})
+  for (const char* name : {"allreduce", "horovod", "hvd", "ddp"})
     known.add_foreign_name(name, "all_reduce");
   return known;
 }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "sagips/comm/exchange.hpp"
-#include "sagips/comm/exchanges/all_reduce.hpp"
 #include "sagips/comm/exchanges/auto.hpp"
 #include "sagips/comm/exchanges/averaged.hpp"
 #include "sagips/comm/exchanges/double_tree.hpp"
@@ -28,7 +27,6 @@ struct ExchangesConfig {
   /// their mean over ranks, taken at each update.
   enum class RunningStatistics { kept, averaged };
   RunningStatistics running_statistics = RunningStatistics::kept;
-  AllReduce::Config all_reduce;
   DoubleTree::Config double_tree;
   RmaRing::Config rma_ring;
   Gossip::Config gossip;

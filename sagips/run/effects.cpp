@@ -104,7 +104,7 @@ void needs_of_exchanges(const FieldList& list, const Job& job, const Usage& usag
         {"exchanges.rma_ring"});
   needs(list, uses("double_tree") || uses("auto"), "exchange=double_tree or auto",
         {"exchanges.double_tree"});
-  for (const std::string one : {"all_reduce", "gossip", "averaged", "served", "auto"})
+  for (const std::string one : {"gossip", "averaged", "served", "auto"})
     needs(list, uses(one), "exchange=" + one, {"exchanges." + one});
 }
 
@@ -192,12 +192,16 @@ std::string VariedKeys::remark() const {
   return parts.empty() ? std::string() : "no effect in any training: " + core::join(parts, "; ");
 }
 
-std::string remark_on_warm_up(const Job& job, const std::string& place,
-                              const optim::UpdateConfig& rule, std::int64_t updates,
+std::string remark_on_updates(const Job& job, const std::string& place,
+                              const optim::UpdateConfig& rule, std::int64_t batches,
                               std::int64_t ranks) {
   // owners of central weights count what all have sent
-  if (comm::keeps_central_weights(job.settings.exchange) && ranks > 1) return {};
-  if (updates <= 0 || rule.warm_up < updates || rule.warm_up == 0) return {};
+  if (batches <= 0 || (comm::keeps_central_weights(job.settings.exchange) && ranks > 1)) return {};
+  const std::int64_t updates = batches / rule.batches_per_update;
+  if (updates == 0)
+    return text(place, ".batches_per_update=", rule.batches_per_update, ": the run has ", batches,
+                " batches, so it makes no update");
+  if (rule.warm_up < updates || rule.warm_up == 0) return {};
   return text(place, ".warm_up=", rule.warm_up, ": the run has ", updates,
               " updates, so the learning rate never reaches its full size");
 }

@@ -48,10 +48,10 @@ class VariedKeys {
   std::map<std::string, std::string> needs_;  ///< by key; empty: it has an effect
 };
 
-/// A line on a warm-up that outlasts the run; empty: it does not, or nobody knows. place: of the rule in a
-/// config; updates: by it in the run; ranks: that compute
-std::string remark_on_warm_up(const Job& job, const std::string& place,
-                              const optim::UpdateConfig& rule, std::int64_t updates,
+/// A line on a warm-up that outlasts the run, or a run too short for an update; empty: neither, or nobody
+/// knows. place: of the rule in a config; batches: for it in the run; ranks: that compute
+std::string remark_on_updates(const Job& job, const std::string& place,
+                              const optim::UpdateConfig& rule, std::int64_t batches,
                               std::int64_t ranks);
 
 /// What keys need that say how weights are updated, where GEM moves them.

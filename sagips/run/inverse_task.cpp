@@ -52,8 +52,8 @@ InverseTask::InverseTask(const Job& job, comm::Ranks& ranks, core::Log& log)
   const optim::GanOptimizerConfig& rules = job.inverse().gan.optimizer;
   const std::int64_t updates = job.settings.loop.epochs;
   for (const std::string& line :
-       {remark_on_warm_up(job, "optimizer.generator", rules.generator, updates, ranks.size()),
-        remark_on_warm_up(job, "optimizer.discriminator", rules.discriminator,
+       {remark_on_updates(job, "optimizer.generator", rules.generator, updates, ranks.size()),
+        remark_on_updates(job, "optimizer.discriminator", rules.discriminator,
                           updates * rules.discriminator_steps, ranks.size())})
     if (!line.empty() && ranks.is_first()) log.warning("lengths", line);
 }

@@ -371,7 +371,7 @@ std::vector<std::string> remarks_on_lengths(const Job& job, std::int64_t rows, s
   const optim::SupervisedConfig& learner = job.learning().learner;
   const std::int64_t together = learner.batch * ranks,
                      updates = job.settings.loop.epochs * ((rows + together - 1) / together);
-  std::string line = remark_on_warm_up(job, "optimizer", learner.optimizer, updates, ranks);
+  std::string line = remark_on_updates(job, "optimizer", learner.optimizer, updates, ranks);
   if (!line.empty()) remarks.push_back(std::move(line));
   line = remark_on_batch(learner.batch, rows, ranks);
   if (!line.empty()) remarks.push_back(std::move(line));

@@ -67,7 +67,8 @@ Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
       phases_(callbacks_.tracer, callbacks_.exchange.waited_s),
       poll_(callbacks_.exchange.poll),
       steps_per_epoch_(optimizer.steps_per_epoch()),
-      pending_(optimizer.steps().size()) {
+      pending_(optimizer.steps().size()),
+      collected_(optimizer.steps().size()) {
   config_.check();
   config_.evaluate_every = config_.evaluation_period();
   if (poll_ && callbacks_.exchange.gradients_ready)
@@ -75,6 +76,10 @@ Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
       const PhaseClock::Scope polling = phase(&TimeSplit::exchange_s, nullptr);
       callbacks_.exchange.poll();
     };
+  for (std::size_t i = 0; i < collected_.size(); ++i)
+    if (const optim::UpdateStep& step = optimizer.steps()[i];
+        step.rule->config().batches_per_update > 1)
+      collected_[i].gradients = torch::zeros_like(step.replica->gradients());
 }
 
 void Loop::observe(const record::Event& event) const {
@@ -177,27 +182,33 @@ bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
 }
 
 void Loop::compute(const optim::Pass& pass, optim::Batch& batch) {
+  std::vector<std::size_t> ready;
   {
     const PhaseClock::Scope computing = phase(&TimeSplit::compute_s, "gradients");
     const torch::Tensor losses = engine_.gradients(pass, optimizer_.steps(), batch, poll_);
     for (auto& [known, sums] : losses_)
       if (known == &pass) sums = sums.to(losses.device()) + losses;
-    for (const std::size_t step : pass.steps) make_finite(step);
+    for (const std::size_t step : pass.steps)
+      if (make_ready(step)) ready.push_back(step);
   }
-  for (const std::size_t step : pass.steps) hand_over(step);
+  for (const std::size_t step : ready) hand_over(step);
 }
 
-// Gradients that were just computed: nobody else may get what is not finite.
-void Loop::make_finite(std::size_t index) {
+// Gradients that were just computed: nobody else may get what is not finite. False: more batches are to come.
+bool Loop::make_ready(std::size_t index) {
   optim::UpdateStep& step = optimizer_.steps()[index];
-  pending_[index] = {.ready = 1};
-  if (is_finite(step, "")) return;
-  observe(record::Warning{epoch() + 1, core::text("update of the ", step.name,
-                                                  " skipped: its gradient is not finite")});
-  if (callbacks_.exchange.gradients_ready)
-    step.replica->zero_gradients();  // the others go on without this rank's share
-  else
-    pending_[index].updates = 0;
+  Pending pending{.ready = 1};
+  if (!is_finite(step, "")) {
+    observe(record::Warning{epoch() + 1, core::text("update of the ", step.name,
+                                                    " skipped: its gradient is not finite")});
+    if (callbacks_.exchange.gradients_ready || step.rule->config().batches_per_update > 1)
+      step.replica->zero_gradients();  // the others go on without its share
+    else
+      pending.updates = 0;
+  }
+  if (!collect(index)) return false;
+  pending_[index] = pending;
+  return true;
 }
 
 void Loop::hand_over(std::size_t index) {
@@ -206,6 +217,28 @@ void Loop::hand_over(std::size_t index) {
   if (!callbacks_.exchange.gradients_ready) return;
   const PhaseClock::Scope starting = phase(&TimeSplit::exchange_s, "exchange start", &step);
   callbacks_.exchange.gradients_ready(step);
+}
+
+// The gradients of several batches become their mean over all rows. False: more batches are to come.
+bool Loop::collect(std::size_t index) {
+  const optim::UpdateStep& step = optimizer_.steps()[index];
+  const std::int64_t wanted = step.rule->config().batches_per_update;
+  if (wanted == 1) return true;
+  Collected& sum = collected_[index];
+  sum.gradients.add_(step.replica->gradients(), batch_->weight);
+  sum.weight += batch_->weight;
+  if (++sum.batches < wanted) return false;
+  step.replica->gradients().copy_(sum.gradients.div_(sum.weight));
+  sum.gradients.zero_();
+  sum.weight = 0;
+  sum.batches = 0;
+  return true;
+}
+
+void Loop::Collected::state(nn::StateList& list) {
+  list.field("gradients", gradients);
+  list.field("weight", weight);
+  list.field("batches", batches);
 }
 
 void Loop::complete_exchange(std::size_t index) {
@@ -225,7 +258,8 @@ void Loop::complete_exchange(std::size_t index) {
 }
 
 void Loop::update(std::size_t index) {
-  if (pending_[index].ready == 0) return;  // one_update_late: nothing yet in the first epoch
+  // one_update_late: nothing yet in the first epoch; several batches make an update: more are to come
+  if (pending_[index].ready == 0) return;
   complete_exchange(index);
   optim::UpdateStep& step = optimizer_.steps()[index];
   const bool updated = pending_[index].updates != 0;
@@ -409,6 +443,7 @@ void Loop::state(nn::StateList& list) {
     list.field(name + ".updates", pending_[index].updates);
     torch::Tensor gradients = optimizer_.steps()[index].replica->gradients();
     list.field(name + ".gradients", gradients);
+    if (collected_[index].gradients.defined()) list.part(name + ".collected", collected_[index]);
   }
 }
 

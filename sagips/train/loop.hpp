@@ -144,13 +144,21 @@ class Loop {
     std::int64_t exchanged = 0;  ///< the exchange is over
     std::int64_t updates = 1;    ///< 0: they are being collected
   };
+  /// Sums over batches that are to make one update together.
+  struct Collected {
+    torch::Tensor gradients;  ///< each times its batch's weight; undefined: each batch makes one
+    double weight = 0;
+    std::int64_t batches = 0;
+    void state(nn::StateList& list);
+  };
   LoopResult turn();
   void run_until_a_reason();
   [[noreturn]] void end_by_failure(const std::exception& problem);
   double run_step();  ///< returns the events it analysed
   void compute(const optim::Pass& pass, optim::Batch& batch);
-  void make_finite(std::size_t step);
+  bool make_ready(std::size_t step);
   void hand_over(std::size_t step);
+  bool collect(std::size_t step);
   void complete_exchange(std::size_t step);
   void update(std::size_t step);
   bool is_finite(const optim::UpdateStep& step, const char* when) const;
@@ -190,6 +198,7 @@ class Loop {
   std::int64_t epoch_steps_ = 0;           ///< of it, whose losses are summed
   const optim::Batch* batch_ = nullptr;    ///< of the step that is running
   std::vector<Pending> pending_;           ///< by step
+  std::vector<Collected> collected_;       ///< by step
   record::StopReason early_stop_;          ///< why the last evaluation wants an end
   record::StopReason stop_reason_;         ///< of all
 };

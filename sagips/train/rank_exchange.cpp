@@ -64,10 +64,7 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
         });
     if (name != "none" && ranks.size() > 1) check_clipping(step);
     check_central(step, link, serving_ranks(choice, ranks.communicator()).empty());
-    const bool averages =
-        choice.config.running_statistics == comm::ExchangesConfig::RunningStatistics::averaged &&
-        link.driver->exchange().promise().exact && ranks.size() > 1;
-    if (is_central || averages) add_statistics(step, link, choice, site);
+    add_statistics(step, link, choice, site);
   }
 }
 
@@ -82,8 +79,12 @@ int RankExchange::next_index(const std::string& key) {
 // theirs, also on ranks that see none. Exact exchanges make their mean where the config says so.
 void RankExchange::add_statistics(optim::UpdateStep& step, Link& link, const ExchangeChoice& choice,
                                   comm::Site site) {
+  comm::Exchange& exchange = link.driver->exchange();
+  const bool averages =
+      choice.config.running_statistics == comm::ExchangesConfig::RunningStatistics::averaged &&
+      exchange.promise().exact && ranks_.size() > 1;
   site.floats = step.replica->running_statistics().size();
-  if (site.floats == 0) return;
+  if (site.floats == 0 || !(averages || exchange.central_weights() != nullptr)) return;
   comm::ExchangesConfig config = choice.config;
   config.served.rule.rule = comm::CentralRuleConfig::Rule::newest;
   config.served.rule.force = 0;
@@ -122,6 +123,11 @@ void RankExchange::check_central(const optim::UpdateStep& step, const Link& link
                         " sees no evaluation, so its rate cannot wait for a "
                         "plateau. Choose another ",
                         step.keys.optimizer, ".schedule."));
+  if (central != nullptr && step.rule->config().batches_per_update > 1)
+    throw core::ConfigError(
+        step.keys.optimizer + ".batches_per_update",
+        core::text("served: a worker of the ", step.name,
+                   " collects gradients by exchanges.served.every. Set that, and this to 1."));
   const bool moves_central = central != nullptr && !link.driver->exchange().updates({1});
   if (moves_central && step.rule->config().clip_norm > 0)
     throw core::ConfigError(

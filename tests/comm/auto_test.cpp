@@ -15,7 +15,6 @@ namespace {
 ExchangesConfig quick() {
   ExchangesConfig config;
   config.automatic.repeats = 3;
-  config.all_reduce.backward_passes = 3;  // not meant for it
   return config;
 }
 

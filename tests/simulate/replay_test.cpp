@@ -217,14 +217,6 @@ TEST(Replay, ChecksTheLastResultOfAScenario) {
   EXPECT_TRUE(replay(config).exact);
 }
 
-TEST(Replay, TakesTheMeanOverThePassesThatAreCollected) {
-  ReplayConfig config = on_polaris("all_reduce", 4);
-  config.exchanges.all_reduce.backward_passes = 2;
-  config.tensors = {1000};
-  const ReplayResult result = replay(config);
-  EXPECT_TRUE(result.exact) << result.largest_error;
-}
-
 TEST(Cluster, PassesOnWhatARankThrows) {
   Cluster cluster(read_platform("one_node"), 3);
   EXPECT_THROW(cluster.run([](comm::Communicator& communicator) {

@@ -76,7 +76,6 @@ ExchangeChoice exchange_named(const std::string& name) {
   choice.config.grouped.group_size = 2;
   choice.config.grouped.outer_every = 3;
   choice.config.averaged.every = 4;
-  choice.config.all_reduce.backward_passes = 3;
   return choice;
 }
 

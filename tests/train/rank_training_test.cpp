@@ -51,14 +51,15 @@ TEST(RankTraining, FourRanksAreOneRankWithTheirBatchesTogether) {
   }
 }
 
-// What an exchange does every other time follows the updates of its own network.
-TEST(RankTraining, ExchangesCountTheUpdatesOfTheirNetwork) {
-  ExchangeChoice choice{.primary = "all_reduce", .others = {{"discriminator", "all_reduce"}}};
-  choice.config.all_reduce.backward_passes = 2;
+// What is collected over several batches follows the gradients of its own network.
+TEST(RankTraining, CountsBatchesOfEachNetworkByItself) {
+  const ExchangeChoice choice{.primary = "all_reduce", .others = {{"discriminator", "all_reduce"}}};
   std::vector<std::string> updates;
   on_ranks(2, [&](comm::Ranks& ranks) {
     optim::GanConfig config = fully_shared_gan(16);
     config.optimizer.discriminator_steps = 3;
+    config.optimizer.generator.batches_per_update = 2;
+    config.optimizer.discriminator.batches_per_update = 2;
     SmallTraining training(ranks, config, choice);
     Loop::Callbacks callbacks = training.callbacks(ranks);
     const auto before = callbacks.exchange.before_update;
@@ -124,7 +125,7 @@ TEST(RankTraining, GoesOnBitForBitAfterARestoreOnEveryRank) {
         choice.config.grouped.group_size = 1;
         choice.config.grouped.outer_every = 3;
         choice.config.averaged.every = 4;
-        choice.config.all_reduce.backward_passes = 3;
+        if (name == "all_reduce") config.optimizer.generator.batches_per_update = 3;
         SmallTraining whole(ranks, config, choice);
         whole.loop.run_epochs(20);
         SmallTraining first(ranks, config, choice);

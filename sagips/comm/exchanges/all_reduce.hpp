@@ -1,6 +1,5 @@
 #pragma once
 #include "sagips/comm/group.hpp"
-#include "sagips/core/config/config.hpp"
 
 namespace sagips::comm {
 
@@ -13,26 +12,18 @@ namespace sagips::comm {
 /// source:  Sergeev, Del Balso, arXiv 1802.05799 (Horovod)
 class AllReduce final : public Exchange {
  public:
-  struct Config {
-    std::int64_t backward_passes = 1;
-    void fields(core::FieldList& list);
-  };
   /// throws: core::ConfigError when `ranks` are not all ranks
-  AllReduce(const Config& config, const Site& site, std::vector<int> ranks);
+  AllReduce(const Site& site, std::vector<int> ranks);
 
   Task gradients(ReplicaView replica, Step step) override;
-  bool updates(Step step) const override;
   Cost cost(std::size_t floats, Step step) const override;
   Promise promise() const override { return {.exact = true, .waits = true, .repeats = true}; }
-  std::vector<int> partners(Step step) const override;
-  std::int64_t period() const override { return config_.backward_passes; }
+  std::vector<int> partners(Step) const override { return group_.ranks(); }
   std::string description() const override;
-  void state(StateList& list) override;
 
  private:
-  Config config_;
   Group group_;
-  std::vector<float> collected_;  ///< gradients of the passes since the last update
+  std::vector<float> own_;  ///< what is handed to the library, which does not add in place
 };
 
 }  // namespace sagips::comm

@@ -145,6 +145,7 @@ std::unique_ptr<Batch> Adversarial::draw(std::uint32_t step) const {
   batch->step = step;
   batch->first = rows.first;
   batch->samples = rows.count;
+  batch->weight = static_cast<double>(rows.all);
   batch->scale = static_cast<double>(place_.ranks) / static_cast<double>(rows.all);
   const data::Examples examples = stream_.at(step);
   batch->examples = examples.inputs.to(device_);

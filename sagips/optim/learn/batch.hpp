@@ -17,6 +17,7 @@ struct Batch {
   double progress = 0;       ///< share of the run that is over, 0 to 1; the loop sets it
   std::int64_t samples = 0;  ///< that can be worked on apart from each other
   std::int64_t events = 1;   ///< of each: what it counts in the work of a tile
+  double weight = 1;         ///< among batches that make one update: how many rows all ranks have
 };
 
 /// A range of a batch's samples: the piece of work between two polls.

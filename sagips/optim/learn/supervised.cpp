@@ -257,6 +257,7 @@ std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
   batch->step = step;
   batch->first = rows.first;
   batch->samples = rows.count;
+  batch->weight = static_cast<double>(rows.all);
   batch->scale = static_cast<double>(place_.ranks) / (static_cast<double>(rows.all) * mean_weight_);
   const data::Examples examples = stream_.at(step);
   batch->inputs = augmented(examples.inputs, config_.augment,

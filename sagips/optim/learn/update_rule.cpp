@@ -68,6 +68,10 @@ void UpdateConfig::schedule_fields(core::FieldList& list) {
   list.add("warm_up", warm_up,
            "first updates, over which the rate rises evenly to its full size; 0: none",
            Range::at_least(0));
+  list.add("batches_per_update", batches_per_update,
+           "batches whose gradients are averaged, row by row, for one update and one exchange "
+           "between ranks",
+           Range::between(1, 1000000));
 }
 
 void UpdateConfig::fields(core::FieldList& list) {

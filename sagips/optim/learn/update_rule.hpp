@@ -28,13 +28,16 @@ struct UpdateConfig {
   double final_rate = 0;                   ///< share of the learning rate that a cosine leaves
   std::vector<double> drop_at{0.5, 0.75};  ///< shares of the run
   double drop_factor = 0.1;
-  std::int64_t patience = 5;  ///< evaluations
-  std::int64_t warm_up = 0;   ///< updates
+  std::int64_t patience = 5;            ///< evaluations
+  std::int64_t warm_up = 0;             ///< updates
+  std::int64_t batches_per_update = 1;  ///< whose gradients are one mean: the loop collects them
   bool optimistic = false;
 
   void fields(core::FieldList& list);
   /// That it keeps, of as many numbers as there are weights.
-  int arrays() const { return (rule == Rule::sgd ? 1 : 2) + (optimistic ? 1 : 0); }
+  int arrays() const {
+    return (rule == Rule::sgd ? 1 : 2) + (optimistic ? 1 : 0) + (batches_per_update > 1 ? 1 : 0);
+  }
   bool waits_for_plateau() const { return schedule == Schedule::plateau; }
   /// place: the keys' prefix, for messages. throws: ConfigError for what the rule does not know
   void check(const std::string& place) const;
