@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 
 #include "sagips/core/vector_widths.hpp"
@@ -58,7 +60,67 @@ void mean_of_many(std::span<const float* const> parts, std::span<float> into) {
   }
 }
 
+std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
+
+// Rounds magnitudes to nearest by adding just less than half of what is cut off, and the last bit that stays.
+std::uint16_t to_float16(float value) {
+  constexpr float largest = 65504;
+  constexpr std::uint32_t least_normal = 0x38800000;  // 2^-14
+  const float size = std::min(std::abs(value), largest);
+  const std::uint32_t bits = bits_of(size);
+  // the steps below it, 2^-24, are those of float32 between 0.5 and 1, which does the rounding
+  const std::uint32_t subnormal = bits_of(size + 0.5F) - bits_of(0.5F);
+  const std::uint32_t normal = (bits + 0xfff + ((bits >> 13) & 1) - 0x38000000) >> 13;
+  return static_cast<std::uint16_t>(((bits_of(value) >> 16) & 0x8000) |
+                                    (bits < least_normal ? subnormal : normal));
+}
+
+float from_float16(std::uint16_t value) {
+  const std::uint32_t size = value & 0x7fffU, sign = (value & 0x8000U) << 16;
+  const float subnormal = static_cast<float>(static_cast<std::int32_t>(size)) * 0x1p-24F;
+  const std::uint32_t normal = (size << 13) + 0x38000000;
+  return std::bit_cast<float>(sign | (size < 0x400 ? bits_of(subnormal) : normal));
+}
+
+std::uint16_t to_bfloat16(float value) {
+  const std::uint32_t bits =
+      bits_of(std::min(std::abs(value), std::bit_cast<float>(std::uint32_t{0x7f7f0000})));
+  return static_cast<std::uint16_t>(((bits_of(value) >> 16) & 0x8000) |
+                                    ((bits + 0x7fff + ((bits >> 16) & 1)) >> 16));
+}
+
+SAGIPS_VECTOR_WIDTHS void all_to_float16(const float* values, std::uint16_t* into,
+                                         std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) into[i] = to_float16(values[i]);
+}
+
+SAGIPS_VECTOR_WIDTHS void all_from_float16(const std::uint16_t* values, float* into,
+                                           std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) into[i] = from_float16(values[i]);
+}
+
+SAGIPS_VECTOR_WIDTHS void all_to_bfloat16(const float* values, std::uint16_t* into,
+                                          std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) into[i] = to_bfloat16(values[i]);
+}
+
+SAGIPS_VECTOR_WIDTHS void all_from_bfloat16(const std::uint16_t* values, float* into,
+                                            std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i)
+    into[i] = std::bit_cast<float>(static_cast<std::uint32_t>(values[i]) << 16);
+}
+
 }  // namespace
+
+void to_halves(HalfFormat format, std::span<const float> values, std::span<std::uint16_t> into) {
+  (format == HalfFormat::float16 ? all_to_float16 : all_to_bfloat16)(values.data(), into.data(),
+                                                                     values.size());
+}
+
+void from_halves(HalfFormat format, std::span<const std::uint16_t> values, std::span<float> into) {
+  (format == HalfFormat::float16 ? all_from_float16 : all_from_bfloat16)(values.data(), into.data(),
+                                                                         values.size());
+}
 
 void add(std::span<float> values, std::span<const float> other) {
   add_to(values.data(), other.data(), values.size());

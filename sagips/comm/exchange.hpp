@@ -65,6 +65,10 @@ struct Promise {
   bool waits = true;    ///< needs the other ranks to come; false: never waits for anybody
   bool repeats = true;  ///< the same run gives the same numbers, bit for bit
   bool resumes = true;  ///< from a given state it gives the same numbers, bit for bit
+  bool rounds = false;  ///< exact but for what ranks do not send: digits, or small numbers
+
+  /// Whether the mean is that of all numbers, as weights need it.
+  bool is_whole_mean() const { return exact && !rounds; }
 };
 
 /// How old what was read one-sidedly has been. Age: epochs of the fastest rank between writing and

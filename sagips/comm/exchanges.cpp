@@ -30,6 +30,7 @@ void ExchangesConfig::fields(core::FieldList& list) {
               "with an exact exchange: batch norm's means and variances are each rank's own (the "
               "first rank's are judged and saved), or are averaged over ranks at each update of "
               "their network");
+  list.group("compressed", compressed, "the mean with fewer bytes");
   list.group("double_tree", double_tree, "two trees");
   list.group("rma_ring", rma_ring, "one-sided ring");
   list.group("gossip", gossip, "weights mixed with one peer an epoch");
@@ -200,6 +201,15 @@ void add_plain(core::Registry<ExchangeEntry>& known) {
   known.add("gossip", std::move(gossip));
 }
 
+// What ranks end with is not the plain mean of all numbers.
+void add_other_sums(core::Registry<ExchangeEntry>& known) {
+  ExchangeEntry compressed =
+      exact(configured<Compressed>("gradients with 16 bits a number, or the largest of them",
+                                   "a slow network, long arrays", &ExchangesConfig::compressed));
+  compressed.data_fraction = 1;
+  known.add("compressed", std::move(compressed));
+}
+
 void add_compositions(core::Registry<ExchangeEntry>& known) {
   known.add("grouped", {"grouped{inner, outer} of your choice",
                         "groups that talk often, leaders that talk now and then", Part::no,
@@ -233,11 +243,15 @@ void add_compositions(core::Registry<ExchangeEntry>& known) {
 core::Registry<ExchangeEntry> known_exchanges() {
   core::Registry<ExchangeEntry> known("exchange");
   add_plain(known);
+  add_other_sums(known);
   add_compositions(known);
   for (const std::string rule : {"downpour", "easgd", "gem"})
     known.add_foreign_name(rule, "served with exchanges.served.rule=" + rule);
   for (const char* name : {"allreduce", "horovod", "hvd", "ddp"})
     known.add_foreign_name(name, "all_reduce");
+  for (const std::string form : {"float16", "bfloat16", "top_k"})
+    known.add_foreign_name(form, "compressed with exchanges.compressed.form=" + form);
+  known.add_foreign_name("fp16", "compressed");
   return known;
 }
 

@@ -7,6 +7,7 @@
 #include "sagips/comm/exchange.hpp"
 #include "sagips/comm/exchanges/auto.hpp"
 #include "sagips/comm/exchanges/averaged.hpp"
+#include "sagips/comm/exchanges/compressed.hpp"
 #include "sagips/comm/exchanges/double_tree.hpp"
 #include "sagips/comm/exchanges/gossip.hpp"
 #include "sagips/comm/exchanges/grouped.hpp"
@@ -27,6 +28,7 @@ struct ExchangesConfig {
   /// their mean over ranks, taken at each update.
   enum class RunningStatistics { kept, averaged };
   RunningStatistics running_statistics = RunningStatistics::kept;
+  Compressed::Config compressed;
   DoubleTree::Config double_tree;
   RmaRing::Config rma_ring;
   Gossip::Config gossip;

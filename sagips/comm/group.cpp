@@ -14,13 +14,13 @@ Group::Group(const Site& site, std::vector<int> ranks, int tags)
   if (found != ranks_.end()) index_ = static_cast<int>(found - ranks_.begin());
 }
 
-Request Group::send(int to, std::span<const float> values, int tag) const {
-  count(1, values.size_bytes());
-  return communicator_->send(rank_of(to), first_tag_ + tag, as_message(values));
+Request Group::send_bytes(int to, std::span<const std::byte> message, int tag) const {
+  count(1, message.size());
+  return communicator_->send(rank_of(to), first_tag_ + tag, message);
 }
 
-Request Group::receive(int from, std::span<float> values, int tag) const {
-  return communicator_->receive(rank_of(from), first_tag_ + tag, as_message(values));
+Request Group::receive_bytes(int from, std::span<std::byte> message, int tag) const {
+  return communicator_->receive(rank_of(from), first_tag_ + tag, message);
 }
 
 void Group::count(std::uint64_t messages, std::uint64_t bytes) const {

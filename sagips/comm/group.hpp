@@ -19,8 +19,14 @@ class Group {
   int rank_of(int index) const { return ranks_[static_cast<std::size_t>(index)]; }
   Communicator& communicator() const { return *communicator_; }
 
-  Request send(int to, std::span<const float> values, int tag = 0) const;
-  Request receive(int from, std::span<float> values, int tag = 0) const;
+  Request send(int to, std::span<const float> values, int tag = 0) const {
+    return send_bytes(to, as_message(values), tag);
+  }
+  Request receive(int from, std::span<float> values, int tag = 0) const {
+    return receive_bytes(from, as_message(values), tag);
+  }
+  Request send_bytes(int to, std::span<const std::byte> message, int tag = 0) const;
+  Request receive_bytes(int from, std::span<std::byte> message, int tag = 0) const;
   /// Counts what is fetched or handed to the library.
   void count(std::uint64_t messages, std::uint64_t bytes) const;
 

@@ -104,7 +104,7 @@ void needs_of_exchanges(const FieldList& list, const Job& job, const Usage& usag
         {"exchanges.rma_ring"});
   needs(list, uses("double_tree") || uses("auto"), "exchange=double_tree or auto",
         {"exchanges.double_tree"});
-  for (const std::string one : {"gossip", "averaged", "served", "auto"})
+  for (const std::string one : {"compressed", "gossip", "averaged", "served", "auto"})
     needs(list, uses(one), "exchange=" + one, {"exchanges." + one});
 }
 

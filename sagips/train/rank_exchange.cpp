@@ -88,8 +88,9 @@ void RankExchange::add_statistics(optim::UpdateStep& step, Link& link, const Exc
   comm::ExchangesConfig config = choice.config;
   config.served.rule.rule = comm::CentralRuleConfig::Rule::newest;
   config.served.rule.force = 0;
+  const std::string name = exchange.promise().rounds ? "rabenseifner" : link.name;
   link.statistics = std::make_unique<comm::ExchangeDriver>(
-      comm::make_exchange(link.name, config, site, step.keys.exchange), site,
+      comm::make_exchange(name, config, site, step.keys.exchange), site,
       next_index(step.keys.exchange), core::text("the ", step.name, "'s running statistics"));
 }
 

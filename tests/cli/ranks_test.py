@@ -220,7 +220,7 @@ class Ranks(unittest.TestCase):
         train = ["train", "proxy1d", *SMALL]
         self.refused(2, [*train, "exchange=arar_ara"], "unknown exchange 'arar_ara'", "arar_arar")
         for name, meant in (("easgd", "served with exchanges.served.rule=easgd"), ("Downpour", "rule=downpour"),
-                            ("hvd", "all_reduce")):
+                            ("hvd", "all_reduce"), ("bfloat16", "compressed with exchanges.compressed.form=bfloat16")):
             self.refused(2, [*train, f"exchange={name}"], f"unknown exchange '{name}', did you mean exchange=", meant)
         self.refused(2, [*train, "exchanges.grouped.group_size=3"], "groups of 3", "2 ranks")
         self.refused(4, [*train, "toy.events=3"], "more ranks (4)")

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace sagips::comm {
@@ -25,6 +28,55 @@ TEST(Arithmetic, ScalesEveryElement) {
   std::vector<float> values{1, -2, 3};
   scale(values, 0.5F);
   EXPECT_EQ(values, (std::vector<float>{0.5F, -1, 1.5F}));
+}
+
+double nearest(double value, int bits, int lowest) {
+  if (value == 0) return 0;
+  const int exponent = std::max(std::ilogb(value), lowest);
+  const double step = std::ldexp(1.0, exponent - bits + 1);
+  return std::nearbyint(value / step) * step;  // ties to even
+}
+
+TEST(Arithmetic, RoundsToHalvesAsIeee754) {
+  std::vector<float> values{0.0F,       -0.0F,    1.0F,         -2.5F,     65504.0F,
+                            65519.0F,   0x1p-14F, 0x1.ffcp-15F, 0x1p-24F,  0x1p-25F,
+                            0x1.8p-24F, 1e-10F,   0x1.002p0F,   0x1.006p0F};
+  for (int i = 0; i < 5000; ++i)
+    values.push_back(
+        std::ldexp(static_cast<float>((i * 7919) % 20011 - 10000) / 9973.0F, i % 38 - 24));
+  std::vector<std::uint16_t> halves(values.size());
+  std::vector<float> found(values.size());
+  to_halves(HalfFormat::float16, values, halves);
+  from_halves(HalfFormat::float16, halves, found);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(found[i], nearest(values[i], 11, -14)) << values[i];
+    EXPECT_EQ(std::signbit(found[i]), std::signbit(values[i]));
+  }
+  to_halves(HalfFormat::bfloat16, values, halves);
+  from_halves(HalfFormat::bfloat16, halves, found);
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(found[i], nearest(values[i], 8, -126));
+}
+
+TEST(Arithmetic, KeepsEveryHalfAndStopsAtTheLargest) {
+  std::vector<std::uint16_t> halves;
+  for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) {
+    halves.push_back(static_cast<std::uint16_t>(bits));
+    halves.push_back(static_cast<std::uint16_t>(bits | 0x8000));
+  }
+  std::vector<float> wide(halves.size());
+  std::vector<std::uint16_t> again(halves.size());
+  from_halves(HalfFormat::float16, halves, wide);
+  to_halves(HalfFormat::float16, wide, again);
+  EXPECT_EQ(again, halves);
+  const std::vector<float> large{1e6F, -1e30F, std::numeric_limits<float>::max()};
+  std::vector<float> found(3);
+  halves.resize(3);
+  to_halves(HalfFormat::float16, large, halves);
+  from_halves(HalfFormat::float16, halves, found);
+  EXPECT_EQ(found, (std::vector<float>{65504, -65504, 65504}));
+  to_halves(HalfFormat::bfloat16, large, halves);
+  from_halves(HalfFormat::bfloat16, halves, found);
+  EXPECT_EQ(found[2], 0x1.fep127F);
 }
 
 TEST(Arithmetic, TakesTheMeanOfOneToFiveArraysAcrossBlocks) {

@@ -76,6 +76,13 @@ TEST(MakeExchange, RefusesAMeanOfWeightsThatIsNotExact) {
   }
 }
 
+TEST(MakeExchange, RefusesToRoundWeights) {
+  ExchangesConfig config;
+  config.averaged.mean = "compressed";
+  expect_refusal({.ranks = 2}, "averaged", config,
+                 "exchanges.averaged.mean: 'compressed' does not send all of the weights.");
+}
+
 TEST(MakeExchange, RefusesToAverageWhatAveragesOrMeasures) {
   ExchangesConfig config;
   for (const char* inner : {"averaged", "auto"}) {

@@ -71,14 +71,14 @@ std::string cost_of(const Variant& variant, int ranks) {
 
 const char* word(bool holds) { return holds ? "yes" : "no"; }
 
-/// "yes | no | yes | yes": exact, waits, repeats, resumes.
+/// "yes | no | yes | yes": exact (or "rounded"), waits, repeats, resumes.
 std::string promise_of(const Variant& variant) {
   if (variant.name == "auto") return "yes | yes | no | yes";  // takes its time to be made
   const int per_node = variant.name == "shared_node" ? 16 : 4;
   const LockstepExchange made(variant.name, variant.config, nodes_of(16, per_node), 1, true);
   const Promise promise = made.ranks.front()->promise();
-  return core::text(word(promise.exact), " | ", word(promise.waits), " | ", word(promise.repeats),
-                    " | ", word(promise.resumes));
+  return core::text(promise.rounds ? "rounded" : word(promise.exact), " | ", word(promise.waits),
+                    " | ", word(promise.repeats), " | ", word(promise.resumes));
 }
 
 std::string source_of(const std::string& folder, const std::string& name) {

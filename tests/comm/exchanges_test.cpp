@@ -107,6 +107,12 @@ const Variant variants[] = {
      }},
     {"OneSidedGossip", "gossip",
      [](ExchangesConfig& c) { c.gossip.form = Gossip::Form::one_sided; }},
+    {"CompressedOuter", "grouped",
+     [](ExchangesConfig& c) {
+       c.grouped.inner = "shared_node";
+       c.grouped.outer = "compressed";
+     }},
+    {"AveragedCompressed", "averaged", [](ExchangesConfig& c) { c.averaged.inner = "compressed"; }},
     {"OneSidedOuter", "grouped",
      [](ExchangesConfig& c) {
        c.grouped.inner = c.grouped.outer = "rma_ring";

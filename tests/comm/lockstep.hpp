@@ -224,8 +224,11 @@ inline std::vector<Variant> variants() {
   };
   for (const char* name :
        {"none", "ensemble", "ring", "arar", "chunked_ring", "recursive_doubling", "rabenseifner",
-        "double_tree", "lanes", "shared_node", "all_reduce", "rma_ring", "gossip"})
+        "double_tree", "lanes", "shared_node", "all_reduce", "compressed"})
     add(name);
+  add("compressed", "form: top_k",
+      [](ExchangesConfig& config) { config.compressed.form = Compressed::Form::top_k; });
+  for (const char* name : {"rma_ring", "gossip"}) add(name);
   add("gossip", "form: one_sided",
       [](ExchangesConfig& config) { config.gossip.form = Gossip::Form::one_sided; });
   add("arar_arar");

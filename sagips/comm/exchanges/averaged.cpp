@@ -17,11 +17,14 @@ void Averaged::Config::fields(core::FieldList& list) {
 Averaged::Averaged(const Config& config, std::unique_ptr<Exchange> inner,
                    std::unique_ptr<Exchange> mean)
     : config_(config), inner_(std::move(inner)), mean_(std::move(mean)) {
-  if (!mean_->promise().exact)
-    throw core::ConfigError("exchanges.averaged.mean",
-                            core::text("'", config_.mean,
-                                       "' is not exact (ranks would not end with "
-                                       "the same weights). Use rabenseifner, all_reduce or ring."));
+  if (!mean_->promise().is_whole_mean())
+    throw core::ConfigError(
+        "exchanges.averaged.mean",
+        core::text("'", config_.mean, "' ",
+                   mean_->promise().rounds ? "does not send all of the weights. "
+                                           : "is not exact (ranks would not end with the same "
+                                             "weights). ",
+                   "Use rabenseifner, all_reduce or ring."));
 }
 
 Task Averaged::gradients(ReplicaView replica, Step step) {
@@ -41,7 +44,11 @@ Cost Averaged::cost(std::size_t floats, Step step) const {
 
 Promise Averaged::promise() const {
   const Promise inner = inner_->promise();
-  return {.exact = inner.exact, .waits = true, .repeats = inner.repeats, .resumes = inner.resumes};
+  return {.exact = inner.exact,
+          .waits = true,
+          .repeats = inner.repeats,
+          .resumes = inner.resumes,
+          .rounds = inner.rounds};
 }
 
 std::vector<int> Averaged::partners(Step step) const {

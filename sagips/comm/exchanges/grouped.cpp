@@ -105,7 +105,8 @@ Promise Grouped::promise() const {
   return {.exact = config_.outer_every == 1 && broadcasts && inner.exact && outer.exact,
           .waits = inner.waits || outer.waits || broadcasts,
           .repeats = inner.repeats && outer.repeats,
-          .resumes = inner.resumes && outer.resumes};
+          .resumes = inner.resumes && outer.resumes,
+          .rounds = inner.rounds || outer.rounds};
 }
 
 std::vector<int> Grouped::partners(Step step) const {

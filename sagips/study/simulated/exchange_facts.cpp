@@ -80,7 +80,7 @@ ExchangeFacts exchange_facts(const std::string& name, const comm::ExchangesConfi
     if (comm::known_exchanges().get(name, "simulate.exchanges").is_of_library)
       messages *= 2 * std::log2(static_cast<double>(ranks));
     facts.period = exchange->period();
-    facts.exact = exchange->promise().exact;
+    facts.exact = exchange->promise().is_whole_mean();
     facts.has_centre = exchange->central_weights() != nullptr;
     facts.through_memory = facts.through_memory || idle.shares();
     facts.busiest = std::max(facts.busiest, messages);
