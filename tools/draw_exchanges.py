@@ -29,6 +29,8 @@ PANELS = (
     ("lanes", "", "lanes", "last"),
     ("shared_node", "", "shared_node", "last"),
     ("all_reduce", "", "all_reduce", "last"),
+    ("compressed", "", "compressed", "last"),
+    ("adasum", "", "adasum", "last"),
     ("rma_ring", "", "rma_ring", "last"),
     ("gossip", "", "gossip: three epochs", "all"),
     ("rma_arar_arar", "", "rma_arar_arar: outer epoch", "last"),

@@ -48,8 +48,9 @@ using MakeUpdate = std::function<Update(std::span<float> weights)>;
 struct Site {
   Communicator* communicator = nullptr;
   Timeout* timeout = nullptr;
-  std::size_t floats = 0;  ///< length of the flat array
-  std::uint64_t seed = 1;  ///< the same on all ranks; draws leaders
+  std::size_t floats = 0;              ///< length of the flat array
+  std::vector<std::size_t> tensors{};  ///< that it is made of, one behind the other; empty: one
+  std::uint64_t seed = 1;              ///< the same on all ranks; draws leaders
   std::shared_ptr<Cost> traffic = std::make_shared<Cost>();  ///< sent or fetched so far
   std::shared_ptr<int> next_tag =
       std::make_shared<int>(1);  ///< reserved in the same order everywhere

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sagips/comm/exchanges/adasum.hpp"
 #include "sagips/comm/exchanges/all_reduce.hpp"
 #include "sagips/comm/exchanges/chunked_ring.hpp"
 #include "sagips/comm/exchanges/lanes.hpp"
@@ -208,6 +209,12 @@ void add_other_sums(core::Registry<ExchangeEntry>& known) {
                                    "a slow network, long arrays", &ExchangesConfig::compressed));
   compressed.data_fraction = 1;
   known.add("compressed", std::move(compressed));
+  ExchangeEntry adasum =
+      plain<Adasum>("changes of weights, added where they differ and averaged where they agree",
+                    "large batches, with one rank's learning rate");
+  adasum.part = Part::no;  // moves no gradients
+  adasum.data_fraction = 1;
+  known.add("adasum", std::move(adasum));
 }
 
 void add_compositions(core::Registry<ExchangeEntry>& known) {

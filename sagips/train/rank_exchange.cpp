@@ -16,6 +16,17 @@ std::vector<int> serving_ranks(const ExchangeChoice& choice, const comm::Communi
                             : std::vector<int>();
 }
 
+// Lengths of the tensors that ranks share, in the order of the flat array.
+std::vector<std::size_t> shared_tensors(const nn::Replica& replica) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < replica.parameters().size(); ++i) {
+    const torch::Tensor tensor = replica.view(replica.weights(), i);
+    if (tensor.storage_offset() < replica.shared_size())
+      sizes.push_back(static_cast<std::size_t>(tensor.numel()));
+  }
+  return sizes;
+}
+
 void check_clipping(const optim::UpdateStep& step) {
   if (step.rule->config().clip_norm > 0 &&
       step.replica->shared_size() != step.replica->weights().numel())
@@ -49,6 +60,7 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     if (name == "none" && !is_primary) continue;
     const int index = next_index(key);
     comm::Site site = ranks.site(static_cast<std::size_t>(step.replica->shared_size()), seed);
+    site.tensors = shared_tensors(*step.replica);
     Link& link = links_[step.name];
     site.update = updates_by(step, link);
     auto exchange = comm::make_exchange(name, choice.config, site, key);
@@ -85,6 +97,7 @@ void RankExchange::add_statistics(optim::UpdateStep& step, Link& link, const Exc
       exchange.promise().exact && ranks_.size() > 1;
   site.floats = step.replica->running_statistics().size();
   if (site.floats == 0 || !(averages || exchange.central_weights() != nullptr)) return;
+  site.tensors.clear();
   comm::ExchangesConfig config = choice.config;
   config.served.rule.rule = comm::CentralRuleConfig::Rule::newest;
   config.served.rule.force = 0;

@@ -11,6 +11,9 @@ namespace sagips::comm::testing {
 /// Names of all registered exchanges.
 std::vector<std::string> exchange_names();
 
+/// Whether it can be made of so many ranks; checks of others pass.
+bool works_on(const std::string& name, int ranks);
+
 /// Settings in which everything happens within a few epochs.
 ExchangesConfig busy_config(int ranks);
 

@@ -83,6 +83,15 @@ TEST(MakeExchange, RefusesToRoundWeights) {
                  "exchanges.averaged.mean: 'compressed' does not send all of the weights.");
 }
 
+TEST(MakeExchange, RefusesPairsOfAnOddNumberOfRanks) {
+  for (const int ranks : {3, 6})
+    expect_refusal({.ranks = ranks}, "adasum", {},
+                   "exchange: adasum combines ranks in pairs, and " + std::to_string(ranks) +
+                       " are no power of two.");
+  expect_refusal({.ranks = 4}, "grouped", with_grouped("adasum", "ring", 2),
+                 "exchanges.grouped: exchange 'adasum'");
+}
+
 TEST(MakeExchange, RefusesToAverageWhatAveragesOrMeasures) {
   ExchangesConfig config;
   for (const char* inner : {"averaged", "auto"}) {
@@ -110,7 +119,7 @@ TEST(KnownExchanges, AreDescribed) {
   for (const auto& name : known.names()) {
     EXPECT_FALSE(known.get(name, "").summary.empty()) << name;
     EXPECT_FALSE(known.get(name, "").composition.empty()) << name;
-    on_threads({.ranks = 3}, [&](Kit& kit) {
+    on_threads({.ranks = 4}, [&](Kit& kit) {
       EXPECT_FALSE(make_exchange(name, {}, kit.site(10))->description().empty()) << name;
     });
   }

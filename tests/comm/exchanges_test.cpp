@@ -50,10 +50,11 @@ TEST_P(EveryExchange, GoesOnWhereItWasSaved) {
 }
 
 TEST_P(EveryExchange, DoesNotCareWhenMessagesArrive) {
+  const int ranks = works_on(GetParam(), 5) ? 5 : 4;
   const auto bits = [&](double delay_us) {
     std::vector<std::uint64_t> all;
-    on_threads({.ranks = 5, .delay_seed = 3, .maximum_delay_us = delay_us}, [&](Kit& kit) {
-      const auto gathered = kit.gather(fingerprint(kit, GetParam(), busy_config(5)));
+    on_threads({.ranks = ranks, .delay_seed = 3, .maximum_delay_us = delay_us}, [&](Kit& kit) {
+      const auto gathered = kit.gather(fingerprint(kit, GetParam(), busy_config(ranks)));
       if (kit.communicator.rank() == 0) all = gathered;
     });
     return all;

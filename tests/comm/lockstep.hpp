@@ -228,7 +228,7 @@ inline std::vector<Variant> variants() {
     add(name);
   add("compressed", "form: top_k",
       [](ExchangesConfig& config) { config.compressed.form = Compressed::Form::top_k; });
-  for (const char* name : {"rma_ring", "gossip"}) add(name);
+  for (const char* name : {"adasum", "rma_ring", "gossip"}) add(name);
   add("gossip", "form: one_sided",
       [](ExchangesConfig& config) { config.gossip.form = Gossip::Form::one_sided; });
   add("arar_arar");

@@ -1,5 +1,7 @@
 #include "tests/comm/oracle.hpp"
 
+#include <numeric>
+
 #include "sagips/comm/topology.hpp"
 #include "sagips/core/random.hpp"
 
@@ -7,27 +9,27 @@ namespace sagips::comm::testing {
 
 namespace {
 
-using Ranks = std::vector<int>;
+using RankList = std::vector<int>;
 
 Doubles& at(std::vector<Doubles>& arrays, int rank) {
   return arrays[static_cast<std::size_t>(rank)];
 }
 
-Doubles weighted_mean(std::vector<Doubles>& arrays, const Ranks& ranks, const Doubles& weights) {
+Doubles weighted_mean(std::vector<Doubles>& arrays, const RankList& ranks, const Doubles& weights) {
   Doubles mean(at(arrays, ranks[0]).size(), 0.0);
   for (std::size_t k = 0; k < ranks.size(); ++k)
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += weights[k] * at(arrays, ranks[k])[i];
   return mean;
 }
 
-void average(std::vector<Doubles>& arrays, const Ranks& ranks) {
+void average(std::vector<Doubles>& arrays, const RankList& ranks) {
   const Doubles equal(ranks.size(), 1.0 / static_cast<double>(ranks.size()));
   const Doubles mean = weighted_mean(arrays, ranks, equal);
   for (const int rank : ranks) at(arrays, rank) = mean;
 }
 
-Ranks everybody(std::size_t count) {
-  Ranks ranks;
+RankList everybody(std::size_t count) {
+  RankList ranks;
   for (std::size_t r = 0; r < count; ++r) ranks.push_back(static_cast<int>(r));
   return ranks;
 }
@@ -47,7 +49,7 @@ void grouped_epoch(const Grouped::Config& config, const std::vector<int>& nodes,
         .integers(0, 0, turns, std::span(&drawn, 1));
     turn = static_cast<std::size_t>(drawn);
   }
-  Ranks leaders;
+  RankList leaders;
   Doubles weights;
   for (const auto& group : groups) {
     leaders.push_back(group[turn % group.size()]);
@@ -73,6 +75,34 @@ void gossip_epoch(std::int64_t epoch, std::vector<Doubles>& weights) {
   }
 }
 
+double product(const Doubles& a, const Doubles& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+// Of the whole array, in pairs at distance 1, 2, 4, ...
+Doubles adasum(const Doubles& a, const Doubles& b) {
+  const double both = product(a, b), of_a = product(a, a), of_b = product(b, b);
+  Doubles sum(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    sum[i] = (of_a > 0 ? 1 - both / (2 * of_a) : 1) * a[i] +
+             (of_b > 0 ? 1 - both / (2 * of_b) : 1) * b[i];
+  return sum;
+}
+
+void adasum_epoch(const std::vector<Doubles>& before, std::vector<Doubles>& weights) {
+  std::vector<Doubles> changes = weights;
+  for (std::size_t r = 0; r < changes.size(); ++r)
+    for (std::size_t i = 0; i < before[r].size(); ++i) changes[r][i] -= before[r][i];
+  while (changes.size() > 1) {
+    std::vector<Doubles> pairs;
+    for (std::size_t r = 0; r < changes.size(); r += 2)
+      pairs.push_back(adasum(changes[r], changes[r + 1]));
+    changes = std::move(pairs);
+  }
+  for (std::size_t r = 0; r < weights.size(); ++r)
+    for (std::size_t i = 0; i < before[r].size(); ++i) weights[r][i] = before[r][i] + changes[0][i];
+}
+
 void update(Replicas& replicas) {
   for (std::size_t r = 0; r < replicas.weights.size(); ++r)
     for (std::size_t i = 0; i < replicas.weights[r].size(); ++i)
@@ -92,7 +122,7 @@ std::vector<float> gradient_of(int rank, std::int64_t epoch, std::size_t floats)
 void serial_epoch(const std::string& name, const ExchangesConfig& config,
                   const std::vector<int>& nodes, std::uint64_t seed, std::int64_t epoch,
                   Replicas& replicas) {
-  const Ranks all = everybody(nodes.size());
+  const RankList all = everybody(nodes.size());
   if (name ==
       "served") {  // synchronous Downpour: the central weights, which all hold, take the mean
     std::vector<Doubles> own = replicas.gradients;
@@ -109,9 +139,11 @@ void serial_epoch(const std::string& name, const ExchangesConfig& config,
   }
   if (name == "grouped" || name == "arar_arar")
     grouped_epoch(grouped, nodes, seed, epoch, replicas.gradients);
-  else if (name != "none" && name != "ensemble" && name != "gossip")
+  else if (name != "none" && name != "ensemble" && name != "gossip" && name != "adasum")
     average(replicas.gradients, all);
+  const std::vector<Doubles> before = replicas.weights;
   update(replicas);
+  if (name == "adasum") adasum_epoch(before, replicas.weights);
   if (name == "gossip") gossip_epoch(epoch, replicas.weights);
 }
 

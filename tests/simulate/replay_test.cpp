@@ -53,7 +53,8 @@ INSTANTIATE_TEST_SUITE_P(Simulated, EveryExchange, ::testing::ValuesIn(names()),
                          [](const auto& name) { return name.param; });
 
 TEST_P(EveryExchange, KeepsItsPromisesAndSendsWhatItsCostSays) {
-  ReplayConfig config = on_polaris(GetParam(), 10);
+  const int ranks = GetParam() == "adasum" ? 8 : 10;  // pairs
+  ReplayConfig config = on_polaris(GetParam(), ranks);
   config.tensors = {5000, 37};
   config.epochs = 3;
   config.scenario.compute_s = 1e-3;
@@ -64,7 +65,7 @@ TEST_P(EveryExchange, KeepsItsPromisesAndSendsWhatItsCostSays) {
   EXPECT_EQ(result.sent_messages, result.messages);
   EXPECT_EQ(result.sent_bytes, result.bytes);
   EXPECT_GT(result.epoch_s, 1e-3 * 0.7);
-  EXPECT_EQ(result.epochs_per_s.size(), 10U);
+  EXPECT_EQ(result.epochs_per_s.size(), static_cast<std::size_t>(ranks));
 }
 
 TEST(Replay, ServesWithMastersAndSubMasters) {

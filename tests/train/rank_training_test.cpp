@@ -116,7 +116,8 @@ TEST(RankTraining, ExactExchangesKeepSharedGeneratorsBitEqual) {
 }
 
 TEST(RankTraining, GoesOnBitForBitAfterARestoreOnEveryRank) {
-  for (const std::string name : {"arar_arar", "gossip", "averaged", "all_reduce", "compressed"})
+  for (const std::string name :
+       {"arar_arar", "gossip", "averaged", "all_reduce", "compressed", "adasum"})
     for (const optim::Overlap overlap : {optim::Overlap::exact, optim::Overlap::one_update_late})
       on_ranks(2, [&](comm::Ranks& ranks) {
         optim::GanConfig config = small_gan();
