@@ -13,6 +13,7 @@
 #include "sagips/comm/exchanges/ring.hpp"
 #include "sagips/comm/exchanges/shared_node.hpp"
 #include "sagips/comm/topology.hpp"
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -31,6 +32,13 @@ void ExchangesConfig::fields(core::FieldList& list) {
               "with an exact exchange: batch norm's means and variances are each rank's own (the "
               "first rank's are judged and saved), or are averaged over ranks at each update of "
               "their network");
+  list.choice(
+      "batch_norm", batch_norm,
+      {{"each_rank", BatchNorm::each_rank}, {"over_ranks", BatchNorm::over_ranks}},
+      "with exact exchanges: batch norms take means and variances over a rank's own rows of "
+      "a batch, or over those of all ranks, which then meet in each such layer");
+  core::needs(list, batch_norm == BatchNorm::each_rank, "batch_norm=each_rank",
+              {"running_statistics"});
   list.group("compressed", compressed, "the mean with fewer bytes");
   list.group("double_tree", double_tree, "two trees");
   list.group("rma_ring", rma_ring, "one-sided ring");

@@ -28,6 +28,9 @@ struct ExchangesConfig {
   /// their mean over ranks, taken at each update.
   enum class RunningStatistics { kept, averaged };
   RunningStatistics running_statistics = RunningStatistics::kept;
+  /// Which rows a batch norm sees in training.
+  enum class BatchNorm { each_rank, over_ranks };
+  BatchNorm batch_norm = BatchNorm::each_rank;
   Compressed::Config compressed;
   DoubleTree::Config double_tree;
   RmaRing::Config rma_ring;

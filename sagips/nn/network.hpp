@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,11 +21,15 @@ std::string written(const Shape& shape);      ///< "1 x 28 x 28"
 std::int64_t numbers_in(const Shape& shape);  ///< their product
 Shape shape_of_rows(const torch::Tensor& rows);
 
+/// Adds up numbers of all ranks, in place. collective: the same calls on every rank, in the same order
+using AddUp = std::function<void(std::span<double> numbers)>;
+
 /// How a network is evaluated, beside its input.
 struct Evaluation {
   /// The random numbers of the step, where the network trains; null: it predicts (no dropout, running statistics).
   const core::RandomStream* training = nullptr;
   std::int64_t first_sample = 0;  ///< number of the first row in the batch of all ranks
+  const AddUp* add_up = nullptr;  ///< where batch norms in training see the rows of all ranks
 };
 
 /// What a layer is, for a person who checks a network.
@@ -53,6 +59,8 @@ class Network {
   /// Whether a loss that is a sum over rows stays one: false where rows of a batch in training depend
   /// on each other (batch norm), so that a batch cannot be cut into tiles.
   bool separable() const { return separable_; }
+  /// Whether some layer's rows depend on each other and cannot be those of all ranks (modules, scripts).
+  bool keeps_to_own_rows() const { return keeps_to_own_rows_; }
   /// Whether training draws random numbers for each row (dropout).
   bool is_random() const { return is_random_; }
   /// Its shape where kernels::MlpPasses can evaluate it: dense layers with biases on flat rows, one
@@ -72,7 +80,7 @@ class Network {
   std::vector<LayerSummary> layers_;
   Shape input_, output_;
   core::RowTensors input_tensors_, output_tensors_;
-  bool separable_ = true, is_random_ = false;
+  bool separable_ = true, keeps_to_own_rows_ = false, is_random_ = false;
   std::optional<kernels::MlpShape> fusable_;
 };
 

@@ -43,7 +43,8 @@ class Replica {
   Replica(Replica&&) = default;
   Replica& operator=(Replica&&) = default;
 
-  torch::Tensor weights() const { return weights_; }  ///< flat [size], shared part first
+  const Network* network() const { return network_.get(); }  ///< null: it is not known here
+  torch::Tensor weights() const { return weights_; }         ///< flat [size], shared part first
   torch::Tensor gradients() const { return leaves_.gradients; }
   std::int64_t size() const { return weights_.numel(); }
   std::int64_t shared_size() const { return shared_size_; }

@@ -289,6 +289,7 @@ double Loop::run_step() {
     batch = optimizer_.draw(static_cast<std::uint32_t>(step_ + 1));
   }
   batch->progress = progress();
+  if (callbacks_.exchange.add_up) batch->add_up = &callbacks_.exchange.add_up;
   batch_ = batch.get();
   if (losses_.empty()) begin_epoch();
   for (const optim::Action& action : optimizer_.schedule()) {

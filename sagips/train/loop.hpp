@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -53,6 +54,8 @@ struct ExchangeHooks {
   std::function<void(const std::function<void()>& work)> between_steps;
   /// Given on a rank that does not compute: stands in place of a step's work.
   std::function<void(std::int64_t step)> serve;
+  /// Where batch norms see the rows of all ranks; called within passes.
+  nn::AddUp add_up;
   bool moves_weights = false;  ///< also where it says that no update follows
   /// After the last step: what is under way between ranks is over then.
   std::function<void()> close;
@@ -60,8 +63,9 @@ struct ExchangeHooks {
 
 /// Thrown by who is polled: the epoch that is running is left, the loop goes back to a boundary
 /// between epochs and ends there as interrupted. For stops that cannot wait for the epoch's end.
-struct EpochGivenUp {
-  bool in_order = true;  ///< false: others may be gone, so nothing follows that needs them
+struct EpochGivenUp : std::exception {  // LibTorch passes no others on from within a gradient
+  explicit EpochGivenUp(bool is_in_order) : in_order(is_in_order) {}
+  bool in_order;  ///< false: others may be gone, so nothing follows that needs them
 };
 
 /// How a run ended.

@@ -77,7 +77,38 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     if (name != "none" && ranks.size() > 1) check_clipping(step);
     check_central(step, link, serving_ranks(choice, ranks.communicator()).empty());
     add_statistics(step, link, choice, site);
+    if (is_primary && norms_over_ranks(choice)) sum_.emplace(site, "to the sums of a batch norm");
   }
+  if (sum_) check_norms();
+}
+
+bool RankExchange::norms_over_ranks(const ExchangeChoice& choice) const {
+  return choice.config.batch_norm == comm::ExchangesConfig::BatchNorm::over_ranks &&
+         ranks_.size() > 1;
+}
+
+// Ranks that meet within passes have the same networks, and come to the same passes in the same order.
+void RankExchange::check_norms() const {
+  const std::string key = "exchanges.batch_norm";
+  bool has_norms = false;
+  for (const optim::UpdateStep& step : optimizer_.steps()) {
+    const nn::Network* const network = step.replica->network();
+    if (network == nullptr || network->separable()) continue;
+    has_norms = true;
+    const auto link = links_.find(step.name);
+    if (link == links_.end() || !link->second.driver->exchange().promise().exact)
+      throw core::ConfigError(
+          key, core::text("over_ranks: the ranks' batch norms of the ", step.name,
+                          " meet in each pass, so they need the same weights. Set ",
+                          step.keys.exchange, " to an exact one, or this to each_rank."));
+    if (network->keeps_to_own_rows())
+      throw core::ConfigError(
+          key, core::text("over_ranks: a module or script of the ", step.name,
+                          " takes means over its own rows, which other ranks cannot see. Write "
+                          "its batch norms as layers, or set this to each_rank."));
+  }
+  if (!has_norms)
+    throw core::ConfigError(key, "over_ranks: no network has a batch norm. Leave it out.");
 }
 
 int RankExchange::next_index(const std::string& key) {
@@ -217,6 +248,7 @@ ExchangeHooks RankExchange::hooks() {
     }
     return waited_s;
   };
+  if (sum_) hooks.add_up = [this](std::span<double> numbers) { (*sum_)(numbers); };
   hooks.between_steps = [this](const std::function<void()>& work) { between_steps(work); };
   comm::CentralWeights* const central = links_.at(primary_).driver->exchange().central_weights();
   if (central == nullptr) return hooks;

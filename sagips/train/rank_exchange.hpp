@@ -3,11 +3,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sagips/comm/exchange_driver.hpp"
 #include "sagips/comm/exchanges.hpp"
+#include "sagips/comm/rank_sum.hpp"
 #include "sagips/comm/ranks.hpp"
 #include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/problem/rank_place.hpp"
@@ -85,6 +87,8 @@ class RankExchange {
   static void check_central(const optim::UpdateStep& step, const Link& link, bool all_compute);
   void add_statistics(optim::UpdateStep& step, Link& link, const ExchangeChoice& choice,
                       comm::Site site);
+  bool norms_over_ranks(const ExchangeChoice& choice) const;
+  void check_norms() const;
   int next_index(const std::string& key);
   /// Each driver of the optimizer's steps, and what it carries.
   using UseDriver = std::function<void(Link&, comm::ExchangeDriver&, comm::ReplicaView)>;
@@ -98,6 +102,7 @@ class RankExchange {
   optim::Optimizer& optimizer_;
   std::string primary_;
   std::map<std::string, Link> links_;  ///< by step
+  std::optional<comm::RankSum> sum_;   ///< of batch norms; none: each rank has its own
   int drivers_ = 0;
   std::map<const comm::ExchangeDriver*, std::vector<float>> kept_;  ///< central weights
 };

@@ -120,6 +120,7 @@ class Trial {
     const torch::Tensor beside_others = forward(other_, &stream);
     place.separable =
         torch::allclose(together[0], beside_others[0], 1e-4, 1e-6) && !moves_buffers(place);
+    place.keeps_to_own_rows = !place.separable;
   }
 
  private:

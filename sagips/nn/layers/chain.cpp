@@ -64,6 +64,7 @@ void Chain::add(const LayerConfig& config, const std::string& name, const std::s
   append(around.buffers, own.buffers);
   around.operations += own.operations;
   around.separable = around.separable && own.separable;
+  around.keeps_to_own_rows = around.keeps_to_own_rows || own.keeps_to_own_rows;
   around.is_random = around.is_random || own.is_random;
   around.next_number = own.next_number;
 }

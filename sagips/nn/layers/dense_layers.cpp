@@ -7,6 +7,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/nn/kernel_function.hpp"
 #include "sagips/nn/layers/layers.hpp"
+#include "sagips/nn/layers/norm_over_ranks.hpp"
 
 namespace sagips::nn {
 
@@ -166,6 +167,8 @@ class BatchNorm final : public CopiedLayer<BatchNorm> {
   }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
                            const Evaluation& evaluation) const override {
+    if (evaluation.training && evaluation.add_up)
+      return batch_norm_over_ranks(input, tensors, momentum_, epsilon_, *evaluation.add_up);
     return torch::batch_norm(input, tensors.weights[0], tensors.weights[1], tensors.buffers[0],
                              tensors.buffers[1], evaluation.training != nullptr, momentum_,
                              epsilon_,

@@ -120,6 +120,7 @@ LayeredNetwork::LayeredNetwork(const std::vector<LayerConfig>& layers, const Sha
   parameters_ = std::move(whole.parameters);
   buffers_ = std::move(whole.buffers);
   separable_ = whole.separable;
+  keeps_to_own_rows_ = whole.keeps_to_own_rows;
   is_random_ = whole.is_random;
   fusable_ = chain_.dense_chain();
 }

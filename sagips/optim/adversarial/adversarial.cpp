@@ -185,7 +185,8 @@ torch::Tensor Adversarial::discriminator_gradients(RowBatch& batch, const Tile& 
   }
   const core::RandomStream random(seed_, "dropout of the discriminator, " + use, batch.step);
   const Judged found =
-      judges_(network(judge)(leaves, examples, {.training = &random, .first_sample = first}),
+      judges_(network(judge)(leaves, examples,
+                             {.training = &random, .first_sample = first, .add_up = batch.add_up}),
               examples, targets, labels(batch, tile, use, real ? 1 : 0), false);
   (found.loss * batch.scale).backward({}, {}, false, leaves.tensors);
   for (std::size_t i = 0; !real && i < judges_.measures.size(); ++i)
@@ -204,10 +205,12 @@ torch::Tensor Adversarial::generator_gradients(const RowBatch& batch, const Tile
   const core::RandomStream noise(seed_, "noise of " + use, batch.step),
       making(seed_, "dropout of the generator, " + use, batch.step),
       judging(seed_, "dropout of the discriminator, " + use, batch.step);
-  const torch::Tensor examples = network(maker)(leaves, input_(targets, noise, first),
-                                                {.training = &making, .first_sample = first});
+  const torch::Tensor examples =
+      network(maker)(leaves, input_(targets, noise, first),
+                     {.training = &making, .first_sample = first, .add_up = batch.add_up});
   const torch::Tensor outputs =
-      network(judge)(constant_judge_, examples, {.training = &judging, .first_sample = first});
+      network(judge)(constant_judge_, examples,
+                     {.training = &judging, .first_sample = first, .add_up = batch.add_up});
   const Judged found =
       judges_(outputs, examples, targets, torch::ones({tile.samples, 1}, targets.options()), true);
   (found.loss * batch.scale).backward({}, {}, false, leaves.tensors);

@@ -275,8 +275,9 @@ torch::Tensor Supervised::gradients(const RowBatch& batch, const Tile& tile,
   for (std::size_t i = 0; i < networks_.size(); ++i) {
     const NetworkPart& part = networks_[i].part;
     const core::RandomStream random(seed_, "dropout of the " + part.name, batch.step);
-    values = (*part.network)(*leaves[i], values,
-                             {.training = &random, .first_sample = batch.first + tile.first});
+    values = (*part.network)(
+        *leaves[i], values,
+        {.training = &random, .first_sample = batch.first + tile.first, .add_up = batch.add_up});
     weights.insert(weights.end(), leaves[i]->tensors.begin(), leaves[i]->tensors.end());
   }
   const torch::Tensor loss = this->loss(batch, tile, values);

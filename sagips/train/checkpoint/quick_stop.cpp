@@ -61,7 +61,7 @@ void QuickStop::give_up(std::int64_t epoch) {
   chosen_ = kept_.size() - 1;
   if (waits_)
     while (kept_[chosen_].epoch > epoch) --chosen_;
-  throw EpochGivenUp{.in_order = ranks_.size() == 1};
+  throw EpochGivenUp(ranks_.size() == 1);
 }
 
 void QuickStop::ask() {
