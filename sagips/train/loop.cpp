@@ -76,6 +76,11 @@ Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
       const PhaseClock::Scope polling = phase(&TimeSplit::exchange_s, nullptr);
       callbacks_.exchange.poll();
     };
+  if (callbacks_.exchange.add_up)
+    add_up_ = [this](std::span<double> numbers) {
+      const PhaseClock::Scope adding = phase(&TimeSplit::exchange_s, "batch norm over ranks");
+      callbacks_.exchange.add_up(numbers);
+    };
   for (std::size_t i = 0; i < collected_.size(); ++i)
     if (const optim::UpdateStep& step = optimizer.steps()[i];
         step.rule->config().batches_per_update > 1)
@@ -289,7 +294,7 @@ double Loop::run_step() {
     batch = optimizer_.draw(static_cast<std::uint32_t>(step_ + 1));
   }
   batch->progress = progress();
-  if (callbacks_.exchange.add_up) batch->add_up = &callbacks_.exchange.add_up;
+  if (add_up_) batch->add_up = &add_up_;
   batch_ = batch.get();
   if (losses_.empty()) begin_epoch();
   for (const optim::Action& action : optimizer_.schedule()) {
