@@ -25,8 +25,10 @@ struct Series {
     band,    ///< semi-transparent between y_low and y_high; y is not used
     dashed,
     squares,  ///< of width 1 around (x, y), coloured by `values` and with these written in
-    bars      ///< lying, from 0 to x at y; y_low and y_high are the ends of error bars along x
+    bars,     ///< lying, from 0 to x at y; y_low and y_high are the ends of error bars along x
+    segments  ///< of lying bars: from y_low to y_high along x, at y; x is where they end
   };
+  enum class Mark { disc, circle, triangle };
   std::string label{};  ///< empty: not in the key
   Style style = Style::line;
   std::vector<double> x{}, y{};
@@ -34,6 +36,7 @@ struct Series {
   std::vector<double> values{};           ///< of squares, -1 (vermillion) to 1 (blue)
   std::vector<std::string> texts{};       ///< of squares, in place of the values; empty: these
   Colour colour = Colour::automatic;  ///< automatic: the next one that the panel does not use yet
+  Mark mark = Mark::disc;             ///< of points
 
   void add(double at, double value) {
     x.push_back(at);

@@ -38,6 +38,24 @@ std::vector<CommandOption> convergence_options() {
           {"override", "", "go on with run.name=NAME although keys of `convergence` have changed"}};
 }
 
+std::vector<CommandOption> scaling_options() {
+  return {
+      {"ranks", "K,K", "numbers of ranks, 1 among them; 1,2,4 without"},
+      {"exchanges", "NAME,NAME", "exchanges to compare; the config's without"},
+      {"mode", "HOW", "each rank keeps its batch (weak), the batch is divided (strong), or both"},
+      {"launcher", "WORDS", "a placement to compare: \"mpirun -n {ranks} --map-by socket\"", true},
+      {"batches", "B,B", "also these batches, on one rank"},
+      {"rates", "RULE,RULE",
+       "of their learning rates: none, linear, square_root, warm_up; none without"},
+      {"repeats", "N", "trainings of each; 3 without"},
+      {"target", "VALUE", "of scaling.metric: when is it reached?"},
+      {"simulate", "K,K", "further ranks, simulated on simulate.platform"},
+      {"with", "FOLDER", "another study of this kind to show beside", true},
+      {"jobs", "SYSTEM", "write job arrays for slurm; the same command gathers the results"},
+      {"fresh", "", "begin anew instead of going on with an unfinished study"},
+      {"override", "", "go on with run.name=NAME although keys of `scaling` have changed"}};
+}
+
 std::vector<CommandOption> simulate_options() {
   return {{"ranks", "K,K",
            "numbers of ranks; 4,8,20,40,100,200,400 without, 64,400 with --convergence"},

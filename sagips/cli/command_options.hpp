@@ -22,6 +22,7 @@ inline constexpr CommandOption json_option{
 std::vector<CommandOption> closure_options();
 std::vector<CommandOption> ensemble_options();
 std::vector<CommandOption> convergence_options();
+std::vector<CommandOption> scaling_options();
 std::vector<CommandOption> simulate_options();
 std::vector<CommandOption> tune_options();
 

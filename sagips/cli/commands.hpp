@@ -32,6 +32,7 @@ core::ExitCode fit(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode generate(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode ensemble(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode convergence(const Workloads& workloads, const Arguments& arguments);
+core::ExitCode scaling(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode simulate(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode closure(const Workloads& workloads, const Arguments& arguments);
 core::ExitCode compare(const Workloads& workloads, const Arguments& arguments);
@@ -60,6 +61,10 @@ void say_folder(const Arguments& arguments, const std::string& folder);
 void assign_options(std::vector<std::string>& assignments, const Arguments& arguments,
                     const std::string& section, const std::vector<std::string>& names,
                     bool as_list = false);
+
+/// Adds a key with the values of an option that may be given several times, each in quotes.
+void assign_quoted(std::vector<std::string>& assignments, const Arguments& arguments,
+                   const std::string& name, const std::string& key);
 
 /// Takes the value of `key=value` out of the assignments; empty when it is not there.
 std::string take_assignment(std::vector<std::string>& assignments, const std::string& key);

@@ -18,6 +18,7 @@
 #include "sagips/study/convergence_plan.hpp"
 #include "sagips/study/experiments.hpp"
 #include "sagips/study/plan.hpp"
+#include "sagips/study/scaling/scaling_plan.hpp"
 #include "sagips/study/simulated/simulation_plan.hpp"
 #include "sagips/study/tune/tune_config.hpp"
 
@@ -122,6 +123,19 @@ const CommandEntry commands[] = {
      convergence_options(),
      {run::settings_group<study::ConvergenceConfig>(
          "convergence", "which trainings `sagips convergence` compares")}},
+    {"scaling",
+     "what more ranks and larger batches bring: speed-up, where the time goes, accuracy, cost",
+     "  sagips scaling jets/dense --ranks 1,2 --repeats 1 data.rows=2000 train.epochs=3\n"
+     "  sagips scaling jets/dense --ranks 1,2,4 --exchanges all_reduce,ring --mode both\n"
+     "  sagips scaling jets/dense --ranks 1 --batches 400,1600 --rates none,square_root,linear "
+     "--target 0.7\n"
+     "  sagips scaling jets/dense --ranks 1,2,4 --simulate 8,64,256 scaling.published=[horovod]\n"
+     "  sagips scaling jets/dense --ranks 1,2,4 --with runs/jets/other_machine\n"
+     "  sagips scaling jets/dense --ranks 1,2,4,8 --jobs slurm run.name=cluster\n",
+     scaling,
+     Over::one,
+     scaling_options(),
+     {run::settings_group<study::ScalingConfig>("scaling", "what `sagips scaling` measures")}},
     {"closure",
      "repeat a closure test: are the errors what estimates scatter by?",
      "  sagips closure proxy1d --experiments 1000\n"
@@ -415,6 +429,22 @@ void assign_options(std::vector<std::string>& assignments, const Arguments& argu
     std::replace(key.begin(), key.end(), '-', '_');
     assignments.push_back(core::text(section, ".", key, "=", as_list ? "[" + value + "]" : value));
   }
+}
+
+void assign_quoted(std::vector<std::string>& assignments, const Arguments& arguments,
+                   const std::string& name, const std::string& key) {
+  const auto given = arguments.options.find(name);
+  if (given == arguments.options.end()) return;
+  std::vector<std::string> quoted;
+  for (const std::string& value : given->second) {
+    std::string text;
+    for (const char letter : value) {
+      if (letter == '"' || letter == '\\') text += '\\';
+      text += letter;
+    }
+    quoted.push_back(core::text("\"", text, "\""));
+  }
+  assignments.push_back(core::text(key, "=[", core::join(quoted, ", "), "]"));
 }
 
 record::Start start_of(const Arguments& arguments) {

@@ -90,8 +90,8 @@ inline constexpr RunFile convergence{
     "convergence.csv",
     "residuals over training time, by variant: of each parameter, with its spread; of simulated "
     "ranks over all parameters, with the ranks' distance from each other"};
-inline constexpr RunFile scaling{"scaling.csv",
-                                 "ranks, time, events a second and final distance of each variant"};
+inline constexpr RunFile scaling{
+    "scaling.csv", "ranks, time, events a second and accuracy of each variant, and what it cost"};
 inline constexpr RunFile simulated{
     "simulate.csv", "one row a simulation: what its epochs took, simulated, and what it sent"};
 inline constexpr RunFile cost{
@@ -99,6 +99,7 @@ inline constexpr RunFile cost{
     "simulated exchanges against what cost() predicts, and whether they are more than 20 % apart"};
 inline constexpr RunFile straggler{"straggler.csv",
                                    "what one slow rank does to the rates of the others"};
+inline constexpr RunFile jobs{"jobs", "job arrays for a batch system, with a line a training"};
 inline constexpr RunFile simulations{"simulations", "job, result and output of each simulation"};
 inline constexpr RunFile environment{"environment.json",
                                      "versions, host, ranks and threads, and the command line"};
@@ -146,6 +147,7 @@ inline constexpr std::array all{report,
                                 simulated,
                                 cost,
                                 straggler,
+                                jobs,
                                 simulations,
                                 figures,
                                 ranks,

@@ -30,9 +30,13 @@ void needs_of_commands(const FieldList& list, const Workloads& workloads, const 
   needs(list, !usage.folds, "no folds", {"data.held_out"});
   for (const SettingsGroup& group : workloads.groups) {
     std::vector<std::string> keys = {group.name};
-    if (group.name == "ensemble" && usage.command == "convergence")  // which shares these
+    const bool of_ways = usage.command == "convergence" || usage.command == "scaling";
+    if (group.name == "ensemble" && of_ways)  // which share its launcher
       keys = {"ensemble.members", "ensemble.vary", "ensemble.grid", "ensemble.ranks",
               "ensemble.draws"};
+    if (usage.command == "scaling" && group.name == "ensemble")
+      keys.emplace_back("ensemble.at_once");  // timings must not disturb each other
+    if (usage.command == "scaling" && group.name == "simulate") continue;  // further ranks
     needs(list, group.name == usage.command, "sagips " + group.name, keys);
   }
   needs(list, trains, "a training of networks",
@@ -72,7 +76,8 @@ void needs_of_exchanges(const FieldList& list, const Job& job, const Usage& usag
         {"ranks.timeout_s", "tune.launcher"});
   needs(list, !usage.in_blocks, "trainings that are started one by one (no mpirun)",
         {"tune.at_once", "tune.launcher"});
-  if (usage.command == "convergence" || usage.command == "simulate") return;  // compare exchanges
+  for (const char* comparing : {"convergence", "scaling", "simulate"})  // exchanges
+    if (usage.command == comparing) return;
   const train::ExchangeChoice choice = job.exchange_choice();
   std::vector<std::string> used = {choice.primary};
   for (const auto& [network, name] : choice.others) used.push_back(name);

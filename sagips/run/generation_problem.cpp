@@ -48,6 +48,13 @@ train::ExchangeChoice GenerationProblem::exchanges(const Settings& settings) con
   return {settings.exchange, {{"discriminator", settings.exchange}}, settings.exchanges};
 }
 
+StepKeys GenerationProblem::step_keys() const {
+  return {"batch",
+          learner.batch,
+          {{"generator.optimizer", learner.generator.optimizer.learning_rate},
+           {"discriminator.optimizer", learner.discriminator.optimizer.learning_rate}}};
+}
+
 StepOfRanks GenerationProblem::step_of_ranks(const Job& job) const {
   const data::ExampleSets sets = load_conditioned(job);
   return run::step_of_ranks(*make_adversarial(job, sets), sets.training->rows(), learner.batch);

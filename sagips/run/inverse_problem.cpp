@@ -118,6 +118,13 @@ train::ExchangeChoice InverseProblem::exchanges(const Settings& settings) const 
   return {settings.exchange, {{"discriminator", gan.discriminator.exchange}}, settings.exchanges};
 }
 
+StepKeys InverseProblem::step_keys() const {
+  return {"batch.samples",
+          gan.batch.samples,
+          {{"optimizer.generator", gan.optimizer.generator.learning_rate},
+           {"optimizer.discriminator", gan.optimizer.discriminator.learning_rate}}};
+}
+
 // Of the tensors that the ranks share, in the network's order.
 StepOfRanks InverseProblem::step_of_ranks(const Job&) const {
   const auto network = gan.generator.network.network(

@@ -45,6 +45,7 @@ class InverseProblem final : public Problem {
   bool waits_for_plateau() const override;
   train::ExchangeChoice exchanges(const Settings& settings) const override;
   bool check(const Look& look) const override;
+  StepKeys step_keys() const override;
   StepOfRanks step_of_ranks(const Job& job) const override;
   std::unique_ptr<Task> task(const Job& job, comm::Ranks& ranks, core::Log& log) const override;
   Predicted predict(const Job& job, const std::string& folder, const PredictOptions& options,

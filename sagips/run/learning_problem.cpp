@@ -117,6 +117,10 @@ train::ExchangeChoice LearningProblem::exchanges(const Settings& settings) const
   return choice;
 }
 
+StepKeys LearningProblem::step_keys() const {
+  return {"batch", learner.batch, {{"optimizer", learner.optimizer.learning_rate}}};
+}
+
 StepOfRanks LearningProblem::step_of_ranks(const Job& job) const {
   const LearningRows rows = load_examples(job);
   const auto made = make_learner(job, make_networks(job, *rows.sets.training), rows);

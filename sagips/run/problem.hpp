@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sagips/comm/ranks.hpp"
@@ -41,6 +42,13 @@ struct StepOfRanks {
   std::function<std::int64_t(std::int64_t ranks)> steps;  ///< of an epoch
 };
 
+/// The keys of what a rank sees in a step, and of the rules that move weights by it.
+struct StepKeys {
+  std::string batch;                                    ///< "batch.samples"; empty: there is none
+  std::int64_t size = 0;                                ///< its value
+  std::vector<std::pair<std::string, double>> rules{};  ///< "optimizer" and its learning rate
+};
+
 /// A kind of problem: the settings that it reads beside those that every training has, and what its
 /// trainings do. Everything else (loop, exchanges, checkpoints, run folder) is the same for all kinds. A
 /// program brings a kind of its own by an entry of `Workloads` that makes one.
@@ -68,6 +76,8 @@ class Problem : public problem::Problem {
   /// Says on `look.out` what a training has before it, up to what is made alike on every rank. Returns
   /// whether networks can be trained.
   virtual bool check(const Look& look) const;
+  /// What a study varies to compare batches. Where it is not replaced: nothing.
+  virtual StepKeys step_keys() const { return {}; }
   /// throws: ConfigError where nothing is exchanged, and as `task`
   virtual StepOfRanks step_of_ranks(const Job& job) const;
   /// throws: ConfigError for what contradicts itself, and what reading the data throws. collective

@@ -1,75 +1,19 @@
 #include "sagips/study/convergence.hpp"
 
-#include <algorithm>
-#include <map>
 #include <utility>
 
 #include "sagips/core/text.hpp"
-#include "sagips/nn/device.hpp"
 #include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/effects.hpp"
 #include "sagips/run/training_setup.hpp"
 #include "sagips/study/convergence_results.hpp"
-#include "sagips/study/members.hpp"
 
 namespace sagips::study {
 
 namespace {
 
 namespace files = record::run_files;
-
-std::int64_t most_ranks(const ConvergencePlan& plan) {
-  std::int64_t most = 1;
-  for (const analysis::ConvergenceVariant& variant : plan.variants)
-    most = std::max(most, variant.ranks);
-  return most;
-}
-
-// The same threads for each rank of every variant, or their times could not be compared.
-MemberSetting setting_of_variant(const run::Job& job, const std::string& folder, std::int64_t most,
-                                 std::int64_t ranks, const std::vector<std::string>& program) {
-  const int cores = nn::allowed_processors();
-  MemberSetting setting{folder, 1, 1, job.of<EnsembleConfig>().launcher, program};
-  setting.threads = threads_of_member(job, static_cast<std::size_t>(most), cores);
-  setting.at_once = at_once_of(job.of<EnsembleConfig>().at_once, cores,
-                               static_cast<std::size_t>(setting.threads * ranks));
-  return setting;
-}
-
-/// Trains what is pending, few ranks first. Returns false when it was interrupted.
-bool train_all(const run::Job& job, const std::string& folder, const ConvergencePlan& plan,
-               record::Study& study, const StudyOptions& options, core::Log& log) {
-  std::map<std::int64_t, std::vector<std::size_t>> by_ranks;
-  for (std::size_t i = 0; i < study.members.size(); ++i)
-    by_ranks[plan.variants[plan.variant_of[i]].ranks].push_back(i);
-  const auto save = [&] { save_study(core::text(folder, "/", files::study.name), study, log); };
-  save();
-  options.requests.begun();
-  for (const auto& [ranks, numbers] : by_ranks) {
-    record::Study part = study;
-    part.ranks = static_cast<int>(ranks);
-    const auto changed = [&] {
-      study.members = part.members;
-      save();
-    };
-    const MemberSetting setting =
-        setting_of_variant(job, folder, most_ranks(plan), ranks, options.program);
-    if (!train_members(setting, plan.study, numbers, part, options, changed, log)) return false;
-    changed();
-  }
-  return true;
-}
-
-// More ranks than cores take turns: their times say little about an exchange.
-void warn_of_few_cores(const run::Job& job, const ConvergencePlan& plan, core::Log& log) {
-  const std::int64_t cores = nn::allowed_processors(), most = most_ranks(plan);
-  if (most > cores && job.of<EnsembleConfig>().launcher == EnsembleConfig{}.launcher)
-    log.warning("ranks-share-cores",
-                core::text(most, " ranks share ", cores, cores == 1 ? " core" : " cores",
-                           " (they take turns: residuals by epoch stand, times and rates say "
-                           "little). Compare times on a machine with a core for each rank."));
-}
 
 ConvergenceEnd conclude(const run::Job& job, const ConvergencePlan& plan, StudyRun& run,
                         const std::vector<analysis::Target>& targets, record::Study study,
@@ -108,13 +52,13 @@ ConvergenceEnd convergence(const run::Workloads& workloads, const std::string& s
                static_cast<int>(job.settings.threads));
   run.write_training_config(files::members.name);
   warn_of_few_cores(job, plan, log);
-  record::Study study = plan.study.study;
-  for (record::StudyMember& member : study.members) member = seen_on_disk(run.path(), member);
+  record::Study study = seen_on_disk(run.path(), plan);
   log.info(core::text(run.resumed() ? core::text("going on with ", run.path(), ": ") : "",
                       plan.variants.size(), " ways of training ", job.settings.workload, ", ",
                       config.members, " members each: ", study.members.size(), " trainings, ",
                       count(study, record::StudyMember::State::done), " of them done"));
-  const bool finished = train_all(job, run.path(), plan, study, options, log);
+  const bool finished =
+      train_ways(job, run.path(), plan, study, job.of<EnsembleConfig>().at_once, options, log);
   return conclude(job, plan, run, targets, std::move(study), finished, log);
 }
 

@@ -70,6 +70,14 @@ void check(const run::Job& job) {
                       "at 21, say.");
 }
 
+std::string folder_name(const ConvergenceVariant& variant) {
+  if (variant.exchange.empty()) return "one_rank";
+  std::string name = text(variant.exchange, "_ranks_", variant.ranks);
+  if (variant.divided) name += "_divided";
+  if (variant.outer_every) name += text("_h_", *variant.outer_every);
+  return name;
+}
+
 /// Puts variants and groups together.
 class Planner {
  public:
@@ -136,17 +144,17 @@ class Planner {
 
   /// Its number; a new one when no variant trains the same.
   std::size_t variant(ConvergenceVariant one) {
-    for (std::size_t v = 0; v < plan_.variants.size(); ++v) {
-      const ConvergenceVariant& known = plan_.variants[v];
-      if (known.exchange == one.exchange && known.ranks == one.ranks &&
-          known.divided == one.divided && known.outer_every == one.outer_every)
-        return v;
-    }
     if (one.label.empty())
       one.label = text(one.exchange, ", ", one.ranks, " ranks", one.divided ? ", divided" : "");
-    plan_.study.study.variants.push_back({one.label, assignments_of(one)});
-    plan_.variants.push_back(std::move(one));
-    return plan_.variants.size() - 1;
+    std::string series = one.ranks == 1 ? one.label : one.exchange;
+    if (one.divided) series += ", batch divided";
+    if (one.outer_every) series.clear();
+    const std::size_t number =
+        plan_.add({one.label, folder_name(one), one.ranks, assignments_of(one)},
+                  {.series = series,
+                   .batch = job_.inverse().gan.batch.samples / (one.divided ? one.ranks : 1)});
+    if (number == plan_.variants.size()) plan_.variants.push_back(std::move(one));
+    return number;
   }
 
   std::vector<std::string> assignments_of(const ConvergenceVariant& one) const {
@@ -163,26 +171,6 @@ class Planner {
   const ConvergenceConfig& config_;
   ConvergencePlan plan_;
 };
-
-std::string folder_name(const ConvergenceVariant& variant) {
-  if (variant.exchange.empty()) return "one_rank";
-  std::string name = text(variant.exchange, "_ranks_", variant.ranks);
-  if (variant.divided) name += "_divided";
-  if (variant.outer_every) name += text("_h_", *variant.outer_every);
-  return name;
-}
-
-// Members differ by run.seed alone: all see the same data.
-void add_members(const run::Job& job, ConvergencePlan& plan) {
-  for (std::size_t v = 0; v < plan.variants.size(); ++v)
-    for (std::int64_t m = 1; m <= job.of<ConvergenceConfig>().members; ++m) {
-      const std::string name =
-          folder_name(plan.variants[v]) + "_" + numbered("seed", static_cast<std::size_t>(m));
-      add_member(plan.study, job, v, name, "seeds",
-                 {text("run.seed=", job.settings.run.seed + m - 1)});
-      plan.variant_of.push_back(v);
-    }
-}
 
 }  // namespace
 
@@ -227,7 +215,7 @@ ConvergencePlan plan_convergence(const run::Workloads& workloads, const std::str
     train::traits_of(variant.exchange_choice(), ranks);
     variant.inverse().gan.batch.samples_of_rank({0, ranks});
   }
-  add_members(job, plan);
+  plan.add_members(job, job.of<ConvergenceConfig>().members);
   return plan;
 }
 

@@ -7,7 +7,7 @@
 #include "sagips/analysis/convergence/variant.hpp"
 #include "sagips/core/config/config.hpp"
 #include "sagips/run/settings.hpp"
-#include "sagips/study/plan.hpp"
+#include "sagips/study/ways.hpp"
 
 namespace sagips::study {
 
@@ -24,11 +24,9 @@ struct ConvergenceConfig {
   void fields(core::FieldList& list);
 };
 
-/// What `sagips convergence` trains. Variants of the study stand in the same order.
-struct ConvergencePlan {
-  StudyPlan study;
-  std::vector<analysis::ConvergenceVariant> variants;  ///< without what their members did
-  std::vector<std::size_t> variant_of;                 ///< by member
+/// What `sagips convergence` trains.
+struct ConvergencePlan : WaysPlan {
+  std::vector<analysis::ConvergenceVariant> variants;  ///< by way, without what their members did
 
   /// Variants that are looked at together, by number.
   struct Group {

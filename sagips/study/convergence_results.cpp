@@ -1,5 +1,6 @@
 #include "sagips/study/convergence_results.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "sagips/analysis/convergence/tables.hpp"
@@ -12,6 +13,7 @@
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/snapshots.hpp"
 #include "sagips/run/outcome.hpp"
+#include "sagips/study/scaling/scaling_results.hpp"
 #include "sagips/study/study_figure.hpp"
 
 namespace sagips::study {
@@ -40,30 +42,6 @@ std::optional<ConvergenceVariant> seen(ConvergenceVariant variant, const std::st
   return variant;
 }
 
-/// Pictures of a study; the first that cannot be drawn is told, and no other one tried.
-class Pictures {
- public:
-  Pictures(const run::Job& job, const std::string& folder, core::Log& log)
-      : folder_(folder), config_(job.settings.figures), log_(log), on_(job.settings.run.figures) {}
-
-  void draw(const analysis::Figure& figure, const std::string& name) {
-    if (!on_) return;
-    on_ = !draw_figure(figure, config_, folder_, name, log_).empty();
-    drawn_ = drawn_ || on_;
-  }
-
-  /// Where they are; empty without any.
-  std::string place() const {
-    return drawn_ ? text(folder_, "/", files::figures.name) : std::string();
-  }
-
- private:
-  std::string folder_;
-  const analysis::FigureConfig& config_;
-  core::Log& log_;
-  bool on_, drawn_ = false;
-};
-
 /// Tables and figures of the variants that have members.
 class Report {
  public:
@@ -80,12 +58,15 @@ class Report {
     pictures_.draw(analysis::ensemble_spread_over_time(all), group.name + "_spread");
   }
 
-  void scale(const std::vector<ConvergenceVariant>& all) {
-    const auto series = analysis::scaling_series(all);
-    if (series.empty()) return;
-    tell(analysis::scaling_table(all));
-    pictures_.draw(analysis::time_over_ranks(series), "time_over_ranks");
-    pictures_.draw(analysis::rate_over_ranks(series), "rate_over_ranks");
+  void scale(const std::vector<analysis::ScalingRow>& rows, const std::string& unit) {
+    const auto gains = [](const analysis::ScalingRow& row) {
+      return row.ranks > 1 && row.speed_up && !row.series.empty();
+    };
+    if (std::none_of(rows.begin(), rows.end(), gains)) return;
+    tell(analysis::speed_tables(rows, unit));
+    pictures_.draw(analysis::time_over_ranks(rows), "time_over_ranks");
+    pictures_.draw(analysis::rate_over_ranks(rows), "rate_over_ranks");
+    pictures_.draw(analysis::time_split(rows), "time_split");
   }
 
   void scale_batch(const run::Job& job, const ConvergencePlan::Group& group) {
@@ -130,6 +111,23 @@ class Report {
   std::string told_;
 };
 
+/// What the same members say of times, with how far their ensembles were from the truth.
+std::vector<analysis::ScalingRow> scaling_rows(const run::Job& job, const ConvergencePlan& plan,
+                                               const record::Study& study,
+                                               const std::string& folder,
+                                               const std::vector<ConvergenceVariant>& variants,
+                                               core::Log& log) {
+  std::vector<analysis::ScalingRow> rows = look_at_members(job, plan, study, folder, log).rows;
+  analysis::compare_with_one_rank(rows, 0);
+  for (analysis::ScalingRow& row : rows)
+    for (const ConvergenceVariant& variant : variants)
+      if (variant.label == row.variant) {
+        row.distance = analysis::distances(variant.curve).back();
+        row.spread = analysis::spreads(variant.curve).back();
+      }
+  return rows;
+}
+
 }  // namespace
 
 std::vector<analysis::Target> convergence_targets(const run::Job& job,
@@ -171,19 +169,17 @@ ConvergenceEnd write_convergence(const run::Job& job, const std::string& folder,
       all.emplace_back();
       continue;
     }
-    if (all.back())
-      there.push_back(*all.back());
-    else
-      log.warning("left-out", text(variant.label, " is left out: none of its trainings is done"));
+    if (all.back()) there.push_back(*all.back());  // the others are told of by their times
   }
   ConvergenceEnd end;
   if (there.empty()) return end;
   analysis::write_convergence_csv(text(folder, "/", files::convergence.name), there);
-  analysis::write_scaling_csv(text(folder, "/", files::scaling.name), there);
+  const std::vector<analysis::ScalingRow> rows = scaling_rows(job, plan, study, folder, there, log);
+  analysis::write_scaling_rows(text(folder, "/", files::scaling.name), rows);
   Pictures pictures(job, folder, log);
   Report report(std::move(all), pictures);
   for (const ConvergencePlan::Group& group : plan.comparisons) report.compare(group);
-  report.scale(there);
+  report.scale(rows, job.problem->unit());
   for (const ConvergencePlan::Group& group : plan.batch_scalings) report.scale_batch(job, group);
   // a batch job's output may be lost
   core::write_file(text(folder, "/", files::tables.name), report.told());

@@ -27,19 +27,6 @@ namespace {
 using State = record::StudyMember::State;
 namespace files = record::run_files;
 
-core::ChildProgram program_for(const MemberSetting& setting, const record::StudyMember& member,
-                               int ranks, const std::vector<std::string>& assignments) {
-  core::ChildProgram program =
-      child_of_study(setting.program, ranks, setting.launcher, setting.threads);
-  program.arguments.push_back("train");
-  program.arguments.push_back(member_source(setting));
-  for (std::string& assignment : member_assignments(setting, assignments))
-    program.arguments.push_back(std::move(assignment));
-  program.log = member_log(setting, member);
-  program.advice = "Look at ensemble.launcher.";
-  return program;
-}
-
 void note_end(const core::Ending& ending, const std::string& log, record::StudyMember& member) {
   member.reason.clear();
   if (ending.signal != 0) {
@@ -86,7 +73,7 @@ std::vector<core::ChildProgram> programs_of(const MemberSetting& setting, const 
     record::StudyMember& member = study.members[number];
     if (member.state == State::pending) member = make_room(setting.folder, member);
     if (member.state != State::pending) return true;
-    programs.push_back(program_for(setting, member, study.ranks, plan.assignments[number]));
+    programs.push_back(member_program(setting, member, study.ranks, plan.assignments[number]));
     return false;
   });
   return programs;
@@ -121,6 +108,19 @@ std::string last_error(const std::string& log) {
   if (place == std::string::npos) return {};
   const auto first = place + mark.size();
   return output.substr(first, output.find('\n', first) - first);
+}
+
+core::ChildProgram member_program(const MemberSetting& setting, const record::StudyMember& member,
+                                  int ranks, const std::vector<std::string>& assignments) {
+  core::ChildProgram program =
+      child_of_study(setting.program, ranks, setting.launcher, setting.threads);
+  program.arguments.push_back("train");
+  program.arguments.push_back(member_source(setting));
+  for (std::string& assignment : member_assignments(setting, assignments))
+    program.arguments.push_back(std::move(assignment));
+  program.log = member_log(setting, member);
+  program.advice = "Look at ensemble.launcher.";
+  return program;
 }
 
 std::string member_source(const MemberSetting& setting) {

@@ -40,6 +40,10 @@ std::string member_log(const MemberSetting& setting, const record::StudyMember& 
 std::vector<std::string> member_assignments(const MemberSetting& setting,
                                             std::vector<std::string> own);
 
+/// The program that is a member's training.
+core::ChildProgram member_program(const MemberSetting& setting, const record::StudyMember& member,
+                                  int ranks, const std::vector<std::string>& assignments);
+
 /// What a member's run folder says of it: done when it has finished, else pending.
 record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyMember before);
 

@@ -24,4 +24,14 @@ std::string draw_figure(const analysis::Figure& figure, const analysis::FigureCo
   return {};
 }
 
+void Pictures::draw(const analysis::Figure& figure, const std::string& name) {
+  if (!on_) return;
+  on_ = !draw_figure(figure, config_, folder_, name, log_).empty();
+  drawn_ = drawn_ || on_;
+}
+
+std::string Pictures::place() const {
+  return drawn_ ? core::text(folder_, "/", record::run_files::figures.name) : std::string();
+}
+
 }  // namespace sagips::study

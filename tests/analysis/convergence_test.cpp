@@ -52,32 +52,6 @@ TEST(Measured, IsMeanAndUnbiasedDeviation) {
   EXPECT_EQ(measured(Numbers{5}).deviation, 0);
 }
 
-TEST(ScalingSeries, ShareTheTrainingOnOneRank) {
-  const auto variants = scan();
-  const auto series = scaling_series(variants);
-  ASSERT_EQ(series.size(), 2u);
-  EXPECT_EQ(series[0].label, "ring");
-  ASSERT_EQ(series[0].points.size(), 3u);
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(series[0].points[i]->ranks, 1 << i);
-  EXPECT_EQ(series[1].points.size(), 2u);
-}
-
-TEST(ScalingSeries, KeepDividedBatchesAndOuterPeriodsApart) {
-  auto variants = scan();
-  variants[2].divided = true;
-  variants[3].outer_every = 5;
-  const auto series = scaling_series(variants);
-  ASSERT_EQ(series.size(), 2u);
-  EXPECT_EQ(series[1].label, "ring, batch divided");
-  EXPECT_TRUE(series[1].divided);
-  EXPECT_EQ(series[1].points.back(), &variants[2]);
-}
-
-TEST(ScalingSeries, NeedTwoNumbersOfRanks) {
-  EXPECT_TRUE(scaling_series({variant("ring", "ring", 4, 12, 300)}).empty());
-  EXPECT_EQ(scaling_table({variant("ring", "ring", 4, 12, 300)}), "");
-}
-
 TEST(ConvergenceTable, ShowsWhatTheEnsemblesEndedWith) {
   // Last residuals of 20 and 40 %: mean 30 %, spread 10 %, 3 floors of 10 %.
   const std::string table = convergence_table({variant("ring", "ring", 4, 12, 300)});
@@ -94,13 +68,6 @@ TEST(ConvergenceTable, SaysThatOneMemberHasNoSpread) {
   const std::string table = convergence_table({one});
   EXPECT_TRUE(has(table, "has no spread")) << table;
   EXPECT_TRUE(has(table, "distance [%]")) << table;
-}
-
-TEST(ScalingTable, TellsGainAndIdeal) {
-  const std::string table = scaling_table(scan());
-  EXPECT_TRUE(has(table, "0.300 ± 0.0  3.00   4.00      3.00")) << table;
-  EXPECT_TRUE(has(table, "0.180 ± 0.0  1.80   2.00")) << table;
-  EXPECT_TRUE(has(table, "0.150 ± 0.0  1.50   2.00")) << table;
 }
 
 TEST(StopText, TellsTheTimeOrWhyThereIsNone) {
@@ -125,10 +92,6 @@ TEST(ConvergenceFiles, HaveARowForEachTimeAndVariant) {
   const std::string rows = core::read_file(folder.file("convergence.csv"));
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 1 + 4 * 11);
   EXPECT_TRUE(has(rows, "\nring,2,a,1,")) << rows;
-  write_scaling_csv(folder.file("scaling.csv"), variants);
-  const std::string points = core::read_file(folder.file("scaling.csv"));
-  EXPECT_TRUE(has(points, "\nring,ring,4,each,5,2,12,0,300,0,")) << points;
-  EXPECT_TRUE(has(points, "\n\"ring, 2 ranks\",ring,2,each,,2,11,0,180,0,")) << points;
 }
 
 TEST(ConvergenceFigures, ShowEachVariantWithItsBand) {
@@ -158,21 +121,9 @@ TEST(ConvergenceFigures, MarkTheSuggestedStop) {
                std::runtime_error);
 }
 
-TEST(ConvergenceFigures, DrawRatesBesideTheIdealGain) {
-  const auto variants = scan();
-  const Figure figure = rate_over_ranks(scaling_series(variants));
-  EXPECT_EQ(series_named(figure.panels[0], "ring").y, (Numbers{100, 180, 300}));
-  const Series& ideal = series_named(figure.panels[0], "ideal: as many times the rate as ranks");
-  EXPECT_EQ(ideal.x, (Numbers{1, 4}));
-  EXPECT_EQ(ideal.y, (Numbers{100, 400}));
-  expect_drawable(figure);
-  expect_drawable(time_over_ranks(scaling_series(variants)));
-}
-
 TEST(ConvergenceFigures, AreDrawableOfNothing) {
   expect_drawable(ensemble_residuals_over_time({}));
   expect_drawable(distance_over_time({}));
-  expect_drawable(rate_over_ranks({}));
 }
 
 }  // namespace

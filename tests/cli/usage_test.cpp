@@ -86,7 +86,7 @@ TEST(Usage, MissingArgumentsShowAnExampleThatRuns) {
   expect_refusal(Scratch(), "", before + "sagips solve proxy1d");
   for (const std::string command :
        {"train", "check", "fit", "solve", "compare", "ensemble", "convergence", "closure",
-        "simulate", "generate", "predict", "report", "new", "completion"}) {
+        "scaling", "simulate", "generate", "predict", "report", "new", "completion"}) {
     Scratch scratch;
     const std::string line = expect_refusal(scratch, command, "`sagips " + command + "` needs ");
     const std::string example = line.substr(line.find(before) + before.size());

@@ -51,10 +51,6 @@ std::string legend(const std::vector<ConvergenceVariant>& variants, bool in_floo
   return lines;
 }
 
-const char* batch_of(const ConvergenceVariant& variant) {
-  return variant.divided ? "divided" : "each";
-}
-
 std::string seconds(double time_s) {
   return time_s < 60 ? text(significant(time_s, 3), " s") : core::duration(time_s);
 }
@@ -98,26 +94,6 @@ std::string convergence_table(const std::vector<ConvergenceVariant>& variants) {
   return plain_table(header, rows) + "\n" + legend(variants, unit.floor > 0);
 }
 
-std::string scaling_table(const std::vector<ConvergenceVariant>& variants) {
-  Rows rows;
-  for (const ScalingSeries& series : scaling_series(variants)) {
-    const ConvergenceVariant& first = *series.points.front();
-    const double first_rate = rate_of(first).mean;
-    for (const ConvergenceVariant* point : series.points) {
-      const Measured rate = rate_of(*point);
-      rows.push_back(
-          {series.label, text(point->ranks),
-           with_deviation(measured(point->time_s), point->members()),
-           with_deviation(rate, point->members()), significant(rate.mean / first_rate, 3),
-           significant(static_cast<double>(point->ranks) / static_cast<double>(first.ranks), 3),
-           final_distance(*point)});
-    }
-  }
-  if (rows.empty()) return {};
-  return plain_table(
-      {"exchange", "ranks", "time [s]", "rate [1000 events/s]", "gain", "ideal", "distance"}, rows);
-}
-
 std::string stop_text(const SuggestedStop& stop) {
   switch (stop.crossing.meeting) {
     case Meeting::crosses:
@@ -143,20 +119,6 @@ void write_convergence_csv(const std::string& path,
         content += core::csv_line(variant.label, variant.members(), curve.targets[i].name,
                                   curve.time_s[k], curve.target_curves[i].residual[k],
                                   curve.target_curves[i].spread[k], curve.targets[i].floor);
-  }
-  core::write_file(path, content);
-}
-
-void write_scaling_csv(const std::string& path, const std::vector<ConvergenceVariant>& variants) {
-  std::string content =
-      "variant,exchange,ranks,batch,outer_every,members,time_s,time_s_deviation,"
-      "events_per_second,events_per_second_deviation,distance,spread\n";
-  for (const ConvergenceVariant& variant : variants) {
-    const Measured time = measured(variant.time_s), rate = measured(variant.events_per_second);
-    content += core::csv_line(variant.label, variant.exchange, variant.ranks, batch_of(variant),
-                              variant.outer_every, variant.members(), time.mean, time.deviation,
-                              rate.mean, rate.deviation, distances(variant.curve).back(),
-                              spreads(variant.curve).back());
   }
   core::write_file(path, content);
 }

@@ -12,18 +12,11 @@ namespace sagips::analysis {
 /// source: SAGIPS paper, Tab. IV
 std::string convergence_table(const std::vector<ConvergenceVariant>& variants);
 
-/// Time, rate and gain over the smallest number of ranks; one row for each point of a series. Empty
-/// when nothing was scanned.
-std::string scaling_table(const std::vector<ConvergenceVariant>& variants);
-
 /// When a training on several ranks may stop, with its uncertainty; or why nothing suggests it.
 std::string stop_text(const SuggestedStop& stop);
 
 /// Writes one row for each variant, parameter and time.
 void write_convergence_csv(const std::string& path,
                            const std::vector<ConvergenceVariant>& variants);
-
-/// Writes one row for each variant.
-void write_scaling_csv(const std::string& path, const std::vector<ConvergenceVariant>& variants);
 
 }  // namespace sagips::analysis

@@ -30,14 +30,4 @@ struct ConvergenceVariant {
   std::size_t members() const { return curve.member_residuals.size(); }
 };
 
-/// Variants that differ by their number of ranks alone, rising; one rank serves every exchange.
-struct ScalingSeries {
-  std::string label;
-  bool divided = false;
-  std::vector<const ConvergenceVariant*> points;
-};
-
-/// The series of at least two points.
-std::vector<ScalingSeries> scaling_series(const std::vector<ConvergenceVariant>& variants);
-
 }  // namespace sagips::analysis

@@ -27,8 +27,13 @@ Entries panel_entries(const Panel& panel) {
   for (std::size_t i = 0; i < panel.series.size(); ++i) {
     const Series& series = panel.series[i];
     if (!series.label.empty())
-      entries.push_back(
-          {series.label, series.style, colours[i], !series.y_low.empty(), {}, {series.label}});
+      entries.push_back({series.label,
+                         series.style,
+                         colours[i],
+                         !series.y_low.empty(),
+                         series.mark,
+                         {},
+                         {series.label}});
   }
   return entries;
 }
@@ -41,7 +46,8 @@ std::optional<Entries> common_entries(const std::vector<Entries>& panels) {
     for (const KeyEntry& entry : entries) {
       ++all;
       const auto looks_alike = [&](const KeyEntry& other) {
-        return other.style == entry.style && other.colour == entry.colour;
+        return other.style == entry.style && other.colour == entry.colour &&
+               other.mark == entry.mark;
       };
       const auto same = std::find_if(common.begin(), common.end(), [&](const KeyEntry& other) {
         return other.label == entry.label || looks_alike(other);
@@ -98,6 +104,12 @@ std::vector<Point> panel_ink(const Panel& panel, const PanelLayout& layout) {
     const bool is_band = series.style == Series::Style::band;
     std::optional<Point> last_low, last_high;
     for (std::size_t i = 0; i < series.x.size(); ++i) {
+      if (series.style == Series::Style::segments) {
+        for (const double beside : {-0.32, 0.0, 0.32})
+          add_segment(place(layout, panel, series.y_low[i], series.y[i] + beside),
+                      place(layout, panel, series.y_high[i], series.y[i] + beside), ink);
+        continue;
+      }
       const double low = series.y_low.empty() ? series.y[i] : series.y_low[i];
       const double high = series.y_high.empty() ? series.y[i] : series.y_high[i];
       if (!drawable(series.x[i], low) || !drawable(series.x[i], high)) {

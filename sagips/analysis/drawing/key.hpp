@@ -14,6 +14,7 @@ struct KeyEntry {
   Series::Style style = Series::Style::line;
   Colour colour = Colour::black;
   bool has_error_bars = false;
+  Series::Mark mark = Series::Mark::disc;
   Point place;                       ///< left end of the sample, pixels
   std::vector<std::string> lines{};  ///< of the label
 };

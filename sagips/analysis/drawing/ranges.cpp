@@ -70,12 +70,16 @@ Interval with_fixed_ends(Interval interval, const Axis& axis, const char* name) 
   return interval;
 }
 
+bool lies(const Series& series) {
+  return series.style == Series::Style::bars || series.style == Series::Style::segments;
+}
+
 Interval y_interval(const Panel& panel) {
   Extent extent(panel.y);
   extent.show(panel.horizontal_lines);
   for (const Series& series : panel.series) {
     if (series.style != Series::Style::band) extent.show(series.y);
-    if (series.style == Series::Style::bars) continue;
+    if (lies(series)) continue;
     extent.show(series.y_low);
     extent.show(series.y_high);
   }
@@ -85,7 +89,7 @@ Interval y_interval(const Panel& panel) {
 void show_x(const Panel& panel, Extent& extent, double& air) {
   for (const Series& series : panel.series) {
     extent.show(series.x);
-    if (series.style == Series::Style::bars) {
+    if (lies(series)) {
       extent.show(0);
       extent.show(series.y_low);
       extent.show(series.y_high);

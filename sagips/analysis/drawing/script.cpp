@@ -1,6 +1,7 @@
 #include "sagips/analysis/drawing/script.hpp"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "sagips/analysis/drawing/terminal.hpp"
@@ -142,6 +143,11 @@ std::string Script::data(const Panel& panel, const PanelLayout& layout, const Se
   return name;
 }
 
+const char* gnuplot_mark(Series::Mark mark) {
+  constexpr std::array marks{"7", "6 linewidth 1.8", "9"};  // in the order of Series::Mark
+  return marks[static_cast<std::size_t>(mark)];
+}
+
 std::string paint(Colour colour) { return text("linecolor rgb '#", hex(colour), "'"); }
 
 std::string Script::style_of(const Series& series, Colour colour) const {
@@ -153,14 +159,18 @@ std::string Script::style_of(const Series& series, Colour colour) const {
       if (series.x.size() > many_points)
         return text("using 1:2 with points pointtype 7 pointsize ", 0.25 * point_,
                     " linecolor rgb '#90", hex(colour), "'");
-      return text("using 1:2 with points pointtype 7 pointsize ", 0.55 * point_, " ",
-                  paint(colour));
+      return text("using 1:2 with points pointtype ", gnuplot_mark(series.mark), " pointsize ",
+                  (series.mark == Series::Mark::disc ? 0.55 : 0.8) * point_, " ", paint(colour));
     case Style::steps:
       return text("using 1:2 with steps linewidth 1.8 ", paint(colour));
     case Style::bars:
       return text(
           "using 1:2:(0):1:($2-0.3):($2+0.3) with boxxyerror fillstyle transparent solid "
           "0.5 noborder ",
+          paint(colour));
+    case Style::segments:
+      return text(
+          "using 4:2:3:4:($2-0.32):($2+0.32) with boxxyerror fillstyle solid 0.85 noborder ",
           paint(colour));
     case Style::squares:
       return "using 1:2:(0.49):(0.49):5 with boxxyerror fillstyle solid 1 noborder linecolor rgb "
@@ -269,13 +279,16 @@ void Script::key_entry(const KeyEntry& entry) {
   label(entry.lines, {to.x + key_sample_gap, from.y}, "left");
   switch (entry.style) {
     case Style::band:
+    case Style::segments:
       out_ << "set object rectangle from " << screen({from.x, from.y - 6}) << " to "
-           << screen({to.x, to.y + 6}) << " front fillstyle transparent solid 0.25 noborder "
-           << "fillcolor" << paint << "\n";
+           << screen({to.x, to.y + 6}) << " front fillstyle "
+           << (entry.style == Style::band ? "transparent solid 0.25" : "solid 0.85")
+           << " noborder fillcolor" << paint << "\n";
       return;
     case Style::points:
-      out_ << "set label '' at " << screen(middle) << " point pointtype 7 pointsize "
-           << 0.5 * point_ << " linecolor" << paint << " front\n";
+      out_ << "set label '' at " << screen(middle) << " point pointtype "
+           << gnuplot_mark(entry.mark) << " pointsize " << 0.5 * point_ << " linecolor" << paint
+           << " front\n";
       if (entry.has_error_bars)
         out_ << "set arrow from " << screen({middle.x, middle.y - 7}) << " to "
              << screen({middle.x, middle.y + 7}) << " nohead front linewidth 1.2 linecolor" << paint

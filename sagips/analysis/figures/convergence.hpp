@@ -25,10 +25,4 @@ Figure ensemble_spread_over_time(const Shown& variants);
 Figure distance_over_time(const Shown& variants,
                           const std::optional<SuggestedStop>& stop = std::nullopt);
 
-/// Training time against ranks. source: SAGIPS paper, Fig. 11
-Figure time_over_ranks(const std::vector<ScalingSeries>& series);
-
-/// Analysis rate against ranks, with a line of the ideal gain. source: SAGIPS paper, Fig. 12
-Figure rate_over_ranks(const std::vector<ScalingSeries>& series);
-
 }  // namespace sagips::analysis

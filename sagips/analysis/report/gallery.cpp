@@ -127,6 +127,23 @@ constexpr std::array known{
         "residual_over_simulated_time", "A rank's residual against simulated time",
         "Root mean square over ranks and parameters, geometric mean over seeds, at the time of the "
         "median rank."},
+    Known{"speed_up", "Speed-up and efficiency",
+          "Against one rank of the same machine, of the time of an epoch without the first. Points "
+          "on lines are measured, with their deviation over trainings; circles on dashed lines are "
+          "simulated; triangles are published by others."},
+    Known{"time_split", "Where the time goes",
+          "Shares of the time of an epoch, mean over ranks. Simulated ranks compute as long as the "
+          "measured one, with its loading and updates."},
+    Known{
+        "step_times", "Steps against ranks",
+        "Without the first epoch. The longest is that of all steps of all trainings. Exchange and "
+        "idle are what a rank spends on the others in a step; the rest is its own."},
+    Known{"accuracy", "Accuracy against time and against epochs",
+          "Mean over the trainings of each way; the grey line is the target."},
+    Known{"batches", "Batches of one rank",
+          "Relative to the batch of the config, by how the learning rate follows the batch."},
+    Known{"cost", "Cost and energy of a training",
+          "Price of a rank and power of a rank, as the config states them, times ranks and time."},
     Known{"time_over_ranks", "Training time against ranks", "Fig. 11 of the SAGIPS paper."},
     Known{"rate_over_ranks", "Analysis rate against ranks",
           "Synthetic events per second of training, eq. (9), with the ideal gain (fig. 12 of the "

@@ -2,7 +2,6 @@
 
 #include "sagips/cli/commands.hpp"
 #include "sagips/cli/study_watch.hpp"
-#include "sagips/core/text.hpp"
 
 namespace sagips::cli {
 
@@ -12,18 +11,7 @@ namespace {
 std::vector<std::string> study_assignments(const Arguments& arguments) {
   std::vector<std::string> assignments = arguments.assignments;
   assign_options(assignments, arguments, "ensemble", {"members", "vary", "ranks"});
-  const auto grid = arguments.options.find("grid");
-  if (grid == arguments.options.end()) return assignments;
-  std::vector<std::string> quoted;
-  for (const std::string& list : grid->second) {
-    std::string text;
-    for (const char letter : list) {
-      if (letter == '"' || letter == '\\') text += '\\';
-      text += letter;
-    }
-    quoted.push_back(core::text("\"", text, "\""));
-  }
-  assignments.push_back(core::text("ensemble.grid=[", core::join(quoted, ", "), "]"));
+  assign_quoted(assignments, arguments, "grid", "ensemble.grid");
   return assignments;
 }
 

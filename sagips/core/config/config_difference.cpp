@@ -57,7 +57,9 @@ std::vector<std::string> config_differences(const std::string& older, const std:
                                             const std::vector<std::string>& ignored) {
   const Leaves before = leaves_of(older, older_origin), now = leaves_of(newer, "this command");
   const auto may_differ = [&](const std::string& key) {
-    return std::find(ignored.begin(), ignored.end(), key) != ignored.end();
+    return std::any_of(ignored.begin(), ignored.end(), [&](const std::string& one) {
+      return key == one || key.starts_with(one + ".");
+    });
   };
   std::vector<std::string> differences;
   for (const auto& [key, value] : now) {

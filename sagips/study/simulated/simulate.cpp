@@ -197,6 +197,16 @@ SimulateEnd simulate(const run::Workloads& workloads, const std::string& source,
                    [&] { return simulate_into(run, job, plan, given, options, log); });
 }
 
+SimulatedExchanges simulate_exchanges(const run::Workloads& workloads, const run::Job& job,
+                                      const std::string& folder, const StudyOptions& options,
+                                      core::Log& log) {
+  SimulatedExchanges all{plan_simulations(job), {}};
+  const std::optional<ComputeTime> given = compute_of_step(workloads, job, all.plan);
+  std::filesystem::create_directories(core::text(folder, "/", files::simulations.name));
+  all.outcome = simulate_all(job, folder, all.plan, given, options, log);
+  return all;
+}
+
 SimulateTrainingsEnd simulate_trainings(const run::Workloads& workloads, const std::string& source,
                                         const std::vector<std::string>& assignments,
                                         comm::Ranks& ranks, const StudyOptions& options,

@@ -21,6 +21,17 @@ SimulateEnd simulate(const run::Workloads& workloads, const std::string& source,
                      const std::vector<std::string>& assignments, comm::Ranks& ranks,
                      const StudyOptions& options, core::Log& log);
 
+/// Simulations and what came of them.
+struct SimulatedExchanges {
+  SimulatePlan plan;
+  SimulationOutcome outcome;
+};
+
+/// The same into the folder of another study; only jobs and results of simulations are written.
+SimulatedExchanges simulate_exchanges(const run::Workloads& workloads, const run::Job& job,
+                                      const std::string& folder, const StudyOptions& options,
+                                      core::Log& log);
+
 /// What trainings on simulated ranks say of each other.
 struct SimulateTrainingsEnd : StudyEnd {
   std::vector<analysis::SimulatedVariant> variants;

@@ -216,6 +216,7 @@ void SimulateConfig::fields(core::FieldList& list) {
   list.add("price_per_hour", price_per_hour,
            "of a rank's device, in any currency: what an epoch costs is told; 0: it is not",
            core::Range::at_least(0));
+  list.add("late", late, "also simulate exact exchanges that are completed one update late");
   list.add("stragglers", stragglers,
            "also simulate one slow rank, as a leader and as a follower (scenario.slowdown)");
   list.add("straggler_ranks", straggler_ranks, "ranks of these simulations, at most",

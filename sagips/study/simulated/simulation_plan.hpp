@@ -25,6 +25,7 @@ struct SimulateConfig {
   double paper_gain = 40;    ///< of the unfused ring from 4 to 400 ranks
   std::string compute_from;  ///< a run folder
   double price_per_hour = 0;
+  bool late = true;
   bool stragglers = true;
   std::int64_t straggler_ranks = 40;
   std::vector<std::int64_t> seeds = {1, 2, 3};  ///< of trainings, with --convergence

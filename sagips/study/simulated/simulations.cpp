@@ -124,8 +124,8 @@ std::vector<Simulation> study_simulations(const run::Job& job, const SimulatePla
       continue;
     }
     all.push_back(simulation(job, plan, way, What::training, scenario));
-    if (!way.fused || !way.facts.exact || scenario.overlap == Overlap::one_update_late ||
-        !can_be_late(way.exchange))
+    if (!job.of<SimulateConfig>().late || !way.fused || !way.facts.exact ||
+        scenario.overlap == Overlap::one_update_late || !can_be_late(way.exchange))
       continue;
     simulate::ScenarioConfig late = scenario;
     late.overlap = Overlap::one_update_late;

@@ -1,0 +1,137 @@
+#include "sagips/study/scaling/scaling.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/run/effects.hpp"
+#include "sagips/run/task.hpp"
+#include "sagips/study/members.hpp"
+#include "sagips/study/scaling/batch_jobs.hpp"
+#include "sagips/study/scaling/scaling_results.hpp"
+#include "sagips/study/simulated/run_simulations.hpp"
+
+namespace sagips::study {
+
+namespace {
+
+namespace files = record::run_files;
+using core::text;
+using State = record::StudyMember::State;
+
+// Makes the networks and reads the data once, so that what a training would refuse is refused before anything
+// is made. Returns what tells the data from others.
+std::string try_training(const run::Job& job, comm::Ranks& ranks, core::Log& log) {
+  const auto task = job.problem->task(job, ranks, log);
+  const std::string metric = scaling_metric(job);
+  const std::vector<std::string> known = task->metric_names();
+  if (known.empty() && job.of<ScalingConfig>().target)
+    throw core::ConfigError("scaling.target",
+                            "needs evaluations, and nothing is kept aside for them. Keep some "
+                            "aside (data.held_out), or leave it out.");
+  if (!known.empty() && std::find(known.begin(), known.end(), metric) == known.end())
+    throw core::ConfigError("scaling.metric", text("no evaluation has a '", core::excerpt(metric),
+                                                   "'", core::suggestion(metric, known), "."));
+  return task->fingerprint();
+}
+
+// Of the first training of one rank that is done.
+std::string folder_of_one_rank(const std::string& folder, const WaysPlan& plan,
+                               const record::Study& study) {
+  const auto done = study.done(plan.ways.front().label);
+  return done.empty() ? std::string() : text(folder, "/", done.front()->folder);
+}
+
+/// Ranks beyond those that are here, which compute as long as the measured one.
+std::optional<SimulatedExchanges> simulate_ranks(const run::Workloads& workloads,
+                                                 const std::string& source,
+                                                 std::vector<std::string> assignments,
+                                                 const run::Job& job, const std::string& folder,
+                                                 const std::string& one_rank,
+                                                 const StudyOptions& options, core::Log& log) {
+  const ScalingConfig& config = job.of<ScalingConfig>();
+  if (config.simulate.empty() || one_rank.empty()) return std::nullopt;
+  std::vector<std::string> ranks;
+  for (const std::int64_t count : config.simulate) ranks.push_back(text(count));
+  const std::vector<std::string> exchanges =
+      config.exchanges.empty() ? std::vector{job.settings.exchange} : config.exchanges;
+  for (const std::string& one :
+       {text("simulate.ranks=[", core::join(ranks, ","), "]"),
+        text("simulate.exchanges=[", core::join(exchanges, ","), "]"),
+        std::string("simulate.unfused=[]"), std::string("simulate.late=false"),
+        std::string("simulate.stragglers=false")})
+    assignments.push_back(one);
+  if (job.of<SimulateConfig>().scenario.compute_s <= 0)
+    assignments.push_back("simulate.compute_from=" + one_rank);
+  const run::Job simulated = run::read_any_job(workloads, source, assignments);
+  return simulate_exchanges(workloads, simulated, folder, options, log);
+}
+
+struct Asked {
+  const run::Workloads& workloads;
+  const std::string& source;
+  const std::vector<std::string>& assignments;
+  const run::Job& job;
+  const StudyOptions& options;
+};
+
+StudyEnd conclude(const Asked& asked, const WaysPlan& plan, StudyRun& run,
+                  const ScalingBeside& beside, const record::Study& study, bool finished,
+                  core::Log& log) {
+  StudyEnd end;
+  end.folder = run.path();
+  end.remarks = failures_of(study);
+  std::optional<SimulatedExchanges> simulated;
+  if (finished)
+    simulated =
+        simulate_ranks(asked.workloads, asked.source, asked.assignments, asked.job, run.path(),
+                       folder_of_one_rank(run.path(), plan, study), asked.options, log);
+  finished = finished && (!simulated || simulated->outcome.finished);
+  write_scaling(asked.job, plan, study, simulated ? &*simulated : nullptr, beside, end, log);
+  const bool failed = end.tables.empty() || count(study, State::failed) > 0 ||
+                      (simulated && !simulated->outcome.complete());
+  end.state = StudyEnd::state_of(!finished || count(study, State::pending) > 0, failed);
+  end.page = run.finish(end.state);
+  return end;
+}
+
+}  // namespace
+
+StudyEnd scaling(const run::Workloads& known, const std::string& source,
+                 const std::vector<std::string>& assignments, comm::Ranks& ranks,
+                 const StudyOptions& options, core::Log& log) {
+  const run::Workloads workloads = run::keeping_examples(known);
+  run::Job job = run::read_any_job(workloads, source, assignments);
+  const ScalingConfig& config = job.of<ScalingConfig>();
+  const std::int64_t most = *std::max_element(config.ranks.begin(), config.ranks.end());
+  run::warn_without_effect(workloads, job, {.command = "scaling", .ranks = most}, ranks, log);
+  if (options.program.empty())
+    throw core::ConfigError("scaling", "trains in processes of a program, and none is named.");
+  const WaysPlan plan = plan_scaling(workloads, source, assignments, job);
+  const ScalingBeside beside = read_beside(config);
+  if (!config.simulate.empty()) simulator_program(options.program);
+  const std::string data = try_training(job, ranks, log);
+  StudyRun run(job, ranks, log, "scaling", data, options.start,
+               {"scaling", "ensemble.launcher", "simulate"},
+               static_cast<int>(job.settings.threads));
+  run.write_training_config(files::members.name);
+  const bool here = config.jobs == ScalingConfig::Jobs::none;
+  if (here) warn_of_few_cores(job, plan, log);
+  record::Study study = seen_on_disk(run.path(), plan);
+  log.info(text(run.resumed() ? text("going on with ", run.path(), ": ") : "", plan.ways.size(),
+                " ways of training ", job.settings.workload, ", ", config.repeats, " of each: ",
+                study.members.size(), " trainings, ", count(study, State::done), " of them done"));
+  if (job.kept) *job.kept = {};  // each child reads its own
+  bool finished = true;
+  if (here)
+    finished = train_ways(job, run.path(), plan, study, 1, options, log);
+  else
+    write_batch_jobs(job, run.path(), plan, study, options, log);
+  return conclude({workloads, source, assignments, job, options}, plan, run, beside, study,
+                  finished && count(study, State::pending) == 0, log);
+}
+
+}  // namespace sagips::study

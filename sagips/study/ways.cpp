@@ -1,0 +1,104 @@
+#include "sagips/study/ways.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/record/run_files.hpp"
+#include "sagips/study/members.hpp"
+
+namespace sagips::study {
+
+namespace {
+
+// The same threads for each rank of every way, or their times could not be compared.
+MemberSetting setting_of_way(const run::Job& job, const std::string& folder, std::int64_t most,
+                             const TrainingWay& way, std::int64_t at_once,
+                             const std::vector<std::string>& program) {
+  const int cores = nn::allowed_processors();
+  MemberSetting setting{folder, 1, 1,
+                        way.launcher.empty() ? job.of<EnsembleConfig>().launcher : way.launcher,
+                        program};
+  setting.threads = threads_of_member(job, static_cast<std::size_t>(most), cores);
+  setting.at_once =
+      at_once_of(at_once, cores, static_cast<std::size_t>(setting.threads * way.ranks));
+  return setting;
+}
+
+}  // namespace
+
+std::size_t WaysPlan::add(TrainingWay way, analysis::ScalingRow row) {
+  for (std::size_t w = 0; w < ways.size(); ++w)
+    if (ways[w].ranks == way.ranks && ways[w].launcher == way.launcher &&
+        ways[w].assignments == way.assignments)
+      return w;
+  study.study.variants.push_back({way.label, way.assignments});
+  row.variant = way.label;
+  row.ranks = way.ranks;
+  rows.push_back(std::move(row));
+  ways.push_back(std::move(way));
+  return ways.size() - 1;
+}
+
+void WaysPlan::add_members(const run::Job& job, std::int64_t count) {
+  for (std::size_t w = 0; w < ways.size(); ++w)
+    for (std::int64_t m = 1; m <= count; ++m) {
+      add_member(study, job, w, ways[w].name + "_" + numbered("seed", static_cast<std::size_t>(m)),
+                 "seeds", {core::text("run.seed=", job.settings.run.seed + m - 1)});
+      way_of.push_back(w);
+    }
+}
+
+std::int64_t WaysPlan::most_ranks() const {
+  std::int64_t most = 1;
+  for (const TrainingWay& way : ways) most = std::max(most, way.ranks);
+  return most;
+}
+
+void warn_of_few_cores(const run::Job& job, const WaysPlan& plan, core::Log& log) {
+  const std::int64_t cores = nn::allowed_processors(), most = plan.most_ranks();
+  if (most > cores && job.of<EnsembleConfig>().launcher == EnsembleConfig{}.launcher)
+    log.warning("ranks-share-cores",
+                core::text(most, " ranks share ", cores, cores == 1 ? " core" : " cores",
+                           " (they take turns: residuals by epoch stand, times and rates say "
+                           "little). Compare times on a machine with a core for each rank."));
+}
+
+record::Study seen_on_disk(const std::string& folder, const WaysPlan& plan) {
+  record::Study study = plan.study.study;
+  for (record::StudyMember& member : study.members) member = seen_on_disk(folder, member);
+  return study;
+}
+
+bool train_ways(const run::Job& job, const std::string& folder, const WaysPlan& plan,
+                record::Study& study, std::int64_t at_once, const StudyOptions& options,
+                core::Log& log) {
+  std::map<std::pair<std::int64_t, std::string>, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < study.members.size(); ++i) {
+    const TrainingWay& way = plan.ways[plan.way_of[i]];
+    alike[{way.ranks, way.launcher}].push_back(i);
+  }
+  const auto save = [&] {
+    save_study(core::text(folder, "/", record::run_files::study.name), study, log);
+  };
+  save();
+  options.requests.begun();
+  for (const auto& [kind, numbers] : alike) {
+    record::Study part = study;
+    part.ranks = static_cast<int>(kind.first);
+    const auto changed = [&] {
+      study.members = part.members;
+      save();
+    };
+    const MemberSetting setting =
+        setting_of_way(job, folder, plan.most_ranks(), plan.ways[plan.way_of[numbers.front()]],
+                       at_once, options.program);
+    if (!train_members(setting, plan.study, numbers, part, options, changed, log)) return false;
+    changed();
+  }
+  return true;
+}
+
+}  // namespace sagips::study
