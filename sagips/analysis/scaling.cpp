@@ -227,6 +227,22 @@ std::vector<const ScalingRow*> largest_rows(const std::vector<ScalingRow>& rows)
   return largest;
 }
 
+/// By how much and in which parts this study's row scales better than another's, or the other way round.
+std::string apart_text(const ScalingRow& row, const ScalingRow& other,
+                       const std::vector<ScalingRow>& rows) {
+  const auto here = lost_parts(row, rows), there = lost_parts(other, rows);
+  if (!here || !there) return {};
+  const bool is_better = *row.efficiency >= *other.efficiency;
+  TimeParts apart{};
+  for (std::size_t i = 0; i < apart.size(); ++i)
+    apart[i] = is_better ? (*there)[i] - (*here)[i] : (*here)[i] - (*there)[i];
+  const std::string in_other = "in " + other.study;
+  return text("at ", row.ranks, " ranks, ", row.series, " scales better ",
+              is_better ? "here" : in_other, " than ", is_better ? in_other : "here", ", by ",
+              in_percent(std::abs(*row.efficiency - *other.efficiency)),
+              " points: ", parts_text(apart), "\n");
+}
+
 std::string one_below_the_other(const std::vector<std::string>& tables) {
   std::string all;
   for (const std::string& table : tables)
@@ -271,33 +287,21 @@ std::optional<TimeParts> lost_parts(const ScalingRow& row, const std::vector<Sca
 
 std::string losses_text(const std::vector<ScalingRow>& rows) {
   std::string lines;
-  const std::vector<const ScalingRow*> largest = largest_rows(rows);
-  for (const ScalingRow* row : largest) {
+  for (const ScalingRow* row : largest_rows(rows)) {
     const auto lost = lost_parts(*row, rows);
     lines += text(name_of(*row), ": speed-up ", significant(*row->speed_up, 3), " of ", row->ranks);
-    if (lost)
-      lines += text("; of the ", in_percent(1 - *row->efficiency), " % lost: ", parts_text(*lost));
+    const double share = 1 - *row->efficiency;
+    if (lost && share > 0)
+      lines += text("; of the ", in_percent(share), " % lost: ", parts_text(*lost));
+    else if (lost)
+      lines += text("; ", in_percent(-share), " % above ideal: ", parts_text(*lost));
     lines += "\n";
   }
-  for (const ScalingRow& other : rows) {
-    if (other.study.empty() || other.simulated || other.ranks == 1) continue;
-    for (const ScalingRow& row : rows) {
-      if (!row.study.empty() || row.simulated || row.ranks != other.ranks ||
-          row.series != other.series)
-        continue;
-      const auto here = lost_parts(row, rows), there = lost_parts(other, rows);
-      if (!here || !there) continue;
-      const bool is_better = *row.efficiency >= *other.efficiency;
-      TimeParts apart{};
-      for (std::size_t i = 0; i < apart.size(); ++i)
-        apart[i] = is_better ? (*there)[i] - (*here)[i] : (*here)[i] - (*there)[i];
-      lines += text("at ", row.ranks, " ranks, ", row.series, " scales better ",
-                    is_better ? "here" : "in " + other.study, " than ",
-                    is_better ? "in " + other.study : "here", ", by ",
-                    in_percent(std::abs(*row.efficiency - *other.efficiency)),
-                    " points: ", parts_text(apart), "\n");
-    }
-  }
+  for (const ScalingRow& row : rows)
+    for (const ScalingRow& other : rows)
+      if (row.study.empty() && !other.study.empty() && !row.simulated && !other.simulated &&
+          row.ranks > 1 && row.ranks == other.ranks && row.series == other.series)
+        lines += apart_text(row, other, rows);
   return lines.empty() ? lines
                        : lines +
                              "lost: rank-seconds an event takes more than on one rank, by "

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -100,6 +101,18 @@ void add_published(Panel& panel, const std::vector<PublishedScaling>& published,
       points.add(published[i].ranks[k], height(published[i].efficiency[k], published[i].ranks[k]));
     panel.series.push_back(std::move(points));
   }
+}
+
+/// Batches of one rank with one rule of the learning rate, rising, that of the config among them.
+Series points_of_rule(const std::vector<ScalingRow>& rows, const std::string& rule,
+                      const ScalingRow* one, const NumberOf& number) {
+  std::map<double, double> found;
+  for (const ScalingRow& row : rows)
+    if (&row == one || (row.study.empty() && row.series.empty() && row.rates == rule))
+      if (const Number y = number(row)) found[static_cast<double>(row.batch)] = *y;
+  Series points{.style = Style::points};
+  for (const auto& [batch, y] : found) points.add(batch, y);
+  return points;
 }
 
 Number none(const ScalingRow&) { return std::nullopt; }
@@ -236,30 +249,39 @@ Figure step_times(const std::vector<ScalingRow>& rows) {
 }
 
 Figure metric_curves(const std::vector<MetricCurve>& curves, const ScalingWords& words) {
-  double longest = 0;
-  for (const MetricCurve& curve : curves)
-    if (!curve.time_s.empty()) longest = std::max(longest, curve.time_s.back());
-  const TimeUnit unit = time_unit(longest);
-  Panel over_time{.x = {.label = unit.label()}, .y = {.label = words.metric}};
-  Panel over_epochs{.x = {.label = "epoch", .whole = true}, .y = {.label = words.metric}};
-  for (Panel* panel : {&over_time, &over_epochs}) {
-    for (std::size_t i = 0; i < curves.size(); ++i) {
-      Series line{.label = curves[i].label,
-                  .style = i < curve_colours ? Style::line : Style::dashed,
-                  .y = curves[i].metric,
-                  .colour = colour_of(i)};
-      line.x = panel == &over_time ? curves[i].time_s : curves[i].epochs;
-      for (double& x : line.x) x /= panel == &over_time ? unit.seconds : 1;
-      if (line.x.size() == 1) line.style = Style::points;
-      panel->series.push_back(std::move(line));
-    }
-    if (words.target) panel->horizontal_lines.push_back(*words.target);
-  }
   if (curves.empty()) return {.panels = {{.title = "no evaluation of any training"}}};
-  return {.panels = {std::move(over_time), std::move(over_epochs)},
-          .columns = 2,
-          .width = 1300,
-          .height = 560};
+  double longest = 0, lowest = 1;
+  for (const MetricCurve& curve : curves) {
+    longest = std::max(longest, curve.time_s.back());
+    lowest = std::min(lowest, *std::min_element(curve.metric.begin(), curve.metric.end()));
+  }
+  const TimeUnit unit = time_unit(longest);
+  Figure figure{.columns = 2, .keeps_columns = true, .width = 1300, .height = 560};
+  const auto add_panel = [&](bool of_batches, bool over_time) {
+    Panel panel{.title = of_batches ? "batches of one rank" : "ranks",
+                .x = {.label = over_time ? unit.label() : "epoch", .whole = !over_time},
+                .y = {.label = words.metric, .logarithmic = !words.higher_is_better && lowest > 0}};
+    for (const MetricCurve& curve : curves) {
+      if (curve.of_batches != of_batches && &curve != &curves.front()) continue;
+      const std::size_t used = panel.series.size();
+      Series line{.label = over_time ? curve.label : "",  // the same colours beside it
+                  .style = used < curve_colours ? Style::line : Style::dashed,
+                  .x = over_time ? curve.time_s : curve.epochs,
+                  .y = curve.metric,
+                  .colour = colour_of(used)};
+      for (double& x : line.x) x /= over_time ? unit.seconds : 1;
+      if (line.x.size() == 1) line.style = Style::points;
+      panel.series.push_back(std::move(line));
+    }
+    if (words.target) panel.horizontal_lines.push_back(*words.target);
+    figure.panels.push_back(std::move(panel));
+  };
+  for (const bool of_batches : {false, true}) {
+    if (of_batches && !curves.back().of_batches) break;
+    for (const bool over_time : {true, false}) add_panel(of_batches, over_time);
+  }
+  if (figure.panels.size() > 2) figure.height = 1050;
+  return figure;
 }
 
 Figure batch_study(const std::vector<ScalingRow>& rows, const ScalingWords& words) {
@@ -281,19 +303,12 @@ Figure batch_study(const std::vector<ScalingRow>& rows, const ScalingWords& word
         .x = {.label = "batch", .logarithmic = true, .marks = {batches.begin(), batches.end()}},
         .y = {.label = label}};
     for (std::size_t i = 0; i < rules.size(); ++i) {
-      Series line{.label = core::text("rate: ", rules[i]), .colour = colour_of(i)};
-      for (const ScalingRow& row : rows)
-        if (&row == one || (row.study.empty() && row.series.empty() && row.rates == rules[i]))
-          if (const Number y = number(row)) line.add(static_cast<double>(row.batch), *y);
-      std::vector<std::size_t> order(line.x.size());
-      std::iota(order.begin(), order.end(), std::size_t{0});
-      std::sort(order.begin(), order.end(),
-                [&](std::size_t a, std::size_t b) { return line.x[a] < line.x[b]; });
-      Series points{.style = Style::points, .colour = line.colour};
-      for (const std::size_t k : order) points.add(line.x[k], line.y[k]);
-      line.x = points.x;
-      line.y = points.y;
-      panel.series.push_back(std::move(line));
+      Series points = points_of_rule(rows, rules[i], one, number);
+      points.colour = colour_of(i);
+      panel.series.push_back({.label = core::text("rate: ", rules[i]),
+                              .x = points.x,
+                              .y = points.y,
+                              .colour = points.colour});
       panel.series.push_back(std::move(points));
     }
     figure.panels.push_back(std::move(panel));
@@ -301,6 +316,10 @@ Figure batch_study(const std::vector<ScalingRow>& rows, const ScalingWords& word
   add_panel("times as fast as the config's batch",
             [](const ScalingRow& row) { return row.speed_up; });
   add_panel(words.metric + " at the end", [](const ScalingRow& row) { return row.metric; });
+  figure.panels.back().y.logarithmic =
+      !words.higher_is_better && std::none_of(rows.begin(), rows.end(), [](const ScalingRow& row) {
+        return row.metric && *row.metric <= 0;
+      });
   if (words.target)
     add_panel(core::text("time to ", words.metric, " ", *words.target, " [s]"),
               [](const ScalingRow& row) { return row.target_s; });

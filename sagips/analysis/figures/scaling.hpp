@@ -28,9 +28,11 @@ Figure step_times(const std::vector<ScalingRow>& rows);
 /// The metric of one way of training on its way, mean over members.
 struct MetricCurve {
   std::string label;
-  std::vector<double> epochs, time_s, metric;
+  bool of_batches = false;  ///< one of the batch study
+  std::vector<double> epochs{}, time_s{}, metric{};
 };
-/// Against training time and against epochs, beside each other, with the target as a line.
+/// Against training time and against epochs, beside each other, with the target as a line; those of the batch study
+/// below the others, each with the first one.
 Figure metric_curves(const std::vector<MetricCurve>& curves, const ScalingWords& words);
 
 /// Batches of one rank: how much faster, the metric at the end, and the time to the target; one curve a rule of

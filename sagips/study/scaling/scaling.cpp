@@ -38,38 +38,6 @@ std::string try_training(const run::Job& job, comm::Ranks& ranks, core::Log& log
   return task->fingerprint();
 }
 
-// Of the first training of one rank that is done.
-std::string folder_of_one_rank(const std::string& folder, const WaysPlan& plan,
-                               const record::Study& study) {
-  const auto done = study.done(plan.ways.front().label);
-  return done.empty() ? std::string() : text(folder, "/", done.front()->folder);
-}
-
-/// Ranks beyond those that are here, which compute as long as the measured one.
-std::optional<SimulatedExchanges> simulate_ranks(const run::Workloads& workloads,
-                                                 const std::string& source,
-                                                 std::vector<std::string> assignments,
-                                                 const run::Job& job, const std::string& folder,
-                                                 const std::string& one_rank,
-                                                 const StudyOptions& options, core::Log& log) {
-  const ScalingConfig& config = job.of<ScalingConfig>();
-  if (config.simulate.empty() || one_rank.empty()) return std::nullopt;
-  std::vector<std::string> ranks;
-  for (const std::int64_t count : config.simulate) ranks.push_back(text(count));
-  const std::vector<std::string> exchanges =
-      config.exchanges.empty() ? std::vector{job.settings.exchange} : config.exchanges;
-  for (const std::string& one :
-       {text("simulate.ranks=[", core::join(ranks, ","), "]"),
-        text("simulate.exchanges=[", core::join(exchanges, ","), "]"),
-        std::string("simulate.unfused=[]"), std::string("simulate.late=false"),
-        std::string("simulate.stragglers=false")})
-    assignments.push_back(one);
-  if (job.of<SimulateConfig>().scenario.compute_s <= 0)
-    assignments.push_back("simulate.compute_from=" + one_rank);
-  const run::Job simulated = run::read_any_job(workloads, source, assignments);
-  return simulate_exchanges(workloads, simulated, folder, options, log);
-}
-
 struct Asked {
   const run::Workloads& workloads;
   const std::string& source;
@@ -78,19 +46,39 @@ struct Asked {
   const StudyOptions& options;
 };
 
+/// Ranks beyond those that are here, each of which computes as long in a step as the measured one. one: its row
+SimulatedExchanges simulate_ranks(const Asked& asked, const std::string& folder,
+                                  const analysis::ScalingRow& one, core::Log& log) {
+  const ScalingConfig& config = asked.job.of<ScalingConfig>();
+  std::vector<std::string> assignments = asked.assignments, ranks;
+  for (const std::int64_t count : config.simulate) ranks.push_back(text(count));
+  const std::vector<std::string> exchanges =
+      config.exchanges.empty() ? std::vector{asked.job.settings.exchange} : config.exchanges;
+  const auto steps = static_cast<double>(asked.job.problem->step_of_ranks(asked.job).steps(1));
+  for (const std::string& assignment :
+       {text("simulate.ranks=[", core::join(ranks, ","), "]"),
+        text("simulate.exchanges=[", core::join(exchanges, ","), "]"),
+        text("simulate.scenario.compute_s=", core::round_trip(*one.epoch_s / steps)),
+        std::string("simulate.unfused=[]"), std::string("simulate.late=false"),
+        std::string("simulate.stragglers=false")})
+    assignments.push_back(assignment);
+  const run::Job simulated = run::read_any_job(asked.workloads, asked.source, assignments);
+  return simulate_exchanges(asked.workloads, simulated, folder, asked.options, log);
+}
+
 StudyEnd conclude(const Asked& asked, const WaysPlan& plan, StudyRun& run,
                   const ScalingBeside& beside, const record::Study& study, bool finished,
                   core::Log& log) {
   StudyEnd end;
   end.folder = run.path();
   end.remarks = failures_of(study);
+  const MembersSeen seen = look_at_members(asked.job, plan, study, run.path(), log);
   std::optional<SimulatedExchanges> simulated;
-  if (finished)
-    simulated =
-        simulate_ranks(asked.workloads, asked.source, asked.assignments, asked.job, run.path(),
-                       folder_of_one_rank(run.path(), plan, study), asked.options, log);
+  const bool has_one_rank = !seen.rows.empty() && seen.rows.front().is_one_rank();
+  if (finished && has_one_rank && !asked.job.of<ScalingConfig>().simulate.empty())
+    simulated = simulate_ranks(asked, run.path(), seen.rows.front(), log);
   finished = finished && (!simulated || simulated->outcome.finished);
-  write_scaling(asked.job, plan, study, simulated ? &*simulated : nullptr, beside, end, log);
+  write_scaling(asked.job, seen, simulated ? &*simulated : nullptr, beside, end, log);
   const bool failed = end.tables.empty() || count(study, State::failed) > 0 ||
                       (simulated && !simulated->outcome.complete());
   end.state = StudyEnd::state_of(!finished || count(study, State::pending) > 0, failed);

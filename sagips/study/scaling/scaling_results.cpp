@@ -189,7 +189,7 @@ class Way {
 
   /// Mean over the members that have been evaluated after the same epochs.
   analysis::MetricCurve curve() const {
-    analysis::MetricCurve mean{row_.variant, {}, {}, {}};
+    analysis::MetricCurve mean{row_.variant, row_.series.empty()};
     for (std::size_t k = 0; !courses_.empty() && k < courses_.front().epochs.size(); ++k) {
       double time = 0, metric = 0, count = 0;
       for (const Course& course : courses_)
@@ -333,11 +333,11 @@ ScalingBeside read_beside(const ScalingConfig& config) {
   return beside;
 }
 
-void write_scaling(const run::Job& job, const WaysPlan& plan, const record::Study& study,
+void write_scaling(const run::Job& job, const MembersSeen& seen,
                    const SimulatedExchanges* simulated, const ScalingBeside& beside, StudyEnd& end,
                    core::Log& log) {
   const analysis::ScalingWords words = words_of(job);
-  auto [rows, curves] = look_at_members(job, plan, study, end.folder, log);
+  std::vector<ScalingRow> rows = seen.rows;
   if (rows.empty()) return;
   double compute_s = 0;
   if (simulated != nullptr) {
@@ -352,7 +352,7 @@ void write_scaling(const run::Job& job, const WaysPlan& plan, const record::Stud
   core::write_file(text(end.folder, "/", files::tables.name), tables);
   end.tables = "\n" + tables;
   Pictures pictures(job, end.folder, log);
-  draw_all(rows, curves, beside, words, pictures);
+  draw_all(rows, seen.curves, beside, words, pictures);
   end.figures = pictures.place();
 }
 

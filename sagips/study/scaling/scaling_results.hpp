@@ -30,10 +30,9 @@ struct ScalingBeside {
 /// throws: ConfigError, DataError for what cannot be read
 ScalingBeside read_beside(const ScalingConfig& config);
 
-/// Looks at the members that are done, writes scaling.csv, tables and figures into the study's folder. A way
-/// without such a member is left out with a warning. Nothing where no member of one rank is done.
-/// simulated: nullptr without
-void write_scaling(const run::Job& job, const WaysPlan& plan, const record::Study& study,
+/// Writes scaling.csv, tables and figures of them into the study's folder, `end.folder`. Nothing where no member is
+/// done. simulated: nullptr without
+void write_scaling(const run::Job& job, const MembersSeen& seen,
                    const SimulatedExchanges* simulated, const ScalingBeside& beside, StudyEnd& end,
                    core::Log& log);
 
