@@ -96,7 +96,7 @@ TEST(PhaseClock, KeepsNothingOfAStepThatWasLeft) {
   clock.begin_step();
   try {
     const PhaseClock::Scope computing(clock, &TimeSplit::compute_s, "gradients");
-    throw EpochGivenUp{};
+    throw EpochGivenUp(true);
   } catch (const EpochGivenUp&) {
     clock.note_beside();
   }
