@@ -130,13 +130,13 @@ StepOfRanks InverseProblem::step_of_ranks(const Job&) const {
   const auto network = gan.generator.network.network(
       gan.generator.noise_dimensions, env::ParameterSet(workload->parameters()).free_size(),
       "generator");
-  StepOfRanks step{{},
-                   /*of_rows=*/false,
-                   [this](std::int64_t ranks) {
-                     return static_cast<double>(ranks * gan.batch.samples_of_rank({0, ranks}) *
-                                                gan.batch.events);
-                   },
-                   [](std::int64_t) { return std::int64_t{1}; }};
+  StepOfRanks step{
+      {},
+      /*of_rows=*/false,
+      [batch = gan.batch](std::int64_t ranks) {
+        return static_cast<double>(ranks * batch.samples_of_rank({0, ranks}) * batch.events);
+      },
+      [](std::int64_t) { return std::int64_t{1}; }};
   for (const nn::ParameterTensor& tensor : network->parameters()) {
     const bool shared = gan.generator.shared == nn::SharedPart::all ||
                         (gan.generator.shared == nn::SharedPart::weights_only && !tensor.is_bias);

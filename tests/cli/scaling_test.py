@@ -213,6 +213,13 @@ class Scaling(unittest.TestCase):
         self.assertIn("ring, 16 ranks (simulated): speed-up ", output)
         with open(self.folder + "/figures/speed_up.csv") as file:
             self.assertIn("ring, simulated", file.read())
+        code, output = self.run_command("--ranks", "1,2", "--repeats", "1", "--exchanges", "ring", "--simulate", "4",
+                                        "train.epochs=20", "train.snapshots=2", "batch.samples=8", "batch.events=20",
+                                        "toy.events=2000", "run.name=p", "run.figures=false", workload="proxy1d/cold")
+        self.assertEqual(code, 0, output)
+        last = self.rows(self.scratch.name + "/runs/proxy1d/p")[-1]
+        self.assertEqual((last["ranks"], last["simulated"]), ("4", "yes"))
+        self.assertAlmostEqual(float(last["rows_per_epoch"]), 4 * 8 * 20, msg="each rank has its batch")
 
     def refused(self, words, *arguments, workload="jets/dense"):
         code, output = self.run_command(*arguments, *SMALL, workload=workload)
