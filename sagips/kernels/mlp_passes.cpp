@@ -17,8 +17,8 @@ constexpr std::int64_t many_inputs = 16;  // from here on a product beats sums, 
 
 std::size_t size(std::int64_t number) { return static_cast<std::size_t>(number); }
 
-std::int64_t whole_panels(std::int64_t rows) {
-  return (rows + panel_rows - 1) / panel_rows * panel_rows;
+std::int64_t whole_panels(std::int64_t rows, std::int64_t panel = panel_rows) {
+  return (rows + panel - 1) / panel * panel;
 }
 
 }  // namespace
@@ -43,9 +43,9 @@ std::int64_t rows_in_cache(const MlpShape& shape, std::int64_t cache_bytes) {
 /// What a thread works in: a block's input and activations, the deltas of two layers.
 class MlpPasses::Scratch {
  public:
-  Scratch(const MlpShape& shape, std::int64_t block_rows)
-      : inputs(size(shape.inputs())), activations(shape.hidden_layers()) {
-    const std::size_t rows = size(block_rows), outputs = size(shape.outputs());
+  Scratch(const MlpShape& shape, const Heights& how)
+      : heights(how), inputs(size(shape.inputs())), activations(shape.hidden_layers()) {
+    const std::size_t rows = size(how.block), outputs = size(shape.outputs());
     const std::size_t deltas = rows * size(shape.widest_hidden());
     const std::size_t first = shape.inputs() < many_inputs ? inputs * size(shape.widths[1]) : 0;
     std::vector<std::pair<float**, std::size_t>> wanted = {{&delta, deltas},
@@ -67,6 +67,7 @@ class MlpPasses::Scratch {
     std::fill_n(first_weights, first, 0.0F);
   }
 
+  const Heights& heights;
   std::size_t inputs;
   std::vector<float*> activations;  ///< of each hidden layer, [rows, width]
   float* delta;                     ///< d output / d sums of the layer in hand, [rows, width]
@@ -109,16 +110,32 @@ MlpPasses::MlpPasses(const MlpShape& shape, std::int64_t block_rows,
   for (std::size_t layer = 0; layer < shape.hidden_layers(); ++layer)
     hidden_.emplace_back(shape.widths[layer], shape.widths[layer + 1],
                          layer == 0 ? library : between_layers);
-  const auto complete = [this](Layer& layer, bool transposed) {
+  whole_ = heights(panel_rows, block_rows_);
+}
+
+MlpPasses::Heights MlpPasses::heights(std::int64_t panel, std::int64_t block) const {
+  Heights made{panel, block};
+  const auto add = [&](const Layer& layer, bool transposed) {
     const std::int64_t rows = transposed ? layer.from : layer.to,
                        columns = transposed ? layer.to : layer.from;
-    layer.forward = layer.products->multiply_packed(panel_rows, layer.from, layer.to);
-    layer.below = layer.products->multiply_packed(panel_rows, layer.to, layer.from);
-    layer.gradient = {layer.products->accumulate(block_rows_, rows, columns),
-                      layer.products->accumulate(panel_rows, rows, columns)};
+    made.layers.push_back({layer.products->multiply_packed(panel, layer.from, layer.to),
+                           layer.products->multiply_packed(panel, layer.to, layer.from),
+                           {layer.products->accumulate(block, rows, columns),
+                            layer.products->accumulate(panel, rows, columns)}});
   };
-  for (Layer& layer : hidden_) complete(layer, &layer == hidden_.data() && !has_many_inputs());
-  if (!has_one_output()) complete(output_, false);
+  for (const Layer& layer : hidden_) add(layer, &layer == hidden_.data() && !has_many_inputs());
+  if (!has_one_output()) add(output_, false);
+  return made;
+}
+
+// A batch of 75 is three panels of 25 in one block: no row is filled up, and gradients are added to once.
+const MlpPasses::Heights& MlpPasses::heights_for(std::int64_t rows) const {
+  if (rows >= block_rows_ || rows == 0) return whole_;
+  const std::lock_guard lock(few_->mutex);
+  const auto found = few_->known.find(rows);
+  if (found != few_->known.end()) return found->second;
+  const std::int64_t panels = whole_panels(rows) / panel_rows, panel = (rows + panels - 1) / panels;
+  return few_->known.emplace(rows, heights(panel, panels * panel)).first->second;
 }
 
 bool MlpPasses::has_many_inputs() const { return shape_.inputs() >= many_inputs; }
@@ -134,8 +151,10 @@ void MlpPasses::pack(std::span<const float* const> parameters) {
 template <class Block>
 void MlpPasses::each_block(Scratch& scratch, const Rows& rows, const Block& block) const {
   const std::size_t inputs = scratch.inputs, outputs = size(shape_.outputs());
-  for (std::int64_t first = 0; first < rows.rows; first += block_rows_) {
-    const std::int64_t here = std::min(block_rows_, rows.rows - first), whole = whole_panels(here);
+  const auto [panel_height, block_height] = std::pair(scratch.heights.panel, scratch.heights.block);
+  for (std::int64_t first = 0; first < rows.rows; first += block_height) {
+    const std::int64_t here = std::min(block_height, rows.rows - first),
+                       whole = whole_panels(here, panel_height);
     float* const filled =
         std::copy_n(rows.input + size(first) * inputs, size(here) * inputs, scratch.input);
     std::fill_n(filled, size(whole - here) * inputs, 0.0F);
@@ -151,7 +170,7 @@ void MlpPasses::each_block(Scratch& scratch, const Rows& rows, const Block& bloc
 
 Panel MlpPasses::panel(const Scratch& scratch, std::size_t layer, std::int64_t first) const {
   const std::size_t width = size(hidden_[layer].to);
-  return {.rows = size(panel_rows),
+  return {.rows = size(scratch.heights.panel),
           .width = width,
           .activation = shape_.activation,
           .activations = scratch.activations[layer] + size(first) * width};
@@ -159,21 +178,21 @@ Panel MlpPasses::panel(const Scratch& scratch, std::size_t layer, std::int64_t f
 
 // All layers of a panel before the next panel: what a product wrote is read while it is warm.
 void MlpPasses::forward(Scratch& scratch, std::int64_t rows) const {
-  for (std::int64_t first = 0; first < rows; first += panel_rows) {
+  for (std::int64_t first = 0; first < rows; first += scratch.heights.panel) {
     const float* from = scratch.input + size(first) * scratch.inputs;
     for (std::size_t layer = 0; layer < hidden_.size(); ++layer) {
       const Panel to = panel(scratch, layer, first);
-      hidden_[layer].forward(from, hidden_[layer].transposed.data(), to.activations);
+      scratch.heights.layers[layer].forward(from, hidden_[layer].transposed.data(), to.activations);
       activate(to, hidden_[layer].bias.data());
       from = to.activations;
     }
     float* const output = scratch.output + first * shape_.outputs();
     if (has_one_output()) {
-      weighted_sums(from, output_.plain.data(), *output_.bias.data(), output, size(panel_rows),
-                    size(output_.from));
+      weighted_sums(from, output_.plain.data(), *output_.bias.data(), output,
+                    size(scratch.heights.panel), size(output_.from));
     } else {
-      output_.forward(from, output_.transposed.data(), output);
-      add_to_rows(output, output_.bias.data(), size(panel_rows), size(shape_.outputs()));
+      scratch.heights.layers.back().forward(from, output_.transposed.data(), output);
+      add_to_rows(output, output_.bias.data(), size(scratch.heights.panel), size(shape_.outputs()));
     }
   }
 }
@@ -195,19 +214,19 @@ void MlpPasses::start_backward(Scratch& scratch, std::int64_t rows,
                                const Learning* learning) const {
   const std::size_t last = hidden_.size() - 1;
   float* const weight_gradient = learning ? learning->gradients[2 * last + 2] : nullptr;
-  for (std::int64_t first = 0; first < rows; first += panel_rows) {
+  for (std::int64_t first = 0; first < rows; first += scratch.heights.panel) {
     const Panel panel = delta_panel(scratch, last, first, scratch.delta, learning);
     if (has_one_output()) {
       start_delta(panel, output_.plain.data(), weight_gradient);
     } else {
-      output_.below(panel.factors, output_.plain.data(), panel.delta);
+      scratch.heights.layers.back().below(panel.factors, output_.plain.data(), panel.delta);
       through_activation(panel);
     }
   }
   if (!learning) return;
   add_rows(scratch.factors, size(rows), learning->gradients[2 * last + 3], size(shape_.outputs()));
   if (!has_one_output())
-    add(output_.gradient, scratch.factors, output_.to, scratch.activations[last], output_.from,
+    add(scratch, last + 1, scratch.factors, output_.to, scratch.activations[last], output_.from,
         rows, weight_gradient);
 }
 
@@ -216,13 +235,14 @@ void MlpPasses::backward(Scratch& scratch, std::int64_t rows, const Learning* le
   start_backward(scratch, rows, learning);
   for (std::size_t layer = hidden_.size() - 1; layer > 0; --layer) {
     const Layer& above = hidden_[layer];
-    for (std::int64_t first = 0; first < rows; first += panel_rows) {
+    for (std::int64_t first = 0; first < rows; first += scratch.heights.panel) {
       const Panel panel = delta_panel(scratch, layer - 1, first, scratch.next_delta, learning);
-      above.below(scratch.delta + first * above.to, above.plain.data(), panel.delta);
+      scratch.heights.layers[layer].below(scratch.delta + first * above.to, above.plain.data(),
+                                          panel.delta);
       through_activation(panel);
     }
     if (learning)
-      add(above.gradient, scratch.delta, above.to, scratch.activations[layer - 1], above.from, rows,
+      add(scratch, layer, scratch.delta, above.to, scratch.activations[layer - 1], above.from, rows,
           learning->gradients[2 * layer]);
     std::swap(scratch.delta, scratch.next_delta);
   }
@@ -231,9 +251,9 @@ void MlpPasses::backward(Scratch& scratch, std::int64_t rows, const Learning* le
 void MlpPasses::input_gradient(const Scratch& scratch, std::int64_t rows) const {
   const std::size_t inputs = scratch.inputs, width = size(hidden_[0].to);
   if (has_many_inputs()) {
-    for (std::int64_t first = 0; first < rows; first += panel_rows)
-      hidden_[0].below(scratch.delta + size(first) * width, hidden_[0].plain.data(),
-                       scratch.input_gradient + size(first) * inputs);
+    for (std::int64_t first = 0; first < rows; first += scratch.heights.panel)
+      scratch.heights.layers[0].below(scratch.delta + size(first) * width, hidden_[0].plain.data(),
+                                      scratch.input_gradient + size(first) * inputs);
     return;
   }
   for (std::size_t input = 0; input < inputs; ++input) {
@@ -245,15 +265,16 @@ void MlpPasses::input_gradient(const Scratch& scratch, std::int64_t rows) const 
 }
 
 // to += a^T b. shape: a [rows, a_width], b [rows, b_width]
-void MlpPasses::add(const Gradient& gradient, const float* a, std::int64_t a_width, const float* b,
-                    std::int64_t b_width, std::int64_t rows, float* to) const {
-  if (rows == block_rows_) return gradient.block(a, b, to);
-  for (std::int64_t first = 0; first < rows; first += panel_rows)
+void MlpPasses::add(const Scratch& scratch, std::size_t layer, const float* a, std::int64_t a_width,
+                    const float* b, std::int64_t b_width, std::int64_t rows, float* to) {
+  const Gradient& gradient = scratch.heights.layers[layer].gradient;
+  if (rows == scratch.heights.block) return gradient.block(a, b, to);
+  for (std::int64_t first = 0; first < rows; first += scratch.heights.panel)
     gradient.panel(a + first * a_width, b + first * b_width, to);
 }
 
 void MlpPasses::evaluate(const Rows& rows) const {
-  Scratch scratch(shape_, block_rows_);
+  Scratch scratch(shape_, heights_for(rows.rows));
   each_block(scratch, rows, [&](std::int64_t, std::int64_t, std::int64_t whole) {
     if (rows.input_gradient) backward(scratch, whole, nullptr);
   });
@@ -266,7 +287,7 @@ void MlpPasses::learn(const Rows& rows, const Slopes& slopes,
   const Learning learning{.late = rows.input_gradient != nullptr, .gradients = gradients};
   const std::size_t outputs = size(shape_.outputs());
   const Layer& lowest = hidden_[0];
-  Scratch scratch(shape_, block_rows_);
+  Scratch scratch(shape_, heights_for(rows.rows));
   each_block(scratch, rows, [&](std::int64_t first, std::int64_t here, std::int64_t whole) {
     const std::size_t known = size(here) * outputs;
     slopes({scratch.output, known}, first, {scratch.factors, known});
@@ -274,10 +295,9 @@ void MlpPasses::learn(const Rows& rows, const Slopes& slopes,
     backward(scratch, whole, &learning);
     if (learning.late) scale_rows(scratch.input, scratch.factors, size(whole), scratch.inputs);
     if (has_many_inputs())
-      add(lowest.gradient, scratch.delta, lowest.to, scratch.input, lowest.from, whole,
-          gradients[0]);
+      add(scratch, 0, scratch.delta, lowest.to, scratch.input, lowest.from, whole, gradients[0]);
     else  // transposed: few inputs would leave most of a vector empty
-      add(lowest.gradient, scratch.input, lowest.from, scratch.delta, lowest.to, whole,
+      add(scratch, 0, scratch.input, lowest.from, scratch.delta, lowest.to, whole,
           scratch.first_weights);
   });
   if (!has_many_inputs())

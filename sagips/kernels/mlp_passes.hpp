@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -43,7 +45,8 @@ std::int64_t second_level_cache();
 /// `pack` is for one thread; the passes may then run on many.
 class MlpPasses {
  public:
-  /// block_rows is rounded up to whole panels of 32.
+  /// block_rows is rounded up to whole panels of 32. Fewer rows than that at a time are cut into panels that
+  /// fit them.
   /// between_layers: multiplies between hidden layers, where almost all of the work is; null: the
   /// library does that, too
   MlpPasses(const MlpShape& shape, std::int64_t block_rows,
@@ -87,14 +90,28 @@ class MlpPasses {
     std::shared_ptr<const Products> products;
     AlignedFloats plain, transposed;  ///< weight [to, from] and [from, to], as its products pack it
     AlignedFloats bias;               ///< [to]
+  };
+  struct Kernels {
     Products::Kernel forward,
         below;          ///< a panel of rows at a time; below: deltas on their way back
     Gradient gradient;  ///< of the weight; of few inputs: of its transposed
+  };
+  /// How rows are cut.
+  struct Heights {
+    std::int64_t panel, block;
+    std::vector<Kernels> layers{};  ///< those of the output last; none where it is one number
+  };
+  /// Those of fewer rows than a block, by their number, made when they first come.
+  struct Few {
+    std::mutex mutex;
+    std::map<std::int64_t, Heights> known;
   };
   class Scratch;
   struct Learning;
 
   bool has_one_output() const { return shape_.outputs() == 1; }
+  Heights heights(std::int64_t panel, std::int64_t block) const;
+  const Heights& heights_for(std::int64_t rows) const;
   template <class Block>
   void each_block(Scratch& scratch, const Rows& rows, const Block& block) const;
   Panel panel(const Scratch& scratch, std::size_t layer, std::int64_t first) const;
@@ -105,13 +122,15 @@ class MlpPasses {
                     const Learning* learning) const;
   void input_gradient(const Scratch& scratch, std::int64_t rows) const;
   bool has_many_inputs() const;
-  void add(const Gradient& gradient, const float* a, std::int64_t a_width, const float* b,
-           std::int64_t b_width, std::int64_t rows, float* to) const;
+  static void add(const Scratch& scratch, std::size_t layer, const float* a, std::int64_t a_width,
+                  const float* b, std::int64_t b_width, std::int64_t rows, float* to);
 
   MlpShape shape_;
   std::int64_t block_rows_;
   std::vector<Layer> hidden_;
   Layer output_;
+  Heights whole_;
+  std::unique_ptr<Few> few_ = std::make_unique<Few>();
 };
 
 }  // namespace sagips::kernels

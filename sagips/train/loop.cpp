@@ -426,7 +426,7 @@ void Loop::state(nn::StateList& list) {
   if (stop_reason_.kind == StopKind::time_limit) limit_from_s_ = time_s_;
   list.field("limit_from_s", limit_from_s_);
   std::vector<double> phases = phases_.numbers();
-  list.field("phases", phases);
+  list.field("phases_s", phases);
   if (!list.gives()) phases_.take(phases);
   list.field("early_stop", early_stop_.text);
   if (!list.gives()) early_stop_ = {StopKind::early_stop, early_stop_.text};
