@@ -33,7 +33,7 @@ def without_times(value):
     """A results file without what a clock says."""
     if isinstance(value, dict):
         return {key: without_times(entry) for key, entry in value.items()
-                if not key.endswith("_s") and key != "analysis_rate"}
+                if not key.endswith("_s") and key not in ("analysis_rate", "memory_mb")}
     return [without_times(entry) for entry in value] if isinstance(value, list) else value
 
 
