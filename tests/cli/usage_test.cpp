@@ -126,9 +126,10 @@ TEST(Usage, TheShellCompletesCommandsWorkloadsOptionsAndKeys) {
             "proxy1d proxy2d proxy1d/closure proxy1d/cold proxy1d/paper\n");
   const std::string keys = completed("train proxy1d optim");
   EXPECT_NE(keys.find("optimizer.generator.learning_rate= "), std::string::npos) << keys;
-  EXPECT_EQ(keys.find("batch"), std::string::npos) << keys;
+  EXPECT_EQ(keys.find("batch.samples"), std::string::npos) << keys;
   EXPECT_EQ(completed("train proxy1d --timeline optimizer.generator.b"),
-            "optimizer.generator.beta1= optimizer.generator.beta2=\n");
+            "optimizer.generator.beta1= optimizer.generator.beta2= "
+            "optimizer.generator.batches_per_update=\n");
   EXPECT_EQ(completed("solve p.yaml parameters.lifetime.l"), "parameters.lifetime.low=\n");
   EXPECT_EQ(completed("train classify optimizer.learn"), "optimizer.learning_rate=\n");
   EXPECT_EQ(completed("explain moments.features.deg"), "moments.features.degree\n");
