@@ -188,7 +188,7 @@ void TrainingRun::state(nn::StateList& list) {
 
 void TrainingRun::take(train::Restored restored) {
   // checkpoints of before they were measured
-  restored.state.try_emplace("loop.phases", torch::zeros({0}, torch::kFloat64));
+  restored.state.try_emplace("loop.phases_s", torch::zeros({0}, torch::kFloat64));
   if (!ranks_.is_first())
     train::forget(restored.state, "task.");  // of a first rank, where ranks are new
   if (restored.ranks != ranks_.size()) {

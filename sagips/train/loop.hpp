@@ -189,7 +189,7 @@ class Loop {
   Engine engine_;
   PhaseClock phases_;
   std::function<void()> poll_;  ///< the exchange's, timed
-  nn::AddUp add_up_;  ///< of batch norms, its time told apart
+  nn::AddUp add_up_;            ///< of batch norms, its time told apart
   const std::int64_t steps_per_epoch_;
   std::int64_t step_ = 0;             ///< steps that are over
   double time_s_ = 0;                 ///< training time, evaluations and recording left out

@@ -152,7 +152,7 @@ TEST_F(Kinds, OfAProgramAreTrainedResumedAndReported) {
   EXPECT_LT(at_once.results.numbers[1].value, 0.5 * at_once.results.numbers[0].value);
   const std::string page = core::read_file(at_once.page);
   EXPECT_NE(page.find("How good is it?"), std::string::npos);
-  EXPECT_NE(page.find("At the last evaluation."), std::string::npos);
+  EXPECT_NE(page.find("At the last evaluation; 0 is best."), std::string::npos);
   EXPECT_EQ(page.find("no results yet"), std::string::npos);
   EXPECT_NE(core::read_file(at_once.folder + "/metrics.jsonl").find("points_per_second"),
             std::string::npos);

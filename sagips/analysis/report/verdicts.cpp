@@ -153,9 +153,7 @@ Verdict quality_verdict(const RunContents& run) {
       {"mean_absolute_error", "Mean absolute error over the rows kept aside."},
       {"loss", "Loss over the rows that were kept aside."},
       {"figure_of_merit", "Relative errors of made examples (figure of merit); 0 is best."},
-      {"distance",
-       "Made from real examples: means, standard deviations and their relation to the conditions, "
-       "relative; 0 is best."}};
+      {"distance", "At the last evaluation; 0 is best."}};
   for (const auto& [name, reason] : asked_first)
     for (const record::MetricResult& metric : record::metrics_of(*run.results)) {
       if (metric.name != name) continue;
