@@ -159,8 +159,9 @@ std::string split_table(const std::vector<ScalingRow>& rows) {
   return table.empty() ? std::string() : plain_table(header, table);
 }
 
+// Whether another study had this target is not known.
 std::string at_target(const ScalingRow& row) {
-  return row.target_s || row.members > 0
+  return row.target_s || (row.members > 0 && row.study.empty())
              ? text(row.target_s ? significant(*row.target_s, 3) + " " : "", "(", row.at_target,
                     " of ", row.members, ")")
              : "";

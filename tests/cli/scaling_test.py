@@ -249,6 +249,12 @@ class Scaling(unittest.TestCase):
         self.refused("did you mean 'horovod'?", "scaling.published=[horovodd]")
         self.refused("scaling.csv", "--with", "nowhere")
 
+    def test_a_training_on_other_ranks_than_asked_for_is_left_out(self):
+        code, output = self.run_command(*SMALL, "--ranks", "1,3", "--repeats", "1", "--launcher", "mpirun -n 2")
+        self.assertEqual(code, 0, output)
+        self.assertIn("was trained on 2 ranks in place of 3", output)
+        self.assertEqual([row["variant"] for row in self.rows()], ["1 rank"])
+
     def test_ranks_that_share_cores_are_told(self):
         code, output = self.run_command("--ranks", f"1,{2 * os.cpu_count()}", "--repeats", "1", "run.figures=false",
                                         *SMALL)

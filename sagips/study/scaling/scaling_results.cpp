@@ -36,12 +36,18 @@ struct Measurement {
   std::vector<std::vector<std::string>> exchange;  ///< rows of exchange.csv, header first
 };
 
-Measurement read_measurement(const std::string& folder) {
+// throws: DataError for a training on another number of ranks, which a launcher may have started
+Measurement read_measurement(const std::string& folder, std::int64_t ranks) {
   Measurement one{record::read_results_json(text(folder, "/", files::results.name)),
                   record::read_metrics(text(folder, "/", files::metrics.name)),
                   {}};
   const std::string exchange = text(folder, "/", files::exchange.name);
   if (std::filesystem::exists(exchange)) one.exchange = core::read_csv_rows(exchange);
+  const auto* trained = analysis::find_named(one.results.numbers, "ranks");
+  if (trained && trained->value != static_cast<double>(ranks))
+    throw core::DataError(folder,
+                          text("was trained on ", trained->value, " ranks in place of ", ranks,
+                               ". Let the launcher start as many: its word for them is {ranks}."));
   return one;
 }
 
@@ -300,7 +306,7 @@ MembersSeen look_at_members(const run::Job& job, const WaysPlan& plan, const rec
   for (std::size_t w = 0; w < plan.ways.size(); ++w) {
     Way way(plan.rows[w], words, config);
     for (const record::StudyMember* member : study.done(plan.ways[w].label)) try {
-        way.look_at(read_measurement(text(folder, "/", member->folder)));
+        way.look_at(read_measurement(text(folder, "/", member->folder), plan.ways[w].ranks));
       } catch (const core::Error& error) {  // others may still be compared
         log.warning("left-out", text(member->name, " cannot be looked at: ", error.what()));
       }
