@@ -289,6 +289,15 @@ TEST(StressStrainCurve, RefusesStrainsOutsideItsRange) {
             std::string::npos);
 }
 
+// Cells of its likelihood once filled the memory, where data were in GPa and ranges in MPa.
+TEST(StressStrainCurve, RefusesANoiseOfAnotherUnit) {
+  EXPECT_NE(message_of<core::ConfigError>([] {
+              job("stress_strain_curve", {"noise=0.01"});
+            }).find("Give data, noise and parameters.strength in one unit"),
+            std::string::npos);
+  EXPECT_EQ(job("stress_strain_curve", {"noise=0.2"}).inverse().workload->channels().size(), 1U);
+}
+
 // Both within 3.5 errors, and within 15 % of the smallest error that there is: of 20 curves and two parameters a right
 // answer fails with a probability of 2 %; the seeds are fixed.
 TEST(StressStrainCurve, IsSolvedWithinItsErrors) {

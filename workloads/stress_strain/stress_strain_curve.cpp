@@ -34,6 +34,7 @@ class StressStrainCurve final : public problem::Workload {
 
   std::vector<problem::ChannelPlan> channels() const override {
     strain_.check();
+    check_noise();
     problem::ChannelPlan plan;
     plan.observables = {{"strain", ""}, {"stress", law_.unit()}};
     plan.pipeline = {MeasuredCurve(law_, strain_, noise_)};
@@ -56,6 +57,18 @@ class StressStrainCurve final : public problem::Workload {
   }
 
  private:
+  // Cells of the likelihood are a tenth of the noise.
+  void check_noise() const {
+    if (noise_ >= smallest_noise * highest_stress()) return;
+    throw core::ConfigError(
+        "noise",
+        core::text(core::significant(noise_, 3), " is less than ", smallest_noise,
+                   " of the highest stress in the ranges of the parameters, ",
+                   core::significant(highest_stress(), 3),
+                   ". Give data, noise and parameters.strength in one unit, or more noise."));
+  }
+
+  static constexpr double smallest_noise = 1e-4;
   double highest_stress() const {
     const auto at = [&](double exponent) {
       return parameters_[0].high * std::pow(strain_.high, law_.power(exponent));
