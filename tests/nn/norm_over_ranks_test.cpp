@@ -98,6 +98,21 @@ TEST(NormOverRanks, IsTheNormOfAllRows) {
       }
 }
 
+// Of a constant the sum of squares less the square of the mean is 0 but for float64's last digits, of either sign:
+// of large ones these are more than epsilon.
+TEST(NormOverRanks, HasNoVarianceBelowNothing) {
+  torch::manual_seed(5);
+  for (int draw = 0; draw < 200; ++draw) {
+    const torch::Tensor value = torch::rand({1, channels}) * 8e5 + 2e5;
+    const torch::Tensor input = value.repeat({33, 1}), towards = torch::randn({33, channels});
+    for (const Made& rank : over_ranks(input, towards, {12, 21})) {
+      ASSERT_TRUE(torch::isfinite(rank.output).all().item<bool>()) << value;
+      ASSERT_TRUE(torch::isfinite(rank.slope).all().item<bool>()) << value;
+      ASSERT_GE(rank.variance.min().item<double>(), 0.9F) << "nine tenths of what it was";
+    }
+  }
+}
+
 // The first layer of a network sees rows that nobody differentiates, and a constant network weights of that kind.
 TEST(NormOverRanks, NeedsNoSlopes) {
   const AddUp alone = [](std::span<double>) {};

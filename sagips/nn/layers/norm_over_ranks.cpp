@@ -22,7 +22,8 @@ torch::Tensor sum_over_ranks(const torch::Tensor& own, const AddUp& add_up) {
 
 }  // namespace
 
-// Squares are taken around this rank's mean, so that large means cost no digits.
+// Squares are taken around this rank's mean: float32 has no digits for those of large numbers. What float64 loses on
+// the way to the common mean is less than float32 tells apart, but of a constant it may lie below 0.
 torch::Tensor batch_norm_over_ranks(const torch::Tensor& input, const LayerTensors& tensors,
                                     double momentum, double epsilon, const AddUp& add_up) {
   const std::int64_t channels = input.size(1);
@@ -43,7 +44,8 @@ torch::Tensor batch_norm_over_ranks(const torch::Tensor& input, const LayerTenso
   const torch::Tensor all = sum_over_ranks(torch::cat({own_sum, own_square, own_count}), add_up);
   const torch::Tensor count = all.narrow(0, 2 * channels, 1).detach();
   const torch::Tensor mean = all.narrow(0, 0, channels) / count;
-  const torch::Tensor variance = all.narrow(0, channels, channels) / count - mean.square();
+  const torch::Tensor variance =
+      (all.narrow(0, channels, channels) / count - mean.square()).clamp_min(0);
   {
     const torch::NoGradGuard no_grad;
     tensors.buffers[0].lerp_(mean.to(input.scalar_type()), momentum);
