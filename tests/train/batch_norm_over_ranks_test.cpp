@@ -49,11 +49,12 @@ TEST(BatchNormOverRanks, NeedsRanksInStepAndLayersThatItKnows) {
   });
   const auto refusal = [](const std::string& network, const std::string& exchange) {
     std::string said;
+    // a module is tried out with LibTorch's generator, which threads that are ranks share
+    const auto networks = layers_of(network);
     on_ranks(2, [&](comm::Ranks& ranks) {
       const Examples examples{.inputs = torch::zeros({20, 3}),
                               .targets = torch::zeros({20}, torch::kInt64)};
-      Supervised learner(plain_steps(10), layers_of(network), examples, 1, torch::kCPU,
-                         {ranks.rank(), 2});
+      Supervised learner(plain_steps(10), networks, examples, 1, torch::kCPU, {ranks.rank(), 2});
       const std::string own = message_of<core::ConfigError>([&] {
         RankExchange made(ranks, learner, {.primary = exchange, .config = over_ranks()}, 1);
       });
