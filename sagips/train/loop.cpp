@@ -202,17 +202,15 @@ void Loop::compute(const optim::Pass& pass, optim::Batch& batch) {
 // Gradients that were just computed: nobody else may get what is not finite. False: more batches are to come.
 bool Loop::make_ready(std::size_t index) {
   optim::UpdateStep& step = optimizer_.steps()[index];
-  Pending pending{.ready = 1};
-  if (!is_finite(step, "")) {
+  bool is_usable = is_finite(step, "");
+  if (!is_usable) {
     observe(record::Warning{epoch() + 1, core::text("update of the ", step.name,
                                                     " skipped: its gradient is not finite")});
-    if (callbacks_.exchange.gradients_ready || step.rule->config().batches_per_update > 1)
-      step.replica->zero_gradients();  // the others go on without its share
-    else
-      pending.updates = 0;
+    step.replica->zero_gradients();  // the others go on without its share
   }
-  if (!collect(index)) return false;
-  pending_[index] = pending;
+  if (!collect(index, is_usable)) return false;
+  const bool updates = is_usable || callbacks_.exchange.gradients_ready;
+  pending_[index] = {.ready = 1, .updates = updates ? 1 : 0};
   return true;
 }
 
@@ -224,16 +222,20 @@ void Loop::hand_over(std::size_t index) {
   callbacks_.exchange.gradients_ready(step);
 }
 
-// The gradients of several batches become their mean over all rows. False: more batches are to come.
-bool Loop::collect(std::size_t index) {
+// The gradients of several batches become their mean over all rows of those that are usable; whether any is.
+// False: more batches are to come.
+bool Loop::collect(std::size_t index, bool& is_usable) {
   const optim::UpdateStep& step = optimizer_.steps()[index];
   const std::int64_t wanted = step.rule->config().batches_per_update;
   if (wanted == 1) return true;
   Collected& sum = collected_[index];
-  sum.gradients.add_(step.replica->gradients(), batch_->weight);
-  sum.weight += batch_->weight;
+  if (is_usable) {
+    sum.gradients.add_(step.replica->gradients(), batch_->weight);
+    sum.weight += batch_->weight;
+  }
   if (++sum.batches < wanted) return false;
-  step.replica->gradients().copy_(sum.gradients.div_(sum.weight));
+  is_usable = sum.weight > 0;
+  if (is_usable) step.replica->gradients().copy_(sum.gradients.div_(sum.weight));
   sum.gradients.zero_();
   sum.weight = 0;
   sum.batches = 0;

@@ -162,7 +162,7 @@ class Loop {
   void compute(const optim::Pass& pass, optim::Batch& batch);
   bool make_ready(std::size_t step);
   void hand_over(std::size_t step);
-  bool collect(std::size_t step);
+  bool collect(std::size_t step, bool& is_usable);
   void complete_exchange(std::size_t step);
   void update(std::size_t step);
   bool is_finite(const optim::UpdateStep& step, const char* when) const;

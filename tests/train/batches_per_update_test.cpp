@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "sagips/core/error.hpp"
 #include "tests/core/message_of.hpp"
@@ -51,17 +53,23 @@ TEST(BatchesPerUpdate, GoOnInTheMiddle) {
   EXPECT_TRUE(torch::equal(resumed->replica().weights(), straight->replica().weights()));
 }
 
+/// Gradients of these steps are NaN.
+void spoil(Supervised& learner, std::set<std::uint32_t> steps) {
+  optim::Pass& pass = learner.passes()[0];
+  pass.gradients = [steps = std::move(steps), inner = pass.gradients](
+                       optim::Batch& batch, const optim::Tile& tile,
+                       std::span<nn::Leaves* const> leaves) {
+    torch::Tensor losses = inner(batch, tile, leaves);
+    if (steps.contains(batch.step)) leaves[0]->gradients.fill_(NAN);
+    return losses;
+  };
+}
+
 TEST(BatchesPerUpdate, LeaveOutAGradientThatIsNotFinite) {
   optim::SupervisedConfig config = plain_steps(10);
   config.optimizer.batches_per_update = 3;
   Supervised learner(config, layers_of(dense_layers), three_classes(30), 1, torch::kCPU);
-  optim::Pass& pass = learner.passes()[0];
-  pass.gradients = [inner = pass.gradients](optim::Batch& batch, const optim::Tile& tile,
-                                            std::span<nn::Leaves* const> leaves) {
-    torch::Tensor losses = inner(batch, tile, leaves);
-    if (batch.step == 2) leaves[0]->gradients.fill_(NAN);
-    return losses;
-  };
+  spoil(learner, {2});
   LoopConfig loop;
   loop.non_finite = NonFinite::skip;
   const torch::Tensor before = learner.replica().weights().clone();
@@ -71,6 +79,26 @@ TEST(BatchesPerUpdate, LeaveOutAGradientThatIsNotFinite) {
   training.run_steps(3);
   EXPECT_FALSE(torch::equal(learner.replica().weights(), before));
   EXPECT_TRUE(torch::isfinite(learner.replica().weights()).all().item<bool>());
+}
+
+// What is left out counts nothing in the mean: two of three batches are those two, and none is no update.
+TEST(BatchesPerUpdate, AreTheMeanOfThoseThatAreFinite) {
+  LoopConfig loop;
+  loop.non_finite = NonFinite::skip;
+  const auto after = [&](std::int64_t batches, const std::set<std::uint32_t>& spoiled,
+                         std::int64_t steps) {
+    optim::SupervisedConfig config = plain_steps(10);
+    config.optimizer.batches_per_update = batches;
+    config.optimizer.rule = optim::UpdateConfig::Rule::sgd;
+    config.optimizer.momentum = 0.9;
+    Supervised learner(config, layers_of(dense_layers), three_classes(60), 1, torch::kCPU);
+    spoil(learner, spoiled);
+    Loop(loop, learner, {}).run_steps(steps);
+    return learner.replica().weights().clone();
+  };
+  EXPECT_TRUE(torch::equal(after(3, {3}, 3), after(2, {}, 2)));
+  EXPECT_TRUE(torch::equal(after(3, {4, 5, 6}, 6), after(3, {}, 3)))
+      << "nor moves momentum weights";
 }
 
 TEST(BatchesPerUpdate, AreTheAffairOfCentralWeights) {
