@@ -54,6 +54,9 @@ std::set<std::string> without_schedule(std::set<std::string> fields) {
   return fields;
 }
 
+// Gradients of batches that are to make an update with others.
+bool is_collected(const std::string& name) { return name.find(".collected") != std::string::npos; }
+
 // Keeps what the final table needs; `kept` may hold what a run saw before a restart.
 record::Observer keeper(TrainingRecord& kept) {
   return [&kept](const record::Event& event) {
@@ -218,6 +221,11 @@ void TrainingRun::fit_update_rules(nn::State& state) {
   const auto watched = state.find("early_stop.metric");
   const bool other_metric =
       watched != state.end() && !torch::equal(watched->second, own.at("early_stop.metric"));
+  // of runs where other numbers of batches make an update, which begins with the next batch
+  std::erase_if(
+      state, [&](const auto& one) { return is_collected(one.first) && !own.contains(one.first); });
+  for (const auto& [name, value] : own)
+    if (is_collected(name)) state.try_emplace(name, value);
   std::map<std::string, std::set<std::string>> before, now;  // fields of rules, by their prefixes
   for (const auto& [name, value] : state)
     if (const std::string rule = update_rule_of(name); !rule.empty())

@@ -237,6 +237,11 @@ class GoingOn(unittest.TestCase):
                    "optimizer.learning_rate=0.2", "--override")
         self.assertEqual(self.results("cut")["numbers"]["best_epoch"], before)
 
+    def test_other_numbers_of_batches_make_an_update(self):
+        for epochs, batches in enumerate((1, 7, 5, 1), 1):  # 23 batches an epoch: some are left over
+            self.train("batches", f"train.epochs={epochs}", f"optimizer.batches_per_update={batches}", "--override")
+        self.assertEqual(self.results("batches")["epochs"], 4)
+
     def test_a_training_begins_from_a_trained_network(self):
         self.train("first", "train.epochs=10")
         self.train("second", "start_from=runs/learning/first", "train.epochs=1", "optimizer.learning_rate=1e-30")
