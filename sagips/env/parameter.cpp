@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
@@ -20,6 +21,12 @@ void Parameter::fields(core::FieldList& list) {
   list.add("toy", toy, "value of " + name + " that toy data are made with" + in);
   list.add("fixed", fixed, "hold " + name + " at this value; null: free" + in);
   list.add("periodic", periodic, "both ends of the range are the same point, as of a phase");
+}
+
+void add_parameters(core::FieldList& list, std::vector<Parameter>& parameters) {
+  core::FieldList own;
+  for (Parameter& parameter : parameters) own.group(parameter.name, parameter, parameter.help);
+  list.add_group("parameters", std::move(own), "what is to be found");
 }
 
 double Parameter::nearest(double value, double other) const {

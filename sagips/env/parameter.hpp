@@ -32,6 +32,9 @@ struct Parameter {
   std::optional<double> relative_residual(double value) const;
 };
 
+/// Adds the fields of each to a config, in the group `parameters`.
+void add_parameters(core::FieldList& list, std::vector<Parameter>& parameters);
+
 /// The parameters of an environment, and the one place that converts between their three forms:
 /// physical units, unit interval g in (0, 1), and logit theta = ln(g / (1 - g)).
 ///

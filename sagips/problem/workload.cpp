@@ -10,12 +10,7 @@ class Simple final : public Workload {
  public:
   explicit Simple(SimpleWorkload plan) : plan_(std::move(plan)) {}
 
-  void fields(core::FieldList& list) override {
-    core::FieldList inner;
-    for (env::Parameter& parameter : plan_.parameters)
-      inner.group(parameter.name, parameter, parameter.help);
-    list.add_group("parameters", std::move(inner), "what is to be found");
-  }
+  void fields(core::FieldList& list) override { env::add_parameters(list, plan_.parameters); }
   std::vector<env::Parameter> parameters() const override { return plan_.parameters; }
   std::vector<ChannelPlan> channels() const override {
     if (!plan_.channels.empty()) return plan_.channels;

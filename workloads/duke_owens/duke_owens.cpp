@@ -56,10 +56,7 @@ std::vector<env::Parameter> all_parameters() {
 class DukeOwens final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
-    core::FieldList parameter_list;
-    for (env::Parameter& parameter : parameters_)
-      parameter_list.group(parameter.name, parameter, parameter.help);
-    list.add_group("parameters", std::move(parameter_list), "what is to be found");
+    env::add_parameters(list, parameters_);
     core::FieldList plane;
     plane.group("x", x_, "points of Bjorken's x");
     plane.group("Q2", q2_, "points of Q2 [GeV^2]");

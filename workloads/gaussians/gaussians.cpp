@@ -18,12 +18,7 @@ const std::vector<std::vector<double>> combinations = {
 
 class Gaussians final : public problem::Workload {
  public:
-  void fields(core::FieldList& list) override {
-    core::FieldList parameter_list;
-    for (env::Parameter& parameter : parameters_)
-      parameter_list.group(parameter.name, parameter, parameter.help);
-    list.add_group("parameters", std::move(parameter_list), "what is to be found");
-  }
+  void fields(core::FieldList& list) override { env::add_parameters(list, parameters_); }
 
   std::vector<env::Parameter> parameters() const override { return parameters_; }
 

@@ -40,10 +40,7 @@ env::Parameter parameter(const std::string& name, double low, double high, doubl
 class Proxy1d final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
-    core::FieldList parameter_list;
-    for (env::Parameter& parameter : parameters_)
-      parameter_list.group(parameter.name, parameter, parameter.help);
-    list.add_group("parameters", std::move(parameter_list), "what is to be found");
+    env::add_parameters(list, parameters_);
     list.group("sampler", sampler_, "inverse-CDF sampler (authors' tool kit)");
     list.group("detector", detector_, "smears and mixes the observables; off in the paper's runs");
     list.group("filter", filter_, "keeps events inside a box; off in the paper's runs");

@@ -42,10 +42,7 @@ struct SamplerConfig {
 class Proxy2d final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
-    core::FieldList parameter_list;
-    for (env::Parameter& parameter : parameters_)
-      parameter_list.group(parameter.name, parameter, parameter.help);
-    list.add_group("parameters", std::move(parameter_list), "what is to be found");
+    env::add_parameters(list, parameters_);
     core::FieldList plane;
     plane.group("x", x_, "points of the first observable");
     plane.group("y", y_, "points of the second observable");

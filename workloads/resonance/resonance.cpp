@@ -15,10 +15,7 @@ namespace {
 class Resonance final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
-    core::FieldList parameter_list;
-    for (env::Parameter& parameter : parameters_)
-      parameter_list.group(parameter.name, parameter, parameter.help);
-    list.add_group("parameters", std::move(parameter_list), "what is to be found");
+    env::add_parameters(list, parameters_);
     list.group("window", window_,
                "mass window [GeV] in which events are kept and densities normalised");
     list.list("pipeline", outside_, "further " + env::StageConfig::help());

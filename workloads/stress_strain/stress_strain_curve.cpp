@@ -17,10 +17,7 @@ namespace {
 class StressStrainCurve final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
-    core::FieldList parameter_list;
-    for (env::Parameter& parameter : parameters_)
-      parameter_list.group(parameter.name, parameter, parameter.help);
-    list.add_group("parameters", std::move(parameter_list), "what is to be found");
+    env::add_parameters(list, parameters_);
     law_.fields(list);
     list.group("strain", strain_, "the strains that are compared, evenly spread");
     list.add("noise", noise_, "standard deviation of a stress [MPa]", core::Range::positive());
