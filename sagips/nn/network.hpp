@@ -63,6 +63,8 @@ class Network {
   bool keeps_to_own_rows() const { return keeps_to_own_rows_; }
   /// Whether training draws random numbers for each row (dropout).
   bool is_random() const { return is_random_; }
+  /// Whether some layer leaves out particles whose numbers are all 0.
+  bool skips_empty() const { return skips_empty_; }
   /// Its shape where kernels::MlpPasses can evaluate it: dense layers with biases on flat rows, one
   /// activation between all of them and none at the end.
   const std::optional<kernels::MlpShape>& fusable() const { return fusable_; }
@@ -80,7 +82,7 @@ class Network {
   std::vector<LayerSummary> layers_;
   Shape input_, output_;
   core::RowTensors input_tensors_, output_tensors_;
-  bool separable_ = true, keeps_to_own_rows_ = false, is_random_ = false;
+  bool separable_ = true, keeps_to_own_rows_ = false, is_random_ = false, skips_empty_ = false;
   std::optional<kernels::MlpShape> fusable_;
 };
 

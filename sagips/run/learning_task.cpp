@@ -331,7 +331,7 @@ std::vector<std::string> warnings_of(const Job& job, const optim::Supervised& le
   using Standardise = LearningProblem::Standardise;
   const Standardise standardise = job.learning().standardise;
   if ((standardise == Standardise::inputs || standardise == Standardise::both) &&
-      job.effective_config.find("skip_empty: true") != std::string::npos)
+      learner.networks().front().part.network->skips_empty())
     warnings.emplace_back(
         "skip_empty: data.standardise moves the zeros that particles which are not there consist "
         "of, so that none is skipped. Leave one of them out, or scale the rows in the file.");

@@ -412,6 +412,7 @@ TEST(Branching, EmptyParticlesAreSkipped) {
     const auto large = network_of(jets(name, "elu", ", skip_empty: true"), {12, 4}),
                small = network_of(jets(name, "elu", ""), {7, 4}),
                summed = network_of(jets(name, "elu", ", skip_empty: true, sum: true"), {12, 4});
+    EXPECT_TRUE(large->skips_empty() && summed->skips_empty() && !small->skips_empty());
     Replica replica = replica_of(large);
     const torch::Tensor few = rows_for(*small).requires_grad_();
     // Two of the empty places stand among the others.

@@ -248,5 +248,26 @@ TEST(Jets, ThatDoNotFitAreRefused) {
             std::string::npos);
 }
 
+// Standardised, what is not there is no row of zeros any more.
+TEST(Jets, SayThatNothingIsSkippedOfStandardisedRows) {
+  const auto is_said = [](const std::string& skips, const std::string& standardise) {
+    const run::Job one = job(
+        "jets",
+        {"data.rows=200", "data.validation_rows=20", "data.particles=5",
+         "data.standardise=" + standardise,
+         "network.layers=[{interaction: {messages: [{dense: 4, activation: relu}], skip_empty: " +
+             skips + ", sum: true}}, {dense: 5}]"});
+    const run::LearningRows rows = run::load_examples(one);
+    const auto learner = run::make_learner(one, run::make_networks(one, *rows.sets.training), rows);
+    const auto warnings = run::warnings_of(one, *learner, rows.sets);
+    return std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
+      return warning.find("skip_empty: data.standardise") == 0;
+    });
+  };
+  EXPECT_TRUE(is_said("true", "inputs"));
+  EXPECT_FALSE(is_said("true", "false"));
+  EXPECT_FALSE(is_said("false", "inputs"));
+}
+
 }  // namespace
 }  // namespace sagips::workloads

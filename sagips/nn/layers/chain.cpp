@@ -66,6 +66,7 @@ void Chain::add(const LayerConfig& config, const std::string& name, const std::s
   around.separable = around.separable && own.separable;
   around.keeps_to_own_rows = around.keeps_to_own_rows || own.keeps_to_own_rows;
   around.is_random = around.is_random || own.is_random;
+  around.skips_empty = around.skips_empty || own.skips_empty;
   around.next_number = own.next_number;
 }
 

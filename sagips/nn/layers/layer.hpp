@@ -36,7 +36,7 @@ struct LayerPlace {
   std::vector<ParameterTensor> parameters{};
   std::vector<BufferTensor> buffers{};
   std::int64_t operations = 0;  ///< multiply-adds of one sample
-  bool separable = true, keeps_to_own_rows = false, is_random = false;
+  bool separable = true, keeps_to_own_rows = false, is_random = false, skips_empty = false;
   bool only_flattens = false;
   Shape only_repeats{};  ///< of a layer that repeats each number so often in each dimension
   std::string script{};  ///< file of a TorchScript module

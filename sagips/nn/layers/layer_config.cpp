@@ -122,6 +122,7 @@ LayeredNetwork::LayeredNetwork(const std::vector<LayerConfig>& layers, const Sha
   separable_ = whole.separable;
   keeps_to_own_rows_ = whole.keeps_to_own_rows;
   is_random_ = whole.is_random;
+  skips_empty_ = whole.skips_empty;
   fusable_ = chain_.dense_chain();
 }
 

@@ -53,6 +53,7 @@ class Interaction final : public CopiedLayer<Interaction> {
         before + once +
         particles_ * (particles_ - 1) * (place.operations - before - place.parameters[0].size());
     prepare(place);
+    place.skips_empty = place.skips_empty || skips_empty_;
     const Shape each = {particles_, message_.output()[0] + (objects_.empty() ? 0 : input[1])};
     object_ = Chain(objects_, each, {}, place.name + ".objects.", key + ".objects", place);
     for (const Chain* chain : {&message_, &object_})

@@ -104,6 +104,7 @@ class Supervised final : public Optimizer {
   /// throws: ConfigError for targets that the loss cannot compare with the network's outputs
   void check_targets(const data::Examples& examples) const;
   std::vector<WeightedNetwork>& networks() { return networks_; }
+  const std::vector<WeightedNetwork>& networks() const { return networks_; }
   nn::Replica& replica() { return networks_.front().replica; }  ///< of the first
   std::int64_t weights() const;                                 ///< of all networks
   const Loss& loss() const { return loss_; }
