@@ -194,8 +194,8 @@ bool train_members(const MemberSetting& setting, const StudyPlan& plan,
   watch.ended = [&](std::size_t i, const core::Ending& ending) {
     record::StudyMember& member = study.members[pending[i]];
     note_end(ending, programs[i].log, member);
-    if (member.state !=
-        State::done)  // a launcher that is told to stop fails behind a whole training
+    // a launcher that is told to stop fails behind a whole training
+    if (member.state != State::done)
       if (const record::StudyMember seen = seen_on_disk(setting.folder, member);
           seen.state == State::done)
         member = seen;
