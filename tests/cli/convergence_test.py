@@ -6,18 +6,16 @@ import csv
 import glob
 import json
 import os
-import signal
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
+import jobs
+
 SAGIPS = os.path.abspath(sys.argv[1])
-# Open MPI refuses root and more ranks than cores unless told.
-os.environ.update(OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                  OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
+os.environ.update(jobs.ENVIRONMENT)
 SMALL = ["train.epochs=40", "train.evaluate_every=2", "train.snapshots=5", "batch.samples=8", "batch.events=20",
          "toy.events=2000", "evaluation.samples=20", "evaluation.events=10", "run.name=c"]
 
@@ -134,28 +132,17 @@ class Convergence(unittest.TestCase):
             file.write("#!/bin/sh\ncase \"$*\" in *run.name=arar_ranks_2_seed_002*) exit 7;; esac\nexec \"$@\"\n")
         os.chmod(launcher, 0o755)
         code, output = self.run_command("--exchanges", "all_reduce,arar", "--ranks", "2", "--members", "2",
-                                        f"ensemble.launcher={launcher}", "run.figures=false", *SMALL)
+                                        f"ensemble.launcher={launcher} mpirun -n {{ranks}}", "run.figures=false", *SMALL)
         self.assertEqual(code, 1, output)
         self.assertIn("arar_ranks_2_seed_002 failed: exit code 7", output)
         self.assertEqual([row["members"] for row in self.rows("scaling.csv")], ["2", "1"])
 
     def test_a_comparison_that_was_stopped_goes_on(self):
         arguments = ["--exchanges", "all_reduce,arar", "--ranks", "2", "--members", "2", "ensemble.at_once=1",
-                     "ensemble.launcher=env", "run.figures=false", *SMALL]
-        job = self.start(arguments)
-        first = self.folder + "/members/proxy1d/all_reduce_ranks_2_seed_001/results.json"
-        second = self.folder + "/members/proxy1d/all_reduce_ranks_2_seed_002/config.yaml"
-        deadline = time.monotonic() + 120
-        while not os.path.exists(second) and time.monotonic() < deadline and job.poll() is None:
-            time.sleep(0.01)
-        job.send_signal(signal.SIGTERM)
-        output, _ = job.communicate(timeout=120)
-        self.assertEqual(job.returncode, 3, output)
-        written = os.stat(first).st_mtime_ns
-        code, output = self.run_command(*arguments)
-        self.assertEqual(code, 0, output)
-        self.assertIn("going on with ", output)
-        self.assertEqual(os.stat(first).st_mtime_ns, written, "what was done is not done again")
+                     "run.figures=false", *SMALL]
+        members = self.folder + "/members/proxy1d/"
+        jobs.check_that_a_study_goes_on(self, arguments, members + "all_reduce_ranks_2_seed_001",
+                                        members + "all_reduce_ranks_2_seed_002")
         self.assertEqual([row["members"] for row in self.rows("scaling.csv")], ["2", "2"])
         code, output = self.run_command(*arguments)
         self.assertEqual(code, 2, "a finished comparison is not reopened: " + output)

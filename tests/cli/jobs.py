@@ -11,6 +11,18 @@ ENVIRONMENT = dict(OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_R
 # Of a training: what moments and fits add at its start and end takes some seconds.
 NETWORKS_ALONE = ["generator.start=random", "generator.finish=networks", "run.fit=false"]
 
+# A small calorimeter GAN; a test adds what it trains.
+SHOWERS = """\
+workload: calorimeter3d
+threads: 1
+data: {shape: [9, 9, 8], cell_mm: 10, layer_mm: 10, layer_radiation_lengths: 2, rows: 300, validation_rows: 30}
+generator:
+  noise: 6
+  layers: [{dense: 64, activation: relu}, {dense: 648, activation: relu}, {reshape: [1, 9, 9, 8]}]
+discriminator: {layers: [{flatten: {}}, {dense: 16, activation: leaky_relu}]}
+batch: 20
+"""
+
 SLOWDOWN = int(os.environ.get("SAGIPS_SLOWDOWN", "1"))  # of a build with a sanitizer
 
 
@@ -43,3 +55,21 @@ def kill_session(job):
     if job.stdout.closed:  # its end has been waited for before
         return ""
     return job.communicate()[0]
+
+
+def check_that_a_study_goes_on(test, arguments, first, second):
+    """Of a test with `start` and `run_command`: told to stop once the member `second` has begun, the same command
+    goes on, and does not train `first` again."""
+    job = test.start(arguments)
+    results = first + "/results.json"
+    deadline = time.monotonic() + 120
+    while not os.path.exists(second + "/config.yaml") and time.monotonic() < deadline and job.poll() is None:
+        time.sleep(0.01)
+    job.send_signal(signal.SIGTERM)
+    output, _ = job.communicate(timeout=120)
+    test.assertEqual(job.returncode, 3, output)
+    written = os.stat(results).st_mtime_ns
+    code, output = test.run_command(*arguments)
+    test.assertEqual(code, 0, output)
+    test.assertIn("going on with ", output)
+    test.assertEqual(os.stat(results).st_mtime_ns, written, "what was done is not done again")

@@ -8,18 +8,16 @@ import glob
 import json
 import math
 import os
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+import jobs
 
 SAGIPS = os.path.abspath(sys.argv[1])
 HAS_SIMULATOR = len(sys.argv) > 2
-# Open MPI refuses root and more ranks than cores unless told.
-os.environ.update(OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                  OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_hwloc_base_binding_policy="none")
+os.environ.update(jobs.ENVIRONMENT)
 SMALL = ["data.rows=1000", "data.validation_rows=200", "train.epochs=3", "threads=1", "run.name=s"]
 
 
@@ -150,20 +148,9 @@ class Scaling(unittest.TestCase):
 
     def test_a_study_that_was_stopped_goes_on(self):
         arguments = ["--ranks", "1,2", "--repeats", "2", "run.figures=false", *SMALL]
-        job = self.start(arguments)
-        first = self.folder + "/members/jets/one_rank_seed_001/results.json"
-        second = self.folder + "/members/jets/one_rank_seed_002/config.yaml"
-        deadline = time.monotonic() + 120
-        while not os.path.exists(second) and time.monotonic() < deadline and job.poll() is None:
-            time.sleep(0.01)
-        job.send_signal(signal.SIGTERM)
-        output, _ = job.communicate(timeout=120)
-        self.assertEqual(job.returncode, 3, output)
-        written = os.stat(first).st_mtime_ns
-        code, output = self.run_command(*arguments)
-        self.assertEqual(code, 0, output)
-        self.assertIn("going on with ", output)
-        self.assertEqual(os.stat(first).st_mtime_ns, written, "what was done is not done again")
+        members = self.folder + "/members/jets/"
+        jobs.check_that_a_study_goes_on(self, arguments, members + "one_rank_seed_001",
+                                        members + "one_rank_seed_002")
         self.assertEqual([row["members"] for row in self.rows()], ["2", "2"])
         code, output = self.run_command(*arguments)
         self.assertEqual(code, 2, "a finished study is not reopened: " + output)

@@ -23,15 +23,7 @@ except ImportError:
     h5py = None
 
 MPIEXEC, SAGIPS = sys.argv[1:3]
-SETTINGS = """\
-workload: calorimeter3d
-threads: 1
-data: {shape: [9, 9, 8], cell_mm: 10, layer_mm: 10, layer_radiation_lengths: 2, rows: 300, validation_rows: 30}
-generator:
-  noise: 6
-  layers: [{dense: 64, activation: relu}, {dense: 648, activation: relu}, {reshape: [1, 9, 9, 8]}]
-discriminator: {layers: [{flatten: {}}, {dense: 16, activation: leaky_relu}]}
-batch: 20
+SETTINGS = jobs.SHOWERS + """\
 train: {epochs: 10}
 run: {figures: false, name: small}
 """

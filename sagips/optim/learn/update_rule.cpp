@@ -70,7 +70,7 @@ void UpdateConfig::schedule_fields(core::FieldList& list) {
            Range::at_least(0));
   list.add("batches_per_update", batches_per_update,
            "batches whose gradients are averaged, row by row, for one update and one exchange "
-           "between ranks",
+           "between ranks; fewer at a run's end wait for it to go on",
            Range::between(1, 1000000));
 }
 
