@@ -35,8 +35,6 @@ optim::GanConfig gan_config(const bench::Options& options) {
                                 ? optim::UpdateMode::simultaneous
                                 : optim::UpdateMode::alternating;
   config.dense.library = options.text("library");
-  if (options.text("precision") == "bfloat16")
-    config.dense.precision = nn::DenseConfig::Precision::bfloat16;
   config.dense.block_rows = static_cast<std::int64_t>(options.number("block-rows"));
   return config;
 }
@@ -73,7 +71,6 @@ int main(int argc, char** argv) {
     take_turns(bench::Options({{"samples", "1024"},
                                {"threads", "1"},
                                {"update", "alternating"},
-                               {"precision", "float32"},
                                {"library", "auto"},
                                {"block-rows", "0"},
                                {"tile-samples", "0"}},

@@ -163,7 +163,7 @@ struct TileInstructions {
 namespace {
 
 // Those of this processor, the widest first.
-std::vector<TileInstructions> sets_here() {
+std::vector<TileInstructions> tile_sets_here() {
   const std::vector<TileInstructions> all = {
 #if defined(__x86_64__)
     {"avx512f", wide, 16},
@@ -178,7 +178,7 @@ std::vector<TileInstructions> sets_here() {
 }
 
 const TileInstructions* set_of(const ImageConvolutionShape& shape, const std::string& name) {
-  static const std::vector<TileInstructions> here = sets_here();
+  static const std::vector<TileInstructions> here = tile_sets_here();
   if (!name.empty()) return &named_instructions(here, name);
   const std::int64_t channels = std::min(shape.in_channels, shape.out_channels);
   const auto found = std::find_if(

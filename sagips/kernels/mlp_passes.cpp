@@ -83,33 +83,27 @@ struct MlpPasses::Learning {
   std::span<float* const> gradients;
 };
 
-MlpPasses::Layer::Layer(std::int64_t from_size, std::int64_t to_size,
-                        std::shared_ptr<const Products> library)
+MlpPasses::Layer::Layer(std::int64_t from_size, std::int64_t to_size)
     : from(from_size),
       to(to_size),
-      products(std::move(library)),
-      plain(size(products->packed_floats(to, from))),
-      transposed(size(products->packed_floats(from, to))),
+      plain(size(to * from)),
+      transposed(size(from * to)),
       bias(size(to)) {}
 
 void MlpPasses::Layer::pack(const float* weight, const float* new_bias) {
   std::copy_n(new_bias, size(to), bias.data());
-  AlignedFloats turned(size(from * to));
-  transpose(weight, turned.data(), size(to), size(from));
-  products->pack(to, from, weight, plain.data());
-  products->pack(from, to, turned.data(), transposed.data());
+  std::copy_n(weight, size(to * from), plain.data());
+  transpose(weight, transposed.data(), size(to), size(from));
 }
 
 MlpPasses::MlpPasses(const MlpShape& shape, std::int64_t block_rows,
-                     const std::shared_ptr<const Products>& library,
-                     std::shared_ptr<const Products> between_layers)
+                     std::shared_ptr<const Products> library)
     : shape_(shape),
       block_rows_(whole_panels(block_rows)),
-      output_(*(shape.widths.end() - 2), shape.outputs(), library) {
-  if (!between_layers) between_layers = library;
+      library_(std::move(library)),
+      output_(*(shape.widths.end() - 2), shape.outputs()) {
   for (std::size_t layer = 0; layer < shape.hidden_layers(); ++layer)
-    hidden_.emplace_back(shape.widths[layer], shape.widths[layer + 1],
-                         layer == 0 ? library : between_layers);
+    hidden_.emplace_back(shape.widths[layer], shape.widths[layer + 1]);
   whole_ = heights(panel_rows, block_rows_);
 }
 
@@ -118,10 +112,10 @@ MlpPasses::Heights MlpPasses::heights(std::int64_t panel, std::int64_t block) co
   const auto add = [&](const Layer& layer, bool transposed) {
     const std::int64_t rows = transposed ? layer.from : layer.to,
                        columns = transposed ? layer.to : layer.from;
-    made.layers.push_back({layer.products->multiply_packed(panel, layer.from, layer.to),
-                           layer.products->multiply_packed(panel, layer.to, layer.from),
-                           {layer.products->accumulate(block, rows, columns),
-                            layer.products->accumulate(panel, rows, columns)}});
+    made.layers.push_back(
+        {library_->multiply(panel, layer.from, layer.to),
+         library_->multiply(panel, layer.to, layer.from),
+         {library_->accumulate(block, rows, columns), library_->accumulate(panel, rows, columns)}});
   };
   for (const Layer& layer : hidden_) add(layer, &layer == hidden_.data() && !has_many_inputs());
   if (!has_one_output()) add(output_, false);

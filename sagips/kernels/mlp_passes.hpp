@@ -47,11 +47,8 @@ class MlpPasses {
  public:
   /// block_rows is rounded up to whole panels of 32. Fewer rows than that at a time are cut into panels that
   /// fit them.
-  /// between_layers: multiplies between hidden layers, where almost all of the work is; null: the
-  /// library does that, too
   MlpPasses(const MlpShape& shape, std::int64_t block_rows,
-            const std::shared_ptr<const Products>& library,
-            std::shared_ptr<const Products> between_layers = nullptr);
+            std::shared_ptr<const Products> library);
 
   /// Takes the weights that the following passes use.
   /// parameters: weight [outputs, inputs] and bias [outputs] of each layer, in order
@@ -84,11 +81,10 @@ class MlpPasses {
     Products::Kernel block, panel;
   };
   struct Layer {
-    Layer(std::int64_t from_size, std::int64_t to_size, std::shared_ptr<const Products> library);
+    Layer(std::int64_t from_size, std::int64_t to_size);
     void pack(const float* weight, const float* new_bias);
     std::int64_t from, to;
-    std::shared_ptr<const Products> products;
-    AlignedFloats plain, transposed;  ///< weight [to, from] and [from, to], as its products pack it
+    AlignedFloats plain, transposed;  ///< weight [to, from] and [from, to]
     AlignedFloats bias;               ///< [to]
   };
   struct Kernels {
@@ -127,6 +123,7 @@ class MlpPasses {
 
   MlpShape shape_;
   std::int64_t block_rows_;
+  std::shared_ptr<const Products> library_;
   std::vector<Layer> hidden_;
   Layer output_;
   Heights whole_;

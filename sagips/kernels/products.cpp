@@ -35,13 +35,4 @@ std::shared_ptr<const Products> products(const std::string& name, const std::str
                  "lacks what they need. Here are: ", core::join(available_products(), ", "), "."));
 }
 
-std::shared_ptr<const Products> products_in_bfloat16(const std::string& key) {
-  static const std::shared_ptr<const Products> found = bfloat16_products();
-  if (found) return found;
-  throw core::ConfigError(
-      key,
-      "bfloat16 products need a processor with AVX512_BF16 (or AMX) and a program built for "
-      "Linux on x86-64 with g++ 12 or later: use dense.precision=float32");
-}
-
 }  // namespace sagips::kernels

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,20 +22,6 @@ class Products {
   /// c += a^T b.
   /// shape: a [depth, rows], b [depth, columns], c [rows, columns]
   virtual Kernel accumulate(std::int64_t depth, std::int64_t rows, std::int64_t columns) const = 0;
-
-  /// A b that many products share may be packed once: `multiply_packed` is `multiply` with the packed
-  /// b. Worth it in bfloat16, where rounding b costs more than a product of 32 rows; others copy.
-  /// shape: b [depth, columns], packed [packed_floats]
-  virtual void pack(std::int64_t depth, std::int64_t columns, const float* b, float* packed) const {
-    std::copy_n(b, depth * columns, packed);
-  }
-  virtual std::int64_t packed_floats(std::int64_t depth, std::int64_t columns) const {
-    return depth * columns;
-  }
-  virtual Kernel multiply_packed(std::int64_t rows, std::int64_t depth,
-                                 std::int64_t columns) const {
-    return multiply(rows, depth, columns);
-  }
 };
 
 /// Names that `products` understands and that work here: "libxsmm" and "mkl" where they were found
@@ -47,12 +32,5 @@ std::vector<std::string> available_products();
 
 /// throws: ConfigError naming `key` for a library that is not there
 std::shared_ptr<const Products> products(const std::string& name, const std::string& key = "");
-
-/// Products whose factors are rounded to bfloat16 (8 bits of mantissa, ties to even, numbers below
-/// 2^-126 to 0) and whose sums are float32. Not among the available ones: those agree with each
-/// other to float32 rounding, these do not.
-///
-/// throws: ConfigError naming `key` where the processor has no such instructions
-std::shared_ptr<const Products> products_in_bfloat16(const std::string& key);
 
 }  // namespace sagips::kernels

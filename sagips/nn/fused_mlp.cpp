@@ -103,21 +103,11 @@ void DenseConfig::fields(core::FieldList& list) {
   list.add("block_rows", block_rows,
            "events whose activations are in the cache at a time; 0: as many as its size allows",
            core::Range::between(0, 1e6));
-  list.choice(
-      "precision", precision, {{"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}},
-      "factors of products between the discriminator's hidden layers; bfloat16 keeps 8 bits "
-      "of them and is faster where the processor has it (docs/step_engine.md: what it does "
-      "to results)");
   core::needs(list, library != "libtorch", "library=auto or that of fused passes", {"block_rows"});
 }
 
 std::unique_ptr<FusedMlp> FusedMlp::make(const Network& network, const DenseConfig& config,
                                          torch::Device device) {
-  const bool rounds = config.precision == DenseConfig::Precision::bfloat16;
-  if (config.library == "libtorch" && rounds)
-    throw core::ConfigError("dense.precision",
-                            "bfloat16 is for fused layers, dense.library=libtorch has none. Choose "
-                            "one of them.");
   if (config.library == "libtorch" || !device.is_cpu() || !network.fusable()) return nullptr;
   const std::string library =
       config.library == "auto" ? kernels::available_products().front() : config.library;
@@ -126,8 +116,7 @@ std::unique_ptr<FusedMlp> FusedMlp::make(const Network& network, const DenseConf
       config.block_rows > 0 ? config.block_rows
                             : kernels::rows_in_cache(shape, kernels::second_level_cache());
   return std::unique_ptr<FusedMlp>(
-      new FusedMlp({shape, block_rows, kernels::products(library, "dense.library"),
-                    rounds ? kernels::products_in_bfloat16("dense.precision") : nullptr}));
+      new FusedMlp({shape, block_rows, kernels::products(library, "dense.library")}));
 }
 
 void FusedMlp::pack(const Leaves& leaves) {

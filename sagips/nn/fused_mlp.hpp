@@ -14,14 +14,10 @@
 
 namespace sagips::nn {
 
-/// How dense layers are evaluated. Every choice but the precision gives the same numbers up to
-/// rounding in float32.
+/// How dense layers are evaluated. Every choice gives the same numbers up to rounding in float32.
 struct DenseConfig {
-  enum class Precision { float32, bfloat16 };
   std::string library = "auto";
   std::int64_t block_rows = 0;
-  /// The precision of the products between the discriminator's hidden layers.
-  Precision precision = Precision::float32;
 
   void fields(core::FieldList& list);
 };

@@ -126,17 +126,6 @@ TEST(FusedMlp, RefusesSecondDerivativesAndSaysWhatToDo) {
   EXPECT_THROW(torch::autograd::grad({output.sum()}, {input}, {}, true, true), core::StateError);
 }
 
-TEST(FusedMlp, RoundsOnlyWhereItMultipliesItself) {
-  const auto network = MlpConfig{.width = 64, .layers = 3}.network(2, 1);
-  try {
-    FusedMlp::make(*network, {.library = "libtorch", .precision = DenseConfig::Precision::bfloat16},
-                   torch::kCPU);
-    FAIL() << "no error";
-  } catch (const core::ConfigError& error) {
-    EXPECT_NE(std::string(error.what()).find("dense.precision"), std::string::npos) << error.what();
-  }
-}
-
 TEST(FusedMlp, LeavesToLibTorchWhatItCannotDo) {
   const auto linear = MlpConfig{.width = 8, .layers = 0}.network(2, 1),
              usual = MlpConfig{.width = 8, .layers = 1}.network(2, 1);

@@ -8,12 +8,6 @@ namespace sagips::optim {
 
 namespace {
 
-// The generator is a hundredth of the work: rounding there would save nothing.
-nn::DenseConfig in_float32(nn::DenseConfig config) {
-  config.precision = nn::DenseConfig::Precision::float32;
-  return config;
-}
-
 // What names the events and noise of the discriminator's steps beyond the first.
 std::string words_for(std::int64_t further) {
   return further > 0 ? core::text(" of discriminator step ", further + 1) : std::string();
@@ -40,7 +34,7 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
       environment_(environment),
       seed_(seed),
       device_(device),
-      generator_(config.generator, in_float32(config.dense), environment.parameters, seed, device),
+      generator_(config.generator, config.dense, environment.parameters, seed, device),
       generator_rule_(make_update_rule(generator_.replica(), config.optimizer.generator,
                                        "optimizer.generator")) {
   check();
