@@ -88,7 +88,10 @@ TEST(SimulatedTraining, CanBeDrawnWithNodesAbove) {
 
 TEST(StragglerRates, HaveAPanelForEachWhoIsSlow) {
   const Figure figure =
-      straggler_rates({{"ring", 0.2, 0.2}, {"gossip", 1, 0.9}}, {{"ring", 0.2, 0.2}}, "one slow");
+      straggler_rates({{.exchange = "ring", .median = 0.2, .lowest = 0.2},
+                       {.exchange = "ring", .is_leader = false, .median = 0.2, .lowest = 0.2},
+                       {.exchange = "gossip", .median = 1, .lowest = 0.9}},
+                      "one slow");
   ASSERT_EQ(figure.panels.size(), 2u);
   EXPECT_EQ(figure.panels[0].y.names, (std::vector<std::string>{"ring", "gossip"}));
   expect_numbers(series_named(figure.panels[0], "median").x, {0.2, 1});

@@ -19,7 +19,7 @@ using Style = Series::Style;
 constexpr double bar = 0.2;  // beyond which a prediction is flagged
 
 /// A number of a point; not positive: there is none.
-using Number = std::function<double(const Point&)>;
+using PointNumber = std::function<double(const Point&)>;
 
 const char* title_of(Family family) {
   switch (family) {
@@ -58,7 +58,8 @@ Axis with_nodes(Axis axis, const SimulatedTraining& training) {
 }
 
 /// The line of an exchange, and its points; nothing without a number.
-void add_exchange(Panel& panel, const SimulatedExchange& one, Colour colour, const Number& number) {
+void add_exchange(Panel& panel, const SimulatedExchange& one, Colour colour,
+                  const PointNumber& number) {
   Series line{.label = one.label, .colour = colour};
   for (const Point& point : one.points)
     if (const double y = number(point); y > 0) line.add(point.ranks, y);
@@ -74,7 +75,7 @@ void add_exchange(Panel& panel, const SimulatedExchange& one, Colour colour, con
 /// A panel a family, in two columns. finish: adds what all panels show
 template <class Finish>
 Figure family_panels(const SimulatedTraining& training, const Axis& x, const Axis& y,
-                     const Number& number, const Finish& finish) {
+                     const PointNumber& number, const Finish& finish) {
   Figure figure{.title = training.conditions, .columns = 2, .width = 1400};
   for (const Family family :
        {Family::tensor_by_tensor, Family::exact, Family::loose, Family::late}) {
@@ -93,7 +94,7 @@ Figure family_panels(const SimulatedTraining& training, const Axis& x, const Axi
 }
 
 /// The highest number of all, so that panels share their scale.
-double highest(const SimulatedTraining& training, const Number& number) {
+double highest(const SimulatedTraining& training, const PointNumber& number) {
   double most = 0;
   for (const SimulatedExchange& one : training.exchanges)
     for (const Point& point : one.points) most = std::max(most, number(point));
@@ -116,9 +117,9 @@ void add_published(Panel& panel, const std::vector<PublishedLine>& lines, const 
 }  // namespace
 
 Figure simulated_time_over_ranks(const SimulatedTraining& training) {
-  const Number seconds = [&](const Point& point) { return point.epoch_s * training.epochs; };
+  const PointNumber seconds = [&](const Point& point) { return point.epoch_s * training.epochs; };
   const TimeUnit unit = time_unit(highest(training, seconds));
-  const Number number = [&](const Point& point) { return seconds(point) / unit.seconds; };
+  const PointNumber number = [&](const Point& point) { return seconds(point) / unit.seconds; };
   const Axis y{
       .label = core::text("training time of ", core::with_thousands(std::llround(training.epochs)),
                           " epochs [", unit.name, "]"),
@@ -132,7 +133,7 @@ Figure simulated_time_over_ranks(const SimulatedTraining& training) {
 }
 
 Figure simulated_rate_over_ranks(const SimulatedTraining& training) {
-  const Number rate = [](const Point& point) {
+  const PointNumber rate = [](const Point& point) {
     return point.epoch_s > 0 ? point.events / point.epoch_s : 0;
   };
   // events of all ranks at a number of ranks are the same for every exchange
@@ -157,14 +158,14 @@ Figure simulated_rate_over_ranks(const SimulatedTraining& training) {
 }
 
 Figure exchange_time_over_ranks(const SimulatedTraining& training) {
-  const Number microseconds = [](const Point& point) { return 1e6 * point.exchange_s; };
+  const PointNumber microseconds = [](const Point& point) { return 1e6 * point.exchange_s; };
   return family_panels(training, with_nodes(ranks_axis(training), training),
                        {.label = "exchange of an epoch [µs]", .logarithmic = true}, microseconds,
                        [](Panel&) {});
 }
 
 Figure simulated_over_predicted(const SimulatedTraining& training) {
-  const Number ratio = [](const Point& point) {
+  const PointNumber ratio = [](const Point& point) {
     return point.predicted_s > 0 ? point.exchange_s / point.predicted_s : 0;
   };
   const std::vector<double> ranks = all_ranks(training);
@@ -182,31 +183,29 @@ Figure simulated_over_predicted(const SimulatedTraining& training) {
                        });
 }
 
-Figure straggler_rates(const std::vector<StragglerRates>& leader,
-                       const std::vector<StragglerRates>& follower, const std::string& conditions) {
-  Figure figure{.title = conditions, .columns = 2, .width = 1400};
-  const auto panel_of = [&](const std::string& title, const std::vector<StragglerRates>& rates) {
+Figure straggler_rates(const std::vector<StragglerRow>& rows, const std::string& conditions) {
+  Figure figure{.title = conditions, .columns = 2, .width = 1400, .height = 0};
+  for (const bool of_leaders : {true, false}) {
     Panel panel{
-        .title = title,
+        .title = of_leaders ? "a leader is slow" : "a follower is slow",
         .x = {.label = "rate of the other ranks, undisturbed = 1", .lowest = 0, .highest = 1.1}};
     Series median{.label = "median", .style = Style::points, .colour = Colour::blue};
     Series lowest{.label = "lowest", .style = Style::points, .colour = Colour::vermillion};
-    for (std::size_t i = 0; i < rates.size(); ++i) {
-      const double y = static_cast<double>(i);
-      panel.series.push_back({.x = {0, rates[i].median}, .y = {y, y}, .colour = Colour::grey});
-      panel.y.names.push_back(rates[i].exchange);
-      lowest.add(rates[i].lowest, y);
-      median.add(rates[i].median, y);
+    for (const StragglerRow& row : rows) {
+      if (row.is_leader != of_leaders) continue;
+      const double y = static_cast<double>(panel.y.names.size());
+      panel.series.push_back({.x = {0, row.median}, .y = {y, y}, .colour = Colour::grey});
+      panel.y.names.push_back(row.exchange);
+      lowest.add(row.lowest, y);
+      median.add(row.median, y);
     }
     panel.y.lowest = -0.7;
-    panel.y.highest = static_cast<double>(rates.size()) - 0.3;
+    panel.y.highest = static_cast<double>(panel.y.names.size()) - 0.3;
+    figure.height = std::max(figure.height, 160 + 30 * static_cast<int>(panel.y.names.size()));
     panel.series.push_back(std::move(lowest));
     panel.series.push_back(std::move(median));
     figure.panels.push_back(std::move(panel));
-  };
-  panel_of("a leader is slow", leader);
-  panel_of("a follower is slow", follower);
-  figure.height = 160 + 30 * static_cast<int>(std::max(leader.size(), follower.size()));
+  }
   return figure;
 }
 

@@ -54,13 +54,15 @@ Figure exchange_time_over_ranks(const SimulatedTraining& training);
 /// Simulated exchanges over what cost() predicts, with lines at equality and 20 % off.
 Figure simulated_over_predicted(const SimulatedTraining& training);
 
-/// What one slow rank leaves of the others' rates.
-struct StragglerRates {
+/// One slow rank and what it leaves of the others' rates, relative to undisturbed.
+struct StragglerRow {
   std::string exchange;
-  double median = 0, lowest = 0;  ///< of the others, relative to undisturbed
+  std::int64_t ranks = 0;  ///< the slow one among them
+  bool is_leader = true;   ///< the slow one
+  double slow = 0;         ///< its own rate
+  double median = 0, lowest = 0;
 };
-/// leader, follower: who is slow; the same exchanges in the same order
-Figure straggler_rates(const std::vector<StragglerRates>& leader,
-                       const std::vector<StragglerRates>& follower, const std::string& conditions);
+/// A panel for slow leaders and one for slow followers.
+Figure straggler_rates(const std::vector<StragglerRow>& rows, const std::string& conditions);
 
 }  // namespace sagips::analysis

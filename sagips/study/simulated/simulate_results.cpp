@@ -57,37 +57,25 @@ std::vector<analysis::PublishedLine> published(const run::Job& job, const Simula
 std::string draw(const run::Job& job, const std::string& folder,
                  const analysis::SimulatedTraining& training,
                  const std::vector<StragglerRow>& stragglers, core::Log& log) {
-  if (!job.settings.run.figures) return {};
-  const analysis::FigureConfig& config = job.settings.figures;
+  Pictures pictures(job, folder, log);
   const bool trained =
       !training.published.empty() ||
       std::any_of(training.exchanges.begin(), training.exchanges.end(),
                   [](const SimulatedExchange& one) { return one.points.front().epoch_s > 0; });
-  // without gnuplot the first one says so
-  if (draw_figure(analysis::exchange_time_over_ranks(training), config, folder,
-                  "exchange_over_ranks", log)
-          .empty())
-    return {};
-  draw_figure(analysis::simulated_over_predicted(training), config, folder,
-              "cost_against_simulated", log);
+  pictures.draw(analysis::exchange_time_over_ranks(training), "exchange_over_ranks");
+  pictures.draw(analysis::simulated_over_predicted(training), "cost_against_simulated");
   if (trained) {
-    draw_figure(analysis::simulated_time_over_ranks(training), config, folder,
-                "fig11_training_time", log);
-    draw_figure(analysis::simulated_rate_over_ranks(training), config, folder,
-                "fig12_analysis_rate", log);
+    pictures.draw(analysis::simulated_time_over_ranks(training), "fig11_training_time");
+    pictures.draw(analysis::simulated_rate_over_ranks(training), "fig12_analysis_rate");
   }
-  std::vector<analysis::StragglerRates> leader, follower;
-  for (const StragglerRow& row : stragglers)
-    (row.who == What::slow_leader ? leader : follower)
-        .push_back({row.exchange, row.median, row.lowest});
   if (!stragglers.empty())
-    draw_figure(
+    pictures.draw(
         analysis::straggler_rates(
-            leader, follower,
+            stragglers,
             text(training.conditions, "; ",
                  straggler_conditions(stragglers, job.of<SimulateConfig>().scenario.slowdown))),
-        config, folder, "straggler", log);
-  return text(folder, "/", files::figures.name);
+        "straggler");
+  return pictures.place();
 }
 
 std::string suffix_of(const SimulatedExchange& one) {
@@ -127,7 +115,9 @@ void write_numbers(const run::Job& job, const std::string& folder, const Simulat
       results.numbers.push_back(
           {text("updates_per_s ", one.way.label(), " ", one.way.ranks), one.result->updates_per_s});
   for (const StragglerRow& row : stragglers)
-    results.numbers.push_back({text(word(row.who), " ", row.exchange, " others"), row.median});
+    results.numbers.push_back(
+        {text(row.is_leader ? "slow_leader " : "slow_follower ", row.exchange, " others"),
+         row.median});
   record::write_results_json(text(folder, "/", files::results.name), results);
 }
 

@@ -34,8 +34,9 @@ std::optional<StragglerRow> straggler_row(const SimulatedWay& way, What who,
   const auto* now = outcome.result(way, who);
   if (!before || !now || before->epochs_per_s.size() != now->epochs_per_s.size())
     return std::nullopt;
-  const std::size_t slow_rank = who == What::slow_leader ? 0 : 1;
-  StragglerRow row{.exchange = way.exchange, .ranks = way.ranks, .who = who};
+  StragglerRow row{
+      .exchange = way.exchange, .ranks = way.ranks, .is_leader = who == What::slow_leader};
+  const std::size_t slow_rank = row.is_leader ? 0 : 1;
   std::vector<double> others;
   for (std::size_t rank = 0; rank < now->epochs_per_s.size(); ++rank) {
     const double rate = now->epochs_per_s[rank] / before->epochs_per_s[rank];
@@ -72,7 +73,7 @@ Family family_of(const SimulatedWay& way, What what) {
   return way.facts.exact ? Family::exact : Family::loose;
 }
 
-const char* word_of(What slow) { return slow == What::slow_leader ? "leader" : "follower"; }
+const char* who_is_slow(const StragglerRow& row) { return row.is_leader ? "leader" : "follower"; }
 
 // Of all rows, or of an epoch of events: one step.
 double cost_of_epoch(const run::Job& job, const SimulatePlan& plan, std::int64_t ranks,
@@ -266,7 +267,7 @@ std::string straggler_csv(const std::vector<StragglerRow>& rows, double slowdown
   std::string content =
       "exchange,ranks,slowdown,slow,rate_of_slow,median_of_others,lowest_of_others\n";
   for (const StragglerRow& row : rows)
-    content += core::csv_line(row.exchange, row.ranks, slowdown, word_of(row.who), row.slow,
+    content += core::csv_line(row.exchange, row.ranks, slowdown, who_is_slow(row), row.slow,
                               row.median, row.lowest);
   return content;
 }
@@ -337,7 +338,7 @@ std::string straggler_table(const std::vector<StragglerRow>& rows, double slowdo
   const auto percent = [](double share) { return text(std::lround(100 * share), " %"); };
   std::vector<std::vector<std::string>> lines;
   for (const StragglerRow& row : rows)
-    lines.push_back({row.exchange, word_of(row.who), percent(row.slow), percent(row.median),
+    lines.push_back({row.exchange, who_is_slow(row), percent(row.slow), percent(row.median),
                      percent(row.lowest)});
   return analysis::plain_table({"rates of " + straggler_conditions(rows, slowdown), "slow",
                                 "its own", "others, median", "lowest"},

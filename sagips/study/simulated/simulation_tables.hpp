@@ -22,14 +22,8 @@ struct SimulationOutcome {
   const simulate::ReplayResult* alone(const SimulatedWay& way) const;
 };
 
-/// One slow rank and what it leaves of the others' rates, relative to undisturbed.
-struct StragglerRow {
-  std::string exchange;
-  std::int64_t ranks = 0;  ///< the slow one among them
-  Simulation::What who = Simulation::What::slow_leader;
-  double slow = 0;  ///< the slow rank's own rate
-  double median = 0, lowest = 0;
-};
+using analysis::StragglerRow;
+/// What one slow rank leaves of the others' rates.
 std::vector<StragglerRow> straggler_rows(const SimulatePlan& plan,
                                          const SimulationOutcome& outcome);
 
