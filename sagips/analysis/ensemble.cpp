@@ -65,12 +65,6 @@ class RelativeMembers {
   }
 
  private:
-  static double root_mean_square(const std::vector<double>& values) {
-    double sum = 0;
-    for (const double value : values) sum += value * value;
-    return std::sqrt(sum / static_cast<double>(values.size()));
-  }
-
   std::size_t columns_ = 0;
   std::vector<std::vector<double>> residuals_;  ///< [members][rows * columns]
 };

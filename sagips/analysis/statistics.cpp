@@ -32,6 +32,12 @@ double standard_deviation(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
+double root_mean_square(std::span<const double> values) {
+  double squares = 0;
+  for (const double value : values) squares += value * value;
+  return std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, values.size())));
+}
+
 double quantile(std::span<const double> sorted, double fraction) {
   require(sorted, 1, "quantile");
   // Every comparison with NaN is false, so one of them shows up here as well.

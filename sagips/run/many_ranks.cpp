@@ -1,7 +1,6 @@
 #include "sagips/run/many_ranks.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "sagips/analysis/statistics.hpp"
@@ -27,12 +26,6 @@ double distance_from_mean(const std::vector<std::vector<float>>& weights) {
     for (const auto& of_rank : weights) sum += square(of_rank[i] - mean) / ranks;
   }
   return sum;
-}
-
-double root_mean_square(const std::vector<double>& numbers) {
-  double sum = 0;
-  for (const double number : numbers) sum += square(number);
-  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, numbers.size())));
 }
 
 }  // namespace
@@ -194,9 +187,9 @@ record::SimulatedLearningCurve::Point ManyRanks::point(std::int64_t epoch,
     point.mean.push_back(mean);
     all.insert(all.end(), residuals.begin(), residuals.end());
     for (double& residual : residuals) residual -= mean;
-    point.spread.push_back(root_mean_square(residuals));
+    point.spread.push_back(analysis::root_mean_square(residuals));
   }
-  point.typical = root_mean_square(all);
+  point.typical = analysis::root_mean_square(all);
   point.consensus_distance = evaluation.consensus_distance;
   return point;
 }

@@ -46,12 +46,6 @@ Shown pointers(const std::vector<ConvergenceVariant>& variants) {
   return all;
 }
 
-TEST(Measured, IsMeanAndUnbiasedDeviation) {
-  EXPECT_EQ(measured(Numbers{1, 3}).mean, 2);
-  EXPECT_DOUBLE_EQ(measured(Numbers{1, 3}).deviation, std::sqrt(2.0));
-  EXPECT_EQ(measured(Numbers{5}).deviation, 0);
-}
-
 TEST(ConvergenceTable, ShowsWhatTheEnsemblesEndedWith) {
   // Last residuals of 20 and 40 %: mean 30 %, spread 10 %, 3 floors of 10 %.
   const std::string table = convergence_table({variant("ring", "ring", 4, 12, 300)});

@@ -24,12 +24,6 @@ using Shown = std::vector<const SimulatedVariant*>;
 constexpr double significant_chance = 0.05;
 constexpr double no_spread = 1e-9;  // of logarithms: rounding, and no seed's doing
 
-double root_mean_square(const std::vector<double>& numbers) {
-  double sum = 0;
-  for (const double number : numbers) sum += number * number;
-  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, numbers.size())));
-}
-
 bool in_last_quarter(const LearningCurve& curve, const LearningCurve::Point& point) {
   return 4 * point.epoch > 3 * curve.points.back().epoch;
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "sagips/analysis/statistics.hpp"
 #include "sagips/analysis/table.hpp"
 #include "sagips/core/csv.hpp"
 #include "sagips/core/file.hpp"
@@ -16,14 +17,11 @@ using Rows = std::vector<std::vector<std::string>>;
 
 std::string percent(double share) { return core::rounded(100 * share, 1); }
 
-Measured rate_of(const ConvergenceVariant& variant) {
-  const Measured rate = measured(variant.events_per_second);
-  return {rate.mean / 1000, rate.deviation / 1000};
-}
-
-std::string with_deviation(const Measured& number, std::size_t count) {
-  if (count < 2) return significant(number.mean, 3);
-  return text(significant(number.mean, 3), " ± ", significant(number.deviation, 2));
+// One number alone has no deviation.
+std::string with_deviation(const std::vector<double>& numbers, double unit) {
+  const std::string middle = significant(mean(numbers) / unit, 3);
+  if (numbers.size() < 2) return middle;
+  return text(middle, " ± ", significant(standard_deviation(numbers) / unit, 2));
 }
 
 /// name: first cell; of: variant -> cell
@@ -81,11 +79,10 @@ std::string convergence_table(const std::vector<ConvergenceVariant>& variants) {
             });
   add_row(rows, text("distance [", unit.label, "]"), unit.floor > 0 ? "1" : "", variants,
           final_distance);
-  add_row(rows, "time [s]", "", variants, [](const ConvergenceVariant& variant) {
-    return with_deviation(measured(variant.time_s), variant.members());
-  });
+  add_row(rows, "time [s]", "", variants,
+          [](const ConvergenceVariant& variant) { return with_deviation(variant.time_s, 1); });
   add_row(rows, "rate [1000 events/s]", "", variants, [](const ConvergenceVariant& variant) {
-    return with_deviation(rate_of(variant), variant.members());
+    return with_deviation(variant.events_per_second, 1000);
   });
   add_row(rows, "ranks", "", variants,
           [](const ConvergenceVariant& variant) { return text(variant.ranks); });

@@ -2,19 +2,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "sagips/analysis/convergence/learning_curve.hpp"
 
 namespace sagips::analysis {
-
-/// Mean of some numbers and their standard deviation; 0 of one number alone.
-struct Measured {
-  double mean = 0, deviation = 0;
-};
-Measured measured(std::span<const double> numbers);
 
 /// One way of training that is compared with others, and what the members of its ensemble did.
 struct ConvergenceVariant {
