@@ -144,7 +144,8 @@ std::vector<Section> with_prefix(std::vector<Section> sections, const std::strin
 
 // What a search for parameters shows of its way and its answer.
 void add_training_sections(std::vector<Section>& sections, const RunContents& run,
-                           RunFigures& figures, bool evaluated) {
+                           RunFigures& figures) {
+  const bool evaluated = !events_of<record::Evaluated>(run.metrics).empty();
   sections.push_back(
       {"over-time", "Over time", figures.own_or_drawn("residuals_over_time", evaluated, [&] {
          return residuals_over_time(run.metrics, run.parameters());
@@ -171,26 +172,21 @@ void add_training_sections(std::vector<Section>& sections, const RunContents& ru
 std::vector<Section> run_sections(const RunContents& run, Gallery& gallery,
                                   const std::string& prefix) {
   RunFigures figures(run, gallery, prefix);
-  if (run.is_learning() && !run.is_study()) {
-    std::vector<Section> sections = learning_sections(run, figures);
-    sections.push_back({"more", "More figures", figures.all_beginning_with("")});
-    sections.push_back(timing_section(run));
-    sections.push_back(setup_section(run));
-    return with_prefix(std::move(sections), prefix);
-  }
-  std::vector<Section> sections{parameter_section(run), correlation_section(run, gallery, prefix)};
-  const bool evaluated = !events_of<record::Evaluated>(run.metrics).empty();
+  std::vector<Section> sections;
+  if (run.is_learning() && !run.is_study())
+    sections = learning_sections(run, figures);
+  else
+    sections = {parameter_section(run), correlation_section(run, gallery, prefix)};
   if (run.is_study()) {  // its pictures are what it was made for
     if (run.parameters().empty()) sections.front().html.clear();
     sections.push_back({"figures", "Figures", figures.stacked("")});
     sections.push_back(study_section(run));
     sections.push_back(member_section(run));
-    sections.push_back(setup_section(run));
-    return with_prefix(std::move(sections), prefix);
+  } else {
+    if (!run.is_learning()) add_training_sections(sections, run, figures);
+    sections.push_back({"more", "More figures", figures.all_beginning_with("")});
+    sections.push_back(timing_section(run));
   }
-  add_training_sections(sections, run, figures, evaluated);
-  sections.push_back({"more", "More figures", figures.all_beginning_with("")});
-  sections.push_back(timing_section(run));
   sections.push_back(setup_section(run));
   return with_prefix(std::move(sections), prefix);
 }
