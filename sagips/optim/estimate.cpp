@@ -122,11 +122,6 @@ RangeEnds::RangeEnds(const env::ParameterSet& parameters) : RangeEnds(parameters
   high = high.masked_fill(parameters.periodic(), nowhere);
 }
 
-std::vector<double> numbers_of(const torch::Tensor& tensor) {
-  const torch::Tensor dense = tensor.contiguous();
-  return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
-}
-
 torch::Tensor differentiable(const torch::Tensor& theta) {
   return theta.detach().to(torch::kFloat64).clone().requires_grad_();
 }

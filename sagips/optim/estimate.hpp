@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sagips/core/log.hpp"
+#include "sagips/data/numbers.hpp"
 #include "sagips/data/torch.hpp"
 #include "sagips/env/parameter.hpp"
 
@@ -137,8 +138,7 @@ torch::Tensor step_in_ranges(const torch::Tensor& information, const torch::Tens
 /// "directions are not identifiable ... moving along (a - 0.5 b) changes ...", or nothing.
 std::string describe_open_directions(const std::vector<std::string>& directions);
 
-/// The elements of a float64 tensor, in order.
-std::vector<double> numbers_of(const torch::Tensor& tensor);
+using data::numbers_of;
 
 /// A copy that can be differentiated by, float64.
 torch::Tensor differentiable(const torch::Tensor& theta);

@@ -5,6 +5,7 @@
 
 #include "sagips/analysis/figures/learning.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/data/numbers.hpp"
 #include "sagips/optim/learn/heads.hpp"
 #include "sagips/optim/learn/metrics.hpp"
 #include "sagips/record/metrics.hpp"
@@ -19,10 +20,7 @@ constexpr std::int64_t most_outputs = 12, most_classes = 20;  // more have no ro
 constexpr std::int64_t most_points = 2000;                    // of a picture
 constexpr double closest = 0.01;  // of two points of a curve: relative, or of the axis
 
-std::vector<double> numbers(const torch::Tensor& values) {
-  const torch::Tensor dense = values.to(torch::kFloat64).contiguous();
-  return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
-}
+using data::numbers_of;
 
 // Rows with what ranks them and their weights, and what their pictures are called behind their kind.
 struct Judged {
@@ -33,13 +31,14 @@ struct Judged {
 // shape: [classes, classes]
 std::vector<double> confusion(const torch::Tensor& taken, const Judged& rows,
                               std::int64_t classes) {
-  return numbers(torch::bincount(rows.targets * classes + taken, rows.weights, classes * classes));
+  return numbers_of(
+      torch::bincount(rows.targets * classes + taken, rows.weights, classes * classes));
 }
 
 // Thinned to what a picture shows.
 analysis::RocCurve shown(const std::string& label, const optim::RocCurve& roc) {
   analysis::RocCurve curve{label, {0}, {0}, roc.area};
-  const std::vector<double> found = numbers(roc.found), wrong = numbers(roc.wrong);
+  const std::vector<double> found = numbers_of(roc.found), wrong = numbers_of(roc.wrong);
   for (std::size_t i = 1; i < found.size(); ++i) {
     const bool is_apart = wrong[i] > (1 + closest) * curve.wrong.back() ||
                           found[i] > curve.found.back() + closest / 2 || i + 1 == found.size();
@@ -105,7 +104,7 @@ void draw_values(FigureWriter& draw, const torch::Tensor& values, const Judged& 
     outputs.push_back({names.size() > static_cast<std::size_t>(i)
                            ? names[static_cast<std::size_t>(i)]
                            : core::text("output ", i),
-                       numbers(wanted.select(1, i)), numbers(found.select(1, i))});
+                       numbers_of(wanted.select(1, i)), numbers_of(found.select(1, i))});
   draw(analysis::regression_residuals(outputs), "residuals" + rows.suffix);
   draw(analysis::predicted_against_true(outputs, most_points),
        "predicted_against_true" + rows.suffix);

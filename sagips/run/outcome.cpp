@@ -7,6 +7,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
+#include "sagips/data/numbers.hpp"
 #include "sagips/run/judge_networks.hpp"
 
 namespace sagips::run {
@@ -110,13 +111,9 @@ void add_correlations(record::Results& results, const torch::Tensor& covariance,
   for (const record::ParameterResult& row : results.parameters)
     if (!row.fixed) result.names.push_back(row.name);
   if (static_cast<std::int64_t>(result.names.size()) != dense.size(0)) return;
-  const auto numbers = [](const torch::Tensor& matrix) {
-    const torch::Tensor rows = matrix.contiguous();
-    return std::vector<double>(rows.data_ptr<double>(), rows.data_ptr<double>() + rows.numel());
-  };
   result.values =
-      record::SquareMatrix(numbers(dense / (errors.unsqueeze(0) * errors.unsqueeze(1))));
-  result.covariance = record::SquareMatrix(numbers(dense));
+      record::SquareMatrix(data::numbers_of(dense / (errors.unsqueeze(0) * errors.unsqueeze(1))));
+  result.covariance = record::SquareMatrix(data::numbers_of(dense));
   results.correlations.push_back(std::move(result));
 }
 

@@ -1,15 +1,8 @@
 #include "sagips/run/rank_evaluation.hpp"
 
+#include "sagips/data/numbers.hpp"
+
 namespace sagips::run {
-
-namespace {
-
-std::vector<float> floats(const torch::Tensor& numbers) {
-  const torch::Tensor flat = numbers.detach().to(torch::kCPU, torch::kFloat32).contiguous();
-  return {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()};
-}
-
-}  // namespace
 
 RankEvaluation::RankEvaluation(comm::Ranks& ranks, bool all_wait, bool has_central, optim::Gan& gan,
                                const train::Evaluator& evaluator,
@@ -37,8 +30,8 @@ std::optional<record::Snapshot> RankEvaluation::snapshot() {
   if (!seen_.defined()) seen_ = predictions();
   record::Snapshot snapshot;
   snapshot.parameters = names_;
-  snapshot.predictions = floats(seen_);
-  snapshot.weights = floats(gan_.predicting_weights());
+  snapshot.predictions = data::numbers_of<float>(seen_);
+  snapshot.weights = data::numbers_of<float>(gan_.predicting_weights());
   return snapshot;
 }
 

@@ -13,6 +13,7 @@
 #include "sagips/analysis/table.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/data/numbers.hpp"
 #include "sagips/record/metrics.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/figure_writer.hpp"
@@ -27,10 +28,7 @@ constexpr std::int64_t error_vectors = 400;
 constexpr std::int64_t most_points = 200;
 constexpr std::int64_t most_model_numbers = 10'000'000;  // of synthetic events beside the data
 
-std::vector<double> numbers(const torch::Tensor& values) {
-  const torch::Tensor dense = values.to(torch::kFloat64).contiguous();
-  return {dense.data_ptr<double>(), dense.data_ptr<double>() + dense.numel()};
-}
+using data::numbers_of;
 
 // In parts: double precision of all events would take more memory than the events.
 // shapes: values [events], weights [events] or undefined
@@ -39,9 +37,9 @@ void fill(analysis::Histogram& histogram, const torch::Tensor& values,
   constexpr std::int64_t at_once = 65536;
   for (std::int64_t first = 0; first < values.size(0); first += at_once) {
     const std::int64_t count = std::min(at_once, values.size(0) - first);
-    const std::vector<double> part = numbers(values.narrow(0, first, count));
+    const std::vector<double> part = numbers_of(values.narrow(0, first, count));
     if (weights.defined())
-      histogram.fill(part, numbers(weights.narrow(0, first, count)));
+      histogram.fill(part, numbers_of(weights.narrow(0, first, count)));
     else
       histogram.fill(part);
   }
@@ -94,11 +92,6 @@ std::string prefix_of(const std::vector<problem::ChannelPlan>& plans, std::size_
   return plans.size() > 1 ? plans[k].name + "_" : std::string();
 }
 
-std::vector<float> flat(const torch::Tensor& values) {
-  const torch::Tensor dense = values.to(torch::kFloat32).contiguous();
-  return {dense.data_ptr<float>(), dense.data_ptr<float>() + dense.numel()};
-}
-
 void draw_pairs(FigureWriter& draw, const record::Results& results, const torch::Tensor& proposals,
                 std::size_t most) {
   std::vector<std::string> names;
@@ -111,7 +104,7 @@ void draw_pairs(FigureWriter& draw, const record::Results& results, const torch:
     truth.push_back(row.truth);
     columns.push_back(proposals.select(1, static_cast<std::int64_t>(i)));
   }
-  draw(analysis::parameter_pairs(flat(torch::stack(columns, 1)), names, truth),
+  draw(analysis::parameter_pairs(numbers_of<float>(torch::stack(columns, 1)), names, truth),
        "generator_samples");
 }
 
@@ -134,13 +127,13 @@ analysis::DensityBand band(const problem::DensityCurve& curve, const env::Parame
   const torch::Tensor edges =
       torch::quantile(values, torch::tensor({0.16, 0.84}, torch::kFloat64), 0);
   analysis::DensityBand result{.name = curve.name,
-                               .x = numbers(curve.x.slice(0, 0, curve.x.size(0), step)),
-                               .mean = numbers(values.mean(0)),
-                               .low = numbers(edges[0]),
-                               .high = numbers(edges[1]),
+                               .x = numbers_of(curve.x.slice(0, 0, curve.x.size(0), step)),
+                               .mean = numbers_of(values.mean(0)),
+                               .low = numbers_of(edges[0]),
+                               .high = numbers_of(edges[1]),
                                .truth = {}};
   if (parameters.truth_known())
-    result.truth = numbers(thinned(curve.values(parameters.truth().unsqueeze(0)))[0]);
+    result.truth = numbers_of(thinned(curve.values(parameters.truth().unsqueeze(0)))[0]);
   return result;
 }
 

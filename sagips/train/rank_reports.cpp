@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sagips/data/numbers.hpp"
 #include "sagips/train/collectives.hpp"
 
 namespace sagips::train {
@@ -86,8 +87,7 @@ RankView RankReports::view(const torch::Tensor& predictions, const torch::Tensor
       std::max(0.0, squares / ranks - (sum / ranks).square().sum().item<double>());
   const torch::Tensor all = torch::stack(of_ranks);
   view.predictions = all.mean(0).to(torch::kFloat32);
-  const torch::Tensor spread = all.std(0, false).mean(0).contiguous();
-  view.rank_spread.assign(spread.data_ptr<double>(), spread.data_ptr<double>() + spread.numel());
+  view.rank_spread = data::numbers_of(all.std(0, false).mean(0));
   return view;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "sagips/data/numbers.hpp"
 #include "workloads/calorimeter3d/shower_files.hpp"
 
 namespace sagips::workloads {
@@ -140,8 +141,8 @@ std::vector<problem::ComparedMatrix> ShowerComparison::matrices() const {
   const Sides columns = all.correlated();
   return {{.figure = "correlations",
            .names = all.correlated_names(),
-           .real = listed(correlations(columns.real)),
-           .made = listed(correlations(columns.made))}};
+           .real = data::numbers_of(correlations(columns.real)),
+           .made = data::numbers_of(correlations(columns.made))}};
 }
 
 problem::ExampleComparison::Features ShowerComparison::features() const {

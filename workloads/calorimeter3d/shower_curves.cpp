@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "sagips/core/text.hpp"
+#include "sagips/data/numbers.hpp"
 #include "workloads/calorimeter3d/shower_comparison.hpp"
 
 namespace sagips::workloads {
@@ -30,18 +31,18 @@ std::vector<double> counted(std::int64_t count, double first) {
 
 // Means over rows with their errors. shape: [rows, numbers]
 void take_means(ComparedCurve& curve, const Sides& rows) {
-  curve.real = listed(rows.real.mean(0));
-  curve.made = listed(rows.made.mean(0));
-  curve.real_errors = listed(spread(rows.real) / root(rows.real.size(0)));
-  curve.made_errors = listed(spread(rows.made) / root(rows.made.size(0)));
+  curve.real = data::numbers_of(rows.real.mean(0));
+  curve.made = data::numbers_of(rows.made.mean(0));
+  curve.real_errors = data::numbers_of(spread(rows.real) / root(rows.real.size(0)));
+  curve.made_errors = data::numbers_of(spread(rows.made) / root(rows.made.size(0)));
 }
 
 // The same for spreads, with the errors of normal numbers.
 void take_spreads(ComparedCurve& curve, const Sides& rows) {
-  curve.real = listed(spread(rows.real));
-  curve.made = listed(spread(rows.made));
-  curve.real_errors = listed(spread(rows.real) / root(2 * rows.real.size(0)));
-  curve.made_errors = listed(spread(rows.made) / root(2 * rows.made.size(0)));
+  curve.real = data::numbers_of(spread(rows.real));
+  curve.made = data::numbers_of(spread(rows.made));
+  curve.real_errors = data::numbers_of(spread(rows.real) / root(2 * rows.real.size(0)));
+  curve.made_errors = data::numbers_of(spread(rows.made) / root(2 * rows.made.size(0)));
 }
 
 void add_profiles(Curves& curves, const ComparedShowers& all, const std::vector<ShowerBin>& bins) {
@@ -67,7 +68,7 @@ void add_profiles(Curves& curves, const ComparedShowers& all, const std::vector<
 // Shares of the rows in bins, edges given.
 std::vector<double> shares(const torch::Tensor& values, const std::vector<double>& edges) {
   std::vector<double> counts(edges.size() - 1, 0.0);
-  for (const double value : listed(values)) {
+  for (const double value : data::numbers_of(values)) {
     const double place = (value - edges.front()) / (edges.back() - edges.front()) *
                          static_cast<double>(counts.size());
     if (place >= 0 && place < static_cast<double>(counts.size()))

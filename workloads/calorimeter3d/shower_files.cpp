@@ -9,6 +9,7 @@
 #include "sagips/data/arrays.hpp"
 #include "sagips/data/file_list.hpp"
 #include "sagips/data/hdf5.hpp"
+#include "sagips/data/numbers.hpp"
 #include "workloads/calorimeter3d/measures.hpp"
 
 namespace sagips::workloads {
@@ -208,10 +209,6 @@ void write_showers(const std::string& path, const data::ExampleRows& rows,
   std::vector<data::Hdf5Written> datasets{{"ECAL", shape}};
   for (const char* name : {"energy", "eta", "mtheta", "sum", "theta"})
     datasets.push_back({name, {count}});
-  const auto numbers = [](const torch::Tensor& all) {
-    const torch::Tensor dense = all.to(torch::kFloat32).contiguous();
-    return std::vector<float>(dense.data_ptr<float>(), dense.data_ptr<float>() + dense.numel());
-  };
   constexpr std::int64_t numbers_at_once = 1 << 20;
   const auto at_once =
       static_cast<std::size_t>(std::max<std::int64_t>(1, numbers_at_once / first.inputs.numel()));
@@ -222,12 +219,13 @@ void write_showers(const std::string& path, const data::ExampleRows& rows,
     const data::Examples some = rows.read(places);
     const torch::Tensor cells = transform.undo(some.inputs);
     const torch::Tensor theta = angles ? angles(places) : target_of(some, "angle");
-    return std::vector<std::vector<float>>{numbers(cells * stored_per_GeV),
-                                           numbers(target_of(some, "energy") * energy_unit_GeV),
-                                           numbers(-(theta / 2).tan().log()),
-                                           numbers(shower_angle(cells)),
-                                           numbers(energy_sum(cells) * stored_per_GeV),
-                                           numbers(theta)};
+    return std::vector<std::vector<float>>{
+        data::numbers_of<float>(cells * stored_per_GeV),
+        data::numbers_of<float>(target_of(some, "energy") * energy_unit_GeV),
+        data::numbers_of<float>(-(theta / 2).tan().log()),
+        data::numbers_of<float>(shower_angle(cells)),
+        data::numbers_of<float>(energy_sum(cells) * stored_per_GeV),
+        data::numbers_of<float>(theta)};
   });
 }
 

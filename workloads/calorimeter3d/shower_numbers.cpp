@@ -54,11 +54,6 @@ std::vector<ShowerBin> bins(const ComparedShowers& all, const torch::Tensor& val
 
 }  // namespace
 
-std::vector<double> listed(const torch::Tensor& values) {
-  const torch::Tensor dense = values.contiguous();
-  return {dense.const_data_ptr<double>(), dense.const_data_ptr<double>() + dense.numel()};
-}
-
 core::RowTensors shower_columns(std::int64_t x, std::int64_t y, std::int64_t z) {
   core::RowTensors columns;
   for (const auto& [name, count] : std::vector<std::pair<std::string, std::int64_t>>{

@@ -13,8 +13,6 @@ namespace sagips::workloads {
 inline constexpr double hit_GeV = 3e-4;
 inline constexpr int lowest_power = -6, highest_power = 0;
 
-std::vector<double> listed(const torch::Tensor& values);  ///< float64, of any shape
-
 /// What showers are compared by, one row a shower: "x", "y" and "z" (the energy that each layer of cells
 /// across that axis holds, GeV), "first" and "second" (moments of these in cells, from 0; central),
 /// "sum", "thirds" (shares of the energy in the first, second and last third of the layers along z),

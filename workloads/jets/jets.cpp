@@ -7,6 +7,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/data/hdf5.hpp"
+#include "sagips/data/numbers.hpp"
 #include "workloads/jets/jet_forms.hpp"
 #include "workloads/jets/toy_jets.hpp"
 
@@ -135,14 +136,11 @@ class Jets final : public problem::ExampleSource {
           const auto begin = static_cast<std::int64_t>(first),
                      size = static_cast<std::int64_t>(some);
           const data::Examples read = rows.read(torch::arange(begin, begin + size, torch::kInt64));
-          const torch::Tensor numbers = (read.inputs * units).contiguous();
           std::vector<float> jets(some * columns, 0.0F);
           for (std::size_t i = 0; i < some; ++i)
             jets[i * columns + static_cast<std::size_t>(read.targets.const_data_ptr<float>()[i])] =
                 1;
-          return std::vector{std::vector<float>(numbers.const_data_ptr<float>(),
-                                                numbers.const_data_ptr<float>() + numbers.numel()),
-                             jets};
+          return std::vector{data::numbers_of<float>(read.inputs * units), jets};
         });
   }
 

@@ -14,7 +14,7 @@ bool is_raw(const DiscriminatorConfig& config) {
   return config.input == DiscriminatorConfig::Input::raw;
 }
 
-const float* numbers_of(const torch::Tensor& tensor) {
+const float* floats_of(const torch::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<float>() : nullptr;
 }
 
@@ -30,7 +30,7 @@ struct Mean {
 // what a row counts in its mean, times the slope of its loss; the mean itself goes to `loss`
 nn::FusedMlp::Slopes slopes_of(const AdversarialObjective& objective, const Mean& mean,
                                double& loss) {
-  const float *const counts = numbers_of(mean.shares), *const partners = numbers_of(mean.partners);
+  const float *const counts = floats_of(mean.shares), *const partners = floats_of(mean.partners);
   const double alike = 1.0 / static_cast<double>(mean.rows);
   return [&objective, &loss, side = mean.side, counts, partners, alike, share = mean.share](
              std::span<const float> outputs, std::int64_t first, std::span<float> slopes) {

@@ -9,6 +9,7 @@
 
 #include <torch/optim/adam.h>
 
+#include "sagips/data/numbers.hpp"
 #include "sagips/env/noise/noise.hpp"
 #include "sagips/optim/search/search_features.hpp"
 #include "sagips/optim/search/search_numbers.hpp"
@@ -158,7 +159,7 @@ std::vector<Point> Bayesian::ask(const std::vector<Trial>& trials, std::size_t m
     const torch::Tensor next = config_.gain == Gain::hedge
                                    ? hedged_next(process, known, number)
                                    : best_next(process, config_.gain, known, number);
-    points.emplace_back(next.data_ptr<double>(), next.data_ptr<double>() + next.numel());
+    points.push_back(data::numbers_of(next));
     if (points.size() == count) return points;
     known.pending.push_back(points.back());
     process = process.believing(features(next.unsqueeze(0)));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "sagips/data/numbers.hpp"
 #include "sagips/optim/search/search_numbers.hpp"
 
 namespace sagips::optim::searchers {
@@ -14,8 +15,7 @@ namespace {
 constexpr double largest_logit = 12;  // beyond it a parameter sits at an end of its range
 
 Point point_of(const torch::Tensor& logits) {
-  const torch::Tensor unit = torch::sigmoid(logits.clamp(-largest_logit, largest_logit));
-  return Point(unit.data_ptr<double>(), unit.data_ptr<double>() + unit.numel());
+  return data::numbers_of(torch::sigmoid(logits.clamp(-largest_logit, largest_logit)));
 }
 
 // u_k = max(0, ln(m / 2 + 1) - ln k) / their sum - 1 / m for the k-th best of m
