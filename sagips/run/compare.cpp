@@ -12,6 +12,7 @@
 #include "sagips/nn/device.hpp"
 #include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/run/figure_writer.hpp"
 #include "sagips/run/found_results.hpp"
 #include "sagips/run/outcome.hpp"
 #include "sagips/run/solve.hpp"
@@ -184,14 +185,11 @@ std::string drawn(const Job& job, const record::RunDirectory& folder, const Comp
   if (!job.settings.run.figures || compared.attempts.empty()) return {};
   std::vector<analysis::MethodLearningCurve> curves;
   for (const Attempt& one : compared.attempts) curves.push_back(one.learning_curve);
-  const analysis::Figure figure = analysis::methods_over_time(
-      curves, compared.distance, compared.floor, job.of<CompareConfig>().minutes * 60);
-  const std::string stem = folder.folder(record::run_files::figures.name) + "/methods_over_time";
-  std::string problem;
-  if (analysis::write_figure(analysis::sized(figure, job.settings.figures), stem, problem))
-    return stem + ".png";
-  log.warning("no-figure", "no figure: " + problem);
-  return {};
+  FigureWriter draw(folder, job.settings.figures, log);
+  draw(analysis::methods_over_time(curves, compared.distance, compared.floor,
+                                   job.of<CompareConfig>().minutes * 60),
+       "methods_over_time");
+  return draw.finish();
 }
 
 }  // namespace
