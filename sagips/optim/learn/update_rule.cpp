@@ -152,8 +152,7 @@ class Adam final : public UpdateRule {
 
 class Rmsprop final : public UpdateRule {
  public:
-  Rmsprop(const torch::Tensor& weights, const torch::Tensor& gradients, const UpdateConfig& config)
-      : UpdateRule(weights, gradients, config) {}
+  using UpdateRule::UpdateRule;
 
  private:
   void move(const torch::Tensor& gradient, double rate) override {
@@ -177,8 +176,7 @@ class Rmsprop final : public UpdateRule {
 
 class Sgd final : public UpdateRule {
  public:
-  Sgd(const torch::Tensor& weights, const torch::Tensor& gradients, const UpdateConfig& config)
-      : UpdateRule(weights, gradients, config) {}
+  using UpdateRule::UpdateRule;
 
  private:
   void move(const torch::Tensor& gradient, double rate) override {
@@ -197,8 +195,7 @@ class Sgd final : public UpdateRule {
 
 class Adadelta final : public UpdateRule {
  public:
-  Adadelta(const torch::Tensor& weights, const torch::Tensor& gradients, const UpdateConfig& config)
-      : UpdateRule(weights, gradients, config) {}
+  using UpdateRule::UpdateRule;
 
  private:
   void move(const torch::Tensor& gradient, double rate) override {

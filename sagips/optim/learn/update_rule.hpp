@@ -59,6 +59,7 @@ struct UpdateConfig {
 ///         has it. Clipping: Pascanu et al., ICML 2013, as PyTorch has it, before weight decay
 class UpdateRule {
  public:
+  UpdateRule(torch::Tensor weights, torch::Tensor gradients, const UpdateConfig& config);
   virtual ~UpdateRule() = default;
   UpdateRule(const UpdateRule&) = delete;
   UpdateRule& operator=(const UpdateRule&) = delete;
@@ -76,8 +77,6 @@ class UpdateRule {
   double last_rate() const { return last_rate_; }  ///< of the last update; 0 before the first
 
  protected:
-  UpdateRule(torch::Tensor weights, torch::Tensor gradients, const UpdateConfig& config);
-
   /// One update with that learning rate by the gradient, clipped and with its weight decay; `steps_`
   /// counts it already.
   virtual void move(const torch::Tensor& gradient, double rate) = 0;

@@ -40,9 +40,9 @@ SearcherMaker maker_of(const typename Kind::Config& config) {
   return [config](const SearchStart& start) { return std::make_unique<Kind>(config, start); };
 }
 
-template <class Kind>
-std::unique_ptr<Searcher> made(const SearchStart& start) {
-  return std::make_unique<Kind>(start);
+SearcherMaker even(searchers::Even::Form form) {
+  return
+      [form](const SearchStart& start) { return std::make_unique<searchers::Even>(form, start); };
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ core::Registry<SearcherMaker> searchers_of(const SearcherConfigs& configs) {
   registry.add("bayesian", maker_of<Bayesian>(configs.bayesian));
   registry.add("evolution", maker_of<Evolution>(configs.evolution));
   registry.add("policy_gradient", maker_of<PolicyGradient>(configs.policy_gradient));
-  registry.add("random", made<Random>);
+  registry.add("random", even(Even::Form::random));
   return registry;
 }
 
@@ -65,9 +65,9 @@ core::Registry<SearcherMaker> setting_searchers_of(const SettingSearcherConfigs&
   registry.add("ageing", maker_of<Ageing>(configs.ageing));
   registry.add("genetic", maker_of<Genetic>(configs.genetic));
   registry.add("evolution", maker_of<Evolution>(configs.numbers.evolution));
-  registry.add("sobol", made<Sobol>);
+  registry.add("sobol", even(Even::Form::sobol));
   registry.add("grid", maker_of<Grid>(configs.grid));
-  registry.add("random", made<Random>);
+  registry.add("random", even(Even::Form::random));
   return registry;
 }
 

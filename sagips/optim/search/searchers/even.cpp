@@ -25,25 +25,23 @@ SearchSpace in_steps(const SearchSpace& space, std::int64_t steps) {
 
 }  // namespace
 
-Random::Random(const SearchStart& start) : start_(start), stream_(start.seed, "random search") {}
+Even::Even(Form form, const SearchStart& start)
+    : form_(form),
+      start_(start),
+      stream_(start.seed, form == Form::random ? "random search" : "sobol search") {}
 
-std::vector<Point> Random::ask(const std::vector<Trial>& trials, std::size_t most) {
+std::vector<Point> Even::ask(const std::vector<Trial>& trials, std::size_t most) {
   std::vector<Point> points;
   for (std::size_t number = trials.size(); points.size() < most; ++number) {
+    if (form_ == Form::sobol) {
+      points.push_back(design_point(number, start_.start, start_.space, stream_));
+      continue;
+    }
     Point point(start_.space.size());
     stream_.uniform(static_cast<std::uint32_t>(number), 0, std::span<double>(point));
     if (number == 0 && start_.start) point = *start_.start;
     points.push_back(start_.space.placed(std::move(point)));
   }
-  return points;
-}
-
-Sobol::Sobol(const SearchStart& start) : start_(start), stream_(start.seed, "sobol search") {}
-
-std::vector<Point> Sobol::ask(const std::vector<Trial>& trials, std::size_t most) {
-  std::vector<Point> points;
-  for (std::size_t number = trials.size(); points.size() < most; ++number)
-    points.push_back(design_point(number, start_.start, start_.space, stream_));
   return points;
 }
 

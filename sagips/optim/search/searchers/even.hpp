@@ -7,24 +7,16 @@
 
 namespace sagips::optim::searchers {
 
-/// Points drawn evenly: what every other searcher must beat.
-class Random final : public Searcher {
+/// Points all over the space, whatever scores have come: drawn, which every other searcher must beat, or
+/// scrambled Sobol points, which leave smaller gaps.
+class Even final : public Searcher {
  public:
-  explicit Random(const SearchStart& start);
+  enum class Form { random, sobol };
+  Even(Form form, const SearchStart& start);
   std::vector<Point> ask(const std::vector<Trial>& trials, std::size_t most) override;
 
  private:
-  SearchStart start_;
-  core::RandomStream stream_;
-};
-
-/// Scrambled Sobol points: they leave smaller gaps than random ones.
-class Sobol final : public Searcher {
- public:
-  explicit Sobol(const SearchStart& start);
-  std::vector<Point> ask(const std::vector<Trial>& trials, std::size_t most) override;
-
- private:
+  Form form_;
   SearchStart start_;
   core::RandomStream stream_;
 };
