@@ -62,24 +62,31 @@ void mean_of_many(std::span<const float* const> parts, std::span<float> into) {
 
 std::uint32_t bits_of(float value) { return std::bit_cast<std::uint32_t>(value); }
 
+// The codes that IEEE 754 keeps for what is not finite go on to the largest floats, with 3 bits behind the first.
+constexpr std::uint32_t least_normal = 0x38800000, beyond = 0x47800000;  // 2^-14, 2^16
+constexpr std::uint32_t code_beyond = 0x7c00, last_code = code_beyond + 8 * 112 - 1;
+
 // Rounds magnitudes to nearest by adding just less than half of what is cut off, and the last bit that stays.
 std::uint16_t to_float16(float value) {
-  constexpr float largest = 65504;
-  constexpr std::uint32_t least_normal = 0x38800000;  // 2^-14
-  const float size = std::min(std::abs(value), largest);
+  const float size = std::abs(value);
   const std::uint32_t bits = bits_of(size);
   // the steps below it, 2^-24, are those of float32 between 0.5 and 1, which does the rounding
   const std::uint32_t subnormal = bits_of(size + 0.5F) - bits_of(0.5F);
   const std::uint32_t normal = (bits + 0xfff + ((bits >> 13) & 1) - 0x38000000) >> 13;
-  return static_cast<std::uint16_t>(((bits_of(value) >> 16) & 0x8000) |
-                                    (bits < least_normal ? subnormal : normal));
+  const std::uint32_t large =
+      std::min(code_beyond + ((bits - beyond + 0x7ffff + ((bits >> 20) & 1)) >> 20), last_code);
+  return static_cast<std::uint16_t>(
+      ((bits_of(value) >> 16) & 0x8000) |
+      (bits < least_normal ? subnormal : (bits < beyond ? normal : large)));
 }
 
 float from_float16(std::uint16_t value) {
   const std::uint32_t size = value & 0x7fffU, sign = (value & 0x8000U) << 16;
   const float subnormal = static_cast<float>(static_cast<std::int32_t>(size)) * 0x1p-24F;
   const std::uint32_t normal = (size << 13) + 0x38000000;
-  return std::bit_cast<float>(sign | (size < 0x400 ? bits_of(subnormal) : normal));
+  const std::uint32_t large = ((size - code_beyond) << 20) + beyond;
+  return std::bit_cast<float>(
+      sign | (size < 0x400 ? bits_of(subnormal) : (size < code_beyond ? normal : large)));
 }
 
 std::uint16_t to_bfloat16(float value) {

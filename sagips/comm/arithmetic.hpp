@@ -14,8 +14,8 @@ void scale(std::span<float> values, float factor);
 /// A part may be `into` itself.
 void mean_of(std::span<const float* const> parts, std::span<float> into);
 
-/// Numbers of 16 bits: IEEE 754's (11 bits of precision, 6e-8 to 65504), or the upper half of a float32 (8 bits
-/// of precision, its range).
+/// Numbers of 16 bits: IEEE 754's (11 bits of precision, 6e-8 to 65504), in which those beyond have 4 bits of
+/// precision in place of infinity and NaN, or the upper half of a float32 (8 bits of precision, its range).
 enum class HalfFormat { float16, bfloat16 };
 
 /// The nearest such numbers, of two the even one; what is beyond the largest becomes that. values: finite

@@ -119,16 +119,31 @@ TEST(Compressed, TheLargestNumbersAreSentAndTheOthersInTime) {
   });
 }
 
-TEST(Compressed, NumbersBeyondTheFormatComeInTime) {
+TEST(Compressed, WhatIsTooSmallForTheFormatComesInTime) {
   on_threads({.ranks = 2}, [&](Kit& kit) {
     HandDriven driven(kit, "compressed", with(Form::float16));
-    EXPECT_EQ(driven.call(1, 100000), 65504);
-    EXPECT_NEAR(driven.call(2, 0), 100000 - 65504, 16);
-    EXPECT_EQ(driven.call(3, 1e-9F), driven.call(4, 1e-9F)) << "too small for now";
+    EXPECT_EQ(driven.call(1, 1e-9F), driven.call(2, 1e-9F)) << "too small for now";
     float sum = 0;
-    for (std::int64_t epoch = 5; epoch < 205; ++epoch) sum += driven.call(epoch, 1e-9F);
+    for (std::int64_t epoch = 3; epoch < 203; ++epoch) sum += driven.call(epoch, 1e-9F);
     EXPECT_NEAR(sum, 200e-9, 120e-9);
   });
+}
+
+// A spike is one large step, and not as many of 65504 as it takes.
+TEST(Compressed, WhatIsBeyondFloat16ComesAtOnceAndMoreExactlyNextTime) {
+  for (const bool error_feedback : {false, true})
+    on_threads({.ranks = 3}, [&](Kit& kit) {
+      HandDriven driven(kit, "compressed", with(Form::float16, error_feedback));
+      float sum = driven.call(1, 3e7F);
+      EXPECT_NEAR(sum, 3e7F, 3e7F / 16);
+      if (!error_feedback) return;
+      for (std::int64_t epoch = 2; epoch < 8; ++epoch) {
+        const float rest = driven.call(epoch, 0);
+        EXPECT_LE(std::abs(rest), 3e7F / std::pow(16.0F, static_cast<float>(epoch - 1))) << epoch;
+        sum += rest;
+      }
+      EXPECT_NEAR(sum, 3e7F, 16);
+    });
 }
 
 TEST(Compressed, GoesOnWithWhatItHasNotSent) {
