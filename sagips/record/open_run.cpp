@@ -212,6 +212,11 @@ OpenedRun open_run(const RunConfig& config, const RunIdentity& identity, Start s
       if (auto run = newest(parent.string(), identity)) return std::move(*run);
   } else if (RunDirectory::is_name(config.name) && fs::is_directory(parent / config.name)) {
     return named((parent / config.name).string(), identity, start);
+  } else if (start == Start::with_changes) {
+    throw core::ConfigError("run.name",
+                            core::text("there is no run '", core::excerpt(config.name),
+                                       "' that --override could go on with. Correct the name, or "
+                                       "leave --override out to begin one."));
   }
   return begin(RunDirectory(config, identity.workload), identity);
 }

@@ -198,6 +198,10 @@ TEST(OpenRun, RefusesWhatCannotBeMeant) {
             std::string::npos);
   EXPECT_THROW((Command{folder, "mine", 5, "solve"})(), core::StorageError);
   EXPECT_THROW(Command{folder}(Start::with_changes), core::ConfigError) << "which run?";
+  EXPECT_NE(message_of<core::ConfigError>([&] {
+              Command{folder, "other"}(Start::with_changes);
+            }).find("there is no run 'other'"),
+            std::string::npos);
   EXPECT_THROW(start_of(true, true), core::ConfigError);
   const OpenedRun running = command();
   EXPECT_NE(message_of<core::StorageError>([&] { command(); }).find("going on just now"),
