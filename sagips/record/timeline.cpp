@@ -73,7 +73,7 @@ void Timeline::add(const core::TracedSpan& span) noexcept {
   if (waiting_.size() >= spans_at_once || span.end - written_ >= write_period) write_out();
 }
 
-void Timeline::begin(const std::string& path) {
+void Timeline::begin(const std::string& path, const std::string& start) {
   const std::lock_guard lock(mutex_);
   path_ = path;
   file_ = core::Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
@@ -81,10 +81,14 @@ void Timeline::begin(const std::string& path) {
   const std::string clock =
       core::text("\"clock\":\"wall clock of rank 0\",\"uncertainty_us\":",
                  core::significant(static_cast<double>(clock_.uncertainty_ns) * 1e-3, 3));
-  const std::string head =
+  std::string head =
       core::text("[\n", metadata("process_name", rank_, 0, name), ",\n",
                  metadata("process_sort_index", rank_, 0, core::text("\"sort_index\":", rank_)),
                  ",\n", metadata("clock_alignment", rank_, 0, clock));
+  head += ",\n{\"ph\":\"i\",\"s\":\"p\",\"name\":" + nlohmann::json(start).dump();
+  head += place(rank_, 0).substr(1) + ",\"ts\":";
+  append_time(head, nanoseconds(Clock::now().time_since_epoch()) + clock_.offset_ns);
+  head += "}";
   if (file_.number() >= 0 && core::write_all(file_.number(), head)) return;
   stopped_ = true;
   throw core::StorageError(path,

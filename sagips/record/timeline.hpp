@@ -22,20 +22,22 @@ struct TraceClock {
 /// rank, one row for each kind of work of a thread.
 ///
 /// What is added stands in the file a second later at most, when the next span is added, so a process that
-/// is killed leaves a piece that can be opened. From `most_spans` on the rest is counted and left out.
+/// is killed leaves a piece that can be opened. From `most_spans` on, some 30 MB, the rest is counted and left out.
 /// format: "Trace Event Format" of Chromium, array form, complete events ("ph": "X"), times in microseconds;
 ///         a closing bracket may be missing
 class Timeline final : public core::Tracer {
  public:
-  explicit Timeline(int rank, TraceClock clock = {}, std::size_t most_spans = 1'000'000);
+  explicit Timeline(int rank, TraceClock clock = {}, std::size_t most_spans = 200'000);
 
   void add(const core::TracedSpan& span) noexcept override;
-  /// Opens the file; what was added before goes there, too. throws: StorageError
-  void begin(const std::string& path);
+  /// Opens the file; what was added before goes there, too. start: of this process, as the trace marks it
+  /// throws: StorageError
+  void begin(const std::string& path, const std::string& start);
   /// Leaves out all spans from now on: the run goes on, the trace is long enough.
   void stop();
   /// Writes the rest and closes the file. throws: StorageError, also for what failed before
   void end();
+  std::size_t left_out() const { return left_out_; }  ///< spans
 
  private:
   void write_out() noexcept;

@@ -123,7 +123,7 @@ void LiveFiles::begin_trace(std::int64_t over) {
   for (int start = 2; std::filesystem::exists(path, ignored); ++start)
     path = folder + file_of_rank(rank_, core::text(from, "start_", start, ".json"));
   try {
-    timeline_->begin(path);
+    timeline_->begin(path, over > 0 ? core::text("goes on with epoch ", over + 1) : "begins");
   } catch (const core::StorageError& error) {
     log_.warning("not-written", error.what());
   }
@@ -172,6 +172,9 @@ void LiveFiles::trace(const record::Event& event) {
 void LiveFiles::end() {
   task_.set_tracer(nullptr);
   if (!timeline_) return;
+  if (is_first_ && timeline_->left_out() > 0)
+    log_.info(core::text("the trace ends before its epochs do: ", timeline_->left_out(),
+                         " spans more are left out (train.timeline=N: fewer epochs)"));
   try {
     timeline_->end();
   } catch (const core::StorageError& error) {

@@ -189,7 +189,7 @@ class Watching(unittest.TestCase):
         events = json.loads(text + "]" if killed else text)
         rows = {}
         for event in events:
-            self.assertIn(event["ph"], "MX")
+            self.assertIn(event["ph"], "MXi")
             for key in ("name", "pid", "tid"):
                 self.assertIn(key, event)
             if event["ph"] == "X":
@@ -251,6 +251,10 @@ class Watching(unittest.TestCase):
         self.assertEqual(max(span["args"]["step"] for span in more if span["name"] == "step"), epoch + 20)
         self.assertGreater(len(more), len(spans))
         self.assertGreater(len(glob.glob(f"{self.run_folder()}/timeline/*from_epoch*")), 1)
+        events = json.loads((self.run_folder() / "trace.json").read_text())
+        for rank in range(2):
+            self.assertEqual(sorted(event["name"] for event in events if event["ph"] == "i" and event["pid"] == rank + 1),
+                             ["begins", f"goes on with epoch {epoch + 1}"])
 
     def test_words_of_a_trace_are_those_of_the_guide(self):
         self.sagips("train", "proxy1d", "--timeline", *GAN)

@@ -29,7 +29,7 @@ json of_kind(const json& events, const std::string& kind) {
 struct Piece {
   explicit Piece(int rank = 0, TraceClock clock = {}, std::size_t most_spans = 1000)
       : path(folder.file("rank.json")), timeline(rank, clock, most_spans) {
-    timeline.begin(path);
+    timeline.begin(path, "goes on with \"12\"");
   }
   /// events: at the end
   json events() {
@@ -80,6 +80,16 @@ TEST(Timeline, IsOnTheClockThatItIsGiven) {
   EXPECT_TRUE(is_told);
 }
 
+TEST(Timeline, MarksItsStart) {
+  Piece piece(3, {.offset_ns = 1'000'000'000'000});
+  const json starts = of_kind(piece.events(), "i");
+  ASSERT_EQ(starts.size(), 1U);
+  EXPECT_EQ(starts[0]["name"], "goes on with \"12\"");
+  EXPECT_EQ(starts[0]["s"], "p") << "over all rows of the rank";
+  EXPECT_EQ(starts[0]["pid"], 4);
+  EXPECT_GE(starts[0]["ts"].get<double>(), 1e9);
+}
+
 TEST(Timeline, GivesEachKindOfWorkOfAThreadARowWithItsName) {
   Piece piece;
   { const core::Span span(&piece.timeline, "draw", TraceRow::loading); }
@@ -105,6 +115,7 @@ TEST(Timeline, CountsWhatItLeavesOut) {
   EXPECT_EQ(of_kind(events, "X").size(), 2U);
   EXPECT_EQ(events.back()["name"], "spans_left_out");
   EXPECT_EQ(events.back()["args"]["count"], 3);
+  EXPECT_EQ(piece.timeline.left_out(), 3U);
 }
 
 TEST(Timeline, IsOverWhenStopped) {
@@ -128,7 +139,7 @@ TEST(Timeline, CanBeReadAtAnyMoment) {
 
 TEST(Timeline, SaysThatItCannotBeWritten) {
   Timeline timeline(0);
-  EXPECT_THROW(timeline.begin("/nowhere/rank.json"), core::StorageError);
+  EXPECT_THROW(timeline.begin("/nowhere/rank.json", "begins"), core::StorageError);
   { const core::Span span(&timeline, "step"); }
   EXPECT_NO_THROW(timeline.end()) << "it has been told";
 }
