@@ -100,15 +100,6 @@ void ExchangeDriver::run(Task task, Timeout::Whom whom, const std::function<void
   site_.timeout->wait(over, whom);
 }
 
-// The last of the partners to begin this call; those that are not seen count as begun.
-std::int64_t ExchangeDriver::last_start(std::int64_t otherwise) const {
-  std::int64_t last = otherwise;
-  for (const int rank : whom_.partners)
-    if (const auto began = site_.timeout->status().began(rank, index_, whom_.call))
-      last = std::max(last, *began);
-  return last;
-}
-
 void ExchangeDriver::wait(Step step, std::int64_t entered_ns) {
   if (flow_.over()) {
     totals_.exposed_s += seconds(site_.communicator->now_ns() - entered_ns);
@@ -117,7 +108,9 @@ void ExchangeDriver::wait(Step step, std::int64_t entered_ns) {
   whom_.partners = exchange_->partners(step);
   site_.timeout->wait(flow_, whom_);
   const std::int64_t end = site_.communicator->now_ns();
-  const std::int64_t waited = std::min(end, last_start(entered_ns)) - entered_ns;
+  const std::int64_t last =
+      site_.timeout->status().last_began(whom_.partners, index_, whom_.call, entered_ns);
+  const std::int64_t waited = std::min(end, last) - entered_ns;
   totals_.waiting_s += seconds(waited);
   totals_.exposed_s += seconds(end - entered_ns - waited);
 }

@@ -39,7 +39,6 @@ class ExchangeDriver {
  private:
   void wait(Step step, std::int64_t entered_ns);
   void run(Task task, Timeout::Whom whom, const std::function<void()>& meanwhile = {});
-  std::int64_t last_start(std::int64_t otherwise) const;
 
   std::unique_ptr<Exchange> exchange_;
   Site site_;

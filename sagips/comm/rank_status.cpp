@@ -71,6 +71,14 @@ std::optional<std::int64_t> RankStatus::began(int rank, int exchange, std::uint6
   return calls.began_ns[call % remembered].load(std::memory_order_relaxed);
 }
 
+std::int64_t RankStatus::last_began(const std::vector<int>& ranks, int exchange, std::uint64_t call,
+                                    std::int64_t otherwise_ns) const {
+  std::int64_t last = otherwise_ns;
+  for (const int rank : ranks)
+    if (const auto began_ns = began(rank, exchange, call)) last = std::max(last, *began_ns);
+  return last;
+}
+
 void RankStatus::beat() { beat_at(communicator_.now_ns()); }
 
 void RankStatus::beat_at(std::int64_t time_ns) {

@@ -21,6 +21,9 @@ class RankStatus {
   void begin_call(int exchange, std::uint64_t call, std::int64_t time_ns);
   /// When that rank began that call; empty when it has not, or when it is not seen.
   std::optional<std::int64_t> began(int rank, int exchange, std::uint64_t call) const;
+  /// When the last of these began that call; those that are not seen count as begun.
+  std::int64_t last_began(const std::vector<int>& ranks, int exchange, std::uint64_t call,
+                          std::int64_t otherwise_ns) const;
   /// A sign of life, for ranks that wait for no particular message.
   void beat();
   /// While work may take however long, nobody is to miss any. Returns what was expected before.

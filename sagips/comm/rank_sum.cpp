@@ -6,12 +6,20 @@
 
 namespace sagips::comm {
 
-RankSum::RankSum(const Site& site, std::string what)
-    : group_(site, site.all_ranks()), timeout_(site.timeout), what_(std::move(what)) {}
+RankSum::RankSum(const Site& site, int index, std::string what)
+    : group_(site, site.all_ranks()),
+      timeout_(site.timeout),
+      whom_{.partners = group_.ranks(), .exchange = index, .what = std::move(what)} {}
 
 void RankSum::operator()(std::span<double> numbers) {
+  RankStatus& status = timeout_->status();
+  const std::int64_t now = group_.communicator().now_ns();
+  status.begin_call(whom_.exchange, ++whom_.call, now);
   Flow flow(add_up(numbers));
-  timeout_->wait(flow, {.partners = group_.ranks(), .what = what_});
+  if (flow.over()) return;
+  timeout_->wait(flow, whom_);
+  const std::int64_t last = status.last_began(whom_.partners, whom_.exchange, whom_.call, now);
+  waited_s_ += static_cast<double>(std::min(group_.communicator().now_ns(), last) - now) * 1e-9;
 }
 
 Task RankSum::add_up(std::span<double> numbers) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sagips/comm/group.hpp"
+#include "sagips/comm/timeout.hpp"
 
 namespace sagips::comm {
 
@@ -11,19 +12,23 @@ namespace sagips::comm {
 /// as the site's.
 class RankSum {
  public:
-  /// what: that a missing rank has not come to, for messages. collective
-  RankSum(const Site& site, std::string what);
+  /// index: of its calls among those of the run's exchanges; what: that a missing rank has not come to, for
+  /// messages. collective
+  RankSum(const Site& site, int index, std::string what);
 
   /// The sum in place, in the order of the ranks: the same bits on all. collective
   /// throws: CommError when a rank does not come in time
   void operator()(std::span<double> numbers);
+  /// For ranks of this node that had not yet begun the same call.
+  double waited_s() const { return waited_s_; }
 
  private:
   Task add_up(std::span<double> numbers);
 
   Group group_;
   Timeout* timeout_;
-  std::string what_;
+  Timeout::Whom whom_;
+  double waited_s_ = 0;
   std::vector<double> all_;  ///< [ranks][numbers]
 };
 

@@ -26,6 +26,8 @@ const GenerationProblem& generation_of(const Job& job) { return *job.as<Generati
 
 optim::AdversarialConfig scaled_learner(const Job& job, std::int64_t ranks) {
   optim::AdversarialConfig config = generation_of(job).learner;
+  config.norms_over_ranks =
+      job.settings.exchanges.batch_norm == comm::ExchangesConfig::BatchNorm::over_ranks;
   const double factor =
       train::traits_of(job.exchange_choice(), static_cast<int>(ranks)).learning_rate_factor;
   for (const auto& [network, update] :

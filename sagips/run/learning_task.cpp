@@ -34,6 +34,8 @@ optim::SupervisedConfig scaled(const Job& job, std::int64_t ranks) {
   optim::SupervisedConfig config = job.learning().learner;
   config.optimizer.learning_rate *=
       train::traits_of(job.exchange_choice(), static_cast<int>(ranks)).learning_rate_factor;
+  config.norms_over_ranks =
+      job.settings.exchanges.batch_norm == comm::ExchangesConfig::BatchNorm::over_ranks;
   check_plateau(config.optimizer, "optimizer", ranks);
   return config;
 }

@@ -77,7 +77,8 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     if (name != "none" && ranks.size() > 1) check_clipping(step);
     check_central(step, link, serving_ranks(choice, ranks.communicator()).empty());
     add_statistics(step, link, choice, site);
-    if (is_primary && norms_over_ranks(choice)) sum_.emplace(site, "to the sums of a batch norm");
+    if (is_primary && norms_over_ranks(choice))
+      sum_.emplace(site, next_index(key), "to the sums of a batch norm");
   }
   if (sum_) check_norms();
 }
@@ -241,7 +242,7 @@ ExchangeHooks RankExchange::hooks() {
     each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.progress(); });
   };
   hooks.waited_s = [this] {
-    double waited_s = 0;
+    double waited_s = sum_ ? sum_->waited_s() : 0;
     for (const auto& [subject, link] : links_) {
       waited_s += link.driver->waited_s();
       if (link.statistics) waited_s += link.statistics->waited_s();

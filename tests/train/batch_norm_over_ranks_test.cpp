@@ -20,6 +20,26 @@ comm::ExchangesConfig over_ranks() {
   return exchanges;
 }
 
+// Of 22 rows the last batch has 4: one or two on each of three ranks, where norms of their own need two.
+TEST(BatchNormOverRanks, NeedsOneRowOnEachRank) {
+  const Examples examples = three_classes(22);
+  optim::SupervisedConfig own = plain_steps(6), over = own;
+  over.norms_over_ranks = true;
+  const auto refusal = [&](const optim::SupervisedConfig& config, std::int64_t rows) {
+    const Examples some{.inputs = examples.inputs.narrow(0, 0, rows),
+                        .targets = examples.targets.narrow(0, 0, rows)};
+    return message_of<core::ConfigError>([&] {
+      Supervised(config, layers_of(layers_with_norm), some, 1, torch::kCPU, {0, 3});
+    });
+  };
+  EXPECT_NE(refusal(own, 22).find("batch norm needs two on each"), std::string::npos);
+  EXPECT_NE(refusal(over, 20).find("batch norm needs one on each"), std::string::npos);
+  const Learned one = learned(1, plain_steps(18), layers_with_norm, examples, 6);
+  const Learned all = learned(3, over, layers_with_norm, examples, 6, "all_reduce", over_ranks());
+  expect_alike(all.weights, one.weights, 1e-5, "weights");
+  expect_alike(all.statistics, one.statistics, 1e-5, "running statistics");
+}
+
 // Of 25 rows the last batch has 9 on two ranks and 10 on three: shares of different size.
 TEST(BatchNormOverRanks, IsThatOfOneRankWithTheBatchOfAll) {
   const Examples examples = three_classes(25);

@@ -63,7 +63,8 @@ Adversarial::Adversarial(const AdversarialConfig& config, const data::ExampleRow
 
 void Adversarial::check(const data::ExampleRows& rows) const {
   const bool separable = network(maker).separable() && network(judge).separable();
-  check_batches(rows_, config_.batch, place_, separable);
+  check_batches(rows_, config_.batch, place_,
+                least_rows(separable, config_.norms_over_ranks, place_.ranks));
   rows.look_at_targets([this](const data::Examples& some) { check_targets(some); });
 }
 

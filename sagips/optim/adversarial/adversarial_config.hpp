@@ -54,6 +54,7 @@ struct AdversarialConfig {
   std::int64_t generator_updates = 2;  ///< in a step
   double label_flips = 0.05;
   double collapse = 0.01;
+  bool norms_over_ranks = false;  ///< batch norms see the rows of all ranks; no key of its own
 
   void fields(core::FieldList& list);
   bool waits_for_plateau() const {

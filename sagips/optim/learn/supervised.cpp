@@ -54,18 +54,23 @@ void check_targets(const Loss& loss, const nn::Shape& output, const torch::Tenso
                                  "the targets."));
 }
 
+std::int64_t least_rows(bool separable, bool norms_over_ranks, std::int64_t ranks) {
+  if (separable) return 0;
+  return norms_over_ranks && ranks > 1 ? 1 : 2;
+}
+
 void check_batches(std::int64_t rows, std::int64_t batch, const problem::RankPlace& place,
-                   bool separable) {
+                   std::int64_t least) {
   if (rows < place.ranks)
     throw ConfigError("data", text(rows, " rows for ", place.ranks,
                                    " ranks. Give more rows, or use fewer ranks."));
   const std::int64_t steps = BatchRows::steps_per_epoch(rows, batch, place.ranks),
                      last = rows - (steps - 1) * batch * place.ranks;
-  if (!separable && last / place.ranks < 2)
+  if (last / place.ranks < least)
     throw ConfigError("batch", text("the last batch of a data epoch has ", last,
                                     last == 1 ? " row for " : " rows for ", place.ranks,
-                                    place.ranks > 1 ? " ranks" : " rank",
-                                    ", and batch norm needs two on each. Change it."));
+                                    place.ranks > 1 ? " ranks" : " rank", ", and batch norm needs ",
+                                    least == 1 ? "one" : "two", " on each. Change it."));
 }
 
 // Modules say nothing of theirs: then none of the sum is known.
@@ -221,7 +226,8 @@ std::int64_t Supervised::weights() const {
 }
 
 void Supervised::check(const data::ExampleRows& rows) const {
-  check_batches(rows_, config_.batch, place_, is_separable());
+  check_batches(rows_, config_.batch, place_,
+                least_rows(is_separable(), config_.norms_over_ranks, place_.ranks));
   // of files those that come first, and the others as they are read
   const nn::Shape inputs = nn::shape_of_rows(rows.first(1).inputs);
   const nn::Network& first = *networks_.front().part.network;

@@ -32,6 +32,7 @@ struct SupervisedConfig {
   UpdateConfig optimizer{.learning_rate = 1e-3, .beta1 = 0.9};
   nn::SharedPart shared = nn::SharedPart::all;
   nn::DenseConfig dense{};
+  bool norms_over_ranks = false;  ///< batch norms see the rows of all ranks; no key of its own
   void fields(core::FieldList& list);
   bool has_classes() const;  ///< whether any loss is of classes
   /// The loss of the last network's outputs. throws: ConfigError where it cannot take them
@@ -59,9 +60,12 @@ struct WeightedNetwork {
 /// Multiply-adds of a row, forward; 0: not known.
 std::int64_t operations_of(std::span<const WeightedNetwork> networks);
 
-/// throws: ConfigError for fewer rows than ranks, and, where rows depend on each other, a batch of one
+/// What each rank has to see in a step: where rows depend on each other, two of them on it or over ranks.
+std::int64_t least_rows(bool separable, bool norms_over_ranks, std::int64_t ranks);
+
+/// least: of each rank in a step. throws: ConfigError for fewer rows than ranks, and a batch of fewer
 void check_batches(std::int64_t rows, std::int64_t batch, const problem::RankPlace& place,
-                   bool separable);
+                   std::int64_t least);
 
 /// What networks say of rows when they predict, on the CPU, beside what these are.
 struct Prediction {
