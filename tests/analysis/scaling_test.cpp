@@ -131,6 +131,30 @@ TEST(Scaling, FiguresTellMeasuredFromSimulatedAndShowPublishedOnes) {
   EXPECT_THROW(published_scaling("horovodd"), core::ConfigError);
 }
 
+TEST(Scaling, BatchesHaveBarsWhereAllTrainingsWereRepeated) {
+  auto rows = one_and_four_ranks();
+  rows[0].metric = 0.5;
+  rows[0].metric_deviation = 0.1;
+  ScalingRow batch{.variant = "batch 200, rate: none", .batch = 200, .rates = "none", .members = 2};
+  batch.epoch_s = 8;
+  batch.epoch_s_deviation = 0.32;
+  batch.rows = 1000;
+  batch.metric = 0.25;
+  batch.metric_deviation = 0.05;
+  rows.push_back(batch);
+  compare_with_one_rank(rows, 0);
+  const Series faster = batch_study(rows, {.metric = "loss"}).panels[0].series[1];
+  EXPECT_EQ(faster.y, (std::vector<double>{1, 1.25}));
+  ASSERT_EQ(faster.y_low.size(), 2u);
+  EXPECT_EQ(faster.y_low[0], 1) << "what others are relative to";
+  EXPECT_NEAR(faster.y_high[1], 1.25 * 1.05, 1e-12);
+  const Series metric = batch_study(rows, {.metric = "loss"}).panels[1].series[1];
+  EXPECT_EQ(metric.y_low, (std::vector<double>{0.4, 0.2}));
+  rows.back().metric_deviation.reset();
+  EXPECT_TRUE(batch_study(rows, {.metric = "loss"}).panels[1].series[1].y_low.empty())
+      << "of some alone they would mislead";
+}
+
 TEST(Scaling, RatesStandBesideTheIdealGain) {
   auto rows = one_and_four_ranks();
   rows[0].events_per_second = 100;

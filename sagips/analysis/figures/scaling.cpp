@@ -59,6 +59,25 @@ Axis ranks_axis(std::vector<double> marks) {
   return axis;
 }
 
+/// Points and, where all of them have a deviation or are what others are relative to, bars.
+class PointsWithBars {
+ public:
+  explicit PointsWithBars(Series points) : points_(std::move(points)) {}
+  void add(double x, double y, const Number& deviation, bool is_reference) {
+    points_.add(x, y);
+    points_.add_ends(y - deviation.value_or(0), y + deviation.value_or(0));
+    has_bars_ = has_bars_ && (deviation || is_reference);
+  }
+  Series series() && {
+    if (!has_bars_) points_.y_low.clear(), points_.y_high.clear();
+    return std::move(points_);
+  }
+
+ private:
+  Series points_;
+  bool has_bars_ = true;
+};
+
 /// A line and its points, measured ones filled and simulated ones as circles on a dashed line.
 void add_series(Panel& panel, const std::vector<ScalingRow>& rows, const NumberOf& number,
                 const NumberOf& deviation) {
@@ -66,20 +85,15 @@ void add_series(Panel& panel, const std::vector<ScalingRow>& rows, const NumberO
   for (std::size_t i = 0; i < names.size(); ++i)
     for (const bool simulated : {false, true}) {
       const Colour colour = colour_of(i);
-      Series points{.label = simulated ? names[i] + ", simulated" : names[i],
-                    .style = Style::points,
-                    .colour = colour,
-                    .mark = simulated ? Series::Mark::circle : Series::Mark::disc};
-      bool has_all_ends = true;
+      PointsWithBars found({.label = simulated ? names[i] + ", simulated" : names[i],
+                            .style = Style::points,
+                            .colour = colour,
+                            .mark = simulated ? Series::Mark::circle : Series::Mark::disc});
       for (const ScalingRow* row : points_of(rows, names[i], simulated))
-        if (const Number y = number(*row)) {
-          const Number spread = deviation(*row);
-          points.add(static_cast<double>(row->ranks), *y);
-          points.add_ends(*y - spread.value_or(0), *y + spread.value_or(0));
-          has_all_ends = has_all_ends && (spread || row->ranks == 1);
-        }
+        if (const Number y = number(*row))
+          found.add(static_cast<double>(row->ranks), *y, deviation(*row), row->ranks == 1);
+      Series points = std::move(found).series();
       if (points.x.empty() || (points.x.size() == 1 && points.x[0] == 1)) continue;
-      if (!has_all_ends) points.y_low.clear(), points.y_high.clear();
       panel.series.push_back({.style = simulated ? Style::dashed : Style::line,
                               .x = points.x,
                               .y = points.y,
@@ -105,14 +119,15 @@ void add_published(Panel& panel, const std::vector<PublishedScaling>& published,
 
 /// Batches of one rank with one rule of the learning rate, rising, that of the config among them.
 Series points_of_rule(const std::vector<ScalingRow>& rows, const std::string& rule,
-                      const ScalingRow* one, const NumberOf& number) {
-  std::map<double, double> found;
+                      const ScalingRow* one, const NumberOf& number, const NumberOf& deviation) {
+  std::map<double, const ScalingRow*> found;
   for (const ScalingRow& row : rows)
     if (&row == one || (row.study.empty() && row.series.empty() && row.rates == rule))
-      if (const Number y = number(row)) found[static_cast<double>(row.batch)] = *y;
-  Series points{.style = Style::points};
-  for (const auto& [batch, y] : found) points.add(batch, y);
-  return points;
+      if (number(row)) found[static_cast<double>(row.batch)] = &row;
+  PointsWithBars points({.style = Style::points});
+  for (const auto& [batch, row] : found)
+    points.add(batch, *number(*row), deviation(*row), row == one);
+  return std::move(points).series();
 }
 
 Number none(const ScalingRow&) { return std::nullopt; }
@@ -298,12 +313,13 @@ Figure batch_study(const std::vector<ScalingRow>& rows, const ScalingWords& word
   if (one) batches.insert(static_cast<double>(one->batch));
   Figure figure{
       .columns = words.target ? 3 : 2, .width = words.target ? 1500 : 1200, .height = 520};
-  const auto add_panel = [&](const std::string& label, const NumberOf& number) {
+  const auto add_panel = [&](const std::string& label, const NumberOf& number,
+                             const NumberOf& deviation) {
     Panel panel{
         .x = {.label = "batch", .logarithmic = true, .marks = {batches.begin(), batches.end()}},
         .y = {.label = label}};
     for (std::size_t i = 0; i < rules.size(); ++i) {
-      Series points = points_of_rule(rows, rules[i], one, number);
+      Series points = points_of_rule(rows, rules[i], one, number, deviation);
       points.colour = colour_of(i);
       panel.series.push_back({.label = core::text("rate: ", rules[i]),
                               .x = points.x,
@@ -313,16 +329,20 @@ Figure batch_study(const std::vector<ScalingRow>& rows, const ScalingWords& word
     }
     figure.panels.push_back(std::move(panel));
   };
-  add_panel("times as fast as the config's batch",
-            [](const ScalingRow& row) { return row.speed_up; });
-  add_panel(words.metric + " at the end", [](const ScalingRow& row) { return row.metric; });
+  add_panel(
+      "times as fast as the config's batch", [](const ScalingRow& row) { return row.speed_up; },
+      [](const ScalingRow& row) { return row.speed_up_deviation; });
+  add_panel(
+      words.metric + " at the end", [](const ScalingRow& row) { return row.metric; },
+      [](const ScalingRow& row) { return row.metric_deviation; });
   figure.panels.back().y.logarithmic =
       !words.higher_is_better && std::none_of(rows.begin(), rows.end(), [](const ScalingRow& row) {
         return row.metric && *row.metric <= 0;
       });
   if (words.target)
-    add_panel(core::text("time to ", words.metric, " ", *words.target, " [s]"),
-              [](const ScalingRow& row) { return row.target_s; });
+    add_panel(
+        core::text("time to ", words.metric, " ", *words.target, " [s]"),
+        [](const ScalingRow& row) { return row.target_s; }, none);
   return figure;
 }
 
