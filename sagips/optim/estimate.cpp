@@ -30,17 +30,20 @@ torch::Tensor widths(const env::ParameterSet& parameters) {
   return torch::tensor(all, torch::kFloat64);
 }
 
-// "p_1 - 0.5 p_2": a direction in physical units, its largest part 1.
+// "p_1 - 0.5 p_2": a direction in physical units, its largest part 1. direction: on the unit scale, where parts are
+// large or small whatever their units
 std::string words_of(const env::ParameterSet& parameters, const torch::Tensor& direction) {
   constexpr double negligible = 0.01;
-  const std::vector<double> parts = numbers_of(direction * widths(parameters));
+  const double whole = direction.abs().max().item<double>();
+  const std::vector<double> moves = numbers_of(direction / whole),
+                            parts = numbers_of(direction * widths(parameters));
   double largest = 0;
   for (const double part : parts)  // the first of several alike, whatever rounding says
     if (std::abs(part) > std::abs(largest) * (1 + 1e-6)) largest = part;
   std::string words;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const double part = parts[i] / largest;
-    if (std::abs(part) < negligible) continue;
+    if (std::abs(moves[i]) < negligible) continue;
     if (words.empty())
       words = part < 0 ? "-" : "";
     else
@@ -48,6 +51,20 @@ std::string words_of(const env::ParameterSet& parameters, const torch::Tensor& d
     if (std::abs(part) < 1 - negligible) words += core::significant(std::abs(part), 2) + " ";
     words += parameters.all()[parameters.free()[i]].name;
   }
+  return words;
+}
+
+// As many directions as parameters are these, whatever the directions are that an algorithm has found.
+std::vector<std::string> words_of_open(const env::ParameterSet& parameters,
+                                       const torch::Tensor& directions,
+                                       const std::vector<bool>& is_open) {
+  std::vector<std::string> words;
+  for (const std::size_t i : parameters.free())
+    if (is_open[i]) words.push_back(parameters.all()[i].name);
+  if (static_cast<std::int64_t>(words.size()) == directions.size(0)) return words;
+  words.clear();
+  for (std::int64_t k = 0; k < directions.size(0); ++k)
+    words.push_back(words_of(parameters, directions[k]));
   return words;
 }
 
@@ -184,8 +201,6 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
   estimate.open.assign(count, false);
   estimate.lower_limits.resize(count);
   estimate.upper_limits.resize(count);
-  for (std::int64_t k = 0; k < uncertainty.open.size(0); ++k)
-    estimate.open_directions.push_back(words_of(parameters, uncertainty.open[k]));
   const std::vector<double> errors =
       numbers_of(uncertainty.covariance.diagonal().clamp_min(0).sqrt());
   const std::vector<double> in_open = numbers_of(uncertainty.open.square().sum(0));
@@ -205,6 +220,7 @@ Estimate estimate_at(const env::ParameterSet& parameters, const torch::Tensor& u
     if (at[i] > 1 - close_to_end * errors[i] && lower > 0)
       estimate.lower_limits[index] = parameter.low + lower * range;
   }
+  estimate.open_directions = words_of_open(parameters, uncertainty.open, estimate.open);
   return estimate;
 }
 

@@ -158,7 +158,8 @@ class Answer {
     make_model();
     if (model_->data_events() <= static_cast<double>(free_))
       throw core::ConfigError(
-          "data", core::text(core::significant(model_->data_events(), 3), " events cannot fix ",
+          "data", core::text(std::llround(model_->data_events()),
+                             model_->data_events() == 1 ? " event" : " events", " cannot fix ",
                              free_, " free parameters. Give more events, or fix parameters."));
     if (model_->size() == 0)
       throw core::ConfigError("data",
