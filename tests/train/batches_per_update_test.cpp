@@ -53,6 +53,41 @@ TEST(BatchesPerUpdate, GoOnInTheMiddle) {
   EXPECT_TRUE(torch::equal(resumed->replica().weights(), straight->replica().weights()));
 }
 
+// What ranks have collected of their rows counts in the mean of those that go on with it: here two of three, and each
+// rank of two what one had alone.
+TEST(BatchesPerUpdate, GoOnInTheMiddleOnOtherRanks) {
+  optim::SupervisedConfig config = plain_steps(2);
+  config.optimizer.batches_per_update = 4;
+  const Examples examples = three_classes(60);
+  const auto on = [&](int count, const std::function<void(comm::Ranks&, Supervised&, Loop&)>& use) {
+    on_ranks(count, [&](comm::Ranks& ranks) {
+      Supervised learner(config, layers_of(dense_layers), examples, 1, torch::kCPU,
+                         {ranks.rank(), ranks.size()});
+      RankExchange exchange(ranks, learner, {.primary = "all_reduce"}, 1);
+      Loop::Callbacks callbacks;
+      if (count > 1) callbacks.exchange = exchange.hooks();
+      Loop loop({.epochs = 6}, learner, callbacks);
+      use(ranks, learner, loop);
+    });
+  };
+  for (const auto& [before, now] : {std::pair{3, 2}, std::pair{1, 2}, std::pair{2, 3}}) {
+    std::vector<nn::State> states(static_cast<std::size_t>(before));
+    on(before, [&](comm::Ranks& ranks, Supervised&, Loop& loop) {
+      loop.run_steps(3);
+      states[static_cast<std::size_t>(ranks.rank())] = nn::give_state(loop);
+    });
+    std::vector<torch::Tensor> moves(static_cast<std::size_t>(now));
+    on(now, [&](comm::Ranks& ranks, Supervised& learner, Loop& loop) {
+      nn::take_state(loop, states[static_cast<std::size_t>(ranks.rank() % before)]);
+      const torch::Tensor from = learner.replica().weights().clone();
+      loop.run_steps(loop.step() + 1);
+      moves[static_cast<std::size_t>(ranks.rank())] = learner.replica().weights() - from;
+    });
+    EXPECT_GT(moves[0].norm().item<double>(), 0) << before << " to " << now << ": the fourth batch";
+    for (const torch::Tensor& move : moves) EXPECT_TRUE(torch::equal(move, moves[0]));
+  }
+}
+
 /// Gradients of these steps are NaN.
 void spoil(Supervised& learner, std::set<std::uint32_t> steps) {
   optim::Pass& pass = learner.passes()[0];
