@@ -24,7 +24,8 @@ struct CommandEntry {  // NOLINT(clang-analyzer-optin.performance.Padding)
   bool needs_source = true;
   /// What may follow the first argument.
   const char* rest = "key=value";
-  const char* rest_help = "overrides of the config; see `sagips explain`";
+  const char* rest_help =
+      "overrides of the config, of which a key's last one counts; see `sagips explain`";
   std::vector<std::string> source_words{};  ///< what the first argument may be, where these are few
 };
 

@@ -56,6 +56,10 @@ void say_report(const std::string& page);
 /// "run folder: PATH"; once results are there, which --json shows.
 void say_folder(const Arguments& arguments, const std::string& folder);
 
+/// Adds "KEY=VALUE" for an option that is short for it. throws: ConfigError where the key is assigned already
+void assign_option(std::vector<std::string>& assignments, const std::string& name,
+                   const std::string& key, const std::string& value);
+
 /// Adds "SECTION.key=VALUE" for each of these options that is given; "outer-periods" sets
 /// outer_periods. As a list: "SECTION.key=[VALUE]".
 void assign_options(std::vector<std::string>& assignments, const Arguments& arguments,

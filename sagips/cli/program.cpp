@@ -287,8 +287,12 @@ void require_command(const std::vector<std::string>& words) {
                                                      core::suggestion(name, known)));
 }
 
-// As an unset shell variable gives it.
-void require_value(const std::string& name, const std::vector<std::string>& values) {
+// Of two values one would be passed over; an empty one is as an unset shell variable gives it.
+void require_value(const std::string& name, const std::vector<std::string>& values, bool repeats) {
+  if (!repeats && values.size() > 1)
+    throw core::ConfigError("--" + name,
+                            core::text("is given twice, '", core::excerpt(values[0]), "' and '",
+                                       core::excerpt(values[1]), "'. Give it once."));
   const bool given =
       !values.empty() && std::none_of(values.begin(), values.end(), [](const std::string& value) {
         return core::trim(value).empty();
@@ -309,16 +313,15 @@ void add_options(CLI::App& command, const CommandEntry& entry, Arguments& argume
       command
           .add_option_function<std::vector<std::string>>(
               "--" + name,
-              [&arguments, name](const std::vector<std::string>& values) {
-                require_value(name, values);
+              [&arguments, name, repeats = option.repeats](const auto& values) {
+                require_value(name, values, repeats);
                 arguments.options[name] = values;
               },
               option.help)
           ->type_name(option.value)
           ->allow_extra_args(false)
           ->group(option.hidden ? "" : "Options")
-          ->multi_option_policy(option.repeats ? CLI::MultiOptionPolicy::TakeAll
-                                               : CLI::MultiOptionPolicy::Throw);
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
 }
 
@@ -419,6 +422,16 @@ std::string option(const Arguments& arguments, const std::string& name) {
   return found == arguments.options.end() || found->second.empty() ? "" : found->second.front();
 }
 
+void assign_option(std::vector<std::string>& assignments, const std::string& name,
+                   const std::string& key, const std::string& value) {
+  for (const std::string& assignment : assignments)
+    if (core::trim(assignment.substr(0, assignment.find('='))) == key)
+      throw core::ConfigError("--" + name,
+                              core::text("sets ", key, ", and '", core::excerpt(assignment),
+                                         "' does, too. Leave either out."));
+  assignments.push_back(core::text(key, "=", value));
+}
+
 void assign_options(std::vector<std::string>& assignments, const Arguments& arguments,
                     const std::string& section, const std::vector<std::string>& names,
                     bool as_list) {
@@ -427,7 +440,7 @@ void assign_options(std::vector<std::string>& assignments, const Arguments& argu
     if (value.empty()) continue;
     std::string key = name;
     std::replace(key.begin(), key.end(), '-', '_');
-    assignments.push_back(core::text(section, ".", key, "=", as_list ? "[" + value + "]" : value));
+    assign_option(assignments, name, section + "." + key, as_list ? "[" + value + "]" : value);
   }
 }
 
@@ -444,7 +457,7 @@ void assign_quoted(std::vector<std::string>& assignments, const Arguments& argum
     }
     quoted.push_back(core::text("\"", text, "\""));
   }
-  assignments.push_back(core::text(key, "=[", core::join(quoted, ", "), "]"));
+  assign_option(assignments, name, key, "[" + core::join(quoted, ", ") + "]");
 }
 
 record::Start start_of(const Arguments& arguments) {

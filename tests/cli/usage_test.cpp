@@ -107,6 +107,26 @@ TEST(Usage, UnknownCommandsAreRefusedWithTheNearest) {
   expect_refusal(scratch, "sovle proxy1d", "unknown command 'sovle', did you mean 'solve'?");
 }
 
+TEST(Usage, WhatIsGivenTwiceIsRefusedOrItsLastValueCounts) {
+  expect_refusal(Scratch(), "ensemble gaussians --members 2 --members 3",
+                 "--members: is given twice, '2' and '3'. Give it once.");
+  expect_refusal(Scratch(), "report one --out a.html --out=b.html", "--out: is given twice");
+  expect_refusal(Scratch(), "train gaussians --timeline train.timeline=3",
+                 "--timeline: sets train.timeline, and 'train.timeline=3' does, too");
+  expect_refusal(Scratch(), "ensemble gaussians --grid batch.samples=1,2 --grid batch.events=0,8",
+                 "batch.events");
+  expect_refusal(Scratch(), "ensemble gaussians ensemble.members=3 --members 3",
+                 "--members: sets ensemble.members, and ");
+  Scratch scratch;
+  const Outcome twice =
+      scratch.sagips("generate gaussians events=7 events=5 out=a.npy out=toy.npy");
+  EXPECT_EQ(twice.exit_code, 0) << twice.err;
+  EXPECT_EQ(twice.out.find("5 events"), 0U) << "the last counts: " << twice.out;
+  EXPECT_FALSE(scratch.has("a.npy"));
+  const Outcome group = scratch.sagips("check gaussians batch.samples=0 batch.samples=32");
+  EXPECT_EQ(group.exit_code, 0) << group.err;
+}
+
 TEST(Usage, TheShellCompletesCommandsWorkloadsOptionsAndKeys) {
   Scratch scratch;
   scratch.write("p.yaml",

@@ -73,8 +73,9 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   comm::Ranks& ranks = *arguments.ranks;
   std::vector<std::string> assignments = arguments.assignments;
   if (arguments.options.contains("timeline"))
-    assignments.push_back(core::text("train.timeline=", usual_timeline));
-  if (arguments.options.contains("monitor")) assignments.emplace_back("train.monitor=true");
+    assign_option(assignments, "timeline", "train.timeline", core::text(usual_timeline));
+  if (arguments.options.contains("monitor"))
+    assign_option(assignments, "monitor", "train.monitor", "true");
   const record::Start start = start_of(arguments);
   Job job = run::read_any_job(workloads, arguments.source, assignments);
   const std::string remark =

@@ -49,7 +49,7 @@ core::ExitCode tune(const Workloads& workloads, const Arguments& arguments) {
   std::vector<std::string> assignments = arguments.assignments;
   assign_options(assignments, arguments, "tune", {"trials", "minutes", "target"});
   if (const std::string block = option(arguments, "block-ranks"); !block.empty())
-    assignments.push_back(core::text("tune.ranks=", block));
+    assign_option(assignments, "block-ranks", "tune.ranks", block);
   core::Log log({.quiet = arguments.quiet});
   StudyWatch watch(arguments, log, "trials");
   TuneDisplay display(watch.lines());
