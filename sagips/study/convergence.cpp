@@ -25,7 +25,8 @@ ConvergenceEnd conclude(const run::Job& job, const ConvergencePlan& plan, StudyR
                                  end.variants.empty() || count(study, State::failed) > 0);
   end.page = run.finish(end.state);
   end.tables = "\n" + end.tables;
-  end.remarks = failures_of(study);
+  end.remarks = failures_of(study) +
+                stopped_line(count(study, State::pending), study.members.size(), "trainings");
   end.members = std::move(study);
   return end;
 }
@@ -43,10 +44,12 @@ ConvergenceEnd convergence(const run::Workloads& workloads, const std::string& s
     throw core::ConfigError("convergence",
                             "trains in processes of a program, and none is named. Name it.");
   const ConvergencePlan plan = plan_convergence(workloads, source, assignments, job);
+  check_launchers(job, plan);
   const auto data = problem::load_data(*job.inverse().workload, job.inverse().data, job.seed());
   const std::vector<analysis::Target> targets = convergence_targets(job, data.all(), log);
   // variants differ in exchanges and batches alone, so what one training refuses, all would
-  const run::TrainingSetup tried(job, data.training(), job.seed());
+  run::TrainingSetup tried(job, data.training(), job.seed());
+  check_exchanges(plan, tried.gan, job.seed());
   StudyRun run(job, ranks, log, "convergence", data.fingerprint(), options.start,
                {"convergence.members", "convergence.redrawn"},
                static_cast<int>(job.settings.threads));
@@ -54,8 +57,9 @@ ConvergenceEnd convergence(const run::Workloads& workloads, const std::string& s
   warn_of_few_cores(job, plan, log);
   record::Study study = seen_on_disk(run.path(), plan);
   log.info(core::text(run.resumed() ? core::text("going on with ", run.path(), ": ") : "",
-                      plan.variants.size(), " ways of training ", job.settings.workload, ", ",
-                      config.members, " members each: ", study.members.size(), " trainings, ",
+                      plan.variants.size(), plan.variants.size() == 1 ? " way" : " ways",
+                      " of training ", job.settings.workload, ", ", config.members,
+                      " members each: ", study.members.size(), " trainings, ",
                       count(study, record::StudyMember::State::done), " of them done"));
   const bool finished =
       train_ways(job, run.path(), plan, study, job.of<EnsembleConfig>().at_once, options, log);

@@ -206,15 +206,9 @@ ConvergencePlan plan_convergence(const run::Workloads& workloads, const std::str
   plan.study.study.kind = "convergence";
   plan.study.study.workload = job.settings.workload;
   plan.study.study.ranks = static_cast<int>(job.of<ConvergenceConfig>().ranks);
-  for (std::size_t v = 0; v < plan.variants.size(); ++v) {
-    std::vector<std::string> all = assignments;
-    for (const std::string& one : plan.study.study.variants[v].assignments) all.push_back(one);
-    const run::Job variant = run::read_job(workloads, source, all);
-    const int ranks = static_cast<int>(plan.variants[v].ranks);
-    variant.settings.loop.check();
-    train::traits_of(variant.exchange_choice(), ranks);
-    variant.inverse().gan.batch.samples_of_rank({0, ranks});
-  }
+  read_ways(workloads, source, assignments, plan, [](const run::Job& one, std::int64_t ranks) {
+    one.inverse().gan.batch.samples_of_rank({0, ranks});
+  });
   plan.add_members(job, job.of<ConvergenceConfig>().members);
   return plan;
 }

@@ -221,7 +221,8 @@ EnsembleEnd conclude(const Asked& asked, StudyRun& run, const record::Study& stu
                                  count(study, State::failed) > 0);
   end.page = run.finish(end.state);
   if (end.state == StudyEnd::State::complete && !end.results) end.state = StudyEnd::State::failed;
-  end.remarks = failures_of(study);
+  end.remarks = failures_of(study) +
+                stopped_line(count(study, State::pending), study.members.size(), "trainings");
   end.members = study;
   return end;
 }

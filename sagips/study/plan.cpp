@@ -115,13 +115,15 @@ void add_member(StudyPlan& plan, const run::Job& job, std::size_t variant, const
   const bool learns = job.as<run::LearningProblem>() != nullptr;
   const std::int64_t data_seed = learns ? job.learning().split.seed : job.inverse().data.data.seed;
   std::vector<std::string> all;
-  if (job.as<run::InverseProblem>()) all.emplace_back("generator.finish=networks");
+  if (job.as<run::InverseProblem>()) {
+    all.emplace_back("generator.finish=networks");
+    all.emplace_back("run.fit=false");
+  }
   all.insert(all.end(), point.assignments.begin(), point.assignments.end());
   all.push_back(text("data.seed=", data_seed < 0 ? job.settings.run.seed : data_seed));
   for (std::string& assignment : own) all.push_back(std::move(assignment));
   all.push_back("run.name=" + name);
   all.push_back("run.figures=false");
-  all.push_back("run.fit=false");
   all.push_back("run.tensorboard=false");
   plan.assignments.push_back(std::move(all));
 }

@@ -33,9 +33,8 @@ void check_changes(const run::Job& job, const record::RunIdentity& identity,
   if (has_finished && !goes_on) {
     if (may_change.empty()) return;
     throw core::StorageError(
-        folder,
-        "this study has finished. Go on with it by --override and more trials, "
-        "members or experiments, or choose another run.name.");
+        folder, text("this study has finished. Go on with it by --override and other values of ",
+                     core::join(may_change, ", "), ", or choose another run.name."));
   }
   const auto& beside = record::keys_beside_identity();
   may_change.insert(may_change.end(), beside.begin(), beside.end());
@@ -112,6 +111,12 @@ std::string failures_of(const record::Study& study) {
     if (member.state == record::StudyMember::State::failed)
       lines += text(member.name, " failed: ", member.reason, "\n");
   return lines;
+}
+
+std::string stopped_line(std::size_t missing, std::size_t all, const std::string& what) {
+  return missing == 0 ? std::string()
+                      : text("stopped: ", missing, " of ", all, " ", what,
+                             " are missing; the same command goes on\n");
 }
 
 }  // namespace sagips::study

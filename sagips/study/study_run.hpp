@@ -93,4 +93,7 @@ StudyProgress progress_of(const record::Study& study, std::size_t running);
 /// A line for each member that failed, with its reason.
 std::string failures_of(const record::Study& study);
 
+/// A line for a study that was stopped; empty: nothing is missing. what: "trainings"
+std::string stopped_line(std::size_t missing, std::size_t all, const std::string& what);
+
 }  // namespace sagips::study

@@ -4,23 +4,28 @@
 #include <map>
 #include <utility>
 
+#include "sagips/core/error.hpp"
+#include "sagips/core/process/child_process.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/study/idle_communicator.hpp"
 #include "sagips/study/members.hpp"
 
 namespace sagips::study {
 
 namespace {
 
+const std::string& launcher_of(const run::Job& job, const TrainingWay& way) {
+  return way.launcher.empty() ? job.of<EnsembleConfig>().launcher : way.launcher;
+}
+
 // The same threads for each rank of every way, or their times could not be compared.
 MemberSetting setting_of_way(const run::Job& job, const std::string& folder, std::int64_t most,
                              const TrainingWay& way, std::int64_t at_once,
                              const std::vector<std::string>& program) {
   const int cores = nn::allowed_processors();
-  MemberSetting setting{folder, 1, 1,
-                        way.launcher.empty() ? job.of<EnsembleConfig>().launcher : way.launcher,
-                        program};
+  MemberSetting setting{folder, 1, 1, launcher_of(job, way), program};
   setting.threads = threads_of_member(job, static_cast<std::size_t>(most), cores);
   setting.at_once =
       at_once_of(at_once, cores, static_cast<std::size_t>(setting.threads * way.ranks));
@@ -55,6 +60,44 @@ std::int64_t WaysPlan::most_ranks() const {
   std::int64_t most = 1;
   for (const TrainingWay& way : ways) most = std::max(most, way.ranks);
   return most;
+}
+
+void read_ways(const run::Workloads& workloads, const std::string& source,
+               const std::vector<std::string>& assignments, WaysPlan& plan,
+               const std::function<void(const run::Job&, std::int64_t ranks)>& check) {
+  for (TrainingWay& way : plan.ways) {
+    std::vector<std::string> all = assignments;
+    all.insert(all.end(), way.assignments.begin(), way.assignments.end());
+    const run::Job job = run::read_any_job(workloads, source, all);
+    job.settings.loop.check();
+    way.exchange = job.exchange_choice();
+    train::traits_of(way.exchange, static_cast<int>(way.ranks));
+    if (check) check(job, way.ranks);
+  }
+}
+
+// Nodes are not known before the ranks are there. The first and the last may have other tasks.
+void check_exchanges(const WaysPlan& plan, optim::Optimizer& optimizer, std::uint64_t seed) {
+  for (const TrainingWay& way : plan.ways)
+    for (const std::int64_t rank : {std::int64_t{0}, way.ranks - 1}) {
+      if (way.ranks == 1) continue;
+      IdleCommunicator idle(rank, way.ranks, way.ranks);
+      comm::Ranks ranks(idle);
+      train::RankExchange(ranks, optimizer, way.exchange, seed);
+    }
+}
+
+void check_launchers(const run::Job& job, const WaysPlan& plan) {
+  for (const TrainingWay& way : plan.ways) {
+    if (way.ranks == 1) continue;
+    const std::string& launcher = launcher_of(job, way);
+    const std::string where = way.launcher.empty() ? "ensemble.launcher" : "--launcher";
+    const std::string program = core::split(core::trim(launcher), ' ').front();
+    if (!core::is_program(program))
+      throw core::ConfigError(
+          where, core::text("there is no program '", core::excerpt(program), "' here to start ",
+                            way.ranks, " ranks. Install it, or correct the name."));
+  }
 }
 
 void warn_of_few_cores(const run::Job& job, const WaysPlan& plan, core::Log& log) {

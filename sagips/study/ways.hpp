@@ -1,12 +1,15 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "sagips/analysis/scaling.hpp"
+#include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/study/plan.hpp"
 #include "sagips/study/study_run.hpp"
+#include "sagips/train/rank_exchange.hpp"
 
 namespace sagips::study {
 
@@ -17,6 +20,7 @@ struct TrainingWay {
   std::int64_t ranks = 1;
   std::vector<std::string> assignments{};  ///< what it changes of the study's config
   std::string launcher{};                  ///< of several ranks; empty: ensemble.launcher
+  train::ExchangeChoice exchange{};        ///< of its config
 };
 
 /// What a study compares, each way trained once however often it is looked at.
@@ -32,6 +36,19 @@ struct WaysPlan {
   void add_members(const run::Job& job, std::int64_t count);
   std::int64_t most_ranks() const;
 };
+
+/// Reads each way's config once, so that what is wrong with it is said before anything runs, and notes its
+/// exchanges. check: what else is to be looked at. throws: ConfigError
+void read_ways(const run::Workloads& workloads, const std::string& source,
+               const std::vector<std::string>& assignments, WaysPlan& plan,
+               const std::function<void(const run::Job&, std::int64_t ranks)>& check = {});
+
+/// Refuses exchanges that could not be made between so many ranks of a node. optimizer: of one rank, which has the
+/// networks of all. throws: ConfigError
+void check_exchanges(const WaysPlan& plan, optim::Optimizer& optimizer, std::uint64_t seed);
+
+/// throws: ConfigError for a program that is to start several ranks and is not there
+void check_launchers(const run::Job& job, const WaysPlan& plan);
 
 /// Warns of more ranks than cores, which take turns: their times say little.
 void warn_of_few_cores(const run::Job& job, const WaysPlan& plan, core::Log& log);

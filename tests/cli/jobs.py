@@ -68,6 +68,7 @@ def check_that_a_study_goes_on(test, arguments, first, second):
     job.send_signal(signal.SIGTERM)
     output, _ = job.communicate(timeout=120)
     test.assertEqual(job.returncode, 3, output)
+    test.assertRegex(output, r"\nstopped: \d+ of \d+ trainings are missing; the same command goes on\n")
     written = os.stat(results).st_mtime_ns
     code, output = test.run_command(*arguments)
     test.assertEqual(code, 0, output)

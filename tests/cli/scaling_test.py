@@ -154,11 +154,16 @@ class Scaling(unittest.TestCase):
         self.assertEqual([row["members"] for row in self.rows()], ["2", "2"])
         code, output = self.run_command(*arguments)
         self.assertEqual(code, 2, "a finished study is not reopened: " + output)
+        self.assertIn("--override and other values of scaling", output)
+        first = members + "one_rank_seed_001/results.json"
+        written = os.stat(first).st_mtime_ns
         arguments[3] = "3"
         code, output = self.run_command(*arguments, "--override")
         self.assertEqual(code, 0, output)
         self.assertEqual([row["members"] for row in self.rows()], ["3", "3"], "but goes on with more")
         self.assertEqual(os.stat(first).st_mtime_ns, written)
+        with open(members + "one_rank_seed_001/log.txt") as log:
+            self.assertNotIn("no effect", log.read(), "of keys that the study has set itself")
 
     def test_parameters_and_another_study_beside(self):
         small = ["train.epochs=30", "train.evaluate_every=5", "train.snapshots=2", "batch.samples=8",
@@ -224,6 +229,17 @@ class Scaling(unittest.TestCase):
         self.refused("batch=100 cannot be divided among 3 ranks", "--ranks", "1,3", "--mode", "strong")
         self.refused("are 1 alone", "--ranks", "1", "--exchanges", "ring")
         self.refused("Take weak or both", "--simulate", "8", "--mode", "strong")
+        self.refused("3 are no power of two", "--ranks", "1,3", "--exchanges", "adasum")
+        self.refused("none compute", "--ranks", "1,2", "--exchanges", "served", "exchanges.served.owners=master",
+                     "exchanges.served.masters=2")
+        self.refused("no network has a batch norm", "--ranks", "1,2", "exchange=ring", "exchanges.batch_norm=over_ranks")
+        self.refused("there is no program 'mprun'", "--ranks", "1,2", "--launcher", "mprun -n {ranks}")
+        self.refused("there is no program 'mprun'", "--ranks", "1,2", "ensemble.launcher=mprun -n {ranks}")
+        self.refused("name 100 alone", "--ranks", "1", "--batches", "100")
+        self.refused("is given twice, '1' and '2'", "--ranks", "1", "--ranks", "2")
+        self.refused("--mode: sets scaling.mode, and 'scaling.mode=weak' does, too", "--mode", "weak",
+                     "scaling.mode=weak")
+        self.refused("there is no run 's' that --override could go on with", "--ranks", "1", "--override")
         self.refused("no evaluation has a 'los', did you mean 'loss'?", "scaling.metric=los")
         with open(self.scratch.name + "/rows.csv", "w") as file:
             file.write("x,y\n" + "1,2\n3,4\n" * 50)
@@ -241,6 +257,24 @@ class Scaling(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertIn("was trained on 2 ranks in place of 3", output)
         self.assertEqual([row["variant"] for row in self.rows()], ["1 rank"])
+
+    def test_what_has_no_effect_is_told(self):
+        code, output = self.run_command("--ranks", "1", "--repeats", "1", "--batches", "2000", "scaling.warm_up=3",
+                                        "run.figures=false", *SMALL)
+        self.assertEqual(code, 0, output)
+        self.assertIn("scaling.warm_up (needs warm_up among rates)", output)
+        self.assertIn("batch=2000: a rank has 1000 rows", output)
+        self.assertIn("2 ways of training", output)
+        code, output = self.run_command("--ranks", "1", "--repeats", "1", "run.figures=false", *SMALL[:-1],
+                                        "run.name=alone")
+        self.assertIn("1 way of training", output)
+
+    @unittest.skipUnless(HAS_SIMULATOR, "needs SimGrid")
+    def test_what_cannot_be_simulated_is_refused_before_anything_runs(self):
+        simulated = ["--ranks", "1,2", "--exchanges", "ring", "--simulate", "4"]
+        self.refused("nowhere.yaml", *simulated, "simulate.platform=nowhere.yaml")
+        self.refused("'auto' chooses by measuring", *simulated[:3], "auto", *simulated[4:])
+        self.refused("two sources of one number", *simulated, "simulate.compute_from=runs/a")
 
     def test_ranks_that_share_cores_are_told(self):
         code, output = self.run_command("--ranks", f"1,{2 * os.cpu_count()}", "--repeats", "1", "run.figures=false",

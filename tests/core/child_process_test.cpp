@@ -56,6 +56,17 @@ TEST(ChildProcess, TellsHowItEndedAndTellsItAgain) {
   EXPECT_FALSE(waits.ended());
 }
 
+TEST(ChildProcess, KnowsWhichProgramsThereAre) {
+  EXPECT_TRUE(is_program("sh"));
+  EXPECT_TRUE(is_program("/bin/sh"));
+  EXPECT_FALSE(is_program("no_such_program"));
+  EXPECT_FALSE(is_program("/bin")) << "a folder";
+  EXPECT_FALSE(is_program(""));
+  const TemporaryFolder folder;
+  write_file(folder.file("text"), "no program");
+  EXPECT_FALSE(is_program(folder.file("text")));
+}
+
 TEST(ChildProcess, AddsItsOutputToTheLogAndHasNothingToRead) {
   const TemporaryFolder folder;
   const std::string log = folder.make("log", "before\n");

@@ -87,6 +87,9 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   const run::Results trained = run::train(job, ranks, options, log);
   if (trained.left) leave(ranks, trained, log);
   if (ranks.is_first()) show(trained, arguments);
+  if (ranks.is_first() && !trained.complete && !trained.failure &&
+      job.settings.checkpoints.are_written())
+    log.info(core::text("stopped: the same command goes on with ", trained.folder));
   if (trained.failure) {
     if (!ranks.is_first()) return core::ExitCode::failed;  // once the first has told it
     std::rethrow_exception(trained.failure);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -123,6 +124,19 @@ std::optional<Ending> ChildProcess::ended() const { return look_at(number_, WNOH
 Ending ChildProcess::wait() const { return *look_at(number_, 0); }
 
 void ChildProcess::signal(int number) const { ::kill(-number_, number); }
+
+bool is_program(const std::string& name) {
+  const auto is_here = [](const std::string& path) {
+    return std::filesystem::is_regular_file(path) && ::access(path.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') != std::string::npos) return is_here(name);
+  const char* const folders = std::getenv("PATH");
+  if (name.empty() || folders == nullptr) return false;
+  const std::vector<std::string> all = split(folders, ':');
+  return std::any_of(all.begin(), all.end(), [&](const std::string& folder) {
+    return is_here(text(folder.empty() ? "." : folder, "/", name));
+  });
+}
 
 std::string own_program() {
   std::error_code problem;

@@ -60,6 +60,9 @@ class ChildProcess {
   pid_t number_;
 };
 
+/// Whether there is a program of that name: a path, or looked up in PATH.
+bool is_program(const std::string& name);
+
 /// This very program, for children that run it. throws: core::Error
 std::string own_program();
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sagips/comm/exchanges.hpp"
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/study/grid.hpp"
@@ -19,6 +20,10 @@ using Mode = ScalingConfig::Mode;
 
 // How a learning rate follows the batch; the last one is linear after a warm-up.
 constexpr std::array rate_rules{"none", "linear", "square_root", "warm_up"};
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
 
 void check_lists(const ScalingConfig& config) {
   check_named_once(config.ranks, "--ranks");
@@ -35,18 +40,22 @@ void check_lists(const ScalingConfig& config) {
   for (const std::string& exchange : config.exchanges) known.get(exchange, "--exchanges");
   const std::vector<std::string> rules(rate_rules.begin(), rate_rules.end());
   for (const std::string& rule : config.rates)
-    if (std::find(rules.begin(), rules.end(), rule) == rules.end())
+    if (!contains(rules, rule))
       throw ConfigError("--rates", text("there is no rule '", core::excerpt(rule), "'",
                                         core::suggestion(rule, rules), "."));
 }
 
 // What would be taken and do nothing.
-void check_combinations(const ScalingConfig& config) {
+void check_combinations(const ScalingConfig& config, std::int64_t own_batch) {
   const bool has_rates = config.rates != ScalingConfig{}.rates;
   if (has_rates && config.batches.empty())
     throw ConfigError("--rates",
                       "say how the learning rate follows the batch, and --batches names none. Name "
                       "some, or leave --rates out.");
+  if (config.batches == std::vector{own_batch})
+    throw ConfigError("--batches", text("name ", own_batch,
+                                        " alone, which is the config's own and trained anyway. "
+                                        "Name others."));
   if (config.ranks.size() == 1 && (!config.exchanges.empty() || !config.launchers.empty()))
     throw ConfigError("--ranks", "are 1 alone (one rank exchanges nothing). Add others.");
   if (!config.simulate.empty() && config.mode == Mode::strong)
@@ -181,6 +190,7 @@ void ScalingConfig::fields(core::FieldList& list) {
            "arXiv 1706.02677)");
   list.add("warm_up", warm_up, "epochs in which rates=warm_up comes to its learning rate",
            core::Range::between(1, 1e6));
+  core::needs(list, contains(rates, "warm_up"), "warm_up among rates", {"warm_up"});
   list.add("repeats", repeats, "trainings of each, which differ by their seeds; also --repeats",
            core::Range::between(1, 1e4));
   list.add("simulate", simulate,
@@ -211,18 +221,12 @@ WaysPlan plan_scaling(const run::Workloads& workloads, const std::string& source
                       const std::vector<std::string>& assignments, const run::Job& job) {
   const ScalingConfig& config = job.of<ScalingConfig>();
   check_lists(config);
-  check_combinations(config);
+  check_combinations(config, job.problem->step_keys().size);
   WaysPlan plan = Planner(job).plan();
   plan.study.study.kind = "scaling";
   plan.study.study.workload = job.settings.workload;
   plan.study.study.ranks = static_cast<int>(plan.most_ranks());
-  for (const TrainingWay& way : plan.ways) {
-    std::vector<std::string> all = assignments;
-    all.insert(all.end(), way.assignments.begin(), way.assignments.end());
-    const run::Job one = run::read_any_job(workloads, source, all);
-    one.settings.loop.check();
-    train::traits_of(one.exchange_choice(), static_cast<int>(way.ranks));
-  }
+  read_ways(workloads, source, assignments, plan);
   plan.add_members(job, config.repeats);
   return plan;
 }

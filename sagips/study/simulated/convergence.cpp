@@ -93,18 +93,19 @@ class Trainings {
     return core::run_side_by_side(programs, at_once, watch);
   }
 
-  /// What has come of them; false when some are missing.
-  bool read() {
-    bool all = true;
+  /// What has come of them; how many are missing.
+  std::size_t read() {
+    std::size_t missing = 0;
     for (const OneTraining& one : trainings_) {
-      all = all && one.done;
+      if (!one.done) ++missing;
       if (!one.done) continue;
       variants_[one.variant].seeds.push_back(one.seed);
       variants_[one.variant].curves.push_back(
           record::read_simulated_learning_curve(one.stem + ".json"));
     }
-    return all;
+    return missing;
   }
+  std::size_t all() const { return trainings_.size(); }
 
   /// All variants; one of which nothing was trained has no learning curves.
   const std::vector<analysis::SimulatedVariant>& variants() const { return variants_; }
@@ -204,9 +205,10 @@ SimulateTrainingsEnd simulate_convergence(const SimulatedConvergence& study,
   Trainings trainings(study, folder);
   fs::create_directories(text(folder, "/", files::simulations.name));
   const bool finished = trainings.run(study.at_once, options, log);
-  const bool all = trainings.read();
+  const std::size_t missing = trainings.read();
   SimulateTrainingsEnd end;
-  end.state = StudyEnd::state_of(!finished, !all);
+  end.state = StudyEnd::state_of(!finished, missing > 0);
+  if (!finished) end.remarks = stopped_line(missing, trainings.all(), "trainings");
   end.tables = write_results(study, folder, trainings.variants(), log);
   end.variants = trainings.variants();
   return end;

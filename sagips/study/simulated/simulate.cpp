@@ -107,9 +107,7 @@ std::string remarks_of(const SimulationOutcome& outcome, const std::string& fold
   std::string lines;
   for (const Simulation& one : outcome.simulations)
     if (!one.failure.empty()) lines += core::text(one.name, " failed: ", one.failure, "\n");
-  const std::string missing =
-      missing_line(outcome, std::filesystem::path(folder).filename().string());
-  return missing.empty() ? lines : lines + missing + "\n";
+  return lines + missing_line(outcome, std::filesystem::path(folder).filename().string());
 }
 
 // A disk that fills while simulations run is no bad input. The same command goes on once it has
@@ -195,6 +193,12 @@ SimulateEnd simulate(const run::Workloads& workloads, const std::string& source,
   options.requests.begun();
   return with_room(run.folder(),
                    [&] { return simulate_into(run, job, plan, given, options, log); });
+}
+
+void check_simulations(const run::Workloads& workloads, const run::Job& job,
+                       const StudyOptions& options) {
+  simulator_program(options.program);
+  compute_of_step(workloads, job, plan_simulations(job));
 }
 
 SimulatedExchanges simulate_exchanges(const run::Workloads& workloads, const run::Job& job,

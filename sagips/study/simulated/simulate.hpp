@@ -27,6 +27,10 @@ struct SimulatedExchanges {
   SimulationOutcome outcome;
 };
 
+/// Refuses what `simulate_exchanges` would, before anything is made. throws: ConfigError
+void check_simulations(const run::Workloads& workloads, const run::Job& job,
+                       const StudyOptions& options);
+
 /// The same into the folder of another study; only jobs and results of simulations are written.
 SimulatedExchanges simulate_exchanges(const run::Workloads& workloads, const run::Job& job,
                                       const std::string& folder, const StudyOptions& options,

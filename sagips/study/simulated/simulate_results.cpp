@@ -143,7 +143,7 @@ void write_simulation(const run::Job& job, const std::string& folder, const Simu
   if (!stragglers.empty()) told += "\n" + straggler_table(stragglers, slowdown);
   const std::string missing =
       missing_line(outcome, std::filesystem::path(folder).filename().string());
-  core::write_file(path(files::tables), missing.empty() ? told : text(told, "\n", missing, "\n"));
+  core::write_file(path(files::tables), missing.empty() ? told : text(told, "\n", missing));
   write_numbers(job, folder, outcome, exchanges, plan, stragglers);
   const analysis::SimulatedTraining training{
       .exchanges = exchanges,

@@ -8,6 +8,7 @@
 #include "sagips/core/csv.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/study/study_run.hpp"
 
 namespace sagips::study {
 
@@ -346,11 +347,12 @@ std::string straggler_table(const std::vector<StragglerRow>& rows, double slowdo
 }
 
 std::string missing_line(const SimulationOutcome& outcome, const std::string& run) {
-  const std::string missing =
-      text(outcome.missing, " of ", outcome.planned, " simulations are missing; the same command ");
-  if (!outcome.finished) return "stopped: " + missing + "goes on";
+  if (!outcome.finished) return stopped_line(outcome.missing, outcome.planned, "simulations");
   // what failed goes on only when it is named
-  if (outcome.missing > 0) return text(missing, "with run.name=", run, " tries them again");
+  if (outcome.missing > 0)
+    return text(outcome.missing, " of ", outcome.planned,
+                " simulations are missing; the same command with run.name=", run,
+                " tries them again\n");
   return {};
 }
 

@@ -131,6 +131,7 @@ class Tuning {
                      " trials had begun; the same command goes on"));
     if (run_) end.page = run_->finish(finished && !are_left ? State::complete : State::stopped);
     end.state = StudyEnd::state_of(!finished, !end.best);
+    if (!finished) end.remarks += "stopped: the same command goes on\n";
     return end;
   }
 
