@@ -4,6 +4,7 @@ option(SAGIPS_INSTALL "make install rules and the find_package(sagips) files" ${
 option(SAGIPS_CUDA "link LibTorch's CUDA libraries (needs the full wheel set and a CUDA toolkit)" OFF)
 set(SAGIPS_MPI AUTO CACHE STRING "MPI for training over ranks: AUTO (when found), ON (an error when not), OFF")
 set_property(CACHE SAGIPS_MPI PROPERTY STRINGS AUTO ON OFF)
+option(SAGIPS_PYTHON "build the Python package (needs nanobind and the headers of Python)" OFF)
 option(SAGIPS_COMM_ONLY "only the layers that need no LibTorch: core, record, comm, kernels and their tests" OFF)
 option(SAGIPS_WARNINGS_AS_ERRORS "a compiler warning ends the build" OFF)
 option(SAGIPS_USE_CCACHE "compile through ccache when it is there" ON)

@@ -23,6 +23,7 @@ struct Arguments {
   comm::Ranks* ranks = nullptr;
   bool quiet = false;             ///< --quiet: standard output is thrown away, logs only warn
   std::string* folder = nullptr;  ///< where `say_folder` leaves its word for --json
+  std::vector<std::string> program{};  ///< words that start this program again
   std::vector<core::Warning>* warnings = nullptr;  ///< for --json, of what writes no results.json
 };
 

@@ -10,6 +10,7 @@
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/output.hpp"
 #include "sagips/core/log.hpp"
+#include "sagips/core/process/child_process.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/nn/memory.hpp"
@@ -482,7 +483,8 @@ Workloads known_workloads(const std::vector<problem::Entry>& workloads) {
   return known;
 }
 
-int run(int argc, char** argv, const std::vector<problem::Entry>& workloads) {
+int run(int argc, char** argv, const std::vector<problem::Entry>& workloads,
+        const std::vector<std::string>& program) {
   leave_no_unfinished_files();
   std::signal(SIGUSR1, SIG_IGN);  // asks a training for a checkpoint; nobody else minds
   nn::keep_freed_memory();
@@ -502,6 +504,7 @@ int run(int argc, char** argv, const std::vector<problem::Entry>& workloads) {
         "SAGIPS finds the parameters behind measured events, and trains networks on many ranks.",
         "sagips");
     Arguments arguments;
+    arguments.program = program.empty() ? std::vector{core::own_program()} : program;
     describe(app, arguments);
     if (!parse(app, argc, argv, words[0], *ranks)) return core::ExitCode::done;
     for (const CommandEntry& entry : commands)

@@ -3,7 +3,6 @@
 #include <iostream>
 #include <utility>
 
-#include "sagips/core/process/child_process.hpp"
 #include "sagips/core/text.hpp"
 
 namespace sagips::cli {
@@ -19,7 +18,7 @@ study::StudyOptions StudyWatch::options() {
   };
   if (lines_.are_live())
     options.progress = [this](const study::StudyProgress& progress) { show(progress); };
-  options.program = {core::own_program()};
+  options.program = arguments_.program;
   return options;
 }
 

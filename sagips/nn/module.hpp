@@ -84,6 +84,10 @@ using MakeNamedModule = std::function<AnyRowsModule(const std::map<std::string, 
 void add_module(const std::string& name, MakeModule make);
 void add_module(const std::string& name, MakeNamedModule make);
 
+/// Asked for modules of names that nobody has added; gives nothing for those that it does not know.
+using FindModule = std::function<MakeModule(const std::string& name)>;
+void find_modules(FindModule find);
+
 /// In `forward`, in place of torch::dropout and torch::nn::Dropout: draws from the run's own stream,
 /// named by the row in the batch of all ranks, so no result depends on threads, tiles or ranks. A row
 /// that is predicted passes as it is.

@@ -57,8 +57,14 @@ torch::Tensor seeds_of(Noise& noise) {
 
 void ProcessStage::Config::fields(core::FieldList& list) {
   list.add("process", command, "command of the simulator, for /bin/sh");
-  list.add("processes", processes, "simulators at a time; threads share them",
-           core::Range::between(1, 1024));
+  other_fields(list);
+}
+
+void ProcessStage::Config::other_fields(core::FieldList& list, std::int64_t least_processes) {
+  list.add("processes", processes,
+           least_processes > 0 ? "simulators at a time; threads share them"
+                               : "processes that call it at a time; 0: this one, where it is Python",
+           core::Range::between(static_cast<double>(least_processes), 1024));
   list.add("timeout_s", timeout_s, "longest time for one answer [s]", core::Range::positive());
   list.add("noise_dimensions", noise_dimensions,
            "uniform random numbers an event that it gets as noise.npy",

@@ -38,6 +38,8 @@ class ProcessStage {
     std::string folder = ".";  ///< where the command starts
 
     void fields(core::FieldList& list);
+    /// All but the command.
+    void other_fields(core::FieldList& list, std::int64_t least_processes = 1);
   };
   /// throws: ConfigError without a command
   explicit ProcessStage(const Config& config);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <mutex>
 #include <optional>
 
 #include "sagips/core/error.hpp"
@@ -29,6 +30,56 @@ class Remembered : public StagePlan {
  private:
   virtual Stage make_once(std::int64_t observables) const = 0;
   mutable std::optional<Stage> made_;
+};
+
+/// Who makes stages of Python functions in this process; set before configs are read, from any thread.
+struct PythonStages {
+  std::mutex mutex;
+  FindPythonStage find;
+};
+PythonStages& python_stages() {
+  static PythonStages stages;
+  return stages;
+}
+
+std::string in_quotes_of_shell(const std::string& word) {
+  std::string quoted = "'";
+  for (const char letter : word)
+    quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
+
+class PythonPlan final : public Remembered {
+ public:
+  explicit PythonPlan(const core::GivenItem& given) {
+    processes_.processes = 0;
+    const auto found = given.folders.find("python");
+    if (found != given.folders.end()) processes_.folder = core::path_from(found->second, ".");
+  }
+  void fields(core::FieldList& list) override {
+    list.add("python", function_,
+             "function of a module, \"MODULE:FUNCTION\", or a .pickle file that keeps one");
+    list.add("interpreter", interpreter_,
+             "program whose processes call it, where it has processes of its own");
+    processes_.other_fields(list, 0);
+  }
+
+ private:
+  Stage make_once(std::int64_t) const override {
+    FindPythonStage find;
+    {
+      const std::lock_guard lock(python_stages().mutex);
+      find = python_stages().find;
+    }
+    if (find && processes_.processes == 0) return find(function_, processes_.folder);
+    ProcessStage::Config config = processes_;
+    config.processes = std::max<std::int64_t>(1, config.processes);
+    config.command = text(interpreter_, " -m sagips.serve ", in_quotes_of_shell(function_));
+    return ProcessStage(config);
+  }
+
+  std::string function_, interpreter_ = "python3";
+  ProcessStage::Config processes_;
 };
 
 class ScriptPlan final : public Remembered {
@@ -118,6 +169,7 @@ const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {"script", [](const auto&) { return std::make_shared<ScriptPlan>(); }},
       {"plugin", [](const auto& given) { return std::make_shared<PluginPlan>(given); }},
+      {"python", [](const auto& given) { return std::make_shared<PythonPlan>(given); }},
       {"process", [](const auto& given) { return std::make_shared<ProcessPlan>(given); }},
       {"detector",
        [](const auto&) {
@@ -159,6 +211,11 @@ std::vector<StageConfig> StageConfig::kinds() {
 std::string StageConfig::help() {
   return text("stages, one after the other, each a group with one of the keys ",
               core::join(kind_names(), ", "));
+}
+
+void find_python_stages(FindPythonStage find) {
+  const std::lock_guard lock(python_stages().mutex);
+  python_stages().find = std::move(find);
 }
 
 void append(Pipeline& pipeline, const std::vector<StageConfig>& stages, std::int64_t observables) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,8 +12,8 @@
 namespace sagips::env {
 
 /// One stage of `pipeline: [...]` in a config; one of its keys says which kind it is:
-/// {script: FILE.pt}, {plugin: FILE.so, stage: NAME, ...}, {process: "COMMAND", ...},
-/// {detector: {...}}, {event_filter: {...}}.
+/// {script: FILE.pt}, {plugin: FILE.so, stage: NAME, ...}, {python: "MODULE:FUNCTION", ...},
+/// {process: "COMMAND", ...}, {detector: {...}}, {event_filter: {...}}.
 class StageConfig {
  public:
   /// throws: ConfigError when no key is a kind; what load_plugin throws
@@ -29,6 +30,13 @@ class StageConfig {
   explicit StageConfig(std::shared_ptr<StagePlan> plan) : plan_(std::move(plan)) {}
   std::shared_ptr<StagePlan> plan_;
 };
+
+/// Makes a stage of a Python function in this process. function: "MODULE:FUNCTION", or a file that keeps one;
+/// folder: where modules are looked for, too. throws: ConfigError
+using FindPythonStage =
+    std::function<Stage(const std::string& function, const std::string& folder)>;
+/// From now on {python: ...} without processes of its own is this program's; called by programs that are Python.
+void find_python_stages(FindPythonStage find);
 
 /// Puts the stages of a config behind those that are there.
 void append(Pipeline& pipeline, const std::vector<StageConfig>& stages, std::int64_t observables);

@@ -31,10 +31,27 @@ class Makers {
     const std::lock_guard lock(mutex_);
     return all_;
   }
+  void ask(FindModule find) {
+    const std::lock_guard lock(mutex_);
+    find_ = std::move(find);
+  }
+  /// Nothing: nobody has it.
+  MakeAnyModule named(const std::string& name) const {
+    FindModule find;
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = all_.find(name); found != all_.end()) return found->second;
+      find = find_;
+    }
+    MakeModule make = find ? find(name) : MakeModule();
+    return make ? [make](const Shape& input, const core::RowTensors&) { return make(input); }
+                : MakeAnyModule();
+  }
 
  private:
   mutable std::mutex mutex_;
   std::map<std::string, MakeAnyModule> all_;
+  FindModule find_;
 };
 
 Makers& makers() {
@@ -94,10 +111,9 @@ class ModuleLayer final : public BoundLayer {
 
  protected:
   MakeBoundModule maker(const Shape& input, const core::RowTensors& tensors) const override {
-    const std::map<std::string, MakeAnyModule> known = makers().all();
-    const auto found = known.find(name_);
-    if (found == known.end()) throw Error(unknown());
-    return [make = found->second, input, tensors](std::uint64_t) {
+    MakeAnyModule make = makers().named(name_);
+    if (!make) throw Error(unknown());
+    return [make = std::move(make), input, tensors](std::uint64_t) {
       return std::make_shared<RowsModule>(make(input, tensors), tensors);
     };
   }
@@ -138,6 +154,8 @@ void add_module(const std::string& name, MakeNamedModule make) {
     return make(inputs);
   });
 }
+
+void find_modules(FindModule find) { makers().ask(std::move(find)); }
 
 std::vector<LayerKind> module_layers() { return {kind_of<ModuleLayer>("module")}; }
 

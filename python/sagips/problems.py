@@ -1,0 +1,204 @@
+"""What a user has, as a config of the program: functions, ranges, arrays."""
+import hashlib
+import json
+import os
+
+import torch
+
+from . import references, stages
+from .errors import ConfigError, DataError
+
+
+class Box:
+    """Ranges of parameters, by name: `Box(lifetime=(0.1, 5, "us"), n=(0, 1))`, or with more of what a config knows:
+    `Box(mass={"low": 80, "high": 100, "truth": 91.2})`.
+
+    An array of lower and one of upper ends, as sbi's BoxUniform has them, with names:
+    `Box.of(low, high, ["a", "b"])`.
+    """
+
+    def __init__(self, **ranges):
+        if not ranges:
+            raise ConfigError("a Box needs at least one parameter: Box(lifetime=(0.1, 5)).")
+        self.ranges = {name: self._range(name, given) for name, given in ranges.items()}
+
+    @classmethod
+    def of(cls, low, high, names=None):
+        """Ends as arrays [parameters]."""
+        low, high = (torch.as_tensor(ends, dtype=torch.float64).reshape(-1).tolist() for ends in (low, high))
+        names = list(names) if names is not None else [f"theta_{i}" for i in range(len(low))]
+        if not len(low) == len(high) == len(names):
+            raise ConfigError(f"a Box of {len(low)} lower and {len(high)} upper ends has {len(names)} names. Give as "
+                              "many of each.")
+        return cls(**{name: ends for name, *ends in zip(names, low, high)})
+
+    @staticmethod
+    def _range(name, given):
+        if isinstance(given, dict):
+            return dict(given)
+        ends = list(given) if isinstance(given, (tuple, list)) else []
+        if len(ends) not in (2, 3) or not all(isinstance(end, (int, float)) for end in ends[:2]):
+            raise ConfigError(f"the range of {name} is {given!r}. Give (low, high) or (low, high, \"unit\").")
+        return dict(zip(("low", "high", "unit"), ends))
+
+
+def box_of(box):
+    """A Box of what was given: one, a dictionary of ranges, or a prior of sbi or torch with a support."""
+    if isinstance(box, Box):
+        return box
+    if isinstance(box, dict):
+        return Box(**box)
+    support = getattr(box, "support", None)
+    base = getattr(support, "base_constraint", support)  # an independent one of each
+    low, high = getattr(base, "lower_bound", None), getattr(base, "upper_bound", None)
+    if low is None or high is None:
+        raise ConfigError(f"box is a {type(box).__name__}, and ranges were expected: sagips.Box(lifetime=(0.1, 5)).")
+    return Box.of(low, high)
+
+
+def assignments_of(settings):
+    """The keywords of a call as "a.b=c"."""
+    found = []
+
+    def add(key, value):
+        if isinstance(value, dict) and value:
+            for name, inner in value.items():
+                add(f"{key}.{name}", inner)
+        else:
+            found.append(f"{key}={value if isinstance(value, str) else json.dumps(value, default=_plain)}")
+    for key, value in settings.items():
+        add(key, value)
+    return found
+
+
+def _plain(value):
+    if hasattr(value, "tolist"):
+        return value.tolist()  # of NumPy or torch
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise ConfigError(f"a setting is a {type(value).__name__} ({value!r}), and a number, a text or a list was expected.")
+
+
+def array_of(data, name="data"):
+    """Numbers [rows, columns] as NumPy has them, and names of the columns where there are any."""
+    import numpy
+    columns = None
+    if isinstance(data, torch.Tensor):
+        data = data.detach().cpu().numpy()
+    elif hasattr(data, "to_numpy"):  # pandas, polars
+        columns = [str(column) for column in data.columns] if hasattr(data, "columns") else None
+        data = data.to_numpy()
+    elif type(data).__module__.split(".")[0] == "awkward":
+        columns = list(data.fields) or None
+        data = numpy.stack([data[column].to_numpy() for column in columns], 1) if columns else data.to_numpy()
+    array = numpy.asarray(data)
+    if array.dtype.names:
+        columns = list(array.dtype.names)
+        array = numpy.stack([array[column] for column in columns], 1)
+    if array.dtype == object or array.dtype.kind not in "fiub":
+        raise DataError(f"{name} is an array of {array.dtype}, and numbers were expected.")
+    if array.ndim not in (1, 2) or array.shape[0] == 0:
+        raise DataError(f"{name} has the shape {array.shape}, expected [events] or [events, observables].")
+    if array.dtype.kind == "f" and not numpy.isfinite(array).all():
+        row = int(numpy.argwhere(~numpy.isfinite(array))[0][0])
+        raise DataError(f"{name} has NaN or infinity in row {row}. Leave such events away.")
+    return array.reshape(array.shape[0], -1), columns
+
+
+def keep_array(array, folder):
+    """Writes an array where processes and later calls find it, once, and returns its path."""
+    import io
+    import numpy
+    content = io.BytesIO()
+    numpy.save(content, numpy.ascontiguousarray(array))
+    content = content.getbuffer()
+    path = os.path.abspath(os.path.join(folder, hashlib.sha256(content).hexdigest()[:16] + ".npy"))
+    if not os.path.exists(path):
+        os.makedirs(folder, exist_ok=True)
+        with open(path + ".new", "wb") as file:
+            file.write(content)
+        os.replace(path + ".new", path)
+    return path
+
+
+def folder_of(settings):
+    """Where the runs of a call lie."""
+    run = settings.get("run")
+    return str(settings.get("run.folder") or (run.get("folder") if isinstance(run, dict) else None) or "runs")
+
+
+def is_source(problem):
+    return isinstance(problem, (str, os.PathLike))
+
+
+def pipeline_of(problem, folder):
+    """Functions as the list that a config has."""
+    functions = list(problem) if isinstance(problem, (tuple, list)) else [problem]
+    if len(functions) == 1 and not isinstance(functions[0], stages.Stage) and callable(functions[0]) and \
+            stages._positional(functions[0]) == 1:
+        functions = [stages.simulator(functions[0])]
+    entries = []
+    for function in functions:
+        if isinstance(function, dict):  # a stage as a config has it
+            entries.append(function)
+            continue
+        stages.stage_of(function)  # says what is wrong with it
+        word, place = references.word_of(function, os.path.join(folder, "functions"))
+        entries.append({"python": word, "folder": place} if place else {"python": word})
+    return entries
+
+
+def problem_of(problem, data, box, observables, weights, settings):
+    """Source and assignments of an inverse problem."""
+    folder = folder_of(settings)
+    assignments = {}
+    if is_source(problem):
+        if box is not None:
+            assignments["parameters"] = box_of(box).ranges
+        source = os.fspath(problem)
+    else:
+        if box is None:
+            raise ConfigError("box is missing: say where the parameters may lie, as in sagips.Box(lifetime=(0.1, 5)).")
+        source = "custom"
+        assignments["parameters"] = box_of(box).ranges
+        if isinstance(problem, dict):
+            assignments["channels"] = {
+                name: {"pipeline": pipeline_of(one, folder)} for name, one in problem.items()}
+        else:
+            assignments["pipeline"] = pipeline_of(problem, folder)
+    if isinstance(data, dict) and not isinstance(problem, dict):
+        raise ConfigError("data is a dictionary, and the problem has one pipeline. Give a dictionary of pipelines with "
+                          "the same names, too.")
+    several = data if isinstance(data, dict) else {None: data}
+    for name, one in several.items():
+        add_data(assignments, name, one, observables, weights, folder, source)
+    return source, assignments
+
+
+def add_data(assignments, name, data, observables, weights, folder, source):
+    place = assignments if name is None else assignments["channels"][name]
+    names = observables.get(name) if isinstance(observables, dict) else observables
+    own_weights = weights.get(name) if isinstance(weights, dict) else weights
+    if data is not None and not is_source(data):
+        array, columns = array_of(data)
+        if names is None and columns and source == "custom":
+            names = columns
+        if names is None and source == "custom":
+            names = ["x"] if array.shape[1] == 1 else [f"x_{i}" for i in range(array.shape[1])]
+        settings = {}
+        if own_weights is not None:
+            import numpy
+            own, _ = array_of(own_weights, "weights")
+            if own.shape != (array.shape[0], 1):
+                raise DataError(f"weights have the shape {own.shape}, and there are {array.shape[0]} events.")
+            settings["columns"] = [str(i) for i in range(array.shape[1])]
+            settings["weight_column"] = str(array.shape[1])
+            array = numpy.concatenate([array, own], 1)
+        settings["file"] = keep_array(array, os.path.join(folder, "data"))
+        place["data"] = settings
+    elif data is not None:
+        place["data"] = {"file": os.path.abspath(os.fspath(data))}
+    if names is not None:
+        place["observables"] = [names] if isinstance(names, str) else list(names)
+    elif source == "custom":
+        place["observables"] = ["x"]

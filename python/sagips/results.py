@@ -1,0 +1,225 @@
+"""What lies in a run's folder, as objects."""
+import csv
+import json
+import os
+from dataclasses import dataclass, field
+
+from .errors import DataError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One row of a run's table, in physical units. None: not known."""
+    name: str
+    value: float
+    error: float | None = None  # of `value`
+    unit: str = ""
+    error_below: float | None = None  # the two sides of 68 % where they differ
+    error_above: float | None = None
+    lower_limit: float | None = None  # one-sided, 95 %
+    upper_limit: float | None = None
+    truth: float | None = None
+    fixed: bool = False
+    open: bool = False  # the data do not fix it
+    spread: float | None = field(default=None, repr=False)  # over noise vectors of a generator: no error
+
+    @property
+    def pull(self):
+        """(value - truth) / error, of the truth's side."""
+        if self.truth is None or self.fixed:
+            return None
+        side = self.error_below if self.value > self.truth else self.error_above
+        error = self.error if side is None else side
+        return (self.value - self.truth) / error if error else None
+
+    def __str__(self):
+        error = "" if self.error is None else f" +- {self.error:.2g}"
+        return f"{self.name} = {self.value:.6g}{error}{' ' + self.unit if self.unit else ''}"
+
+
+class Run:
+    """A run or study. Its files are read when they are asked for."""
+
+    def __init__(self, folder, said=None):
+        self.folder = os.path.abspath(os.fspath(folder))
+        self.tables = (said or {}).get("tables", "")  # of a study, for a person
+        if not os.path.isdir(self.folder):
+            raise DataError(f"{self.folder}: there is no such run folder.")
+
+    def file(self, name):
+        """The path of one of its files."""
+        return os.path.join(self.folder, name)
+
+    @property
+    def results(self):
+        """results.json as it is; {}: there is none yet."""
+        path = self.file("results.json")
+        if not os.path.exists(path):
+            return {}
+        with open(path) as file:
+            return json.load(file)
+
+    @property
+    def complete(self):
+        """False: it was stopped; the same call goes on."""
+        return bool(self.results.get("complete", False))
+
+    @property
+    def warnings(self):
+        return [one["text"] for one in self.results.get("warnings", [])]
+
+    @property
+    def parameters(self):
+        """By name."""
+        rows = self.results.get("parameters", [])
+        known = {"lower_limit", "upper_limit", "error", "error_below", "error_above", "unit", "truth", "fixed", "open",
+                 "spread"}
+        return {row["name"]: Parameter(row["name"], row["recovered"],
+                                       **{key: row[key] for key in known if row.get(key) is not None})
+                for row in rows}
+
+    @property
+    def values(self):
+        return {name: one.value for name, one in self.parameters.items()}
+
+    @property
+    def errors(self):
+        return {name: one.error for name, one in self.parameters.items()}
+
+    @property
+    def covariance(self):
+        """Of the free parameters, [free, free]; None: no errors are stated."""
+        import numpy
+        path = self.file("covariance.npy")
+        return numpy.load(path) if os.path.exists(path) else None
+
+    @property
+    def samples(self):
+        """Proposals of a generator [samples, parameters]; None: there are none."""
+        import numpy
+        for name in ("ensemble_samples.npy", "generator_samples.npy"):
+            if os.path.exists(self.file(name)):
+                return numpy.load(self.file(name))
+        return None
+
+    @property
+    def modes(self):
+        """Every solution that the data allow, the best first, each as values by name."""
+        names = list(self.parameters)
+        return [self.values] + [dict(zip(names, other["values"])) for other in self.results.get("others", [])]
+
+    @property
+    def metrics(self):
+        """Numbers of the end, by name: losses, distances, accuracies."""
+        numbers = self.results.get("numbers", {})
+        return dict(numbers) if isinstance(numbers, dict) else {one["name"]: one["value"] for one in numbers}
+
+    @property
+    def history(self):
+        """What was said of each evaluation, as rows of metrics.jsonl."""
+        path = self.file("metrics.jsonl")
+        if not os.path.exists(path):
+            return []
+        with open(path) as file:
+            return [json.loads(line) for line in file if line.endswith("\n")]
+
+    def table(self, name):
+        """One of its CSV files as rows: `run.table("scaling.csv")`."""
+        with open(self.file(name)) as file:
+            return list(csv.DictReader(file))
+
+    def to_frame(self):
+        """The parameters as a pandas table, one a row."""
+        import pandas
+        rows = [vars(one) for one in self.parameters.values()]
+        frame = pandas.DataFrame(rows)
+        return frame.set_index("name") if rows else frame
+
+    def to_arviz(self):
+        """Proposals of the generator, or of the Gaussian that the errors state, as arviz has posteriors."""
+        import arviz
+        import numpy
+        names = [name for name, one in self.parameters.items() if not one.fixed]
+        samples = self.samples
+        if samples is not None:
+            samples = samples[:, [list(self.parameters).index(name) for name in names]]
+        elif self.covariance is not None:
+            samples = numpy.random.default_rng(0).multivariate_normal(
+                [self.values[name] for name in names], self.covariance, 4000)
+        else:
+            raise DataError(f"{self.folder}: has neither proposals nor errors.")
+        return arviz.from_dict(posterior={name: samples[None, :, i] for i, name in enumerate(names)})
+
+    def plot(self, axes=None):
+        """Values with errors, and truths where they are known, in units of the errors' own axes. Returns matplotlib's
+        axes."""
+        from matplotlib import pyplot
+        rows = [one for one in self.parameters.values() if not one.fixed]
+        if not rows:
+            return self._plot_history(axes)
+        if axes is None:
+            axes = pyplot.subplots(1, len(rows), figsize=(2.2 * len(rows), 2.6), squeeze=False, layout="constrained")[1]
+        axes = [axes] if not hasattr(axes, "__len__") else list(getattr(axes, "flat", axes))
+        for place, one in zip(axes, rows):
+            below, above = (side if side is not None else one.error for side in (one.error_below, one.error_above))
+            bars = [[below], [above]] if below is not None else None
+            place.errorbar([0], [one.value], yerr=bars, fmt="o", color="#1f77b4", capsize=4, label=one.name)
+            if one.truth is not None:
+                place.axhline(one.truth, color="#d62728", linewidth=1, label="true")
+            place.set_xticks([])
+            place.set_xlim(-1, 1)
+            place.set_title(one.name)
+            place.set_ylabel(one.unit)
+        return axes
+
+    def _plot_history(self, axes):
+        from matplotlib import pyplot
+        axes = axes if axes is not None else pyplot.subplots(figsize=(5, 3), layout="constrained")[1]
+        rows = [row for row in self.history if row.get("event") == "evaluated"]
+        names = sorted({name for row in rows for name in row.get("metrics", {})})
+        for name in names:
+            points = [(row["epoch"], row["metrics"][name]) for row in rows if name in row.get("metrics", {})]
+            axes.plot(*zip(*points), label=name)
+        axes.set_xlabel("epoch")
+        if names:
+            axes.legend()
+        return axes
+
+    def __repr__(self):
+        lines = [f"sagips.Run({self.folder})" + ("" if self.complete else ", not complete")]
+        lines += [f"  {one}" for one in self.parameters.values()]
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        from html import escape
+        cells = "".join(
+            f"<tr><td>{escape(one.name)}</td><td>{one.value:.6g}</td>"
+            f"<td>{'' if one.error is None else format(one.error, '.2g')}</td><td>{escape(one.unit)}</td>"
+            f"<td>{'' if one.truth is None else format(one.truth, '.6g')}</td></tr>"
+            for one in self.parameters.values())
+        head = "<tr><th>parameter</th><th>value</th><th>error</th><th>unit</th><th>true</th></tr>"
+        if not cells:
+            head = "<tr><th>metric</th><th>value</th></tr>"
+            cells = "".join(f"<tr><td>{escape(name)}</td><td>{value:.6g}</td></tr>"
+                            for name, value in self.metrics.items())
+        notes = "".join(f"<p>{escape(one)}</p>" for one in self.warnings)
+        return f"<table>{head}{cells}</table>{notes}<p><code>{escape(self.folder)}</code></p>"
+
+
+class Predictions:
+    """What networks say. values: [rows, ...], a list where there are several outputs."""
+
+    def __init__(self, said):
+        self.files = said["problems"]
+        by_name = {"values": [], "deviations": []}
+        for name, tensor in said["tensors"]:
+            by_name[name].append(tensor)
+        self.values, self.deviations = (one[0] if len(one) == 1 else one or None for one in by_name.values())
+
+    def __repr__(self):
+        return f"sagips.Predictions({', '.join(self.files)})"
+
+
+def load(folder, said=None):
+    """The run in a folder."""
+    return Run(folder, said)

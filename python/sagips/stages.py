@@ -1,0 +1,279 @@
+"""Python functions as stages of a pipeline.
+
+A function of torch tensors needs nothing: `f(theta, noise)`, with theta [samples, parameters] in physical units (behind
+other stages what these give) and `noise.uniform()`, `noise.normal()` [samples, events]. It returns events
+[samples, events, observables] (one observable: [samples, events]), or a dictionary with `values` and `mask`, `weights`
+or `counts`, where a detector loses or weighs events. `f(values)` without noise may stand between others.
+"""
+import functools
+import inspect
+import threading
+
+import torch
+
+from . import references
+from .errors import ConfigError, ShapeError
+
+_words = ("parameters", "noise", "seeds", "events", "slope")
+
+
+class Stage:
+    """A function with what SAGIPS must know of it."""
+    differentiable = True
+    checks_product = False
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function, updated=())
+        self.function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+
+    def __call__(self, *arguments, **keywords):
+        return self.function(*arguments, **keywords)
+
+    def __reduce__(self):
+        return _again, (type(self), self.function, self.options())
+
+    def options(self):
+        return {}
+
+
+def _again(kind, function, options):
+    return kind(function, **options)
+
+
+def _as_tensor(name, array, like):
+    if isinstance(array, torch.Tensor):
+        return array
+    raise ShapeError(f"{name}: gives a {type(array).__name__}, and a tensor was expected. Functions of NumPy arrays "
+                     "are marked with @sagips.numpy.")
+
+
+class TorchStage(Stage):
+    """Of torch tensors; gradients flow."""
+
+    def __init__(self, function):
+        super().__init__(function)
+        self.takes_noise = _positional(function) == 2
+
+    def call(self, values, noise):
+        answer = self.function(values, noise) if self.takes_noise else self.function(values)
+        arrays = dict(answer) if isinstance(answer, dict) else {"values": answer}
+        if "values" not in arrays:
+            raise ShapeError(f"{self.name}: gives a dictionary without 'values'.")
+        arrays = {name: _as_tensor(self.name, array, values) for name, array in arrays.items()}
+        made = arrays["values"]
+        if self.takes_noise and made.dim() == 2 and made.shape[1] == noise.events:
+            arrays["values"] = made.unsqueeze(2)
+        return arrays
+
+
+_global_generators = threading.Lock()
+
+
+class Simulator(Stage):
+    """Of one argument, parameters [rows, parameters], to one event for each: [rows, observables]; it throws its own
+    dice (torch, NumPy, random), which begin at a seed that SAGIPS chooses for each parameter vector."""
+    differentiable = False
+
+    def call(self, values, noise):
+        seeds = (noise.uniform()[:, 0].double() * 2 ** 52).long().tolist()
+        made = []
+        with _global_generators:
+            for theta, seed in zip(values.detach(), seeds):
+                with _seeded(seed):
+                    made.append(torch.as_tensor(self.function(theta.expand(noise.events, -1).clone())))
+        made = torch.stack(made).to(values)
+        return made.unsqueeze(2) if made.dim() == 2 else made
+
+
+class _seeded:
+    """The generators that a function may use begin at a seed, and are as they were afterwards."""
+
+    def __init__(self, seed):
+        self.seed = seed
+
+    def __enter__(self):
+        import random
+        import numpy
+        self.before = torch.get_rng_state(), numpy.random.get_state(), random.getstate()
+        torch.manual_seed(self.seed)
+        numpy.random.seed(self.seed % 2 ** 32)
+        random.seed(self.seed)
+
+    def __exit__(self, *_):
+        import random
+        import numpy
+        torch.set_rng_state(self.before[0])
+        numpy.random.set_state(self.before[1])
+        random.setstate(self.before[2])
+
+
+class _Product(torch.autograd.Function):
+    """Values that a function gave, whose slope goes back through a product that is no node of torch's."""
+
+    @staticmethod
+    def forward(context, values, made, back):
+        context.back = back
+        return made
+
+    @staticmethod
+    def backward(context, slope):
+        return context.back(slope), None, None
+
+
+class ArrayStage(Stage):
+    """Of arrays by the names of its arguments: parameters [samples, ...], noise [samples, events, dimensions] uniform
+    in (0, 1), seeds [samples], events (how many)."""
+
+    def __init__(self, function, noise=0, product=None):
+        super().__init__(function)
+        self.noise, self.product = noise, product
+        self.names = _named(function, _words[:-1])
+        if "noise" in self.names and noise < 1:
+            raise ConfigError(f"{self.name} takes noise: say how many random numbers an event, as in "
+                              f"@sagips.{self.kind}(noise=2).")
+        if product is not None:
+            self.product_names = _named(product, _words)
+        self.differentiable = self.checks_product = product is not None
+
+    def options(self):
+        return {"noise": self.noise, "product": self.product}
+
+    def given(self, values, noise):
+        """What the function may ask for. Each random number is drawn once, so that a product sees the same."""
+        given = {"parameters": self.to_array(values.detach()), "events": noise.events}
+        if self.noise:
+            given["noise"] = self.to_array(torch.stack([noise.uniform() for _ in range(self.noise)], 2).to(values))
+        if "seeds" in self.names:
+            given["seeds"] = self.to_array((noise.uniform()[:, 0].double() * 2 ** 52).long())
+        return given
+
+    def call(self, values, noise):
+        given = self.given(values, noise)
+        answer, back = self.answer(given)
+        arrays = dict(answer) if isinstance(answer, dict) else {"values": answer}
+        arrays = {name: self.to_tensor(array, values) for name, array in arrays.items()}
+        made = arrays.get("values")
+        if made is not None and made.dim() == 2 and made.shape == (values.shape[0], noise.events):
+            made = made.unsqueeze(2)
+        if made is not None and back is not None and torch.is_grad_enabled() and values.requires_grad:
+            shape = arrays["values"].shape
+            made = _Product.apply(values, made,
+                                  lambda slope: self.to_tensor(back(self.to_array(slope.reshape(shape))), values)
+                                  .reshape(values.shape))
+        arrays["values"] = made
+        return arrays
+
+
+class NumpyStage(ArrayStage):
+    kind = "numpy"
+
+    @staticmethod
+    def to_array(tensor):
+        return tensor.cpu().numpy()
+
+    def to_tensor(self, array, like):
+        import numpy
+        array = numpy.asarray(array)
+        if array.dtype == object or array.dtype.kind not in "fiub":
+            raise ShapeError(f"{self.name}: gives an array of {array.dtype}, and numbers were expected.")
+        return torch.from_numpy(numpy.ascontiguousarray(array)).to(like)
+
+    def answer(self, given):
+        answer = self.function(**{name: given[name] for name in self.names})
+        if self.product is None:
+            return answer, None
+        return answer, lambda slope: self.product(
+            **{name: slope if name == "slope" else given[name] for name in self.product_names})
+
+
+class JaxStage(ArrayStage):
+    kind = "jax"
+
+    def __init__(self, function, noise=0):
+        super().__init__(function, noise)
+        self.differentiable = True  # as JAX says, so that there is nothing to check
+
+    def options(self):
+        return {"noise": self.noise}
+
+    @staticmethod
+    def to_array(tensor):
+        import jax.numpy
+        return jax.numpy.asarray(tensor.cpu().numpy())
+
+    def to_tensor(self, array, like):
+        import numpy
+        return torch.from_numpy(numpy.array(array)).to(like)
+
+    def answer(self, given):
+        import jax
+        rest = {name: given[name] for name in self.names if name != "parameters"}
+        answer, back = jax.vjp(lambda parameters: self.function(parameters=parameters, **rest), given["parameters"])
+        if isinstance(answer, dict):
+            import jax.numpy
+            others = {name: jax.numpy.zeros_like(array) for name, array in answer.items()}
+            return answer, lambda slope: back({**others, "values": slope})[0]
+        return answer, lambda slope: back(slope)[0]
+
+
+def _positional(function):
+    """How many arguments it must be given."""
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 2
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(one.kind in kinds and one.default is one.empty for one in found)
+
+
+def _named(function, allowed):
+    names = list(inspect.signature(function).parameters)
+    for name in names:
+        if name not in allowed:
+            raise ConfigError(f"{function.__name__} takes '{name}', and known are {', '.join(allowed)}.")
+    return names
+
+
+def numpy(function=None, *, noise=0, product=None):
+    """Marks a function of NumPy arrays: `@sagips.numpy(noise=2)`. Its arguments say by their names what it gets:
+    parameters [samples, ...], noise [samples, events, `noise`], seeds [samples], events.
+
+    product: gives d loss / d parameters of `slope` = d loss / d values, and what else it names; with it networks train
+    through the function, and SAGIPS compares it with differences first. Without it, use methods that need no gradient.
+    """
+    if function is None:
+        return lambda function: NumpyStage(function, noise, product)
+    return NumpyStage(function, noise, product)
+
+
+def jax(function=None, *, noise=0):
+    """Marks a function of JAX arrays, with arguments as `sagips.numpy` has them; gradients come from `jax.vjp`."""
+    if function is None:
+        return lambda function: JaxStage(function, noise)
+    return JaxStage(function, noise)
+
+
+def simulator(function):
+    """Marks a simulator as sbi has them: parameters [rows, parameters] -> one event each, [rows, observables], with
+    dice of its own (torch, NumPy, random). It has no gradient."""
+    return Simulator(function)
+
+
+def stage_of(thing):
+    """What was given as a stage of a pipeline."""
+    if isinstance(thing, Stage):
+        return thing
+    if not callable(thing):
+        raise ConfigError(f"a {type(thing).__name__} is no stage: a pipeline is made of functions.")
+    count = _positional(thing)
+    if count not in (1, 2):
+        name = getattr(thing, "__name__", type(thing).__name__)
+        raise ConfigError(f"{name} takes {count} arguments. A stage takes (theta, noise), or values alone; of named "
+                          "arrays it is marked with @sagips.numpy.")
+    return TorchStage(thing)
+
+
+def find(word, folder):
+    """The stage of a word in a config."""
+    return stage_of(references.find(word, folder))

@@ -1,0 +1,44 @@
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "sagips/core/error.hpp"
+
+namespace sagips::python {
+
+namespace nb = nanobind;
+
+/// A Python object that C++ may copy and drop on any thread, whether it holds the interpreter or not.
+class Object {
+ public:
+  /// The caller holds the interpreter.
+  explicit Object(nb::object object);
+  nb::handle get() const { return *held_; }
+
+ private:
+  std::shared_ptr<nb::object> held_;
+};
+
+/// A Python function has raised: C++ sees this, and Python the function's own exception (see `raise`).
+struct PythonError : core::Error {
+  using core::Error::Error;
+};
+
+/// Calls `call`, which calls Python, with the interpreter held. What Python raises there is kept for `raise`, the
+/// first one where several threads do. A KeyboardInterrupt is kept, too, and `call` is called again: who asks
+/// `interrupted` stops where a state is whole.
+/// where: names the function, for messages. throws: PythonError
+void with_interpreter(const std::string& where, const std::function<void()>& call);
+
+/// Whether Ctrl-C was pressed, or another handler of a signal has raised, since `forget`. Called by a thread that
+/// does not hold the interpreter; on the main one the handlers run here.
+bool interrupted();
+/// What was kept is raised, where there is something. The caller holds the interpreter.
+void raise_kept();
+void forget();
+
+}  // namespace sagips::python
