@@ -10,7 +10,7 @@ std::vector<CommandOption> closure_options() {
           {"fresh", "", "begin anew instead of going on with unfinished experiments"},
           quiet_option,
           json_option,
-          {"worker", "K/N", "", false, true}};
+          {"worker", "", "", false, true}};
 }
 
 std::vector<CommandOption> ensemble_options() {

@@ -138,16 +138,15 @@ void write_readme(const std::string& path, const std::string& workload) {
   core::write_file(path + "/README.txt", content);
 }
 
-/// Nothing is open when somebody else holds the lock.
+}  // namespace
+
 core::Descriptor take_lock(const std::string& path) {
   core::Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (lock.number() >= 0 && ::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno == EWOULDBLOCK) return core::Descriptor();
-  throw core::StorageError(path, core::text("cannot lock the run folder (", reason(errno),
+  throw core::StorageError(path, core::text("cannot be locked (", reason(errno),
                                             "). Choose a file system that offers flock."));
 }
-
-}  // namespace
 
 void RunConfig::fields(core::FieldList& list) {
   list.add("folder", folder, "where runs are kept: <folder>/<workload>/<name>");

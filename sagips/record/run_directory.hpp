@@ -65,4 +65,8 @@ class RunDirectory {
   core::Descriptor lock_;
 };
 
+/// The lock on a file, which is made if it is missing; nothing is open when another process holds it.
+/// throws: StorageError when it cannot be locked for another reason
+core::Descriptor take_lock(const std::string& path);
+
 }  // namespace sagips::record

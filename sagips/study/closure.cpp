@@ -30,20 +30,16 @@ std::string log_of_worker(const std::string& folder, std::size_t worker) {
   return text(folder, "/", files::experiments.name, "/worker_", worker, ".txt");
 }
 
-std::vector<core::ChildProgram> workers(const run::Job& job, const std::string& folder,
-                                        std::size_t count, const StudyOptions& options) {
-  std::vector<core::ChildProgram> programs;
-  for (std::size_t i = 0; i < count; ++i) {
-    core::ChildProgram program{.arguments = options.program,
-                               .environment = {{"OMP_NUM_THREADS", text(threads_of_worker(job))}},
-                               .log = log_of_worker(folder, i),
-                               .hidden = comm::launcher_variables()};
-    for (std::string word : {std::string("closure"), text(folder, "/", files::config.name),
-                             std::string("--worker"), text(i, "/", count)})
-      program.arguments.push_back(std::move(word));
-    programs.push_back(std::move(program));
-  }
-  return programs;
+core::ChildProgram worker_program(const run::Job& job, const std::string& folder,
+                                  std::size_t worker, const StudyOptions& options) {
+  core::ChildProgram program{.arguments = options.program,
+                             .environment = {{"OMP_NUM_THREADS", text(threads_of_worker(job))}},
+                             .log = log_of_worker(folder, worker),
+                             .hidden = comm::launcher_variables()};
+  for (std::string word :
+       {std::string("closure"), text(folder, "/", files::config.name), std::string("--worker")})
+    program.arguments.push_back(std::move(word));
+  return program;
 }
 
 // Calls `options.progress` now and then with what the folder holds.
@@ -67,25 +63,35 @@ class Look {
   std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now() - look_every;
 };
 
-// Returns false when it was interrupted.
+// A worker that a signal ends is replaced, as often as there are workers: the next one goes on behind the
+// experiment that it had, which nobody has made then. Returns false when it was interrupted.
 bool run_workers(const run::Job& job, const std::string& folder, std::size_t count,
-                 const StudyOptions& options, core::Log& log) {
+                 const StudyOptions& options, core::Log& log, bool& has_gap) {
   Look look(options, folder, static_cast<std::size_t>(job.of<ClosureConfig>().experiments), count);
+  std::size_t begun = 0, wanted = count;
   core::PoolWatch watch;
+  watch.next = [&]() -> std::optional<core::NumberedProgram> {
+    if (begun == wanted) return {};
+    const std::size_t worker = begun++;
+    return core::NumberedProgram{worker, worker_program(job, folder, worker, options)};
+  };
+  watch.is_over = [&] { return begun == wanted; };
   watch.waiting = std::ref(look);
   watch.ended = [&](std::size_t i, const core::Ending& ending) {
     if (options.requests.stop()) return;
     if (ending.exit_code != 0)
       log.warning("worker-failed", text("worker ", i, " ended with exit code ", ending.exit_code,
                                         "; see ", log_of_worker(folder, i)));
-    if (ending.signal != 0)
-      log.warning("worker-failed", text("worker ", i, " was ended by signal ", ending.signal));
+    if (ending.signal == 0) return;
+    log.warning("worker-failed", text("worker ", i, " was ended by signal ", ending.signal));
+    wanted = std::min(wanted + 1, 2 * count);
+    has_gap = true;
   };
   watch.interrupted = options.requests.stop;
-  return core::run_side_by_side(workers(job, folder, count, options), count, watch);
+  return core::run_side_by_side(count, watch);
 }
 
-// Each rank makes its share in its own process. collective
+// Each rank makes experiments in its own process. collective
 bool share_out(const run::Job& job, const std::string& folder, comm::Ranks& ranks,
                const StudyOptions& options) {
   nn::set_threads(threads_of_worker(job));
@@ -97,7 +103,7 @@ bool share_out(const run::Job& job, const std::string& folder, comm::Ranks& rank
       look();
       return options.requests.stop();
     };
-  const bool finished = make_experiments(job, folder, {ranks.rank(), ranks.size()}, requests);
+  const bool finished = make_experiments(job, folder, requests);
   const auto all = collect_texts(ranks, finished ? "finished" : "interrupted");
   return std::all_of(all.begin(), all.end(),
                      [](const std::string& one) { return one == "finished"; });
@@ -122,7 +128,13 @@ bool make_all(const run::Job& job, const std::string& folder, comm::Ranks& ranks
       static_cast<std::size_t>(std::max(1, nn::allowed_processors() / threads_of_worker(job)));
   const std::size_t count = std::min(all, cores);
   say_start(job, folder, count, log);
-  return run_workers(job, folder, count, options, log);
+  for (int times = 1; times <= 2; ++times) {
+    bool has_gap = false;
+    if (!run_workers(job, folder, count, options, log, has_gap)) return false;
+    if (!has_gap) break;
+    forget_claims(folder);  // what a signal ended is tried once more
+  }
+  return true;
 }
 
 // What the study found, on the first rank.
@@ -150,11 +162,10 @@ ClosureEnd conclude(const run::Job& job, StudyRun& run, bool finished, core::Log
 
 }  // namespace
 
-bool closure_share(run::Job job, const std::string& folder, const WorkShare& share,
-                   const run::Requests& requests) {
+bool closure_worker(run::Job job, const std::string& folder, const run::Requests& requests) {
   take_truth(job, folder);
   nn::set_threads(threads_of_worker(job));
-  return make_experiments(job, folder, share, requests);
+  return make_experiments(job, folder, requests);
 }
 
 ClosureEnd closure(const run::Workloads& workloads, run::Job job, comm::Ranks& ranks,
@@ -173,7 +184,7 @@ ClosureEnd closure(const run::Workloads& workloads, run::Job job, comm::Ranks& r
                threads_of_worker(job));
   options.requests.begun();
   ranks.timeout().set_config({.timeout_s = job.settings.ranks.timeout_s, .alarmed = {}});
-  bool is_solved = true, finished = true;
+  bool is_solved = true, is_ready = true, finished = true;
   {
     const SignsOfLife signs(ranks);
     if (ranks.is_first()) {
@@ -181,17 +192,19 @@ ClosureEnd closure(const run::Workloads& workloads, run::Job job, comm::Ranks& r
       nn::set_threads(job.settings.threads);
       // measured events, while the other ranks wait
       is_solved = data.empty() || solve_file(job, run.path(), options.requests, log);
+      is_ready = is_solved && await_earlier_workers(run.path(), options.requests, log);
     }
-    is_solved = !ranks.broadcast(is_solved ? "solved" : "").empty();
-    if (is_solved) {
+    is_ready = !ranks.broadcast(is_ready ? "ready" : "").empty();
+    if (is_ready) {
       take_truth(job, run.path());
       finished = make_all(job, run.path(), ranks, options, log);
+      if (ranks.is_first()) forget_claims(run.path());
     }
   }
   if (!ranks.is_first()) return {};
-  if (is_solved) return conclude(job, run, finished, log);
+  if (is_ready) return conclude(job, run, finished, log);
   run.folder().finish(record::RunStatus::stopped);
-  log.info("the data are not solved yet; the same command begins again");
+  if (!is_solved) log.info("the data are not solved yet; the same command begins again");
   ClosureEnd end;
   end.folder = run.path();
   end.state = StudyEnd::State::stopped;

@@ -1,6 +1,9 @@
 #include "sagips/study/ensemble.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "sagips/core/text.hpp"
@@ -21,13 +24,18 @@ using State = record::StudyMember::State;
 namespace files = record::run_files;
 using core::text;
 
-// members: those that are to be trained here; sharing: ranks that use the same processors
+// members: that train here side by side if the cores allow. All that there are, also where some are done: other
+// threads would change the last digits of those that are left.
+// sharing: ranks that use the same processors
 MemberSetting member_setting(const run::Job& job, const std::string& folder, std::size_t members,
                              int sharing, const std::vector<std::string>& program) {
   const EnsembleConfig& config = job.of<EnsembleConfig>();
   const int cores = std::max(1, nn::allowed_processors() / sharing);
   const auto ranks = static_cast<std::size_t>(config.ranks);
-  MemberSetting setting{folder, 1, 1, config.launcher, program};
+  MemberSetting setting{.folder = folder,
+                        .ranks = static_cast<int>(config.ranks),
+                        .launcher = config.launcher,
+                        .program = program};
   setting.threads = threads_of_member(job, members * ranks, cores);
   setting.at_once =
       at_once_of(config.at_once, cores, static_cast<std::size_t>(setting.threads) * ranks);
@@ -55,8 +63,16 @@ class Members {
         options_(options),
         log_(log),
         study_(plan.study) {
-    for (record::StudyMember& member : study_.members) member = seen_on_disk(run_.path(), member);
-    save();
+    if (ranks_.is_first()) {
+      for (record::StudyMember& member : study_.members) member = seen_on_disk(run_.path(), member);
+      std::filesystem::remove_all(claims_);
+      save();
+    }
+    // no rank looks on its own: what an earlier start has left may just come to its end
+    study_ = record::parse_study(ranks_.broadcast(record::study_text(study_)), "rank 0's study");
+    std::vector<std::size_t> numbers(study_.members.size());
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    queue_.emplace(run_.path(), study_, numbers, ranks_.size() > 1 ? claims_ : "", log_);
   }
 
   const record::Study& study() const { return study_; }
@@ -74,13 +90,6 @@ class Members {
     if (ranks_.is_first()) save_study(run_.folder().file(files::study.name), study_, log_);
   }
 
-  std::vector<std::size_t> pending() const {
-    std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < study_.members.size(); ++i)
-      if (study_.members[i].state == State::pending) numbers.push_back(i);
-    return numbers;
-  }
-
   void say_start(const MemberSetting& setting, const std::string& how) {
     if (!ranks_.is_first()) return;
     log_.info(text(run_.resumed() ? "going on with " : "", run_.path(), ": ", study_.members.size(),
@@ -92,19 +101,15 @@ class Members {
 
   bool train_children() {
     if (job_.kept) *job_.kept = {};  // each child reads its own
-    const auto all = pending();
-    std::vector<std::size_t> mine;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (i % static_cast<std::size_t>(ranks_.size()) == static_cast<std::size_t>(ranks_.rank()))
-        mine.push_back(all[i]);
-    const MemberSetting setting = member_setting(
-        job_, run_.path(), mine.size(), run::ranks_on_these_processors(ranks_), options_.program);
+    const auto ranks = static_cast<std::size_t>(ranks_.size());
+    const MemberSetting setting =
+        member_setting(job_, run_.path(), (study_.members.size() + ranks - 1) / ranks,
+                       run::ranks_on_these_processors(ranks_), options_.program);
     std::string how = text(setting.at_once, " at a time");
     if (ranks_.size() > 1) how += text(" on each of ", ranks_.size(), " ranks");
     say_start(setting, how);
-    handled_ = mine;
     return train_members(
-        setting, plan_, mine, study_, options_, [this] { save(); }, log_);
+        setting, plan_, study_, *queue_, options_, [this] { save(); }, log_);
   }
 
   bool train_groups() {
@@ -118,13 +123,12 @@ class Members {
     std::vector<std::string> varied;
     for (const std::string& axis : job_.of<EnsembleConfig>().grid)
       varied.push_back(core::split(axis, '=').front());
-    if (!pending().empty()) run::read_for_all(job_, varied, ranks_);
-    return train_in_groups(workloads_, setting, plan_, pending(), study_, ranks_, sharing,
+    if (!queue_->is_empty()) run::read_for_all(job_, varied, ranks_);
+    return train_in_groups(workloads_, setting, plan_, study_, *queue_, ranks_, sharing,
                            options_.requests, [this](std::size_t i) { note_end(i); });
   }
 
   void note_end(std::size_t number) {
-    handled_.push_back(number);
     const record::StudyMember& member = study_.members[number];
     if (member.state == State::failed)
       log_.warning("member-failed", text(member.name, " failed: ", member.reason));
@@ -138,7 +142,7 @@ class Members {
   bool take_over(bool finished) {
     record::Study mine = study_;
     mine.members.clear();
-    for (const std::size_t i : handled_) mine.members.push_back(study_.members[i]);
+    for (const std::size_t i : queue_->taken()) mine.members.push_back(study_.members[i]);
     mine.kind = finished ? "finished" : "interrupted";
     for (const std::string& one : collect_texts(ranks_, record::study_text(mine))) {
       const record::Study other = record::parse_study(one, "another rank's study");
@@ -148,6 +152,7 @@ class Members {
           if (own.name == member.name) own = member;
     }
     save();
+    if (ranks_.is_first()) std::filesystem::remove_all(claims_);
     return finished;
   }
 
@@ -158,8 +163,9 @@ class Members {
   const StudyRun& run_;
   const StudyOptions& options_;
   core::Log& log_;
+  const std::string claims_ = text(run_.path(), "/", files::members.name, "/claims");
   record::Study study_;
-  std::vector<std::size_t> handled_;
+  std::optional<MemberQueue> queue_;
 };
 
 void check_ranks(const run::Job& job, const comm::Ranks& ranks, bool has_program) {

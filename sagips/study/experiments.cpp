@@ -1,15 +1,21 @@
 #include "sagips/study/experiments.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <thread>
+#include <utility>
 
 #include "sagips/analysis/figures/closure.hpp"
 #include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/record/run_directory.hpp"
 #include "sagips/record/run_files.hpp"
+#include "sagips/record/trials.hpp"
 #include "sagips/study/study_figure.hpp"
 
 namespace sagips::study {
@@ -22,11 +28,25 @@ std::string place(const std::string& folder) {
   return core::text(folder, "/", files::experiments.name);
 }
 
-std::string file_of(const std::string& folder, const WorkShare& share) {
+std::string claims_of(const std::string& folder) { return place(folder) + "/claims"; }
+
+std::string file_of(const std::string& folder, std::int64_t worker) {
   char name[40];
-  std::snprintf(name, sizeof name, "/worker_%04lld.jsonl", static_cast<long long>(share.index));
+  std::snprintf(name, sizeof name, "/worker_%04lld.jsonl", static_cast<long long>(worker));
   return place(folder) + name;
 }
+
+/// The file that one worker alone adds to, for as long as this lives.
+struct OwnFile {
+  explicit OwnFile(const std::string& folder) {
+    for (std::int64_t worker = 0; lock.number() < 0; ++worker) {
+      path = file_of(folder, worker);
+      lock = record::take_lock(path);
+    }
+  }
+  std::string path;
+  core::Descriptor lock;
+};
 
 // Kinds of errors in the order in which they were first stated.
 std::vector<std::string> kinds_of(const std::vector<record::Experiment>& experiments) {
@@ -93,28 +113,38 @@ void ClosureConfig::fields(core::FieldList& list) {
   core::needs(list, method == "gan", "method=gan", {"members", "bootstraps"});
 }
 
-WorkShare parse_share(const std::string& words) {
-  const auto slash = words.find('/');
-  double index = -1, count = 0;
-  if (slash == std::string::npos || !core::parse_number(words.substr(0, slash), index) ||
-      !core::parse_number(words.substr(slash + 1), count) || index < 0 || index >= count)
-    throw core::ConfigError("--worker", core::text("'", core::excerpt(words),
-                                                   "' is no share of the work. `sagips closure` "
-                                                   "sets this option itself."));
-  return {static_cast<std::int64_t>(index), static_cast<std::int64_t>(count)};
+bool await_earlier_workers(const std::string& folder, const run::Requests& requests,
+                           core::Log& log) {
+  bool told = false;
+  for (std::int64_t worker = 0; std::filesystem::exists(file_of(folder, worker)); ++worker)
+    while (record::take_lock(file_of(folder, worker)).number() < 0) {
+      if (requests.stop()) return false;
+      if (!std::exchange(told, true))
+        log.info(core::text(folder,
+                            ": a worker of an earlier start still makes an experiment, and is "
+                            "waited for"));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  forget_claims(folder);
+  return true;
 }
 
-bool make_experiments(const run::Job& job, const std::string& folder, const WorkShare& share,
+void forget_claims(const std::string& folder) { std::filesystem::remove_all(claims_of(folder)); }
+
+bool make_experiments(const run::Job& job, const std::string& folder,
                       const run::Requests& requests) {
+  const OwnFile own(folder);
+  record::TrialStore claims(claims_of(folder), 0);
   std::set<std::int64_t> known;
   for (const record::Experiment& one : record::read_experiments(place(folder)))
     if (one.failure.empty()) known.insert(one.number);
-  for (std::int64_t number = share.index; number < job.of<ClosureConfig>().experiments;
-       number += share.count) {
+  for (std::int64_t number = 0; number < job.of<ClosureConfig>().experiments; ++number) {
     if (known.count(number) > 0) continue;
+    if (requests.stop()) return false;
+    if (!claims.claim({.number = number + 1})) continue;
     const auto experiment = run_experiment(job, number, requests);
     if (!experiment) return false;
-    record::append_experiment(file_of(folder, share), *experiment);
+    record::append_experiment(own.path, *experiment);
   }
   return true;
 }

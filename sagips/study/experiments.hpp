@@ -50,17 +50,20 @@ bool solve_file(const run::Job& job, const std::string& folder, const run::Reque
 /// Makes of a job whose measured events `solve_file` has solved one of those toy data.
 void take_truth(run::Job& job, const std::string& folder);
 
-/// Which of all experiments one worker makes: number mod count = index.
-struct WorkShare {
-  std::int64_t index = 0, count = 1;
-};
-/// "2/8". throws: ConfigError
-WorkShare parse_share(const std::string& words);
+/// Gets a study's folder ready for workers, which no earlier start may still have there: waits for those that
+/// were told to stop when it was killed. For the one process that holds the folder. Returns false when it
+/// was interrupted.
+bool await_earlier_workers(const std::string& folder, const run::Requests& requests,
+                           core::Log& log);
 
-/// Makes the experiments of a share that the study's folder does not hold yet, or holds as failed, one
-/// after the other, and adds each to `experiments/` there. Returns false when it was interrupted.
-bool make_experiments(const run::Job& job, const std::string& folder, const WorkShare& share,
+/// Makes experiments that the study's folder does not hold yet, or holds as failed, one after the other, and
+/// adds each to a file of its own in `experiments/` there. Each is given to one of the workers that are in
+/// the folder at the same time. Returns false when it was interrupted.
+bool make_experiments(const run::Job& job, const std::string& folder,
                       const run::Requests& requests);
+
+/// Forgets which worker had which experiment.
+void forget_claims(const std::string& folder);
 
 /// How many experiments a folder holds, and how many of them failed.
 struct ExperimentCount {

@@ -1,9 +1,11 @@
 #include "sagips/study/group_members.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "sagips/core/log.hpp"
 #include "sagips/core/text.hpp"
@@ -14,7 +16,7 @@ namespace sagips::study {
 
 namespace {
 
-using State = record::StudyMember::State;
+constexpr auto nap = std::chrono::milliseconds(20);
 
 // What the ranks have to say goes into the log.
 GroupEnd work_here(comm::Ranks& ranks, const std::string& log_file, const GroupWork& work) {
@@ -29,14 +31,6 @@ GroupEnd work_here(comm::Ranks& ranks, const std::string& log_file, const GroupW
     log.error(core::text("rank ", ranks.rank(), ": ", reason));
     return {GroupEnd::State::failed, first ? reason.substr(0, reason.find('\n')) : std::string()};
   }
-}
-
-void note_end(const GroupEnd& end, record::StudyMember& member) {
-  member.reason = end.reason;
-  member.state = end.state == GroupEnd::State::done          ? State::done
-                 : end.state == GroupEnd::State::interrupted ? State::pending
-                                                             : State::failed;
-  if (member.state == State::pending) member.reason = "stopped early";
 }
 
 }  // namespace
@@ -85,37 +79,66 @@ GroupEnd work_in_group(comm::Ranks& group, const std::string& log_file, const Gr
   return end;
 }
 
-bool train_in_groups(const run::Workloads& workloads, const MemberSetting& setting,
-                     const StudyPlan& plan, const std::vector<std::size_t>& pending,
-                     record::Study& study, comm::Ranks& ranks, int sharing,
-                     const run::Requests& requests,
-                     const std::function<void(std::size_t member)>& ended) {
-  const int groups = ranks.size() / study.ranks;
-  const int group = std::min(ranks.rank() / study.ranks, groups);  // the last one stays idle
-  auto split = ranks.communicator().split(group);
-  if (group == groups) return true;
-  comm::Ranks part(std::move(split));
-  part.timeout().set_config(ranks.timeout().config());
-  const SignsOfLife signs(part);
-  for (std::size_t i = static_cast<std::size_t>(group); i < pending.size();
-       i += static_cast<std::size_t>(groups)) {
-    record::StudyMember& member = study.members[pending[i]];
-    if (part.is_first()) make_room(setting.folder, member);
+bool work_in_blocks(comm::Ranks& ranks, std::int64_t ranks_of_block, const BlockWork& work) {
+  const auto size = static_cast<int>(ranks_of_block);
+  const int blocks = ranks.size() / size;
+  const int number = std::min(ranks.rank() / size, blocks);  // the last one stays idle
+  auto split = ranks.communicator().split(number);
+  if (number == blocks) return true;
+  comm::Ranks block(std::move(split));
+  block.timeout().set_config(ranks.timeout().config());
+  const SignsOfLife signs(block);
+  for (;;) {
+    const std::int64_t piece = std::stoll(
+        block.broadcast(core::text(block.is_first() ? work.next() : BlockWork::none_now)));
+    if (piece == BlockWork::all_over || piece == BlockWork::interrupted)
+      return piece == BlockWork::all_over;
+    if (piece == BlockWork::none_now) {
+      std::this_thread::sleep_for(nap);
+      continue;
+    }
     const GroupEnd end =
-        work_in_group(part, member_log(setting, member), [&](comm::Ranks& own, core::Log& log) {
-          const run::Job job =
-              run::read_any_job(workloads, member_source(setting),
-                                member_assignments(setting, plan.assignments[pending[i]]));
-          const run::Results trained =
-              run::train(job, own, {.requests = requests, .sharing = sharing}, log);
-          if (trained.failure) std::rethrow_exception(trained.failure);
-          return trained.complete;
-        });
-    note_end(end, member);
-    if (part.is_first()) ended(pending[i]);
-    if (end.state == GroupEnd::State::interrupted) return false;
+        work_in_group(block, work.log_of(piece),
+                      [&](comm::Ranks& own, core::Log& log) { return work.work(piece, own, log); });
+    if (block.is_first()) work.ended(piece, end);
   }
-  return true;
+}
+
+bool train_in_groups(const run::Workloads& workloads, const MemberSetting& setting,
+                     const StudyPlan& plan, const record::Study& study, MemberQueue& queue,
+                     comm::Ranks& ranks, int sharing, const run::Requests& requests,
+                     const std::function<void(std::size_t member)>& ended) {
+  BlockWork work;
+  bool interrupted = false;
+  work.next = [&]() -> std::int64_t {
+    if (interrupted || (requests.stop() && !queue.is_empty())) return BlockWork::interrupted;
+    if (const auto member = queue.take()) return static_cast<std::int64_t>(*member);
+    return queue.is_empty() ? BlockWork::all_over : BlockWork::none_now;
+  };
+  work.log_of = [&](std::int64_t member) {
+    return member_log(setting, study.members[static_cast<std::size_t>(member)]);
+  };
+  work.work = [&](std::int64_t member, comm::Ranks& own, core::Log& log) {
+    const run::Job job = run::read_any_job(
+        workloads, member_source(setting),
+        member_assignments(setting, plan.assignments[static_cast<std::size_t>(member)]));
+    const run::Results trained =
+        run::train(job, own, {.requests = requests, .sharing = sharing}, log);
+    if (trained.failure) std::rethrow_exception(trained.failure);
+    return trained.complete;
+  };
+  work.ended = [&](std::int64_t piece, const GroupEnd& end) {
+    using State = record::StudyMember::State;
+    const auto member = static_cast<std::size_t>(piece);
+    interrupted = end.state == GroupEnd::State::interrupted;
+    queue.note_end(member,
+                   end.state == GroupEnd::State::failed ? State::failed
+                   : interrupted                        ? State::pending
+                                                        : State::done,
+                   interrupted ? "stopped early" : end.reason);
+    ended(member);
+  };
+  return work_in_blocks(ranks, setting.ranks, work);
 }
 
 }  // namespace sagips::study

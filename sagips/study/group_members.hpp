@@ -28,17 +28,30 @@ bool groups_cross_nodes(const comm::Ranks& ranks, std::int64_t ranks_of_group);
 /// throws: CommError when a rank of the group has died or is suspended
 GroupEnd work_in_group(comm::Ranks& group, const std::string& log_file, const GroupWork& work);
 
-/// The ranks of a job in groups of `study.ranks`: each group trains its share of the members in its
-/// own processes, one after the other. What becomes of them is in `study` on the group's first rank.
-///
-/// A member that fails is reported and the group goes on: on one node its ranks hear of it at once,
-/// on several after `ranks.timeout_s`. Ranks that fill no group stay idle.
-/// sharing: ranks on this one's processors. throws: CommError when a rank has died or is suspended
+/// What blocks of ranks work at, each at one piece after the other.
+struct BlockWork {
+  /// What `next` says in place of a piece's number.
+  static constexpr std::int64_t none_now = -1, all_over = -2, interrupted = -3;
+  std::function<std::int64_t()> next;  ///< on the first rank of a block
+  std::function<std::string(std::int64_t piece)>
+      log_of;  ///< the file to which all that is said goes
+  std::function<bool(std::int64_t piece, comm::Ranks& own, core::Log& log)> work;  ///< a GroupWork
+  std::function<void(std::int64_t piece, const GroupEnd& end)> ended;  ///< on the first rank
+};
+
+/// Works in blocks of so many ranks of this job until the first rank of each says that all is over. The
+/// blocks share nothing; ranks that fill none stay idle. A piece that fails costs the others nothing: on
+/// one node its ranks hear of it at once, on several after `ranks.timeout_s`. Returns false when it was
+/// interrupted. collective
+/// throws: CommError when a rank of the block has died or is suspended
+bool work_in_blocks(comm::Ranks& ranks, std::int64_t ranks_of_block, const BlockWork& work);
+
+/// Trains the members that a queue gives in groups of ranks of this job, in its own processes.
+/// sharing: ranks on this one's processors
 /// Returns false when it was interrupted. collective over `ranks`
 bool train_in_groups(const run::Workloads& workloads, const MemberSetting& setting,
-                     const StudyPlan& plan, const std::vector<std::size_t>& pending,
-                     record::Study& study, comm::Ranks& ranks, int sharing,
-                     const run::Requests& requests,
+                     const StudyPlan& plan, const record::Study& study, MemberQueue& queue,
+                     comm::Ranks& ranks, int sharing, const run::Requests& requests,
                      const std::function<void(std::size_t member)>& ended);
 
 }  // namespace sagips::study

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <optional>
-#include <thread>
 
 #include "sagips/comm/mpi_communicator.hpp"
 #include "sagips/core/error.hpp"
@@ -27,56 +24,26 @@ namespace {
 using State = record::StudyMember::State;
 namespace files = record::run_files;
 
-void note_end(const core::Ending& ending, const std::string& log, record::StudyMember& member) {
-  member.reason.clear();
-  if (ending.signal != 0) {
-    member.state = State::pending;  // nothing is wrong with it that we know of
-    member.reason = core::text("ended by signal ", ending.signal, " (", strsignal(ending.signal),
-                               "; the same command goes on with it)");
-    return;
-  }
+/// How a member's process has ended, for the study.
+struct MemberEnd {
+  State state = State::done;
+  std::string reason{};
+};
+
+MemberEnd end_of(const core::Ending& ending, const std::string& log) {
+  if (ending.signal != 0)  // nothing is wrong with it that we know of
+    return {State::pending,
+            core::text("ended by signal ", ending.signal, " (", strsignal(ending.signal), ")")};
   switch (static_cast<core::ExitCode>(ending.exit_code)) {
     case core::ExitCode::done:
-      member.state = State::done;
-      return;
+      return {};
     case core::ExitCode::stopped_early:
-      member.state = State::pending;
-      member.reason = "stopped early";
-      return;
+      return {State::pending, "stopped early"};
     default:
-      member.state = State::failed;
-      member.reason = last_error(log);
-      if (member.reason.empty())
-        member.reason = core::text("exit code ", ending.exit_code, "; see ", log);
+      std::string reason = last_error(log);
+      if (reason.empty()) reason = core::text("exit code ", ending.exit_code, "; see ", log);
+      return {State::failed, std::move(reason)};
   }
-}
-
-// A study that was killed has told its members to stop, and they may still be about it.
-std::optional<record::RunDirectory> locked(const std::string& folder) {
-  constexpr auto lock_timeout = std::chrono::seconds(10);
-  constexpr auto poll_interval = std::chrono::milliseconds(50);
-  const auto start = std::chrono::steady_clock::now();
-  while (std::filesystem::exists(folder)) {
-    if (auto lock = record::RunDirectory::lock(folder)) return lock;
-    if (std::chrono::steady_clock::now() - start > lock_timeout) break;
-    std::this_thread::sleep_for(poll_interval);
-  }
-  return {};
-}
-
-// Their programs; those of `numbers` that are pending once there is room for them stay there.
-std::vector<core::ChildProgram> programs_of(const MemberSetting& setting, const StudyPlan& plan,
-                                            std::vector<std::size_t>& numbers,
-                                            record::Study& study) {
-  std::vector<core::ChildProgram> programs;
-  std::erase_if(numbers, [&](std::size_t number) {
-    record::StudyMember& member = study.members[number];
-    if (member.state == State::pending) member = make_room(setting.folder, member);
-    if (member.state != State::pending) return true;
-    programs.push_back(member_program(setting, member, study.ranks, plan.assignments[number]));
-    return false;
-  });
-  return programs;
 }
 
 }  // namespace
@@ -111,9 +78,9 @@ std::string last_error(const std::string& log) {
 }
 
 core::ChildProgram member_program(const MemberSetting& setting, const record::StudyMember& member,
-                                  int ranks, const std::vector<std::string>& assignments) {
+                                  const std::vector<std::string>& assignments) {
   core::ChildProgram program =
-      child_of_study(setting.program, ranks, setting.launcher, setting.threads);
+      child_of_study(setting.program, setting.ranks, setting.launcher, setting.threads);
   program.arguments.push_back("train");
   program.arguments.push_back(member_source(setting));
   for (std::string& assignment : member_assignments(setting, assignments))
@@ -164,64 +131,128 @@ record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyM
   return before;
 }
 
-record::StudyMember make_room(const std::string& study_folder, record::StudyMember member) {
-  const std::string folder = core::text(study_folder, "/", member.folder);
-  const auto lock = locked(folder);
-  member = seen_on_disk(study_folder, std::move(member));  // its process may just have finished it
+bool is_in_use(const std::string& folder) {
+  return std::filesystem::exists(folder) && !record::RunDirectory::lock(folder);
+}
+
+void remove_finished_run(const std::string& folder) {
   const auto run = record::read_run_record(folder);
-  if (!lock || member.state == State::done || !run || run->status != record::RunStatus::finished)
-    return member;
+  if (!run || run->status != record::RunStatus::finished) return;
   std::error_code problem;
-  std::filesystem::remove_all(folder, problem);
+  for (const auto& entry : std::filesystem::directory_iterator(folder, problem))
+    if (entry.path().filename() != files::status.name && !problem)
+      std::filesystem::remove_all(entry.path(), problem);
+  if (!problem) std::filesystem::remove_all(folder, problem);
   if (problem)
     throw core::StorageError(folder, core::text("cannot be removed (", problem.message(),
                                                 "). Give the right to write there."));
-  return member;
 }
 
-bool train_members(const MemberSetting& setting, const StudyPlan& plan,
-                   const std::vector<std::size_t>& numbers, record::Study& study,
-                   const StudyOptions& options, const std::function<void()>& changed,
-                   core::Log& log) {
+MemberQueue::MemberQueue(std::string study_folder, record::Study& study,
+                         const std::vector<std::size_t>& numbers, const std::string& claims,
+                         core::Log& log)
+    : study_folder_(std::move(study_folder)), study_(study), log_(log) {
+  for (const std::size_t number : numbers)
+    if (study_.members[number].state == State::pending) pending_.push_back(number);
+  if (!claims.empty()) claims_.emplace(claims, 0);
+}
+
+std::string MemberQueue::folder_of(std::size_t number) const {
+  return core::text(study_folder_, "/", study_.members[number].folder);
+}
+
+// Whoever is first to claim it has it for as long as the job lives.
+bool MemberQueue::is_own(std::size_t number) {
+  if (std::find(taken_.begin(), taken_.end(), number) != taken_.end()) return true;
+  if (claims_ && !claims_->claim({.number = static_cast<std::int64_t>(number) + 1})) return false;
+  taken_.push_back(number);
+  return true;
+}
+
+std::optional<std::size_t> MemberQueue::take() {
+  for (auto one = pending_.begin(); one != pending_.end();) {
+    const std::size_t number = *one;
+    record::StudyMember& member = study_.members[number];
+    const std::string folder = folder_of(number);
+    const bool own = is_own(number);
+    if (own && is_in_use(folder)) {
+      if (waited_for_.insert(number).second)
+        log_.info(core::text(member.name, ": a process of an earlier start is still in ", folder,
+                             ", and is waited for"));
+      ++one;
+      continue;
+    }
+    one = pending_.erase(one);
+    if (!own) continue;
+    member = seen_on_disk(study_folder_, member);  // its process may just have finished it
+    if (member.state == State::done) continue;
+    remove_finished_run(folder);  // it was stopped without a checkpoint
+    return number;
+  }
+  return {};
+}
+
+bool MemberQueue::note_end(std::size_t number, State state, const std::string& reason,
+                           bool by_signal) {
+  record::StudyMember& member = study_.members[number];
+  // a launcher that is told to stop fails behind a whole training
+  member = seen_on_disk(study_folder_, member);
+  if (member.state == State::done) return true;
+  member.state = state;
+  member.reason = reason;
+  if (!by_signal && (state != State::failed || !is_in_use(folder_of(number)))) return true;
+  member.state = State::pending;
+  if (!came_again_.insert(number).second) return true;
+  pending_.insert(pending_.begin(), number);
+  return false;
+}
+
+bool train_members(const MemberSetting& setting, const StudyPlan& plan, record::Study& study,
+                   MemberQueue& queue, const StudyOptions& options,
+                   const std::function<void()>& changed, core::Log& log) {
   std::filesystem::create_directories(
       core::text(setting.folder, "/", files::members.name, "/logs"));
-  std::vector<std::size_t> pending = numbers;
-  const std::vector<core::ChildProgram> programs = programs_of(setting, plan, pending, study);
   using Clock = std::chrono::steady_clock;
   std::map<std::size_t, Clock::time_point> begun;
   core::PoolWatch watch;
-  watch.begun = [&](std::size_t i) { begun[i] = Clock::now(); };
-  watch.ended = [&](std::size_t i, const core::Ending& ending) {
-    record::StudyMember& member = study.members[pending[i]];
-    note_end(ending, programs[i].log, member);
-    // a launcher that is told to stop fails behind a whole training
-    if (member.state != State::done)
-      if (const record::StudyMember seen = seen_on_disk(setting.folder, member);
-          seen.state == State::done)
-        member = seen;
-    const double time_s = std::chrono::duration<double>(Clock::now() - begun[i]).count();
+  watch.next = [&]() -> std::optional<core::NumberedProgram> {
+    const auto number = queue.take();
+    if (!number) return {};
+    return core::NumberedProgram{
+        *number, member_program(setting, study.members[*number], plan.assignments[*number])};
+  };
+  watch.is_over = [&] { return queue.is_empty(); };
+  watch.begun = [&](std::size_t number) { begun[number] = Clock::now(); };
+  const auto note = [&](std::size_t number, const MemberEnd& end, bool by_signal) {
+    const record::StudyMember& member = study.members[number];
+    const bool has_ended = queue.note_end(number, end.state, end.reason, by_signal);
     if (member.state == State::done)
-      log.info(core::text(member.name, ": done after ", core::duration(time_s)));
+      log.info(core::text(
+          member.name, ": done after ",
+          core::duration(std::chrono::duration<double>(Clock::now() - begun[number]).count())));
     else if (!options.requests.stop())
-      log.warning("member-failed",
-                  core::text(member.name, member.state == State::failed ? " failed: " : ": ",
-                             member.reason));
-    begun.erase(i);
+      log.warning(
+          "member-failed",
+          core::text(member.name, member.state == State::failed ? " failed: " : ": ", member.reason,
+                     !has_ended                       ? "; it is tried once more"
+                     : member.state == State::pending ? "; the same command goes on with it"
+                                                      : ""));
+    begun.erase(number);
     changed();
   };
-  watch.refused = [&](std::size_t i, const std::string& reason) {
-    record::StudyMember& member = study.members[pending[i]];
-    member.state = State::failed;
-    member.reason = reason;
-    log.warning("member-failed", core::text(member.name, " failed: ", reason));
-    changed();
+  watch.ended = [&](std::size_t number, const core::Ending& ending) {
+    note(number, end_of(ending, member_log(setting, study.members[number])),
+         ending.signal != 0 && !options.requests.stop());
+  };
+  watch.refused = [&](std::size_t number, const std::string& reason) {
+    note(number, {State::failed, reason}, false);
   };
   watch.waiting = [&] {
     if (options.progress) options.progress(progress_of(study, begun.size()));
   };
   watch.interrupted = options.requests.stop;
   watch.usr1_requested = options.requests.checkpoint;
-  return core::run_side_by_side(programs, setting.at_once, watch);
+  return core::run_side_by_side(setting.at_once, watch);
 }
 
 }  // namespace sagips::study

@@ -25,7 +25,11 @@ MemberSetting setting_of_way(const run::Job& job, const std::string& folder, std
                              const TrainingWay& way, std::int64_t at_once,
                              const std::vector<std::string>& program) {
   const int cores = nn::allowed_processors();
-  MemberSetting setting{folder, 1, 1, launcher_of(job, way), program};
+  MemberSetting setting{
+      .folder = folder,
+      .ranks = static_cast<int>(way.ranks),
+      .launcher = launcher_of(job, way),
+      .program = program};
   setting.threads = threads_of_member(job, static_cast<std::size_t>(most), cores);
   setting.at_once =
       at_once_of(at_once, cores, static_cast<std::size_t>(setting.threads * way.ranks));
@@ -129,17 +133,12 @@ bool train_ways(const run::Job& job, const std::string& folder, const WaysPlan& 
   save();
   options.requests.begun();
   for (const auto& [kind, numbers] : alike) {
-    record::Study part = study;
-    part.ranks = static_cast<int>(kind.first);
-    const auto changed = [&] {
-      study.members = part.members;
-      save();
-    };
     const MemberSetting setting =
         setting_of_way(job, folder, plan.most_ranks(), plan.ways[plan.way_of[numbers.front()]],
                        at_once, options.program);
-    if (!train_members(setting, plan.study, numbers, part, options, changed, log)) return false;
-    changed();
+    MemberQueue queue(folder, study, numbers, "", log);
+    if (!train_members(setting, plan.study, study, queue, options, save, log)) return false;
+    save();
   }
   return true;
 }

@@ -86,6 +86,32 @@ TEST(ProcessPool, TellsAllToStopAndBeginsNoMore) {
   EXPECT_FALSE(std::filesystem::exists(folder.file("c")));
 }
 
+// Who gives programs may have none for a while, and the same one again.
+TEST(ProcessPool, TakesWhatComesLater) {
+  const TemporaryFolder folder;
+  Ends ends;
+  PoolWatch watch = ends.watch();
+  int asked = 0, given = 0;
+  watch.next = [&]() -> std::optional<NumberedProgram> {
+    if (++asked % 3 != 0) return {};
+    ++given;
+    return NumberedProgram{7, shell(folder, "echo again")};
+  };
+  watch.is_over = [&] { return given == 2; };
+  EXPECT_TRUE(run_side_by_side(1, watch));
+  EXPECT_EQ(read_file(folder.file("log")), "again\nagain\n");
+  EXPECT_EQ(ends.endings.size(), 1u) << "by its number";
+}
+
+// What cannot be started may be a reason to end all.
+TEST(ProcessPool, EndsAllWhereItsWatcherThrows) {
+  const TemporaryFolder folder;
+  PoolWatch watch;
+  watch.refused = [](std::size_t, const std::string&) { throw; };
+  EXPECT_THROW(run_side_by_side({{{"no-such-program-here"}, {}, folder.file("log")}}, 1, watch),
+               StartError);
+}
+
 TEST(ProcessPool, PassesOnSigusr1) {
   const TemporaryFolder folder;
   Ends ends;

@@ -11,16 +11,14 @@ namespace sagips::cli {
 
 namespace {
 
-// A child of `sagips closure`: its share of the experiments of a folder.
+// A child of `sagips closure`, which takes experiments of a folder.
 core::ExitCode work(const Workloads& workloads, const Arguments& arguments) {
   Job job = run::read_job(workloads, arguments.source, arguments.assignments);
   const std::string folder = std::filesystem::path(arguments.source).parent_path().string();
   const InterruptGuard interrupt;
   const CheckpointSignal checkpoint;  // each experiment that has ended is one
-  const study::WorkShare share = study::parse_share(option(arguments, "worker"));
-  return study::closure_share(std::move(job), folder, share, requests())
-             ? core::ExitCode::done
-             : core::ExitCode::stopped_early;
+  return study::closure_worker(std::move(job), folder, requests()) ? core::ExitCode::done
+                                                                   : core::ExitCode::stopped_early;
 }
 
 }  // namespace

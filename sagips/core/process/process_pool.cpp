@@ -18,15 +18,14 @@ void tell(const Running& running, int number) {
   for (const auto& [program, process] : running) process.signal(number);
 }
 
-void start(std::size_t program, const ChildProgram& what, Running& running,
-           const PoolWatch& watch) {
+void start(const NumberedProgram& next, Running& running, const PoolWatch& watch) {
   try {
-    running.try_emplace(program, what);
+    running.try_emplace(next.number, next.program);
   } catch (const Error& error) {
-    if (watch.refused) watch.refused(program, error.what());
+    if (watch.refused) watch.refused(next.number, error.what());
     return;
   }
-  if (watch.begun) watch.begun(program);
+  if (watch.begun) watch.begun(next.number);
 }
 
 void collect(Running& running, const PoolWatch& watch) {
@@ -40,24 +39,37 @@ void collect(Running& running, const PoolWatch& watch) {
 
 }  // namespace
 
-bool run_side_by_side(const std::vector<ChildProgram>& programs, std::size_t at_once,
-                      const PoolWatch& watch) {
+bool run_side_by_side(std::size_t at_once, const PoolWatch& watch) {
   Running running;
-  std::size_t next = 0;
   bool stopping = false;
-  while (!running.empty() || (!stopping && next < programs.size())) {
+  for (;;) {
     if (!stopping && watch.interrupted && watch.interrupted()) {
       stopping = true;
       tell(running, SIGTERM);
     }
     if (!stopping && watch.usr1_requested && watch.usr1_requested()) tell(running, SIGUSR1);
-    for (; !stopping && running.size() < at_once && next < programs.size(); ++next)
-      start(next, programs[next], running, watch);
+    while (!stopping && running.size() < at_once) {
+      const auto next = watch.next();
+      if (!next) break;
+      start(*next, running, watch);
+    }
     collect(running, watch);
     if (watch.waiting) watch.waiting();
-    if (!running.empty()) std::this_thread::sleep_for(nap);
+    if (running.empty() && (stopping || watch.is_over())) return !stopping;
+    std::this_thread::sleep_for(nap);
   }
-  return !stopping;
+}
+
+bool run_side_by_side(const std::vector<ChildProgram>& programs, std::size_t at_once,
+                      PoolWatch watch) {
+  std::size_t given = 0;
+  watch.next = [&]() -> std::optional<NumberedProgram> {
+    if (given == programs.size()) return {};
+    const std::size_t number = given++;
+    return NumberedProgram{number, programs[number]};
+  };
+  watch.is_over = [&] { return given == programs.size(); };
+  return run_side_by_side(at_once, watch);
 }
 
 }  // namespace sagips::core

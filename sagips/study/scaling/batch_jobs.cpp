@@ -49,11 +49,12 @@ void write_batch_jobs(const run::Job& job, const std::string& folder, const Ways
     if (member.state != record::StudyMember::State::pending) continue;
     const TrainingWay& way = plan.ways[plan.way_of[i]];
     const MemberSetting setting{
-        folder, 1, 1, way.launcher.empty() ? job.of<EnsembleConfig>().launcher : way.launcher,
-        options.program};
+        .folder = folder,
+        .ranks = static_cast<int>(way.ranks),
+        .launcher = way.launcher.empty() ? job.of<EnsembleConfig>().launcher : way.launcher,
+        .program = options.program};
     auto& [lines, count] = lists[way.ranks];
-    lines += command_line(
-        member_program(setting, member, static_cast<int>(way.ranks), plan.study.assignments[i]));
+    lines += command_line(member_program(setting, member, plan.study.assignments[i]));
     ++count;
   }
   const std::string members = text(folder, "/", record::run_files::members.name);

@@ -189,12 +189,9 @@ class TrialRun {
   // False: another process trains there, whose claim was given back.
   bool make_folder_ready(const std::string& name) {
     const std::string folder = text(runs_of(study_), "/", name);
-    record::StudyMember member;
-    member.folder = text(files::trials.name, "/", study_.workload, "/", name);
-    member = make_room(study_.folder, member);
-    if (member.state == record::StudyMember::State::done) std::filesystem::remove_all(folder);
-    if (std::filesystem::exists(folder)) return record::RunDirectory::lock(folder).has_value();
-    if (work_.from == 0) return true;
+    if (is_in_use(folder)) return false;
+    remove_finished_run(folder);
+    if (std::filesystem::exists(folder) || work_.from == 0) return true;
     const std::string other = text(runs_of(study_), "/", run_name_of(work_.from, 1, study_.config));
     const std::string aside = folder + ".new";  // there with all that it holds, or not at all
     std::filesystem::remove_all(aside);

@@ -1,11 +1,10 @@
 #include "sagips/study/tune/trial_queue.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/record/run_directory.hpp"
+#include "sagips/study/members.hpp"
 #include "sagips/study/tune/run_trial.hpp"
 
 namespace sagips::study {
@@ -45,8 +44,8 @@ bool TrialQueue::all_ended() const {
 // Its worker is gone or suspended, but not yet who trains: the folder of its run is locked.
 bool TrialQueue::still_runs(std::int64_t trial) const {
   for (std::int64_t training = 1; training <= config_.trainings(); ++training) {
-    const std::string folder = core::text(runs_folder_, "/", run_name_of(trial, training, config_));
-    if (std::filesystem::exists(folder) && !record::RunDirectory::lock(folder)) return true;
+    if (is_in_use(core::text(runs_folder_, "/", run_name_of(trial, training, config_))))
+      return true;
   }
   return false;
 }
