@@ -166,9 +166,8 @@ def problem_of(problem, data, box, observables, weights, settings):
                 name: {"pipeline": pipeline_of(one, folder)} for name, one in problem.items()}
         else:
             assignments["pipeline"] = pipeline_of(problem, folder)
-    if isinstance(data, dict) and not isinstance(problem, dict):
-        raise ConfigError("data is a dictionary, and the problem has one pipeline. Give a dictionary of pipelines with "
-                          "the same names, too.")
+    if isinstance(data, dict) and not isinstance(problem, dict):  # the group of a config
+        assignments["data"], data = data, None
     several = data if isinstance(data, dict) else {None: data}
     for name, one in several.items():
         add_data(assignments, name, one, observables, weights, folder, source)

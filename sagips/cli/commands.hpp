@@ -21,8 +21,8 @@ struct Arguments {
   /// {"fresh", {}}.
   std::map<std::string, std::vector<std::string>> options{};
   comm::Ranks* ranks = nullptr;
-  bool quiet = false;             ///< --quiet: standard output is thrown away, logs only warn
-  std::string* folder = nullptr;  ///< where `say_folder` leaves its word for --json
+  bool quiet = false;                  ///< --quiet: standard output is thrown away, logs only warn
+  std::string* folder = nullptr;       ///< where `say_folder` leaves its word for --json
   std::vector<std::string> program{};  ///< words that start this program again
   std::vector<core::Warning>* warnings = nullptr;  ///< for --json, of what writes no results.json
 };

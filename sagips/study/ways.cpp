@@ -25,11 +25,10 @@ MemberSetting setting_of_way(const run::Job& job, const std::string& folder, std
                              const TrainingWay& way, std::int64_t at_once,
                              const std::vector<std::string>& program) {
   const int cores = nn::allowed_processors();
-  MemberSetting setting{
-      .folder = folder,
-      .ranks = static_cast<int>(way.ranks),
-      .launcher = launcher_of(job, way),
-      .program = program};
+  MemberSetting setting{.folder = folder,
+                        .ranks = static_cast<int>(way.ranks),
+                        .launcher = launcher_of(job, way),
+                        .program = program};
   setting.threads = threads_of_member(job, static_cast<std::size_t>(most), cores);
   setting.at_once =
       at_once_of(at_once, cores, static_cast<std::size_t>(setting.threads * way.ranks));

@@ -62,8 +62,9 @@ void ProcessStage::Config::fields(core::FieldList& list) {
 
 void ProcessStage::Config::other_fields(core::FieldList& list, std::int64_t least_processes) {
   list.add("processes", processes,
-           least_processes > 0 ? "simulators at a time; threads share them"
-                               : "processes that call it at a time; 0: this one, where it is Python",
+           least_processes > 0
+               ? "simulators at a time; threads share them"
+               : "processes that call it at a time; 0: this one, where it is Python",
            core::Range::between(static_cast<double>(least_processes), 1024));
   list.add("timeout_s", timeout_s, "longest time for one answer [s]", core::Range::positive());
   list.add("noise_dimensions", noise_dimensions,

@@ -1,0 +1,223 @@
+"""The Python package: functions as pipelines, modules as networks, results, errors and interruptions.
+
+    package_test.py SAGIPS_PROGRAM GUIDE
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import traceback
+import unittest
+
+import numpy
+import torch
+
+import sagips
+
+SAGIPS, GUIDE = (os.path.abspath(path) for path in sys.argv[1:3])
+QUIET = {"run": {"figures": False}, "progress": False}
+SMALL = {"train": {"epochs": 6, "evaluate_every": 3, "snapshots": 2}, "batch": {"samples": 8, "events": 20},
+         "toy": {"events": 2000}, "evaluation": {"samples": 20, "events": 10},
+         "generator": {"start": "random", "finish": "networks"}, "run": {"figures": False, "fit": False},
+         "threads": 2, "progress": False}
+BOX = {"lifetime": {"low": 0.1, "high": 5, "unit": "us", "toy": 2.2}}
+
+
+def decay(theta, noise):
+    return theta * -torch.log(noise.uniform()) + 0.3 * noise.normal()
+
+
+@sagips.numpy(noise=1, product=lambda noise, slope: numpy.sum(slope * -numpy.log(noise), axis=1))
+def numpy_decay(parameters, noise):
+    return parameters[:, :, None] * -numpy.log(noise)
+
+
+class Package(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.before = os.getcwd()
+        os.chdir(self.scratch.name)
+
+    def tearDown(self):
+        os.chdir(self.before)
+        self.scratch.cleanup()
+
+    def times(self, events=3000):
+        generator = numpy.random.default_rng(1)
+        return generator.exponential(2.2, events) + 0.3 * generator.normal(size=events)
+
+    def program(self, *words):
+        done = subprocess.run([SAGIPS, *words], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_numbers_are_those_of_the_program(self):
+        run = sagips.solve("proxy1d", toy={"events": 3000}, run={"figures": False, "name": "here"}, progress=False)
+        self.program("solve", "proxy1d", "toy.events=3000", "run.figures=false", "run.name=there")
+        with open("runs/proxy1d/there/results.json") as file:
+            there = json.load(file)
+        self.assertTrue(run.complete)
+        for key in ("parameters", "goodness", "correlations"):
+            self.assertEqual(run.results[key], there[key])
+        trained = sagips.train("proxy1d", **{**SMALL, "run": {**SMALL["run"], "name": "trained"}})
+        self.program("train", "proxy1d", *sagips.problems.assignments_of(
+            {**{name: value for name, value in SMALL.items() if name != "progress"},
+             "run": {**SMALL["run"], "name": "program"}}))
+        with open("runs/proxy1d/program/results.json") as file:
+            self.assertEqual(trained.results["parameters"], json.load(file)["parameters"])
+
+    def test_a_function_finds_its_parameter(self):
+        run = sagips.solve(decay, self.times(), sagips.Box(lifetime=(0.1, 5, "us")), observables="t [us]", **QUIET)
+        one = run.parameters["lifetime"]
+        # a false alarm in 3e5 runs, had the seed not been fixed
+        self.assertLess(abs(one.value - 2.2), 4.5 * one.error)
+        self.assertEqual(one.unit, "us")
+        self.assertEqual(run.covariance.shape, (1, 1))
+        self.assertEqual(run.results["method"], "moments")
+        self.assertIn("lifetime", run._repr_html_())
+        self.assertEqual(sagips.load(run.folder).values, run.values)
+
+    def test_arrays_with_a_product_train_and_agree_with_torch(self):
+        def same(theta, noise):
+            return theta * -torch.log(noise.uniform())
+        runs = [sagips.train(function, None, BOX, **SMALL) for function in (numpy_decay, same)]
+        values = [run.values["lifetime"] for run in runs]
+        self.assertAlmostEqual(values[0], values[1], delta=1e-4 * abs(values[0]))
+
+    def test_a_wrong_product_is_found(self):
+        wrong = sagips.numpy(noise=1, product=lambda noise, slope: numpy.sum(slope, axis=1))(numpy_decay.function)
+        with self.assertRaisesRegex(sagips.Error, "numpy_decay"):
+            sagips.check(wrong, None, BOX, toy={"events": 100})
+
+    def test_a_simulator_of_one_argument_repeats_itself(self):
+        def simulator(theta):
+            return theta * torch.empty_like(theta).exponential_()
+        state = torch.get_rng_state()
+        values = [sagips.solve(simulator, self.times(500), sagips.Box(lifetime=(0.5, 5)), start="fresh",
+                               solve={"method": "moments"}, **QUIET).values for _ in range(2)]
+        self.assertEqual(values[0], values[1])
+        self.assertTrue(torch.equal(state, torch.get_rng_state()), "the user's generator is as it was")
+
+    def test_an_exception_of_a_function_arrives_as_it_is(self):
+        def broken(theta, noise):
+            return theta[:, 7]
+
+        class Own(Exception):
+            pass
+
+        def raising(theta, noise):
+            raise Own("of mine")
+        try:
+            sagips.solve(broken, self.times(), sagips.Box(a=(0, 1)), **QUIET)
+            self.fail("it did not raise")
+        except IndexError as caught:
+            names = [frame.name for frame in traceback.extract_tb(caught.__traceback__)]
+        self.assertIn("broken", names)
+        with self.assertRaisesRegex(Own, "of mine"):
+            sagips.train(raising, self.times(), sagips.Box(a=(0, 1)), **SMALL)
+        self.test_a_function_finds_its_parameter()  # and nothing of it is left
+
+    def test_bad_use_is_one_clear_line(self):
+        data = self.times(50)
+        box = sagips.Box(a=(0, 1))
+        cases = [
+            ("takes 3", lambda: sagips.solve(lambda a, b, three: a, data, box)),
+            ("box", lambda: sagips.solve(decay, data)),
+            ("data", lambda: sagips.solve(decay, numpy.array(["a", "b"], dtype=object), box)),
+            ("data", lambda: sagips.solve(decay, numpy.array([1, numpy.nan]), box)),
+            ("data", lambda: sagips.solve(decay, numpy.zeros((2, 2, 2)), box)),
+            ("range of a", lambda: sagips.Box(a=3)),
+            ("did you mean 'toy'", lambda: sagips.solve("proxy1d", toys={"events": 10})),
+            ("weights", lambda: sagips.solve(decay, data, box, weights=data[:3])),
+            ("start", lambda: sagips.solve(decay, data, box, start="again")),
+            ("no such run", lambda: sagips.load("nowhere")),
+            ("gives a list", lambda: sagips.check(lambda theta, noise: [1], data, box)),
+        ]
+        for words, call in cases:
+            with self.subTest(words), self.assertRaises(sagips.Error) as caught:
+                call()
+            text = str(caught.exception)
+            self.assertIn(words, text)
+            self.assertEqual(len(text.splitlines()), 1, text)
+        self.assertFalse(os.path.isdir("runs/custom"), "nothing was begun")
+
+    def test_a_module_is_a_network(self):
+        settings = dict(data={"rows": 400, "validation_rows": 100}, train={"epochs": 2}, threads=1,
+                        run={"figures": False}, progress=False)
+        with open("nets.py", "w") as file:
+            file.write(textwrap.dedent("""\
+                import torch
+                def make():
+                    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(30 * 16, 8), torch.nn.ReLU(),
+                                               torch.nn.Linear(8, 5))
+                """))
+        sys.path.insert(0, os.getcwd())
+        try:
+            run = sagips.train("jets", network={"layers": [{"module": "nets:make"}]}, **settings)
+            self.assertTrue(run.complete)
+            predictions = sagips.predict(run)
+            self.assertEqual(predictions.values.shape[1], 5)
+        finally:
+            sys.path.pop(0)
+
+    def test_studies_work_on_functions_of_a_script(self):
+        run = sagips.closure(decay, BOX, closure={"experiments": 3, "method": "moments"}, toy={"events": 500}, **QUIET)
+        self.assertTrue(run.complete)
+        self.assertEqual([row["parameter"] for row in run.table("closure.csv")], ["lifetime"])
+        run = sagips.ensemble(decay, self.times(500), BOX, ensemble={"members": 2},
+                              **{**SMALL, "train": {"epochs": 3, "evaluate_every": 3, "snapshots": 1}})
+        self.assertTrue(run.complete)
+
+    def test_the_program_calls_functions_in_processes(self):
+        with open("decays.py", "w") as file:
+            file.write("import torch\n"
+                       "def decay(theta, noise):\n"
+                       "    return theta * -torch.log(noise.uniform()) + 0.3 * noise.normal()\n")
+        with open("decay.yaml", "w") as file:
+            file.write("parameters: {lifetime: {low: 0.1, high: 5, toy: 2.2}}\nobservables: [t]\n"
+                       f"pipeline: [{{python: \"decays:decay\", interpreter: {sys.executable}, gradient: true, "
+                       "noise_dimensions: 2}]\ntoy: {events: 500}\n")
+        self.program("check", "decay.yaml")
+        self.program("solve", "decay.yaml", "run.figures=false", "run.name=there", "moments.minima=false")
+        here = sagips.solve("decay.yaml", run={"figures": False, "name": "here"}, moments={"minima": False},
+                            progress=False)
+        with open("runs/custom/there/results.json") as file:
+            there = json.load(file)["parameters"][0]["recovered"]
+        self.assertAlmostEqual(here.values["lifetime"], there, delta=1e-3)
+
+    def test_ctrl_c_is_a_keyboard_interrupt_and_the_same_call_goes_on(self):
+        handler = signal.getsignal(signal.SIGINT)
+        settings = {**SMALL, "train": {"epochs": 100000, "evaluate_every": 1000, "snapshots": 2}}
+
+        def press():
+            while not any(name == "metrics.jsonl" for _, _, names in os.walk("runs") for name in names):
+                time.sleep(0.02)
+            time.sleep(0.3)
+            os.kill(os.getpid(), signal.SIGINT)
+        presser = threading.Thread(target=press)
+        presser.start()
+        with self.assertRaises(KeyboardInterrupt):
+            sagips.train("proxy1d", **settings)
+        presser.join()
+        self.assertIs(signal.getsignal(signal.SIGINT), handler)
+        folder, = os.listdir("runs/proxy1d")
+        self.assertTrue(os.path.isdir(f"runs/proxy1d/{folder}/checkpoints"))
+
+    def test_what_the_guide_shows(self):
+        with open(GUIDE) as file:
+            page = file.read()
+        blocks = re.findall(r"(<!-- not run[^\n]*\n)?```python\n(.*?)```", page, flags=re.DOTALL)
+        names = {}
+        for left_out, block in blocks:
+            if not left_out:
+                exec(compile(block, GUIDE, "exec"), names)
+        self.assertLess(abs(names["result"].values["lifetime"] - 2.2), 0.2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
