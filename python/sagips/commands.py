@@ -131,6 +131,11 @@ def predict(run, inputs=None, *, samples=None, seed=None, network=None, out=None
     Returns `Predictions`: `values`, `deviations` among several networks, `files`.
     """
     folder = os.fspath(run.folder if isinstance(run, Run) else run)
+    if network not in (None, "best", "last"):
+        raise ConfigError(f"network is {network!r}. Give \"best\" or \"last\".")
+    for name, number in (("samples", samples), ("seed", seed)):
+        if number is not None and (not isinstance(number, int) or number < (name == "samples")):
+            raise ConfigError(f"{name} is {number!r}, and a whole number was expected.")
     options = {"samples": None if samples is None else str(samples), "seed": None if seed is None else str(seed),
                "network": network, "out": None if out is None else os.fspath(out)}
     for name, one in (inputs.items() if isinstance(inputs, dict) else [(None, inputs)] if inputs is not None else []):

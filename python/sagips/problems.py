@@ -113,11 +113,7 @@ def keep_array(array, folder):
     numpy.save(content, numpy.ascontiguousarray(array))
     content = content.getbuffer()
     path = os.path.abspath(os.path.join(folder, hashlib.sha256(content).hexdigest()[:16] + ".npy"))
-    if not os.path.exists(path):
-        os.makedirs(folder, exist_ok=True)
-        with open(path + ".new", "wb") as file:
-            file.write(content)
-        os.replace(path + ".new", path)
+    references.write_once(path, content)
     return path
 
 
@@ -169,6 +165,9 @@ def problem_of(problem, data, box, observables, weights, settings):
     if isinstance(data, dict) and not isinstance(problem, dict):  # the group of a config
         assignments["data"], data = data, None
     several = data if isinstance(data, dict) else {None: data}
+    for name in several:
+        if name is not None and name not in problem:
+            raise ConfigError(f"data has '{name}', and the pipelines are {', '.join(problem)}. Call them alike.")
     for name, one in several.items():
         add_data(assignments, name, one, observables, weights, folder, source)
     return source, assignments
@@ -178,9 +177,15 @@ def add_data(assignments, name, data, observables, weights, folder, source):
     place = assignments if name is None else assignments["channels"][name]
     names = observables.get(name) if isinstance(observables, dict) else observables
     own_weights = weights.get(name) if isinstance(weights, dict) else weights
+    if own_weights is not None and (data is None or is_source(data)):
+        raise ConfigError("weights stand beside data that are no array. Name their column: "
+                          "data={\"file\": ..., \"weight_column\": ...}.")
     if data is not None and not is_source(data):
         array, columns = array_of(data)
-        if names is None and columns and source == "custom":
+        if columns and source != "custom":
+            raise ConfigError(f"data has columns of its own ({', '.join(columns)}), and {source} names them itself. Give "
+                              "an array, its columns in the order of the observables.")
+        if names is None and columns:
             names = columns
         if names is None and source == "custom":
             names = ["x"] if array.shape[1] == 1 else [f"x_{i}" for i in range(array.shape[1])]

@@ -8,10 +8,22 @@ import importlib
 import os
 import pickle
 import sys
+import tempfile
 
 from .errors import ConfigError
 
-_here = {}  # objects of this process by their words
+_here = {}  # objects of this process by their words and the folders of their modules
+
+
+def write_once(path, content):
+    """Writes a file that is there whole or not at all; several ranks may do so at a time."""
+    if os.path.exists(path):
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
+        file.write(content)
+    os.chmod(file.name, 0o644)
+    os.replace(file.name, path)
 
 
 def _module_folder(module):
@@ -20,6 +32,10 @@ def _module_folder(module):
     for _ in range(module.__name__.count(".") + (os.path.basename(path) == "__init__.py")):
         path = os.path.dirname(path)
     return os.path.dirname(path)
+
+
+def _digest(content):
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def word_of(thing, folder):
@@ -32,7 +48,9 @@ def word_of(thing, folder):
         for part in name.split("."):
             found = getattr(found, part, None)
         if found is thing:
-            return f"{module}:{name}", _module_folder(known)
+            word, place = f"{module}:{name}", _module_folder(known)
+            _here[word, place] = thing  # after a reload the newer one
+            return word, place
     import cloudpickle
     try:
         content = cloudpickle.dumps(thing)
@@ -40,34 +58,35 @@ def word_of(thing, folder):
         raise ConfigError(f"{name or type(thing).__name__} cannot be kept for processes that need it "
                           f"({type(problem).__name__}: {problem}). Define it in a module, or let it make what cannot "
                           "be pickled when it is called.") from None
-    path = os.path.abspath(os.path.join(folder, hashlib.sha256(content).hexdigest()[:16] + ".pickle"))
-    if not os.path.exists(path):
-        os.makedirs(folder, exist_ok=True)
-        with open(path + ".new", "wb") as file:
-            file.write(content)
-        os.replace(path + ".new", path)
-    _here[path] = thing
+    path = os.path.abspath(os.path.join(folder, _digest(content) + ".pickle"))
+    write_once(path, content)
+    _here[path, ""] = thing
     return path, ""
 
 
 def find(word, folder=""):
     """The object of a word. folder: where its module is looked for, too."""
-    if word in _here:
-        return _here[word]
+    for place in (folder, ""):
+        if (word, place) in _here:
+            return _here[word, place]
     if word.endswith(".pickle"):
         try:
             with open(word, "rb") as file:
-                thing = pickle.load(file)
+                content = file.read()
         except OSError as problem:
             raise ConfigError(f"{word}: cannot be read ({problem.strerror}). It keeps a function of the Python program "
                               "that began this run; run that program again.") from None
+        if _digest(content) != os.path.basename(word)[:-len(".pickle")]:
+            raise ConfigError(f"{word}: is not the file that SAGIPS wrote (its name is a sum of its content).")
+        thing = pickle.loads(content)
+        folder = ""
     else:
         module, _, name = word.partition(":")
         if not module or not name:
             raise ConfigError(f"'{word}' names no Python function. Write MODULE:FUNCTION, as in "
                               "{python: \"decays:decay\"}.")
         if folder and folder not in sys.path:
-            sys.path.insert(0, folder)
+            sys.path.append(folder)
         try:
             thing = importlib.import_module(module)
         except ModuleNotFoundError as problem:
@@ -79,5 +98,5 @@ def find(word, folder=""):
             if not hasattr(thing, part):
                 raise ConfigError(f"the Python module '{module}' has no '{name}'.")
             thing = getattr(thing, part)
-    _here[word] = thing
+    _here[word, folder] = thing
     return thing

@@ -62,7 +62,14 @@ class Run:
     @property
     def complete(self):
         """False: it was stopped; the same call goes on."""
-        return bool(self.results.get("complete", False))
+        results = self.results
+        if results:
+            return bool(results.get("complete", False))
+        try:
+            with open(self.file("status.json")) as file:  # of a study
+                return json.load(file).get("status") == "finished"
+        except (OSError, ValueError):
+            return False
 
     @property
     def warnings(self):

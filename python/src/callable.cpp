@@ -13,7 +13,8 @@ namespace {
 // Of a process there is one interpreter, and one call of SAGIPS at a time that waits for exceptions.
 std::mutex kept_mutex;
 std::optional<nb::python_error>& kept() {
-  static std::optional<nb::python_error> exception;
+  // Never destroyed: the interpreter ends before the objects of a library do.
+  static auto& exception = *new std::optional<nb::python_error>;
   return exception;
 }
 std::atomic<bool> is_interrupted = false;
@@ -44,9 +45,14 @@ void with_interpreter(const std::string& where, const std::function<void()>& cal
         continue;
       }
       const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
-      const std::string text = nb::cast<std::string>(nb::str(error.value()));
+      std::string text;
+      try {
+        text = nb::cast<std::string>(nb::str(error.value()));
+      } catch (const std::exception&) {  // a text that cannot be made
+      }
       keep(error);
-      throw PythonError(core::text(where, " raised ", type, ": ", text));
+      throw PythonError(
+          core::text(where, " raised ", type, ": ", text.substr(0, text.find('\n'))));
     }
 }
 
@@ -70,6 +76,11 @@ void raise_kept() {
   if (!error) return;
   error->restore();
   throw nb::python_error();
+}
+
+bool raise_interrupt() {
+  if (is_interrupted) raise_kept();
+  return false;
 }
 
 void forget() {

@@ -39,6 +39,9 @@ void with_interpreter(const std::string& where, const std::function<void()>& cal
 bool interrupted();
 /// What was kept is raised, where there is something. The caller holds the interpreter.
 void raise_kept();
+/// The same where it is what `interrupted` saw; else false.
+bool raise_interrupt();
+/// The caller holds the interpreter.
 void forget();
 
 }  // namespace sagips::python

@@ -60,15 +60,20 @@ class Watch {
   Watch(const nb::object& watch) : watch_(watch), looks_(!watch.is_none()) {}
   bool looks() const { return looks_; }
 
-  /// often: it is not told where something was told a tenth of a second ago.
+  /// often: it is not told where something was told a tenth of a second ago. A display that fails is not asked again:
+  /// no training ends for it.
   void tell(const char* kind, bool often, const std::function<void(nb::dict&)>& add) {
     if (!looks_ || (often && Clock::now() - told_ < std::chrono::milliseconds(100))) return;
     told_ = Clock::now();
-    with_interpreter("the display", [&] {
-      nb::dict facts;
-      add(facts);
-      watch_.get()(kind, facts);
-    });
+    try {
+      with_interpreter("the display", [&] {
+        nb::dict facts;
+        add(facts);
+        watch_.get()(kind, facts);
+      });
+    } catch (const std::exception&) {
+      looks_ = false;
+    }
   }
 
   void operator()(const record::Event& event) {
@@ -88,7 +93,7 @@ class Watch {
 
  private:
   Object watch_;
-  bool looks_;
+  std::atomic<bool> looks_;
   Clock::time_point told_{};
   std::int64_t epochs_ = 0;
   double minutes_ = 0;
@@ -382,7 +387,8 @@ class Work {
   } catch (const std::bad_alloc&) {
     raise("Error", "out of memory. Lower batch (batch.samples where parameters are looked for).");
   } catch (const std::exception& error) {
-    raise("Error", error.what());
+    const std::string message = error.what();
+    raise("Error", message.substr(0, message.find('\n')));
   }
 }
 
@@ -405,7 +411,7 @@ nb::dict run_call(const Call& call) {
     work.reset();
   }
   if (failure) raise(failure);
-  raise_kept();
+  if (!raise_interrupt()) forget();  // what a study went on without is in its remarks
   nb::dict all;
   all["folder"] = said.folder;
   all["complete"] = said.complete;
@@ -418,6 +424,9 @@ nb::dict run_call(const Call& call) {
 }
 
 int run_program(const std::vector<std::string>& words, const std::vector<std::string>& program) {
+  const struct Forget {
+    ~Forget() { forget(); }  // the exit code has said it
+  } at_end;
   const nb::gil_scoped_release release;
   std::vector<std::string> kept{"sagips"};
   kept.insert(kept.end(), words.begin(), words.end());

@@ -153,7 +153,7 @@ class Package(unittest.TestCase):
             file.write(textwrap.dedent("""\
                 import torch
                 def make():
-                    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(30 * 16, 8), torch.nn.ReLU(),
+                    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(100 * 16, 8), torch.nn.ReLU(),
                                                torch.nn.Linear(8, 5))
                 """))
         sys.path.insert(0, os.getcwd())
