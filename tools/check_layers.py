@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Proves the include law (docs/architecture.md, "Layers") on the sources of a checkout.
 
-Checked on every .hpp, .cpp and source for GPUs of sagips/, workloads/ and cli/:
+Checked on every .hpp, .cpp and source for GPUs of sagips/, workloads/, cli/ and python/:
   - a layer includes only the layers it may, and every folder under sagips/ is a known layer
   - outside libraries stay in the layers they belong to; MPI, HDF5, NLopt, pagmo and CLI11 in one file each,
     and the system's calls for child processes too
@@ -56,6 +56,7 @@ OUTSIDE = {  # library: how its headers begin
     "libxsmm": ("libxsmm",),
     "CUDA": ("cuda_runtime.h",),
     "SimGrid": ("simgrid/", "smpi/"),
+    "nanobind": ("nanobind/",),
     "child processes": ("sys/wait.h", "sys/prctl.h", "spawn.h"),
 }
 OUTSIDE_OF = {  # layer: libraries it may use
@@ -76,6 +77,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "study": ("LibTorch",),
     "workloads": ("LibTorch",),
     "cli": ("CLI11", "LibTorch"),
+    "python": ("LibTorch", "nanobind"),
     "program": (),
 }
 ONE_SOURCE = ("MPI", "HDF5", "zlib", "NLopt", "pagmo", "CLI11", "libxsmm", "child processes")
@@ -96,13 +98,13 @@ class Include:
 
 
 def layer_of(path):
-    """core, env, ...; "workloads/x", "workloads" for files that list the workloads; "program" for cli/."""
+    """core, env, ...; "workloads/x", "workloads" for files that list the workloads; "python"; "program" for cli/."""
     parts = pathlib.PurePosixPath(path).parts
     if parts[0] == "sagips":
         return parts[1] if len(parts) > 2 else "sagips"
     if parts[0] == "workloads":
         return f"workloads/{parts[1]}" if len(parts) > 2 else "workloads"
-    return "program"
+    return "python" if parts[0] == "python" else "program"
 
 
 def library_of(header):
@@ -113,8 +115,8 @@ def library_of(header):
 
 
 def may_include(layer, other):
-    if layer in (other, "program"):
-        return True
+    if layer in (other, "program", "python"):
+        return other != "python" or layer == other
     if layer == "workloads":  # the one place that lists them all
         return other.startswith("workloads/") or other in WORKLOAD_LAYERS
     if layer.startswith("workloads/"):
@@ -125,7 +127,7 @@ def may_include(layer, other):
 def read_includes(root):
     """All includes of the checkout, by file."""
     includes = {}
-    for top in ("sagips", "workloads", "cli"):
+    for top in ("sagips", "workloads", "cli", "python"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in (".hpp", ".cpp", ".h", ".cu", ".cuh"):
                 continue
@@ -175,7 +177,7 @@ class Law:
                                      "a new one is added to the law first (tools/check_layers.py).")
 
     def check_ours(self, include):
-        if not include.target.startswith(("sagips/", "workloads/", "cli/")):
+        if not include.target.startswith(("sagips/", "workloads/", "cli/", "python/")):
             self.offend(include, "write the path from the top, as in \"sagips/core/error.hpp\"")
             return
         if include.target not in self.includes:
@@ -190,7 +192,7 @@ class Law:
 
     def check_outside(self, include):
         layer = layer_of(include.path).split("/")[0]
-        if include.target.startswith(("sagips/", "workloads/", "cli/")):
+        if include.target.startswith(("sagips/", "workloads/", "cli/", "python/")):
             self.offend(include, "files of ours are included with quotes")
             return
         library = library_of(include.target)
