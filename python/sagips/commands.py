@@ -120,7 +120,7 @@ def generate(problem, out, box=None, *, observables=None, **settings):
     read them."""
     source, assignments = problems.problem_of(problem, None, box, observables, None, settings)
     said = _call("generate", source, {**assignments, **settings}, {"out": os.fspath(out)})
-    return said["problems"], said["settings"]
+    return said["files"], said["settings"]
 
 
 def predict(run, inputs=None, *, samples=None, seed=None, network=None, out=None):

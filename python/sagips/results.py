@@ -217,7 +217,7 @@ class Predictions:
     """What networks say. values: [rows, ...], a list where there are several outputs."""
 
     def __init__(self, said):
-        self.files = said["problems"]
+        self.files = said["files"]
         by_name = {"values": [], "deviations": []}
         for name, tensor in said["tensors"]:
             by_name[name].append(tensor)

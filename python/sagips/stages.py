@@ -13,8 +13,8 @@ import torch
 
 from . import references
 from .errors import ConfigError, ShapeError
+from .sagips_serve import KNOWN, arguments_of
 
-_words = ("parameters", "noise", "seeds", "events", "slope")
 
 
 class Stage:
@@ -128,12 +128,12 @@ class ArrayStage(Stage):
     def __init__(self, function, noise=0, product=None):
         super().__init__(function)
         self.noise, self.product = noise, product
-        self.names = _named(function, _words[:-1])
+        self.names = _named(function, KNOWN[:-1])
         if "noise" in self.names and noise < 1:
             raise ConfigError(f"{self.name} takes noise: say how many random numbers an event, as in "
                               f"@sagips.{self.kind}(noise=2).")
         if product is not None:
-            self.product_names = _named(product, _words)
+            self.product_names = _named(product, KNOWN)
         self.differentiable = self.checks_product = product is not None
 
     def options(self):
@@ -153,10 +153,12 @@ class ArrayStage(Stage):
         answer, back = self.answer(given)
         arrays = dict(answer) if isinstance(answer, dict) else {"values": answer}
         arrays = {name: self.to_tensor(array, values) for name, array in arrays.items()}
-        made = arrays.get("values")
-        if made is not None and made.dim() == 2 and made.shape == (values.shape[0], noise.events):
+        if "values" not in arrays:
+            raise ShapeError(f"{self.name}: gives a dictionary without 'values'.")
+        made = arrays["values"]
+        if made.dim() == 2 and made.shape == (values.shape[0], noise.events):
             made = made.unsqueeze(2)
-        if made is not None and back is not None and torch.is_grad_enabled() and values.requires_grad:
+        if back is not None and torch.is_grad_enabled() and values.requires_grad:
             shape = arrays["values"].shape
             made = _Product.apply(values, made,
                                   lambda slope: self.to_tensor(back(self.to_array(slope.reshape(shape))), values)
@@ -228,11 +230,10 @@ def _positional(function):
 
 
 def _named(function, allowed):
-    names = list(inspect.signature(function).parameters)
-    for name in names:
-        if name not in allowed:
-            raise ConfigError(f"{function.__name__} takes '{name}', and known are {', '.join(allowed)}.")
-    return names
+    try:
+        return arguments_of(function, allowed)
+    except TypeError as problem:
+        raise ConfigError(f"{problem}.") from None
 
 
 def numpy(function=None, *, noise=0, product=None):

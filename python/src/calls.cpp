@@ -137,7 +137,7 @@ struct Said {
   std::string folder{};
   bool complete = true;
   std::map<std::string, std::string> texts{};
-  std::vector<std::string> problems{};
+  std::vector<std::string> problems{}, files{};
   std::vector<std::pair<std::string, at::Tensor>> tensors{};
 };
 
@@ -269,7 +269,7 @@ class Work {
     const run::Generated made =
         run::generate(workloads(), std::move(job), source_, option("out"));
     Said said{.texts = {{"settings", made.settings}}};
-    for (const auto& one : made.channels) said.problems.push_back(one.file);
+    for (const auto& one : made.channels) said.files.push_back(one.file);
     return said;
   }
 
@@ -288,7 +288,7 @@ class Work {
     const run::Predicted predicted = run::predict(workloads(), source_, options, log_);
     Said said{.folder = source_};
     for (const auto& output : predicted.outputs) {
-      said.problems.push_back(output.file);
+      said.files.push_back(output.file);
       if (output.values.defined()) said.tensors.emplace_back("values", output.values);
       if (output.deviations.defined()) said.tensors.emplace_back("deviations", output.deviations);
     }
@@ -416,6 +416,7 @@ nb::dict run_call(const Call& call) {
   all["folder"] = said.folder;
   all["complete"] = said.complete;
   all["problems"] = said.problems;
+  all["files"] = said.files;
   for (const auto& [name, value] : said.texts) all[name.c_str()] = value;
   nb::list tensors;
   for (const auto& [name, tensor] : said.tensors) tensors.append(nb::make_tuple(name, tensor));

@@ -15,7 +15,7 @@ struct NamedNumber {
   double value = 0;
 };
 
-/// Where a rank's time went since the run began [s]. Waiting within batch norms over ranks counts as exchange.
+/// Where a rank's time went since the run began [s].
 struct TimeSplit {
   double total_s = 0;       ///< training: the sum of the six below
   double compute_s = 0;     ///< losses and gradients

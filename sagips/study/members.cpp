@@ -131,8 +131,10 @@ record::StudyMember seen_on_disk(const std::string& study_folder, record::StudyM
   return before;
 }
 
-bool is_in_use(const std::string& folder) {
+bool is_in_use(const std::string& folder) try {
   return std::filesystem::exists(folder) && !record::RunDirectory::lock(folder);
+} catch (const core::StorageError&) {
+  return false;  // nobody is seen there; whoever works there next says what is wrong with it
 }
 
 void remove_finished_run(const std::string& folder) {
@@ -186,8 +188,14 @@ std::optional<std::size_t> MemberQueue::take() {
     if (!own) continue;
     member = seen_on_disk(study_folder_, member);  // its process may just have finished it
     if (member.state == State::done) continue;
-    remove_finished_run(folder);  // it was stopped without a checkpoint
-    return number;
+    try {
+      remove_finished_run(folder);  // it was stopped without a checkpoint
+      return number;
+    } catch (const core::StorageError& problem) {  // of this one alone: others train meanwhile
+      member.state = State::failed;
+      member.reason = problem.what();
+      log_.warning("member-failed", core::text(member.name, " failed: ", member.reason));
+    }
   }
   return {};
 }

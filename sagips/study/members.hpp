@@ -70,7 +70,8 @@ class MemberQueue {
   MemberQueue(std::string study_folder, record::Study& study,
               const std::vector<std::size_t>& numbers, const std::string& claims, core::Log& log);
 
-  /// The number of a member that can be trained now; nothing: none at this time. throws: StorageError
+  /// The number of a member that can be trained now; nothing: none at this time. One whose
+  /// folder cannot be made ready has failed.
   std::optional<std::size_t> take();
   /// Whether none is left to take.
   bool is_empty() const { return pending_.empty(); }

@@ -16,10 +16,6 @@ namespace sagips::study {
 
 namespace {
 
-const std::string& launcher_of(const run::Job& job, const TrainingWay& way) {
-  return way.launcher.empty() ? job.of<EnsembleConfig>().launcher : way.launcher;
-}
-
 // The same threads for each rank of every way, or their times could not be compared.
 MemberSetting setting_of_way(const run::Job& job, const std::string& folder, std::int64_t most,
                              const TrainingWay& way, std::int64_t at_once,
@@ -36,6 +32,10 @@ MemberSetting setting_of_way(const run::Job& job, const std::string& folder, std
 }
 
 }  // namespace
+
+const std::string& launcher_of(const run::Job& job, const TrainingWay& way) {
+  return way.launcher.empty() ? job.of<EnsembleConfig>().launcher : way.launcher;
+}
 
 std::size_t WaysPlan::add(TrainingWay way, analysis::ScalingRow row) {
   for (std::size_t w = 0; w < ways.size(); ++w)

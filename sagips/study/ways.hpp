@@ -47,6 +47,9 @@ void read_ways(const run::Workloads& workloads, const std::string& source,
 /// networks of all. throws: ConfigError
 void check_exchanges(const WaysPlan& plan, optim::Optimizer& optimizer, std::uint64_t seed);
 
+/// What starts the ranks of a way: its own launcher, or that of all.
+const std::string& launcher_of(const run::Job& job, const TrainingWay& way);
+
 /// throws: ConfigError for a program that is to start several ranks and is not there
 void check_launchers(const run::Job& job, const WaysPlan& plan);
 

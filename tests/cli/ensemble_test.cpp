@@ -195,6 +195,20 @@ TEST(EnsembleCommand, CompletesMembersThatWereStoppedWithoutACheckpoint) {
   EXPECT_EQ(in_state(scratch, StudyMember::State::done), 2u);
 }
 
+TEST(EnsembleCommand, TrainsTheOthersWhereAMembersFolderCannotBeUsed) {
+  Scratch scratch;
+  const std::string settings =
+      tiny_members + "train.epochs=20 run.figures=false ensemble.at_once=1";
+  const Outcome first = scratch.sagips("ensemble proxy1d --members 2" + settings);
+  ASSERT_EQ(first.exit_code, 0) << first.out << first.err;
+  scratch.run("mkdir -p " + study_folder + "members/proxy1d/seed_003/.lock");
+  const Outcome more = scratch.sagips("ensemble proxy1d --override --members 4" + settings);
+  EXPECT_EQ(more.exit_code, 1) << more.out << more.err;
+  EXPECT_NE(more.out.find("seed_003 failed: "), std::string::npos) << more.out;
+  EXPECT_EQ(in_state(scratch, StudyMember::State::failed), 1u);
+  EXPECT_EQ(in_state(scratch, StudyMember::State::done), 3u);
+}
+
 TEST(EnsembleCommand, TakesMoreMembersWithOverrideButNoOtherTraining) {
   Scratch scratch;
   const std::string slow =

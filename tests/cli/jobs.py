@@ -57,6 +57,14 @@ def kill_session(job):
     return job.communicate()[0]
 
 
+def without_times(value):
+    """A results file without what a clock says."""
+    if isinstance(value, dict):
+        return {key: without_times(entry) for key, entry in value.items()
+                if not key.endswith("_s") and key not in ("analysis_rate", "memory_mb")}
+    return [without_times(entry) for entry in value] if isinstance(value, list) else value
+
+
 def check_that_a_study_goes_on(test, arguments, first, second):
     """Of a test with `start` and `run_command`: told to stop once the member `second` has begun, the same command
     goes on, and does not train `first` again."""

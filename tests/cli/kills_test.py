@@ -29,14 +29,6 @@ def sha(path):
         return hashlib.sha256(file.read()).hexdigest()
 
 
-def without_times(value):
-    """A results file without what a clock says."""
-    if isinstance(value, dict):
-        return {key: without_times(entry) for key, entry in value.items()
-                if not key.endswith("_s") and key not in ("analysis_rate", "memory_mb")}
-    return [without_times(entry) for entry in value] if isinstance(value, list) else value
-
-
 class Kills(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -67,7 +59,7 @@ class Kills(unittest.TestCase):
         results = []
         for folder in (run, undisturbed):
             with open(folder + "/results.json") as file:
-                results.append(without_times(json.load(file)))
+                results.append(jobs.without_times(json.load(file)))
         self.assertEqual(*results)
         losses = []
         for folder in (run, undisturbed):

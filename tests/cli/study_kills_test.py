@@ -33,14 +33,6 @@ STUDIES = {
 }
 
 
-def without_times(value):
-    """What a results file says, without what a clock does."""
-    if isinstance(value, dict):
-        return {key: without_times(entry) for key, entry in value.items()
-                if not key.endswith("_s") and key not in ("analysis_rate", "memory_mb")}
-    return [without_times(entry) for entry in value] if isinstance(value, list) else value
-
-
 class StudyKills(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
@@ -86,7 +78,7 @@ class StudyKills(unittest.TestCase):
             epochs = [event["epoch"] for event in events if event["event"] == kind]
             self.assertEqual(epochs, sorted(set(epochs)), f"no epoch of {run} stands there twice")
         with open(run + "/results.json") as file:
-            found = {"results": without_times(json.load(file))}
+            found = {"results": jobs.without_times(json.load(file))}
         for path in glob.glob(run + "/*.npy") + glob.glob(run + "/*.safetensors"):
             with open(path, "rb") as file:
                 found[os.path.basename(path)] = file.read()
@@ -96,7 +88,7 @@ class StudyKills(unittest.TestCase):
         lines = []
         for path in glob.glob(folder + "/experiments/*.jsonl"):
             with open(path) as file:
-                lines += [without_times(json.loads(line)) for line in file if line.endswith("\n")]
+                lines += [jobs.without_times(json.loads(line)) for line in file if line.endswith("\n")]
         self.assertEqual(sorted(line["experiment"] for line in lines), list(range(EXPERIMENTS)), "each is made once")
         return {line["experiment"]: line for line in lines}
 

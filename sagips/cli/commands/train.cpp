@@ -55,11 +55,15 @@ void show(const run::Results& trained, const Arguments& arguments) {
   say_folder(arguments, trained.folder);
 }
 
+void say_stopped(const run::Results& trained, core::Log& log) {
+  log.info(core::text("stopped: the same command goes on with ", trained.folder));
+}
+
 // The ranks have left each other in the middle of an epoch, so there is nothing that they could
 // still do together, ending in order included. Their launcher is about to kill them.
 [[noreturn]] void leave(comm::Ranks& ranks, const run::Results& trained, core::Log& log) {
   if (ranks.is_first()) {
-    log.info(core::text("stopped: the same command goes on with ", trained.folder));
+    say_stopped(trained, log);
     log.flush();
     std::cout << "stopped; run folder: " << trained.folder << std::endl;
   }
@@ -89,7 +93,7 @@ core::ExitCode train(const Workloads& workloads, const Arguments& arguments) {
   if (ranks.is_first()) show(trained, arguments);
   if (ranks.is_first() && !trained.complete && !trained.failure &&
       job.settings.checkpoints.are_written())
-    log.info(core::text("stopped: the same command goes on with ", trained.folder));
+    say_stopped(trained, log);
   if (trained.failure) {
     if (!ranks.is_first()) return core::ExitCode::failed;  // once the first has told it
     std::rethrow_exception(trained.failure);

@@ -125,6 +125,13 @@ Ending ChildProcess::wait() const { return *look_at(number_, 0); }
 
 void ChildProcess::signal(int number) const { ::kill(-number_, number); }
 
+std::string shell_word(const std::string& word) {
+  std::string result = "'";
+  for (const char letter : word)
+    result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return result + "'";
+}
+
 bool is_program(const std::string& name) {
   const auto is_here = [](const std::string& path) {
     return std::filesystem::is_regular_file(path) && ::access(path.c_str(), X_OK) == 0;

@@ -60,6 +60,9 @@ class ChildProcess {
   pid_t number_;
 };
 
+/// A word as `sh` takes it whole, whatever is in it.
+std::string shell_word(const std::string& word);
+
 /// Whether there is a program of that name: a path, or looked up in PATH.
 bool is_program(const std::string& name);
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/process/child_process.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/env/outside/process_stage.hpp"
 #include "sagips/env/outside/script_stage.hpp"
@@ -42,13 +43,6 @@ PythonStages& python_stages() {
   return stages;
 }
 
-std::string in_quotes_of_shell(const std::string& word) {
-  std::string quoted = "'";
-  for (const char letter : word)
-    quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return quoted + "'";
-}
-
 class PythonPlan final : public Remembered {
  public:
   explicit PythonPlan(const core::GivenItem& given) {
@@ -74,7 +68,7 @@ class PythonPlan final : public Remembered {
     if (find && processes_.processes == 0) return find(function_, processes_.folder);
     ProcessStage::Config config = processes_;
     config.processes = std::max<std::int64_t>(1, config.processes);
-    config.command = text(interpreter_, " -m sagips.serve ", in_quotes_of_shell(function_));
+    config.command = text(interpreter_, " -m sagips.serve ", core::shell_word(function_));
     return ProcessStage(config);
   }
 

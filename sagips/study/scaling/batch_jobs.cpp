@@ -14,17 +14,10 @@ namespace {
 
 using core::text;
 
-std::string quoted(const std::string& word) {
-  std::string result = "'";
-  for (const char letter : word)
-    result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return result + "'";
-}
-
 std::string command_line(const core::ChildProgram& program) {
   std::vector<std::string> words;
-  for (const std::string& word : program.arguments) words.push_back(quoted(word));
-  return core::join(words, " ") + " > " + quoted(program.log) + " 2>&1\n";
+  for (const std::string& word : program.arguments) words.push_back(core::shell_word(word));
+  return core::join(words, " ") + " > " + core::shell_word(program.log) + " 2>&1\n";
 }
 
 std::string script_of(std::int64_t ranks, std::size_t count, const std::string& list,
@@ -35,7 +28,7 @@ std::string script_of(std::int64_t ranks, std::size_t count, const std::string& 
               "\n#SBATCH --array=1-", count, "\n#SBATCH --exclusive\n#SBATCH --output=/dev/null\n",
               "export OMP_NUM_THREADS=",
               threads > 0 ? text(threads) : std::string("\"${SLURM_CPUS_PER_TASK:-1}\""),
-              "\neval \"$(sed -n \"${SLURM_ARRAY_TASK_ID}p\" ", quoted(list), ")\"\n");
+              "\neval \"$(sed -n \"${SLURM_ARRAY_TASK_ID}p\" ", core::shell_word(list), ")\"\n");
 }
 
 }  // namespace
@@ -48,11 +41,10 @@ void write_batch_jobs(const run::Job& job, const std::string& folder, const Ways
     record::StudyMember& member = study.members[i];
     if (member.state != record::StudyMember::State::pending) continue;
     const TrainingWay& way = plan.ways[plan.way_of[i]];
-    const MemberSetting setting{
-        .folder = folder,
-        .ranks = static_cast<int>(way.ranks),
-        .launcher = way.launcher.empty() ? job.of<EnsembleConfig>().launcher : way.launcher,
-        .program = options.program};
+    const MemberSetting setting{.folder = folder,
+                                .ranks = static_cast<int>(way.ranks),
+                                .launcher = launcher_of(job, way),
+                                .program = options.program};
     auto& [lines, count] = lists[way.ranks];
     lines += command_line(member_program(setting, member, plan.study.assignments[i]));
     ++count;
