@@ -158,8 +158,8 @@ class Run:
         return arviz.from_dict(posterior={name: samples[None, :, i] for i, name in enumerate(names)})
 
     def plot(self, axes=None):
-        """Values with errors, and truths where they are known, in units of the errors' own axes. Returns matplotlib's
-        axes."""
+        """Values with errors, and truths where they are known, a panel each; without parameters the metrics over
+        epochs. Returns matplotlib's axes."""
         from matplotlib import pyplot
         rows = [one for one in self.parameters.values() if not one.fixed]
         if not rows:
@@ -170,26 +170,33 @@ class Run:
         for place, one in zip(axes, rows):
             below, above = (side if side is not None else one.error for side in (one.error_below, one.error_above))
             bars = [[below], [above]] if below is not None else None
-            place.errorbar([0], [one.value], yerr=bars, fmt="o", color="#1f77b4", capsize=4, label=one.name)
+            place.errorbar([0], [one.value], yerr=bars, fmt="o", color="#1f77b4", capsize=4)
             if one.truth is not None:
                 place.axhline(one.truth, color="#d62728", linewidth=1, label="true")
             place.set_xticks([])
             place.set_xlim(-1, 1)
             place.set_title(one.name)
             place.set_ylabel(one.unit)
+        if any(one.truth is not None for one in rows):
+            axes[0].legend(frameon=False, fontsize="small")
         return axes
 
     def _plot_history(self, axes):
+        """A panel for each metric; those of single classes or conditions ("area_under_curve/top") are left out."""
         from matplotlib import pyplot
-        axes = axes if axes is not None else pyplot.subplots(figsize=(5, 3), layout="constrained")[1]
         rows = [row for row in self.history if row.get("event") == "evaluated"]
-        names = sorted({name for row in rows for name in row.get("metrics", {})})
-        for name in names:
+        names = sorted({name for row in rows for name in row.get("metrics", {}) if "/" not in name})
+        if not names:
+            raise DataError(f"{self.folder}: has neither parameters nor evaluations to draw.")
+        if axes is None:
+            axes = pyplot.subplots(1, len(names), figsize=(2.6 * len(names), 2.4), squeeze=False,
+                                   layout="constrained")[1]
+        axes = [axes] if not hasattr(axes, "__len__") else list(getattr(axes, "flat", axes))
+        for place, name in zip(axes, names):
             points = [(row["epoch"], row["metrics"][name]) for row in rows if name in row.get("metrics", {})]
-            axes.plot(*zip(*points), label=name)
-        axes.set_xlabel("epoch")
-        if names:
-            axes.legend()
+            place.plot(*zip(*points), marker=".", color="#1f77b4")
+            place.set_title(name)
+            place.set_xlabel("epoch")
         return axes
 
     def __repr__(self):
