@@ -2,7 +2,7 @@
 # The CMake way, without this file: docs/build.md.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo build test-build test test-long bench install format format-check layers tidy check clean
+.PHONY: help setup demo python build test-build test test-long bench install format format-check layers tidy check clean
 
 ifeq ($(shell id -u),0)
 PREFIX ?= /usr/local
@@ -27,6 +27,14 @@ demo: ## Build what it needs, then recover the six parameters of the 1D proxy, b
 	@tools/setup.sh demo
 	@tools/build.sh release $(ALONE) sagips
 	@$(BUILD)/cli/sagips compare proxy1d
+
+# By pip, so that it is a package as others are; objects stay in build/wheel.
+python: ## Build the Python package into .venv: .venv/bin/python -c "import sagips"
+	@tools/setup.sh python
+	@echo "python: compiling (minutes)"
+	@env -u SAGIPS_TORCH $(if $(JOBS),CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS)) .venv/bin/python -m pip install --quiet \
+	  --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
+	@.venv/bin/python -c "import sagips; print('python: sagips', sagips.__version__, 'for .venv/bin/python')"
 
 build: setup ## Build library and programs (preset release)
 	@tools/build.sh release $(ALONE)

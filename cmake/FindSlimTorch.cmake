@@ -16,8 +16,14 @@ if(NOT SAGIPS_TORCH_ROOT OR NOT EXISTS "${SAGIPS_TORCH_ROOT}/lib/libtorch_cpu.so
   if(NOT Python3_FOUND)
     message(FATAL_ERROR "SAGIPS: python3 is missing; it looks for LibTorch. Run tools/setup.sh, or apt-get install python3.")
   endif()
+  # The Python package is for the interpreter that is named, whose torch it has to fit.
+  set(_path "$ENV{PATH}")
+  if(Python_EXECUTABLE)
+    cmake_path(GET Python_EXECUTABLE PARENT_PATH _path)
+    string(APPEND _path ":$ENV{PATH}")
+  endif()
   execute_process(
-    COMMAND "${CMAKE_COMMAND}" -E env "SAGIPS_TORCH=${_wanted}" "${Python3_EXECUTABLE}"
+    COMMAND "${CMAKE_COMMAND}" -E env "PATH=${_path}" "SAGIPS_TORCH=${_wanted}" "${Python3_EXECUTABLE}"
             "${CMAKE_CURRENT_LIST_DIR}/../tools/find_torch.py"
     OUTPUT_VARIABLE _found ERROR_VARIABLE _reasons RESULT_VARIABLE _status OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(_status EQUAL 0)

@@ -6,6 +6,7 @@
 #   tools/setup.sh           also what the whole program needs: MPI, pagmo, SimGrid
 #   tools/setup.sh tests     also what only tests use, with clang-format and the readers of our files in .venv-checks
 #   tools/setup.sh bench     what the whole program and only benchmarks use
+#   tools/setup.sh python    what the whole program needs, and what builds the Python package, with PyTorch in .venv
 #   tools/setup.sh full      also .venv-full, where `import torch` works (golden dumps, peers)
 #   --check                  says what is missing, installs nothing
 #   --list                   prints the Debian packages, for an administrator: apt-get install --no-install-recommends
@@ -26,11 +27,13 @@ optional=(libxsmm-dev)  # matrix products at the rate of the machine; without it
 optional_program=(openmpi-bin libopenmpi-dev  # training on several ranks
                   libpagmo-dev                # evolutionary search for parameters
                   libsimgrid-dev)             # `sagips simulate`: exchanges on simulated clusters
+required_python=(python3-dev)
 required_tests=(libgtest-dev)
 optional_tests=(dataset-fashion-mnist  # images of the problem classify/fashion
                 ccache               # builds work without it, only slower when they are repeated
                 chromium             # looks at a report in a browser
                 python3-numpy        # the simulator in NumPy (examples/process_stage)
+                python3-dev          # the Python package
                 mpich libmpich-dev)  # SAGIPS works with another MPI
 optional_bench=(libdnnl-dev          # one of the rates an epoch is compared with
                 python3-numpy python3-mpi4py)  # the paper's ring, as it was written
@@ -161,7 +164,8 @@ provide_environment() {
 
 contents() {
   case $1 in
-    checks) echo "clang-format, TensorBoard, safetensors and Optuna, for tests (240 MB on disk)" ;;
+    checks) echo "clang-format, nanobind, TensorBoard, safetensors, Optuna and others, for tests (400 MB on disk)" ;;
+    python) echo "PyTorch with its CUDA libraries (2.5 GB to download, 5 GB on disk), nanobind, matplotlib, pandas" ;;
     slim) echo "LibTorch for CPUs (0.5 GB to download, 1.4 GB on disk)" ;;
     full) echo "PyTorch with its CUDA libraries (2.5 GB to download, 5 GB on disk)" ;;
   esac
@@ -176,9 +180,13 @@ pip_in() {
     "$folder/bin/python" -m pip install "${quiet[@]}" "$@"
 }
 
-# Prints own, full or slim; the note about what the user offers goes to standard error.
+# Prints own, python, full or slim; the note about what the user offers goes to standard error. An environment that
+# holds the Python package keeps its PyTorch.
 torch_set() {
   local status=0 line
+  if [ "$group" = python ] || [[ "$(cat "$root/.venv/sagips-stamp" 2>/dev/null)" == python* ]]; then
+    [ "$group" = python ] || [ -z "${SAGIPS_TORCH:-}" ] && echo python && return 0
+  fi
   line="$("$root/tools/find_torch.py" --own)" || status=$?
   case $status in
     0) complain "using the LibTorch at ${line%%;*} (${line##*;})" && echo own ;;
@@ -199,6 +207,7 @@ provide_torch() {
   case $set in
     slim) provide_environment .venv "$(fingerprint slim "$file")" --no-deps -r "$file" ;;
     full) provide_environment .venv "$(fingerprint full "$file")" -r "$file" ;;
+    python) provide_environment .venv "$(fingerprint python "$file" "${file/python/full}")" -r "$file" ;;
   esac
 }
 
@@ -245,15 +254,16 @@ for argument in "$@"; do
   case $argument in
     --check) check_only=yes ;;
     --list) list_only=yes ;;
-    demo | tests | bench) group="$argument" ;;
+    demo | tests | bench | python) group="$argument" ;;
     full) with_full=yes ;;
     -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
-    *) complain "unknown argument '$argument'. Known: demo, tests, bench, full, --check, --list, --help." && exit 2 ;;
+    *) complain "unknown argument '$argument'. Known: demo, tests, bench, python, full, --check, --list, --help." && exit 2 ;;
   esac
 done
 [ "$group" = demo ] || optional+=("${optional_program[@]}")
 case $group in
   tests) required+=("${required_tests[@]}") && optional+=("${optional_tests[@]}") && with_checks=yes ;;
+  python) required+=("${required_python[@]}") ;;
   bench) optional+=("${optional_bench[@]}") ;;
 esac
 if [ "$list_only" = yes ]; then
