@@ -32,7 +32,7 @@ demo: ## Build what it needs, then recover the six parameters of the 1D proxy, b
 python: ## Build the Python package into .venv: .venv/bin/python -c "import sagips"
 	@tools/setup.sh python
 	@echo "python: compiling (minutes)"
-	@env -u SAGIPS_TORCH $(if $(JOBS),CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS)) .venv/bin/python -m pip install --quiet \
+	@CMAKE_BUILD_PARALLEL_LEVEL=$${JOBS:-$$(nproc)} env -u SAGIPS_TORCH .venv/bin/python -m pip install --quiet \
 	  --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall .
 	@.venv/bin/python -c "import sagips; print('python: sagips', sagips.__version__, 'for .venv/bin/python')"
 
