@@ -9,7 +9,15 @@
     result.parameters["lifetime"]           # value, error, limits
 
 Settings are those of the program, by their names: `sagips.train("proxy1d", train={"epochs": 500})` is
-`sagips train proxy1d train.epochs=500`. `sagips.settings("proxy1d")` lists them.
+`sagips train proxy1d train.epochs=500`. `sagips.settings("proxy1d")` lists them; editors complete them.
+
+Find parameters: `solve` without a network, `train` with one, `fit` by maximum likelihood, `compare` several ways.
+Repeat it: `ensemble` for errors, `closure` to test these, `tune` for the best settings, `scaling`, `convergence` and
+`simulate` for many ranks. Around it: `check` looks without running, `generate` writes toy events, `predict` asks
+trained networks, `report` writes a page, `load` opens a folder, `run` is the program itself.
+
+A pipeline is a function of torch tensors, or one marked with `numpy`, `jax` or `simulator`; `Box` says where its
+parameters may lie. What comes back is a `Run`; what goes wrong raises `Error`.
 """
 import sys as _sys
 
@@ -37,19 +45,22 @@ def _load():
         raise ImportError(f"sagips was built with torch {_sagips.torch_version}, and this is torch "
                           f"{_torch.__version__} (tensors of one are no tensors of the other). Install sagips again, "
                           f"or torch {'.'.join(built)}.")
-    return _sagips
 
 
-_sagips = _load()
+_load()
+from . import _sagips  # noqa: E402
 __version__ = _sagips.version
 
+from ._sagips import Noise  # noqa: E402
+from ._settings import Settings  # noqa: E402
 from .commands import (check, closure, compare, convergence, ensemble, fit, generate, predict,  # noqa: E402
                        report, run, scaling, settings, simulate, solve, train, tune)
 from .errors import ConfigError, DataError, Error, ShapeError, StorageError  # noqa: E402
 from .problems import Box  # noqa: E402
-from .results import Parameter, Run, load  # noqa: E402
+from .results import Parameter, Predictions, Run, load  # noqa: E402
 from .stages import jax, numpy, simulator  # noqa: E402
 
-__all__ = ["Box", "ConfigError", "DataError", "Error", "Parameter", "Run", "ShapeError", "StorageError", "check",
-           "closure", "compare", "convergence", "ensemble", "fit", "generate", "jax", "load", "numpy", "predict",
-           "report", "run", "scaling", "settings", "simulate", "simulator", "solve", "train", "tune"]
+__all__ = ["Box", "ConfigError", "DataError", "Error", "Noise", "Parameter", "Predictions", "Run", "Settings",
+           "ShapeError", "StorageError", "check", "closure", "compare", "convergence", "ensemble", "fit", "generate",
+           "jax", "load", "numpy", "predict", "report", "run", "scaling", "settings", "simulate", "simulator", "solve",
+           "train", "tune"]

@@ -1,11 +1,22 @@
 """What the program does, as functions. Each fills a run folder and returns what lies there."""
+from __future__ import annotations
+
 import os
 import sys
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _sagips, problems
 from .errors import ConfigError, Error
 from .progress import Progress
 from .results import Predictions, Run, load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from typing_extensions import Unpack
+
+    from ._settings import Settings, SettingsWithData
+    from ._types import Data, Events, Names, Path, Prior, Problem, Ranges, Start, Weights
 
 _starts = {"resume": [], "fresh": ["fresh"], "override": ["override"]}
 
@@ -40,39 +51,77 @@ def _run(said):
     return load(said["folder"], said)
 
 
-def solve(problem, data=None, box=None, *, observables=None, weights=None, start="resume", progress=True, **settings):
-    """Finds the parameters behind events without a network (`solve.method`: moments, likelihood, searches).
+def solve(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,
+          observables: Names | None = None, weights: Weights | None = None, start: Start = "resume",
+          progress: bool = True, **settings: Unpack[Settings]) -> Run:
+    """Finds the parameters behind events without a network.
 
-    problem: a function from parameters to events (see `sagips.stages`), a list of them, one behind the other, a
-    dictionary of them by data set, a workload's name or a YAML file. data: events [events, observables] as an array,
-    table, tensor or file, of several data sets a dictionary; None: toy data. box: ranges, `sagips.Box`.
-    observables: names, as "t [us]". weights: [events]. start: "resume" goes on with a run of the same settings that
-    was interrupted, "fresh" begins anew.
+    problem: a function from parameters to events (below), a list of them, one behind the other, a dictionary of
+        either by data set, a workload's name (`python -m sagips list`) or a YAML file.
+    data: measured events [events, observables], or [events] of one observable, in the units of the observables: an
+        array of NumPy, PyTorch, pandas, polars or Awkward, or a file's name; of several data sets a dictionary of
+        these; a dictionary of the config's group `data`. None: toy events, made at the parameters' `toy` values.
+    box: where the parameters may lie, in their units: a `sagips.Box`, a dictionary, or a prior of sbi or torch.
+    observables: names of the columns, with units where they have any: "t [us]", ["x", "y"]; of several data sets a
+        dictionary. None: those of a table, else x or x_0, x_1, ...
+    weights: of the events [events], where data are arrays; of several data sets a dictionary.
+    start: "resume" goes on with a run of the same settings that was interrupted, "fresh" begins anew, "override" goes
+        on although settings have changed.
+    progress: a line that says how far it is, on a terminal or in a notebook.
+    settings: of the config, by its names: `solve={"method": "likelihood"}`, `toy={"events": 3000}`,
+        `run={"name": "first"}`. `sagips.settings(problem)` lists them.
+
+    A function `f(theta, noise)` takes theta [samples, parameters] in physical units and returns events
+    [samples, events, observables], or [samples, events]; `noise.uniform()` and `noise.normal()` give [samples, events].
+    `sagips.numpy`, `sagips.jax` and `sagips.simulator` mark functions of other kinds.
+
+    Returns a `Run`: `parameters` with errors and limits, `covariance`, `modes`, `plot()`.
+    Raises `sagips.Error` with one line where something cannot be used; what the function raises arrives as it is.
     """
     return _run(_inverse("solve", problem, data, box, observables, weights, start, progress, settings))
 
 
-def train(problem, data=None, box=None, *, observables=None, weights=None, start="resume", progress=True, **settings):
-    """Trains networks: a generator that proposes the parameters behind events (arguments as of `solve`), or whatever
-    the config of a learning problem says: `sagips.train("classify", train={"epochs": 5})`."""
+def train(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,
+          observables: Names | None = None, weights: Weights | None = None, start: Start = "resume",
+          progress: bool = True, **settings: Unpack[Settings]) -> Run:
+    """Trains networks: a generator that proposes the parameters behind events, or what a learning problem says.
+
+    The arguments are those of `solve`; the function needs a gradient. A learning problem is a workload or YAML file
+    and needs no box: `sagips.train("classify", train={"epochs": 5})`. Under `mpirun` all ranks train together.
+
+    Returns a `Run`: `history` has a row for each evaluation, `samples` proposals [samples, parameters] of a generator,
+    `metrics` the numbers of the end. `predict` asks its networks.
+    """
     return _run(_inverse("train", problem, data, box, observables, weights, start, progress, settings))
 
 
-def fit(problem, data=None, box=None, *, observables=None, weights=None, **settings):
-    """Maximum-likelihood fit, where the density is known."""
+def fit(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,
+        observables: Names | None = None, weights: Weights | None = None, **settings: Unpack[Settings]) -> Run:
+    """Maximum-likelihood fit of a workload whose density is known (`fit.starts`, ...). Arguments as of `solve`.
+
+    Returns a `Run` with `parameters` and `covariance`.
+    """
     return _run(_inverse("fit", problem, data, box, observables, weights, "resume", False, settings))
 
 
-def check(problem, data=None, box=None, *, observables=None, weights=None, **settings):
-    """Looks at config, data and pipeline without running, and returns what it saw. Raises where something is wrong."""
+def check(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,
+          observables: Names | None = None, weights: Weights | None = None, **settings: Unpack[Settings]) -> str:
+    """Looks at config, data and pipeline without running (arguments as of `solve`), and returns what it saw as text.
+
+    Raises `ConfigError` where something is wrong.
+    """
     said = _inverse("check", problem, data, box, observables, weights, "resume", False, settings)
     if said["problems"]:
         raise ConfigError("; ".join(said["problems"]))
-    return said["report"]
+    return str(said["report"])
 
 
-def compare(problem, data=None, box=None, *, observables=None, weights=None, **settings):
-    """Lets several methods work on one problem (`compare.methods`, `compare.minutes`)."""
+def compare(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,
+            observables: Names | None = None, weights: Weights | None = None, **settings: Unpack[Settings]) -> Run:
+    """Lets several methods work on one problem (`compare.methods`, `compare.minutes`). Arguments as of `solve`.
+
+    Returns a `Run`: `table("compare.csv")` has a row for each method.
+    """
     return _run(_inverse("compare", problem, data, box, observables, weights, "resume", False, settings))
 
 
@@ -82,53 +131,92 @@ def _study(command, problem, data, box, observables, weights, start, progress, s
     return _run(said)
 
 
-def ensemble(problem, data=None, box=None, *, observables=None, weights=None, start="resume", progress=True,
-             **settings):
-    """Trains many networks of one problem, for errors (`ensemble.members`, `ensemble.vary`, ...)."""
+def ensemble(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,
+             observables: Names | None = None, weights: Weights | None = None, start: Start = "resume",
+             progress: bool = True, **settings: Unpack[Settings]) -> Run:
+    """Trains many networks of one problem, for errors (`ensemble.members`, `ensemble.vary`). Arguments as of `train`.
+
+    Members are processes of their own. Returns a `Run`: `parameters` with the errors that the members scatter by,
+    `samples` of all of them [samples, parameters].
+    """
     return _study("ensemble", problem, data, box, observables, weights, start, progress, settings)
 
 
-def closure(problem, box=None, *, observables=None, start="resume", progress=True, **settings):
-    """Repeats a closure test on toy data: are the errors right? (`closure.experiments`, `closure.method`)"""
+def closure(problem: Problem, box: Ranges | Prior | None = None, *, observables: Names | None = None,
+            start: Start = "resume", progress: bool = True, **settings: Unpack[SettingsWithData]) -> Run:
+    """Repeats a closure test on toy data: are the errors right? (`closure.experiments`, `closure.method`)
+
+    problem, box, observables, start, progress: as of `solve`; the toy values of the parameters stand in the box:
+    `Box(lifetime={"low": 0.1, "high": 5, "toy": 2.2})`.
+    Returns a `Run`: `table("closure.csv")` has a row for each parameter, with mean and width of its pulls.
+    """
     return _study("closure", problem, None, box, observables, None, start, progress, settings)
 
 
-def tune(problem, data=None, box=None, *, observables=None, weights=None, start="resume", progress=True, **settings):
-    """Searches for the settings with which trainings end best (`tune.space`, `tune.trials`, ...)."""
+def tune(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,
+         observables: Names | None = None, weights: Weights | None = None, start: Start = "resume",
+         progress: bool = True, **settings: Unpack[Settings]) -> Run:
+    """Searches for the settings with which trainings end best (`tune.space`, `tune.trials`, `tune.searcher`).
+
+    Arguments as of `train`. Returns a `Run`: `file("best.yaml")` holds the best settings.
+    """
     return _study("tune", problem, data, box, observables, weights, start, progress, settings)
 
 
-def convergence(problem, data=None, box=None, *, observables=None, weights=None, start="resume", progress=True,
-                **settings):
-    """Compares exchanges over time (`convergence.exchanges`, `convergence.ranks`, ...)."""
+def convergence(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,
+                observables: Names | None = None, weights: Weights | None = None, start: Start = "resume",
+                progress: bool = True, **settings: Unpack[Settings]) -> Run:
+    """Compares exchanges between ranks over time (`convergence.exchanges`, `convergence.ranks`).
+
+    Arguments as of `train`. Returns a `Run`, whose `tables` is a text for a person.
+    """
     return _study("convergence", problem, data, box, observables, weights, start, progress, settings)
 
 
-def scaling(problem, data=None, box=None, *, observables=None, weights=None, start="resume", progress=True,
-            **settings):
-    """What more ranks bring (`scaling.ranks`, `scaling.batches`, ...)."""
+def scaling(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,
+            observables: Names | None = None, weights: Weights | None = None, start: Start = "resume",
+            progress: bool = True, **settings: Unpack[Settings]) -> Run:
+    """What more ranks bring (`scaling.ranks`, `scaling.batches`). Arguments as of `train`.
+
+    Returns a `Run`: `table("scaling.csv")` has a row for each number of ranks.
+    """
     return _study("scaling", problem, data, box, observables, weights, start, progress, settings)
 
 
-def simulate(problem, *, start="resume", progress=True, **settings):
-    """Exchanges on the ranks of a simulated cluster (`simulate.ranks`, `simulate.platform`, ...)."""
+def simulate(problem: Problem, *, start: Start = "resume", progress: bool = True,
+             **settings: Unpack[SettingsWithData]) -> Run:
+    """What exchanges would take on the ranks of a simulated cluster (`simulate.ranks`, `simulate.platform`).
+
+    problem: a workload or YAML file. Returns a `Run`, whose `tables` is a text for a person.
+    """
     return _study("simulate", problem, None, None, None, None, start, progress, settings)
 
 
-def generate(problem, out, box=None, *, observables=None, **settings):
-    """Writes toy events of a problem at its parameters' toy values. Returns the files, and that of the settings that
-    read them."""
+def generate(problem: Problem, out: Path, box: Ranges | Prior | None = None, *, observables: Names | None = None,
+             **settings: Unpack[SettingsWithData]) -> tuple[list[str], str]:
+    """Writes toy events of a problem at its parameters' toy values, or the rows of a learning problem.
+
+    problem, box, observables: as of `solve`. out: the file, as .npy, .csv, .hdf5.
+    Returns the files, one a data set, and that of the settings that read them.
+    """
     source, assignments = problems.problem_of(problem, None, box, observables, None, settings)
     said = _call("generate", source, {**assignments, **settings}, {"out": os.fspath(out)})
     return said["files"], said["settings"]
 
 
-def predict(run, inputs=None, *, samples=None, seed=None, network=None, out=None):
-    """Asks the networks of a run (a `Run`, or its folder).
+def predict(run: Run | Path, inputs: Events | float | Mapping[str, Events | float] | None = None, *,
+            samples: int | None = None, seed: int | None = None, network: Literal["best", "last"] | None = None,
+            out: Path | None = None) -> Predictions:
+    """Asks the networks of a run.
 
-    inputs: of networks that learn from rows, an array [rows, ...] or file, of several tensors a dictionary; None: the
-    rows kept aside. samples: how many proposals or examples. network: "best" or "last".
-    Returns `Predictions`: `values`, `deviations` among several networks, `files`.
+    run: a `Run`, or its folder; of an ensemble, all its members are asked.
+    inputs: of networks that learn from rows, an array [rows, ...] in the data's own units, or a file; of several
+        tensors, or several conditions of a generator, a dictionary. None: the rows that the training kept aside.
+    samples: how many proposals or examples a generator makes. seed: of their noise.
+    network: "best" or "last". None: the best, where there is one.
+    out: the file that they are written to. None: one in the run's folder.
+
+    Returns `Predictions`: `values` [rows, ...], `deviations` among several networks, `files`.
     """
     folder = os.fspath(run.folder if isinstance(run, Run) else run)
     if network not in (None, "best", "last"):
@@ -136,20 +224,26 @@ def predict(run, inputs=None, *, samples=None, seed=None, network=None, out=None
     for name, number in (("samples", samples), ("seed", seed)):
         if number is not None and (not isinstance(number, int) or number < (name == "samples")):
             raise ConfigError(f"{name} is {number!r}, and a whole number was expected.")
-    options = {"samples": None if samples is None else str(samples), "seed": None if seed is None else str(seed),
-               "network": network, "out": None if out is None else os.fspath(out)}
-    for name, one in (inputs.items() if isinstance(inputs, dict) else [(None, inputs)] if inputs is not None else []):
+    options: dict[str, str | None] = {
+        "samples": None if samples is None else str(samples), "seed": None if seed is None else str(seed),
+        "network": network, "out": None if out is None else os.fspath(out)}
+    given: dict[str | None, Any] = {**inputs} if isinstance(inputs, dict) else {} if inputs is None else {None: inputs}
+    for tensor, one in given.items():
         if not problems.is_source(one) and not isinstance(one, (int, float)):
             import numpy
             import torch
             one = numpy.asarray(one.detach().cpu() if isinstance(one, torch.Tensor) else one)
             one = problems.keep_array(one, os.path.join(folder, "inputs"))
-        options["inputs" if name is None else f"inputs.{name}"] = str(one)
+        options["inputs" if tensor is None else f"inputs.{tensor}"] = str(one)
     return Predictions(_call("predict", folder, {}, options))
 
 
-def report(*runs, out=None, figures=None):
-    """One page of a run, or of several beside each other. Returns its path."""
+def report(*runs: Run | Path, out: Path | None = None, figures: Path | None = None) -> str:
+    """Writes one page (HTML) of a run, or of several beside each other, and returns its path.
+
+    out: the file. None: report.html in the run's folder, of several here. figures: a folder for its pictures, too,
+    as SVG, PDF, PNG and CSV.
+    """
     folders = [os.fspath(run.folder if isinstance(run, Run) else run) for run in runs]
     if not folders:
         raise ConfigError("report needs a run or its folder.")
@@ -159,11 +253,13 @@ def report(*runs, out=None, figures=None):
                         {name: [value] for name, value in options.items() if value is not None}, None)["page"]
 
 
-def settings(problem):
-    """Every setting of a workload or YAML file: {"train.epochs": ("2000", "epochs of the run"), ...}"""
+def settings(problem: Path) -> dict[str, tuple[str, str]]:
+    """Every setting of a workload or YAML file with its value and what it means:
+    {"train.epochs": ("2000", "epochs of the run"), ...}. In groups they are keywords: `train={"epochs": 5}`."""
     return {one["key"]: (one["value"], one["help"]) for one in _sagips.describe(os.fspath(problem))}
 
 
-def run(words):
-    """The program itself: `sagips.run(["train", "proxy1d", "train.epochs=5"])`. Returns its exit code."""
+def run(words: Iterable[object]) -> int:
+    """The program itself: `sagips.run(["train", "proxy1d", "train.epochs=5"])`. Returns its exit code: 0 done, 1
+    failed, 2 bad input, 3 stopped early with a usable state."""
     return _sagips.program([str(word) for word in words], [sys.executable, "-m", "sagips"])

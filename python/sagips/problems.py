@@ -1,36 +1,43 @@
 """What a user has, as a config of the program: functions, ranges, arrays."""
+from __future__ import annotations
+
 import hashlib
 import json
 import os
+from typing import TYPE_CHECKING
 
 import torch
 
 from . import references, stages
 from .errors import ConfigError, DataError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ._types import Array, Range
+
 
 class Box:
-    """Ranges of parameters, by name: `Box(lifetime=(0.1, 5, "us"), n=(0, 1))`, or with more of what a config knows:
-    `Box(mass={"low": 80, "high": 100, "truth": 91.2})`.
-
-    An array of lower and one of upper ends, as sbi's BoxUniform has them, with names:
-    `Box.of(low, high, ["a", "b"])`.
+    """Ranges of parameters in their units, by name: `Box(lifetime=(0.1, 5, "us"), n=(0, 1))`, or with more of what a
+    config knows: `Box(mass={"low": 80, "high": 100, "unit": "GeV", "truth": 91.2})`. Functions get the parameters in
+    this order.
     """
 
-    def __init__(self, **ranges):
+    def __init__(self, **ranges: tuple[float, float] | tuple[float, float, str] | Range) -> None:
         if not ranges:
             raise ConfigError("a Box needs at least one parameter: Box(lifetime=(0.1, 5)).")
         self.ranges = {name: self._range(name, given) for name, given in ranges.items()}
 
     @classmethod
-    def of(cls, low, high, names=None):
-        """Ends as arrays [parameters]."""
-        low, high = (torch.as_tensor(ends, dtype=torch.float64).reshape(-1).tolist() for ends in (low, high))
-        names = list(names) if names is not None else [f"theta_{i}" for i in range(len(low))]
-        if not len(low) == len(high) == len(names):
-            raise ConfigError(f"a Box of {len(low)} lower and {len(high)} upper ends has {len(names)} names. Give as "
+    def of(cls, low: float | Array, high: float | Array, names: Iterable[str] | None = None) -> Box:
+        """Lower and upper ends as arrays [parameters], as sbi's BoxUniform has them, with names:
+        `Box.of(low, high, ["a", "b"])`. None: theta_0, theta_1, ..."""
+        lows, highs = (torch.as_tensor(ends, dtype=torch.float64).reshape(-1).tolist() for ends in (low, high))
+        names = list(names) if names is not None else [f"theta_{i}" for i in range(len(lows))]
+        if not len(lows) == len(highs) == len(names):
+            raise ConfigError(f"a Box of {len(lows)} lower and {len(highs)} upper ends has {len(names)} names. Give as "
                               "many of each.")
-        return cls(**{name: ends for name, *ends in zip(names, low, high)})
+        return cls(**{name: (lowest, highest) for name, lowest, highest in zip(names, lows, highs)})
 
     @staticmethod
     def _range(name, given):

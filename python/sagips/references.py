@@ -9,10 +9,11 @@ import os
 import pickle
 import sys
 import tempfile
+from typing import Any
 
 from .errors import ConfigError
 
-_here = {}  # objects of this process by their words and the folders of their modules
+_here: dict[tuple[str, str], Any] = {}  # objects of this process by their words and the folders of their modules
 
 
 def write_once(path, content):

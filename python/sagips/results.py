@@ -1,15 +1,22 @@
 """What lies in a run's folder, as objects."""
+from __future__ import annotations
+
 import csv
 import json
 import os
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from .errors import DataError
+
+if TYPE_CHECKING:
+    import numpy
+    import torch
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One row of a run's table, in physical units. None: not known."""
+    """One row of a run's table, in the parameter's unit. None: not known."""
     name: str
     value: float
     error: float | None = None  # of `value`
@@ -24,7 +31,7 @@ class Parameter:
     spread: float | None = field(default=None, repr=False)  # over noise vectors of a generator: no error
 
     @property
-    def pull(self):
+    def pull(self) -> float | None:
         """(value - truth) / error, of the truth's side."""
         if self.truth is None or self.fixed:
             return None
@@ -32,26 +39,26 @@ class Parameter:
         error = self.error if side is None else side
         return (self.value - self.truth) / error if error else None
 
-    def __str__(self):
+    def __str__(self) -> str:
         error = "" if self.error is None else f" +- {self.error:.2g}"
         return f"{self.name} = {self.value:.6g}{error}{' ' + self.unit if self.unit else ''}"
 
 
 class Run:
-    """A run or study. Its files are read when they are asked for."""
+    """A run or study: what lies in its folder, read when it is asked for. `repr` and a notebook show its parameters."""
 
-    def __init__(self, folder, said=None):
+    def __init__(self, folder: str | os.PathLike[str], said: dict[str, Any] | None = None) -> None:
         self.folder = os.path.abspath(os.fspath(folder))
         self.tables = (said or {}).get("tables", "")  # of a study, for a person
         if not os.path.isdir(self.folder):
             raise DataError(f"{self.folder}: there is no such run folder.")
 
-    def file(self, name):
-        """The path of one of its files."""
+    def file(self, name: str) -> str:
+        """The path of one of its files: `run.file("report.html")`."""
         return os.path.join(self.folder, name)
 
     @property
-    def results(self):
+    def results(self) -> dict[str, Any]:
         """results.json as it is; {}: there is none yet."""
         path = self.file("results.json")
         if not os.path.exists(path):
@@ -60,7 +67,7 @@ class Run:
             return json.load(file)
 
     @property
-    def complete(self):
+    def complete(self) -> bool:
         """False: it was stopped; the same call goes on."""
         results = self.results
         if results:
@@ -72,12 +79,13 @@ class Run:
             return False
 
     @property
-    def warnings(self):
+    def warnings(self) -> list[str]:
+        """What the run warned of, a text each."""
         return [one["text"] for one in self.results.get("warnings", [])]
 
     @property
-    def parameters(self):
-        """By name."""
+    def parameters(self) -> dict[str, Parameter]:
+        """Each by its name, fixed ones too; {}: a learning problem has none."""
         rows = self.results.get("parameters", [])
         known = {"lower_limit", "upper_limit", "error", "error_below", "error_above", "unit", "truth", "fixed", "open",
                  "spread"}
@@ -86,23 +94,26 @@ class Run:
                 for row in rows}
 
     @property
-    def values(self):
+    def values(self) -> dict[str, float]:
+        """Values of the parameters by name, in their units."""
         return {name: one.value for name, one in self.parameters.items()}
 
     @property
-    def errors(self):
+    def errors(self) -> dict[str, float | None]:
+        """Errors of the parameters by name, in their units; None: not known."""
         return {name: one.error for name, one in self.parameters.items()}
 
     @property
-    def covariance(self):
-        """Of the free parameters, [free, free]; None: no errors are stated."""
+    def covariance(self) -> numpy.ndarray[Any, Any] | None:
+        """Of the free parameters in their units, [free, free]; None: no errors are stated."""
         import numpy
         path = self.file("covariance.npy")
         return numpy.load(path) if os.path.exists(path) else None
 
     @property
-    def samples(self):
-        """Proposals of a generator [samples, parameters]; None: there are none."""
+    def samples(self) -> numpy.ndarray[Any, Any] | None:
+        """Proposals of a generator, or of all members of an ensemble, [samples, parameters] in the parameters' units;
+        None: there are none."""
         import numpy
         for name in ("ensemble_samples.npy", "generator_samples.npy"):
             if os.path.exists(self.file(name)):
@@ -110,39 +121,39 @@ class Run:
         return None
 
     @property
-    def modes(self):
+    def modes(self) -> list[dict[str, float]]:
         """Every solution that the data allow, the best first, each as values by name."""
         names = list(self.parameters)
         return [self.values] + [dict(zip(names, other["values"])) for other in self.results.get("others", [])]
 
     @property
-    def metrics(self):
+    def metrics(self) -> dict[str, float]:
         """Numbers of the end, by name: losses, distances, accuracies."""
         numbers = self.results.get("numbers", {})
         return dict(numbers) if isinstance(numbers, dict) else {one["name"]: one["value"] for one in numbers}
 
     @property
-    def history(self):
-        """What was said of each evaluation, as rows of metrics.jsonl."""
+    def history(self) -> list[dict[str, Any]]:
+        """What was said of each evaluation, as rows of metrics.jsonl, each with its "event"."""
         path = self.file("metrics.jsonl")
         if not os.path.exists(path):
             return []
         with open(path) as file:
             return [json.loads(line) for line in file if line.endswith("\n")]
 
-    def table(self, name):
-        """One of its CSV files as rows: `run.table("scaling.csv")`."""
+    def table(self, name: str) -> list[dict[str, str]]:
+        """One of its CSV files as rows, each by the names of its columns: `run.table("closure.csv")`."""
         with open(self.file(name)) as file:
             return list(csv.DictReader(file))
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """The parameters as a pandas table, one a row."""
         import pandas
         rows = [vars(one) for one in self.parameters.values()]
         frame = pandas.DataFrame(rows)
         return frame.set_index("name") if rows else frame
 
-    def to_arviz(self):
+    def to_arviz(self) -> Any:
         """Proposals of the generator, or of the Gaussian that the errors state, as arviz has posteriors."""
         import arviz
         import numpy
@@ -157,9 +168,9 @@ class Run:
             raise DataError(f"{self.folder}: has neither proposals nor errors.")
         return arviz.from_dict(posterior={name: samples[None, :, i] for i, name in enumerate(names)})
 
-    def plot(self, axes=None):
-        """Values with errors, and truths where they are known, a panel each; without parameters the metrics over
-        epochs. Returns matplotlib's axes."""
+    def plot(self, axes: Any = None) -> Any:
+        """Draws values with errors, and truths where they are known, a panel each; without parameters the metrics over
+        epochs. axes: of matplotlib, one a panel; None: a new figure. Returns the axes."""
         from matplotlib import pyplot
         rows = [one for one in self.parameters.values() if not one.fixed]
         if not rows:
@@ -199,12 +210,12 @@ class Run:
             place.set_xlabel("epoch")
         return axes
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = [f"sagips.Run({self.folder})" + ("" if self.complete else ", not complete")]
         lines += [f"  {one}" for one in self.parameters.values()]
         return "\n".join(lines)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         from html import escape
         cells = "".join(
             f"<tr><td>{escape(one.name)}</td><td>{one.value:.6g}</td>"
@@ -221,19 +232,28 @@ class Run:
 
 
 class Predictions:
-    """What networks say. values: [rows, ...], a list where there are several outputs."""
+    """What networks say, as torch tensors, in the units of their targets.
 
-    def __init__(self, said):
+    values: proposals [samples, parameters], or answers [rows, ...], of a classifier the probabilities [rows, classes];
+        a list of these where there are several outputs.
+    deviations: among the networks of an ensemble, as `values`; None: one network was asked.
+    files: where they lie.
+    """
+    values: Any
+    deviations: Any
+    files: list[str]
+
+    def __init__(self, said: dict[str, Any]) -> None:
         self.files = said["files"]
-        by_name = {"values": [], "deviations": []}
+        by_name: dict[str, list[torch.Tensor]] = {"values": [], "deviations": []}
         for name, tensor in said["tensors"]:
             by_name[name].append(tensor)
         self.values, self.deviations = (one[0] if len(one) == 1 else one or None for one in by_name.values())
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"sagips.Predictions({', '.join(self.files)})"
 
 
-def load(folder, said=None):
-    """The run in a folder."""
+def load(folder: str | os.PathLike[str], said: dict[str, Any] | None = None) -> Run:
+    """The run or study in a folder, as the call that filled it returned it."""
     return Run(folder, said)

@@ -5,9 +5,12 @@ other stages what these give) and `noise.uniform()`, `noise.normal()` [samples, 
 [samples, events, observables] (one observable: [samples, events]), or a dictionary with `values` and `mask`, `weights`
 or `counts`, where a detector loses or weighs events. `f(values)` without noise may stand between others.
 """
+from __future__ import annotations
+
 import functools
 import inspect
 import threading
+from typing import TYPE_CHECKING, Any, overload
 
 import torch
 
@@ -15,6 +18,8 @@ from . import references
 from .errors import ConfigError, ShapeError
 from .sagips_serve import KNOWN, arguments_of
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Stage:
@@ -22,12 +27,12 @@ class Stage:
     differentiable = True
     checks_product = False
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function, updated=())
         self.function = function
         self.name = getattr(function, "__name__", type(function).__name__)
 
-    def __call__(self, *arguments, **keywords):
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return self.function(*arguments, **keywords)
 
     def __reduce__(self):
@@ -236,28 +241,45 @@ def _named(function, allowed):
         raise ConfigError(f"{problem}.") from None
 
 
-def numpy(function=None, *, noise=0, product=None):
-    """Marks a function of NumPy arrays: `@sagips.numpy(noise=2)`. Its arguments say by their names what it gets:
-    parameters [samples, ...], noise [samples, events, `noise`], seeds [samples], events.
+@overload
+def numpy(function: Callable[..., Any]) -> NumpyStage: ...
+@overload
+def numpy(*, noise: int = 0,
+          product: Callable[..., Any] | None = None) -> Callable[[Callable[..., Any]], NumpyStage]: ...
+def numpy(function: Callable[..., Any] | None = None, *, noise: int = 0,
+          product: Callable[..., Any] | None = None) -> Any:
+    """Marks a function of NumPy arrays: `@sagips.numpy(noise=2)`. Its arguments say by their names what it gets.
 
-    product: gives d loss / d parameters of `slope` = d loss / d values, and what else it names; with it networks train
-    through the function, and SAGIPS compares it with differences first. Without it, use methods that need no gradient.
+    parameters: [samples, parameters] in their units, or what the function before it gives [samples, ...].
+    noise: uniform numbers in (0, 1), [samples, events, `noise`]. seeds: whole numbers [samples], for dice of its own.
+    events: how many. It returns events [samples, events, observables] in the units of the data, of one observable
+    [samples, events] as well; or a dictionary of these as `values` with `mask`, `weights` or `counts` beside them.
+
+    product: a function that names `slope` = d loss / d values [samples, events, observables], and of the others what
+    it needs, and returns d loss / d parameters [samples, parameters]. With it networks train through the function, and
+    SAGIPS compares it with differences first. Without it, use methods that need no gradient.
     """
     if function is None:
         return lambda function: NumpyStage(function, noise, product)
     return NumpyStage(function, noise, product)
 
 
-def jax(function=None, *, noise=0):
-    """Marks a function of JAX arrays, with arguments as `sagips.numpy` has them; gradients come from `jax.vjp`."""
+@overload
+def jax(function: Callable[..., Any]) -> JaxStage: ...
+@overload
+def jax(*, noise: int = 0) -> Callable[[Callable[..., Any]], JaxStage]: ...
+def jax(function: Callable[..., Any] | None = None, *, noise: int = 0) -> Any:
+    """Marks a function of JAX arrays, `@sagips.jax(noise=2)`, with arguments, shapes and units as `sagips.numpy` has
+    them. Its gradient comes from `jax.vjp`."""
     if function is None:
         return lambda function: JaxStage(function, noise)
     return JaxStage(function, noise)
 
 
-def simulator(function):
-    """Marks a simulator as sbi has them: parameters [rows, parameters] -> one event each, [rows, observables], with
-    dice of its own (torch, NumPy, random). It has no gradient."""
+def simulator(function: Callable[..., Any]) -> Simulator:
+    """Marks a simulator as sbi has them: parameters [rows, parameters] in their units -> one event each,
+    [rows, observables], with dice of its own (torch, NumPy, random), whose seeds SAGIPS chooses. It has no gradient.
+    A function of one argument that stands alone is taken for one without the mark."""
     return Simulator(function)
 
 
