@@ -127,8 +127,9 @@ class Run:
         return [self.values] + [dict(zip(names, other["values"])) for other in self.results.get("others", [])]
 
     @property
-    def metrics(self) -> dict[str, float]:
-        """Numbers of the end, by name: losses, distances, accuracies."""
+    def metrics(self) -> dict[str, float | None]:
+        """Numbers of the end, by name: losses, distances, accuracies. None: it has no value, as a precision without
+        anything that was found."""
         numbers = self.results.get("numbers", {})
         return dict(numbers) if isinstance(numbers, dict) else {one["name"]: one["value"] for one in numbers}
 
@@ -212,7 +213,7 @@ class Run:
 
     def __repr__(self) -> str:
         lines = [f"sagips.Run({self.folder})" + ("" if self.complete else ", not complete")]
-        lines += [f"  {one}" for one in self.parameters.values()]
+        lines += [f"  {one}" for one in self.parameters.values()] or self.tables.splitlines()
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -225,8 +226,10 @@ class Run:
         head = "<tr><th>parameter</th><th>value</th><th>error</th><th>unit</th><th>true</th></tr>"
         if not cells:
             head = "<tr><th>metric</th><th>value</th></tr>"
-            cells = "".join(f"<tr><td>{escape(name)}</td><td>{value:.6g}</td></tr>"
-                            for name, value in self.metrics.items())
+            cells = "".join(f"<tr><td>{escape(name)}</td><td>{'' if value is None else format(value, '.6g')}</td></tr>"
+                            for name, value in self.metrics.items() if "/" not in name)
+        if not cells and self.tables:
+            return f"<pre>{escape(self.tables)}</pre><p><code>{escape(self.folder)}</code></p>"
         notes = "".join(f"<p>{escape(one)}</p>" for one in self.warnings)
         return f"<table>{head}{cells}</table>{notes}<p><code>{escape(self.folder)}</code></p>"
 

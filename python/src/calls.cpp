@@ -43,10 +43,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using core::text;
 
+/// Null: none were asked for. MPI may be begun once in a process; `end_ranks` ends it.
+std::unique_ptr<comm::Ranks>& kept_ranks() {
+  static auto& kept = *new std::unique_ptr<comm::Ranks>();
+  return kept;
+}
+
 comm::Ranks& ranks() {
-  // MPI may be begun once in a process; it ends with it.
-  static comm::Ranks& all = *cli::make_ranks().release();
-  return all;
+  if (!kept_ranks()) kept_ranks() = cli::make_ranks();
+  return *kept_ranks();
 }
 
 const run::Workloads& workloads() {
@@ -393,6 +398,11 @@ class Work {
 }
 
 }  // namespace
+
+void end_ranks() {
+  const nb::gil_scoped_release release;
+  kept_ranks().reset();
+}
 
 nb::dict run_call(const Call& call) {
   forget();

@@ -23,6 +23,9 @@ struct Call {
 /// throws: nb::python_error with the exceptions of python/sagips/errors.py
 nb::dict run_call(const Call& call);
 
+/// Ends MPI, where a call has begun it, together with the other ranks. No call may follow.
+void end_ranks();
+
 /// The whole command line in this process. program: words that start it again. Returns its exit code.
 int run_program(const std::vector<std::string>& words, const std::vector<std::string>& program);
 
