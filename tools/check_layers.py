@@ -83,7 +83,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
 ONE_SOURCE = ("MPI", "HDF5", "zlib", "NLopt", "pagmo", "CLI11", "libxsmm", "child processes")
 PUBLIC_LIBRARIES = ("LibTorch",)  # all that a header may show
 
-POSIX = re.compile(r"^(sys/[a-z_]+|cxxabi|dlfcn|fcntl|glob|immintrin|malloc|poll|pthread|pwd|sched|signal|stdint|stdlib|termios|time|unistd)\.h$")
+POSIX = re.compile(r"^(sys/[a-z_]+|cxxabi|dlfcn|fcntl|glob|immintrin|link|malloc|poll|pthread|pwd|sched|signal|stdint|stdlib|termios|time|unistd)\.h$")
 STANDARD = re.compile(r"^[a-z_0-9]+$")  # <vector>, <cmath>: no folder, no suffix
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 LAYER_CALL = re.compile(r"sagips_add_layer\s*\(\s*(\w+)([^)]*)\)", re.DOTALL)

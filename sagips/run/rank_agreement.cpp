@@ -6,6 +6,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/hash.hpp"
+#include "sagips/core/process/child_process.hpp"
 #include "sagips/core/processors.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
@@ -15,7 +16,7 @@ namespace sagips::run {
 namespace {
 
 std::uint64_t program_hash() {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
+  std::ifstream file(core::own_image(), std::ios::binary);
   std::string bytes(1 << 16, '\0');
   std::uint64_t hash = core::fnv1a(core::git_hash());
   while (file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || file.gcount() > 0)

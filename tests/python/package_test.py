@@ -189,6 +189,23 @@ class Package(unittest.TestCase):
         with open("runs/custom/there/results.json") as file:
             there = json.load(file)["parameters"][0]["recovered"]
         self.assertAlmostEqual(here.values["lifetime"], there, delta=1e-3)
+        # of processes that there are none of here
+        said = [line for line in here.warnings if "no effect" in line]
+        self.assertEqual(len(said), 1, here.warnings)
+        for key in ("pipeline.0.interpreter", "pipeline.0.noise_dimensions", "pipeline.0.gradient"):
+            self.assertIn(key, said[0])
+
+    def test_what_lies_beside_the_program_is_found_from_python(self):
+        beside = os.path.dirname(sagips._sagips.__file__)
+        digits = os.path.exists(os.path.join(beside, "digits.csv.gz"))
+        simulator = os.path.exists(os.path.join(beside, "sagips-simulator"))
+        if digits:
+            self.assertIn("handwritten digits", sagips.check("classify/digits"))
+        if simulator:
+            run = sagips.simulate("proxy1d", simulate={"ranks": [2]}, **QUIET)
+            self.assertTrue(run.complete)
+        if not (digits and simulator):
+            self.skipTest("without SimGrid, or without the digits that set-up fetches")
 
     def test_ctrl_c_is_a_keyboard_interrupt_and_the_same_call_goes_on(self):
         handler = signal.getsignal(signal.SIGINT)

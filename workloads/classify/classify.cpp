@@ -18,8 +18,9 @@ namespace {
 /// Where Debian's package dataset-fashion-mnist puts its four files.
 constexpr const char* fashion_folder = "/usr/share/datasets/fashion-mnist";
 
-/// Where an installation has the digits, and where set-up leaves them beside a build folder.
-constexpr const char* digits_from_program[] = {"/../share/sagips/digits.csv.gz",
+/// Where an installation has the digits, where a package of Python does, and where set-up leaves them beside a build
+/// folder.
+constexpr const char* digits_from_program[] = {"/../share/sagips/digits.csv.gz", "/digits.csv.gz",
                                                "/../../datasets/digits.csv.gz"};
 
 data::ExampleFiles digits_in(const std::string& file) {
@@ -30,7 +31,7 @@ data::ExampleFiles digits_in(const std::string& file) {
 }
 
 data::ExampleSets digits(const data::Reading& reading) {
-  const std::string beside = std::filesystem::path(core::own_program()).parent_path().string();
+  const std::string beside = std::filesystem::path(core::own_image()).parent_path().string();
   for (const char* place : digits_from_program)
     if (const std::string file = beside + place; std::filesystem::exists(file)) {
       data::ExampleSets sets = digits_in(file).load(reading);

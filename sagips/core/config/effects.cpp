@@ -26,7 +26,8 @@ void collect(const Entries& entries, const Entries& usual, const std::string& gr
     const std::string key = group.empty() ? entry.name : group + "." + entry.name;
     const std::string& lacks = missing.empty() ? entry.needs : missing;
     const FieldList::Entry* other = find_entry(usual, entry.name);
-    if (!entry.write)
+    const bool is_list = entry.write && entry.items;  // named as a whole where it has no effect
+    if (!entry.write || (is_list && lacks.empty()))
       collect(entry.members_now(), usual_members(entry, other), key, lacks, keys);
     else if (!lacks.empty() && (!other || entry.write({}) != other->write({})))
       keys.push_back({key, lacks});

@@ -1,6 +1,8 @@
 #include "sagips/core/process/child_process.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -152,6 +154,14 @@ std::string own_program() {
     throw Error(text("cannot find this program (", problem.message(),
                      "). It starts itself through /proc/self/exe."));
   return path.string();
+}
+
+std::string own_image() {
+  Dl_info image{};
+  link_map* map = nullptr;
+  void* const here = reinterpret_cast<void*>(&own_image);  // NOLINT: what dladdr asks for
+  const int found = dladdr1(here, &image, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
+  return found != 0 && map != nullptr && *map->l_name != '\0' ? map->l_name : own_program();
 }
 
 }  // namespace sagips::core

@@ -69,4 +69,8 @@ bool is_program(const std::string& name);
 /// This very program, for children that run it. throws: core::Error
 std::string own_program();
 
+/// The file that this code is in: this program, or the module of Python that it is linked into. What is installed with
+/// it lies beside it. throws: core::Error
+std::string own_image();
+
 }  // namespace sagips::core

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
 #include "sagips/core/process/child_process.hpp"
 #include "sagips/core/text.hpp"
@@ -56,20 +57,26 @@ class PythonPlan final : public Remembered {
     list.add("interpreter", interpreter_,
              "program whose processes call it, where it has processes of its own");
     processes_.other_fields(list, 0);
+    core::needs(list, !find_here(),
+                "processes above 0: this process is Python and calls the function itself",
+                {"interpreter", "timeout_s", "noise_dimensions", "seeds", "gradient", "on_error",
+                 "most_skipped", "nan_is_lost", "log"});
   }
 
  private:
   Stage make_once(std::int64_t) const override {
-    FindPythonStage find;
-    {
-      const std::lock_guard lock(python_stages().mutex);
-      find = python_stages().find;
-    }
-    if (find && processes_.processes == 0) return find(function_, processes_.folder);
+    if (const FindPythonStage find = find_here()) return find(function_, processes_.folder);
     ProcessStage::Config config = processes_;
     config.processes = std::max<std::int64_t>(1, config.processes);
     config.command = text(interpreter_, " -m sagips.serve ", core::shell_word(function_));
     return ProcessStage(config);
+  }
+
+  // Nothing: it is called by processes of its own.
+  FindPythonStage find_here() const {
+    if (processes_.processes > 0) return {};
+    const std::lock_guard lock(python_stages().mutex);
+    return python_stages().find;
   }
 
   std::string function_, interpreter_ = "python3";

@@ -197,13 +197,15 @@ std::string simulator_program(const std::vector<std::string>& program, const std
     throw core::ConfigError(
         "sagips simulate",
         "needs programs of their own, which lie beside that of SAGIPS. Name it.");
-  std::string path = fs::path(program.front()).parent_path().string() + "/" + name;
-  if (::access(path.c_str(), X_OK) != 0)
-    throw core::ConfigError("sagips simulate",
-                            "this SAGIPS was built without SimGrid (" + path +
-                                " is not there). Install SimGrid (Debian, Ubuntu: apt-get install "
-                                "libsimgrid-dev) and build again.");
-  return path;
+  std::string path;
+  for (const std::string& beside : {program.front(), core::own_image()}) {
+    path = fs::path(beside).parent_path().string() + "/" + name;
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  }
+  throw core::ConfigError("sagips simulate",
+                          "this SAGIPS was built without SimGrid (" + path +
+                              " is not there). Install SimGrid (Debian, Ubuntu: apt-get install "
+                              "libsimgrid-dev) and build again.");
 }
 
 void require_room(const std::string& folder) {
