@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from . import references, stages
+from . import references, stages, tables
 from .errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -86,24 +86,22 @@ def _plain(value):
     raise ConfigError(f"a setting is a {type(value).__name__} ({value!r}), and a number, a text or a list was expected.")
 
 
-def array_of(data, name="data"):
-    """Numbers [rows, columns] as NumPy has them, and names of the columns where there are any."""
+def array_of(data, name="data", wanted=None):
+    """Numbers [rows, columns] as NumPy has them, and names of the columns where there are any.
+
+    wanted: the columns of a table that are taken, in this order; None: all of them."""
     import numpy
-    columns = None
-    if isinstance(data, torch.Tensor):
-        data = data.detach().cpu().numpy()
-    elif hasattr(data, "to_numpy"):  # pandas, polars
-        columns = [str(column) for column in data.columns] if hasattr(data, "columns") else None
-        data = data.to_numpy()
-    elif type(data).__module__.split(".")[0] == "awkward":
-        columns = list(data.fields) or None
-        data = numpy.stack([data[column].to_numpy() for column in columns], 1) if columns else data.to_numpy()
-    array = numpy.asarray(data)
-    if array.dtype.names:
-        columns = list(array.dtype.names)
-        array = numpy.stack([array[column] for column in columns], 1)
-    if array.dtype == object or array.dtype.kind not in "fiub":
-        raise DataError(f"{name} is an array of {array.dtype}, and numbers were expected.")
+    columns = tables.columns_of(data)
+    if columns is None:
+        array = tables.numbers(data, name)
+    else:
+        wanted = list(columns) if wanted is None else wanted
+        tables.require_columns(name, wanted, columns)
+        parts = [tables.numbers(columns[one], f"{name}: '{one}'") for one in wanted]
+        for one, part in zip(wanted, parts):
+            if part.ndim != 1:
+                raise DataError(f"{name}: '{one}' has the shape {part.shape}, and a number an event was expected.")
+        array, columns = numpy.stack(parts, 1), wanted
     if array.ndim not in (1, 2) or array.shape[0] == 0:
         raise DataError(f"{name} has the shape {array.shape}, expected [events] or [events, observables].")
     if array.dtype.kind == "f" and not numpy.isfinite(array).all():
@@ -169,9 +167,9 @@ def problem_of(problem, data, box, observables, weights, settings):
                 name: {"pipeline": pipeline_of(one, folder)} for name, one in problem.items()}
         else:
             assignments["pipeline"] = pipeline_of(problem, folder)
-    if isinstance(data, dict) and not isinstance(problem, dict):  # the group of a config
+    if isinstance(data, dict) and not isinstance(problem, dict) and not tables.is_root(data):  # the group of a config
         assignments["data"], data = data, None
-    several = data if isinstance(data, dict) else {None: data}
+    several = data if isinstance(data, dict) and not tables.is_root(data) else {None: data}
     for name in several:
         if name is not None and name not in problem:
             raise ConfigError(f"data has '{name}', and the pipelines are {', '.join(problem)}. Call them alike.")
@@ -184,15 +182,20 @@ def add_data(assignments, name, data, observables, weights, folder, source):
     place = assignments if name is None else assignments["channels"][name]
     names = observables.get(name) if isinstance(observables, dict) else observables
     own_weights = weights.get(name) if isinstance(weights, dict) else weights
+    # of a workload the user's list says which observable a column is
+    is_ordered = isinstance(data, dict) and "columns" in data
+    wanted = [one.partition("[")[0].strip() for one in ([names] if isinstance(names, str) else names or [])] or None
+    if tables.is_root(data):
+        data = tables.read_root(data, wanted)
     if own_weights is not None and (data is None or is_source(data)):
         raise ConfigError("weights stand beside data that are no array. Name their column: "
                           "data={\"file\": ..., \"weight_column\": ...}.")
     if data is not None and not is_source(data):
-        array, columns = array_of(data)
-        if columns and source != "custom":
+        array, columns = array_of(data, wanted=None if is_ordered else wanted)
+        if columns and source != "custom" and not is_ordered:
             raise ConfigError(f"data has columns of its own ({', '.join(columns)}), and {source} names them itself. Give "
                               "an array, its columns in the order of the observables.")
-        if names is None and columns:
+        if names is None and columns and source == "custom":
             names = columns
         if names is None and source == "custom":
             names = ["x"] if array.shape[1] == 1 else [f"x_{i}" for i in range(array.shape[1])]
