@@ -19,7 +19,6 @@ trained networks, `report` writes a page, `load` opens a folder, `run` is the pr
 A pipeline is a function of torch tensors, or one marked with `numpy`, `jax` or `simulator`; `Box` says where its
 parameters may lie. What comes back is a `Run`; what goes wrong raises `Error`.
 """
-import atexit as _atexit
 import sys as _sys
 
 try:
@@ -47,17 +46,6 @@ def _load():
                           f"{_torch.__version__} (tensors of one are no tensors of the other). Install sagips again, "
                           f"or torch {'.'.join(built)}.")
 
-
-def _end():
-    # An exception that nobody caught ends this rank alone: the launcher, which sees that it was no proper end, stops the
-    # others.
-    if not hasattr(_sys, "last_value"):
-        _sagips.end_ranks()
-
-
-_load()
-from . import _sagips  # noqa: E402
-_atexit.register(_end)
 __version__ = _sagips.version
 
 from ._sagips import Noise  # noqa: E402

@@ -5,29 +5,32 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import _sagips, problems
+from . import _sagips, objectives, problems, ranks
 from .errors import ConfigError, Error
 from .progress import Progress
 from .results import Predictions, Run, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from typing_extensions import Unpack
 
     from ._settings import Settings, SettingsWithData
     from ._types import Data, Events, Names, Path, Prior, Problem, Ranges, Start, Weights
 
+_program = [sys.executable, "-m", "sagips"]  # for processes of a study
 _starts = {"resume": [], "fresh": ["fresh"], "override": ["override"]}
 
 
 def _call(command, source, assignments, options=None, progress=False):
+    ranks.begin()
     watch = Progress() if progress else None
     try:
-        return _sagips.call(command, source, problems.assignments_of(assignments),
-                            {name: [value] if isinstance(value, str) else list(value)
-                             for name, value in (options or {}).items() if value is not None},
-                            watch if watch is not None and watch.looks else None)
+        with ranks.stopping():
+            return _sagips.call(command, source, problems.assignments_of(assignments),
+                                {name: [value] if isinstance(value, str) else list(value)
+                                 for name, value in (options or {}).items() if value is not None},
+                                watch if watch is not None and watch.looks else None)
     finally:
         if watch is not None:
             watch.close()
@@ -127,7 +130,7 @@ def compare(problem: Problem, data: Data | None = None, box: Ranges | Prior | No
 
 def _study(command, problem, data, box, observables, weights, start, progress, settings):
     said = _inverse(command, problem, data, box, observables, weights, start, progress, settings,
-                    {"program": [sys.executable, "-m", "sagips"]})
+                    {"program": _program})
     return _run(said)
 
 
@@ -153,14 +156,25 @@ def closure(problem: Problem, box: Ranges | Prior | None = None, *, observables:
     return _study("closure", problem, None, box, observables, None, start, progress, settings)
 
 
-def tune(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,
-         observables: Names | None = None, weights: Weights | None = None, start: Start = "resume",
-         progress: bool = True, **settings: Unpack[Settings]) -> Run:
+def tune(problem: Problem | Callable[[objectives.Trial], float], data: Data | None = None,
+         box: Ranges | Prior | None = None, *, observables: Names | None = None, weights: Weights | None = None,
+         start: Start = "resume", progress: bool = True, **settings: Unpack[Settings]) -> Run:
     """Searches for the settings with which trainings end best (`tune.space`, `tune.trials`, `tune.searcher`).
 
-    Arguments as of `train`. Returns a `Run`: `file("best.yaml")` holds the best settings.
+    problem: as of `train`; or, without data and box, a function of a trial (`sagips.objectives.Trial`) that returns how
+    good it is, whatever it runs: `def trial(t): ...; t.report(loss, epoch); return loss`, with what `tune.space` names
+    as `t["rate"]`. `tune.minimise` or `maximise` calls its value by a name.
+    Returns a `Run`: `best` are the best settings, of trainings `file("best.yaml")` holds them.
     """
-    return _study("tune", problem, data, box, observables, weights, start, progress, settings)
+    given: dict[str, Any] = dict(settings)
+    own = given.get("tune", {})
+    space = own.get("space", getattr(problem, "space", None)) if isinstance(own, dict) else None
+    if space:
+        given["tune"] = {**own, "space": objectives.space_of(space)}
+    if callable(problem) and data is None and box is None:
+        source, assignments = objectives.problem_of(problem, given, problems.folder_of(given))
+        return _run(_call("tune", source, {**assignments, **given}, {**_start(start), "program": _program}, progress))
+    return _study("tune", problem, data, box, observables, weights, start, progress, given)
 
 
 def convergence(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,
@@ -262,4 +276,4 @@ def settings(problem: Path) -> dict[str, tuple[str, str]]:
 def run(words: Iterable[object]) -> int:
     """The program itself: `sagips.run(["train", "proxy1d", "train.epochs=5"])`. Returns its exit code: 0 done, 1
     failed, 2 bad input, 3 stopped early with a usable state."""
-    return _sagips.program([str(word) for word in words], [sys.executable, "-m", "sagips"])
+    return _sagips.program([str(word) for word in words], _program)

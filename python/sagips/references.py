@@ -39,6 +39,22 @@ def _digest(content):
     return hashlib.sha256(content).hexdigest()[:16]
 
 
+def _content_of(thing):
+    """An object as bytes that are the same on each rank and at each start."""
+    import cloudpickle
+    content = cloudpickle.dumps(thing)
+    # A class of a script has a random name at each start; here its content names it.
+    random = [name.encode() for name in cloudpickle.cloudpickle._DYNAMIC_CLASS_TRACKER_BY_CLASS.values()]
+    places = sorted((content.index(name), name) for name in random if name in content)
+    plain = [b"%032x" % number for number in range(len(places))]
+    for (_, name), other in zip(places, plain):
+        content = content.replace(name, other)
+    digest = _digest(content)
+    for number, other in enumerate(plain):
+        content = content.replace(other, hashlib.sha256(f"{digest} {number}".encode()).hexdigest()[:32].encode())
+    return content
+
+
 def word_of(thing, folder):
     """The word of an object, and the folder in which Python finds its module. Where it has no name that a process
     could import, it is kept in a file in `folder`."""

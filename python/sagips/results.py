@@ -142,6 +142,19 @@ class Run:
         with open(path) as file:
             return [json.loads(line) for line in file if line.endswith("\n")]
 
+    @property
+    def best(self) -> dict[str, Any]:
+        """Of a search: the settings of its best trial, by name; {}: none has come to its end."""
+        rows = [row for row in self.table("trials.csv") if row["state"] == "done"]
+        if not rows:
+            return {}
+        names = list(rows[0])
+        metric, keys = names[2], names[6:names.index("reason")]
+        with open(self.file("config.yaml")) as file:
+            maximises = f"maximise: {metric}\n" in file.read()
+        best = (max if maximises else min)(rows, key=lambda row: float(row[metric]))
+        return {name: _plain(best[name]) for name in keys if best[name]}
+
     def table(self, name: str) -> list[dict[str, str]]:
         """One of its CSV files as rows, each by the names of its columns: `run.table("closure.csv")`."""
         with open(self.file(name)) as file:
@@ -232,6 +245,13 @@ class Run:
             return f"<pre>{escape(self.tables)}</pre><p><code>{escape(self.folder)}</code></p>"
         notes = "".join(f"<p>{escape(one)}</p>" for one in self.warnings)
         return f"<table>{head}{cells}</table>{notes}<p><code>{escape(self.folder)}</code></p>"
+
+
+def _plain(word: str) -> Any:
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word
 
 
 class Predictions:

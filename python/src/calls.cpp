@@ -15,8 +15,10 @@
 
 #include "cli/workloads.hpp"
 #include "python/src/callable.hpp"
+#include "python/src/objective.hpp"
 #include "python/src/tensor.hpp"
 #include "sagips/analysis/report/report.hpp"
+#include "sagips/cli/interrupt.hpp"
 #include "sagips/cli/job_ranks.hpp"
 #include "sagips/cli/program.hpp"
 #include "sagips/core/file.hpp"
@@ -43,19 +45,25 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using core::text;
 
-/// Null: none were asked for. MPI may be begun once in a process; `end_ranks` ends it.
-std::unique_ptr<comm::Ranks>& kept_ranks() {
-  static auto& kept = *new std::unique_ptr<comm::Ranks>();
-  return kept;
+// MPI may be begun once in a process. Never destroyed by itself: Python says when it ends (python/sagips/ranks.py).
+std::unique_ptr<comm::Ranks>& begun_ranks() {
+  static auto& all = *new std::unique_ptr<comm::Ranks>;
+  return all;
 }
 
 comm::Ranks& ranks() {
-  if (!kept_ranks()) kept_ranks() = cli::make_ranks();
-  return *kept_ranks();
+  if (!begun_ranks()) begun_ranks() = cli::make_ranks();
+  return *begun_ranks();
+}
+
+std::vector<problem::Entry> all_workloads() {
+  std::vector<problem::Entry> all = shipped_workloads();
+  all.push_back(objective_workload());
+  return all;
 }
 
 const run::Workloads& workloads() {
-  static const run::Workloads all = cli::known_workloads(shipped_workloads());
+  static const run::Workloads all = cli::known_workloads(all_workloads());
   return all;
 }
 
@@ -322,7 +330,7 @@ class Work {
     return options;
   }
   static Said said(const study::StudyEnd& end) {
-    Said said{.folder = end.folder,
+    Said said{.folder = ranks().broadcast(end.folder),  // which the first rank alone knows
               .complete = end.state == study::StudyEnd::State::complete,
               .texts = {{"tables", end.tables}, {"remarks", end.remarks}, {"page", end.page}}};
     if (end.state == study::StudyEnd::State::failed) said.problems.push_back(end.remarks);
@@ -399,12 +407,34 @@ class Work {
 
 }  // namespace
 
+int begin_ranks() {
+  const nb::gil_scoped_release release;
+  return ranks().size();
+}
+
 void end_ranks() {
   const nb::gil_scoped_release release;
-  kept_ranks().reset();
+  begun_ranks().reset();
+}
+
+bool claim_failure() { return ranks().status().claim_failure(); }
+
+void abort_ranks(int exit_code) {
+  const nb::gil_scoped_release release;
+  cli::leave_no_unfinished_files();
+  ranks().communicator().abort(exit_code);
 }
 
 nb::dict run_call(const Call& call) {
+  static int depth = 0;  // the interpreter is held
+  const struct Depth {
+    Depth() { ++depth; }
+    ~Depth() { --depth; }
+  } one_more;
+  if (depth > 1 && ranks().size() > 1)
+    raise("ConfigError",
+          "a function that SAGIPS calls on several ranks cannot call SAGIPS itself (the ranks would wait for each "
+          "other). Start the script without a launcher.");
   forget();
   Said said;
   std::exception_ptr failure;
@@ -444,7 +474,7 @@ int run_program(const std::vector<std::string>& words, const std::vector<std::st
   std::vector<char*> pointers;
   for (std::string& word : kept) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  return cli::run(static_cast<int>(kept.size()), pointers.data(), shipped_workloads(), program);
+  return cli::run(static_cast<int>(kept.size()), pointers.data(), all_workloads(), program);
 }
 
 nb::list describe(const std::string& source) {

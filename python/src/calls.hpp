@@ -23,8 +23,13 @@ struct Call {
 /// throws: nb::python_error with the exceptions of python/sagips/errors.py
 nb::dict run_call(const Call& call);
 
-/// Ends MPI, where a call has begun it, together with the other ranks. No call may follow.
+/// How many ranks there are, which are begun where they have not been. throws: core::Error
+int begin_ranks();
+/// Ends MPI, so that this process may end and the launcher sees no failure in it. collective
 void end_ranks();
+/// Whether this rank is the first one to say that it has failed: it shows why, and ends them all.
+bool claim_failure();
+void abort_ranks(int exit_code);
 
 /// The whole command line in this process. program: words that start it again. Returns its exit code.
 int run_program(const std::vector<std::string>& words, const std::vector<std::string>& program);

@@ -23,7 +23,10 @@ NB_MODULE(_sagips, module) {
       },
       nb::arg("command"), nb::arg("source"), nb::arg("assignments"), nb::arg("options"),
       nb::arg("watch").none());
+  module.def("begin_ranks", &begin_ranks);
   module.def("end_ranks", &end_ranks);
+  module.def("claim_failure", &claim_failure);
+  module.def("abort_ranks", &abort_ranks, nb::arg("exit_code"));
   module.def("program", &run_program, nb::arg("words"), nb::arg("program"));
   module.def("describe", &describe, nb::arg("source"));
   module.attr("torch_version") = SAGIPS_TORCH_VERSION;

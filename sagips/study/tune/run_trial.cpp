@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <thread>
@@ -21,6 +22,7 @@
 #include "sagips/study/over_ranks.hpp"
 #include "sagips/study/tune/early_end.hpp"
 #include "sagips/study/tune/next_trial.hpp"
+#include "sagips/study/tune/objective.hpp"
 
 namespace sagips::study {
 
@@ -168,9 +170,8 @@ class TrialRun {
   }
 
   run::Job job_of(std::int64_t fold) const {
-    std::vector<std::string> all;
+    std::vector<std::string> all = assignments_of(study_.is_objective, work_.settings);
     const std::string source = training_config_of(study_.folder);
-    all.insert(all.end(), work_.settings.begin(), work_.settings.end());
     if (study_.config.folds > 1) all.push_back(text("data.fold=", fold, "/", study_.config.folds));
     all.push_back(text("run.folder=", study_.folder, "/", files::trials.name));
     all.push_back("run.name=" + run_name_of(work_.number, fold, study_.config));
@@ -237,8 +238,47 @@ class TrialRun {
     };
   }
 
+  // In place of a training. false: it was stopped, or another process is at it still.
+  bool call(Objective& objective, std::uint64_t seed, std::int64_t fold) {
+    const std::string folder =
+        text(runs_of(study_), "/", run_name_of(work_.number, fold, study_.config));
+    std::filesystem::create_directories(folder);
+    const auto held = record::RunDirectory::lock(folder);
+    if (!held) return false;
+    std::mutex mutex;
+    record::TrialReport last{.fold = fold};
+    const std::int64_t began_ns = comm::now_ns();
+    const auto value = objective({.seed = seed,
+                                  .folder = folder,
+                                  .report =
+                                      [&](double now, double epoch) {
+                                        const std::lock_guard lock(mutex);
+                                        last.epochs = epoch;
+                                        store_.report(work_.number, {fold, epoch, now, false});
+                                        behind_ =
+                                            early_end(work_.number, store_.read(), study_.config);
+                                        return behind_.empty();
+                                      },
+                                  .stop =
+                                      [&] {
+                                        const std::lock_guard lock(mutex);
+                                        return requests_.stop();
+                                      }});
+    time_s_ = static_cast<double>(comm::now_ns() - began_ns) * 1e-9;
+    if (!behind_.empty()) return true;
+    if (!value) return false;
+    last.value = *value;
+    last.last = true;
+    last.time_s = std::exchange(time_s_, 0);
+    store_.report(work_.number, last);
+    if (fold < study_.config.trainings())
+      behind_ = early_end(work_.number, store_.read(), study_.config);
+    return true;
+  }
+
   bool train(std::int64_t fold) {
     const run::Job job = job_of(fold);
+    if (auto* const objective = job.as<Objective>()) return call(*objective, job.seed(), fold);
     bool is_ready = true;
     std::int64_t until = 0;
     if (ranks_.is_first()) {

@@ -16,7 +16,8 @@ struct TuneStudy {
   std::string folder;
   std::string workload;
   const TuneConfig& config;
-  int sharing = 0;  ///< ranks on this one's processors
+  int sharing = 0;            ///< ranks on this one's processors
+  bool is_objective = false;  ///< its trials are no trainings
 };
 
 /// Where a study in this folder has its records, its trials' run folders, what all trainings start from, what a trial prints.

@@ -11,6 +11,7 @@
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/rank_agreement.hpp"
 #include "sagips/study/members.hpp"
+#include "sagips/study/tune/objective.hpp"
 #include "sagips/study/tune/trial_queue.hpp"
 #include "sagips/study/tune/trial_table.hpp"
 #include "sagips/study/tune/tune_plan.hpp"
@@ -44,8 +45,12 @@ run::Job job_of_study(const run::Workloads& workloads, const std::string& folder
 
 TuneStudy study_of(const run::Workloads& workloads, const std::string& folder, const run::Job& job,
                    comm::Ranks& ranks) {
-  return {workloads, folder, job.settings.workload, job.of<TuneConfig>(),
-          run::ranks_on_these_processors(ranks)};
+  return {workloads,
+          folder,
+          job.settings.workload,
+          job.of<TuneConfig>(),
+          run::ranks_on_these_processors(ranks),
+          job.as<Objective>() != nullptr};
 }
 
 run::Usage usage_of(const TuneConfig& config, const comm::Ranks& ranks) {

@@ -10,6 +10,7 @@
 #include "sagips/study/group_members.hpp"
 #include "sagips/study/plan.hpp"
 #include "sagips/study/tune/next_trial.hpp"
+#include "sagips/study/tune/objective.hpp"
 
 namespace sagips::study {
 
@@ -39,6 +40,10 @@ std::vector<std::string> rounded(std::vector<std::string> settings, const TuneCo
 // What a member takes over from another one must fit, and a leg must leave it.
 void check_population(const run::Job& job, const TuneConfig& config) {
   if (config.population.members == 0) return;
+  if (job.as<Objective>())
+    throw ConfigError("tune.population",
+                      "members go on with each other's networks, and an objective has none. Set "
+                      "tune.population.members=0.");
   if (!job.settings.checkpoints.are_written())
     throw ConfigError("tune.population",
                       "members go on with each other's checkpoints, and this config writes none. "
@@ -83,7 +88,8 @@ void check_folds(const run::Job& job, const TuneConfig& config) {
 }
 
 void check_early_end(const run::Job& job, const TuneConfig& config) {
-  if (config.early_end.rule == EarlyEndConfig::Rule::none || is_tuned(config, "train.epochs"))
+  if (config.early_end.rule == EarlyEndConfig::Rule::none || is_tuned(config, "train.epochs") ||
+      job.as<Objective>())
     return;
   const auto epochs = static_cast<double>(job.settings.loop.epochs * config.trainings());
   if (config.early_end.first >= epochs)
@@ -133,12 +139,21 @@ std::string check_tuning(const run::Workloads& workloads, const std::string& sou
   check_population(job, config);
   check_folds(job, config);
   check_early_end(job, config);
-  const auto examples = next.space().examples();
+  auto examples = next.space().examples();
+  for (auto& one : examples) one = assignments_of(job.as<Objective>() != nullptr, one);
   run::VariedKeys varied(usage.varied, usage);
   try_examples(workloads, source, assignments, config, examples, varied);
   std::vector<std::string> settings = examples.front();
   if (config.folds > 1) settings.push_back(text("data.fold=1/", config.folds));
   const run::Job first = job_with(workloads, source, assignments, settings);
+  if (first.as<Objective>()) {
+    if (config.ranks > 1)
+      throw ConfigError("tune.ranks",
+                        text("is ", config.ranks,
+                             ", and an objective is called by one rank. Set it to 1; under a "
+                             "launcher each rank has trials of its own."));
+    return {};
+  }
   comm::Ranks alone(comm::make_single_communicator());
   const auto task = first.problem->task(first, alone, log);
   const std::vector<std::string> known = task->metric_names();

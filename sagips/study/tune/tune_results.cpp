@@ -17,6 +17,7 @@
 #include "sagips/record/run_files.hpp"
 #include "sagips/study/study_figure.hpp"
 #include "sagips/study/tune/next_trial.hpp"
+#include "sagips/study/tune/objective.hpp"
 #include "sagips/study/tune/trial_table.hpp"
 
 namespace sagips::study {
@@ -186,7 +187,7 @@ torch::Tensor mean_ranks(const std::vector<double>& values) {
 
 // Settings of a training as a config of its own.
 std::string config_of(const TuneStudy& study, const record::TrialRecord& trial) {
-  std::vector<std::string> settings = trial.claim.settings;
+  std::vector<std::string> settings = assignments_of(study.is_objective, trial.claim.settings);
   for (const char* own : {"run.name=", "run.folder=runs"}) settings.emplace_back(own);
   run::Job job = run::read_any_job(study.workloads, training_config_of(study.folder), settings);
   return run::changed_settings(study.workloads, job, study.folder);
