@@ -46,6 +46,9 @@ def _load():
                           f"{_torch.__version__} (tensors of one are no tensors of the other). Install sagips again, "
                           f"or torch {'.'.join(built)}.")
 
+
+_load()
+from . import _sagips  # noqa: E402
 __version__ = _sagips.version
 
 from ._sagips import Noise  # noqa: E402
@@ -53,11 +56,12 @@ from ._settings import Settings  # noqa: E402
 from .commands import (check, closure, compare, convergence, ensemble, fit, generate, predict,  # noqa: E402
                        report, run, scaling, settings, simulate, solve, train, tune)
 from .errors import ConfigError, DataError, Error, ShapeError, StorageError  # noqa: E402
+from .nnlo import nnlo  # noqa: E402
 from .problems import Box  # noqa: E402
 from .results import Parameter, Predictions, Run, load  # noqa: E402
 from .stages import jax, numpy, simulator  # noqa: E402
 
 __all__ = ["Box", "ConfigError", "DataError", "Error", "Noise", "Parameter", "Predictions", "Run", "Settings",
            "ShapeError", "StorageError", "check", "closure", "compare", "convergence", "ensemble", "fit", "generate",
-           "jax", "load", "numpy", "predict", "report", "run", "scaling", "settings", "simulate", "simulator", "solve",
+           "jax", "load", "nnlo", "numpy", "predict", "report", "run", "scaling", "settings", "simulate", "simulator", "solve",
            "train", "tune"]

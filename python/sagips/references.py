@@ -3,8 +3,10 @@
 A process that SAGIPS starts, or the same command tomorrow, finds the object by that word. In this process the object
 itself serves.
 """
+import functools
 import hashlib
 import importlib
+import json
 import os
 import pickle
 import sys
@@ -68,9 +70,8 @@ def word_of(thing, folder):
             word, place = f"{module}:{name}", _module_folder(known)
             _here[word, place] = thing  # after a reload the newer one
             return word, place
-    import cloudpickle
     try:
-        content = cloudpickle.dumps(thing)
+        content = _content_of(thing)
     except Exception as problem:
         raise ConfigError(f"{name or type(thing).__name__} cannot be kept for processes that need it "
                           f"({type(problem).__name__}: {problem}). Define it in a module, or let it make what cannot "
@@ -82,7 +83,13 @@ def word_of(thing, folder):
 
 
 def find(word, folder=""):
-    """The object of a word. folder: where its module is looked for, too."""
+    """The object of a word. folder: where its module is looked for, too. "MODULE:NAME(a=1)" is that function with
+    arguments."""
+    if word.endswith(")"):
+        word, _, given = word[:-1].rpartition("(")
+        arguments = {name.strip(): json.loads(value) for name, _, value in
+                     (one.partition("=") for one in given.split(","))}
+        return functools.partial(find(word, folder), **arguments)
     for place in (folder, ""):
         if (word, place) in _here:
             return _here[word, place]

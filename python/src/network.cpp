@@ -55,7 +55,7 @@ class PythonModule : public torch::nn::Module {
 
 void add_networks() {
   nn::find_modules([](const std::string& name) -> nn::MakeModule {
-    if (name.find(':') == std::string::npos && !name.ends_with(".pickle")) return {};
+    if (name.find(':') == std::string::npos && name.find(".pickle") == std::string::npos) return {};
     std::optional<Object> make;
     with_interpreter(name, [&] {
       make.emplace(nb::module_::import_("sagips.networks").attr("find")(name));

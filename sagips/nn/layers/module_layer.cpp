@@ -106,12 +106,17 @@ class ModuleLayer final : public BoundLayer {
  public:
   void fields(core::FieldList& list) override {
     list.add("module", name_, "name of a torch::nn module that the program or its plug-in has");
+    list.add("settings", settings_, "numbers that a Python function which makes it gets by name");
   }
   std::shared_ptr<Layer> copy() const override { return std::make_shared<ModuleLayer>(*this); }
 
  protected:
   MakeBoundModule maker(const Shape& input, const core::RowTensors& tensors) const override {
-    MakeAnyModule make = makers().named(name_);
+    std::vector<std::string> settings;
+    for (const auto& [name, value] : settings_)
+      settings.push_back(text(name, "=", core::round_trip(value)));
+    MakeAnyModule make = makers().named(
+        settings.empty() ? name_ : text(name_, "(", core::join(settings, ", "), ")"));
     if (!make) throw Error(unknown());
     return [make = std::move(make), input, tensors](std::uint64_t) {
       return std::make_shared<RowsModule>(make(input, tensors), tensors);
@@ -137,6 +142,7 @@ class ModuleLayer final : public BoundLayer {
   }
 
   std::string name_;
+  std::map<std::string, double> settings_;
 };
 
 }  // namespace
