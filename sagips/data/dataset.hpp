@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sagips/core/config/config.hpp"
@@ -58,6 +59,8 @@ struct Dataset {
   std::string origin;  ///< file, or "toy data: ..."
   /// Values that take more lie in a file that is mapped (see GrowingRows), also those of a part.
   std::uint64_t memory_bytes = std::uint64_t{4} << 30U;
+  /// The lowest and the highest number of each observable in the file, before cuts; empty: not read here.
+  std::vector<std::pair<double, double>> ranges{};
 
   std::int64_t size() const { return values.size(0); }
   std::int64_t dimensions() const { return values.size(1); }

@@ -93,6 +93,14 @@ Observables observables_of(const DatasetConfig& config, const Names& default_col
   return {columns, labels_fit ? default_columns : columns};
 }
 
+void widen(std::vector<std::pair<double, double>>& ranges, const Table& table,
+           const Names& columns) {
+  ranges.resize(columns.size(), {HUGE_VAL, -HUGE_VAL});
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    for (const double number : table.columns[find_column(table, observable(columns[i]))])
+      ranges[i] = {std::min(ranges[i].first, number), std::max(ranges[i].second, number)};
+}
+
 float single_precision(double number, const Table& table, std::size_t event,
                        const std::string& column) {
   if (std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max()))
@@ -194,6 +202,7 @@ Dataset load_dataset(const DatasetConfig& config, const Names& default_columns) 
     add_labels(table, chosen);
     for (const NeededColumn& column : needed_columns(config, chosen.columns, cuts))
       check_finite(table, column);
+    widen(dataset.ranges, table, chosen.columns);
     std::vector<std::size_t> events = passing_events(table, cuts, left);
     const auto room = static_cast<std::size_t>(config.maximum_events - kept);
     if (config.maximum_events > 0 && events.size() > room) events.resize(room);

@@ -172,6 +172,14 @@ std::string LoadedData::fingerprint() const {
   return core::text(events, " events, checksum ", checksum);
 }
 
+std::vector<std::string> LoadedData::remarks() const {
+  std::vector<std::string> all;
+  for (const Channel& channel : channels_)
+    if (!toys_ && channel.plan.remark) all.push_back(channel.plan.remark(channel.events));
+  std::erase(all, "");
+  return all;
+}
+
 env::Environment LoadedData::view(const std::function<Kept(const Channel& channel)>& split,
                                   const DataShare& share) const {
   env::Environment environment;

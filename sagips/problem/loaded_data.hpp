@@ -37,6 +37,8 @@ class LoadedData {
 
   /// Tells these events from others: their number and a checksum. Empty for toy data.
   std::string fingerprint() const;
+  /// What its channels remark on measured events.
+  std::vector<std::string> remarks() const;
   /// All events, none held out; of these the rank's share.
   /// throws: ConfigError when there are more ranks than events
   env::Environment all(const DataShare& share = {}) const;

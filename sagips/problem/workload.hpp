@@ -40,6 +40,8 @@ struct ChannelPlan {
   /// Serve when the config names none, e.g. the window of the density.
   std::vector<std::string> cuts{};
   std::vector<env::Feature> features{};  ///< that moment matching compares beside its own
+  /// What is hardly meant in measured events, such as another unit; empty: nothing.
+  std::function<std::string(const data::Dataset& events)> remark{};
   /// Where the user names the channels; else `DataSettings` has them.
   std::optional<ChannelSettings> settings{};
   /// Whether the config's cuts on its observables select the pipeline's events, too. False where the

@@ -30,7 +30,10 @@ void read_file_into(const std::string& path, std::map<std::int64_t, Experiment>&
     Experiment one;
     read_into(one, line);
     const auto [before, is_new] = found.emplace(one.number, one);
-    if (!is_new && !before->second.failure.empty()) before->second = one;
+    if (is_new) return;
+    one.attempts = before->second.attempts + 1;
+    if (!before->second.failure.empty()) before->second = one;
+    before->second.attempts = one.attempts;
   });
 }
 

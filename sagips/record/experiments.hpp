@@ -21,6 +21,7 @@ struct Experiment {
   std::string failure;  ///< why there is no estimate; empty: there are
   std::vector<ExperimentEstimate> estimates;
   std::vector<std::string> warnings;  ///< codes of what was said about them, each once
+  int attempts = 1;  ///< how often it was made, as the lines of a folder tell; not written
 };
 
 /// Adds a line to a file of JSON lines; complete when it returns. throws: StorageError

@@ -99,6 +99,10 @@ std::optional<OpenedRun> newest(const std::string& parent, const RunIdentity& id
   throw core::StorageError(folder, problem);
 }
 
+bool is_member_of_study(const std::string& folder) {
+  return fs::path(folder).parent_path().parent_path().filename() == run_files::members.name;
+}
+
 void check_changes(const std::string& folder, const std::vector<std::string>& changes,
                    Start start) {
   if (changes.empty() || start == Start::with_changes) return;
@@ -107,7 +111,10 @@ void check_changes(const std::string& folder, const std::vector<std::string>& ch
       core::text(
           "this run was begun with another config (it would no longer be what its config says): ",
           core::join(changes, "; "),
-          ". Go on with the new values with --override, or choose another run.name."));
+          is_member_of_study(folder)
+              ? ". It is a member of a study, begun by another build or changed since: remove its "
+                "folder to have it trained anew, or begin a study of another name."
+              : ". Go on with the new values with --override, or choose another run.name."));
 }
 
 // A launcher that is told to stop may be gone before its ranks: who starts again at once meets them.

@@ -14,6 +14,7 @@
 #include "sagips/run/effects.hpp"
 #include "sagips/run/generation_task.hpp"
 #include "sagips/run/learning_task.hpp"
+#include "sagips/run/loading.hpp"
 #include "sagips/run/task.hpp"
 #include "sagips/run/trained_networks.hpp"
 #include "sagips/run/training_memory.hpp"
@@ -184,8 +185,9 @@ bool InverseProblem::check(const Look& look) const {
       look.part([&] { trainable = show_pipeline(plan, parameters, reach, look.out) && trainable; });
   });
   look.part([&] {
-    const env::Environment environment =
-        problem::load_data(*workload, data, look.job.seed()).training();
+    const problem::LoadedData loaded = problem::load_data(*workload, data, look.job.seed());
+    warn_of_data(loaded, look.log);
+    const env::Environment environment = loaded.training();
     show_data(environment, look.out);
     if (trainable) show_networks(gan, environment, look.out);
   });

@@ -4,6 +4,7 @@
 #include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/found_results.hpp"
+#include "sagips/run/loading.hpp"
 #include "sagips/run/outcome.hpp"
 #include "sagips/run/run_environment.hpp"
 
@@ -14,8 +15,9 @@ Fitted fit(const Job& job, comm::Ranks& ranks, core::Log& log) {
   const int threads = nn::set_threads(job.settings.threads);
   problem::DataSettings data = job.inverse().data;
   data.needs_gradient = false;  // the density's is taken, not the pipeline's
-  const env::Environment environment =
-      problem::load_data(*job.inverse().workload, data, job.seed()).all();
+  const problem::LoadedData loaded = problem::load_data(*job.inverse().workload, data, job.seed());
+  warn_of_data(loaded, log);
+  const env::Environment environment = loaded.all();
   const optim::FitResult fitted =
       optim::fit_maximum_likelihood(environment, job.inverse().solvers.fit, job.seed());
   const record::RunDirectory folder = new_run(job, log);

@@ -38,7 +38,7 @@ InverseTask::InverseTask(const Job& job, comm::Ranks& ranks, core::Log& log)
       ranks_(ranks),
       log_(log),
       share_(checked_share(job, ranks)),
-      data_(load_data(job, ranks)),
+      data_(load_data(job, ranks, log)),
       fingerprint_(data_->fingerprint()),
       environment_(data_->training(share_)),
       setup_(job, own_channels(), job.seed(), share_.place),

@@ -15,7 +15,8 @@ problem::DataShare share_of(const Job& job, const comm::Ranks& ranks) {
 
 }  // namespace
 
-problem::LoadedData load_data(const Job& job, comm::Ranks& ranks, bool needs_gradient) {
+problem::LoadedData load_data(const Job& job, comm::Ranks& ranks, core::Log& log,
+                              bool needs_gradient) {
   const problem::Workload& workload = *job.inverse().workload;
   problem::DataSettings settings = job.inverse().data;
   settings.needs_gradient = needs_gradient;
@@ -28,7 +29,13 @@ problem::LoadedData load_data(const Job& job, comm::Ranks& ranks, bool needs_gra
     events = train::distribute(ranks, problem::read_events(workload, settings, job.seed()));
   else
     events = train::distribute(ranks, {});
-  return {workload, settings, job.seed(), std::move(events)};
+  problem::LoadedData data(workload, settings, job.seed(), std::move(events));
+  if (ranks.is_first()) warn_of_data(data, log);
+  return data;
+}
+
+void warn_of_data(const problem::LoadedData& data, core::Log& log) {
+  for (const std::string& remark : data.remarks()) log.warning("unusual-data", remark);
 }
 
 problem::DataShare training_share(const Job& job, const comm::Ranks& ranks) {

@@ -124,7 +124,7 @@ void SolverRun::prepare() {
     optim::SolveProgress loading;
     loading.phase = "reads the data and tries the pipeline";
     const auto display = shown(loading, std::numeric_limits<double>::infinity());
-    return load_data(job_, ranks_, entry_.needs_gradient(job_.inverse().solvers));
+    return load_data(job_, ranks_, log_, entry_.needs_gradient(job_.inverse().solvers));
   }();
   environment_ = data.all(parts_share(job_, ranks_));
   if (environment_.processes() > 0 && ranks_.size() == 1)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "sagips/comm/mpi_communicator.hpp"
@@ -128,11 +129,12 @@ bool make_all(const run::Job& job, const std::string& folder, comm::Ranks& ranks
       static_cast<std::size_t>(std::max(1, nn::allowed_processors() / threads_of_worker(job)));
   const std::size_t count = std::min(all, cores);
   say_start(job, folder, count, log);
+  const std::map<std::int64_t, int> before = attempts_of(folder);
   for (int times = 1; times <= 2; ++times) {
     bool has_gap = false;
     if (!run_workers(job, folder, count, options, log, has_gap)) return false;
     if (!has_gap) break;
-    forget_claims(folder);  // what a signal ended is tried once more
+    forget_unfinished(folder, before);  // what a signal ended is tried once more
   }
   return true;
 }

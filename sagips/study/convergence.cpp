@@ -49,7 +49,7 @@ ConvergenceEnd convergence(const run::Workloads& workloads, const std::string& s
   const std::vector<analysis::Target> targets = convergence_targets(job, data.all(), log);
   // variants differ in exchanges and batches alone, so what one training refuses, all would
   run::TrainingSetup tried(job, data.training(), job.seed());
-  check_exchanges(plan, tried.gan, job.seed());
+  check_exchanges(job, plan, tried.gan, false, log);
   StudyRun run(job, ranks, log, "convergence", data.fingerprint(), options.start,
                {"convergence.members", "convergence.redrawn"},
                static_cast<int>(job.settings.threads));

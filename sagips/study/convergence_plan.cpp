@@ -1,7 +1,6 @@
 #include "sagips/study/convergence_plan.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "sagips/comm/exchanges.hpp"
 #include "sagips/core/error.hpp"
@@ -22,13 +21,6 @@ constexpr const char* baseline = "all_reduce";
 
 bool is_grouped(const std::string& exchange) {
   return exchange == "grouped" || exchange == "arar_arar" || exchange == "rma_arar_arar";
-}
-
-// A launcher on a cluster spreads ranks over nodes, which this process does not see.
-bool may_have_several_nodes(const std::string& launcher) {
-  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID"})
-    if (std::getenv(name) != nullptr) return true;
-  return launcher != EnsembleConfig{}.launcher;
 }
 
 void check_outer_periods(const run::Job& job) {

@@ -131,6 +131,22 @@ bool await_earlier_workers(const std::string& folder, const run::Requests& reque
 
 void forget_claims(const std::string& folder) { std::filesystem::remove_all(claims_of(folder)); }
 
+std::map<std::int64_t, int> attempts_of(const std::string& folder) {
+  std::map<std::int64_t, int> attempts;
+  for (const record::Experiment& one : record::read_experiments(place(folder)))
+    attempts[one.number] = one.attempts;
+  return attempts;
+}
+
+void forget_unfinished(const std::string& folder, const std::map<std::int64_t, int>& before) {
+  forget_claims(folder);
+  record::TrialStore claims(claims_of(folder), 0);
+  for (const auto& [number, attempts] : attempts_of(folder)) {
+    const auto found = before.find(number);
+    if (found == before.end() || attempts > found->second) claims.claim({.number = number + 1});
+  }
+}
+
 bool make_experiments(const run::Job& job, const std::string& folder,
                       const run::Requests& requests) {
   const OwnFile own(folder);

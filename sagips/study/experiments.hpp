@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,6 +65,13 @@ bool make_experiments(const run::Job& job, const std::string& folder,
 
 /// Forgets which worker had which experiment.
 void forget_claims(const std::string& folder);
+
+/// How often each experiment was tried, by its number.
+std::map<std::int64_t, int> attempts_of(const std::string& folder);
+
+/// Forgets which worker had which experiment, but of those that were tried since there were as many attempts as
+/// `before`: nobody in the folder tries them again.
+void forget_unfinished(const std::string& folder, const std::map<std::int64_t, int>& before);
 
 /// How many experiments a folder holds, and how many of them failed.
 struct ExperimentCount {

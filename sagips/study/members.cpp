@@ -163,9 +163,17 @@ std::string MemberQueue::folder_of(std::size_t number) const {
   return core::text(study_folder_, "/", study_.members[number].folder);
 }
 
+bool MemberQueue::is_of_another(std::size_t number) const {
+  return claims_ && !is_taken(number) && !claims_->owns(static_cast<std::int64_t>(number) + 1, 0);
+}
+
+bool MemberQueue::is_taken(std::size_t number) const {
+  return std::find(taken_.begin(), taken_.end(), number) != taken_.end();
+}
+
 // Whoever is first to claim it has it for as long as the job lives.
 bool MemberQueue::is_own(std::size_t number) {
-  if (std::find(taken_.begin(), taken_.end(), number) != taken_.end()) return true;
+  if (is_taken(number)) return true;
   if (claims_ && !claims_->claim({.number = static_cast<std::int64_t>(number) + 1})) return false;
   taken_.push_back(number);
   return true;
@@ -176,16 +184,17 @@ std::optional<std::size_t> MemberQueue::take() {
     const std::size_t number = *one;
     record::StudyMember& member = study_.members[number];
     const std::string folder = folder_of(number);
-    const bool own = is_own(number);
-    if (own && is_in_use(folder)) {
-      if (waited_for_.insert(number).second)
+    // claimed by nobody before its folder is free: whoever comes first then has it
+    if (!is_of_another(number) && is_in_use(folder)) {
+      // at the first look it may be another taker that looks just now
+      if (++waited_for_[number] == 2)
         log_.info(core::text(member.name, ": a process of an earlier start is still in ", folder,
                              ", and is waited for"));
       ++one;
       continue;
     }
     one = pending_.erase(one);
-    if (!own) continue;
+    if (!is_own(number)) continue;
     member = seen_on_disk(study_folder_, member);  // its process may just have finished it
     if (member.state == State::done) continue;
     try {

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -82,6 +83,8 @@ class MemberQueue {
   const std::vector<std::size_t>& taken() const { return taken_; }
 
  private:
+  bool is_of_another(std::size_t number) const;
+  bool is_taken(std::size_t number) const;
   bool is_own(std::size_t number);
   std::string folder_of(std::size_t number) const;
 
@@ -89,7 +92,8 @@ class MemberQueue {
   record::Study& study_;
   std::vector<std::size_t> pending_, taken_;
   std::optional<record::TrialStore> claims_;
-  std::set<std::size_t> waited_for_, came_again_;
+  std::map<std::size_t, int> waited_for_;  ///< how often each was found in use
+  std::set<std::size_t> came_again_;
   core::Log& log_;
 };
 

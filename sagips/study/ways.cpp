@@ -1,7 +1,9 @@
 #include "sagips/study/ways.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "sagips/core/error.hpp"
@@ -31,10 +33,45 @@ MemberSetting setting_of_way(const run::Job& job, const std::string& folder, std
   return setting;
 }
 
+// What starts the ranks, behind `env NAME=VALUE` where that comes first; behind options of env what follows is not known.
+std::string launched_program(const std::string& launcher) {
+  std::string program;
+  for (const std::string& word : core::split(launcher, ' ')) {
+    if (word.empty()) continue;
+    if (program.empty())
+      program = word;
+    else if (word.starts_with('-'))
+      return program;
+    else if (word.find('=') == std::string::npos)
+      return word;
+    if (program != "env" && !program.ends_with("/env")) return program;
+  }
+  return program;
+}
+
+// Why exchanges cannot be made between so many ranks of a node. The first and the last may have other tasks.
+std::optional<core::ConfigError> refusal_of(const TrainingWay& way, std::int64_t ranks_per_node,
+                                            optim::Optimizer& optimizer, std::uint64_t seed) try {
+  for (const std::int64_t rank : {std::int64_t{0}, way.ranks - 1}) {
+    IdleCommunicator idle(rank, way.ranks, ranks_per_node);
+    comm::Ranks ranks(idle);
+    train::RankExchange(ranks, optimizer, way.exchange, seed);
+  }
+  return {};
+} catch (const core::ConfigError& problem) {
+  return problem;
+}
+
 }  // namespace
 
 const std::string& launcher_of(const run::Job& job, const TrainingWay& way) {
   return way.launcher.empty() ? job.of<EnsembleConfig>().launcher : way.launcher;
+}
+
+bool may_have_several_nodes(const std::string& launcher) {
+  for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID"})
+    if (std::getenv(name) != nullptr) return true;
+  return launcher != EnsembleConfig{}.launcher;
 }
 
 std::size_t WaysPlan::add(TrainingWay way, analysis::ScalingRow row) {
@@ -79,15 +116,21 @@ void read_ways(const run::Workloads& workloads, const std::string& source,
   }
 }
 
-// Nodes are not known before the ranks are there. The first and the last may have other tasks.
-void check_exchanges(const WaysPlan& plan, optim::Optimizer& optimizer, std::uint64_t seed) {
-  for (const TrainingWay& way : plan.ways)
-    for (const std::int64_t rank : {std::int64_t{0}, way.ranks - 1}) {
-      if (way.ranks == 1) continue;
-      IdleCommunicator idle(rank, way.ranks, way.ranks);
-      comm::Ranks ranks(idle);
-      train::RankExchange(ranks, optimizer, way.exchange, seed);
-    }
+// Nodes are not known before the ranks are there: all ranks are on one, or each is on its own.
+void check_exchanges(const run::Job& job, const WaysPlan& plan, optim::Optimizer& optimizer,
+                     bool elsewhere, core::Log& log) {
+  for (const TrainingWay& way : plan.ways) {
+    if (way.ranks == 1) continue;
+    const auto together = refusal_of(way, way.ranks, optimizer, job.seed());
+    const bool may_be_apart = elsewhere || may_have_several_nodes(launcher_of(job, way));
+    const auto apart = may_be_apart ? refusal_of(way, 1, optimizer, job.seed()) : together;
+    if (together && apart) throw core::ConfigError(*together);
+    if (together || apart)
+      log.warning("refused-by-nodes", core::text(way.label, ": refused where ",
+                                                 together ? "all ranks are on one node: "
+                                                          : "ranks are on several nodes: ",
+                                                 (together ? *together : *apart).what()));
+  }
 }
 
 void check_launchers(const run::Job& job, const WaysPlan& plan) {
@@ -95,7 +138,7 @@ void check_launchers(const run::Job& job, const WaysPlan& plan) {
     if (way.ranks == 1) continue;
     const std::string& launcher = launcher_of(job, way);
     const std::string where = way.launcher.empty() ? "ensemble.launcher" : "--launcher";
-    const std::string program = core::split(core::trim(launcher), ' ').front();
+    const std::string program = launched_program(launcher);
     if (!core::is_program(program))
       throw core::ConfigError(
           where, core::text("there is no program '", core::excerpt(program), "' here to start ",

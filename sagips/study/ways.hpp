@@ -43,12 +43,18 @@ void read_ways(const run::Workloads& workloads, const std::string& source,
                const std::vector<std::string>& assignments, WaysPlan& plan,
                const std::function<void(const run::Job&, std::int64_t ranks)>& check = {});
 
-/// Refuses exchanges that could not be made between so many ranks of a node. optimizer: of one rank, which has the
-/// networks of all. throws: ConfigError
-void check_exchanges(const WaysPlan& plan, optim::Optimizer& optimizer, std::uint64_t seed);
-
 /// What starts the ranks of a way: its own launcher, or that of all.
 const std::string& launcher_of(const run::Job& job, const TrainingWay& way);
+
+/// Whether a launcher may spread ranks over nodes, which this process does not see: it does on a cluster.
+bool may_have_several_nodes(const std::string& launcher);
+
+/// Refuses exchanges that could not be made between so many ranks, wherever they are, and warns of those that could
+/// not on one node or on several.
+/// optimizer: of one rank, which has the networks of all
+/// elsewhere: ranks start on machines that are not seen here. throws: ConfigError
+void check_exchanges(const run::Job& job, const WaysPlan& plan, optim::Optimizer& optimizer,
+                     bool elsewhere, core::Log& log);
 
 /// throws: ConfigError for a program that is to start several ranks and is not there
 void check_launchers(const run::Job& job, const WaysPlan& plan);

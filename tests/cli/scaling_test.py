@@ -232,9 +232,16 @@ class Scaling(unittest.TestCase):
         self.refused("3 are no power of two", "--ranks", "1,3", "--exchanges", "adasum")
         self.refused("none compute", "--ranks", "1,2", "--exchanges", "served", "exchanges.served.owners=master",
                      "exchanges.served.masters=2")
+        self.refused("not within a group of 1", "--ranks", "1,2", "--exchanges", "grouped",
+                     "exchanges.grouped.outer=all_reduce")
+        self.refused("none compute", "--ranks", "1,2", "--exchanges", "served", "--jobs", "slurm",
+                     "exchanges.served.owners=master", "exchanges.served.masters=2")
         self.refused("no network has a batch norm", "--ranks", "1,2", "exchange=ring", "exchanges.batch_norm=over_ranks")
         self.refused("there is no program 'mprun'", "--ranks", "1,2", "--launcher", "mprun -n {ranks}")
         self.refused("there is no program 'mprun'", "--ranks", "1,2", "ensemble.launcher=mprun -n {ranks}")
+        self.refused("there is no program 'mprun'", "--ranks", "1,2", "--launcher", "env A=1 B= mprun -n {ranks}")
+        self.refused("there is no program '/usr/bin/mprun'", "--ranks", "1,2", "--launcher",
+                     "/usr/bin/env A=1 /usr/bin/mprun -n {ranks}")
         self.refused("name 100 alone", "--ranks", "1", "--batches", "100")
         self.refused("is given twice, '1' and '2'", "--ranks", "1", "--ranks", "2")
         self.refused("--mode: sets scaling.mode, and 'scaling.mode=weak' does, too", "--mode", "weak",
@@ -251,6 +258,18 @@ class Scaling(unittest.TestCase):
         self.assertIn("needs evaluations", output)
         self.refused("did you mean 'horovod'?", "scaling.published=[horovodd]")
         self.refused("scaling.csv", "--with", "nowhere")
+
+    def test_exchanges_that_need_nodes_of_a_kind_are_told_where_nodes_are_not_known(self):
+        for nodes, exchange in (("one node: exchange: all_reduce works over all 4 ranks",
+                                 ["grouped", "exchanges.grouped.outer=all_reduce"]),
+                                ("several nodes: exchange: all_reduce works over all 4 ranks",
+                                 ["grouped", "exchanges.grouped.inner=all_reduce"]),
+                                ("several nodes: exchange: shared_node needs all its ranks on one", ["shared_node"])):
+            code, output = self.run_command("--ranks", "1,4", "--repeats", "1", "--jobs", "slurm", "run.figures=false",
+                                            "--exchanges", *exchange, *SMALL[:-1])
+            self.assertEqual(code, 3, output)
+            self.assertIn(f"{exchange[0]}, 4 ranks: refused where ", output)
+            self.assertIn(f" on {nodes}", output)
 
     def test_a_training_on_other_ranks_than_asked_for_is_left_out(self):
         code, output = self.run_command(*SMALL, "--ranks", "1,3", "--repeats", "1", "--launcher", "mpirun -n 2")

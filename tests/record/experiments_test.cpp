@@ -47,6 +47,7 @@ TEST(Experiments, GiveFailuresUpForALaterAttempt) {
     const auto read = read_experiments(folder.path());
     ASSERT_EQ(read.size(), 1u);
     EXPECT_EQ(read[0].failure, "") << later;
+    EXPECT_EQ(read[0].attempts, 2) << later;
   }
 }
 

@@ -190,6 +190,21 @@ TEST(OpenRun, ShowsKeyByKeyWhatHasChanged) {
   EXPECT_EQ(core::config_scalar(core::read_file(left + "/config.yaml"), "", "train.epochs"), "9");
 }
 
+TEST(OpenRun, SaysWhatHelpsAMemberOfAStudy) {
+  const TemporaryFolder folder;
+  Command command{folder, "seed_001"};
+  command.place = "study/members";
+  std::filesystem::create_directories(folder.file("study"));
+  const std::string left = command.left_as(RunStatus::stopped);
+  command.more = "loss: mean_square\n";  // a key that the build before did not have
+  const std::string message = message_of<core::StorageError>([&] { command(); });
+  for (const std::string& words :
+       {left, std::string("loss: nothing -> mean_square"), std::string("begun by another build"),
+        std::string("remove its folder")})
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+  EXPECT_EQ(message.find("--override"), std::string::npos) << message;
+}
+
 TEST(OpenRun, RefusesWhatCannotBeMeant) {
   const TemporaryFolder folder;
   const Command command{folder, "mine"};

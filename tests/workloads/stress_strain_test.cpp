@@ -218,6 +218,71 @@ TEST(StressStrain, RefusesFilesThatAreNoCurves) {
          "above highest_exponent=0.5. Lower it");
 }
 
+std::vector<std::string> warnings_of(const std::string& file, const std::string& law = "hollomon") {
+  return run::load_examples(
+             job("stress_strain", {"data.curves=files", "data.file=" + file, "data.points=50",
+                                   "data.held_out=0.1", "data.law=" + law}))
+      .sets.warnings;
+}
+
+TEST(StressStrain, WarnsOfCurvesOfAnotherUnitOrLaw) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/curves.npy";
+  for (const std::string law : {"hollomon", "root"}) {
+    ToyCurves toy;
+    toy.noise = law == "root" ? 0.5 : 40;
+    if (law == "root") {
+      toy.law.form = HardeningLaw::Form::root;
+      toy.lowest_strength = 5, toy.highest_strength = 15;
+      toy.lowest_exponent = 2, toy.highest_exponent = 5;
+      toy.largest_strain = 1;
+    }
+    const data::Examples curves = toy.make(0, 40, 50, 1);
+    const auto write = [&](double strain, double stress) {
+      const torch::Tensor factors = torch::tensor({strain, stress, 1.0}).to(torch::kFloat32);
+      const torch::Tensor table =
+          torch::cat({(curves.inputs * factors).flatten(1), curves.targets}, 1).contiguous();
+      core::write_npy(file, std::span(table.const_data_ptr<float>(), 40 * 152), {40, 152});
+    };
+    write(1, 1);
+    EXPECT_TRUE(warnings_of(file, law).empty()) << law;
+    const auto expect = [&](const std::string& of_law, const std::string& words) {
+      const std::vector<std::string> warnings = warnings_of(file, of_law);
+      ASSERT_EQ(warnings.size(), 1U) << law;
+      for (const std::string& part : {file, words, std::string("has strains of ")})
+        EXPECT_NE(warnings[0].find(part), std::string::npos) << warnings[0];
+    };
+    expect(law == "root" ? "hollomon" : "root", "Likely: another law");
+    write(100, 1);
+    expect(law, "Likely: strains in per cent");
+    write(1, 1e6);
+    expect(law, "Likely: stresses in another unit");
+  }
+}
+
+TEST(StressStrainCurve, RemarksOnAnotherUnit) {
+  const TemporaryFolder folder;
+  const run::Job one = job("stress_strain_curve");
+  const auto remarks = [&](double strain, double stress) {
+    std::string rows = "strain,stress\n";
+    for (int i = 1; i <= 100; ++i)
+      rows += core::text(strain * 0.004 * i, ",", stress * 640 * std::pow(0.004 * i, 0.22), "\n");
+    problem::DataSettings settings;
+    settings.data.file = folder.make("curve.csv", rows);
+    return problem::load_data(*one.inverse().workload, settings, 1).remarks();
+  };
+  EXPECT_TRUE(remarks(1, 1).empty()) << "cut at a strain of 0.3";
+  for (const auto& [strain, stress, words] :
+       {std::tuple(100.0, 1.0, "has strains of 0.4 to 40.0 and stresses of 190 to 523"),
+        std::tuple(1.0, 1e6, "Likely: stresses in another unit"),
+        std::tuple(1.0, 1e-3, "Likely: stresses in another unit")}) {
+    const std::vector<std::string> found = remarks(strain, stress);
+    ASSERT_EQ(found.size(), 1U) << words;
+    EXPECT_NE(found[0].find(words), std::string::npos) << found[0];
+    EXPECT_NE(found[0].find("strain.high=0.3"), std::string::npos) << found[0];
+  }
+}
+
 TEST(StressStrainCurve, HasTheSlopesOfTheCurve) {
   for (const auto& [form, at] : {std::pair(HardeningLaw::Form::hollomon, std::pair(700.0, 0.25)),
                                  std::pair(HardeningLaw::Form::root, std::pair(10.0, 3.0))}) {

@@ -1,5 +1,9 @@
 #include "workloads/stress_strain/hardening_law.hpp"
 
+#include <algorithm>
+
+#include "sagips/core/text.hpp"
+
 namespace sagips::workloads {
 
 void HardeningLaw::fields(core::FieldList& list) {
@@ -10,6 +14,49 @@ void HardeningLaw::fields(core::FieldList& list) {
 torch::Tensor HardeningLaw::stress(const torch::Tensor& strength, const torch::Tensor& exponent,
                                    const torch::Tensor& strain) const {
   return strength * torch::pow(strain, form == Form::root ? 1 / exponent : exponent);
+}
+
+std::string CurveRanges::remark(const std::string& file, const std::string& expected,
+                                double factor) const {
+  constexpr double of_units = 5;  // between laws it is less
+  const char* const cause =
+      strain.second > 1 ? "strains in per cent, which are to be divided by 100"
+      : factor > of_units || factor < 1 / of_units ? "stresses in another unit than strengths"
+                                                   : "another law";
+  const auto shown = [](const Range& range) {
+    return core::text(core::significant(range.first, 3), " to ",
+                      core::significant(range.second, 3));
+  };
+  return core::text(file, ": has strains of ", shown(strain), " and stresses of ", shown(stress),
+                    ", where ", expected, " are expected. Likely: ", cause, ".");
+}
+
+void LawComparison::add(const torch::Tensor& curves, const torch::Tensor& parameters) {
+  constexpr double noise = 0.25;  // at most, of most stresses
+  const torch::Tensor all = curves.select(2, 0), there = (curves.select(2, 2) == 1) & (all > 0);
+  if (!there.any().item<bool>()) return;
+  const torch::Tensor strain = all.masked_select(there),
+                      stress = curves.select(2, 1).masked_select(there);
+  const torch::Tensor factor =
+      stress /
+      law_.stress(parameters.narrow(1, 0, 1), parameters.narrow(1, 1, 1), all).masked_select(there);
+  const auto widen = [](CurveRanges::Range& range, const torch::Tensor& numbers) {
+    range = {std::min(range.first, numbers.min().item<double>()),
+             std::max(range.second, numbers.max().item<double>())};
+  };
+  widen(ranges_.strain, strain);
+  widen(ranges_.stress, stress);
+  points_ += factor.numel();
+  off_ += ((factor - 1).abs() > noise).sum().item<std::int64_t>();
+  logarithms_ += factor.abs().clamp(1e-30, 1e30).log().sum(torch::kFloat64).item<double>();
+}
+
+std::string LawComparison::remark(const std::string& file) const {
+  if (2 * off_ <= points_) return {};
+  return ranges_.remark(file,
+                        core::text("strains of 0 to 1 and stresses of ", law_.formula(),
+                                   " (data.law) with each row's own parameters"),
+                        std::exp(logarithms_ / static_cast<double>(points_)));
 }
 
 }  // namespace sagips::workloads

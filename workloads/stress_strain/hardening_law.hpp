@@ -1,4 +1,9 @@
 #pragma once
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
 #include "sagips/core/config/config.hpp"
 #include "sagips/data/torch.hpp"
 
@@ -21,7 +26,37 @@ struct HardeningLaw {
                        const torch::Tensor& strain) const;
   /// The power of the strain that an exponent stands for.
   double power(double exponent) const { return form == Form::root ? 1 / exponent : exponent; }
+  const char* formula() const {
+    return form == Form::root ? "strength strain^(1 / exponent)" : "strength strain^exponent";
+  }
   const char* unit() const { return form == Form::root ? "" : "MPa"; }  ///< of strength and stress
+};
+
+/// The numbers of curves in a file.
+struct CurveRanges {
+  using Range = std::pair<double, double>;
+  Range strain{HUGE_VAL, -HUGE_VAL}, stress = strain;
+
+  /// A line on curves that are not those expected, with the likely cause. factor: of their stresses against the
+  /// expected ones
+  std::string remark(const std::string& file, const std::string& expected, double factor) const;
+};
+
+/// Curves beside what the law makes of their own parameters.
+class LawComparison {
+ public:
+  explicit LawComparison(HardeningLaw law) : law_(law) {}
+
+  /// shape: curves [rows, points, (strain, stress, flag)], parameters [rows, (strength, exponent)]
+  void add(const torch::Tensor& curves, const torch::Tensor& parameters);
+  /// Empty: most of them follow the law, give or take the noise.
+  std::string remark(const std::string& file) const;
+
+ private:
+  HardeningLaw law_;
+  CurveRanges ranges_;
+  std::int64_t points_ = 0, off_ = 0;
+  double logarithms_ = 0;  ///< of stresses over those of the law, summed
 };
 
 }  // namespace sagips::workloads

@@ -51,7 +51,7 @@ class StressStrain final : public problem::ExampleSource {
     limits_.limit_fields(list);
     core::needs(
         list, kind_ == Kind::toys, "curves=toys",
-        {"rows", "validation_rows", "law", "lowest_strength", "highest_strength", "lowest_exponent",
+        {"rows", "validation_rows", "lowest_strength", "highest_strength", "lowest_exponent",
          "highest_exponent", "largest_strain", "earliest_failure", "noise", "strains"});
     core::needs(list, kind_ == Kind::files, "curves=files",
                 {"file", "validation_file", "hdf5_dataset", "memory_GB", "cache.folder",
@@ -121,17 +121,24 @@ class StressStrain final : public problem::ExampleSource {
       files.validation_targets = parameters_in(validation_files_);
     }
     data::ExampleSets sets = files.load(reading);
-    sets.training = shaped(sets.training, files_.front());
-    if (sets.validation) sets.validation = shaped(sets.validation, validation_files_.front());
+    sets.training = shaped(sets.training, files_.front(), &sets.warnings);
+    if (sets.validation)
+      sets.validation = shaped(sets.validation, validation_files_.front(), &sets.warnings);
     return sets;
   }
 
   // Rows of a file as curves, once all of them have been looked at.
-  data::ExampleRowsPtr shaped(const data::ExampleRowsPtr& rows, const std::string& file) const {
+  data::ExampleRowsPtr shaped(const data::ExampleRowsPtr& rows, const std::string& file,
+                              std::vector<std::string>* warnings = nullptr) const {
     constexpr std::int64_t at_once = 10000;
+    LawComparison comparison(toys_.law);
     data::for_each_piece(rows->rows(), at_once, [&](const torch::Tensor& some) {
-      check(rows->read(some), some[0].item<std::int64_t>(), file);
+      const data::Examples read = rows->read(some);
+      check(read, some[0].item<std::int64_t>(), file);
+      if (warnings != nullptr) comparison.add(curves_of(read.inputs, points_), read.targets);
     });
+    const std::string remark = comparison.remark(file);
+    if (!remark.empty()) warnings->push_back(remark);
     return data::changed(rows, [points = points_, form = form_](data::Examples& examples) {
       examples.inputs = in_form(curves_of(examples.inputs, points), form);
     });

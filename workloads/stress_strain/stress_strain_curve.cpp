@@ -14,6 +14,20 @@ std::map<std::string, std::string> stress_strain_settings();  // from the YAML b
 
 namespace {
 
+// Cuts leave out most strains in per cent, and no strength fits stresses of another unit.
+std::string remark(const data::Dataset& events, double highest_strain, double highest_stress) {
+  if (events.ranges.size() != 2) return {};
+  const CurveRanges found{events.ranges[0], events.ranges[1]};
+  const double factor = found.stress.second / highest_stress;
+  if (found.strain.second <= std::max(1.0, highest_strain) && factor < 10 && factor > 0.01)
+    return {};
+  return found.remark(
+      events.origin,
+      core::text("strains up to strain.high=", highest_strain, " and stresses up to ",
+                 core::significant(highest_stress, 3), " (ranges of strength and exponent)"),
+      factor);
+}
+
 class StressStrainCurve final : public problem::Workload {
  public:
   void fields(core::FieldList& list) override {
@@ -39,6 +53,9 @@ class StressStrainCurve final : public problem::Workload {
     // behind a failure both are 0
     plan.cuts = {
         core::text(core::round_trip(strain_.low), " < strain <= ", core::round_trip(strain_.high))};
+    plan.remark = [high = strain_.high, stress = highest_stress()](const data::Dataset& events) {
+      return remark(events, high, stress);
+    };
     plan.features = features_of(law_, parameters_[1].low, parameters_[1].high);
     return {plan};
   }

@@ -49,7 +49,8 @@ std::string try_training(const run::Job& job, const WaysPlan& plan, comm::Ranks&
   if (!known.empty() && std::find(known.begin(), known.end(), metric) == known.end())
     throw core::ConfigError("scaling.metric", text("no evaluation has a '", core::excerpt(metric),
                                                    "'", core::suggestion(metric, known), "."));
-  check_exchanges(plan, task->optimizer(), job.seed());
+  const bool elsewhere = job.of<ScalingConfig>().jobs != ScalingConfig::Jobs::none;
+  check_exchanges(job, plan, task->optimizer(), elsewhere, log);
   return task->fingerprint();
 }
 
