@@ -18,13 +18,18 @@ Which of them a problem knows, with its values, `sagips.settings(problem)` says.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 '''
 PLAIN = {"whole number": "int", "number": "float", "number or null": "float | None", "true or false": "bool",
          "text": "str", "path": "str | os.PathLike[str]", "named numbers": "Mapping[str, float]"}
 ITEM = {"list of whole numbers": "int", "list of numbers": "float", "list of texts": "str | float",
         "path or paths": "str | os.PathLike[str]"}
+# Of Python, beside what a config has: modules and functions.
+FUNCTION, LAYERS = "Callable[..., Any]", "Sequence[Layer | Callable[..., Any]]"
+OBJECTS = {"network": [FUNCTION, LAYERS], "networks": [f"Mapping[str, {FUNCTION}]"], "generator": [FUNCTION, LAYERS],
+           "discriminator": [FUNCTION, LAYERS], "layers": [LAYERS], "hidden_layers": [LAYERS], "loss": [FUNCTION],
+           "metrics": [FUNCTION, f"Sequence[str | {FUNCTION}]"]}
 # What arguments of the functions give: they are no keywords beside these.
 ARGUMENTS = ("observables", "data")
 
@@ -109,6 +114,10 @@ class Writer:
         return "Layer" if any(word in key.help for word in ("layers", "one behind the other")) else "Mapping[str, Any]"
 
     def type_of(self, path, key):
+        takes_objects = len(path) == 1 or (len(path) == 2 and path[-1].endswith("layers"))
+        return " | ".join(dict.fromkeys(self.kinds_of(path, key) + (OBJECTS.get(path[-1], []) if takes_objects else [])))
+
+    def kinds_of(self, path, key):
         found = []
         for kind in key.types:
             if kind in PLAIN:
@@ -127,7 +136,7 @@ class Writer:
                 found.append(f"Mapping[str, {self.item_of(path, key)}]")
             elif "groups by name" not in key.types:
                 found.append(self.name_of(path, key) if key.inner else "Mapping[str, Any]")
-        return " | ".join(dict.fromkeys(found))
+        return found
 
 
 def lines_of(name, kind, help):

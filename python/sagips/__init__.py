@@ -57,11 +57,12 @@ from .commands import (check, closure, compare, convergence, ensemble, fit, gene
                        report, run, scaling, settings, simulate, solve, train, tune)
 from .errors import ConfigError, DataError, Error, ShapeError, StorageError  # noqa: E402
 from .nnlo import nnlo  # noqa: E402
+from .functions import loss  # noqa: E402
 from .problems import Box  # noqa: E402
 from .results import Parameter, Predictions, Run, load  # noqa: E402
 from .stages import jax, numpy, simulator  # noqa: E402
 
 __all__ = ["Box", "ConfigError", "DataError", "Error", "Noise", "Parameter", "Predictions", "Run", "Settings",
            "ShapeError", "StorageError", "check", "closure", "compare", "convergence", "ensemble", "fit", "generate",
-           "jax", "load", "nnlo", "numpy", "predict", "report", "run", "scaling", "settings", "simulate", "simulator", "solve",
+           "jax", "load", "loss", "nnlo", "numpy", "predict", "report", "run", "scaling", "settings", "simulate", "simulator", "solve",
            "train", "tune"]

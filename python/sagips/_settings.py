@@ -4,7 +4,7 @@ Which of them a problem knows, with its values, `sagips.settings(problem)` says.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 
@@ -122,6 +122,8 @@ class Layer(TypedDict, total=False):
     """particles of a sample [particles, numbers] that tell each other messages"""
     module: str
     """name of a torch::nn module that the program or its plug-in has"""
+    settings: Mapping[str, float]
+    """numbers that a Python function which makes it gets by name"""
     script: str | os.PathLike[str]
     """TorchScript module, a .pt file"""
     arguments: str | float | Sequence[str | float]
@@ -409,7 +411,7 @@ class Generator(TypedDict, total=False):
     conditions: str | float | Sequence[str | float]
     """targets of the rows that are its first inputs: values as they are, classes as a 1 among zeros; a class is what a
     head with a loss of classes compares"""
-    layers: Sequence[Layer] | int
+    layers: Sequence[Layer] | int | Sequence[Layer | Callable[..., Any]]
     """layers one behind the other, each by its kind: dense, flatten, reshape, dropout, batch_norm, layer_norm,
     embedding, activation, convolution, transposed_convolution, max_pooling, average_pooling, upsampling, gru, lstm,
     rnn, residual, branches, interaction, module, script"""
@@ -419,7 +421,7 @@ class Generator(TypedDict, total=False):
     """neurons of each hidden layer (SAGIPS paper: 128)"""
     negative_slope: float
     """slope of LeakyReLU below zero (authors' tool kit: 0.2)"""
-    hidden_layers: Sequence[Layer]
+    hidden_layers: Sequence[Layer] | Sequence[Layer | Callable[..., Any]]
     """in place of width, layers and negative_slope, layers one behind the other, each by its kind: dense, flatten,
     reshape, dropout, batch_norm, layer_norm, embedding, activation, convolution, transposed_convolution, max_pooling,
     average_pooling, upsampling, gru, lstm, rnn, residual, branches, interaction, module, script"""
@@ -478,7 +480,7 @@ class DiscriminatorGradientPenalty(TypedDict, total=False):
 
 
 class Discriminator(TypedDict, total=False):
-    layers: Sequence[Layer] | int
+    layers: Sequence[Layer] | int | Sequence[Layer | Callable[..., Any]]
     """layers one behind the other, each by its kind: dense, flatten, reshape, dropout, batch_norm, layer_norm,
     embedding, activation, convolution, transposed_convolution, max_pooling, average_pooling, upsampling, gru, lstm,
     rnn, residual, branches, interaction, module, script"""
@@ -493,7 +495,7 @@ class Discriminator(TypedDict, total=False):
     """neurons of each hidden layer (SAGIPS paper: 128)"""
     negative_slope: float
     """slope of LeakyReLU below zero (authors' tool kit: 0.2)"""
-    hidden_layers: Sequence[Layer]
+    hidden_layers: Sequence[Layer] | Sequence[Layer | Callable[..., Any]]
     """in place of width, layers and negative_slope, layers one behind the other, each by its kind: dense, flatten,
     reshape, dropout, batch_norm, layer_norm, embedding, activation, convolution, transposed_convolution, max_pooling,
     average_pooling, upsampling, gru, lstm, rnn, residual, branches, interaction, module, script"""
@@ -1035,14 +1037,14 @@ class Simulate(TypedDict, total=False):
 
 
 class Network(TypedDict, total=False):
-    layers: Sequence[Layer]
+    layers: Sequence[Layer] | Sequence[Layer | Callable[..., Any]]
     """layers one behind the other, each by its kind: dense, flatten, reshape, dropout, batch_norm, layer_norm,
     embedding, activation, convolution, transposed_convolution, max_pooling, average_pooling, upsampling, gru, lstm,
     rnn, residual, branches, interaction, module, script"""
 
 
 class Networks(TypedDict, total=False):
-    layers: Sequence[Layer]
+    layers: Sequence[Layer] | Sequence[Layer | Callable[..., Any]]
     """layers one behind the other, each by its kind: dense, flatten, reshape, dropout, batch_norm, layer_norm,
     embedding, activation, convolution, transposed_convolution, max_pooling, average_pooling, upsampling, gru, lstm,
     rnn, residual, branches, interaction, module, script"""
@@ -1052,6 +1054,24 @@ class Networks(TypedDict, total=False):
     """how ranks exchange its gradients; empty: as `exchange` says"""
     start_from: str | os.PathLike[str]
     """as `start_from`, for this network alone"""
+
+
+class Heads(TypedDict, total=False):
+    layers: Sequence[Layer] | Sequence[Layer | Callable[..., Any]]
+    """behind the network; none: it is the network's output of this name"""
+    loss: str
+    """what is made small, as without heads"""
+    label_smoothing: float
+    """cross_entropy: share of a label that is spread evenly over all classes"""
+    class_weights: str | float | Sequence[str | float]
+    """cross_entropy: how much a row of each class counts, [1, 9.5, ...], or balanced: all classes alike (divided by
+    their mean over the rows to learn from; metrics but the loss go without); empty: all rows alike"""
+    weight: float
+    """factor of its loss in the sum over all heads"""
+    target: str
+    """one of data.targets.tensors; empty: the one of its name"""
+    names: str | float | Sequence[str | float]
+    """of its classes, from 0, or of its values; empty: their numbers"""
 
 
 class Augment(TypedDict, total=False):
@@ -1496,9 +1516,9 @@ class Settings(TypedDict, total=False):
     """the run folder"""
     figures: Figures
     """pictures for a screen or a paper; run.figures=false draws none"""
-    generator: Generator
+    generator: Generator | Callable[..., Any] | Sequence[Layer | Callable[..., Any]]
     """the network that makes examples"""
-    discriminator: Discriminator
+    discriminator: Discriminator | Callable[..., Any] | Sequence[Layer | Callable[..., Any]]
     """the network that judges them"""
     measures: Mapping[str, Measures]
     """functions of an example that the workload has, by their names: the generator makes their losses small, too"""
@@ -1537,22 +1557,25 @@ class Settings(TypedDict, total=False):
     """what `sagips closure` repeats"""
     simulate: Simulate
     """what `sagips simulate` lets run on a simulated cluster"""
-    network: Network
+    network: Network | Callable[..., Any] | Sequence[Layer | Callable[..., Any]]
     """what learns"""
-    networks: Mapping[str, Networks]
+    networks: Mapping[str, Networks] | Mapping[str, Callable[..., Any]]
     """several, by names of yours, in place of `network`: each takes what the one before it gives"""
     start_from: str | os.PathLike[str]
     """weights to begin with: those of a run folder (its best ones) or of a .safetensors file; empty: drawn by
     run.seed"""
-    loss: str
+    loss: str | Callable[..., Any]
     """what is made small: cross_entropy, binary_cross_entropy, mean_square, mean_absolute, mean_absolute_percentage,
-    smooth_l1, poisson, kullback_leibler"""
+    smooth_l1, poisson, kullback_leibler, or a function in Python, MODULE:FUNCTION"""
     label_smoothing: float
     """cross_entropy: share of a label that is spread evenly over all classes"""
     class_weights: str | float | Sequence[str | float]
     """cross_entropy: how much a row of each class counts, [1, 9.5, ...], or balanced: all classes alike (divided by
     their mean over the rows to learn from; metrics but the loss go without); empty: all rows alike"""
-    heads: Mapping[str, DiscriminatorHeads]
+    metrics: str | float | Sequence[str | float] | Callable[..., Any] | Sequence[str | Callable[..., Any]]
+    """functions in Python, MODULE:FUNCTION, of predictions, targets and, if they like, weights: each a number of every
+    evaluation"""
+    heads: Mapping[str, Heads]
     """several outputs with losses of their own, in place of `loss`, by names of yours: their weighted sum is made
     small"""
     top_k: int
@@ -1567,7 +1590,7 @@ class Settings(TypedDict, total=False):
     """who evaluates networks of dense layers alone on a CPU"""
     toy: Toy
     """made-up data for closure tests"""
-    objective: Objective
+    objective: Objective | str
     """how synthetic events are scored"""
     evaluation: Evaluation
     """how a generator is looked at"""
@@ -1602,6 +1625,10 @@ class Settings(TypedDict, total=False):
     """of the collision in its centre of mass [GeV]"""
     examples: str
     """a learning workload: inputs like its own are made, for its targets as conditions"""
+    folder: str | os.PathLike[str]
+    """where Python finds its module, too"""
+    settings: str | float | Sequence[str | float]
+    """of a trial, as 'rate=0.1'"""
     sampler: Sampler
     """inverse-CDF sampler (authors' tool kit)"""
     detector: PipelineDetector

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from . import _settings
@@ -30,7 +30,15 @@ class HasArray(Protocol):
 
 Array = HasArray | Sequence[float] | Sequence[Sequence[float]]
 Events = Path | Array
-Data = Events | Mapping[str, Events] | _settings.Data
+
+
+class HasRows(Protocol):
+    """A torch.utils.data.Dataset."""
+    def __getitem__(self, index: Any) -> Any: ...
+
+
+Rows = tuple[Any, ...] | HasRows | Iterable[Any]
+Data = Events | Rows | Mapping[str, Any] | _settings.Data
 Names = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 Weights = Array | Mapping[str, Array]
 Start = Literal["resume", "fresh", "override"]

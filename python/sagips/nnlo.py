@@ -10,7 +10,7 @@ from . import problems, references
 from .errors import ConfigError
 
 
-class Problem(os.PathLike):
+class Problem(os.PathLike[str]):
     """The config of such a file, for `sagips.train`, `tune`, `ensemble`, ... and what its searches vary."""
 
     def __init__(self, name, file, space):

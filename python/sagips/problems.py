@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from . import references, stages, tables
+from . import functions, references, stages, tables
 from .errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def _plain(value):
     raise ConfigError(f"a setting is a {type(value).__name__} ({value!r}), and a number, a text or a list was expected.")
 
 
-def array_of(data, name="data", wanted=None):
-    """Numbers [rows, columns] as NumPy has them, and names of the columns where there are any.
+def numbers_of(data, name="data", wanted=None):
+    """Numbers as NumPy has them, and names of the columns where there are any.
 
     wanted: the columns of a table that are taken, in this order; None: all of them."""
     import numpy
@@ -100,13 +100,21 @@ def array_of(data, name="data", wanted=None):
         parts = [tables.numbers(columns[one], f"{name}: '{one}'") for one in wanted]
         for one, part in zip(wanted, parts):
             if part.ndim != 1:
-                raise DataError(f"{name}: '{one}' has the shape {part.shape}, and a number an event was expected.")
+                raise DataError(f"{name}: '{one}' has the shape {part.shape}, and a number a row was expected.")
         array, columns = numpy.stack(parts, 1), wanted
-    if array.ndim not in (1, 2) or array.shape[0] == 0:
-        raise DataError(f"{name} has the shape {array.shape}, expected [events] or [events, observables].")
+    if array.ndim == 0 or array.shape[0] == 0:
+        raise DataError(f"{name} has the shape {array.shape}, and rows were expected.")
     if array.dtype.kind == "f" and not numpy.isfinite(array).all():
         row = int(numpy.argwhere(~numpy.isfinite(array))[0][0])
-        raise DataError(f"{name} has NaN or infinity in row {row}. Leave such events away.")
+        raise DataError(f"{name} has NaN or infinity in row {row}. Leave such rows away.")
+    return array, columns
+
+
+def array_of(data, name="data", wanted=None):
+    """Numbers [rows, columns], of events."""
+    array, columns = numbers_of(data, name, wanted)
+    if array.ndim > 2:
+        raise DataError(f"{name} has the shape {array.shape}, expected [events] or [events, observables].")
     return array.reshape(array.shape[0], -1), columns
 
 
@@ -153,6 +161,7 @@ def problem_of(problem, data, box, observables, weights, settings):
     """Source and assignments of an inverse problem."""
     folder = folder_of(settings)
     assignments = {}
+    settings.update(python_settings(settings, folder))
     if is_source(problem):
         if box is not None:
             assignments["parameters"] = box_of(box).ranges
@@ -167,8 +176,8 @@ def problem_of(problem, data, box, observables, weights, settings):
                 name: {"pipeline": pipeline_of(one, folder)} for name, one in problem.items()}
         else:
             assignments["pipeline"] = pipeline_of(problem, folder)
-    if isinstance(data, dict) and not isinstance(problem, dict) and not tables.is_root(data):  # the group of a config
-        assignments["data"], data = data, None
+    if is_rows(data) or (isinstance(data, dict) and not isinstance(problem, dict) and not tables.is_root(data)):
+        assignments["data"], data = rows_of(data, folder), None  # the group of a config
     several = data if isinstance(data, dict) and not tables.is_root(data) else {None: data}
     for name in several:
         if name is not None and name not in problem:
@@ -176,6 +185,120 @@ def problem_of(problem, data, box, observables, weights, settings):
     for name, one in several.items():
         add_data(assignments, name, one, observables, weights, folder, source)
     return source, assignments
+
+
+def python_settings(settings, folder):
+    """The settings that are functions and modules, or hold some, as words."""
+    functions_folder = os.path.join(folder, "functions")
+
+    def layers(key, value):
+        """What stands for layers: a module, or a list in which some are modules."""
+        many = value if isinstance(value, (list, tuple)) else [value]
+        if not isinstance(value, (list, tuple)) and not callable(value):
+            raise ConfigError(f"{key} is a {type(value).__name__}, and a torch.nn.Module or a list of layers was "
+                              "expected.")
+        return [{"module": references.path_word(one, functions_folder)} if callable(one) else one for one in many]
+
+    def network(key, value, name):
+        if callable(value) or isinstance(value, (list, tuple)):
+            return {name: layers(key, value)}
+        if isinstance(value, dict) and value.get(name) is not None and not isinstance(value[name], str):
+            return {**value, name: layers(f"{key}.{name}", value[name])}
+        return value
+
+    def function(key, value, kind):
+        if not callable(value):
+            return value
+        functions.check(value, kind)
+        return references.path_word(value, functions_folder)
+    made = {}
+    for key, value in settings.items():
+        if key in ("network", "generator", "discriminator"):
+            made[key] = network(key, value, "layers" if key == "network" else "hidden_layers")
+        elif key == "networks" and isinstance(value, dict):
+            made[key] = {name: network(f"networks.{name}", one, "layers") for name, one in value.items()}
+        elif key == "loss":
+            made[key] = function(key, value, "loss")
+        elif key == "metrics":
+            made[key] = [function(key, one, "metric")
+                         for one in (value if isinstance(value, (list, tuple)) else [value])]
+    return made
+
+
+def is_rows(data):
+    """Whether these are rows of inputs and targets: a pair of arrays, or what PyTorch loads them from."""
+    return isinstance(data, (tuple, torch.utils.data.Dataset, torch.utils.data.DataLoader))
+
+
+def rows_of(data, folder):
+    """The group `data` of a learning problem: a pair (inputs, targets) or (inputs, targets, weights), a Dataset or
+    DataLoader of such, a dictionary of both as `training` and `validation`, or the group itself with arrays in place of
+    files, and functions of rows in place of scripts."""
+    if is_rows(data):
+        return _files_of(dict(zip(("inputs", "targets", "weights"), _arrays_of(data, "data"))), "data", folder)
+    group = dict(data)
+    for part, prefix in (("training", ""), ("validation", "validation_")):
+        if part in group:
+            names = [prefix + name for name in ("inputs", "targets", "weights")]
+            group.update(zip(names, _arrays_of(group.pop(part), f"data.{part}")))
+    return _files_of(group, "data", folder)
+
+
+def _arrays_of(data, name):
+    if isinstance(data, torch.utils.data.Dataset):
+        data = torch.utils.data.DataLoader(data, batch_size=1000)
+    if isinstance(data, torch.utils.data.DataLoader):
+        batches = list(data)
+        if not batches:
+            raise DataError(f"{name} has no rows.")
+        data = _joined(batches)
+        if isinstance(data, dict):
+            data = [data[one] for one in ("inputs", "targets", "weights") if one in data]
+    if not isinstance(data, (tuple, list)) or len(data) not in (2, 3):
+        raise ConfigError(f"{name} gives a {type(data).__name__} a row, and (inputs, targets) or (inputs, targets, "
+                          "weights) was expected.")
+    return data
+
+
+def _joined(batches):
+    first = batches[0]
+    if isinstance(first, dict):
+        return {name: _joined([one[name] for one in batches]) for name in first}
+    if isinstance(first, (tuple, list)):
+        return [_joined(list(one)) for one in zip(*batches)]
+    return torch.cat([torch.as_tensor(one) for one in batches])
+
+
+_row_groups = ("inputs", "targets", "weights", "validation_inputs", "validation_targets", "validation_weights")
+
+
+def _files_of(group, name, folder):
+    """A group of a config with files in place of arrays."""
+    made = {}
+    for key, value in group.items():
+        made[key] = _file_of(value, f"{name}.{key}", folder) if key in _row_groups else value
+    return made
+
+
+def _file_of(value, name, folder):
+    if isinstance(value, tuple) and len(value) == 2 and callable(value[1]):  # rows, and what is made of them
+        source = _file_of(value[0], name, folder)
+        functions.check(value[1], "rows")
+        return {**source, "script": references.path_word(value[1], os.path.join(folder, "functions"))}
+    if is_source(value):
+        return {"file": os.path.abspath(os.fspath(value))}
+    if not isinstance(value, dict):
+        array, _ = numbers_of(value, name)
+        return {"file": keep_array(array, os.path.join(folder, "data"))}
+    if isinstance(value.get("tensors"), dict):
+        return {**value, "tensors": {one: _file_of(own, f"{name}.tensors.{one}", folder)
+                                     for one, own in value["tensors"].items()}}
+    if callable(value.get("script")):
+        functions.check(value["script"], "rows")
+        value = {**value, "script": references.path_word(value["script"], os.path.join(folder, "functions"))}
+    if value and all(hasattr(own, "shape") for own in value.values()):
+        return {"tensors": {one: _file_of(own, f"{name}.{one}", folder) for one, own in value.items()}}
+    return value
 
 
 def add_data(assignments, name, data, observables, weights, folder, source):

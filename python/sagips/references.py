@@ -1,4 +1,4 @@
-"""What a user wrote in Python, as a word in a config: "MODULE:NAME", or a file that keeps it.
+"""What a user wrote in Python, as a word in a config: "MODULE:NAME", "FOLDER/MODULE:NAME", or a file that keeps it.
 
 A process that SAGIPS starts, or the same command tomorrow, finds the object by that word. In this process the object
 itself serves.
@@ -12,6 +12,8 @@ import pickle
 import sys
 import tempfile
 from typing import Any
+
+import torch
 
 from .errors import ConfigError
 
@@ -71,15 +73,32 @@ def word_of(thing, folder):
             _here[word, place] = thing  # after a reload the newer one
             return word, place
     try:
-        content = _content_of(thing)
+        content = pickle.dumps((_own_folders(), _content_of(thing)))
     except Exception as problem:
         raise ConfigError(f"{name or type(thing).__name__} cannot be kept for processes that need it "
                           f"({type(problem).__name__}: {problem}). Define it in a module, or let it make what cannot "
                           "be pickled when it is called.") from None
     path = os.path.abspath(os.path.join(folder, _digest(content) + ".pickle"))
     write_once(path, content)
-    _here[path, ""] = thing
+    if not isinstance(thing, torch.nn.Module):  # whose weights may change
+        _here[path, ""] = thing
     return path, ""
+
+
+def _is_installed(folder):
+    return "site-packages" in folder or (folder + os.sep).startswith(os.path.join(sys.base_prefix, "lib", ""))
+
+
+def _own_folders():
+    """Where Python looks for modules beside those that are installed: classes of what is kept may be from there."""
+    folders = [os.path.abspath(place) for place in sys.path]
+    return [place for place in folders if os.path.isdir(place) and not _is_installed(place)]
+
+
+def path_word(thing, folder):
+    """The word of an object with the folder of its module in it."""
+    word, place = word_of(thing, folder)
+    return word if _is_installed(place) else os.path.join(place, word)
 
 
 def find(word, folder=""):
@@ -90,6 +109,8 @@ def find(word, folder=""):
         arguments = {name.strip(): json.loads(value) for name, _, value in
                      (one.partition("=") for one in given.split(","))}
         return functools.partial(find(word, folder), **arguments)
+    if not folder and not word.endswith(".pickle"):
+        folder, word = os.path.split(word)
     for place in (folder, ""):
         if (word, place) in _here:
             return _here[word, place]
@@ -102,6 +123,8 @@ def find(word, folder=""):
                               "that began this run; run that program again.") from None
         if _digest(content) != os.path.basename(word)[:-len(".pickle")]:
             raise ConfigError(f"{word}: is not the file that SAGIPS wrote (its name is a sum of its content).")
+        folders, content = pickle.loads(content)
+        sys.path += [place for place in folders if place not in sys.path]
         thing = pickle.loads(content)
         folder = ""
     else:

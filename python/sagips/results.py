@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .errors import DataError
+from .errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     import numpy
@@ -154,6 +154,15 @@ class Run:
             maximises = f"maximise: {metric}\n" in file.read()
         best = (max if maximises else min)(rows, key=lambda row: float(row[metric]))
         return {name: _plain(best[name]) for name in keys if best[name]}
+
+    def network(self, which: str = "best") -> torch.nn.Module:
+        """The trained networks of a learning problem as a torch.nn.Module that gives of rows what `sagips.predict`
+        does. which: "best" or "last" evaluation. Where the network is one that was written in Python, `.module` is that one,
+        with its trained weights."""
+        from .networks import Trained
+        if which not in ("best", "last"):
+            raise ConfigError(f"which is {which!r}. Give \"best\" or \"last\".")
+        return Trained(self.folder, which)
 
     def table(self, name: str) -> list[dict[str, str]]:
         """One of its CSV files as rows, each by the names of its columns: `run.table("closure.csv")`."""

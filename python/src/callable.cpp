@@ -4,6 +4,8 @@
 #include <mutex>
 #include <optional>
 
+#include <torch/csrc/Exceptions.h>
+
 #include "sagips/core/text.hpp"
 
 namespace sagips::python {
@@ -25,6 +27,12 @@ void keep(nb::python_error& error) {
   if (!kept()) kept().emplace(std::move(error));
 }
 
+/// The interpreter, without what PyTorch leaves with a thread whose backward pass has raised.
+struct Interpreter {
+  nb::gil_scoped_acquire hold;
+  Interpreter() { PyErr_Clear(); }
+};
+
 }  // namespace
 
 Object::Object(nb::object object)
@@ -35,31 +43,61 @@ Object::Object(nb::object object)
       }) {}
 
 void with_interpreter(const std::string& where, const std::function<void()>& call) {
-  const nb::gil_scoped_acquire hold;
-  for (;;) try {
-      call();
-      return;
-    } catch (nb::python_error& error) {
-      if (error.matches(PyExc_KeyboardInterrupt) && !is_interrupted.exchange(true)) {
-        keep(error);
-        continue;
-      }
-      const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
-      std::string text;
-      try {
-        text = nb::cast<std::string>(nb::str(error.value()));
-      } catch (const std::exception&) {  // a text that cannot be made
-      }
-      keep(error);
-      throw PythonError(
-          core::text(where, " raised ", type, ": ", text.substr(0, text.find('\n'))));
+  const Interpreter interpreter;
+  try {
+    call();
+  } catch (nb::python_error& error) {
+    const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
+    std::string text;
+    try {
+      text = nb::cast<std::string>(nb::str(error.value()));
+    } catch (const std::exception&) {  // a text that cannot be made
     }
+    keep(error);
+    throw PythonError(core::text(where, " raised ", type, ": ", text.substr(0, text.find('\n'))));
+  }
+}
+
+void keep_raised() {
+  try {
+    throw;
+  } catch (const ::python_error& error) {  // PyTorch's
+    const Interpreter interpreter;
+    Py_XINCREF(error.type);
+    Py_XINCREF(error.value);
+    Py_XINCREF(error.traceback);
+    PyErr_Restore(error.type, error.value, error.traceback);
+    if (PyErr_Occurred() == nullptr) return;
+    nb::python_error raised;
+    keep(raised);
+  } catch (...) {  // none of Python's
+  }
+}
+
+InterruptNotice::InterruptNotice() {
+  const nb::module_ signals = nb::module_::import_("signal"), threads = nb::module_::import_("threading");
+  if (!threads.attr("current_thread")().is(threads.attr("main_thread")())) return;
+  if (!signals.attr("getsignal")(signals.attr("SIGINT")).is(signals.attr("default_int_handler"))) return;
+  before_ = signals.attr("signal")(signals.attr("SIGINT"), nb::cpp_function([](int, const nb::object&) {
+                                     if (!is_interrupted.exchange(true)) return;
+                                     PyErr_SetNone(PyExc_KeyboardInterrupt);
+                                     throw nb::python_error();
+                                   }));
+}
+
+InterruptNotice::~InterruptNotice() {
+  if (!before_) return;
+  const nb::error_scope raised;  // what is raised goes on
+  const nb::module_ signals = nb::module_::import_("signal");
+  const bool is_seen = is_interrupted;
+  signals.attr("signal")(signals.attr("SIGINT"), before_);
+  if (is_interrupted && !is_seen) PyErr_SetInterrupt();  // it came in between
 }
 
 bool interrupted() {
   if (is_interrupted) return true;
-  const nb::gil_scoped_acquire hold;
-  if (PyErr_CheckSignals() == 0) return false;
+  const Interpreter interpreter;
+  if (PyErr_CheckSignals() == 0) return is_interrupted;
   nb::python_error error;
   keep(error);
   return is_interrupted = true;
@@ -79,14 +117,17 @@ void raise_kept() {
 }
 
 bool raise_interrupt() {
-  if (is_interrupted) raise_kept();
-  return false;
+  if (!is_interrupted) return false;
+  raise_kept();
+  PyErr_SetNone(PyExc_KeyboardInterrupt);
+  throw nb::python_error();
 }
 
 void forget() {
   const std::lock_guard lock(kept_mutex);
   kept().reset();
   is_interrupted = false;
+  PyErr_Clear();
 }
 
 }  // namespace sagips::python

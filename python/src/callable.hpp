@@ -28,18 +28,34 @@ struct PythonError : core::Error {
   using core::Error::Error;
 };
 
-/// Calls `call`, which calls Python, with the interpreter held. What Python raises there is kept for `raise`, the
-/// first one where several threads do. A KeyboardInterrupt is kept, too, and `call` is called again: who asks
-/// `interrupted` stops where a state is whole.
+/// Calls `call`, which calls Python, with the interpreter held. What Python raises there is kept for `raise_kept`,
+/// the first one where several threads do.
 /// where: names the function, for messages. throws: PythonError
 void with_interpreter(const std::string& where, const std::function<void()>& call);
 
-/// Whether Ctrl-C was pressed, or another handler of a signal has raised, since `forget`. Called by a thread that
-/// does not hold the interpreter; on the main one the handlers run here.
+/// Keeps what Python has raised in a backward pass. Called in a handler; the thread need not hold the interpreter.
+void keep_raised();
+
+/// Where Ctrl-C raises KeyboardInterrupt, it does so from now on at its second press; the first one is seen by
+/// `interrupted`, so that no function is left half done and who asks stops where a state is whole. It is as before
+/// at the end. Made and dropped by a thread that holds the interpreter; nothing on others than the main one.
+class InterruptNotice {
+ public:
+  InterruptNotice();
+  ~InterruptNotice();
+  InterruptNotice(const InterruptNotice&) = delete;
+  InterruptNotice& operator=(const InterruptNotice&) = delete;
+
+ private:
+  nb::object before_;
+};
+
+/// Whether Ctrl-C was pressed, or a handler of a signal has raised, since `forget`. Called by a thread that does not
+/// hold the interpreter; on the main one the handlers run here.
 bool interrupted();
 /// What was kept is raised, where there is something. The caller holds the interpreter.
 void raise_kept();
-/// The same where it is what `interrupted` saw; else false.
+/// The same where `interrupted` was true: what a handler raised, or KeyboardInterrupt; else false.
 bool raise_interrupt();
 /// The caller holds the interpreter.
 void forget();

@@ -62,11 +62,6 @@ std::vector<problem::Entry> all_workloads() {
   return all;
 }
 
-const run::Workloads& workloads() {
-  static const run::Workloads all = cli::known_workloads(all_workloads());
-  return all;
-}
-
 /// Tells Python what happens, now and then. Called by threads that do not hold the interpreter.
 class Watch {
  public:
@@ -381,6 +376,12 @@ class Work {
 
 // The interpreter is held. What a function of the user raised comes first.
 [[noreturn]] void raise(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (...) {
+    keep_raised();
+  }
+  raise_interrupt();
   raise_kept();
   try {
     std::rethrow_exception(failure);
@@ -406,6 +407,25 @@ class Work {
 }
 
 }  // namespace
+
+const run::Workloads& workloads() {
+  static const run::Workloads all = cli::known_workloads(all_workloads());
+  return all;
+}
+
+void guarded(const std::function<void()>& work) {
+  forget();
+  std::exception_ptr failure;
+  {
+    const nb::gil_scoped_release release;
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  if (failure) raise(failure);
+}
 
 int begin_ranks() {
   const nb::gil_scoped_release release;
@@ -438,6 +458,7 @@ nb::dict run_call(const Call& call) {
   forget();
   Said said;
   std::exception_ptr failure;
+  const InterruptNotice notice;
   {
     std::optional<Work> work(call);
     const nb::gil_scoped_release release;
@@ -450,6 +471,7 @@ nb::dict run_call(const Call& call) {
     if (at::get_num_threads() != threads) at::set_num_threads(threads);
     work.reset();
   }
+  interrupted();  // of a command that does not ask
   if (failure) raise(failure);
   if (!raise_interrupt()) forget();  // what a study went on without is in its remarks
   nb::dict all;
@@ -479,17 +501,10 @@ int run_program(const std::vector<std::string>& words, const std::vector<std::st
 
 nb::list describe(const std::string& source) {
   std::vector<core::FieldDescription> fields;
-  std::exception_ptr failure;
-  {
-    const nb::gil_scoped_release release;
-    try {
-      run::Job job = run::read_any_job(workloads(), source, {});
-      fields = run::describe_job(workloads(), job, "");
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  }
-  if (failure) raise(failure);
+  guarded([&] {
+    run::Job job = run::read_any_job(workloads(), source, {});
+    fields = run::describe_job(workloads(), job, "");
+  });
   nb::list all;
   for (const auto& field : fields) {
     nb::dict one;

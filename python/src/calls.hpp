@@ -1,9 +1,12 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "sagips/run/settings.hpp"
 
 namespace sagips::python {
 
@@ -17,6 +20,12 @@ struct Call {
   std::map<std::string, std::vector<std::string>> options;
   nb::object watch;  ///< called with (kind, facts) while it works, at most ten times a second; None: nobody looks
 };
+
+const run::Workloads& workloads();
+
+/// Does something without the interpreter, which the caller holds before and after.
+/// throws: nb::python_error with the exceptions of python/sagips/errors.py
+void guarded(const std::function<void()>& work);
 
 /// Does it and returns what there is to say beside the files: `folder`, `complete`, and more by command. The caller
 /// holds the interpreter, which is free for other threads meanwhile; handlers of signals run as in any Python code.

@@ -4,8 +4,11 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/src/calls.hpp"
+#include "python/src/function.hpp"
 #include "python/src/network.hpp"
 #include "python/src/stage.hpp"
+#include "python/src/trained.hpp"
+#include "sagips/core/exception_watch.hpp"
 #include "sagips/core/version.hpp"
 
 namespace sagips::python {
@@ -14,6 +17,9 @@ NB_MODULE(_sagips, module) {
   module.doc() = "What `sagips` is made of; use the functions of `sagips`.";
   add_stages(module);
   add_networks();
+  add_functions();
+  add_trained(module);
+  core::exception_watch = &keep_raised;
   module.def(
       "call",
       [](const std::string& command, const std::string& source,

@@ -47,9 +47,7 @@ PythonStage::PythonStage(nb::object stage)
 
 env::Events PythonStage::operator()(env::Events input, env::Noise& noise) const {
   env::OutsideArrays arrays;
-  const env::Noise at_first = noise;
   with_interpreter(name_, [&] {
-    noise = at_first;  // after an interruption the same numbers come again
     const auto open = std::make_shared<OpenNoise>(noise);
     const struct Close {
       OpenNoise& noise;

@@ -84,8 +84,11 @@ using MakeNamedModule = std::function<AnyRowsModule(const std::map<std::string, 
 void add_module(const std::string& name, MakeModule make);
 void add_module(const std::string& name, MakeNamedModule make);
 
+/// Makes either, of the tensors that the input is made of where it has several.
+using MakeAnyModule =
+    std::function<AnyRowsModule(const Shape& input, const core::RowTensors& tensors)>;
 /// Asked for modules of names that nobody has added; gives nothing for those that it does not know.
-using FindModule = std::function<MakeModule(const std::string& name)>;
+using FindModule = std::function<MakeAnyModule(const std::string& name)>;
 void find_modules(FindModule find);
 
 /// In `forward`, in place of torch::dropout and torch::nn::Dropout: draws from the run's own stream,

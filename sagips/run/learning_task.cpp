@@ -14,6 +14,7 @@
 #include "sagips/core/version.hpp"
 #include "sagips/data/node_memory.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/nn/python_function.hpp"
 #include "sagips/nn/script.hpp"
 #include "sagips/optim/learn/metrics.hpp"
 #include "sagips/record/run_files.hpp"
@@ -199,7 +200,11 @@ data::Reading reading_of(comm::Ranks* ranks) {
     reading.once_a_node = [ranks](const data::Reading::Make& make) {
       return once_a_node(*ranks, make);
     };
-  reading.function = nn::script_function;
+  reading.function = [](const std::string& path) -> data::Reading::RowFunction {
+    if (!nn::is_python(path)) return nn::script_function(path);
+    const nn::PythonFunction function = nn::python_function(path, "rows", "script");
+    return [call = function.call](const torch::Tensor& rows) { return call({rows}); };
+  };
   return reading;
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/exception_watch.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/train/operation_threads.hpp"
 
@@ -352,6 +353,7 @@ LoopResult Loop::run() {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& problem) {
+    core::look_at_exception();
     end_by_failure(problem);
   }
 }

@@ -71,8 +71,8 @@ WRONG = {
     'sagips.solve("proxy1d", toys={"events": 10})': 'did you mean "toy"',
     'sagips.train("proxy1d", train={"epoch": 10})': 'Extra key "epoch"',
     'sagips.train("proxy1d", train={"epochs": "ten"})': 'has type "int"',
-    'sagips.train("proxy1d", objective={"loss": "hing"})': "'hinge'",
-    'sagips.train("classify", network={"layers": [{"dens": 5}]})': 'Extra key "dens"',
+    'sagips.train("proxy1d", objective={"loss": "hing"})': 'Argument "objective"',
+    'sagips.train("classify", network={"layers": [{"dens": 5}]})': 'Argument "network"',
     'sagips.train("proxy1d", start="again")': "'fresh'",
     'sagips.Box(a=3)': '"tuple[float, float]',
 }

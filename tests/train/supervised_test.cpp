@@ -566,9 +566,9 @@ TEST(Supervised, RefusesWhatDoesNotFit) {
   negative.targets = torch::full({9, 3}, 2.0F);
   EXPECT_NE(refusal(two_layers, negative, "binary_cross_entropy").find("a target is 2"),
             std::string::npos);
-  EXPECT_NE(
-      refusal("{reshape: [3, 1]}", sectors(9), "cross_entropy").find("one number for each class"),
-      std::string::npos);
+  EXPECT_NE(refusal("{dense: 3}, {reshape: [3, 1]}", sectors(9), "cross_entropy")
+                .find("one number for each class"),
+            std::string::npos);
   EXPECT_NE(refusal("{dense: 2}", sectors(9), "mean_square").find("Change its last layer"),
             std::string::npos);
   EXPECT_NE(refusal(two_layers, sectors(9), "cross_entropie").find("cross_entropy"),

@@ -19,10 +19,11 @@ torch::Tensor HardeningLaw::stress(const torch::Tensor& strength, const torch::T
 std::string CurveRanges::remark(const std::string& file, const std::string& expected,
                                 double factor) const {
   constexpr double of_units = 5;  // between laws it is less
-  const char* const cause =
-      strain.second > 1 ? "strains in per cent, which are to be divided by 100"
-      : factor > of_units || factor < 1 / of_units ? "stresses in another unit than strengths"
-                                                   : "another law";
+  const char* const cause = strain.second > 1
+                                ? "strains in per cent, which are to be divided by 100"
+                            : factor > of_units || factor < 1 / of_units
+                                ? "stresses in another unit than strengths, or another law"
+                                : "another law";
   const auto shown = [](const Range& range) {
     return core::text(core::significant(range.first, 3), " to ",
                       core::significant(range.second, 3));

@@ -4,6 +4,7 @@
 
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/exception_watch.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/layers/layers.hpp"
 #include "sagips/nn/module.hpp"
@@ -222,6 +223,7 @@ Shape BoundLayer::declare(const Shape& input, LayerPlace& place) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
+    core::look_at_exception();
     throw Error(text("'", name(), "' fails: ", reason_of(error.what())));
   }
 }

@@ -9,6 +9,7 @@
 #include "sagips/nn/layers/bound_module.hpp"
 #include "sagips/nn/layers/layers.hpp"
 #include "sagips/nn/module.hpp"
+#include "sagips/nn/python_function.hpp"
 
 namespace sagips::nn {
 
@@ -16,9 +17,6 @@ using core::Error;
 using core::text;
 
 namespace {
-
-using MakeAnyModule =
-    std::function<AnyRowsModule(const Shape& input, const core::RowTensors& tensors)>;
 
 /// Modules that programs and plug-ins have added, from any thread.
 class Makers {
@@ -43,9 +41,7 @@ class Makers {
       if (const auto found = all_.find(name); found != all_.end()) return found->second;
       find = find_;
     }
-    MakeModule make = find ? find(name) : MakeModule();
-    return make ? [make](const Shape& input, const core::RowTensors&) { return make(input); }
-                : MakeAnyModule();
+    return find ? find(name) : MakeAnyModule();
   }
 
  private:
@@ -125,13 +121,16 @@ class ModuleLayer final : public BoundLayer {
   std::string name() const override { return name_; }
   bool draws_weights() const override { return true; }
   Advice advice() const override {
-    return {"Call sagips::nn::dropout in place of torch::dropout and torch::nn::Dropout.",
-            "Leave it out; a weight that two parts share is used through one of them "
-            "(torch::linear(x, first->weight))."};
+    return {
+        "Call sagips::nn::dropout in place of torch::dropout and torch::nn::Dropout (in Python "
+        "torch.nn.Dropout, as a part of the module, in place of functions).",
+        "Leave it out; a weight that two parts share is used through one of them "
+        "(torch::linear(x, first->weight))."};
   }
 
  private:
   std::string unknown() const {
+    if (is_python(name_)) return not_python(name_);
     std::vector<std::string> known;
     for (const auto& [name, make] : makers().all()) known.push_back(name);
     if (known.empty())

@@ -5,6 +5,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/python_function.hpp"
 
 namespace sagips::optim {
 
@@ -48,6 +49,24 @@ torch::Tensor poisson(const torch::Tensor& outputs, const torch::Tensor& targets
 torch::Tensor kullback_leibler(const torch::Tensor& outputs, const torch::Tensor& targets) {
   const torch::Tensor log_probabilities = torch::log_softmax(outputs, -1);
   return (torch::xlogy(targets, targets) - targets * log_probabilities).flatten(1).sum(1);
+}
+
+// One number for all rows is that of each.
+Loss python_loss(const nn::PythonFunction& function) {
+  Loss loss{.name = function.name,
+            .targets = function.of_classes ? Loss::Targets::classes : Loss::Targets::values,
+            .rows = {},
+            .meaning = function.meaning};
+  loss.rows = [function](const torch::Tensor& outputs, const torch::Tensor& targets) {
+    torch::Tensor rows = function.call({outputs, targets});
+    if (rows.dim() == 0) rows = rows.expand({outputs.size(0)});
+    if (rows.dim() != 1 || rows.size(0) != outputs.size(0))
+      throw core::ConfigError(
+          "loss", core::text(function.name, " gives ", rows.sizes(), " of ", outputs.size(0),
+                             " rows. It is a number for each, or one for all."));
+    return rows;
+  };
+  return loss;
 }
 
 torch::Tensor of_last_dimension(const torch::Tensor& outputs) {
@@ -137,6 +156,7 @@ Loss loss_named(const std::string& name, const std::string& key) {
     if (loss.name == name) return loss;
     names.push_back(loss.name);
   }
+  if (nn::is_python(name)) return python_loss(nn::python_function(name, "loss", key));
   throw core::ConfigError(key,
                           core::text("unknown loss '", name, "'", core::suggestion(name, names)));
 }

@@ -13,6 +13,7 @@
 namespace sagips::optim {
 
 struct Head;
+struct Metric;
 
 /// A loss that compares a network's outputs with targets, row by row.
 struct Loss {
@@ -29,6 +30,8 @@ struct Loss {
   double highest = std::numeric_limits<double>::infinity();
   /// Several outputs that have losses of their own (optim/learn/heads.hpp), whose weighted sum this is.
   std::shared_ptr<const std::vector<Head>> heads = nullptr;
+  /// By which what is predicted is judged as well (optim/learn/metrics.hpp); null: none.
+  std::shared_ptr<const std::vector<Metric>> metrics = nullptr;
 
   bool of_classes() const { return targets == Targets::classes; }
   /// Whether outputs are targets in any unit and from any zero.
@@ -52,6 +55,7 @@ std::vector<Loss> losses();
 /// A loss of a user's own, from now on known by its name; an earlier one of that name is replaced, since
 /// a plug-in may be loaded more than once. From any thread. throws: StateError when SAGIPS has one of that name
 void add_loss(Loss loss);
+/// The loss of a name, or a function in Python by its word (nn/python_function.hpp).
 /// key: for messages. throws: ConfigError for an unknown name
 Loss loss_named(const std::string& name, const std::string& key);
 /// The same with smooth labels and weights of classes, as PyTorch's cross entropy has them; the weights are

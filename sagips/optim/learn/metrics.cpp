@@ -7,6 +7,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/python_function.hpp"
 #include "sagips/optim/learn/heads.hpp"
 
 namespace sagips::optim {
@@ -107,6 +108,14 @@ OwnMetrics& own_metrics() {
   return own;
 }
 
+bool is_own(const std::string& name) {
+  const bool has_number = name.starts_with("top_") && name.ends_with("_accuracy");
+  for (const char* known :
+       {"loss", "accuracy", "area_under_curve", "mean_square_error", "mean_absolute_error"})
+    if (name == known || has_number || name.find('/') != std::string::npos) return true;
+  return false;
+}
+
 std::vector<Metric> known_metrics() {
   const std::lock_guard lock(own_metrics().mutex);
   return own_metrics().all;
@@ -115,15 +124,25 @@ std::vector<Metric> known_metrics() {
 }  // namespace
 
 void add_metric(Metric metric) {
-  const bool has_number = metric.name.starts_with("top_") && metric.name.ends_with("_accuracy");
-  for (const char* known :
-       {"loss", "accuracy", "area_under_curve", "mean_square_error", "mean_absolute_error"})
-    if (metric.name == known || has_number || metric.name.find('/') != std::string::npos)
-      throw core::StateError(core::text("'", metric.name, "' is a name of SAGIPS' own metrics"));
+  if (is_own(metric.name))
+    throw core::StateError(core::text("'", metric.name, "' is a name of SAGIPS' own metrics"));
   const std::lock_guard lock(own_metrics().mutex);
   std::vector<Metric>& all = own_metrics().all;
   std::erase_if(all, [&](const Metric& known) { return known.name == metric.name; });
   all.push_back(std::move(metric));
+}
+
+Metric python_metric(const std::string& word) {
+  const nn::PythonFunction function = nn::python_function(word, "metric", "metrics");
+  if (is_own(function.name))
+    throw core::ConfigError("metrics", core::text("'", function.name,
+                                                  "' is a name of SAGIPS' own metrics. Call the "
+                                                  "function otherwise."));
+  return {function.name,
+          [call = function.call](const torch::Tensor& predicted, const torch::Tensor& targets,
+                                 const torch::Tensor& weights) {
+            return call({predicted, targets, weights}).item<double>();
+          }};
 }
 
 torch::Tensor class_scores(const torch::Tensor& outputs) {
@@ -195,6 +214,9 @@ std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& out
   }
   for (const Metric& own : known_metrics())
     found[own.name] = own.value(loss.predicted(outputs), targets, counts);
+  if (loss.metrics)
+    for (const Metric& own : *loss.metrics)
+      found[own.name] = own.value(loss.predicted(outputs), targets, counts);
   return found;
 }
 

@@ -21,6 +21,8 @@ struct Metric {
 /// Every learning problem is judged by it, too, from now on; an earlier one of that name is replaced. Called
 /// as `add_loss` is. throws: StateError for a name that SAGIPS has
 void add_metric(Metric metric);
+/// A function in Python by its word. throws: ConfigError
+Metric python_metric(const std::string& word);
 
 /// How well outputs agree with targets, by name; row weights count in each.
 ///

@@ -117,12 +117,19 @@ void SupervisedConfig::fields(core::FieldList& list) {
       "shuffle_rows", shuffle_rows,
       "rows in one random order; of more rows, chunks of neighbours are drawn that make as many",
       core::Range::between(data::SamplePlan::chunk_rows, 1e9));
-  list.add("loss", loss, "what is made small: " + core::join(names, ", "));
+  list.add("loss", loss,
+           "what is made small: " + core::join(names, ", ") +
+               ", or a function in Python, MODULE:FUNCTION");
   loss_options.fields(list);
+  list.add(
+      "metrics", metrics,
+      "functions in Python, MODULE:FUNCTION, of predictions, targets and, if they like, weights: "
+      "each a number of every evaluation");
   list.named_groups("heads", heads,
                     "several outputs with losses of their own, in place of `loss`, by names of "
                     "yours: their weighted sum is made small");
-  core::needs(list, heads.empty(), "no heads", {"loss", "label_smoothing", "class_weights"});
+  core::needs(list, heads.empty(), "no heads",
+              {"loss", "label_smoothing", "class_weights", "metrics"});
   list.add("top_k", top_k, "classes among which the right one counts for top_K_accuracy",
            core::Range::between(1, 1e6));
   list.group("augment", augment,
@@ -144,12 +151,18 @@ bool SupervisedConfig::has_classes() const {
 
 Loss SupervisedConfig::loss_for(const nn::Network& network,
                                 const data::RowStatistics& statistics) const {
+  if (!heads.empty() && !metrics.empty())
+    throw ConfigError("metrics", "judge one output, and there are heads. Leave either out.");
   if (!heads.empty()) return loss_of_heads(heads, network, statistics);
   if (!network.output_tensors().empty())
     throw ConfigError("heads",
                       text("the network has several outputs (", network.output_tensors().written(),
                            "). Name a head with a loss for each."));
-  return loss_of(loss, loss_options, statistics, network.output()[0]);
+  Loss made = loss_of(loss, loss_options, statistics, network.output()[0]);
+  auto own = std::make_shared<std::vector<Metric>>();
+  std::transform(metrics.begin(), metrics.end(), std::back_inserter(*own), python_metric);
+  made.metrics = std::move(own);
+  return made;
 }
 
 Supervised::Supervised(const SupervisedConfig& config, const std::vector<NetworkPart>& networks,
@@ -171,6 +184,10 @@ Supervised::Supervised(const SupervisedConfig& config, const std::vector<Network
           [this](const data::Examples& examples) { check_targets(examples); }) {
   for (const NetworkPart& part : networks)
     networks_.push_back({part, nn::Replica(part.network, config.shared, device)});
+  if (std::ranges::all_of(
+          networks, [](const NetworkPart& part) { return part.network->parameters().empty(); }))
+    throw ConfigError("network",
+                      "has no weights, so that nothing can learn. Give it a layer that has some.");
   if (networks.size() == 1)
     fused_ = nn::FusedMlp::make(*networks.front().network, config.dense, device);
   steps_per_epoch_ = BatchRows::steps_per_epoch(rows_, config.batch, place.ranks);
@@ -179,7 +196,29 @@ Supervised::Supervised(const SupervisedConfig& config, const std::vector<Network
     loss_ = config.loss_for(last, statistics);  // which knows what targets there are
   check(*rows);
   if (config.heads.empty()) loss_ = config.loss_for(last, statistics);
+  try_loss(*rows);
   add_steps();
+}
+
+// What a function of a user does with rows is found by a trial, as it cannot be read.
+void Supervised::try_loss(const data::ExampleRows& rows) {
+  const torch::NoGradGuard no_grad;
+  const data::Examples few = rows.first(3);
+  if (few.rows() < 2) return;
+  nn::Shape shape = output();
+  shape.insert(shape.begin(), few.rows());
+  const torch::Tensor outputs = torch::linspace(-1, 1, nn::numbers_in(shape)).reshape(shape);
+  const auto first_of = [&](std::int64_t count) {
+    return loss_.rows(outputs.narrow(0, 0, count), few.targets.narrow(0, 0, count))[0];
+  };
+  loss_is_of_rows_ = torch::allclose(first_of(few.rows()), first_of(1), 1e-4, 1e-6,
+                                     /*equal_nan=*/true);
+  if (loss_is_of_rows_) return;
+  fused_ = nullptr;  // which learns from a few rows at a time
+  if (few.weights.defined())
+    throw ConfigError("data.weights",
+                      text("weigh rows, and ", loss_.name, " says one number of several together. ",
+                           "Let it give a number for each row, or leave them out."));
 }
 
 void Supervised::add_steps() {
@@ -215,8 +254,9 @@ std::vector<Action> Supervised::schedule() const {
 }
 
 bool Supervised::is_separable() const {
-  return std::all_of(networks_.begin(), networks_.end(),
-                     [](const auto& one) { return one.part.network->separable(); });
+  return loss_is_of_rows_ && std::all_of(networks_.begin(), networks_.end(), [](const auto& one) {
+           return one.part.network->separable();
+         });
 }
 
 std::int64_t Supervised::weights() const {

@@ -26,6 +26,7 @@ struct SupervisedConfig {
   std::int64_t shuffle_rows = data::SamplePlan::default_shuffle_rows;
   std::string loss = "cross_entropy";
   LossOptions loss_options{};
+  std::vector<std::string> metrics{};  ///< functions in Python
   HeadConfigs heads{};  ///< in place of the loss, where a network has several outputs
   std::int64_t top_k = 3;
   AugmentConfig augment{};
@@ -127,6 +128,7 @@ class Supervised final : public Optimizer {
  private:
   struct RowBatch;
   void check(const data::ExampleRows& rows) const;
+  void try_loss(const data::ExampleRows& rows);
   BatchRows rows_of(std::uint32_t step) const;
   void add_steps();
   bool is_separable() const;
@@ -144,6 +146,7 @@ class Supervised final : public Optimizer {
   std::int64_t steps_per_epoch_ = 1;
   double mean_weight_;  ///< of the rows
   Loss loss_;
+  bool loss_is_of_rows_ = true;  ///< whether a row's loss is its own, whatever stands beside it
   std::vector<WeightedNetwork> networks_;
   std::vector<std::unique_ptr<UpdateRule>> rules_;  ///< of each network
   std::unique_ptr<nn::FusedMlp> fused_;             ///< null: LibTorch evaluates the networks
