@@ -13,6 +13,8 @@ import time
 import unittest
 
 MPIRUN = sys.argv[1]
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                  OMP_NUM_THREADS="1")
 
 # A function as a notebook has it: of no module, and in a namespace of its own.
 CELL = '''
