@@ -252,7 +252,7 @@ TEST(StressStrain, WarnsOfCurvesOfAnotherUnitOrLaw) {
       for (const std::string& part : {file, words, std::string("has strains of ")})
         EXPECT_NE(warnings[0].find(part), std::string::npos) << warnings[0];
     };
-    expect(law == "root" ? "hollomon" : "root", "another law");
+    expect(law == "root" ? "hollomon" : "root", "Likely: another law");
     write(100, 1);
     expect(law, "Likely: strains in per cent");
     write(1, 1e6);
@@ -273,7 +273,8 @@ TEST(StressStrainCurve, RemarksOnAnotherUnit) {
   };
   EXPECT_TRUE(remarks(1, 1).empty()) << "cut at a strain of 0.3";
   for (const auto& [strain, stress, words] :
-       {std::tuple(1.0, 1e6, "Likely: stresses in another unit"),
+       {std::tuple(5.0, 1.0, "Likely: strains in per cent"),
+        std::tuple(1.0, 1e6, "Likely: stresses in another unit"),
         std::tuple(1.0, 1e-3, "Likely: stresses in another unit")}) {
     const std::vector<std::string> found = remarks(strain, stress);
     ASSERT_EQ(found.size(), 1U) << words;

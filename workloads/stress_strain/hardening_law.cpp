@@ -17,13 +17,11 @@ torch::Tensor HardeningLaw::stress(const torch::Tensor& strength, const torch::T
 }
 
 std::string CurveRanges::remark(const std::string& file, const std::string& expected,
-                                double factor) const {
-  constexpr double of_units = 5;  // between laws it is less
+                                bool is_another_law) const {
   const char* const cause = strain.second > 1
                                 ? "strains in per cent, which are to be divided by 100"
-                            : factor > of_units || factor < 1 / of_units
-                                ? "stresses in another unit than strengths, or another law"
-                                : "another law";
+                            : is_another_law ? "another law"
+                                             : "stresses in another unit than strengths";
   const auto shown = [](const Range& range) {
     return core::text(core::significant(range.first, 3), " to ",
                       core::significant(range.second, 3));
@@ -49,15 +47,22 @@ void LawComparison::add(const torch::Tensor& curves, const torch::Tensor& parame
   widen(ranges_.stress, stress);
   points_ += factor.numel();
   off_ += ((factor - 1).abs() > noise).sum().item<std::int64_t>();
-  logarithms_ += factor.abs().clamp(1e-30, 1e30).log().sum(torch::kFloat64).item<double>();
+  const torch::Tensor logarithms = factor.abs().clamp(1e-30, 1e30).log().to(torch::kFloat64);
+  logarithms_ += logarithms.sum().item<double>();
+  squares_ += logarithms.square().sum().item<double>();
 }
 
 std::string LawComparison::remark(const std::string& file) const {
   if (2 * off_ <= points_) return {};
+  // Another unit is one factor for all points, give or take the noise; between laws it goes with powers of the strain.
+  constexpr double of_noise = 0.7;
+  const auto points = static_cast<double>(points_);
+  const double mean = logarithms_ / points;
+  const double deviation = std::sqrt(std::max(0.0, squares_ / points - mean * mean));
   return ranges_.remark(file,
                         core::text("strains of 0 to 1 and stresses of ", law_.formula(),
                                    " (data.law) with each row's own parameters"),
-                        std::exp(logarithms_ / static_cast<double>(points_)));
+                        deviation > of_noise);
 }
 
 }  // namespace sagips::workloads

@@ -37,9 +37,10 @@ struct CurveRanges {
   using Range = std::pair<double, double>;
   Range strain{HUGE_VAL, -HUGE_VAL}, stress = strain;
 
-  /// A line on curves that are not those expected, with the likely cause. factor: of their stresses against the
-  /// expected ones
-  std::string remark(const std::string& file, const std::string& expected, double factor) const;
+  /// A line on curves that are not those expected, with the likely cause: another unit, unless they are known to be
+  /// of another law
+  std::string remark(const std::string& file, const std::string& expected,
+                     bool is_another_law = false) const;
 };
 
 /// Curves beside what the law makes of their own parameters.
@@ -56,7 +57,8 @@ class LawComparison {
   HardeningLaw law_;
   CurveRanges ranges_;
   std::int64_t points_ = 0, off_ = 0;
-  double logarithms_ = 0;  ///< of stresses over those of the law, summed
+  double logarithms_ = 0,
+         squares_ = 0;  ///< of stresses over those of the law, and their squares, summed
 };
 
 }  // namespace sagips::workloads

@@ -24,8 +24,7 @@ std::string remark(const data::Dataset& events, double highest_strain, double hi
   return found.remark(
       events.origin,
       core::text("strains up to strain.high=", highest_strain, " and stresses up to ",
-                 core::significant(highest_stress, 3), " (ranges of strength and exponent)"),
-      factor);
+                 core::significant(highest_stress, 3), " (ranges of strength and exponent)"));
 }
 
 class StressStrainCurve final : public problem::Workload {
