@@ -59,7 +59,8 @@ class Key:
 def workloads():
     listed = subprocess.run([sys.executable, "-m", "sagips", "list", "workloads"], check=True, capture_output=True,
                             text=True).stdout
-    return [line.split()[0] for line in listed.splitlines() if line and not line.startswith(" ")]
+    names = [line.split()[0] for line in listed.splitlines() if line and not line.startswith(" ")]
+    return [name for name in names if name != "objective"]  # whose keys `tune` sets itself
 
 
 def every_key():

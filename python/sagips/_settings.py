@@ -1590,7 +1590,7 @@ class Settings(TypedDict, total=False):
     """who evaluates networks of dense layers alone on a CPU"""
     toy: Toy
     """made-up data for closure tests"""
-    objective: Objective | str
+    objective: Objective
     """how synthetic events are scored"""
     evaluation: Evaluation
     """how a generator is looked at"""
@@ -1625,10 +1625,6 @@ class Settings(TypedDict, total=False):
     """of the collision in its centre of mass [GeV]"""
     examples: str
     """a learning workload: inputs like its own are made, for its targets as conditions"""
-    folder: str | os.PathLike[str]
-    """where Python finds its module, too"""
-    settings: str | float | Sequence[str | float]
-    """of a trial, as 'rate=0.1'"""
     sampler: Sampler
     """inverse-CDF sampler (authors' tool kit)"""
     detector: PipelineDetector

@@ -23,11 +23,13 @@ _starts = {"resume": [], "fresh": ["fresh"], "override": ["override"]}
 
 
 def _call(command, source, assignments, options=None, progress=False):
+    words = problems.assignments_of(
+        {**assignments, **problems.python_settings(assignments, problems.folder_of(assignments))})
     ranks.begin()
     watch = Progress() if progress else None
     try:
         with ranks.stopping():
-            return _sagips.call(command, source, problems.assignments_of(assignments),
+            return _sagips.call(command, source, words,
                                 {name: [value] if isinstance(value, str) else list(value)
                                  for name, value in (options or {}).items() if value is not None},
                                 watch if watch is not None and watch.looks else None)
@@ -44,8 +46,7 @@ def _start(start):
 
 def _inverse(command, problem, data, box, observables, weights, start, progress, settings, options=None):
     source, assignments = problems.problem_of(problem, data, box, observables, weights, settings)
-    said = _call(command, source, {**assignments, **settings}, {**_start(start), **(options or {})}, progress)
-    return said
+    return _call(command, source, {**assignments, **settings}, {**_start(start), **(options or {})}, progress)
 
 
 def _run(said):

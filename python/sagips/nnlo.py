@@ -66,7 +66,7 @@ def nnlo(module, *, folder="runs", **arguments):
                                          folder)
     config = {"workload": "learning", "network": {"layers": [{"module": word, "settings": arguments}]}, "data": data}
     content = json.dumps(config, indent=1).encode()
-    path = os.path.abspath(os.path.join(folder, "nnlo", references._digest(content) + ".yaml"))
+    path = os.path.abspath(os.path.join(folder, "nnlo", references.digest(content) + ".yaml"))
     references.write_once(path, content)
     return Problem(name, path, space)
 

@@ -1,6 +1,5 @@
 """Functions that `sagips.tune` calls in place of trainings: `def trial(t): ...; return loss`."""
 import ctypes
-import json
 import math
 import os
 import threading
@@ -48,17 +47,10 @@ def _number(value, who):
                           "expected.") from None
 
 
-def _value(word):
-    try:
-        return json.loads(word)
-    except ValueError:
-        return word
-
-
 def call(word, folder, settings, seed, place, report, stop):
     """The value of a function; None: it has been ended."""
     function = references.find(word, folder)
-    trial = Trial({name: _value(value) for name, _, value in (one.partition("=") for one in settings)}, seed, place,
+    trial = Trial({name: references.value_of(value) for name, _, value in (one.partition("=") for one in settings)}, seed, place,
                   report)
     over = threading.Event()
 

@@ -1,7 +1,6 @@
 """What a user has, as a config of the program: functions, ranges, arrays."""
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from typing import TYPE_CHECKING
@@ -125,7 +124,7 @@ def keep_array(array, folder):
     content = io.BytesIO()
     numpy.save(content, numpy.ascontiguousarray(array))
     content = content.getbuffer()
-    path = os.path.abspath(os.path.join(folder, hashlib.sha256(content).hexdigest()[:16] + ".npy"))
+    path = os.path.abspath(os.path.join(folder, references.digest(content) + ".npy"))
     references.write_once(path, content)
     return path
 
@@ -161,7 +160,6 @@ def problem_of(problem, data, box, observables, weights, settings):
     """Source and assignments of an inverse problem."""
     folder = folder_of(settings)
     assignments = {}
-    settings.update(python_settings(settings, folder))
     if is_source(problem):
         if box is not None:
             assignments["parameters"] = box_of(box).ranges
@@ -200,7 +198,7 @@ def python_settings(settings, folder):
         return [{"module": references.path_word(one, functions_folder)} if callable(one) else one for one in many]
 
     def network(key, value, name):
-        if callable(value) or isinstance(value, (list, tuple)):
+        if value is not None and not isinstance(value, (dict, str)):
             return {name: layers(key, value)}
         if isinstance(value, dict) and value.get(name) is not None and not isinstance(value[name], str):
             return {**value, name: layers(f"{key}.{name}", value[name])}

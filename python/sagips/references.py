@@ -39,7 +39,16 @@ def _module_folder(module):
     return os.path.dirname(path)
 
 
-def _digest(content):
+def value_of(word):
+    """A word of a config as Python has it: a number, true or false, a list, else the word."""
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word
+
+
+def digest(content):
+    """By which what is kept is named."""
     return hashlib.sha256(content).hexdigest()[:16]
 
 
@@ -53,9 +62,9 @@ def _content_of(thing):
     plain = [b"%032x" % number for number in range(len(places))]
     for (_, name), other in zip(places, plain):
         content = content.replace(name, other)
-    digest = _digest(content)
+    whole = digest(content)
     for number, other in enumerate(plain):
-        content = content.replace(other, hashlib.sha256(f"{digest} {number}".encode()).hexdigest()[:32].encode())
+        content = content.replace(other, hashlib.sha256(f"{whole} {number}".encode()).hexdigest()[:32].encode())
     return content
 
 
@@ -78,7 +87,7 @@ def word_of(thing, folder):
         raise ConfigError(f"{name or type(thing).__name__} cannot be kept for processes that need it "
                           f"({type(problem).__name__}: {problem}). Define it in a module, or let it make what cannot "
                           "be pickled when it is called.") from None
-    path = os.path.abspath(os.path.join(folder, _digest(content) + ".pickle"))
+    path = os.path.abspath(os.path.join(folder, digest(content) + ".pickle"))
     write_once(path, content)
     if not isinstance(thing, torch.nn.Module):  # whose weights may change
         _here[path, ""] = thing
@@ -121,7 +130,7 @@ def find(word, folder=""):
         except OSError as problem:
             raise ConfigError(f"{word}: cannot be read ({problem.strerror}). It keeps a function of the Python program "
                               "that began this run; run that program again.") from None
-        if _digest(content) != os.path.basename(word)[:-len(".pickle")]:
+        if digest(content) != os.path.basename(word)[:-len(".pickle")]:
             raise ConfigError(f"{word}: is not the file that SAGIPS wrote (its name is a sum of its content).")
         folders, content = pickle.loads(content)
         sys.path += [place for place in folders if place not in sys.path]

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from . import references
 from .errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class Run:
         with open(self.file("config.yaml")) as file:
             maximises = f"maximise: {metric}\n" in file.read()
         best = (max if maximises else min)(rows, key=lambda row: float(row[metric]))
-        return {name: _plain(best[name]) for name in keys if best[name]}
+        return {name: references.value_of(best[name]) for name in keys if best[name]}
 
     def network(self, which: str = "best") -> torch.nn.Module:
         """The trained networks of a learning problem as a torch.nn.Module that gives of rows what `sagips.predict`
@@ -254,13 +255,6 @@ class Run:
             return f"<pre>{escape(self.tables)}</pre><p><code>{escape(self.folder)}</code></p>"
         notes = "".join(f"<p>{escape(one)}</p>" for one in self.warnings)
         return f"<table>{head}{cells}</table>{notes}<p><code>{escape(self.folder)}</code></p>"
-
-
-def _plain(word: str) -> Any:
-    try:
-        return json.loads(word)
-    except ValueError:
-        return word
 
 
 class Predictions:

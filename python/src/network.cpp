@@ -7,6 +7,7 @@
 #include "python/src/tensor.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/module.hpp"
+#include "sagips/nn/python_function.hpp"
 
 namespace sagips::python {
 
@@ -77,7 +78,7 @@ class PythonModule : public torch::nn::Module {
 
 void add_networks() {
   nn::find_modules([](const std::string& name) -> nn::MakeAnyModule {
-    if (name.find(':') == std::string::npos && name.find(".pickle") == std::string::npos) return {};
+    if (!nn::is_python(name)) return {};
     std::optional<Object> make;
     with_interpreter(name, [&] {
       make.emplace(nb::module_::import_("sagips.networks").attr("find")(name));

@@ -37,9 +37,7 @@ class ObjectiveProblem final : public run::Problem, public study::Objective {
 
   std::optional<double> operator()(const Call& call) override {
     std::optional<double> value;
-    bool called = false;  // after Ctrl-C it is another call that goes on
     with_interpreter(function_, [&] {
-      if (std::exchange(called, true)) return;
       const auto report = [&call](double now, double epoch) {
         const nb::gil_scoped_release release;
         return call.report(now, epoch);

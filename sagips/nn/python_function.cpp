@@ -22,7 +22,8 @@ PythonFinder& python_finder() {
 }  // namespace
 
 bool is_python(const std::string& word) {
-  const std::string last = word.substr(word.rfind('/') + 1);
+  const std::string name = word.substr(0, word.find('('));
+  const std::string last = name.substr(name.rfind('/') + 1);
   return last.ends_with(".pickle") ||
          (last.find(':') != std::string::npos && !last.ends_with(".pt"));
 }

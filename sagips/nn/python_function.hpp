@@ -16,7 +16,8 @@ struct PythonFunction {
       meaning{};  ///< of a loss: what outputs stand for; null: themselves
 };
 
-/// Whether a word of a config names something of Python: MODULE:NAME, FOLDER/MODULE:NAME, or a file that keeps it.
+/// Whether a word of a config names something of Python: MODULE:NAME, FOLDER/MODULE:NAME, or a file that keeps it, with
+/// or without arguments, (a=1), behind it.
 bool is_python(const std::string& word);
 
 /// kind: "loss", "metric" or "rows"

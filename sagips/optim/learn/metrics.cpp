@@ -212,11 +212,10 @@ std::map<std::string, double> metrics(const Loss& loss, const torch::Tensor& out
     const torch::Tensor residuals = (loss.predicted(outputs) - targets).flatten(1);
     judge_values(residuals, mean, names, found);
   }
-  for (const Metric& own : known_metrics())
+  std::vector<Metric> all = known_metrics();
+  if (loss.metrics) all.insert(all.end(), loss.metrics->begin(), loss.metrics->end());
+  for (const Metric& own : all)
     found[own.name] = own.value(loss.predicted(outputs), targets, counts);
-  if (loss.metrics)
-    for (const Metric& own : *loss.metrics)
-      found[own.name] = own.value(loss.predicted(outputs), targets, counts);
   return found;
 }
 
