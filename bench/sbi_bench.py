@@ -28,7 +28,8 @@ def by_sagips(toy, data, threads):
     quiet = {"run": {"figures": False}, "threads": threads, "progress": False}
     for events, norms in data:
         if toy.name == "proxy1d":
-            run = sagips.solve("proxy1d", events.numpy(), data={"norms": norms.tolist()}, **quiet)
+            known = {f"data.reference.norm_{i + 1}": float(norm) for i, norm in enumerate(norms)}
+            run = sagips.solve("proxy1d", events.numpy(), **quiet, **known)
         else:
             box = {name: {"low": low, "high": high} for name, low, high in zip(toy.names, toy.low, toy.high)}
             run = sagips.solve(toy.stage, events.numpy(), box, **quiet)
