@@ -164,7 +164,7 @@ provide_environment() {
 
 contents() {
   case $1 in
-    checks) echo "clang-format, nanobind, TensorBoard, safetensors, Optuna and others, for tests (400 MB on disk)" ;;
+    checks) echo "clang-format, nanobind, Keras, TensorBoard, Optuna and others, for tests (500 MB on disk)" ;;
     python) echo "PyTorch with its CUDA libraries (2.5 GB to download, 5 GB on disk), nanobind, matplotlib, pandas" ;;
     slim) echo "LibTorch for CPUs (0.5 GB to download, 1.4 GB on disk)" ;;
     full) echo "PyTorch with its CUDA libraries (2.5 GB to download, 5 GB on disk)" ;;

@@ -87,6 +87,13 @@ class Notebooks(unittest.TestCase):
                 self.assertGreater(run.metrics["accuracy_end"], 0.9)
             self.assertEqual(names["two"].metrics["ranks"], 2)
 
+    def test_keras_model(self):
+        os.environ["KERAS_BACKEND"] = "torch"
+        with self.notebook("keras_model") as names:
+            # 0.0133: least squares of a straight line and a parabola, with 2 mm in each layer
+            self.assertLess(names["run"].metrics["resolution_end"], 2 * 0.0133)
+            self.assertLess(names["largest_difference"], 1e-5)
+
     def test_every_notebook_is_tested(self):
         notebooks = [os.path.basename(path)[:-len(".ipynb")] for path in glob.glob(os.path.join(FOLDER, "*.ipynb"))]
         self.assertEqual([name for name in notebooks if not hasattr(self, "test_" + name)], [])
