@@ -22,7 +22,7 @@ import torch
 HERE = pathlib.Path(__file__).resolve().parent
 CHAIN = 16
 SAMPLES, EVENTS, TILES = 128, 100, 8  # 12,800 events a tile
-EPOCHS = 12
+EPOCHS = 40
 PYTHON, NUMPY, CPP = "Python", "NumPy", "C++"
 
 

@@ -26,6 +26,13 @@ class OpenNoise {
   env::Noise* noise_;
 };
 
+/// Other threads' functions go on meanwhile: numbers take longer than what functions do with them.
+at::Tensor drawn(const OpenNoise& noise, at::Tensor (env::Noise::*draw)()) {
+  env::Noise& open = noise.get();
+  const nb::gil_scoped_release released;
+  return (open.*draw)();
+}
+
 env::OutsideArrays arrays_of(const nb::object& answer, const std::string& stage) {
   env::OutsideArrays arrays;
   if (nb::isinstance<nb::dict>(answer))
@@ -63,9 +70,9 @@ void add_stages(nb::module_& module) {
   nb::class_<OpenNoise>(module, "Noise",
                         "Random numbers of one call of a stage: each `uniform()` and `normal()` takes one of "
                         "every event. Results repeat for a seed, whatever the ranks and threads.")
-      .def("uniform", [](const OpenNoise& noise) { return noise.get().uniform(); },
+      .def("uniform", [](const OpenNoise& noise) { return drawn(noise, &env::Noise::uniform); },
            "Uniform in (0, 1), one an event. shape: [samples, events]")
-      .def("normal", [](const OpenNoise& noise) { return noise.get().normal(); },
+      .def("normal", [](const OpenNoise& noise) { return drawn(noise, &env::Noise::normal); },
            "N(0, 1), one an event. shape: [samples, events]")
       .def_prop_ro("samples", [](const OpenNoise& noise) { return noise.get().samples(); })
       .def_prop_ro("events", [](const OpenNoise& noise) { return noise.get().events(); },
