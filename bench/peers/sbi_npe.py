@@ -31,7 +31,7 @@ def main():
     theta = prior.sample((simulations,))
     rows = torch.cat([features(*toy.simulate(piece, toy.events)) for piece in theta.split(100)])
     simulated = time.perf_counter() - begin
-    posterior = NPE(prior).append_simulations(theta, rows)
+    posterior = NPE(prior, show_progress_bars=False).append_simulations(theta, rows)
     posterior.train()
     posterior = posterior.build_posterior()
     trained = time.perf_counter() - begin
