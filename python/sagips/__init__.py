@@ -19,8 +19,6 @@ trained networks, `report` writes a page, `load` opens a folder, `run` is the pr
 A pipeline is a function of torch tensors, or one marked with `numpy`, `jax` or `simulator`; `Box` says where its
 parameters may lie. What comes back is a `Run`; what goes wrong raises `Error`.
 """
-import sys as _sys
-
 try:
     import torch as _torch
 except ImportError as _missing:
@@ -29,17 +27,11 @@ except ImportError as _missing:
 
 
 def _load():
-    # Plug-ins find the functions of SAGIPS in the module that has loaded them.
-    flags = _sys.getdlopenflags()
-    from os import RTLD_GLOBAL
-    _sys.setdlopenflags(flags | RTLD_GLOBAL)
     try:
         from . import _sagips
     except ImportError as problem:
         raise ImportError(f"sagips cannot be loaded beside torch {_torch.__version__} ({problem}). It works with the "
                           "torch that it was built with: install sagips again after torch.") from None
-    finally:
-        _sys.setdlopenflags(flags)
     built, here = (version.split("+")[0].split(".")[:2] for version in (_sagips.torch_version, _torch.__version__))
     if built != here:
         raise ImportError(f"sagips was built with torch {_sagips.torch_version}, and this is torch "

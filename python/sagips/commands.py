@@ -1,6 +1,7 @@
 """What the program does, as functions. Each fills a run folder and returns what lies there."""
 from __future__ import annotations
 
+import numbers
 import os
 import sys
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,9 +23,10 @@ _program = [sys.executable, "-m", "sagips"]  # for processes of a study
 _starts = {"resume": [], "fresh": ["fresh"], "override": ["override"]}
 
 
-def _call(command, source, assignments, options=None, progress=False):
-    words = problems.assignments_of(
-        {**assignments, **problems.python_settings(assignments, problems.folder_of(assignments))})
+def _call(command, source, assignments, settings, options=None, progress=False):
+    """assignments: what the arguments of the call say; settings lie over them, key by key."""
+    words = [word for group in (assignments, settings)
+             for word in problems.assignments_of(group, problems.folder_of(settings))]
     ranks.begin()
     watch = Progress() if progress else None
     try:
@@ -46,7 +48,7 @@ def _start(start):
 
 def _inverse(command, problem, data, box, observables, weights, start, progress, settings, options=None):
     source, assignments = problems.problem_of(problem, data, box, observables, weights, settings)
-    return _call(command, source, {**assignments, **settings}, {**_start(start), **(options or {})}, progress)
+    return _call(command, source, assignments, settings, {**_start(start), **(options or {})}, progress)
 
 
 def _run(said):
@@ -174,7 +176,7 @@ def tune(problem: Problem | Callable[[objectives.Trial], float], data: Data | No
         given["tune"] = {**own, "space": objectives.space_of(space)}
     if callable(problem) and data is None and box is None:
         source, assignments = objectives.problem_of(problem, given, problems.folder_of(given))
-        return _run(_call("tune", source, {**assignments, **given}, {**_start(start), "program": _program}, progress))
+        return _run(_call("tune", source, assignments, given, {**_start(start), "program": _program}, progress))
     return _study("tune", problem, data, box, observables, weights, start, progress, given)
 
 
@@ -215,7 +217,7 @@ def generate(problem: Problem, out: Path, box: Ranges | Prior | None = None, *, 
     Returns the files, one a data set, and that of the settings that read them.
     """
     source, assignments = problems.problem_of(problem, None, box, observables, None, settings)
-    said = _call("generate", source, {**assignments, **settings}, {"out": os.fspath(out)})
+    said = _call("generate", source, assignments, settings, {"out": os.fspath(out)})
     return said["files"], said["settings"]
 
 
@@ -244,13 +246,11 @@ def predict(run: Run | Path, inputs: Events | float | Mapping[str, Events | floa
         "network": network, "out": None if out is None else os.fspath(out)}
     given: dict[str | None, Any] = {**inputs} if isinstance(inputs, dict) else {} if inputs is None else {None: inputs}
     for tensor, one in given.items():
-        if not problems.is_source(one) and not isinstance(one, (int, float)):
-            import numpy
-            import torch
-            one = numpy.asarray(one.detach().cpu() if isinstance(one, torch.Tensor) else one)
-            one = problems.keep_array(one, os.path.join(folder, "inputs"))
+        if not problems.is_source(one) and not isinstance(one, numbers.Real):
+            name = "inputs" if tensor is None else f"inputs.{tensor}"
+            one = problems.keep_array(problems.numbers_of(one, name)[0], os.path.join(folder, "inputs"))
         options["inputs" if tensor is None else f"inputs.{tensor}"] = str(one)
-    return Predictions(_call("predict", folder, {}, options))
+    return Predictions(_call("predict", folder, {}, {}, options))
 
 
 def report(*runs: Run | Path, out: Path | None = None, figures: Path | None = None) -> str:
@@ -271,6 +271,9 @@ def report(*runs: Run | Path, out: Path | None = None, figures: Path | None = No
 def settings(problem: Path) -> dict[str, tuple[str, str]]:
     """Every setting of a workload or YAML file with its value and what it means:
     {"train.epochs": ("2000", "epochs of the run"), ...}. In groups they are keywords: `train={"epochs": 5}`."""
+    if not problems.is_source(problem):
+        raise ConfigError(f"problem is a {type(problem).__name__}, and the name of a workload or a file was expected. "
+                          "Settings of a function are those of \"custom\".")
     return {one["key"]: (one["value"], one["help"]) for one in _sagips.describe(os.fspath(problem))}
 
 

@@ -43,7 +43,9 @@ class Layer:
         self.is_keras = is_keras(module)
         self.parameters, self.buffers = tensors_of(name, module)
         self._owners = []  # of buffers that a module may assign anew
-        for part in module.modules():
+        # Keras does not tell PyTorch of all its layers.
+        for part in {one: None for layer in (module._flatten_layers() if self.is_keras else [module])
+                     for one in layer.modules()}:
             self._owners += [(part._buffers, key, tensor) for key, tensor in part._buffers.items()
                              if tensor is not None and tensor.is_floating_point()]
             self._prepare(part)

@@ -50,8 +50,8 @@ def nnlo(module, *, folder="runs", **arguments):
         for one in [*arguments, *(key.rsplit(".", 1)[1] for key in (entry["key"] for entry in space))]:
             if one not in [each.name for each in taken]:
                 raise ConfigError(f"{name}: get_model takes no '{one}'.")
-    word, _ = references.word_of(functools.partial(_with_words, make, words) if words else make,
-                                 os.path.join(folder, "functions"))
+    word = references.path_word(functools.partial(_with_words, make, words) if words else make,
+                                os.path.join(folder, "functions"))
     data = {}
     for kind, files in (("", of_file("get_train")), ("validation_", of_file("get_val"))):
         if files is None:
@@ -123,9 +123,6 @@ def _rows_of(where, files, given, folder):
         import h5py
     except ImportError:
         raise ConfigError(f"{where} has an adaptor, for which h5py reads the files: pip install h5py.") from None
-    except Exception as problem:  # its wheels bring a library of HDF5 that finds the one of SAGIPS in its place
-        raise ConfigError(f"{where} has an adaptor, for which h5py reads the files, and it cannot be loaded behind sagips "
-                          f"({problem}). Import h5py before sagips.") from None
     import numpy
     made = []
     for file in files:

@@ -62,27 +62,64 @@ def box_of(box):
     return Box.of(low, high)
 
 
-def assignments_of(settings):
-    """The keywords of a call as "a.b=c"."""
+def assignments_of(settings, folder):
+    """The keywords of a call as "a.b=c"; functions and modules as words, which `folder` keeps."""
     found = []
 
     def add(key, value):
         if isinstance(value, dict) and value:
             for name, inner in value.items():
                 add(f"{key}.{name}", inner)
+        elif isinstance(value, str) and (": " not in value or value[:1] in "[{"):
+            found.append(f"{key}={value}")  # a text as the command line has it
         else:
-            found.append(f"{key}={value if isinstance(value, str) else json.dumps(value, default=_plain)}")
+            found.append(f"{key}={json.dumps(value)}")
     for key, value in settings.items():
-        add(key, value)
+        add(key, _plain(key, value, os.path.join(folder, "functions")))
     return found
 
 
-def _plain(value):
+_networks = {"network": "layers", "generator": "hidden_layers", "discriminator": "hidden_layers"}
+_functions = {"loss": "loss", "metrics": "metric", "script": "rows"}
+
+
+def _plain(key, value, folder):
+    """A setting as a config has it."""
+    group, _, name = key.rpartition(".")
+    layers = _networks.get(key, "layers" if group == "networks" else None)
+    if layers is not None and value is not None and not isinstance(value, (dict, str)):
+        return {layers: _plain(f"{key}.{layers}", value, folder)}
+    if name in ("layers", "hidden_layers") and value is not None and not isinstance(value, (list, tuple, str)) and \
+            not callable(value):
+        raise ConfigError(f"{key} is a {type(value).__name__}, and a torch.nn.Module or a list of layers was expected.")
+    if name in ("layers", "hidden_layers", "metrics", "pipeline") and callable(value):
+        value = [value]
+    if isinstance(value, dict):
+        return {str(one): _plain(f"{key}.{one}", inner, folder) for one, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_word(key, name, one, folder) if callable(one) else _plain(f"{key}.{i}", one, folder)
+                for i, one in enumerate(value)]
+    if callable(value):
+        return _word(key, name, value, folder)
     if hasattr(value, "tolist"):
         return value.tolist()  # of NumPy or torch
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    raise ConfigError(f"a setting is a {type(value).__name__} ({value!r}), and a number, a text or a list was expected.")
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise ConfigError(f"{key} is a {type(value).__name__} ({value!r}), and a number, a text or a list was expected.")
+
+
+def _word(key, name, thing, folder):
+    """A function or module in a setting whose last word is `name`."""
+    if name in _functions:
+        functions.check(thing, _functions[name])
+    elif name in ("python", "pipeline"):
+        stages.stage_of(thing)  # says what is wrong with it
+    elif name not in ("layers", "hidden_layers"):
+        raise ConfigError(f"{key} is a {type(thing).__name__} ({thing!r}), and a number, a text or a list was expected.")
+    word = references.path_word(thing, folder)
+    return {"pipeline": {"python": word}, "layers": {"module": word}, "hidden_layers": {"module": word}}.get(name, word)
 
 
 def numbers_of(data, name="data", wanted=None):
@@ -139,88 +176,58 @@ def is_source(problem):
     return isinstance(problem, (str, os.PathLike))
 
 
-def pipeline_of(problem, folder):
+def pipeline_of(problem):
     """Functions as the list that a config has."""
-    functions = list(problem) if isinstance(problem, (tuple, list)) else [problem]
-    if len(functions) == 1 and not isinstance(functions[0], stages.Stage) and callable(functions[0]) and \
-            stages._positional(functions[0]) == 1:
-        functions = [stages.simulator(functions[0])]
-    entries = []
-    for function in functions:
-        if isinstance(function, dict):  # a stage as a config has it
-            entries.append(function)
-            continue
-        stages.stage_of(function)  # says what is wrong with it
-        word, place = references.word_of(function, os.path.join(folder, "functions"))
-        entries.append({"python": word, "folder": place} if place else {"python": word})
-    return entries
+    pipeline = list(problem) if isinstance(problem, (tuple, list)) else [problem]
+    if len(pipeline) == 1 and not isinstance(pipeline[0], (dict, stages.Stage)) and callable(pipeline[0]) and \
+            stages._positional(pipeline[0]) == 1 and not stages.takes_noise(pipeline[0]):
+        pipeline = [stages.simulator(pipeline[0])]
+    for one in pipeline:
+        if not isinstance(one, dict):  # a stage as a config has it
+            stages.stage_of(one)
+    return pipeline
 
 
 def problem_of(problem, data, box, observables, weights, settings):
     """Source and assignments of an inverse problem."""
     folder = folder_of(settings)
     assignments = {}
+    names = list(problem) if isinstance(problem, dict) else [None]
     if is_source(problem):
         if box is not None:
             assignments["parameters"] = box_of(box).ranges
         source = os.fspath(problem)
     else:
+        if isinstance(problem, torch.nn.Module):
+            raise ConfigError("a module is a network: sagips.train(\"learning\", data, network=module).")
         if box is None:
             raise ConfigError("box is missing: say where the parameters may lie, as in sagips.Box(lifetime=(0.1, 5)).")
         source = "custom"
         assignments["parameters"] = box_of(box).ranges
         if isinstance(problem, dict):
-            assignments["channels"] = {
-                name: {"pipeline": pipeline_of(one, folder)} for name, one in problem.items()}
+            assignments["channels"] = {name: {"pipeline": pipeline_of(one)} for name, one in problem.items()}
         else:
-            assignments["pipeline"] = pipeline_of(problem, folder)
-    if is_rows(data) or (isinstance(data, dict) and not isinstance(problem, dict) and not tables.is_root(data)):
+            assignments["pipeline"] = pipeline_of(problem)
+    if names == [None] and (is_source(problem) and is_rows(data) or isinstance(data, dict) and not tables.is_root(data)):
         assignments["data"], data = rows_of(data, folder), None  # the group of a config
-    several = data if isinstance(data, dict) and not tables.is_root(data) else {None: data}
-    for name in several:
-        if name is not None and name not in problem:
-            raise ConfigError(f"data has '{name}', and the pipelines are {', '.join(problem)}. Call them alike.")
-    for name, one in several.items():
-        add_data(assignments, name, one, observables, weights, folder, source)
+    parts = [_by_name(what, given, names) for what, given in
+             (("data", data), ("observables", observables), ("weights", weights))]
+    for name in names:
+        add_data(assignments, name, *(part.get(name) for part in parts), folder, source)
     return source, assignments
 
 
-def python_settings(settings, folder):
-    """The settings that are functions and modules, or hold some, as words."""
-    functions_folder = os.path.join(folder, "functions")
-
-    def layers(key, value):
-        """What stands for layers: a module, or a list in which some are modules."""
-        many = value if isinstance(value, (list, tuple)) else [value]
-        if not isinstance(value, (list, tuple)) and not callable(value):
-            raise ConfigError(f"{key} is a {type(value).__name__}, and a torch.nn.Module or a list of layers was "
-                              "expected.")
-        return [{"module": references.path_word(one, functions_folder)} if callable(one) else one for one in many]
-
-    def network(key, value, name):
-        if value is not None and not isinstance(value, (dict, str)):
-            return {name: layers(key, value)}
-        if isinstance(value, dict) and value.get(name) is not None and not isinstance(value[name], str):
-            return {**value, name: layers(f"{key}.{name}", value[name])}
-        return value
-
-    def function(key, value, kind):
-        if not callable(value):
-            return value
-        functions.check(value, kind)
-        return references.path_word(value, functions_folder)
-    made = {}
-    for key, value in settings.items():
-        if key in ("network", "generator", "discriminator"):
-            made[key] = network(key, value, "layers" if key == "network" else "hidden_layers")
-        elif key == "networks" and isinstance(value, dict):
-            made[key] = {name: network(f"networks.{name}", one, "layers") for name, one in value.items()}
-        elif key == "loss":
-            made[key] = function(key, value, "loss")
-        elif key == "metrics":
-            made[key] = [function(key, one, "metric")
-                         for one in (value if isinstance(value, (list, tuple)) else [value])]
-    return made
+def _by_name(what, given, names):
+    """What a call says of each data set."""
+    if not isinstance(given, dict) or what == "data" and tables.is_root(given):
+        if what == "data" and given is not None and names != [None]:
+            raise ConfigError(f"data are those of one data set, and there are {', '.join(names)}. Give a dictionary.")
+        return dict.fromkeys(names, given)
+    for name in given:
+        if name not in names:
+            raise ConfigError(f"{what} has '{name}', and " + ("there is one data set. Give no dictionary." if names == [None]
+                                                              else f"the data sets are {', '.join(names)}."))
+    return given
 
 
 def is_rows(data):
@@ -246,6 +253,9 @@ def _arrays_of(data, name):
     if isinstance(data, torch.utils.data.Dataset):
         data = torch.utils.data.DataLoader(data, batch_size=1000)
     if isinstance(data, torch.utils.data.DataLoader):
+        if type(data.sampler) in (torch.utils.data.SequentialSampler, torch.utils.data.RandomSampler) and data.batch_size:
+            # all of its rows, in an order that is the same in the next call
+            data = torch.utils.data.DataLoader(data.dataset, data.batch_size, collate_fn=data.collate_fn)
         batches = list(data)
         if not batches:
             raise DataError(f"{name} has no rows.")
@@ -280,9 +290,7 @@ def _files_of(group, name, folder):
 
 def _file_of(value, name, folder):
     if isinstance(value, tuple) and len(value) == 2 and callable(value[1]):  # rows, and what is made of them
-        source = _file_of(value[0], name, folder)
-        functions.check(value[1], "rows")
-        return {**source, "script": references.path_word(value[1], os.path.join(folder, "functions"))}
+        return {**_file_of(value[0], name, folder), "script": value[1]}
     if is_source(value):
         return {"file": os.path.abspath(os.fspath(value))}
     if not isinstance(value, dict):
@@ -291,18 +299,13 @@ def _file_of(value, name, folder):
     if isinstance(value.get("tensors"), dict):
         return {**value, "tensors": {one: _file_of(own, f"{name}.tensors.{one}", folder)
                                      for one, own in value["tensors"].items()}}
-    if callable(value.get("script")):
-        functions.check(value["script"], "rows")
-        value = {**value, "script": references.path_word(value["script"], os.path.join(folder, "functions"))}
     if value and all(hasattr(own, "shape") for own in value.values()):
         return {"tensors": {one: _file_of(own, f"{name}.{one}", folder) for one, own in value.items()}}
     return value
 
 
-def add_data(assignments, name, data, observables, weights, folder, source):
+def add_data(assignments, name, data, names, own_weights, folder, source):
     place = assignments if name is None else assignments["channels"][name]
-    names = observables.get(name) if isinstance(observables, dict) else observables
-    own_weights = weights.get(name) if isinstance(weights, dict) else weights
     # of a workload the user's list says which observable a column is
     is_ordered = isinstance(data, dict) and "columns" in data
     wanted = [one.partition("[")[0].strip() for one in ([names] if isinstance(names, str) else names or [])] or None

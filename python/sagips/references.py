@@ -6,6 +6,8 @@ itself serves.
 import functools
 import hashlib
 import importlib
+import importlib.machinery
+import io
 import json
 import os
 import pickle
@@ -55,7 +57,14 @@ def digest(content):
 def _content_of(thing):
     """An object as bytes that are the same on each rank and at each start."""
     import cloudpickle
-    content = cloudpickle.dumps(thing)
+
+    class Pickler(cloudpickle.Pickler):
+        def persistent_id(self, one):  # the order of sets differs from start to start
+            return (type(one).__name__, sorted(one, key=lambda each: (type(each).__name__, repr(each)))) \
+                if type(one) in (set, frozenset) else None
+    file = io.BytesIO()
+    Pickler(file).dump(thing)
+    content = file.getvalue()
     # A class of a script has a random name at each start; here its content names it.
     random = [name.encode() for name in cloudpickle.cloudpickle._DYNAMIC_CLASS_TRACKER_BY_CLASS.values()]
     places = sorted((content.index(name), name) for name in random if name in content)
@@ -66,6 +75,12 @@ def _content_of(thing):
     for number, other in enumerate(plain):
         content = content.replace(other, hashlib.sha256(f"{whole} {number}".encode()).hexdigest()[:32].encode())
     return content
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, kept):
+        kind, items = kept
+        return {"set": set, "frozenset": frozenset}[kind](items)
 
 
 def word_of(thing, folder):
@@ -118,11 +133,12 @@ def find(word, folder=""):
         arguments = {name.strip(): json.loads(value) for name, _, value in
                      (one.partition("=") for one in given.split(","))}
         return functools.partial(find(word, folder), **arguments)
-    if not folder and not word.endswith(".pickle"):
+    if word.endswith(".pickle"):
+        folder = ""
+    elif not folder:
         folder, word = os.path.split(word)
-    for place in (folder, ""):
-        if (word, place) in _here:
-            return _here[word, place]
+    if (word, folder) in _here:
+        return _here[word, folder]
     if word.endswith(".pickle"):
         try:
             with open(word, "rb") as file:
@@ -134,8 +150,7 @@ def find(word, folder=""):
             raise ConfigError(f"{word}: is not the file that SAGIPS wrote (its name is a sum of its content).")
         folders, content = pickle.loads(content)
         sys.path += [place for place in folders if place not in sys.path]
-        thing = pickle.loads(content)
-        folder = ""
+        thing = _Unpickler(io.BytesIO(content)).load()
     else:
         module, _, name = word.partition(":")
         if not module or not name:
@@ -150,6 +165,12 @@ def find(word, folder=""):
                 raise ConfigError(f"there is no Python module '{module}' in {folder or os.getcwd()} or where Python "
                                   "looks (PYTHONPATH).") from None
             raise
+        top = module.partition(".")[0]
+        there = importlib.machinery.PathFinder.find_spec(top, [folder]) if folder else None
+        loaded = getattr(sys.modules[top], "__file__", None)
+        if there and there.has_location and loaded and not os.path.samefile(there.origin, loaded):
+            raise ConfigError(f"{word}: {there.origin} is asked for, and Python has loaded {loaded} under the same name. "
+                              "Give one of them another name.")
         for part in name.split("."):
             if not hasattr(thing, part):
                 raise ConfigError(f"the Python module '{module}' has no '{name}'.")

@@ -46,11 +46,12 @@ def _again(kind, function, options):
     return kind(function, **options)
 
 
-def _as_tensor(name, array, like):
-    if isinstance(array, torch.Tensor):
-        return array
-    raise ShapeError(f"{name}: gives a {type(array).__name__}, and a tensor was expected. Functions of NumPy arrays "
-                     "are marked with @sagips.numpy.")
+def _arrays_of(name, answer):
+    """What a function gives by name."""
+    arrays = dict(answer) if isinstance(answer, dict) else {"values": answer}
+    if "values" not in arrays:
+        raise ShapeError(f"{name}: gives a dictionary without 'values'.")
+    return arrays
 
 
 class TorchStage(Stage):
@@ -58,14 +59,15 @@ class TorchStage(Stage):
 
     def __init__(self, function):
         super().__init__(function)
-        self.takes_noise = _positional(function) == 2
+        self.takes_noise = takes_noise(function)
 
     def call(self, values, noise):
         answer = self.function(values, noise) if self.takes_noise else self.function(values)
-        arrays = dict(answer) if isinstance(answer, dict) else {"values": answer}
-        if "values" not in arrays:
-            raise ShapeError(f"{self.name}: gives a dictionary without 'values'.")
-        arrays = {name: _as_tensor(self.name, array, values) for name, array in arrays.items()}
+        arrays = _arrays_of(self.name, answer)
+        for array in arrays.values():
+            if not isinstance(array, torch.Tensor):
+                raise ShapeError(f"{self.name}: gives a {type(array).__name__}, and a tensor was expected. Functions of "
+                                 "NumPy arrays are marked with @sagips.numpy.")
         made = arrays["values"]
         if self.takes_noise and made.dim() == 2 and made.shape[1] == noise.events:
             arrays["values"] = made.unsqueeze(2)
@@ -137,8 +139,9 @@ class ArrayStage(Stage):
         if "noise" in self.names and noise < 1:
             raise ConfigError(f"{self.name} takes noise: say how many random numbers an event, as in "
                               f"@sagips.{self.kind}(noise=2).")
-        if product is not None:
-            self.product_names = _named(product, KNOWN)
+        self.product_names = _named(product, KNOWN) if product is not None else []
+        if noise and "noise" not in self.names + self.product_names:
+            raise ConfigError(f"noise={noise} has no effect: {self.name} has no argument 'noise'.")
         self.differentiable = self.checks_product = product is not None
 
     def options(self):
@@ -146,20 +149,17 @@ class ArrayStage(Stage):
 
     def given(self, values, noise):
         """What the function may ask for. Each random number is drawn once, so that a product sees the same."""
+        wanted = self.names + self.product_names
         given = {"parameters": self.to_array(values.detach()), "events": noise.events}
         if self.noise:
             given["noise"] = self.to_array(torch.stack([noise.uniform() for _ in range(self.noise)], 2).to(values))
-        if "seeds" in self.names:
+        if "seeds" in wanted:
             given["seeds"] = self.to_array((noise.uniform()[:, 0].double() * 2 ** 52).long())
         return given
 
     def call(self, values, noise):
-        given = self.given(values, noise)
-        answer, back = self.answer(given)
-        arrays = dict(answer) if isinstance(answer, dict) else {"values": answer}
+        arrays, back = self.answer(self.given(values, noise))
         arrays = {name: self.to_tensor(array, values) for name, array in arrays.items()}
-        if "values" not in arrays:
-            raise ShapeError(f"{self.name}: gives a dictionary without 'values'.")
         made = arrays["values"]
         if made.dim() == 2 and made.shape == (values.shape[0], noise.events):
             made = made.unsqueeze(2)
@@ -187,10 +187,10 @@ class NumpyStage(ArrayStage):
         return torch.from_numpy(numpy.ascontiguousarray(array)).to(like)
 
     def answer(self, given):
-        answer = self.function(**{name: given[name] for name in self.names})
+        arrays = _arrays_of(self.name, self.function(**{name: given[name] for name in self.names}))
         if self.product is None:
-            return answer, None
-        return answer, lambda slope: self.product(
+            return arrays, None
+        return arrays, lambda slope: self.product(
             **{name: slope if name == "slope" else given[name] for name in self.product_names})
 
 
@@ -216,12 +216,12 @@ class JaxStage(ArrayStage):
     def answer(self, given):
         import jax
         rest = {name: given[name] for name in self.names if name != "parameters"}
-        answer, back = jax.vjp(lambda parameters: self.function(parameters=parameters, **rest), given["parameters"])
-        if isinstance(answer, dict):
-            import jax.numpy
-            others = {name: jax.numpy.zeros_like(array) for name, array in answer.items()}
-            return answer, lambda slope: back({**others, "values": slope})[0]
-        return answer, lambda slope: back(slope)[0]
+
+        def parts(parameters):
+            arrays = _arrays_of(self.name, self.function(parameters=parameters, **rest))
+            return arrays.pop("values"), arrays
+        values, back, others = jax.vjp(parts, given["parameters"], has_aux=True)
+        return {**others, "values": values}, lambda slope: back(slope.astype(values.dtype))[0]
 
 
 def _positional(function):
@@ -232,6 +232,14 @@ def _positional(function):
         return 2
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(one.kind in kinds and one.default is one.empty for one in found)
+
+
+def takes_noise(function):
+    try:
+        named = "noise" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        named = False
+    return named or _positional(function) == 2
 
 
 def _named(function, allowed):

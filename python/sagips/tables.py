@@ -80,4 +80,6 @@ def numbers(data, name):
         hint = " Are its rows of different lengths?" if array.dtype == object and array.size and \
             hasattr(array.flat[0], "__len__") and not isinstance(array.flat[0], str) else ""
         raise DataError(f"{name} is an array of {array.dtype}, and numbers were expected.{hint}")
+    if array.dtype.kind == "f" and array.itemsize not in (4, 8):  # which files have
+        array = array.astype(numpy.float32 if array.itemsize < 4 else numpy.float64)
     return array

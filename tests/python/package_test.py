@@ -66,7 +66,7 @@ class Package(unittest.TestCase):
         trained = sagips.train("proxy1d", **{**SMALL, "run": {**SMALL["run"], "name": "trained"}})
         self.program("train", "proxy1d", *sagips.problems.assignments_of(
             {**{name: value for name, value in SMALL.items() if name != "progress"},
-             "run": {**SMALL["run"], "name": "program"}}))
+             "run": {**SMALL["run"], "name": "program"}}, "runs"))
         with open("runs/proxy1d/program/results.json") as file:
             self.assertEqual(trained.results["parameters"], json.load(file)["parameters"])
 

@@ -7,6 +7,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
+#include "sagips/core/process/child_process.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 
@@ -51,6 +52,8 @@ PluginStages load_plugin(const std::string& path) {
   if (const std::string build = build_of(path); build != own_build())
     throw DataError(path, text("was built for ", build, ", and this is ", own_build(),
                                " (their objects may differ). Build it again against this SAGIPS."));
+  // Plug-ins find the functions of SAGIPS in what has loaded them: a program lets them by itself, a Python module not.
+  ::dlopen(core::own_image().c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
   void* const library = ::dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     throw DataError(path, text("cannot be loaded (", ::dlerror(),
