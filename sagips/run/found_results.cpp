@@ -1,6 +1,9 @@
 #include "sagips/run/found_results.hpp"
 
+#include <filesystem>
+
 #include "sagips/core/file.hpp"
+#include "sagips/core/text.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/outcome.hpp"
 #include "sagips/run/run_figures.hpp"
@@ -10,7 +13,24 @@ namespace sagips::run {
 
 namespace files = record::run_files;
 
+namespace {
+
+// What an interrupted command of the same config has left is begun anew: there is nothing in it to go on with.
+void clear_interrupted(const Job& job) {
+  const record::RunConfig& run = job.settings.run;
+  const std::string path = core::text(run.folder, "/", job.settings.workload, "/", run.name);
+  const std::string results = core::text(path, "/", files::results.name);
+  if (run.name.empty() || !std::filesystem::exists(results)) return;
+  const auto folder = record::RunDirectory::lock(path);
+  if (folder && core::read_file(folder->file(files::config.name)) == job.effective_config &&
+      !record::read_results_json(results).complete)
+    folder->discard();
+}
+
+}  // namespace
+
 record::RunDirectory new_run(const Job& job, core::Log& log) {
+  clear_interrupted(job);
   record::RunDirectory folder(job.settings.run, job.settings.workload);
   core::write_file(folder.file(files::config.name), job.effective_config);
   log.add_file(folder.file(files::log.name));

@@ -2,9 +2,11 @@
 import contextlib
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import numpy
@@ -152,6 +154,22 @@ class Problems(unittest.TestCase):
             sagips.settings(decay)
         with self.refused("network=module"):
             sagips.train(torch.nn.Linear(2, 1), (ROWS, ROWS))
+
+    def test_an_interrupted_call_is_made_again(self):
+        def pressed(theta, noise):  # counts where no word of a config sees it
+            os.environ["CALLS"] = str(int(os.environ["CALLS"]) + 1)
+            if os.environ["CALLS"] == "40":
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.03)  # until the next look
+            return theta * -torch.log(noise.uniform())
+        os.environ["CALLS"] = "0"
+        settings = {**QUIET, "observables": "t", "run": {"figures": False, "name": "pressed"}}
+        with self.assertRaises(KeyboardInterrupt):
+            sagips.solve(pressed, TIMES, BOX, **settings)
+        self.assertFalse(sagips.load("runs/custom/pressed").complete)
+        self.assertTrue(sagips.solve(pressed, TIMES, BOX, **settings).complete)
+        with self.refused("already there", kind=sagips.StorageError):
+            sagips.solve(pressed, TIMES, BOX, **settings)
 
     def test_hdf5_has_two_libraries(self):
         if importlib.util.find_spec("h5py") is None:
