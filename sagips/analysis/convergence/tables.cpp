@@ -19,7 +19,7 @@ std::string percent(double share) { return core::rounded(100 * share, 1); }
 
 // One number alone has no deviation.
 std::string with_deviation(const std::vector<double>& numbers, double unit) {
-  const std::string middle = significant(mean(numbers) / unit, 3);
+  std::string middle = significant(mean(numbers) / unit, 3);
   if (numbers.size() < 2) return middle;
   return text(middle, " ± ", significant(standard_deviation(numbers) / unit, 2));
 }

@@ -14,7 +14,7 @@ torch::Tensor added_up(const torch::Tensor& own, const AddUp& add_up) {
 
 // What every rank's loss depends on of what this rank has given: its slope is the sum over ranks, too.
 torch::Tensor sum_over_ranks(const torch::Tensor& own, const AddUp& add_up) {
-  const torch::Tensor all = added_up(own, add_up) + (own - own.detach());
+  torch::Tensor all = added_up(own, add_up) + (own - own.detach());
   if (all.requires_grad())
     all.register_hook([&add_up](const torch::Tensor& slope) { return added_up(slope, add_up); });
   return all;
@@ -33,7 +33,8 @@ torch::Tensor batch_norm_over_ranks(const torch::Tensor& input, const LayerTenso
   const auto each_row = [&](const torch::Tensor& numbers) {
     return numbers.to(input.scalar_type()).view(shape);
   };
-  const torch::Tensor own_count = torch::full({1}, static_cast<double>(input.numel() / channels),
+  const std::int64_t numbers_of_channel = input.numel() / channels;
+  const torch::Tensor own_count = torch::full({1}, static_cast<double>(numbers_of_channel),
                                               input.options().dtype(torch::kFloat64));
   const torch::Tensor own_sum = input.sum(others, false, torch::kFloat64);
   const torch::Tensor middle = (own_sum.detach() / own_count).to(input.scalar_type());
