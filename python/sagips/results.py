@@ -45,12 +45,21 @@ class Parameter:
         return f"{self.name} = {self.value:.6g}{error}{' ' + self.unit if self.unit else ''}"
 
 
+def _panels(axes, count, width, height):
+    """A list of matplotlib's axes: those that were given, or so many of a new figure."""
+    if axes is None:
+        from matplotlib import pyplot
+        axes = pyplot.subplots(1, count, figsize=(width * count, height), squeeze=False, layout="constrained")[1]
+    return list(getattr(axes, "flat", axes)) if hasattr(axes, "__len__") else [axes]
+
+
 class Run:
     """A run or study: what lies in its folder, read when it is asked for. `repr` and a notebook show its parameters."""
 
     def __init__(self, folder: str | os.PathLike[str], said: dict[str, Any] | None = None) -> None:
         self.folder = os.path.abspath(os.fspath(folder))
         self.tables = (said or {}).get("tables", "")  # of a study, for a person
+        self._said: list[str] = (said or {}).get("warnings", [])
         if not os.path.isdir(self.folder):
             raise DataError(f"{self.folder}: there is no such run folder.")
 
@@ -58,14 +67,16 @@ class Run:
         """The path of one of its files: `run.file("report.html")`."""
         return os.path.join(self.folder, name)
 
+    def _json(self, name: str) -> dict[str, Any]:
+        if not os.path.exists(self.file(name)):
+            return {}
+        with open(self.file(name)) as file:
+            return json.load(file)
+
     @property
     def results(self) -> dict[str, Any]:
         """results.json as it is; {}: there is none yet."""
-        path = self.file("results.json")
-        if not os.path.exists(path):
-            return {}
-        with open(path) as file:
-            return json.load(file)
+        return self._json("results.json")
 
     @property
     def complete(self) -> bool:
@@ -73,16 +84,13 @@ class Run:
         results = self.results
         if results:
             return bool(results.get("complete", False))
-        try:
-            with open(self.file("status.json")) as file:  # of a study
-                return json.load(file).get("status") == "finished"
-        except (OSError, ValueError):
-            return False
+        return self._json("status.json").get("status") == "finished"  # of a study
 
     @property
     def warnings(self) -> list[str]:
-        """What the run warned of, a text each."""
-        return [one["text"] for one in self.results.get("warnings", [])]
+        """What the run warned of, a text each; a study that has just ended also says what it went on without."""
+        written = [one["text"] for one in self.results.get("warnings", [])]
+        return written + [one for one in self._said if one not in written]
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -146,20 +154,13 @@ class Run:
     @property
     def best(self) -> dict[str, Any]:
         """Of a search: the settings of its best trial, by name; {}: none has come to its end."""
-        rows = [row for row in self.table("trials.csv") if row["state"] == "done"]
-        if not rows:
-            return {}
-        names = list(rows[0])
-        metric, keys = names[2], names[6:names.index("reason")]
-        with open(self.file("config.yaml")) as file:
-            maximises = f"maximise: {metric}\n" in file.read()
-        best = (max if maximises else min)(rows, key=lambda row: float(row[metric]))
-        return {name: references.value_of(best[name]) for name in keys if best[name]}
+        settings = (one.partition("=") for one in self._json("best.json").get("settings", []))
+        return {name: references.value_of(value) for name, _, value in settings}
 
     def network(self, which: str = "best") -> torch.nn.Module:
         """The trained networks of a learning problem as a torch.nn.Module that gives of rows what `sagips.predict`
-        does. which: "best" or "last" evaluation. Where the network is one that was written in Python, `.module` is that one,
-        with its trained weights."""
+        does. which: "best" or "last" evaluation. Where the network is one that was written in Python, `.module` is
+        that one, with its trained weights."""
         from .networks import Trained
         if which not in ("best", "last"):
             raise ConfigError(f"which is {which!r}. Give \"best\" or \"last\".")
@@ -195,13 +196,10 @@ class Run:
     def plot(self, axes: Any = None) -> Any:
         """Draws values with errors, and truths where they are known, a panel each; without parameters the metrics over
         epochs. axes: of matplotlib, one a panel; None: a new figure. Returns the axes."""
-        from matplotlib import pyplot
         rows = [one for one in self.parameters.values() if not one.fixed]
         if not rows:
             return self._plot_history(axes)
-        if axes is None:
-            axes = pyplot.subplots(1, len(rows), figsize=(2.2 * len(rows), 2.6), squeeze=False, layout="constrained")[1]
-        axes = [axes] if not hasattr(axes, "__len__") else list(getattr(axes, "flat", axes))
+        axes = _panels(axes, len(rows), 2.2, 2.6)
         for place, one in zip(axes, rows):
             below, above = (side if side is not None else one.error for side in (one.error_below, one.error_above))
             bars = [[below], [above]] if below is not None else None
@@ -218,15 +216,11 @@ class Run:
 
     def _plot_history(self, axes):
         """A panel for each metric; those of single classes or conditions ("area_under_curve/top") are left out."""
-        from matplotlib import pyplot
         rows = [row for row in self.history if row.get("event") == "evaluated"]
         names = sorted({name for row in rows for name in row.get("metrics", {}) if "/" not in name})
         if not names:
             raise DataError(f"{self.folder}: has neither parameters nor evaluations to draw.")
-        if axes is None:
-            axes = pyplot.subplots(1, len(names), figsize=(2.6 * len(names), 2.4), squeeze=False,
-                                   layout="constrained")[1]
-        axes = [axes] if not hasattr(axes, "__len__") else list(getattr(axes, "flat", axes))
+        axes = _panels(axes, len(names), 2.6, 2.4)
         for place, name in zip(axes, names):
             points = [(row["epoch"], row["metrics"][name]) for row in rows if name in row.get("metrics", {})]
             place.plot(*zip(*points), marker=".", color="#1f77b4")

@@ -75,6 +75,8 @@ inline constexpr RunFile importance{
 inline constexpr RunFile verdicts{"verdicts.csv",
                                   "what a search has found, as the cards of its report say it"};
 inline constexpr RunFile best{"best.yaml", "the best settings, for `sagips train`"};
+inline constexpr RunFile best_trial{"best.json",
+                                    "the best trial, its settings and metric, for programs"};
 inline constexpr RunFile ensemble{"ensemble.csv",
                                   "value, spreads and residual of each parameter, by variant"};
 inline constexpr RunFile ensemble_size{"ensemble_size.csv",
@@ -138,6 +140,7 @@ inline constexpr std::array all{report,
                                 importance,
                                 verdicts,
                                 best,
+                                best_trial,
                                 ensemble,
                                 ensemble_size,
                                 closure,

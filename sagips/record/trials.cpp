@@ -133,6 +133,14 @@ std::string word_of(const TrialRecord& trial) {
   return trial.waits() ? "waits" : "running";
 }
 
+void write_trial(const std::string& path, const TrialRecord& trial, const std::string& metric) {
+  const Json object{{"trial", trial.claim.number},
+                    {"metric", metric},
+                    {"value", json_of(trial.end->value)},
+                    {"settings", trial.claim.settings}};
+  core::write_file(path, object.dump(2) + "\n");
+}
+
 double wall_clock_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }

@@ -101,6 +101,9 @@ std::string word_of(TrialEnd::State state);
 /// One of these, "running" or "waits".
 std::string word_of(const TrialRecord& trial);
 
+/// A trial that has ended, its settings and metric, as JSON. throws: StorageError
+void write_trial(const std::string& path, const TrialRecord& trial, const std::string& metric);
+
 /// Seconds since 1970.
 double wall_clock_s();
 

@@ -61,6 +61,11 @@ class Objectives(unittest.TestCase):
         self.assertIn("value", run.tables)
         self.assertTrue(os.path.exists(run.file("best.yaml")))
 
+    def test_a_metric_of_any_name_is_maximised(self):
+        run = self.tune(trials=3, searcher="random", maximise="score: mine")
+        best = max(run.table("trials.csv"), key=lambda row: float(row["score: mine"]))
+        self.assertEqual(run.best, {"x": float(best["x"]), "kind": best["kind"]})
+
     def test_what_is_reported_ends_trials_early(self):
         run = self.tune(early_end={"rule": "median", "first": 3, "trials": 2}, minimise="loss", at_once=1)
         states = [row["state"] for row in run.table("trials.csv")]

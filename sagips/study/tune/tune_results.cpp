@@ -227,11 +227,14 @@ void write_tune_results(const TuneStudy& study, const run::Job& job, TuneEnd& en
   if (search && job.settings.run.figures) end.figure = draw(study, job, *search, log);
   core::write_file(text(study.folder, "/", files::tried.name), csv_of(trials, study.config));
   const record::TrialRecord* best = best_trial(trials, study.config);
+  const std::string found = text(study.folder, "/", files::best_trial.name);
   if (best == nullptr) {
+    std::filesystem::remove(found);
     end.tables += "no trial has come to its end\n";
     return;
   }
   end.best = best->claim.number;
+  record::write_trial(found, *best, study.config.metric());
   std::string verdicts = best_verdict(*best, trials, study.config);
   if (search && search->keys.size() > 1) {
     auto leading = analysis::leading_setting(*search);
