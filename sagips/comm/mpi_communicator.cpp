@@ -54,7 +54,11 @@ class Library {
  public:
   Library() {
     has_begun = true;
-    int provided = 0;
+    int is_over = 0, provided = 0;
+    MPI_Finalized(&is_over);
+    if (is_over != 0)
+      throw CommError(
+          "MPI has ended in this process and cannot begin again. Do this in a process of its own.");
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   }
@@ -448,7 +452,11 @@ class MpiCommunicator final : public Communicator {
 }  // namespace
 
 std::unique_ptr<Communicator> make_mpi_communicator(const MpiConfig& config) {
-  return std::make_unique<MpiCommunicator>(std::make_shared<Library>(), Comm::world(), config);
+  static std::weak_ptr<Library> running;  // in a process of Python the program finds it begun
+  std::shared_ptr<Library> library = running.lock();
+  if (!library || simulated) library = std::make_shared<Library>();
+  if (!simulated) running = library;
+  return std::make_unique<MpiCommunicator>(std::move(library), Comm::world(), config);
 }
 
 }  // namespace sagips::comm

@@ -24,9 +24,9 @@ struct MpiConfig {
   Simulated simulated{};
 };
 
-/// All ranks of the job. Starts MPI (one thread, MPI_THREAD_FUNNELED) and ends it again, so there is
-/// one such object in a process. When an exception is on its way, MPI is not ended: somebody must
-/// call `abort`. throws: CommError; core::Error when the build has no MPI
+/// All ranks of the job. Starts MPI (one thread, MPI_THREAD_FUNNELED), which the last such object of a
+/// process ends again for good. When an exception is on its way, MPI is not ended: somebody must call
+/// `abort`. throws: CommError; core::Error when the build has no MPI
 std::unique_ptr<Communicator> make_mpi_communicator(const MpiConfig& config = {});
 
 /// How this process was started.
