@@ -14,6 +14,7 @@
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
 #include "sagips/nn/memory.hpp"
+#include "sagips/nn/script.hpp"
 #include "sagips/record/results.hpp"
 #include "sagips/run/compare.hpp"
 #include "sagips/study/convergence_plan.hpp"
@@ -382,15 +383,8 @@ int guarded(const std::unique_ptr<comm::Ranks>& ranks,
     return static_cast<int>(code);
   } catch (const core::Error& error) {
     return report(error, ranks);
-  } catch (const c10::Error& error) {
-    const std::string message = error.what_without_backtrace();
-    return report(core::Error(message.substr(0, message.find('\n'))), ranks);
-  } catch (const std::bad_alloc&) {
-    return report(core::Error("out of memory. Lower batch (batch.samples where parameters are "
-                              "looked for) or train.engine.tile_samples."),
-                  ranks);
   } catch (const std::exception& error) {
-    return report(core::Error(error.what()), ranks);
+    return report(core::Error(nn::first_line(error)), ranks);
   }
 }
 

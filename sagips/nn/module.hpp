@@ -13,6 +13,8 @@
 
 namespace sagips::nn {
 
+class Layer;
+
 /// Tensors by name, each [rows, ...].
 using NamedRows = std::map<std::string, torch::Tensor>;
 using Rows = std::variant<torch::Tensor, NamedRows>;
@@ -90,6 +92,8 @@ using MakeAnyModule =
 /// Asked for modules of names that nobody has added; gives nothing for those that it does not know.
 using FindModule = std::function<MakeAnyModule(const std::string& name)>;
 void find_modules(FindModule find);
+/// By which a layer asks for its module, with arguments: "nets:make(width=8)"; empty: it is of another kind.
+std::string module_word(const Layer& layer);
 
 /// In `forward`, in place of torch::dropout and torch::nn::Dropout: draws from the run's own stream,
 /// named by the row in the batch of all ranks, so no result depends on threads, tiles or ranks. A row

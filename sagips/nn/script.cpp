@@ -42,6 +42,15 @@ std::string reason_of(const std::string& message) {
   return core::trim(line.substr(0, line.find('\n')));
 }
 
+std::string first_line(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
+    return "out of memory. Lower batch (batch.samples where parameters are looked for) or "
+           "train.engine.tile_samples.";
+  const auto* const of_torch = dynamic_cast<const c10::Error*>(&error);
+  const std::string message = of_torch ? of_torch->what_without_backtrace() : error.what();
+  return message.substr(0, message.find('\n'));
+}
+
 torch::jit::Module load_script(const std::string& path) {
   if (!std::filesystem::is_regular_file(path))
     throw DataError(

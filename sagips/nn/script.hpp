@@ -1,4 +1,5 @@
 #pragma once
+#include <exception>
 #include <functional>
 #include <span>
 #include <string>
@@ -15,6 +16,8 @@ namespace sagips::nn {
 
 /// The line of a message of LibTorch that says what is wrong; others say where.
 std::string reason_of(const std::string& message);
+/// What an exception says in one line: of LibTorch without where it was thrown, of memory what to do.
+std::string first_line(const std::exception& error);
 
 /// A TorchScript module as its file holds it, on the CPU. throws: core::DataError
 torch::jit::Module load_script(const std::string& path);

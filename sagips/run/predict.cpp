@@ -8,6 +8,7 @@
 #include "sagips/analysis/residuals.hpp"
 #include "sagips/analysis/statistics.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/exception_watch.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/optim/learn/heads.hpp"
@@ -142,6 +143,7 @@ std::vector<optim::WeightedNetwork> networks_for(const Job& job, const data::Exa
   try {
     return read_networks(job, rows, network);
   } catch (const core::Error& error) {
+    core::pass_on_raised();
     if (inputs.empty()) throw;
     throw core::DataError(
         core::join(files_of(inputs), ", "),
@@ -173,12 +175,8 @@ OfNetwork predictions_of(const Job& job, const std::string& folder, const Predic
     statistics = read_standards(predictions.network);
     rows = data::standardised(rows, statistics.inputs);
   }
-  optim::SupervisedConfig compared = learner;
-  if (!inputs.empty()) {  // without targets nothing weighs classes
-    compared.loss_options = {};
-    for (optim::HeadConfig& head : compared.heads) head.loss_options = {};
-  }
-  predictions.loss = compared.loss_for(*networks.back().part.network, statistics);
+  predictions.loss = (inputs.empty() ? learner : learner.without_targets())
+                         .loss_for(*networks.back().part.network, statistics);
   const auto [outputs, targets, weights] = optim::prediction_of(networks, *rows);
   predictions.rows = rows->rows();
   predictions.predicted = predictions.loss.predicted(outputs);

@@ -12,6 +12,7 @@
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/env/compare/event_rows.hpp"
+#include "sagips/nn/script.hpp"
 #include "sagips/optim/likelihood/likelihood.hpp"
 #include "sagips/optim/resampling.hpp"
 #include "sagips/problem/loaded_data.hpp"
@@ -71,11 +72,6 @@ Task task_of(const run::Job& job, const std::string& method, env::Environment en
   if (job.inverse().solve.minutes > 0) task.context.time_limit_s = job.inverse().solve.minutes * 60;
   task.context.interrupted = requests.stop;
   return task;
-}
-
-std::string first_line(const std::exception& error) {
-  const std::string message = error.what();
-  return message.substr(0, message.find('\n'));
 }
 
 // As `sagips solve` does.
@@ -222,11 +218,8 @@ std::optional<record::Experiment> run_experiment(const run::Job& job, std::int64
     const Toys toys = toys_of(job, number);
     const bool gan = job.of<ClosureConfig>().method == "gan";
     (gan ? by_networks : by_solver)(job, toys, requests, experiment);
-  } catch (const c10::Error& error) {
-    experiment.failure = error.what_without_backtrace();
-    experiment.failure.resize(std::min(experiment.failure.size(), experiment.failure.find('\n')));
   } catch (const std::exception& error) {
-    experiment.failure = first_line(error);
+    experiment.failure = nn::first_line(error);
   }
   if (!experiment.failure.empty()) {
     experiment.estimates.clear();

@@ -105,14 +105,16 @@ class ModuleLayer final : public BoundLayer {
     list.add("settings", settings_, "numbers that a Python function which makes it gets by name");
   }
   std::shared_ptr<Layer> copy() const override { return std::make_shared<ModuleLayer>(*this); }
-
- protected:
-  MakeBoundModule maker(const Shape& input, const core::RowTensors& tensors) const override {
+  std::string word() const {
     std::vector<std::string> settings;
     for (const auto& [name, value] : settings_)
       settings.push_back(text(name, "=", core::round_trip(value)));
-    MakeAnyModule make = makers().named(
-        settings.empty() ? name_ : text(name_, "(", core::join(settings, ", "), ")"));
+    return settings.empty() ? name_ : text(name_, "(", core::join(settings, ", "), ")");
+  }
+
+ protected:
+  MakeBoundModule maker(const Shape& input, const core::RowTensors& tensors) const override {
+    MakeAnyModule make = makers().named(word());
     if (!make) throw Error(unknown());
     return [make = std::move(make), input, tensors](std::uint64_t) {
       return std::make_shared<RowsModule>(make(input, tensors), tensors);
@@ -161,6 +163,11 @@ void add_module(const std::string& name, MakeNamedModule make) {
 }
 
 void find_modules(FindModule find) { makers().ask(std::move(find)); }
+
+std::string module_word(const Layer& layer) {
+  const auto* const module = dynamic_cast<const ModuleLayer*>(&layer);
+  return module ? module->word() : std::string();
+}
 
 std::vector<LayerKind> module_layers() { return {kind_of<ModuleLayer>("module")}; }
 

@@ -149,6 +149,14 @@ bool SupervisedConfig::has_classes() const {
                      [](const HeadConfig& head) { return head.of_classes(); });
 }
 
+SupervisedConfig SupervisedConfig::without_targets() const {
+  SupervisedConfig plain = *this;
+  plain.metrics = {};
+  plain.loss_options = {};
+  for (HeadConfig& head : plain.heads) head.loss_options = {};
+  return plain;
+}
+
 Loss SupervisedConfig::loss_for(const nn::Network& network,
                                 const data::RowStatistics& statistics) const {
   if (!heads.empty() && !metrics.empty())

@@ -36,6 +36,8 @@ struct SupervisedConfig {
   bool norms_over_ranks = false;  ///< batch norms see the rows of all ranks; no key of its own
   void fields(core::FieldList& list);
   bool has_classes() const;  ///< whether any loss is of classes
+  /// Of rows alone: without targets nothing weighs classes, and metrics have nothing to judge by.
+  SupervisedConfig without_targets() const;
   /// The loss of the last network's outputs. throws: ConfigError where it cannot take them
   Loss loss_for(const nn::Network& network, const data::RowStatistics& statistics) const;
 };
