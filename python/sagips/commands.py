@@ -52,9 +52,13 @@ def _inverse(command, problem, data, box, observables, weights, start, progress,
 
 
 def _run(said):
+    run = load(said["folder"], said)
     if said["problems"]:
-        raise Error(" ".join("; ".join(said["problems"]).split()) or "nothing came of it.")
-    return load(said["folder"], said)
+        words = "; ".join([one for one in said["problems"] if one] or said["warnings"])
+        error = Error(" ".join(words.split()) or "nothing came of it.")
+        error.run = run
+        raise error
+    return run
 
 
 def solve(problem: Problem, data: Data | None = None, box: Ranges | Prior | None = None, *,

@@ -1,8 +1,15 @@
 """What goes wrong, each with one clear line. `except sagips.Error` catches all of it."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .results import Run
 
 
 class Error(Exception):
-    """Of all that SAGIPS raises on purpose."""
+    """Of all that SAGIPS raises on purpose. run: what there is of a study that has failed in part; None: nothing."""
+    run: Run | None = None
 
 
 class ConfigError(Error, ValueError):

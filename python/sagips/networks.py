@@ -145,8 +145,12 @@ class Trained(torch.nn.Module):
         name, make = maker(word)
         module, arrays = make(), self._network.arrays()
         parameters, buffers = tensors_of(name, module)
-        with torch.no_grad():
-            for key, tensor in parameters + buffers:
-                if tensor.is_floating_point():
-                    tensor.copy_(arrays["layer0." + key])
+        for key, tensor in parameters + buffers:
+            if not tensor.is_floating_point():
+                continue
+            trained = arrays.get("layer0." + key)
+            if trained is None or trained.shape != tensor.shape:
+                raise ConfigError(f"{name}: has a '{key}' {tuple(tensor.shape)}, and the trained network of "
+                                  f"{self._folder} has none of this shape. Give it back the form that it had.")
+            tensor.detach().copy_(trained)
         return module.eval()

@@ -1,6 +1,5 @@
 """How far a call is: one line that is drawn anew on a terminal or in a notebook, and nothing in a log."""
 import sys
-import time
 
 
 def _text(kind, facts):
@@ -20,25 +19,17 @@ class Progress:
     """Called with what happens; `close` takes the line away."""
 
     def __init__(self):
-        self.drawn = 0.0
         self.handle = None
         self.width = 0
         self.terminal = sys.stderr.isatty()
-        try:
-            from IPython import get_ipython
-            self.notebook = get_ipython() is not None and hasattr(get_ipython(), "kernel")
-        except ImportError:
-            self.notebook = False
+        shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+        self.notebook = hasattr(shell, "kernel")
 
     @property
     def looks(self):
         return self.terminal or self.notebook
 
     def __call__(self, kind, facts):
-        now = time.monotonic()
-        if now - self.drawn < 0.2:
-            return
-        self.drawn = now
         line = _text(kind, facts)
         if self.notebook:
             from IPython.display import display

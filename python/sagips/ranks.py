@@ -1,11 +1,8 @@
 """Scripts on several ranks, `mpirun -n 4 python script.py`, and signals: whoever ends leaves nobody waiting."""
-import atexit
 import contextlib
-import os
 import signal
 import sys
 import threading
-import time
 
 from . import _sagips
 
@@ -13,14 +10,14 @@ _begun = False
 
 
 def begin():
-    """From now on an exception that ends the script on one rank ends all of them, once its traceback is printed."""
+    """From now on whatever ends the script on one rank with a failure ends all of them, and an exception does so once
+    its traceback is printed."""
     global _begun
     if _begun:
         return
     _begun = True
     if _sagips.begin_ranks() == 1:
         return
-    atexit.register(_sagips.end_ranks)
     show = sys.excepthook
 
     def end_all(kind, error, trace):
@@ -28,9 +25,7 @@ def begin():
             show(kind, error, trace)
             sys.stdout.flush()
             sys.stderr.flush()
-            _sagips.abort_ranks(1)
-        time.sleep(20)  # the launcher ends this process long before
-        os._exit(1)
+        _sagips.abort_ranks(1)
     sys.excepthook = end_all
 
 
@@ -42,6 +37,8 @@ def stopping():
 
     def terminate(number, _):
         asked.append(number)
+        if not callable(signal.getsignal(signal.SIGINT)):  # ignored, as of a script that a shell has put behind it
+            raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)
     own = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if own:

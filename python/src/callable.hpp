@@ -1,7 +1,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,41 +23,45 @@ class Object {
   std::shared_ptr<nb::object> held_;
 };
 
-/// A Python function has raised: C++ sees this, and Python the function's own exception (see `raise`).
+/// A Python function has raised. It carries what the function raised, for whoever called SAGIPS.
 struct PythonError : core::Error {
-  using core::Error::Error;
+  /// The caller holds the interpreter. where: names the function, for messages
+  PythonError(const std::string& where, nb::python_error error);
+  std::shared_ptr<nb::python_error> raised;
 };
 
-/// Calls `call`, which calls Python, with the interpreter held. What Python raises there is kept for `raise_kept`,
-/// the first one where several threads do.
-/// where: names the function, for messages. throws: PythonError
+/// Calls `call`, which calls Python, with the interpreter held. throws: PythonError
+/// where: names the function, for messages
 void with_interpreter(const std::string& where, const std::function<void()>& call);
 
-/// Keeps what Python has raised in a backward pass. Called in a handler; the thread need not hold the interpreter.
-void keep_raised();
+/// What C++ throws is raised in Python: what a function raised as it is, all else as python/sagips/errors.py has it.
+/// The caller holds the interpreter.
+void raise_in_python(const std::exception_ptr& failure);
 
-/// Where Ctrl-C raises KeyboardInterrupt, it does so from now on at its second press; the first one is seen by
-/// `interrupted`, so that no function is left half done and who asks stops where a state is whole. It is as before
-/// at the end. Made and dropped by a thread that holds the interpreter; nothing on others than the main one.
-class InterruptNotice {
+/// Called in a handler: throws on what Python has raised, in a backward pass of PyTorch, too.
+void pass_on_raised();
+
+/// A call of SAGIPS that works, which one of its functions may call again. While the outermost one does, Ctrl-C raises
+/// KeyboardInterrupt at its second press where it does so else; the first one is seen by `interrupted`, so that no
+/// function is left half done and who asks stops where a state is whole. Made and dropped by a thread that holds the
+/// interpreter. throws: core::Error where a call of another thread works
+class CallScope {
  public:
-  InterruptNotice();
-  ~InterruptNotice();
-  InterruptNotice(const InterruptNotice&) = delete;
-  InterruptNotice& operator=(const InterruptNotice&) = delete;
+  CallScope();
+  ~CallScope();
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+  bool is_inner() const;
 
  private:
   nb::object before_;
 };
 
-/// Whether Ctrl-C was pressed, or a handler of a signal has raised, since `forget`. Called by a thread that does not
-/// hold the interpreter; on the main one the handlers run here.
-bool interrupted();
-/// What was kept is raised, where there is something. The caller holds the interpreter.
-void raise_kept();
-/// The same where `interrupted` was true: what a handler raised, or KeyboardInterrupt; else false.
-bool raise_interrupt();
-/// The caller holds the interpreter.
-void forget();
+/// Whether Ctrl-C was pressed, or a handler of a signal has raised, since the outermost call began. Called by a thread
+/// that does not hold the interpreter. looks: on the main one the handlers run here, which takes time
+bool interrupted(bool looks);
+/// Raises what a handler has raised, or KeyboardInterrupt, where `interrupted` was true. The caller holds the
+/// interpreter.
+void raise_interrupt();
 
 }  // namespace sagips::python

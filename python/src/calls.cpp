@@ -1,21 +1,20 @@
 #include "python/src/calls.hpp"
 
 #include <ATen/Parallel.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
 #include <exception>
-#include <map>
-#include <mutex>
 #include <thread>
 
 #include "cli/workloads.hpp"
 #include "python/src/callable.hpp"
-#include "python/src/objective.hpp"
+#include "python/src/parts.hpp"
 #include "python/src/tensor.hpp"
 #include "sagips/analysis/report/report.hpp"
 #include "sagips/cli/interrupt.hpp"
@@ -45,14 +44,24 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using core::text;
 
-// MPI may be begun once in a process. Never destroyed by itself: Python says when it ends (python/sagips/ranks.py).
+// They are begun once, and end with the process.
 std::unique_ptr<comm::Ranks>& begun_ranks() {
   static auto& all = *new std::unique_ptr<comm::Ranks>;
   return all;
 }
 
+// A process that ends with a failure would wait for the others in MPI, and they for it.
+void end_ranks(int exit_code, void*) {
+  if (!begun_ranks()) return;
+  if (exit_code != 0 && begun_ranks()->size() > 1) abort_ranks(exit_code);
+  begun_ranks().reset();
+}
+
 comm::Ranks& ranks() {
-  if (!begun_ranks()) begun_ranks() = cli::make_ranks();
+  if (!begun_ranks()) {
+    begun_ranks() = cli::make_ranks();
+    on_exit(end_ranks, nullptr);
+  }
   return *begun_ranks();
 }
 
@@ -107,57 +116,30 @@ class Watch {
   double minutes_ = 0;
 };
 
-/// Reads how far a solver has come, from a thread of its own, as long as it is there.
-class SolveWatch {
- public:
-  SolveWatch(const optim::SolveProgress& progress, Watch& watch)
-      : thread_([this, &progress, &watch] {
-          std::unique_lock lock(mutex_);
-          while (!over_.wait_for(lock, std::chrono::milliseconds(200), [this] { return ends_; }))
-            watch.tell("solving", false, [&](nb::dict& facts) {
-              facts["phase"] = progress.phase.load();
-              facts["evaluations"] = progress.evaluations.load();
-              facts["calls"] = progress.calls.load();
-              facts["expected"] = progress.expected.load();
-              facts["score"] = progress.score.load();
-            });
-        }) {}
-  ~SolveWatch() {
-    {
-      const std::lock_guard lock(mutex_);
-      ends_ = true;
-    }
-    over_.notify_all();
-    thread_.join();
-  }
-  SolveWatch(const SolveWatch&) = delete;
-  SolveWatch& operator=(const SolveWatch&) = delete;
-
- private:
-  std::mutex mutex_;
-  std::condition_variable over_;
-  bool ends_ = false;
-  std::thread thread_;
-};
-
 /// What commands say beside their files, made without the interpreter.
 struct Said {
   std::string folder{};
-  bool complete = true;
   std::map<std::string, std::string> texts{};
-  std::vector<std::string> problems{}, files{};
+  std::vector<std::string> problems{}, files{}, warnings{};
   std::vector<std::pair<std::string, at::Tensor>> tensors{};
 };
 
 /// A call with its options in C++, so that it needs the interpreter no longer.
 class Work {
  public:
-  explicit Work(const Call& call)
-      : command_(call.command),
-        source_(call.source),
-        assignments_(call.assignments),
-        options_(call.options),
-        watch_(call.watch) {}
+  Work(const std::string& command, const std::string& source,
+       const std::vector<std::string>& assignments,
+       const std::map<std::string, std::vector<std::string>>& options, const nb::object& watch)
+      : command_(command),
+        source_(source),
+        assignments_(assignments),
+        options_(options),
+        watch_(watch) {}
+  ~Work() {
+    if (begun_ranks()) begun_ranks()->timeout().set_config({});  // which asks this object whether to stop
+  }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
 
   Said operator()() {
     const auto& all = commands();
@@ -166,7 +148,9 @@ class Work {
     const bool alone = command_ != "train" && command_ != "solve" && command_ != "check" &&
                        command_ != "ensemble" && command_ != "closure" && command_ != "tune";
     if (alone) cli::require_one_rank(ranks(), command_);
-    return (this->*found->second)();
+    Said said = (this->*found->second)();
+    for (const core::Warning& one : log_.warnings()) said.warnings.push_back(one.text);
+    return said;
   }
 
  private:
@@ -177,9 +161,11 @@ class Work {
         {"fit", &Work::fit},           {"check", &Work::check},
         {"compare", &Work::compare},   {"generate", &Work::generate},
         {"predict", &Work::predict},   {"report", &Work::report},
-        {"ensemble", &Work::ensemble}, {"closure", &Work::closure},
-        {"tune", &Work::tune},         {"scaling", &Work::scaling},
-        {"simulate", &Work::simulate}, {"convergence", &Work::convergence}};
+        {"closure", &Work::closure},   {"tune", &Work::tune},
+        {"ensemble", &Work::of_study<study::ensemble>},
+        {"scaling", &Work::of_study<study::scaling>},
+        {"simulate", &Work::of_study<study::simulate>},
+        {"convergence", &Work::of_study<study::convergence>}};
     return all;
   }
 
@@ -197,9 +183,16 @@ class Work {
     run::Requests requests;
     requests.stop = [this] {
       const auto now = Clock::now();
-      if (!stopped_ && now - looked_ < std::chrono::milliseconds(20)) return false;
-      looked_ = now;
-      if (!stopped_ && interrupted()) stopped_ = now;
+      const bool looks = now - looked_ > std::chrono::milliseconds(20);
+      if (looks) looked_ = now;
+      if (!stopped_ && interrupted(looks)) stopped_ = now;
+      if (const auto* const solving = solving_.load())
+        watch_.tell("solving", true, [&](nb::dict& facts) {
+          facts["phase"] = solving->phase.load();
+          facts["evaluations"] = solving->evaluations.load();
+          facts["calls"] = solving->calls.load();
+          facts["expected"] = solving->expected.load();
+        });
       return stopped_.has_value();
     };
     requests.stop_age_s = [this] {
@@ -219,9 +212,7 @@ class Work {
       comm::Communicator::abort_alone(static_cast<int>(core::ExitCode::stopped_early));
     }
     if (trained.failure) std::rethrow_exception(trained.failure);
-    return {.folder = trained.folder,
-            .complete = trained.complete,
-            .texts = {{"figure", trained.figure}, {"page", trained.page}}};
+    return {.folder = trained.folder};
   }
 
   Said solve() {
@@ -235,25 +226,23 @@ class Work {
     run::SolveOptions options{start(), requests()};
     if (watch_.looks())
       options.show = [this](const optim::SolveProgress& progress, double) {
-        return std::make_shared<SolveWatch>(progress, watch_);
+        solving_ = &progress;
+        return std::shared_ptr<void>(nullptr, [this](void*) { solving_ = nullptr; });
       };
     const run::Solved solved = run::solve(job, ranks(), options, log_);
-    return {.folder = solved.folder, .complete = solved.complete, .texts = {{"page", solved.page}}};
+    return {.folder = ranks().broadcast(solved.folder)};  // which the first rank alone knows
   }
 
   Said fit() {
     run::Job job = run::read_job(workloads(), source_, assignments_);
     run::warn_without_effect(workloads(), job, {.command = "fit", .trains = false}, ranks(), log_);
-    const run::Fitted fitted = run::fit(job, ranks(), log_);
-    return {.folder = fitted.folder, .texts = {{"page", fitted.page}}};
+    return {.folder = run::fit(job, ranks(), log_).folder};
   }
 
   Said check() {
     run::Job job = run::read_any_job(workloads(), source_, assignments_);
     const run::Checked checked = run::check(workloads(), job, ranks(), log_);
-    return {.complete = checked.trainable,
-            .texts = {{"report", checked.report}},
-            .problems = checked.problems};
+    return {.texts = {{"report", checked.report}}, .problems = checked.problems};
   }
 
   Said compare() {
@@ -264,10 +253,7 @@ class Work {
     run::warn_without_effect(workloads(), job,
                              {.command = "compare", .trains = trains, .methods = config.methods},
                              ranks(), log_);
-    const run::Compared compared = run::compare(job, requests(), log_);
-    return {.folder = compared.folder,
-            .complete = compared.complete,
-            .texts = {{"figure", compared.figure}}};
+    return {.folder = run::compare(job, requests(), log_).folder};
   }
 
   Said generate() {
@@ -324,39 +310,32 @@ class Work {
     options.program = options_.at("program");
     return options;
   }
+  // What the first rank alone knows, on all of them.
   static Said said(const study::StudyEnd& end) {
-    Said said{.folder = ranks().broadcast(end.folder),  // which the first rank alone knows
-              .complete = end.state == study::StudyEnd::State::complete,
-              .texts = {{"tables", end.tables}, {"remarks", end.remarks}, {"page", end.page}}};
-    if (end.state == study::StudyEnd::State::failed) said.problems.push_back(end.remarks);
+    Said said{.folder = ranks().broadcast(end.folder), .texts = {{"tables", end.tables}}};
+    const std::string remarks = core::trim(ranks().broadcast(end.remarks));
+    if (!remarks.empty()) said.warnings = core::split(remarks, '\n');
+    const bool has_failed = end.state == study::StudyEnd::State::failed;
+    if (ranks().broadcast(has_failed ? "failed" : "") == "failed") said.problems = {remarks};
     return said;
   }
 
-  Said ensemble() {
-    return said(study::ensemble(workloads(), source_, assignments_, ranks(), study_options(), log_));
+  template <auto study>
+  Said of_study() {
+    return said(study(workloads(), source_, assignments_, ranks(), study_options(), log_));
   }
   Said closure() {
     return said(study::closure(workloads(), run::read_job(workloads(), source_, assignments_),
                                ranks(), study_options(), log_));
   }
   Said tune() {
-    const study::TuneOptions options{study_options()};
-    const study::TuneEnd end =
-        study::tune(workloads(), source_, assignments_, ranks(), options, log_);
-    Said told = said(end);
-    if (end.best) told.texts["best"] = text(*end.best);
-    return told;
-  }
-  Said scaling() {
-    return said(study::scaling(workloads(), source_, assignments_, ranks(), study_options(), log_));
-  }
-  Said convergence() {
-    return said(
-        study::convergence(workloads(), source_, assignments_, ranks(), study_options(), log_));
-  }
-  Said simulate() {
-    return said(
-        study::simulate(workloads(), source_, assignments_, ranks(), study_options(), log_));
+    try {
+      return said(study::tune(workloads(), source_, assignments_, ranks(), {study_options()}, log_));
+    } catch (study::SearchFailed& failed) {
+      failed.end.state = study::StudyEnd::State::failed;
+      failed.end.remarks = failed.what();
+      return said(failed.end);
+    }
   }
 
   std::string command_, source_;
@@ -366,45 +345,25 @@ class Work {
   core::Log log_{{.quiet = true}};
   std::optional<Clock::time_point> stopped_{};
   Clock::time_point looked_{};
+  std::atomic<const optim::SolveProgress*> solving_ = nullptr;
 };
 
-[[noreturn]] void raise(const char* type, const std::string& message) {
-  const nb::object error = nb::module_::import_("sagips.errors").attr(type);
-  PyErr_SetString(error.ptr(), message.c_str());
-  throw nb::python_error();
-}
+/// What happens at these signals, as it was at the end: the program has handlers of its own.
+class KeptSignals {
+ public:
+  KeptSignals() {
+    for (std::size_t i = 0; i < kept_.size(); ++i) sigaction(signals[i], nullptr, &kept_[i]);
+  }
+  ~KeptSignals() {
+    for (std::size_t i = 0; i < kept_.size(); ++i) sigaction(signals[i], &kept_[i], nullptr);
+  }
+  KeptSignals(const KeptSignals&) = delete;
+  KeptSignals& operator=(const KeptSignals&) = delete;
 
-// The interpreter is held. What a function of the user raised comes first.
-[[noreturn]] void raise(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (...) {
-    keep_raised();
-  }
-  raise_interrupt();
-  raise_kept();
-  try {
-    std::rethrow_exception(failure);
-  } catch (const core::ConfigError& error) {
-    raise("ConfigError", error.what());
-  } catch (const core::DataError& error) {
-    raise("DataError", error.what());
-  } catch (const core::ShapeError& error) {
-    raise("ShapeError", error.what());
-  } catch (const core::StorageError& error) {
-    raise("StorageError", error.what());
-  } catch (const core::Error& error) {
-    raise("Error", error.what());
-  } catch (const c10::Error& error) {
-    const std::string message = error.what_without_backtrace();
-    raise("Error", message.substr(0, message.find('\n')));
-  } catch (const std::bad_alloc&) {
-    raise("Error", "out of memory. Lower batch (batch.samples where parameters are looked for).");
-  } catch (const std::exception& error) {
-    const std::string message = error.what();
-    raise("Error", message.substr(0, message.find('\n')));
-  }
-}
+ private:
+  static constexpr std::array signals = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+  std::array<struct sigaction, signals.size()> kept_{};
+};
 
 }  // namespace
 
@@ -413,54 +372,31 @@ const run::Workloads& workloads() {
   return all;
 }
 
-void guarded(const std::function<void()>& work) {
-  forget();
-  std::exception_ptr failure;
-  {
-    const nb::gil_scoped_release release;
-    try {
-      work();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  }
-  if (failure) raise(failure);
-}
+int begin_ranks() { return ranks().size(); }
 
-int begin_ranks() {
-  const nb::gil_scoped_release release;
-  return ranks().size();
+bool claim_failure() {
+  static const bool is_ours = ranks().status().claim_failure();
+  return is_ours;
 }
-
-void end_ranks() {
-  const nb::gil_scoped_release release;
-  begun_ranks().reset();
-}
-
-bool claim_failure() { return ranks().status().claim_failure(); }
 
 void abort_ranks(int exit_code) {
-  const nb::gil_scoped_release release;
   cli::leave_no_unfinished_files();
-  ranks().communicator().abort(exit_code);
+  if (claim_failure()) begun_ranks().release()->communicator().abort(exit_code);
+  std::this_thread::sleep_for(std::chrono::seconds(20));  // the launcher ends this process long before
+  comm::Communicator::abort_alone(exit_code);
 }
 
-nb::dict run_call(const Call& call) {
-  static int depth = 0;  // the interpreter is held
-  const struct Depth {
-    Depth() { ++depth; }
-    ~Depth() { --depth; }
-  } one_more;
-  if (depth > 1 && ranks().size() > 1)
-    raise("ConfigError",
-          "a function that SAGIPS calls on several ranks cannot call SAGIPS itself (the ranks would wait for each "
-          "other). Start the script without a launcher.");
-  forget();
+nb::dict run_call(const std::string& command, const std::string& source,
+                  const std::vector<std::string>& assignments,
+                  const std::map<std::string, std::vector<std::string>>& options, const nb::object& watch) {
+  const CallScope scope;
+  if (scope.is_inner() && ranks().size() > 1)
+    throw core::ConfigError("", "a function that SAGIPS calls on several ranks cannot call SAGIPS itself (the ranks "
+                                "would wait for each other). Start the script without a launcher.");
   Said said;
   std::exception_ptr failure;
-  const InterruptNotice notice;
   {
-    std::optional<Work> work(call);
+    std::optional<Work> work(std::in_place, command, source, assignments, options, watch);
     const nb::gil_scoped_release release;
     const int threads = at::get_num_threads();
     try {
@@ -470,15 +406,15 @@ nb::dict run_call(const Call& call) {
     }
     if (at::get_num_threads() != threads) at::set_num_threads(threads);
     work.reset();
+    interrupted(true);  // of a command that does not ask
   }
-  interrupted();  // of a command that does not ask
-  if (failure) raise(failure);
-  if (!raise_interrupt()) forget();  // what a study went on without is in its remarks
+  raise_interrupt();
+  if (failure) std::rethrow_exception(failure);
   nb::dict all;
   all["folder"] = said.folder;
-  all["complete"] = said.complete;
   all["problems"] = said.problems;
   all["files"] = said.files;
+  all["warnings"] = said.warnings;
   for (const auto& [name, value] : said.texts) all[name.c_str()] = value;
   nb::list tensors;
   for (const auto& [name, tensor] : said.tensors) tensors.append(nb::make_tuple(name, tensor));
@@ -487,10 +423,7 @@ nb::dict run_call(const Call& call) {
 }
 
 int run_program(const std::vector<std::string>& words, const std::vector<std::string>& program) {
-  const struct Forget {
-    ~Forget() { forget(); }  // the exit code has said it
-  } at_end;
-  const nb::gil_scoped_release release;
+  const KeptSignals signals;
   std::vector<std::string> kept{"sagips"};
   kept.insert(kept.end(), words.begin(), words.end());
   std::vector<char*> pointers;
@@ -499,22 +432,15 @@ int run_program(const std::vector<std::string>& words, const std::vector<std::st
   return cli::run(static_cast<int>(kept.size()), pointers.data(), all_workloads(), program);
 }
 
-nb::list describe(const std::string& source) {
-  std::vector<core::FieldDescription> fields;
-  guarded([&] {
-    run::Job job = run::read_any_job(workloads(), source, {});
-    fields = run::describe_job(workloads(), job, "");
-  });
-  nb::list all;
-  for (const auto& field : fields) {
-    nb::dict one;
-    one["key"] = field.key;
-    one["type"] = field.type;
-    one["range"] = field.range;
-    one["help"] = field.help;
-    one["value"] = field.value;
-    all.append(one);
-  }
+std::vector<std::map<std::string, std::string>> describe(const std::string& source) {
+  run::Job job = run::read_any_job(workloads(), source, {});
+  std::vector<std::map<std::string, std::string>> all;
+  for (const auto& field : run::describe_job(workloads(), job, ""))
+    all.push_back({{"key", field.key},
+                   {"type", field.type},
+                   {"range", field.range},
+                   {"help", field.help},
+                   {"value", field.value}});
   return all;
 }
 

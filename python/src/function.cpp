@@ -1,4 +1,4 @@
-#include "python/src/function.hpp"
+#include "python/src/parts.hpp"
 
 #include <nanobind/stl/string.h>
 

@@ -1,4 +1,4 @@
-#include "python/src/network.hpp"
+#include "python/src/parts.hpp"
 
 #include <nanobind/stl/string.h>
 #include <torch/nn/module.h>

@@ -1,4 +1,4 @@
-#include "python/src/objective.hpp"
+#include "python/src/parts.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

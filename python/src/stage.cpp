@@ -1,9 +1,12 @@
-#include "python/src/stage.hpp"
+#include "python/src/parts.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include "python/src/callable.hpp"
 #include "python/src/tensor.hpp"
+#include "sagips/env/events.hpp"
+#include "sagips/env/noise/noise.hpp"
 #include "sagips/env/outside/outside_events.hpp"
 #include "sagips/env/outside/stage_config.hpp"
 
@@ -44,27 +47,42 @@ env::OutsideArrays arrays_of(const nb::object& answer, const std::string& stage)
   return arrays;
 }
 
+/// A Python function as a stage. What makes tensors of what a user wrote is Python, too (python/sagips/stages.py):
+/// an object with `name`, `differentiable`, `checks_product` and `call(values, noise)`, which gives values or a
+/// dictionary as env::OutsideArrays says.
+class PythonStage {
+ public:
+  /// The caller holds the interpreter.
+  explicit PythonStage(nb::object stage)
+      : stage_(stage),
+        name_(nb::cast<std::string>(stage.attr("name"))),
+        differentiable_(nb::cast<bool>(stage.attr("differentiable"))),
+        checks_product_(nb::cast<bool>(stage.attr("checks_product"))) {}
+
+  env::Events operator()(env::Events input, env::Noise& noise) const {
+    env::OutsideArrays arrays;
+    with_interpreter(name_, [&] {
+      const auto open = std::make_shared<OpenNoise>(noise);
+      const struct Close {
+        OpenNoise& noise;
+        ~Close() { noise.close(); }
+      } close{*open};
+      arrays = arrays_of(stage_.get().attr("call")(input.values, nb::cast(open)), name_);
+    });
+    env::fill_up(name_, arrays, noise.events(), false);
+    return env::events_behind(name_, std::move(input), arrays);
+  }
+  std::string name() const { return name_; }
+  bool differentiable() const { return differentiable_; }
+  bool checks_product() const { return checks_product_; }
+
+ private:
+  Object stage_;
+  std::string name_;
+  bool differentiable_, checks_product_;
+};
+
 }  // namespace
-
-PythonStage::PythonStage(nb::object stage)
-    : stage_(stage),
-      name_(nb::cast<std::string>(stage.attr("name"))),
-      differentiable_(nb::cast<bool>(stage.attr("differentiable"))),
-      checks_product_(nb::cast<bool>(stage.attr("checks_product"))) {}
-
-env::Events PythonStage::operator()(env::Events input, env::Noise& noise) const {
-  env::OutsideArrays arrays;
-  with_interpreter(name_, [&] {
-    const auto open = std::make_shared<OpenNoise>(noise);
-    const struct Close {
-      OpenNoise& noise;
-      ~Close() { noise.close(); }
-    } close{*open};
-    arrays = arrays_of(stage_.get().attr("call")(input.values, nb::cast(open)), name_);
-  });
-  env::fill_up(name_, arrays, noise.events(), false);
-  return env::events_behind(name_, std::move(input), arrays);
-}
 
 void add_stages(nb::module_& module) {
   nb::class_<OpenNoise>(module, "Noise",

@@ -1,4 +1,4 @@
-#include "python/src/trained.hpp"
+#include "python/src/parts.hpp"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -7,8 +7,8 @@
 
 #include "python/src/calls.hpp"
 #include "python/src/tensor.hpp"
-#include "sagips/core/config/config_value.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/module.hpp"
 #include "sagips/optim/learn/heads.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/record/tensor_file.hpp"
@@ -43,13 +43,10 @@ class TrainedNetwork {
       all[name] = torch::tensor(stored.numbers(), torch::kFloat64).reshape(stored.shape);
     return all;
   }
-  /// The word of the module that is the whole network; empty: it is another one.
+  /// The word of the module that is the whole network, with its arguments; empty: it is another one.
   std::string module() const {
-    std::vector<nn::LayerConfig> layers = job_.learning().layers;
-    if (layers.size() != 1 || layers[0].kind() != "module" || layers[0].repeat() != 1) return {};
-    core::FieldList list;
-    layers[0].fields(list);
-    return core::find_entry(list.entries(), "module")->write("");
+    const std::vector<nn::LayerConfig>& layers = job_.learning().layers;
+    return layers.size() == 1 && layers[0].repeat() == 1 ? nn::module_word(*layers[0].layer()) : "";
   }
 
  private:
@@ -60,11 +57,8 @@ class TrainedNetwork {
     if (statistics_.inputs.mean.defined())
       values = statistics_.inputs.apply(values).to(torch::kFloat32);
     for (const auto& [part, replica] : networks_) values = (*part.network)(replica.leaves(), values, {});
-    optim::SupervisedConfig config = job_.learning().learner;
-    config.metrics = {};
-    config.loss_options = {};  // without targets nothing weighs classes
-    for (optim::HeadConfig& head : config.heads) head.loss_options = {};
-    const optim::Loss loss = config.loss_for(*networks_.back().part.network, statistics_);
+    const optim::Loss loss =
+        job_.learning().learner.without_targets().loss_for(*networks_.back().part.network, statistics_);
     const torch::Tensor predicted = loss.predicted(values);
     if (!loss.heads) return {{"", predicted}};
     Named all;
@@ -82,29 +76,13 @@ class TrainedNetwork {
 }  // namespace
 
 void add_trained(nb::module_& module) {
+  using Released = nb::call_guard<nb::gil_scoped_release>;
   nb::class_<TrainedNetwork>(module, "TrainedNetwork")
-      .def("__init__",
-           [](TrainedNetwork* network, const std::string& folder, bool best) {
-             guarded([&] { new (network) TrainedNetwork(folder, best); });
-           })
-      .def("predict",
-           [](TrainedNetwork& network, const at::Tensor& rows) {
-             Named all;
-             guarded([&] { all = network.predict(rows); });
-             return all;
-           })
-      .def("predict",
-           [](TrainedNetwork& network, const Named& rows) {
-             Named all;
-             guarded([&] { all = network.predict(rows); });
-             return all;
-           })
-      .def("module", &TrainedNetwork::module)
-      .def("arrays", [](const TrainedNetwork& network) {
-        Named all;
-        guarded([&] { all = network.arrays(); });
-        return all;
-      });
+      .def(nb::init<const std::string&, bool>(), nb::arg("folder"), nb::arg("best"), Released())
+      .def("predict", nb::overload_cast<const at::Tensor&>(&TrainedNetwork::predict), Released())
+      .def("predict", nb::overload_cast<const Named&>(&TrainedNetwork::predict), Released())
+      .def("module", &TrainedNetwork::module, Released())
+      .def("arrays", &TrainedNetwork::arrays, Released());
 }
 
 }  // namespace sagips::python

@@ -3,11 +3,12 @@
 
 namespace sagips::core {
 
-/// Called in a handler, of an exception from elsewhere that is about to become one of SAGIPS; null: nobody. A program
-/// that is Python keeps there what its functions have raised.
+/// A program that is Python throws on there what its functions have raised; null: this one is not.
 inline std::atomic<void (*)()> exception_watch = nullptr;
 
-inline void look_at_exception() {
+/// Called in a handler that goes on without what has failed, or makes another exception of it: what a
+/// function of the user has raised is thrown on as it is.
+inline void pass_on_raised() {
   if (void (*const look)() = exception_watch) look();
 }
 

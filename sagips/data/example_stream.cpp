@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/exception_watch.hpp"
 
 namespace sagips::data {
 
@@ -69,10 +70,13 @@ void ExampleStream::read_ahead() {
     Ready ready{.step = next_};
     lock.unlock();
     try {
-      ready.examples = read(ready.step);
-      check_(ready.examples);
-    } catch (const core::Error& error) {
-      ready.failure = std::make_exception_ptr(core::Error(error.what()));
+      try {
+        ready.examples = read(ready.step);
+        check_(ready.examples);
+      } catch (const core::Error& error) {
+        core::pass_on_raised();
+        throw core::Error(error.what());
+      }
     } catch (...) {
       ready.failure = std::current_exception();
     }

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/exception_watch.hpp"
 #include "sagips/core/random.hpp"
 #include "sagips/core/text.hpp"
 
@@ -29,6 +30,7 @@ Resampled scatter(std::int64_t repetitions, const SolveContext& context,
       else
         ++found.failures;
     } catch (const core::Error&) {  // this data set has no answer; it is counted
+      core::pass_on_raised();
       ++found.failures;
     }
   }

@@ -7,9 +7,11 @@
 #include <optional>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/exception_watch.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/nn/script.hpp"
 #include "sagips/problem/loaded_data.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/figure_writer.hpp"
@@ -130,6 +132,7 @@ Measure moment_distance(const Job& job, const env::Environment& environment) {
               .goodness(environment, context, torch::tensor(values, torch::kFloat64));
       return std::sqrt(fit.value / fit.degrees_of_freedom);
     } catch (const std::exception&) {  // this point has no covariance
+      core::pass_on_raised();
       return std::nan("");
     }
   };
@@ -172,9 +175,8 @@ std::optional<Attempt> attempt(const Job& job, const env::Environment& environme
     log.info(core::text(method, ": ", made.end, " after ", core::duration(made.time_s)));
     return made;
   } catch (const std::exception& error) {
-    const std::string why = error.what();
-    log.warning("no-answer",
-                core::text(method, " gave no answer: ", why.substr(0, why.find('\n'))));
+    core::pass_on_raised();
+    log.warning("no-answer", core::text(method, " gave no answer: ", nn::first_line(error)));
     return std::nullopt;
   }
 }

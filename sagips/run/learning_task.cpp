@@ -9,6 +9,7 @@
 #include "sagips/comm/outbox.hpp"
 #include "sagips/core/crc32c.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/core/exception_watch.hpp"
 #include "sagips/core/poll.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/core/version.hpp"
@@ -496,6 +497,7 @@ optim::Prediction LearningTask::predict(const data::ExampleRows& rows) const {
     });
     return found;
   } catch (const core::Error& error) {  // files that have changed: the training's failure
+    core::pass_on_raised();
     throw core::Error(error.what());
   }
 }

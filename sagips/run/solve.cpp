@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/exception_watch.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
@@ -45,6 +46,7 @@ void add_tests(const Job& job, const env::Environment& environment, const optim:
                                                config.test_events, config.permutations, job.seed()))
       results.goodness.push_back({test.name, test.value, test.degrees_of_freedom, test.p_value});
   } catch (const core::Error& error) {
+    core::pass_on_raised();
     log.warning("no-test",
                 core::text("no test between measured and synthetic events: ", error.what()));
   }

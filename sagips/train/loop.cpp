@@ -8,6 +8,7 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/exception_watch.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/script.hpp"
 #include "sagips/train/operation_threads.hpp"
 
 namespace sagips::train {
@@ -336,12 +337,10 @@ StopReason Loop::reason_to_stop() const {
 // What ended the run is told with its epoch. The networks are those of the last good update: no
 // step follows a gradient that could not be computed or is not finite.
 void Loop::end_by_failure(const std::exception& problem) {
-  std::string message = problem.what();
-  if (const auto* error = dynamic_cast<const c10::Error*>(&problem))
-    message = error->what_without_backtrace();
-  message = message.substr(0, message.find('\n'));
+  std::string message = nn::first_line(problem);
   if (message.rfind("epoch ", 0) != 0) message = core::text("epoch ", epoch() + 1, ": ", message);
   observe(record::RunFinished{epoch(), time_s_, {StopKind::failed, "failed: " + message}, false});
+  core::pass_on_raised();
   throw core::Error(message);
 }
 
@@ -353,7 +352,6 @@ LoopResult Loop::run() {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& problem) {
-    core::look_at_exception();
     end_by_failure(problem);
   }
 }

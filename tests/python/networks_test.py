@@ -308,6 +308,18 @@ class Networks(unittest.TestCase):
         run = self.train(config)
         with self.assertRaisesRegex(sagips.ConfigError, "written in Python"):
             run.network().module
+        with open("nets.py", "w") as file:
+            file.write("import torch\ndef make(width=4):\n    return torch.nn.Sequential(torch.nn.Linear(2, width), "
+                       "torch.nn.ReLU(), torch.nn.Linear(width, 3))\n")
+        sys.path.insert(0, os.getcwd())
+        try:
+            run = self.train([{"module": "nets:make", "settings": {"width": 8}}])
+            own = run.network("last").module
+        finally:
+            sys.path.pop(0)
+        said = torch.softmax(own(torch.from_numpy(ROWS)), 1).detach()
+        torch.testing.assert_close(said, sagips.predict(run, ROWS, network="last").values, rtol=1e-5, atol=1e-6)
+        self.assertEqual(own[0].weight.shape, (8, 2))
 
     def test_generator_and_discriminator_are_modules_and_children_find_them(self):
         def decay(theta, noise):

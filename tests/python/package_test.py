@@ -13,6 +13,7 @@ import threading
 import time
 import traceback
 import unittest
+import unittest.mock
 
 import numpy
 import torch
@@ -223,6 +224,99 @@ class Package(unittest.TestCase):
         self.assertIs(signal.getsignal(signal.SIGINT), handler)
         folder, = os.listdir("runs/proxy1d")
         self.assertTrue(os.path.isdir(f"runs/proxy1d/{folder}/checkpoints"))
+
+    def test_ctrl_c_is_not_lost_where_a_function_or_a_display_fails_or_calls_sagips(self):
+        pressed = []
+
+        def asks(theta, noise):
+            if not pressed:
+                pressed.append(os.kill(os.getpid(), signal.SIGINT))
+                sagips.settings("proxy1d")
+            return decay(theta, noise)
+        with self.assertRaises(KeyboardInterrupt):
+            sagips.solve(asks, self.times(500), sagips.Box(a=(0.1, 5)), **QUIET)
+
+        def fails(kind, facts):
+            os.kill(os.getpid(), signal.SIGINT)
+            raise BrokenPipeError
+        with unittest.mock.patch("sagips.commands.Progress") as display, self.assertRaises(KeyboardInterrupt):
+            display.return_value.side_effect = fails
+            sagips.train("proxy1d", **{**SMALL, "progress": True})
+
+    def test_the_program_leaves_signals_as_they_were(self):
+        self.assertEqual(sagips.run(["explain", "run.seed"]), 0)
+        with self.assertRaises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5)
+
+    def test_sigterm_ends_a_script_whose_shell_ignores_ctrl_c(self):
+        with open("script.py", "w") as file:
+            file.write("import sagips, signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+                       "sagips.train('proxy1d', train={'epochs': 1000000, 'evaluate_every': 100}, progress=False,\n"
+                       "             run={'name': 'one', 'figures': False, 'fit': False})\n")
+        process = subprocess.Popen([sys.executable, "script.py"])
+        deadline = time.monotonic() + 60
+        while not os.path.exists("runs/proxy1d/one/metrics.jsonl") and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.terminate()
+        try:
+            self.assertEqual(process.wait(timeout=30), 128 + signal.SIGTERM)
+        finally:
+            process.kill()
+            process.wait()
+
+    def test_one_thread_calls_at_a_time(self):
+        caught = []
+
+        def other():
+            try:
+                sagips.check("proxy1d", toy={"events": 10})
+            except sagips.Error as error:
+                caught.append(str(error))
+
+        def starts(theta, noise):
+            if not caught:
+                thread = threading.Thread(target=other)
+                thread.start()
+                thread.join()
+            sagips.settings("proxy1d")
+            return decay(theta, noise)
+        sagips.check(starts, self.times(50), sagips.Box(a=(0.1, 5)))
+        self.assertIn("another thread", caught[0])
+
+    def test_an_exception_arrives_where_a_failure_is_counted(self):
+        class Own(Exception):
+            pass
+        calls, most = [], [1000000]
+
+        def late(theta, noise):
+            calls.append(1)
+            if len(calls) > most[0]:
+                raise Own
+            return decay(theta, noise)
+
+        def solve(**more):
+            calls.clear()
+            sagips.solve(late, self.times(500), sagips.Box(a=(0.1, 5)), solve={"method": "moments", **more},
+                         moments={"minima": False}, **QUIET)
+            return len(calls)
+        most[0] = solve(test_events=0)
+        for more in ({"bootstraps": 2}, {"seeds": 2}, {"test_events": 100}):
+            with self.subTest(more), self.assertRaises(Own):
+                solve(**{"test_events": 0, **more})
+        calls.clear()
+        most[0] //= 2
+        with self.assertRaises(Own):
+            sagips.compare(late, self.times(500), sagips.Box(a=(0.1, 5)), compare={"methods": ["moments"]},
+                           run={"figures": False})
+
+    def test_a_search_that_fails_says_what_there_is(self):
+        def fails(trial):
+            raise ValueError("of mine")
+        with self.assertRaisesRegex(sagips.Error, "of mine") as caught:
+            sagips.tune(fails, tune={"space": {"x": (0.0, 1.0)}, "trials": 2}, **QUIET)
+        self.assertEqual([row["state"] for row in caught.exception.run.table("trials.csv")], ["failed"] * 2)
+        self.assertEqual(caught.exception.run.best, {})
 
 
 if __name__ == "__main__":

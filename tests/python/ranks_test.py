@@ -82,6 +82,29 @@ class Ranks(unittest.TestCase):
         self.assertEqual(len(lines), 2, out)
         self.assertEqual(lines[0], lines[1])
 
+    def test_what_the_first_rank_found_is_known_to_all(self):
+        out, error, code = self.run_script('''
+            print(f"lifetime {sagips.solve(decay, None, BOX, **dict(QUIET, toy={'events': 300})).values}\\n", end="")
+            print(f"codes {[sagips.run(['explain', 'run.seed']) for _ in range(2)]}\\n", end="", flush=True)
+            ''')
+        self.assertEqual(code, 0, out + error)
+        lines = [line for line in out.splitlines() if line.startswith("lifetime")]
+        self.assertEqual(len(lines), 2, out)
+        self.assertEqual(lines[0], lines[1])
+        self.assertEqual(out.count("codes [0, 0]"), 2, out + error)
+
+    def test_an_exit_code_of_one_rank_ends_all(self):
+        begun = time.monotonic()
+        out, error, code = self.run_script('''
+            sagips.solve(decay, None, BOX, **dict(QUIET, toy={"events": 300}))
+            if RANK == 1:
+                sys.exit(3)
+            sagips.train(decay, None, BOX, **dict(SMALL, train={"epochs": 100000, "evaluate_every": 100000}))
+            ''')
+        self.assertLess(time.monotonic() - begun, 30)
+        self.assertEqual(code, 3, out + error)
+        self.assertNotIn("Traceback", error)
+
     def test_an_exception_on_one_rank_ends_all(self):
         out, error, code = self.run_script('''
             class Own(Exception):

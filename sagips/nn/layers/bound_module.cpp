@@ -223,7 +223,7 @@ Shape BoundLayer::declare(const Shape& input, LayerPlace& place) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    core::look_at_exception();
+    core::pass_on_raised();
     throw Error(text("'", name(), "' fails: ", reason_of(error.what())));
   }
 }

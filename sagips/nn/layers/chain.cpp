@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/exception_watch.hpp"
 #include "sagips/core/poll.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/layers/layer_config.hpp"
@@ -43,6 +44,7 @@ void Chain::add(const LayerConfig& config, const std::string& name, const std::s
   } catch (const ConfigError&) {
     throw;  // a layer inside it has told its place
   } catch (const core::Error& error) {
+    core::pass_on_raised();
     throw ConfigError(
         text(key, " (", config.kind(), ")"),
         text(error.what(), " Its input is ",
