@@ -1,6 +1,7 @@
 #include "python/src/calls.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -398,6 +399,7 @@ nb::dict run_call(const std::string& command, const std::string& source,
   {
     std::optional<Work> work(std::in_place, command, source, assignments, options, watch);
     const nb::gil_scoped_release release;
+    const at::AutoGradMode with_gradients(true);  // whatever the caller does without
     const int threads = at::get_num_threads();
     try {
       said = (*work)();

@@ -281,7 +281,8 @@ class Package(unittest.TestCase):
                 thread.join()
             sagips.settings("proxy1d")
             return decay(theta, noise)
-        sagips.check(starts, self.times(50), sagips.Box(a=(0.1, 5)))
+        with torch.no_grad():  # which is the caller's alone
+            sagips.check(starts, self.times(50), sagips.Box(a=(0.1, 5)))
         self.assertIn("another thread", caught[0])
 
     def test_an_exception_arrives_where_a_failure_is_counted(self):
