@@ -64,7 +64,7 @@ int main(int count, char** words) {
   if (count != 2) return 2;
   PhaseClock clock(nullptr, [] { return 0.0; });
   sagips::record::Timeline timeline(0, {}, std::numeric_limits<std::size_t>::max());
-  timeline.begin(words[1]);
+  timeline.begin(words[1], "begins");
   sagips::run::Monitor monitor;
   std::cout << "{\"step_ns\": " << nanoseconds(2000, [&] { take_step(clock); })
             << ", \"span_ns\": " << nanoseconds(20000, [&] { add_span(timeline); })
